@@ -15,6 +15,7 @@ export function httpConfig(
     schema,
     serviceSchema,
     keepDeleted: options.keep.deleted,
+    keepCopyRows: options.keep.copyRows,
     lockTimeout,
     maxBody,
     quotas,

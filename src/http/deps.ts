@@ -88,6 +88,8 @@ export interface HttpDeps {
     serviceSchema: string;
     /** Retention of deleted objects in milliseconds; 0 drops them at once. */
     keepDeleted: number;
+    /** Maximum rows of a table whose deleted field values are copied to the trash. */
+    keepCopyRows: number;
     /** Milliseconds that a change waits for locks, and for an unavailable database. */
     lockTimeout: number;
     /** Maximum bytes of request bodies, for schema documents and for all others. */

@@ -188,6 +188,8 @@ export interface Done {
   position: number;
   /** The change requests that the events are about, after the events. */
   changes?: ReadonlyMap<string, ChangeRequest>;
+  /** The change asked to keep nothing in the trash. */
+  purge?: boolean;
 }
 
 /** Nothing was written. */

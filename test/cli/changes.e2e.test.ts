@@ -68,9 +68,10 @@ describe('dps changes, dps push --propose', () => {
     const losses = async (request: string): Promise<unknown> =>
       (JSON.parse((await dps(['changes', 'show', request, '--json'])).out) as { planned: { loses: object[] } }).planned
         .loses;
-    expect(await losses(id)).to.deep.equal([{ collection: 'articles', field: 'note', kept: true }]);
+    expect(await losses(id)).to.deep.equal([{ collection: 'articles', field: 'note', kept: true, why_not: null }]);
     const purging = idIn(await dps(['changes', 'open', file, '--title', 'For good', '--purge']));
-    expect(await losses(purging)).to.deep.equal([{ collection: 'articles', field: 'note', kept: false }]);
+    const why = 'the change asks for purge';
+    expect(await losses(purging)).to.deep.equal([{ collection: 'articles', field: 'note', kept: false, why_not: why }]);
     expect((await dps(['changes', 'withdraw', purging])).code).to.equal(0);
 
     expect((await dps(['changes', 'approve', id])).code, 'nobody is asked').to.equal(2);

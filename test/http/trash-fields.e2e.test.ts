@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
+import { createApi } from '../support/api.js';
 import { json } from '../support/client.js';
+import { startService } from '../support/service.js';
 
 interface Entry {
   position: number;
@@ -435,5 +437,113 @@ describe('the trash of fields', function () {
     await api.sql('DELETE FROM large WHERE id > 2');
     expect(await warnings('/fields/large/c')).equal(null);
     expect(await warnings('/collections/large')).equal(null);
+  });
+
+  it('rejects deleting a column that other tables inherit, names them, and drops it everywhere with purge', async () => {
+    await table('par', [plain('a'), plain('b')]);
+    await api.sql('CREATE SCHEMA oth; CREATE TABLE oth.chi (extra int) INHERITS (par)');
+    await api.sql('CREATE TABLE grandchild () INHERITS (oth.chi)');
+    const expected = { status: 422, code: 'DATABASE_REFUSED' };
+    const message =
+      'The field "a" of "par" cannot be kept in the trash: the tables grandchild, oth.chi inherit the column and would ' +
+      'lose it too. To drop it permanently from all of them, repeat the change with "purge".';
+    const snapshot = await api.ok<{ fields: { collection: string; field: string }[] }>('GET', '/schema/snapshot');
+    const without = (name: string) => ({
+      ...snapshot,
+      fields: snapshot.fields.filter(({ collection, field }) => collection !== 'par' || field !== name),
+    });
+    const diff = await api.ok('POST', '/schema/diff', without('a'));
+    for (const [method, path, body] of [
+      ['DELETE', '/fields/par/a'],
+      ['DELETE', '/fields/par/a?dry_run'],
+      ['POST', '/schema/apply', diff],
+      ['POST', '/changes', { title: 'without a', diff }],
+    ] as const) {
+      const refused = await api.refused(expected, method, path, body);
+      expect(refused.message).equal(message);
+      expect(refused.extensions).to.deep.include({
+        collection: 'par',
+        field: 'a',
+        inherited_by: ['grandchild', 'oth.chi'],
+      });
+    }
+    const plan = await api.ok<Plan>('DELETE', '/fields/par/a?dry_run&purge');
+    expect(plan.accepted).equal(true);
+    const { status, headers } = await client('/fields/par/a?purge', { method: 'DELETE' });
+    expect([status, headers.get('x-warnings')]).to.deep.equal([204, null]);
+    const asked = {
+      title: 'without b',
+      purge: true,
+      snapshot: { ...without('b'), fields: without('b').fields.filter(({ field }) => field !== 'a') },
+    };
+    const { data: request } = await api.ok<{ data: { id: string } }>('POST', '/changes', asked);
+    const applied = await client(`/changes/${request.id}/apply`, { method: 'POST' });
+    expect([applied.status, applied.headers.get('x-warnings')]).to.deep.equal([200, null]);
+    expect(
+      await api.sql(`SELECT attrelid::regclass::text AS name FROM pg_attribute WHERE attname IN ('a', 'b') AND NOT attisdropped
+                       AND attrelid::regclass::text IN ('par', 'oth.chi', 'grandchild')`),
+    ).to.deep.equal([]);
+  });
+
+  it('rejects it where nothing is kept, too', async () => {
+    const without = await startService({ KEEP_DELETED: '0' });
+    const other = createApi(without);
+    try {
+      await other.ok('POST', '/collections', { collection: 'par', schema: {}, fields: [plain('a')] });
+      await other.sql('CREATE TABLE chi () INHERITS (par)');
+      await other.refused({ status: 422, code: 'DATABASE_REFUSED' }, 'DELETE', '/fields/par/a');
+      await other.ok('DELETE', '/fields/par/a?purge');
+    } finally {
+      await other.stop();
+      await without.stop();
+    }
+  });
+
+  it('says of a change request what the trash will not keep and why, and warns when it is applied', async () => {
+    await table('large', [plain('a')]);
+    await table('small', [plain('c'), { field: 'd', type: 'alias', interface: 'x' }]);
+    await table('whole');
+    await api.sql('INSERT INTO large (a) SELECT n::text FROM generate_series(1, 6) n');
+    const snapshot = await api.ok<{
+      collections: { collection: string }[];
+      fields: { collection: string; field: string }[];
+    }>('GET', '/schema/snapshot');
+    const gone = new Set(['large.a', 'small.c', 'small.d']);
+    const wanted = {
+      ...snapshot,
+      collections: snapshot.collections.filter(({ collection }) => collection !== 'whole'),
+      fields: snapshot.fields.filter(
+        ({ collection, field }) => collection !== 'whole' && !gone.has(`${collection}.${field}`),
+      ),
+    };
+    const propose = async (more: object = {}) => {
+      const { data } = await api.ok<{ data: { id: string } }>('POST', '/changes', {
+        title: 't',
+        snapshot: wanted,
+        ...more,
+      });
+      const shown = await api.ok<{ data: { planned: { loses: object[] } } }>('GET', `/changes/${data.id}`);
+      return { id: data.id, loses: shown.data.planned.loses };
+    };
+    const loss = (collection: string, field: string | null, why: string | null) => ({
+      collection,
+      field,
+      kept: why === null,
+      why_not: why,
+    });
+    const tooMany = 'the table has more than 5 rows (KEEP_COPY_ROWS); deleted online, they are kept';
+    const { id, loses } = await propose();
+    expect(loses).to.have.deep.members([
+      loss('whole', null, null),
+      loss('large', 'a', tooMany),
+      loss('small', 'c', null),
+      loss('small', 'd', 'it has no column'),
+    ]);
+    const online = await propose({ online: true });
+    expect(online.loses).to.deep.include(loss('large', 'a', null));
+    const purged = await propose({ purge: true });
+    expect(purged.loses).to.deep.include(loss('whole', null, 'the change asks for purge'));
+    const applied = await client(`/changes/${id}/apply`, { method: 'POST' });
+    expect([applied.status, applied.headers.get('x-warnings')], applied.text).to.deep.equal([200, 'DATA_NOT_KEPT']);
   });
 });

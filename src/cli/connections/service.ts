@@ -4,6 +4,7 @@ import { request as requestHttps } from 'node:https';
 import { text as readText } from 'node:stream/consumers';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type Invocation, PolicyRefusedError, UsageError, text } from '../command.js';
+import { oneLine } from '../output.js';
 import { acknowledgeHeader, asOption } from '../policy.js';
 
 /** Query parameters by name; a flag is sent if it is true. */
@@ -79,7 +80,18 @@ export async function askForAll<T>(
 export async function askFully(invocation: Invocation, path: string, request: ServiceRequest = {}): Promise<Answered> {
   const answer = await askAnyway(invocation, path, request);
   if (answer.status < 200 || answer.status > 299) throw refusedBy(answer);
+  for (const code of warningsIn(answer)) invocation.terminal.note(`! ${code}: ${WARNINGS[code] ?? 'see docs/http.md'}`);
   return answer;
+}
+
+/** What a change did without being asked to, by its code in `X-Warnings`. */
+const WARNINGS: Readonly<Record<string, string>> = {
+  DATA_NOT_KEPT: 'the trash did not keep everything that was deleted',
+};
+
+function warningsIn({ headers }: Answered): string[] {
+  const given = headers['x-warnings'];
+  return typeof given === 'string' ? given.split(',').map((code) => oneLine(code.trim())) : [];
 }
 
 function refusedBy({ status, text: content }: Answered): OperatorError {

@@ -4,7 +4,7 @@ import { summaryOf } from '../../reads/changes.js';
 import { allowedIn } from '../../schema/change-requests/actions.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import { type Answer, jsonAnswer } from '../answer/answer.js';
-import { type Recording, recorded, withBatch } from '../change/change.js';
+import { type Recording, recorded, withBatch, withLosses } from '../change/change.js';
 import type { Call } from '../route.js';
 
 /** The reason can be in the body as well as in the header. */
@@ -42,5 +42,6 @@ function answerOf(done: Done, { request: before, more }: Answering): Answer {
   const data = { ...summaryOf(request), allowed: allowedIn(request), ...more?.() };
   const status = statusOf(done);
   const headers = status === 200 ? [] : ['Location', `/changes/${id}`];
-  return withBatch({ ...jsonAnswer(status, { data }, headers), position: done.position }, done);
+  const answer = { ...jsonAnswer(status, { data }, headers), position: done.position };
+  return withLosses(withBatch(answer, done), done);
 }

@@ -2,6 +2,7 @@
 import { judgedFindings } from '../../projector/findings/index.js';
 import { returningBy } from '../../projector/trash/returning.js';
 import { withoutPlaces } from '../../schema/findings/index.js';
+import { whyNotKept } from '../../pipeline/transaction/keep-deleted.js';
 import type { PlanNow } from '../../pipeline/change-requests/proposals/plan-now.js';
 import { policyWarnings } from '../../schema/policy/index.js';
 import type { HttpDeps } from '../deps.js';
@@ -29,7 +30,7 @@ export async function shownPlan(
     statements: statements.map(shownStatement),
     tables: await lockedTables(deps.pool, { schema: deps.config.schema, statements }),
     findings: await findingsOf(deps, plan, request),
-    loses: lossesOf(plan, deps.config.keepDeleted),
+    loses: await lossesOf(deps, plan, request),
     returns: await returningBy(deps.pool, plan.events),
   };
 }
@@ -47,8 +48,18 @@ async function findingsOf(
   return withoutPlaces(await judgedFindings(pool, config.schema, { plan: { ...rest, keep, online }, noticed }));
 }
 
-/** The deleted objects, and whether the trash would keep them. */
-export function lossesOf({ events, purge }: Pick<Planned, 'events' | 'purge'>, keepDeleted: number): object[] {
-  const kept = !purge && keepDeleted > 0;
-  return events.filter(isDeletion).map(({ collection, field }) => ({ collection, field, kept }));
+/** The deleted objects, and why the trash would not keep them. */
+async function lossesOf(
+  { pool, config: { schema, keepDeleted, keepCopyRows } }: Pick<HttpDeps, 'pool' | 'config'>,
+  { before: state, events, purge }: Planned,
+  { online }: { online: boolean },
+): Promise<object[]> {
+  if (!events.some(isDeletion)) return [];
+  const keep = { deleted: keepDeleted, copyRows: keepCopyRows };
+  const lost = await whyNotKept(pool, { state, events, schema, keep, online, purge });
+  return events.flatMap((event, index) => {
+    if (!isDeletion(event)) return [];
+    const why = lost.get(index) ?? null;
+    return [{ collection: event.collection, field: event.field, kept: why === null, why_not: why }];
+  });
 }

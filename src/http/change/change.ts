@@ -96,7 +96,7 @@ export async function change<N extends OperationName>(
     if (outcome.kind === 'refused') return refusal(outcome.problems);
     const opened = opening && openedBy(outcome);
     return opened === undefined
-      ? withBatch(withLosses(await render(outcome), outcome, how), outcome)
+      ? withBatch(withLosses(await render(outcome), outcome), outcome)
       : withBatch(await accepted(opened, opening?.document, outcome), outcome);
   };
   const context = { ...(await contextOf(name, call, answerTo)), ...(opening && { revise: opening.revise }) };
@@ -204,8 +204,8 @@ export async function rehearse<N extends OperationName>(
   return { ...answer, position: run.before.position };
 }
 
-/** Warns about deletions that left nothing in the trash, unless the request asked for a purge. */
-function withLosses(answer: Answer, { events, before }: Done, { purge }: { purge: boolean }): Answer {
+/** Warns of deletions that left nothing in the trash, unless the change asked for that. */
+export function withLosses(answer: Answer, { events, before, purge = false }: Done): Answer {
   const isLost = (event: LogEvent): boolean =>
     isDeletion(event) && !isAdopted(event) && event.data.kept_until === undefined && holdsData(before, event);
   if (purge || !events.some(isLost)) return answer;

@@ -129,6 +129,7 @@ async function prepare(preparing: Preparing): Promise<Batch> {
     events: prepared.events,
     position: prepared.head.position,
     ...(requests.size > 0 && { changes: requests }),
+    ...(request.purge === true && { purge: true }),
   };
   const statements = [
     ...prepared.statements,

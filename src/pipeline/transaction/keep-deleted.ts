@@ -6,11 +6,18 @@ import { isAdopted } from '../../schema/model/events.js';
 import type pg from 'pg';
 import type { Problem } from '../../kernel/problem.js';
 import type { Warning } from '../../kernel/warning.js';
-import { type TrashTable, type TrashFacts, type TrashGlance, readTrashFacts } from '../../projector/trash/facts.js';
+import {
+  type TrashTable,
+  type TrashFacts,
+  type TrashGlance,
+  glanceAtTrashFacts,
+  readTrashFacts,
+} from '../../projector/trash/facts.js';
+import type { Queryable } from '../../postgres/pool.js';
 import type { KeptTable, LogEvent } from '../../schema/model/events.js';
 import { type CollectionNode, type State, extrasOf, isFolder } from '../../schema/model/state.js';
-import { type KeepValues, deletesField, keepValues } from './keep-values.js';
-import type { PipelineOptions, RequestContext } from '../types.js';
+import { type KeepValues, deletesField, keepValues, whyValuesAreLost } from './keep-values.js';
+import type { Keep, PipelineOptions, RequestContext } from '../types.js';
 
 export interface Keeping {
   state: State;
@@ -38,22 +45,23 @@ export const NOTICED_IN_TABLES: ReadonlySet<string> = new Set(['DATA_NOT_KEPT', 
 export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Promise<Kept> {
   const { state, events, request, waits, options, glance } = keeping;
   const tables = new Map(events.flatMap((event) => tableDeletedBy(state, event)));
-  const isKept = options.keep.deleted > 0 && request.purge !== true;
-  if (!isKept || (tables.size === 0 && !events.some(deletesField))) {
-    return { kind: 'kept', events: [...events], warnings: [] };
-  }
+  const keeps = options.keep.deleted > 0;
+  const deletesFields = events.some(deletesField);
+  const asTheyAre: Kept = { kind: 'kept', events: [...events], warnings: [] };
+  if (request.purge === true || (!deletesFields && (tables.size === 0 || !keeps))) return asTheyAre;
   const { schema } = options.place;
+  const copyRows = isPrepared(request) ? null : options.keep.copyRows;
+  const deleted = { state, events, schema, waits, copyRows };
+  const without = async (warnings: Warning[]): Promise<Kept> => {
+    const values = await keepValues(client, { ...deleted, keeps: false });
+    return 'problems' in values ? { kind: 'refused', problems: values.problems } : { ...asTheyAre, warnings };
+  };
+  if (!keeps) return without([]);
   const facts = await readTrashFacts(client, { schema, tables: [...tables.keys()], glance });
-  if (!facts.mayCreateSchemas)
-    return {
-      kind: 'kept',
-      events: [...events],
-      warnings: [...[...tables.keys()].map(notKept), ...fieldsNotKept(events)],
-    };
+  if (!facts.mayCreateSchemas) return without([...[...tables.keys()].map(notKept), ...fieldsNotKept(events)]);
   const problems = [...tables.keys()].flatMap((name) => unkeepable(name, facts.tables.get(name)));
   if (problems.length > 0) return { kind: 'refused', problems };
-  const copyRows = isPrepared(request) ? null : options.keep.copyRows;
-  const values = await keepValues(client, { state, events, schema, waits, copyRows });
+  const values = await keepValues(client, { ...deleted, keeps });
   if ('problems' in values) return { kind: 'refused', problems: values.problems };
   const kept_until = new Date(facts.now.getTime() + options.keep.deleted).toISOString();
   const told = events.map((event, index): LogEvent => {
@@ -65,6 +73,44 @@ export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Prom
     return { ...event, data: { ...event.data, ...keptTable(node, table, kept_until) } };
   });
   return { kind: 'kept', events: told, warnings: [...tableWarnings(tables.keys(), facts), ...values.warnings] };
+}
+
+/**
+ * Why the trash cannot keep what a plan deletes, by the indexes of the events. Nothing is locked, so the answer holds
+ * for the tables as they are now.
+ */
+export async function whyNotKept(
+  db: Queryable,
+  { state, events, schema, keep, online, purge }: Deleting,
+): Promise<ReadonlyMap<number, string>> {
+  const all = (why: string) => new Map(events.map((_, index) => [index, why]));
+  if (purge) return all('the change asks for purge');
+  if (keep.deleted === 0) return all('this service keeps nothing in the trash (KEEP_DELETED)');
+  const tables = [...new Set(events.flatMap((event) => tableDeletedBy(state, event).map(([name]) => name)))];
+  const facts = await glanceAtTrashFacts(db, { schema, tables });
+  if (!facts.mayCreateSchemas) return all(MAY_NOT_CREATE);
+  const copyRows = online ? null : keep.copyRows;
+  const lost = await whyValuesAreLost(db, { state, events, schema, copyRows });
+  for (const [index, event] of events.entries()) {
+    if (event.type !== 'collection.deleted') continue;
+    const why = tableDeletedBy(state, event).length === 0 ? 'it has no table' : whyTableIsLost(facts, event.collection);
+    if (why !== undefined) lost.set(index, why);
+  }
+  return lost;
+}
+
+interface Deleting {
+  state: State;
+  events: readonly LogEvent[];
+  schema: string;
+  keep: Keep;
+  online: boolean;
+  purge: boolean;
+}
+
+function whyTableIsLost({ tables }: TrashFacts, collection: string): string | undefined {
+  const table = tables.get(collection);
+  return table === undefined ? NO_TABLE : whyUnkeepable(table);
 }
 
 /** An online change copies values beforehand, however many there are. */
@@ -95,23 +141,26 @@ const PURGE = 'With "purge" it is dropped at once.';
 
 /** Objects that the role may drop but not move. A missing table has nothing to keep. */
 function unkeepable(collection: string, facts: TrashTable | undefined): Problem[] {
-  if (facts === undefined) return [];
-  const { owned, publications, inherits } = facts;
-  const [foreign] = publications.filter((each) => !each.owned);
-  const why = !owned
-    ? "the service's account does not own it"
-    : foreign !== undefined
-      ? `it is in the publication ${JSON.stringify(foreign.name)}, which the service's account does not own`
-      : inherits === null
-        ? undefined
-        : `it inherits from ${inherits}, whose queries would still return its rows`;
+  const why = facts && whyUnkeepable(facts);
   if (why === undefined) return [];
   const message = `The table ${JSON.stringify(collection)} can't be kept in the trash: ${why}. ${PURGE}`;
   return [{ code: 'IN_USE', message, collection }];
 }
 
-const NO_SCHEMAS =
-  "nothing is kept, because the service's account may not create schemas in this database (GRANT CREATE ON DATABASE)";
+/** Why the account may drop the table, but not move it. */
+function whyUnkeepable({ owned, publications, inherits }: TrashTable): string | undefined {
+  if (!owned) return "the service's account does not own it";
+  const foreign = publications.find((each) => !each.owned);
+  if (foreign !== undefined)
+    return `it is in the publication ${JSON.stringify(foreign.name)}, which the service's account does not own`;
+  return inherits === null ? undefined : `it inherits from ${inherits}, whose queries would still return its rows`;
+}
+
+const MAY_NOT_CREATE = "the service's account may not create schemas in this database (GRANT CREATE ON DATABASE)";
+
+const NO_SCHEMAS = `nothing is kept, because ${MAY_NOT_CREATE}`;
+
+const NO_TABLE = 'there is no such table: it was dropped or renamed by hand';
 
 const notKept = (collection: string): Warning => ({
   code: 'DATA_NOT_KEPT',
@@ -131,7 +180,7 @@ const fieldsNotKept = (events: readonly LogEvent[]): Warning[] =>
 const notThere = (collection: string): Warning => ({
   code: 'DATA_NOT_KEPT',
   collection,
-  message: `drop table ${collection}: nothing is kept, because there is no such table: it was dropped or renamed by hand`,
+  message: `drop table ${collection}: nothing is kept, because ${NO_TABLE}`,
 });
 
 function tableWarnings(names: Iterable<string>, { tables }: TrashFacts): Warning[] {

@@ -1,6 +1,7 @@
 /** Facts about tables that are about to be deleted. None of them is part of the schema. */
 import type pg from 'pg';
 import { type Parameterised, sendBatch } from '../../postgres/exchange.js';
+import type { Queryable } from '../../postgres/pool.js';
 
 export interface TrashFacts {
   /** The database's clock. */
@@ -82,10 +83,19 @@ interface Asked {
 
 /** Missing tables are left out. `now` is the database's clock at the first query. */
 export async function readTrashFacts(client: pg.ClientBase, asked: Asked): Promise<TrashFacts> {
-  const rows = (await glanceRows(client, asked)) as [Row, ...Row[]];
+  return factsIn(client, asked, (await glanceRows(client, asked)) as [Row, ...Row[]]);
+}
+
+/** The same outside of a batch. */
+export async function glanceAtTrashFacts(db: Queryable, asked: Omit<Asked, 'glance'>): Promise<TrashFacts> {
+  const { rows } = await db.query<Row>(GLANCE, [asked.schema, asked.tables]);
+  return factsIn(db, asked, rows as [Row, ...Row[]]);
+}
+
+async function factsIn(db: Queryable, { schema }: Pick<Asked, 'schema'>, rows: [Row, ...Row[]]): Promise<TrashFacts> {
   const details = await readDetails(
-    client,
-    asked.schema,
+    db,
+    schema,
     rows.flatMap(({ name, hasMore }) => (hasMore && name !== null ? [name] : [])),
   );
   const [{ now, creates }] = rows;
@@ -102,7 +112,7 @@ async function glanceRows(client: pg.ClientBase, { schema, tables, glance }: Ask
 }
 
 async function readDetails(
-  client: pg.ClientBase,
+  client: Queryable,
   schema: string,
   tables: readonly string[],
 ): Promise<ReadonlyMap<string, Omit<TrashTable, 'owned'>>> {

@@ -1,16 +1,18 @@
 /** Facts about a table before its values are copied, read while no other session can change it. */
 import type pg from 'pg';
+import type { Queryable } from '../../postgres/pool.js';
 import { type Sql, integer, join, literal, qualified, sql, trash, trashSchemaName } from '../ddl/sql.js';
 
 export interface ValuesFacts {
   /** The account may read it. */
   readable: boolean;
-  /** A table that inherits from it. Its rows also belong to this table but not to this primary key. */
-  heir: string | null;
-  /** Its column names. */
+  partitioned: boolean;
+  /** Tables that inherit from it, at any depth. Their rows also belong to this table but not to its primary key. */
+  heirs: string[];
+  /** Column names. */
   columns: string[];
-  /** Exact up to the requested limit; at most one more. */
-  rows: number;
+  /** Exact up to the limit, at most one more. Null if not counted. */
+  rows: number | null;
 }
 
 /** The location of a table before the batch: the managed schema, or the trash if the batch restores it. */
@@ -20,43 +22,77 @@ export interface Place {
   position?: number | undefined;
 }
 
-export interface Asked {
+export interface ValuesAsked {
   schema: string;
   places: readonly Place[];
-  /** The counting limit. */
-  most: number;
+  /** The counting limit. Null skips counting. */
+  most: number | null;
 }
 
 type Found = Omit<ValuesFacts, 'rows'> & { place: number };
 
 const tablesAt = (places: Sql): Sql => sql`
-SELECT w.place, pg_catalog.has_table_privilege(c.oid, 'SELECT') AS readable,
-  (SELECT pg_catalog.min(i.inhrelid::regclass::text) FROM pg_catalog.pg_inherits i WHERE i.inhparent = c.oid) AS heir,
+SELECT w.place, pg_catalog.has_table_privilege(c.oid, 'SELECT') AS readable, c.relkind = 'p' AS partitioned,
+  ARRAY(WITH RECURSIVE heirs AS (
+          SELECT i.inhrelid AS oid FROM pg_catalog.pg_inherits i WHERE i.inhparent = c.oid AND c.relkind = 'r'
+          UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN heirs h ON i.inhparent = h.oid)
+        SELECT h.oid::regclass::text FROM heirs h ORDER BY 1) AS heirs,
   ARRAY(SELECT a.attname::text FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS columns
   FROM (VALUES ${places}) AS w (place, schema, name) JOIN pg_catalog.pg_namespace n ON n.nspname = w.schema
-  JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = w.name AND c.relkind = 'r'`;
+  JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = w.name AND c.relkind IN ('r', 'p')`;
 
 /** Keyed by index. Tables that someone dropped by hand are missing. Call it with the tables locked. */
 export async function readValuesFacts(
   client: pg.ClientBase,
-  { schema, places, most }: Asked,
+  asked: ValuesAsked,
+): Promise<ReadonlyMap<number, ValuesFacts>> {
+  return readFacts(client, asked, async (counted) => {
+    const { rows } = await client.query<CountedRows>(join(counted, sql` UNION ALL `));
+    return rows;
+  });
+}
+
+/** The same without locks. @param ask returns null for a table that cannot be counted in time */
+export async function glanceAtValues(
+  db: Queryable,
+  asked: ValuesAsked,
+  ask: (question: Sql) => Promise<CountedRows | null>,
+): Promise<ReadonlyMap<number, ValuesFacts>> {
+  return readFacts(db, asked, async (questions) => {
+    const counted: CountedRows[] = [];
+    for (const question of questions) {
+      const rows = await ask(question);
+      if (rows !== null) counted.push(rows);
+    }
+    return counted;
+  });
+}
+
+export interface CountedRows {
+  place: number;
+  rows: number;
+}
+
+type Count = (questions: readonly Sql[]) => Promise<CountedRows[]>;
+
+async function readFacts(
+  db: Queryable,
+  { schema, places, most }: ValuesAsked,
+  count: Count,
 ): Promise<ReadonlyMap<number, ValuesFacts>> {
   if (places.length === 0) return new Map();
   const values = places.map(({ name, position }, index) => {
     const at = position === undefined ? literal(schema) : trashSchemaName(integer(String(position)));
     return sql`(${integer(String(index))}, ${at}::text, ${literal(name)})`;
   });
-  const { rows: found } = await client.query<Found>(tablesAt(join(values, sql`, `)));
-  const counts = new Map<number, number>();
-  const counted = found.flatMap(({ place, readable, heir }) => {
+  const { rows: found } = await db.query<Found>(tablesAt(join(values, sql`, `)));
+  const counted = found.flatMap(({ place, readable, partitioned, heirs }) => {
     const at = places[place];
-    return readable && heir === null && at !== undefined ? [countOf(schema, at, { place, most })] : [];
+    const isCounted = readable && !partitioned && heirs.length === 0;
+    return most !== null && isCounted && at !== undefined ? [countOf(schema, at, { place, most })] : [];
   });
-  if (counted.length > 0) {
-    const { rows } = await client.query<{ place: number; rows: number }>(join(counted, sql` UNION ALL `));
-    for (const { place, rows: count } of rows) counts.set(place, count);
-  }
-  return new Map(found.map(({ place, ...facts }) => [place, { ...facts, rows: counts.get(place) ?? 0 }]));
+  const counts = new Map((counted.length > 0 ? await count(counted) : []).map(({ place, rows }) => [place, rows]));
+  return new Map(found.map(({ place, ...facts }) => [place, { ...facts, rows: counts.get(place) ?? null }]));
 }
 
 /** Stops reading a table once the limit is exceeded. */

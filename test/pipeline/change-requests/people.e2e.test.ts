@@ -52,7 +52,9 @@ describe('change requests of people', () => {
     const shown = await show(auditor.send, opened.id);
     expect(shown.planned).to.deep.include({ fresh: true, hash: opened.plan });
     expect(shown.planned?.statements.map(({ sql }) => sql).join()).to.include('DROP COLUMN');
-    expect(shown.planned?.loses).to.deep.equal([{ collection: 'articles', field: 'subtitle', kept: true }]);
+    expect(shown.planned?.loses).to.deep.equal([
+      { collection: 'articles', field: 'subtitle', kept: true, why_not: null },
+    ]);
 
     const said = await other.send(`/changes/${opened.id}/comment`, json({ comment: 'Are\nyou sure?' }));
     expect(said.status, said.text).to.equal(200);

@@ -59,7 +59,7 @@ export interface Shown {
     errors: { extensions: { code: string } }[] | null;
     statements: { sql: string }[];
     findings: { code: string; message: string }[];
-    loses: { collection: string; field: string | null; kept: boolean }[];
+    loses: { collection: string; field: string | null; kept: boolean; why_not: string | null }[];
   } | null;
 }
 

@@ -84,7 +84,8 @@ describe('change requests under a policy', () => {
     const { planned } = await show(admin, id);
     const losing = planned?.findings.filter(({ code }) => code === 'LOSES_DATA').map(({ message }) => message);
     expect(losing).to.deep.equal(['drop column pages.body: data is lost for good']);
-    expect(planned?.loses).to.deep.equal([{ collection: 'pages', field: 'body', kept: false }]);
+    const why = 'the change asks for purge';
+    expect(planned?.loses).to.deep.equal([{ collection: 'pages', field: 'body', kept: false, why_not: why }]);
     expect(refusal(await admin(`/changes/${id}/apply`, { method: 'POST' }))).to.equal('422 POLICY_REFUSED');
     const known = { acknowledge: [{ code: 'LOSES_DATA', place: 'pages.body' }] };
     const late = await admin(`/changes/${id}/apply`, {

@@ -8,6 +8,8 @@ const TABLES = [
   `CREATE TABLE base (id int PRIMARY KEY)`,
   `CREATE TABLE kid () INHERITS (base)`,
   `CREATE SCHEMA oth`,
+  `CREATE TABLE parents (id int PRIMARY KEY, a int, b int)`,
+  `CREATE TABLE children () INHERITS (parents)`,
   `CREATE TABLE pp (k int) PARTITION BY LIST (k)`,
   `CREATE TABLE oth.pp1 PARTITION OF pp FOR VALUES IN (1)`,
   `CREATE TABLE par (id int PRIMARY KEY)`,
@@ -104,9 +106,27 @@ describe('partitions and inherited children', () => {
     ]);
   });
 
+  it('drops a column that a managed child inherits with --purge only, and names the child', async () => {
+    const snapshot = JSON.parse((await clientOf(service)('/schema/snapshot')).text) as Snapshot;
+    const without = JSON.stringify({
+      ...snapshot,
+      fields: snapshot.fields.filter(({ collection, field }) => collection !== 'parents' || field !== 'a'),
+    });
+    const apply = ['apply', '-', '--allow-drop', 'parents.a', '--mode', 'mirror'];
+    const kept = await dps(apply, remote(), { stdin: without });
+    expect(kept.code).to.equal(2);
+    expect(`${kept.out}${kept.err}`).to.contain('the table children inherits the column and would lose it too');
+    const purged = await dps([...apply, '--purge'], remote(), { stdin: without });
+    expect(purged.code, `${purged.out}\n${purged.err}`).to.equal(0);
+    // PostgreSQL dropped the child's column too, which the log takes over.
+    const accepted = await dps(['drift', '--accept', 'children.a'], settings());
+    expect(accepted.code, accepted.err).to.equal(0);
+    expect((await dps(['drift'], settings())).code).to.equal(0);
+  });
+
   interface Snapshot {
     collections: { collection: string }[];
-    fields: { collection: string }[];
+    fields: { collection: string; field: string }[];
   }
 
   for (const [what, partition, parent] of [

@@ -122,7 +122,12 @@ const planned = z.strictObject({
   findings: z.array(finding),
   loses: z
     .array(
-      z.strictObject({ collection: text, field: textOrNull, kept: z.boolean().describe('For a while, in the trash') }),
+      z.strictObject({
+        collection: text,
+        field: textOrNull,
+        kept: z.boolean().describe('The trash keeps it for a limited time'),
+        why_not: textOrNull.describe('Why the trash cannot keep it; null: it is kept'),
+      }),
     )
     .describe('What is deleted'),
   returns,

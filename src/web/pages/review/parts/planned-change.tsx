@@ -4,6 +4,7 @@
 import { Button, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useMemo, useState } from 'react';
+import { brief } from '../../../shared/brief.js';
 import { placeText } from '../../../../schema/model/place.js';
 import { infoQuery } from '../../../service/queries.js';
 import { rehearse } from '../../../service/review-queries.js';
@@ -33,11 +34,13 @@ export function PlannedChange({ request, planned }: Props) {
   return (
     <>
       <RiskSection title="Data loss" tone="bad" of={loses}>
-        {({ kept, ...place }) => (
+        {({ kept, why_not: why, ...place }) => (
           <>
             <PlaceName>{placeText(place)}</PlaceName>
             <br />
-            {kept ? 'The trash keeps it for a limited time.' : 'Permanent: the trash does not keep it.'}
+            {kept
+              ? 'The trash keeps it for a limited time.'
+              : `Permanent: the trash does not keep it${why === null ? '' : `, because ${brief(why, 600)}`}.`}
           </>
         )}
       </RiskSection>
