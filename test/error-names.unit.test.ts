@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { UsageError } from '../src/cli/command.js';
 import { Refused } from '../src/http/errors.js';
-import { JsonFault } from '../src/http/body/json-fault.js';
+import { JsonFault } from '../src/http/body/json-scan.js';
 import { AbandonedError, OverloadedError } from '../src/kernel/scheduler.js';
 import { ClientGone } from '../src/http/body/limited-bytes.js';
 import { YamlError, YamlSizeError } from '../src/http/formats/yaml.js';
@@ -15,8 +15,7 @@ import { RefusedError } from '../src/log/signed-checkpoints/targets.js';
 import { redact } from '../src/logger.js';
 import { DivergedError } from '../src/pipeline/diverged.js';
 import { LogBusyError } from '../src/pipeline/lock-conflict.js';
-import { NotOursError } from '../src/pipeline/change-requests/run-steps.js';
-import { LostError, NotNowError } from '../src/pipeline/change-requests/work-on.js';
+import { NotOursError, LostError, NotNowError } from '../src/pipeline/change-requests/work-on.js';
 import { StaleConnectionError } from '../src/pipeline/transaction/begin.js';
 import { UnknownOutcomeError } from '../src/pipeline/transaction/commit.js';
 import { CommitInDoubt } from '../src/pipeline/transaction/finish.js';

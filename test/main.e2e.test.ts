@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import pg from 'pg';
 import { recordedConnection } from '../src/postgres/embedded/index.js';
-import { readPostmaster } from '../src/postgres/embedded/postmaster.js';
+import { readPostmaster } from '../src/postgres/embedded/start-server.js';
 import { createDatabase, temporaryDirectory, testServer } from './support/postgres.js';
 import { type ServiceProcess, spawnService } from './support/process.js';
 import { until } from './support/until.js';

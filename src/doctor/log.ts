@@ -1,7 +1,6 @@
 import { storedSecret } from '../auth/token-secret.js';
 import { emptyHead } from '../log/head.js';
-import { findUnprotected } from '../log/protection.js';
-import { verifyLog } from '../log/verify-log.js';
+import { findUnprotected, verifyLog } from '../log/verify-log.js';
 import { foldPositions, readFold } from '../reads/stored-folds/table.js';
 import { describeDivergence } from './differences.js';
 import type { Check } from './check.js';

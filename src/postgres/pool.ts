@@ -1,13 +1,40 @@
 /** Creates database connections with identical settings: managed schema first in the search path, UTC, ISO dates. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { NotInTimeError, inTime } from '../kernel/in-time.js';
-import { LostConnectionError } from './errors.js';
+import { LostConnectionError, isRecoveryConflict } from './errors.js';
 import type { Logger } from './logger.js';
 import { ServiceClient, type ServiceClientConfig, isPooled } from './client.js';
 import { hostsOf } from './hosts/choose-host.js';
 import { startupOptions, transactionSettings } from './session-settings.js';
-import { retryRecoveryConflicts } from './recovery-conflict.js';
 import { watchPool } from './silent-connections.js';
+
+/* A standby cancels queries that delay its recovery. They are sent again. */
+
+/** Attempts per query, and milliseconds between them, which grow with each attempt. */
+const TRIES = 3;
+const PAUSE = 50;
+
+type Query = (...given: unknown[]) => Promise<unknown>;
+
+/**
+ * Applies to queries of the pool itself, which are separate transactions. A cancelled one has changed and returned
+ * nothing.
+ */
+export function retryRecoveryConflicts(pool: pg.Pool): void {
+  const query = pool.query.bind(pool) as Query;
+  const retried: Query = async (...given) => {
+    for (let count = 1; ; count += 1) {
+      try {
+        return await query(...given);
+      } catch (error) {
+        if (count === TRIES || !isRecoveryConflict(error)) throw error;
+        await sleep(PAUSE * count);
+      }
+    }
+  };
+  Object.assign(pool, { query: retried });
+}
 
 /** The addresses of a database. */
 export interface Addresses {

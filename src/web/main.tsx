@@ -2,8 +2,7 @@
 import './app/styles.js';
 import { setNonce } from 'get-nonce';
 import { createRoot } from 'react-dom/client';
-import { Providers } from './app/providers.js';
-import { cspNonce } from './app/nonce.js';
+import { Providers, cspNonce } from './app/providers.js';
 
 setNonce(cspNonce);
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { FINDINGS, type FindingCode } from '../../src/doctor/finding.js';
 import { clock, lockFindings } from '../../src/doctor/server.js';
-import { FOLD_FORMAT } from '../../src/reads/stored-folds/document.js';
+import { FOLD_FORMAT } from '../../src/reads/stored-folds/table.js';
 import type { DoctorContext } from '../../src/doctor/check.js';
 import type { Examined } from '../../src/doctor/index.js';
 import { clientOf, json } from '../support/client.js';

@@ -7,10 +7,9 @@ import { expect } from 'chai';
 import { encode, readAcceptEncoding } from '../../src/http/answer/content-coding.js';
 import { type ErrorCode, Refused, STATUS, errorBody, headersOf, refused, statusOf } from '../../src/http/errors.js';
 import { cursor, pageSize, requireInLog } from '../../src/http/request/history-query.js';
-import { listQueryOf, listTexts, listed, pageKey } from '../../src/http/documents/list.js';
-import { membersOf, pick, pickText } from '../../src/http/documents/shown-members.js';
+import { listQueryOf, listTexts, listed, pageKey, membersOf, pick, pickText } from '../../src/http/documents/list.js';
 import { answerParserErrors, missingHost } from '../../src/http/parser-errors.js';
-import { cookieToken, requireOwnPage, setCookie } from '../../src/http/request/refresh-cookie.js';
+import { cookieToken, requireOwnPage, setCookie } from '../../src/http/routes/auth.js';
 
 const reads = (shape: { safeParse(value: unknown): { success: boolean; data?: unknown } }, value: unknown): unknown => {
   const read = shape.safeParse(value);

@@ -1,10 +1,59 @@
 import { type ExitCode, type Invocation, isSet, text } from '../command.js';
-import { type DiffDocument, describeDiff, isEmpty } from '../diff-document.js';
+import { type DiffDocument, describeDiff, isEmpty, type Entry, describeWarning } from '../diff-document.js';
 import { type Source, printFindings } from '../findings/index.js';
 import { deliver, json } from '../output.js';
 import { stoppedBy } from '../policy.js';
 import { locateIn, mergeFiles } from '../schema-files/merge-files.js';
-import { planMarkdown } from '../schema-files/plan-markdown.js';
+import { counted } from '../../kernel/counted.js';
+import { placeText } from '../../schema/model/place.js';
+
+/** GitHub rejects comments longer than 65,536 characters. */
+const MAX_LENGTH = 60_000;
+
+/** Truncated to the maximum length of a comment. */
+export function planMarkdown(document: DiffDocument): string {
+  if (isEmpty(document)) return '### Schema plan\n\nNothing to do: the schema is so already.';
+  const { collections, fields, relations } = document.diff;
+  const rows = [
+    ...collections.map((entry) => row('collection', entry)),
+    ...fields.map((entry) => row('field', entry)),
+    ...relations.map((entry) => row('relation', entry)),
+  ];
+  const warnings = (document.warnings ?? []).map((warning) => `- ${escaped(describeWarning(warning))}`);
+  const count = counted(rows.length, 'change');
+  return cut([
+    `### Schema plan: ${count}`,
+    '',
+    '| | what | where | members |',
+    '| --- | --- | --- | --- |',
+    ...rows,
+    ...(warnings.length > 0 ? ['', '#### To know', '', ...warnings] : []),
+  ]);
+}
+
+function row(kind: string, { diff, ...changed }: Entry): string {
+  const whole = diff.find(({ path }) => path === undefined || path.length === 0);
+  const sign = whole === undefined ? 'changed' : whole.kind === 'N' ? 'new' : '**removed**';
+  const members = whole === undefined ? [...new Set(diff.map(({ path = [] }) => path.join('.')))] : [];
+  return `| ${sign} | ${kind} | ${code(placeText(changed))} | ${members.map(code).join(', ')} |`;
+}
+
+/** Names are untrusted: nothing in them may be a link, mention, cell or heading. */
+const escaped = (text: string): string =>
+  text.replaceAll(/[\\`*_{}[\]()#+!|<>@~&]/g, (character) => `&#${character.charCodeAt(0)};`).replaceAll(/\s+/g, ' ');
+
+const code = (text: string): string => `<code>${escaped(text)}</code>`;
+
+function cut(lines: readonly string[]): string {
+  const shown: string[] = [];
+  let length = 0;
+  for (const [index, line] of lines.entries()) {
+    length += line.length + 1;
+    if (length > MAX_LENGTH) return [...shown, '', `and ${lines.length - index} lines more`].join('\n');
+    shown.push(line);
+  }
+  return shown.join('\n');
+}
 
 const WRITERS: Readonly<Record<string, (document: DiffDocument, source: Source) => string>> = {
   text: describeDiff,

@@ -8,10 +8,58 @@ import type { Locate } from '../findings/index.js';
 import type { DiffDocument } from '../diff-document.js';
 import { parseDocument, readDocument } from '../document.js';
 import { type Answered, ask, askAnyway, refusal } from '../connections/service.js';
-import { type ConflictAnswer, describeConflicts } from './conflicts.js';
 import { LOCK } from './lock.js';
 import { type SchemaFiles, readSchemaFiles } from './read-folder.js';
-import { parsePlace } from './places.js';
+import { counted } from '../../kernel/counted.js';
+
+/** Describes merge conflicts for the person who resolves them. */
+export interface ConflictAnswer {
+  message: string;
+  extensions: { kind: string; place: MergePlace; base?: unknown; ours?: unknown; theirs?: unknown };
+}
+
+/** One or more lines per conflict, with the locations in files and the options. */
+export function describeConflicts(conflicts: readonly ConflictAnswer[], files: SchemaFiles): string {
+  const lines = conflicts.map((conflict) => describe(conflict, files));
+  const count = counted(conflicts.length, 'conflict');
+  return `${lines.join('\n')}\nNothing was changed: ${count} between the files and what others changed since. Where the files say what the service has, it is none any more; --take ours and --take theirs (the files) decide all of them.`;
+}
+
+function describe({ message, extensions }: ConflictAnswer, files: SchemaFiles): string {
+  const { place, kind, base, ours, theirs } = extensions;
+  const at = fileOf(place, files);
+  const values = kind === 'changed' ? `\n  base ${short(base)}, ours ${short(ours)}, theirs ${short(theirs)}` : '';
+  return `${at === null ? '' : `${at}: `}${message}${values}`;
+}
+
+/** The file and line of the location. */
+function fileOf({ part, collection, field, path = [] }: MergePlace, { parts, placeOf }: SchemaFiles): string | null {
+  const index = parts[part].findIndex((each) => {
+    if (part === 'collections') return each['collection'] === collection;
+    if (part === 'fields') return each['collection'] === collection && each['field'] === field;
+    return each['many_collection'] === collection && each['many_field'] === field;
+  });
+  return index < 0 ? null : placeOf([part, index, ...path]);
+}
+
+const LONGEST = 120;
+
+function short(value: unknown): string {
+  const text = value === undefined ? 'nothing' : JSON.stringify(value);
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}
+
+/** Parses the locations in errors. */
+
+/** `theirs.fields[2]["a b"]` → `['theirs', 'fields', 2, 'a b']`. */
+export function parsePlace(path: string): (string | number)[] {
+  const steps: (string | number)[] = [];
+  for (const [, name, index, quoted] of path.matchAll(/\.?([A-Za-z_$][\w$-]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/g)) {
+    if (index !== undefined) steps.push(Number(index));
+    else steps.push(quoted === undefined ? (name ?? '') : (JSON.parse(quoted) as string));
+  }
+  return steps;
+}
 
 /** The location in the files; null if there is none, for example for removed objects. */
 export const locateIn =

@@ -2,9 +2,8 @@ import { OperatorError } from '../../kernel/operator-error.js';
 import type { Invocation } from '../command.js';
 import { ask, askFully } from '../connections/service.js';
 import { type SnapshotParts, documentsOf } from './contents.js';
-import { fileNameOf } from './file-names.js';
+import { fileNameOf, FOLDER, textOf } from './read-folder.js';
 import { LOCK, type Lock, writeLock } from './lock.js';
-import { FOLDER, textOf } from './read-folder.js';
 
 export interface PresentFiles {
   /** By path in the directory, without the lock. */

@@ -1,12 +1,127 @@
 /** Reads the files of a folder, as "dps pull" writes them and people edit them. */
 import { lstat, readdir, readFile, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
+import { type Event, EVENT_ID, getScalarValue, parseEvents } from 'js-yaml';
 import { parseYaml, writeYaml, YamlError } from '../../http/formats/yaml.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type Assembled, assemble } from './contents.js';
-import { collectionOf, fileNameOf } from './file-names.js';
 import { LOCK, type Lock, readLock } from './lock.js';
-import { type Steps, aliasLine, lineOf } from './yaml-lines.js';
+
+/* On which line of a YAML text something stands. */
+
+/** The maximum nesting of parsed texts. */
+const MAX_DEPTH = 100;
+
+type Steps = readonly (string | number)[];
+
+/** Starts at 1. For a missing value, the line of its parent. The text must be valid YAML. */
+export function lineOf(text: string, path: Steps): number {
+  const reader: Reader = { text, events: parseEvents(text, { maxDepth: MAX_DEPTH }), at: 0 };
+  while (reader.events[reader.at]?.type === EVENT_ID.DOCUMENT) reader.at += 1;
+  return lineAt(text, offsetOf(reader, path) ?? 0);
+}
+
+/** The line of the first alias; null if there is none. */
+export function aliasLine(text: string): number | null {
+  if (!text.includes('*')) return null;
+  const alias = parseEvents(text, { maxDepth: MAX_DEPTH }).find((event) => event.type === EVENT_ID.ALIAS);
+  return alias === undefined ? null : lineAt(text, alias.anchorStart);
+}
+
+/**
+ * Starts at 1.
+ * @param offset in UTF-16 units
+ */
+const lineAt = (text: string, offset: number): number => text.slice(0, offset).split('\n').length;
+
+interface Reader {
+  text: string;
+  events: readonly Event[];
+  at: number;
+}
+
+/** The start of the value at `path`, or of its deepest existing parent. Leaves the reader after the value. */
+function offsetOf(reader: Reader, path: Steps | null): number | undefined {
+  const event = reader.events[reader.at];
+  reader.at += 1;
+  if (event === undefined) return undefined;
+  if (event.type === EVENT_ID.SCALAR) return event.valueStart;
+  if (event.type === EVENT_ID.SEQUENCE) return inSequence(reader, path) ?? event.start;
+  if (event.type === EVENT_ID.MAPPING) return inMapping(reader, path) ?? event.start;
+  return undefined;
+}
+
+const isEnd = ({ events, at }: Reader): boolean => events[at] === undefined || events[at]?.type === EVENT_ID.POP;
+
+function inSequence(reader: Reader, path: Steps | null): number | undefined {
+  let found: number | undefined;
+  for (let index = 0; !isEnd(reader); index += 1) {
+    const isMeant = path !== null && path[0] === index;
+    const offset = offsetOf(reader, isMeant ? path.slice(1) : null);
+    if (isMeant) found = offset;
+  }
+  reader.at += 1;
+  return found;
+}
+
+function inMapping(reader: Reader, path: Steps | null): number | undefined {
+  let found: number | undefined;
+  while (!isEnd(reader)) {
+    const key = reader.events[reader.at];
+    const start = offsetOf(reader, null);
+    const name = key?.type === EVENT_ID.SCALAR ? getScalarValue(reader.text, key) : undefined;
+    const isMeant = path !== null && path.length > 0 && path[0] === name;
+    const offset = offsetOf(reader, isMeant ? path.slice(1) : null);
+    // A member begins at its name; nested values begin deeper.
+    if (isMeant) found = path.length === 1 ? start : (offset ?? start);
+  }
+  reader.at += 1;
+  return found;
+}
+
+/**
+ * Names of collections as names of files, and back. Every file system has these: lower-case letters of ASCII, digits,
+ * `_`, `-`, and `%` with two hexadecimal digits for each byte of anything else. Two names never meet, also where
+ * the file system sees no difference of case; the longest name (63 bytes) makes 194 characters.
+ */
+
+const END = '.yaml';
+
+const PLAIN = /^[a-z0-9_-]$/;
+
+/** Device names on Windows, with any extension. */
+const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)$/;
+
+/** `posts.yaml`, `%50osts.yaml`. */
+export function fileNameOf(collection: string): string {
+  // A name with a leading hyphen would look like an option.
+  const first = DEVICE.test(collection) || collection.startsWith('-') ? 1 : 0;
+  const bytes = [...Buffer.from(collection, 'utf8')];
+  return bytes.map((byte, index) => (index < first ? escaped(byte) : written(byte))).join('') + END;
+}
+
+function written(byte: number): string {
+  const character = String.fromCharCode(byte);
+  return PLAIN.test(character) ? character : escaped(byte);
+}
+
+const escaped = (byte: number): string => `%${byte.toString(16).padStart(2, '0')}`;
+
+/** The collection of a file name; null for other names. */
+export function collectionOf(fileName: string): string | null {
+  const stem = fileName.slice(0, -END.length);
+  if (!/^(?:[a-z0-9_-]|%[0-9a-f]{2})+$/.test(stem)) return null;
+  const name = decoded(stem);
+  return name !== null && fileNameOf(name) === fileName ? name : null;
+}
+
+function decoded(stem: string): string | null {
+  try {
+    return decodeURIComponent(stem);
+  } catch {
+    return null;
+  }
+}
 
 export const FOLDER = 'collections';
 

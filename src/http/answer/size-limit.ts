@@ -2,8 +2,7 @@
 import { runYielding } from '../../kernel/event-loop.js';
 import { refused } from '../errors.js';
 import { JSON_LIMITS } from '../body/json.js';
-import { JsonFault } from '../body/json-fault.js';
-import { scanJson } from '../body/json-scan.js';
+import { JsonFault, scanJson } from '../body/json-scan.js';
 
 /** Cached responses that were already checked. */
 const looked = new WeakSet<Buffer>();

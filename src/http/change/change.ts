@@ -9,8 +9,9 @@ import type {
   Refusal,
   RequestContext,
   StoredAnswer,
+  Acknowledgements,
 } from '../../pipeline/types.js';
-import type { Problem } from '../../kernel/problem.js';
+import { type Problem, invalid, unknownMembers } from '../../kernel/problem.js';
 import { type Cause, type LogEvent, isAdopted, isDeletion } from '../../schema/model/events.js';
 import { type State, isFolder } from '../../schema/model/state.js';
 import { type CommandOf, type InputOf, type OperationName, operations } from '../../schema/operations/index.js';
@@ -18,7 +19,7 @@ import type { Operation } from '../../schema/operations/operation.js';
 import { stepsTo } from '../../kernel/resumable.js';
 import { type Answer, noContent, refusal, unwrap } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
-import { errorBody } from '../errors.js';
+import { errorBody, Refused } from '../errors.js';
 import { flag } from '../request/query.js';
 import type { Document } from '../../log/document-lines.js';
 import { openedBy } from '../../pipeline/change-requests/index.js';
@@ -28,7 +29,6 @@ import { stoppingFindings } from '../../projector/findings/index.js';
 import { lockedTables } from '../../projector/online/locked-tables.js';
 import { collectionsChanged } from '../../schema/fold/event-schemas.js';
 import type { Acknowledgement } from '../../schema/policy/index.js';
-import { acknowledgedBy } from './acknowledge.js';
 import { type PlanExtras, planAnswer } from './plan-answer.js';
 import { jsonChunks, largeJsonAnswer } from '../answer/json-text.js';
 import {
@@ -38,9 +38,69 @@ import {
   reasonOf,
   traceparentOf,
   userAgentOf,
+  acknowledgeOf,
 } from '../request/request-headers.js';
 import type { Call } from '../route.js';
 import { runYielding } from '../../kernel/event-loop.js';
+import { isObject } from '../../kernel/json.js';
+import { NO_PLACE, samePlace } from '../../schema/model/place.js';
+
+/* Reads which findings a caller acknowledges: from the header X-Acknowledge or from the body. */
+
+/** The member of a body. */
+const MEMBER = 'acknowledge';
+
+/** More than anyone would read. */
+const MOST = 1_000;
+
+const taken = new WeakMap<object, Acknowledgement[]>();
+
+/**
+ * Removes the acknowledgements from the body and stores them for `acknowledgedBy`.
+ * @throws Refused
+ */
+export function takeAcknowledged<T extends Pick<Call<unknown>, 'req' | 'body'>>(call: T): T {
+  const { body, req } = call;
+  if (!isObject(body) || !Object.hasOwn(body, MEMBER)) return call;
+  const { [MEMBER]: list, ...rest } = body;
+  taken.set(req, read(list));
+  return { ...call, body: rest };
+}
+
+/** @throws Refused if the header is malformed, or if both header and body acknowledge findings */
+export function acknowledgedBy({ req }: Pick<Call<unknown>, 'req'>): Acknowledgements | undefined {
+  const inHeader = acknowledgeOf(req);
+  const inBody = taken.get(req);
+  if (inHeader !== undefined && inBody !== undefined)
+    throw new Refused([invalid([MEMBER], 'said in the body or in X-Acknowledge, not in both')]);
+  if (inBody !== undefined) return { findings: inBody, at: (index) => [MEMBER, index] };
+  return inHeader && { findings: inHeader, at: () => ['X-Acknowledge'] };
+}
+
+function read(list: unknown): Acknowledgement[] {
+  if (!Array.isArray(list) || list.length > MOST)
+    throw new Refused([invalid([MEMBER], `must be an array of at most ${MOST} objects with code and place`)]);
+  const problems = list.flatMap((each: unknown, index) => problemsOf(each, index));
+  if (problems.length > 0) throw new Refused(problems);
+  return (list as Acknowledgement[]).map(asPlaced);
+}
+
+/** Uses the location format of findings. */
+export const asPlaced = ({ code, place }: Acknowledgement): Acknowledgement => ({
+  code,
+  place: samePlace(place) ?? place,
+});
+
+function problemsOf(each: unknown, index: number): Problem[] {
+  const at = [MEMBER, index];
+  if (!isObject(each)) return [invalid(at, 'must be an object with code and place')];
+  const problems = unknownMembers(each, new Set(['code', 'place']), at);
+  for (const member of ['code', 'place'])
+    if (typeof each[member] !== 'string') problems.push(invalid([...at, member], `${member} is required, a string`));
+  const { place } = each;
+  if (typeof place === 'string' && samePlace(place) === undefined) problems.push(invalid([...at, 'place'], NO_PLACE));
+  return problems;
+}
 
 /** Prepares the command for `input`. Throws `Refused` if there is none. */
 export async function commandOf<N extends OperationName>(name: N, input: InputOf<N>): Promise<CommandOf<N>> {

@@ -1,8 +1,70 @@
 /** Lists: pagination and counts. */
 import { z } from 'zod';
 import type { Texts } from '../../kernel/bytes.js';
-import { membersOf, pickText } from './shown-members.js';
 import { count, type MetaMember, metaMembers } from '../request/query.js';
+import type { User } from '../../auth/user.js';
+import { RELATION_MEMBERS as FLAT_MEMBERS } from '../../schema/model/model.js';
+import type { CollectionDocument, FieldDocument, RelationDocument } from '../../schema/snapshot/documents.js';
+
+/* The query parameter `fields`: selects top-level members of the returned objects. */
+
+/** Comma-separated names or a repeated parameter; `*` selects all. Keeps the order of the document. */
+export const membersOf = <const M extends string>(members: readonly M[]) =>
+  z
+    .string()
+    .transform((text, context): readonly M[] => {
+      const names = text.split(',').map((name) => name.trim());
+      if (names.includes('*') && names.every((name) => name === '*' || isOneOf(name, members))) return members;
+      if (names.every((name) => isOneOf(name, members))) return members.filter((member) => names.includes(member));
+      context.addIssue(`must be names of members with commas between them: ${members.join(', ')}, or *.`);
+      return z.NEVER;
+    })
+    .pipe(z.array(z.enum(members)).readonly())
+    .describe('The top-level members that are shown; the others are left out. `*`: all');
+
+const isOneOf = (name: string, members: readonly string[]): boolean => members.includes(name);
+
+/** `value` with the chosen members alone. */
+export function pick<T extends object>(value: T, members: readonly string[] | undefined): Partial<T> {
+  if (members === undefined) return value;
+  const chosen = members.filter((member) => Object.hasOwn(value, member));
+  return Object.fromEntries(chosen.map((member) => [member, value[member as keyof T]])) as Partial<T>;
+}
+
+/** The same for the JSON of an object. */
+export function pickText(text: string, members: readonly string[] | undefined): string {
+  return members === undefined ? text : JSON.stringify(pick(JSON.parse(text) as object, members));
+}
+
+export const COLLECTION_MEMBERS = [
+  'collection',
+  'meta',
+  'schema',
+] as const satisfies readonly (keyof CollectionDocument)[];
+export const FIELD_MEMBERS = [
+  'collection',
+  'field',
+  'type',
+  'meta',
+  'schema',
+] as const satisfies readonly (keyof FieldDocument)[];
+export const USER_MEMBERS = [
+  'id',
+  'email',
+  'name',
+  'role',
+  'status',
+  'created_at',
+] as const satisfies readonly (keyof User)[];
+export const RELATION_MEMBERS = [
+  'id',
+  ...FLAT_MEMBERS,
+  'schema',
+  'collection',
+  'field',
+  'related_collection',
+  'meta',
+] as const satisfies readonly (keyof RelationDocument)[];
 
 /** `members`: the members of an item that `fields` may select. */
 export const listQueryOf = <const M extends string>(members: readonly M[]) =>

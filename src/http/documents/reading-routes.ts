@@ -1,12 +1,26 @@
 /** Routes that read schema documents: paginated lists and single documents. */
-import type { Texts } from '../../kernel/bytes.js';
+import { type Texts, bytes } from '../../kernel/bytes.js';
 import type { State } from '../../schema/model/state.js';
 import type { HttpDeps } from '../deps.js';
 import type { QueryShape } from '../request/query.js';
 import { type Call, type Route, route } from '../route.js';
-import { type ListQuery, listTexts, pageKey } from './list.js';
-import { createRead } from './read.js';
-import { pickText } from './shown-members.js';
+import { type ListQuery, listTexts, pageKey, pickText } from './list.js';
+import { type Answer, JSON_TYPE } from '../answer/answer.js';
+import { representationAnswer } from '../answer/representation.js';
+
+/* Reads of the schema: the state at the head, rendered once per state. */
+
+/** Responds with the JSON that `render` produces; `key` identifies the response among those of one state. */
+type Read = (call: Call<unknown>, key: string, render: (state: State) => Texts) => Promise<Answer>;
+
+/** Sends an ETag of the content, and 304 if the client already has it. */
+function createRead({ store, rendered }: Pick<HttpDeps, 'store' | 'rendered'>): Read {
+  return async (call, key, render) => {
+    const state = await store.atHead(call.head);
+    const { body, etag, encoded } = await rendered.get(state.collections, key, () => bytes(render(state)));
+    return representationAnswer({ body, etag, encoded, type: JSON_TYPE, position: state.position }, call.req);
+  };
+}
 
 type Deps = Pick<HttpDeps, 'store' | 'rendered'>;
 

@@ -2,14 +2,269 @@
  * Builds the OpenAPI document from the routes and request shapes, so that paths, parameters, roles, bodies and errors
  * cannot drift. Tests check the response shapes.
  */
-import type { Route } from '../route.js';
-import { HEADERS, headerParameters } from './headers.js';
+import { STATUS_CODES } from 'node:http';
+import { z } from 'zod';
+import type { Route, WriteHeader } from '../route.js';
 import { type Components, createComponents, type JsonSchema } from './json-schema.js';
-import type { OperationDoc } from './operation-doc.js';
+import { type OperationDoc, data } from './operation-doc.js';
 import { OPERATIONS } from './operations/index.js';
-import { pathParameters, queryParameters } from './parameters.js';
-import { refusalResponses, responsesOf } from './responses.js';
-import { tagOf, tagsOf } from './tags.js';
+import { type ErrorCode, STATUS } from '../errors.js';
+import { changeRequest } from './answers/changes.js';
+import { errors } from './answers/errors.js';
+import { plan } from './answers/operating.js';
+
+interface Header {
+  description: string;
+  schema: JsonSchema;
+}
+
+const text: JsonSchema = { type: 'string' };
+
+/** Headers of write requests, if their routes use them. */
+const WRITE_PARAMETERS: Readonly<Record<WriteHeader, Header>> = {
+  'Idempotency-Key': {
+    description: 'Sent again by the same caller within 24 hours, it gets the first answer, and nothing is done twice',
+    schema: { ...text, minLength: 1, maxLength: 255 },
+  },
+  'If-Match': {
+    description: 'The hash that the schema must have (of the policy: the ETag of GET /policy): 412 when it has moved',
+    schema: text,
+  },
+  'X-Acknowledge': {
+    description:
+      'Findings that the caller knows of, where the policy asks for it: `LOSES_DATA:articles.title`, separated by commas; in a name, `%2E` is a dot, `%2C` a comma, `%25` a percent sign. Kept with the events; 400 where one is not found',
+    schema: text,
+  },
+  'X-Reason': { description: 'Why: kept with the events', schema: { ...text, maxLength: 1000 } },
+};
+
+/** Headers of requests whose response depends on the log. */
+const POSITION_PARAMETERS: Readonly<Record<string, Header>> = {
+  'X-Log-Position-At-Least': {
+    description:
+      'What the answer must be able to show: a position of the log, or one with the hash of its event (`42-3f9a…`). It ' +
+      'is waited for; 503 when that takes too long, 409 `DIVERGED` when the log holds another event there',
+    schema: { ...text, pattern: '^\\d{1,15}(-[0-9a-f]{8,64})?$' },
+  },
+};
+
+/** Headers of reads whose response has a validator. */
+const READ_PARAMETERS: Readonly<Record<string, Header>> = {
+  'If-None-Match': { description: 'The ETag of an answer that is still at hand: 304 while it is right', schema: text },
+};
+
+const HEADERS: Readonly<Record<string, Header>> = {
+  'X-Request-Id': { description: 'The one of the request where it is sane, or a new one', schema: text },
+  'X-Log-Position': { description: 'The position of the log that the answer reflects', schema: { type: 'integer' } },
+  'X-Log-Lag': {
+    description:
+      'Only of a process that reads from a standby: for how many seconds, at most, it has not heard of what the primary has committed',
+    schema: { type: 'number', minimum: 0 },
+  },
+  'X-Batch-Id': {
+    description: 'The batch that the change became; absent when nothing was to be changed',
+    schema: { ...text, format: 'uuid' },
+  },
+  'X-Warnings': {
+    description:
+      'Codes of losses that the change caused without being asked to, separated by commas. `DATA_NOT_KEPT`: deleted rows or values are not in the trash',
+    schema: text,
+  },
+  ETag: { description: 'A strong validator of the answer', schema: text },
+};
+
+/** Headers of successful responses, as references to the components. */
+function answerHeaders({ access, needsPrimary }: Route, { changes, validated }: OperationDoc): JsonSchema {
+  const names = [
+    'X-Request-Id',
+    ...(access === 'anyone' || needsPrimary ? [] : ['X-Log-Lag']),
+    ...(changes || validated ? ['X-Log-Position'] : []),
+    ...(changes ? ['X-Batch-Id', 'X-Warnings'] : []),
+    ...(validated ? ['ETag'] : []),
+  ];
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+function headerParameters({ access, heeds }: Route, { validated }: OperationDoc): JsonSchema[] {
+  const headers = {
+    ...(access !== 'anyone' && POSITION_PARAMETERS),
+    ...Object.fromEntries(heeds.map((name) => [name, WRITE_PARAMETERS[name]])),
+    ...(validated && READ_PARAMETERS),
+  };
+  return Object.entries(headers).map(([name, header]) => ({ name, in: 'header', required: false, ...header }));
+}
+
+/** The responses of an operation, including every error status. */
+type Responses = Record<string, JsonSchema>;
+
+/** Maps each status to its description and shape. */
+function responsesOf(route: Route, doc: OperationDoc, components: Components): Responses {
+  const also = Object.entries(doc.also ?? {}).map(([status, shape]) => [
+    status,
+    { description: STATUS_CODES[status] ?? '', content: json(shape, components) },
+  ]);
+  return { ...successes(route, doc, components), ...refusals(route, doc), ...Object.fromEntries(also) };
+}
+
+function successes(route: Route, doc: OperationDoc, components: Components): Responses {
+  const { media = [], validated } = doc;
+  const answer = answerOf(route, doc);
+  const headers = answerHeaders(route, doc);
+  const content = {
+    ...(answer !== undefined && json(answer, components)),
+    ...Object.fromEntries(media.map((type) => [type, { schema: { type: 'string' } }])),
+  };
+  const hasContent = answer !== undefined || media.length > 0;
+  return {
+    ...(hasContent && { 200: { description: 'Done', headers, content } }),
+    ...(doc.answer === undefined && media.length === 0 && { 204: { description: 'Done', headers } }),
+    ...(takes(route, 'online') && { 202: accepted(headers, components) }),
+    ...(validated && { 304: { description: 'What If-None-Match names is still right', headers } }),
+  };
+}
+
+const accepted = (headers: JsonSchema, components: Components) => ({
+  description: 'Asked for online: it is prepared first, and this is the change request',
+  headers: { ...headers, Location: { description: 'Of the change request', schema: { type: 'string' } } },
+  content: json(data(changeRequest), components),
+});
+
+const json = (shape: z.ZodType, components: Components) => ({
+  'application/json': { schema: components.schemaOf(shape, 'output') },
+});
+
+/** The JSON of 200: also what is answered instead of a change that is only planned. */
+function answerOf(route: Route, { answer, rehearsal = plan }: OperationDoc): z.ZodType | undefined {
+  if (!takes(route, 'dry_run') || answer === rehearsal) return answer;
+  return answer === undefined ? rehearsal : z.union([answer, rehearsal]);
+}
+
+const takes = ({ query }: Route, parameter: 'online' | 'dry_run'): boolean =>
+  query instanceof z.ZodObject && parameter in query.shape;
+
+function refusals(route: Route, { refuses = [], changes }: OperationDoc): Responses {
+  const codes = new Set<ErrorCode>([...codesOf(route), ...(changes ? CHANGE_CODES : []), ...refuses]);
+  const statuses = [...new Set([...codes].map((code) => STATUS[code]))].sort((a, b) => a - b);
+  return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/${nameOf(status)}` }]));
+}
+
+const CHANGE_CODES: readonly ErrorCode[] = [
+  'ALREADY_EXISTS',
+  'PRECONDITION_FAILED',
+  'DATABASE_REFUSED',
+  'LOCK_TIMEOUT',
+  'IN_USE',
+  'ONLINE_NOT_POSSIBLE',
+  'POLICY_REFUSED',
+];
+
+/** Codes that every route of this kind may return. */
+function codesOf({ path, access, body, needsPrimary }: Route): ErrorCode[] {
+  return [
+    'INVALID_QUERY',
+    'NOT_ACCEPTABLE',
+    'INTERNAL',
+    'UNAVAILABLE',
+    'OVERLOADED',
+    ...(needsPrimary ? (['READ_ONLY'] as const) : []),
+    ...(access === 'anyone' ? [] : (['UNAUTHENTICATED', 'DIVERGED', 'TOO_MANY_REQUESTS'] as const)),
+    ...(access === 'anyone' || access === 'reader' ? [] : (['FORBIDDEN'] as const)),
+    ...(path.includes(':') ? (['NOT_FOUND'] as const) : []),
+    ...(body === undefined
+      ? []
+      : (['INVALID_PAYLOAD', 'CONTENT_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'REQUEST_TIMEOUT'] as const)),
+  ];
+}
+
+/** `NotFound` */
+const nameOf = (status: number): string => (STATUS_CODES[status] ?? `Status ${status}`).replaceAll(/[^A-Za-z]/g, '');
+
+/** One component per error status, with its codes. */
+function refusalResponses(components: Components): Responses {
+  const schema = components.schemaOf(errors, 'output');
+  const statuses = [...new Set(Object.values(STATUS))];
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const codes = Object.keys(STATUS).filter((code) => STATUS[code as ErrorCode] === status);
+      return [nameOf(status), { description: codes.join(', '), content: { 'application/json': { schema } } }];
+    }),
+  );
+}
+
+/* Path and query parameters, from the shapes that read them. */
+
+/** Descriptions of the named path segments. */
+const PATH_PARTS: Readonly<Record<string, string>> = {
+  collection: 'The name of a collection',
+  field: 'The name of a field',
+  position: 'A position of the log',
+  name: 'The name of a projection',
+  token: 'The id of a token',
+};
+
+/** In path order, one for each `:name`. */
+function pathParameters(path: string): JsonSchema[] {
+  return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: PATH_PARTS[name] ?? (path.startsWith('/users') ? 'The id of a user' : PATH_PARTS['collection']),
+    schema: name === 'position' ? { type: 'integer', minimum: 1 } : { type: 'string' },
+  }));
+}
+
+/** Empty for a route without a query. All are optional. */
+function queryParameters(query: z.ZodType, components: Components): JsonSchema[] {
+  if (!(query instanceof z.ZodObject)) return [];
+  return Object.entries(query.shape as Record<string, z.ZodType>).map(([name, shape]) => {
+    const { description, ...schema } = schemaOf(shape, components);
+    return {
+      name,
+      in: 'query',
+      required: false,
+      ...(description !== undefined && { description }),
+      // A list is one parameter with comma-separated items.
+      ...(schema['type'] === 'array' && { style: 'form', explode: false }),
+      schema,
+    };
+  });
+}
+
+/** A parameter is sent as text but documented with the type it is parsed to, if JSON has it. */
+function schemaOf(shape: z.ZodType, components: Components): JsonSchema {
+  const read = components.schemaOf(shape, 'output');
+  const isKnown = Object.keys(read).some((member) => member !== 'description' && member !== 'default');
+  const { default: _, ...schema } = isKnown ? read : { ...components.schemaOf(shape, 'input'), ...read };
+  return schema;
+}
+
+/** The groups of operations in the document: the first path segment. */
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
+  collections: 'Tables, and folders that group them',
+  fields: 'The columns of a collection, and its alias fields',
+  relations: 'Foreign keys, and what else ties collections together; named by their many side',
+  schema: 'The schema as a whole: snapshot, diff, apply, adopt, drift',
+  trash: 'What was deleted and can come back',
+  policy: 'What may be done to the schema without asking',
+  changes: 'Change requests: changes that are prepared while their tables are used',
+  auth: 'Signing in and out',
+  users: 'Users and their tokens',
+  sessions: 'Who is signed in',
+  history: 'The log: what changed, when, by whom and why; the schema at any moment',
+  projections: 'What is made from the log: how far it is, whether it is right',
+  server: 'The service itself',
+  metrics: 'Figures for monitoring',
+  docs: 'This description, for people',
+};
+
+/** `collections` for `/collections/:collection`; empty for the root. */
+const tagOf = (path: string): string => path.split('/')[1] ?? '';
+
+/** In route order. */
+function tagsOf(routes: readonly Route[]): { name: string; description: string }[] {
+  const names = [...new Set(routes.map(({ path }) => tagOf(path)))];
+  return names.map((name) => ({ name, description: DESCRIPTIONS[name] ?? name }));
+}
 
 export interface OpenApiDocument {
   openapi: string;

@@ -19,9 +19,8 @@ import {
   isStopping,
   keyOf,
 } from '../../schema/policy/index.js';
-import { acknowledgedBy, takeAcknowledged } from '../change/acknowledge.js';
+import { acknowledgedBy, takeAcknowledged, commandOf } from '../change/change.js';
 import { unwrap } from '../answer/answer.js';
-import { commandOf } from '../change/change.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused } from '../errors.js';
 import { below, locatedIn, relocated } from '../change-requests/locate-part.js';

@@ -1,9 +1,8 @@
 /** POST /schema/adopt: turns existing tables into collections. */
 import { z } from 'zod';
 import { adopting } from '../../pipeline/prepare/adopt.js';
-import { takeAcknowledged } from '../change/acknowledge.js';
+import { takeAcknowledged, change, rehearse, commandOf, isRehearsal, rehearsalQuery } from '../change/change.js';
 import { jsonAnswer } from '../answer/answer.js';
-import { change, rehearse, commandOf, isRehearsal, rehearsalQuery } from '../change/change.js';
 import type { HttpDeps } from '../deps.js';
 import { type Route, route } from '../route.js';
 

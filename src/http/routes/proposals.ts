@@ -16,9 +16,8 @@ import type { HttpDeps } from '../deps.js';
 import { readPolicyBody } from '../policy/policy-body.js';
 import { Refused, refused } from '../errors.js';
 import { locatedIn } from '../change-requests/locate-part.js';
-import { rehearsalQuery, rehearsed } from '../change/change.js';
+import { rehearsalQuery, rehearsed, asPlaced } from '../change/change.js';
 import { type ProposedChange, createProposedChange } from '../change-requests/proposed-change.js';
-import { asPlaced } from '../change/acknowledge.js';
 import { acknowledgeOf } from '../request/request-headers.js';
 import { type Call, route, type Route, NO_ACKNOWLEDGE } from '../route.js';
 

@@ -10,9 +10,8 @@ import { unwrap } from '../answer/answer.js';
 import { schemaChangeQuery } from '../change/change.js';
 import { changeRoute } from '../change/change-route.js';
 import type { HttpDeps } from '../deps.js';
-import { listQueryOf } from '../documents/list.js';
+import { listQueryOf, membersOf, pick, RELATION_MEMBERS } from '../documents/list.js';
 import { documentRoute, listRoute } from '../documents/reading-routes.js';
-import { membersOf, pick, RELATION_MEMBERS } from '../documents/shown-members.js';
 import type { Call, Route } from '../route.js';
 
 const ALL = '/relations';

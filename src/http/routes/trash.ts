@@ -2,9 +2,8 @@
 import { z } from 'zod';
 import { purging } from '../../pipeline/prepare/purge.js';
 import { countTrash, findInTrash, notInTrash, readTrash } from '../../projector/trash/list.js';
-import { takeAcknowledged } from '../change/acknowledge.js';
+import { takeAcknowledged, change, rehearsalQuery } from '../change/change.js';
 import { jsonAnswer, noContent } from '../answer/answer.js';
-import { change, rehearsalQuery } from '../change/change.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused, invalidQuery } from '../errors.js';
 import { createCollectionTexts } from '../documents/collection-texts.js';

@@ -8,9 +8,8 @@ import { type Answer, jsonAnswer, noContent, unwrap } from '../answer/answer.js'
 import { readShape } from '../body/shape.js';
 import { recorded } from '../change/change.js';
 import type { HttpDeps } from '../deps.js';
-import { listQueryOf } from '../documents/list.js';
+import { listQueryOf, membersOf, pick, USER_MEMBERS } from '../documents/list.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
-import { membersOf, pick, USER_MEMBERS } from '../documents/shown-members.js';
 import { countsIn, pageLimit, noQuery } from '../request/query.js';
 import { type Call, route, type Route } from '../route.js';
 

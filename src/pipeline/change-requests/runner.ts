@@ -7,8 +7,7 @@ import { isConnectionLoss } from '../../postgres/errors.js';
 import { type LockedSession, cancelUntil, openLockedSession } from '../../postgres/locked-session.js';
 import type { Logger } from '../../postgres/logger.js';
 import type { ConnectionOptions } from '../../postgres/pool.js';
-import { untilNextDue } from '../../projector/change-requests/due.js';
-import { type Unfinished, readChange, unfinishedChanges } from '../../projector/change-requests/rows.js';
+import { untilNextDue, type Unfinished, readChange, unfinishedChanges } from '../../projector/change-requests/rows.js';
 import { isAtRest } from '../../schema/change-requests/model.js';
 import { LostError, NotNowError, type Work, showPhase, workOn } from './work-on.js';
 

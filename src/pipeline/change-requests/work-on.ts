@@ -8,11 +8,13 @@ import {
   keepProgress,
   readSteps,
   reopenSteps,
+  beginStep,
+  endStep,
+  keepCheckpoint,
 } from '../../projector/change-requests/preparations.js';
-import { isDue } from '../../projector/change-requests/due.js';
-import { keepWaiting, readChange } from '../../projector/change-requests/rows.js';
+import { isDue, keepWaiting, readChange } from '../../projector/change-requests/rows.js';
 import { PREPARATION_LOST } from '../../projector/online/preparation-lost.js';
-import { PreparationRefused, type StepProgress } from '../../projector/online/types.js';
+import { PreparationRefused, type StepProgress, type PreparationEngine } from '../../projector/online/types.js';
 import type { Holder } from '../../projector/ddl/table-locks.js';
 import { type ChangeRequest, isAtRest } from '../../schema/change-requests/model.js';
 import type { Problem } from '../../kernel/problem.js';
@@ -25,7 +27,99 @@ import { applicantsCause, ownCause } from './events.js';
 import { guarding, starting } from './proposals/carry-out.js';
 import { onTime } from './proposals/schedule.js';
 import { lostSchema, schemaThere } from '../../postgres/schemas.js';
-import { NotOursError, type RunningSteps, runSteps } from './run-steps.js';
+
+/** Runs the steps of a preparation in order. Each continues where the previous process stopped. */
+interface RunningSteps {
+  engine: PreparationEngine;
+  /** The id of the change request. */
+  id: string;
+  session: LockedSession;
+  pool: pg.Pool;
+  schema: string;
+  /** Aborted when the request is withdrawn or this process stops. */
+  signal: AbortSignal;
+  /** Called after each finished step. */
+  onStep?: (kind: string, milliseconds: number) => void;
+}
+
+/** The request is not in preparation any more: it was withdrawn, or another process has taken it. */
+export class NotOursError extends Error {
+  override readonly name = 'NotOursError';
+}
+
+/** @throws PreparationRefused, the error of a step, or the signal's reason */
+async function runSteps(running: RunningSteps): Promise<KeptStep[]> {
+  const { pool, id, signal, session } = running;
+  for (const kept of await readSteps(pool, id)) {
+    if (kept.milliseconds !== null) continue;
+    signal.throwIfAborted();
+    await beginStep(session.client, id, kept.number);
+    await observed(running, kept);
+    const milliseconds = await endStep(session.client, id, kept.number);
+    if (milliseconds !== undefined) running.onStep?.(kept.step.kind, milliseconds);
+  }
+  return readSteps(pool, id);
+}
+
+/** Milliseconds between two progress checks of a running step. */
+const LOOK = 1_000;
+
+const NOTHING: StepProgress = { done: null, phase: null, waiting_for: [] };
+
+async function observed(running: RunningSteps, { number, step, checkpoint }: KeptStep): Promise<void> {
+  const { engine, id, session, pool, schema, signal } = running;
+  const place = { request: id, number };
+  let told: Partial<StepProgress> = {};
+  let shown = '';
+  const look = async (): Promise<void> => {
+    const seen = await engine.observeStep(pool, session.pid, step);
+    const progress = { ...NOTHING, ...told, ...seen };
+    const text = JSON.stringify(progress);
+    if (text === shown) return;
+    shown = text;
+    await keepProgress(pool, place, progress);
+  };
+  const attending = attend(look);
+  try {
+    await engine.runStep(
+      {
+        id,
+        session: session.client,
+        schema,
+        signal,
+        checkpoint,
+        save: async (saved) => {
+          signal.throwIfAborted();
+          if (!(await keepCheckpoint(session.client, place, saved))) throw new NotOursError('the request is not ours');
+        },
+        progress: (progress) => (told = { ...told, ...progress }),
+      },
+      step,
+    );
+  } finally {
+    await attending.end();
+  }
+}
+
+/** Repeats a progress check, one at a time. A failed check is repeated later. */
+function attend(look: () => Promise<void>): { end(): Promise<void> } {
+  let running: Promise<void> = Promise.resolve();
+  let busy = false;
+  const timer = setInterval(() => {
+    if (busy) return;
+    busy = true;
+    running = look()
+      .catch(() => undefined)
+      .finally(() => (busy = false));
+  }, LOOK);
+  timer.unref();
+  return {
+    end: async () => {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}
 
 export interface Work extends Pick<RunningSteps, 'engine' | 'onStep'>, Reading {
   pool: pg.Pool;

@@ -1,8 +1,9 @@
 /** One attempt at a command: one transaction. */
 import { randomUUID } from 'node:crypto';
-import { runYielding } from '../../kernel/event-loop.js';
+import type pg from 'pg';
+import { runYielding, createTimeSlice, mapYielding, yieldToEventLoop } from '../../kernel/event-loop.js';
 import { prepareEvents } from '../../log/append.js';
-import type { Parameterised } from '../../postgres/exchange.js';
+import { type Parameterised, sendBatch } from '../../postgres/exchange.js';
 import { changesAfter, changesBefore, writeChanges } from '../../projector/change-requests/rows.js';
 import { metadataStatements } from '../../projector/metadata/rows.js';
 import { trashStatements } from '../../projector/trash/rows.js';
@@ -10,7 +11,6 @@ import { collectionsChanged } from '../../schema/fold/event-schemas.js';
 import type { Cause, LogEvent } from '../../schema/model/events.js';
 import type { Acknowledgement } from '../../schema/policy/index.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
-import type pg from 'pg';
 import type { Try } from '../keep-alive.js';
 import { type Begun, begin, notCommitted } from './begin.js';
 import { checkpoints } from './checkpoints.js';
@@ -19,8 +19,31 @@ import { enforcePolicy } from './enforce-policy.js';
 import { type Batch, finishDone, finishRefused, finishUnchanged, rollback } from './finish.js';
 import { earlierAnswer, findAnswer, storeAnswerStatements } from './idempotency.js';
 import { type Projection, runStatements } from './run-ddl.js';
-import { isLarge, streamRows } from './stream-rows.js';
 import type { Done, Job, Outcome, PipelineOptions, Refusal, RequestContext } from '../types.js';
+import type { Problem } from '../../kernel/problem.js';
+
+/* Streams parts of a large batch before its end. */
+
+/** True if writing the rows takes longer than a round trip. */
+const isLarge = (events: readonly LogEvent[]): boolean => events.length > 100 || events.some(isWide);
+
+const isWide = ({ data }: LogEvent): boolean => 'fields' in data && data.fields.length > 500;
+
+interface DdlAndRows {
+  /** The running DDL. Resolves with the errors of PostgreSQL, or null. */
+  running: Promise<Problem[] | null>;
+  rows(): Iterable<Parameterised>;
+}
+
+/** Sends the rows directly after the DDL, so that PostgreSQL writes them while this process hashes the events. */
+async function streamRows(client: pg.ClientBase, { running, rows }: DdlAndRows): Promise<Problem[] | null> {
+  const [problems, statements] = await Promise.all([
+    running,
+    yieldToEventLoop().then(() => mapYielding(rows(), (each) => each, createTimeSlice())),
+  ]);
+  if (problems === null) await sendBatch(client, statements);
+  return problems;
+}
 
 export interface Attempt extends Try {
   options: PipelineOptions;

@@ -1,14 +1,148 @@
 import type pg from 'pg';
 import type { Collation } from '../../schema/model/extras.js';
 import { type Reading, readTogether } from './reading.js';
-import {
-  COLLATIONS_QUERY,
-  EXTENSIONS_QUERY,
-  SEQUENCES_QUERY,
-  TYPE_NAMES_QUERY,
-  TYPES_QUERY,
-  USES_QUERY,
-} from './object-queries.js';
+import { collationDocument } from '../ddl/collation.js';
+import { type Sql, sql } from '../ddl/sql.js';
+import { TABLES } from './queries.js';
+
+/*
+ * Catalog queries for the objects that tables use: types, sequences, functions. Like queries.ts: $1 is the schema, $2
+ * a list of tables or null.
+ */
+
+/** OIDs of objects that are not built into PostgreSQL. */
+const OURS = sql`>= 16384::oid`;
+
+/**
+ * Each kind is joined with its dependencies separately. With one combined list, PostgreSQL would search that list for
+ * each row.
+ */
+const USES = sql`, dependent AS (
+  SELECT w.relname AS "table", 'index' AS kind, c.relname AS name, d.refclassid, d.refobjid
+  FROM requested w JOIN pg_catalog.pg_index i ON i.indrelid = w.oid JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+  JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass::oid AND d.objid = c.oid AND d.refobjid ${OURS}
+    -- The columns of its table.
+    AND d.refclassid <> 'pg_catalog.pg_class'::regclass::oid
+  UNION ALL
+  SELECT w.relname, 'constraint', c.conname, d.refclassid, d.refobjid
+  FROM requested w JOIN pg_catalog.pg_constraint c ON c.conrelid = w.oid AND c.contype IN ('c', 'x')
+  JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_constraint'::regclass::oid AND d.objid = c.oid AND d.refobjid ${OURS}
+  UNION ALL
+  SELECT w.relname, CASE WHEN a.attgenerated = '' THEN 'default' ELSE 'generated' END, a.attname, d.refclassid, d.refobjid
+  FROM requested w JOIN pg_catalog.pg_attrdef f ON f.adrelid = w.oid
+  JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum = f.adnum
+  JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_attrdef'::regclass::oid AND d.objid = f.oid AND d.refobjid ${OURS}
+  UNION ALL
+  -- Before PostgreSQL 15 a generated column depends itself on what its expression names.
+  SELECT w.relname, 'generated', a.attname, d.refclassid, d.refobjid
+  FROM requested w JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attgenerated <> '' AND NOT a.attisdropped
+  JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass::oid AND d.objid = w.oid AND d.objsubid = a.attnum
+    AND d.deptype = 'a' AND d.refobjid ${OURS} AND d.refclassid <> 'pg_catalog.pg_class'::regclass::oid
+), uses AS (
+  SELECT h.*, x.extname
+  FROM dependent h
+  LEFT JOIN pg_catalog.pg_depend e ON e.classid = h.refclassid AND e.objid = h.refobjid AND e.deptype = 'e'
+  LEFT JOIN pg_catalog.pg_extension x ON x.oid = e.refobjid
+)`;
+
+/**
+ * Collations of columns and partition keys, which have no dependency entry of their own. The type is a number: see
+ * TYPES_QUERY.
+ */
+const COLLATED = sql`, collated AS (
+  SELECT w.relname AS "table", 'column' AS kind, a.attname AS name, a.attcollation AS used
+  FROM requested w JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
+  WHERE a.attcollation::bigint >= 16384::bigint
+  UNION ALL
+  SELECT w.relname, 'partition key', w.relname, k.used
+  FROM requested w JOIN pg_catalog.pg_partitioned_table p ON p.partrelid = w.oid, pg_catalog.unnest(p.partcollation) AS k (used)
+  WHERE k.used::bigint >= 16384::bigint
+)`;
+
+/** Functions, operators, operator classes, sequences and collations, by the object that uses them. */
+const USES_QUERY: Sql = sql`${TABLES}${USES}${COLLATED}, every AS (
+  SELECT * FROM uses
+  UNION ALL
+  SELECT l."table", l.kind, l.name, 'pg_catalog.pg_collation'::regclass::oid, l.used, x.extname
+  FROM collated l
+  LEFT JOIN pg_catalog.pg_depend e ON e.classid = 'pg_catalog.pg_collation'::regclass::oid AND e.objid = l.used AND e.deptype = 'e'
+  LEFT JOIN pg_catalog.pg_extension x ON x.oid = e.refobjid
+)
+SELECT DISTINCT u."table"::text, u.kind, u.name::text,
+  CASE WHEN s.oid IS NOT NULL THEN 'sequence' WHEN c.oid IS NOT NULL THEN 'collation' ELSE 'function' END,
+  u.extname::text, n.nspname::text,
+  coalesce(s.relname::text, c.collname::text, pg_catalog.pg_describe_object(u.refclassid, u.refobjid, 0))
+FROM every u
+LEFT JOIN pg_catalog.pg_class s ON u.refclassid = 'pg_catalog.pg_class'::regclass::oid AND s.oid = u.refobjid AND s.relkind = 'S'
+LEFT JOIN pg_catalog.pg_collation c ON u.refclassid = 'pg_catalog.pg_collation'::regclass::oid AND c.oid = u.refobjid
+LEFT JOIN pg_catalog.pg_namespace n ON n.oid = coalesce(s.relnamespace, c.collnamespace)
+WHERE s.oid IS NOT NULL OR u.refclassid IN ('pg_catalog.pg_proc'::regclass::oid, 'pg_catalog.pg_operator'::regclass::oid,
+  'pg_catalog.pg_opclass'::regclass::oid, 'pg_catalog.pg_collation'::regclass::oid, 'pg_catalog.pg_ts_config'::regclass::oid)
+ORDER BY 1, 2, 3, 4, 7`;
+
+/** Types of columns, their component types, and types that expressions name. An array counts as its element type. */
+const TYPES_QUERY: Sql = sql`${TABLES}${USES}, used AS (
+  SELECT w.relname AS "table", a.atttypid AS type, 0 AS depth
+  FROM requested w JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
+  -- As a number: of an oid as large as these PostgreSQL expects one column, and goes through all tables for each.
+  WHERE a.atttypid::bigint >= 16384::bigint
+  UNION
+  SELECT u."table", u.refobjid, 0 FROM uses u WHERE u.refclassid = 'pg_catalog.pg_type'::regclass::oid
+  UNION
+  SELECT u."table", CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.typelem END, u.depth + 1
+  FROM used u JOIN pg_catalog.pg_type t ON t.oid = u.type WHERE t.typtype = 'd' OR t.typcategory = 'A'
+)
+SELECT u."table"::text, pg_catalog.max(u.depth), t.typname::text, n.nspname::text, t.typtype::text, x.extname::text,
+  CASE WHEN t.typtype = 'd' THEN pg_catalog.format_type(t.typbasetype, t.typtypmod) END, t.typnotnull,
+  pg_catalog.pg_get_expr(t.typdefaultbin, 0),
+  CASE WHEN t.typcollation <> b.typcollation THEN t.typcollation::regcollation::text END,
+  (SELECT pg_catalog.json_agg(l.enumlabel ORDER BY l.enumsortorder) FROM pg_catalog.pg_enum l WHERE l.enumtypid = t.oid),
+  (SELECT pg_catalog.json_agg(pg_catalog.json_build_object('name', c.conname, 'definition', pg_catalog.pg_get_constraintdef(c.oid))
+     ORDER BY c.conname) FROM pg_catalog.pg_constraint c WHERE c.contypid = t.oid AND c.contype = 'c'),
+  -- Its own, and those that its default and its checks name.
+  CASE WHEN t.typtype = 'd' THEN (
+    SELECT pg_catalog.json_agg(pg_catalog.json_build_object('schema', cn.nspname, 'name', c.collname) ORDER BY c.collname)
+    FROM pg_catalog.pg_collation c JOIN pg_catalog.pg_namespace cn ON cn.oid = c.collnamespace
+    WHERE c.oid ${OURS} AND (c.oid = t.typcollation OR EXISTS (SELECT FROM pg_catalog.pg_depend d
+      WHERE d.refclassid = 'pg_catalog.pg_collation'::regclass::oid AND d.refobjid = c.oid
+        AND (d.classid = 'pg_catalog.pg_type'::regclass::oid AND d.objid = t.oid
+          OR d.classid = 'pg_catalog.pg_constraint'::regclass::oid
+            AND d.objid IN (SELECT k.oid FROM pg_catalog.pg_constraint k WHERE k.contypid = t.oid))))) END
+FROM used u
+JOIN pg_catalog.pg_type t ON t.oid = u.type AND t.oid ${OURS} AND (t.typtype = 'd' OR t.typcategory <> 'A')
+JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
+LEFT JOIN pg_catalog.pg_type b ON b.oid = t.typbasetype
+LEFT JOIN pg_catalog.pg_depend e ON e.classid = 'pg_catalog.pg_type'::regclass::oid AND e.objid = t.oid AND e.deptype = 'e'
+LEFT JOIN pg_catalog.pg_extension x ON x.oid = e.refobjid
+GROUP BY 1, t.oid, t.typname, n.nspname, t.typtype, x.extname, t.typbasetype, t.typtypmod, t.typnotnull,
+  t.typdefaultbin, t.typcollation, b.typcollation
+ORDER BY 1, 3`;
+
+/** All sequences of the schema, used or not. */
+const SEQUENCES_QUERY: Sql = sql`
+SELECT s.relname::text, pg_catalog.format_type(q.seqtypid, NULL), q.seqstart::text, q.seqincrement::text, q.seqmin::text,
+  q.seqmax::text, q.seqcache::text, q.seqcycle, t.relname::text, a.attname::text, d.deptype = 'i'
+FROM pg_catalog.pg_sequence q
+JOIN pg_catalog.pg_class s ON s.oid = q.seqrelid
+JOIN pg_catalog.pg_namespace n ON n.oid = s.relnamespace AND n.nspname = $1
+LEFT JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass::oid AND d.objid = s.oid
+  AND d.refclassid = 'pg_catalog.pg_class'::regclass::oid AND d.refobjsubid > 0 AND d.deptype IN ('a', 'i')
+LEFT JOIN pg_catalog.pg_class t ON t.oid = d.refobjid
+LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
+ORDER BY 1`;
+
+/** All collations of the schema, used or not. */
+const COLLATIONS_QUERY: Sql = sql`
+SELECT c.collname::text, ${collationDocument}
+FROM pg_catalog.pg_collation c
+JOIN pg_catalog.pg_namespace n ON n.oid = c.collnamespace AND n.nspname = $1 ORDER BY 1`;
+
+/** All enums and domains of the schema, used or not. */
+const TYPE_NAMES_QUERY: Sql = sql`
+SELECT t.typname::text FROM pg_catalog.pg_type t
+JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace AND n.nspname = $1 WHERE t.typtype IN ('d', 'e')`;
+
+const EXTENSIONS_QUERY: Sql = sql`SELECT extname::text FROM pg_catalog.pg_extension`;
 
 /** A dependency of a table: the dependent object and the object it uses. */
 export interface Use {

@@ -1,14 +1,12 @@
 /** Plans ADD COLUMN, the dependent objects of a new column, and DROP COLUMN. */
-import type { ColumnField, CollectionNode } from '../../schema/model/state.js';
+import { type ColumnField, type CollectionNode, hasDefault } from '../../schema/model/state.js';
 import type { Change } from './change.js';
 import { type Step, dropping, partOf, step } from './step.js';
 import { columnDefinition, needsUnique } from './column.js';
 import { isVolatileDefault } from './default-clause.js';
 import { typeIdentitySequence } from './identity-sequence.js';
 import { createNeeds, needsOfColumn, ownSequences } from './needs.js';
-import { keepIndexName } from './own-index.js';
-import { addPrimaryKey, addUnique, columnComment, createIndex, label, tableOf } from './parts.js';
-import { hasDefault } from '../../schema/model/state.js';
+import { keepIndexName, addPrimaryKey, addUnique, columnComment, createIndex, label, tableOf } from './parts.js';
 import { ident, sql } from './sql.js';
 
 export function columnAddition(change: Change, field: ColumnField): Step {

@@ -2,13 +2,94 @@
  * Creates a missing type, sequence or extension. An object that the tables already used is changed as far as
  * PostgreSQL allows. An object that existed before the tables is not changed and must match.
  */
-import type { Need } from '../../schema/model/extras.js';
+import type { Need, Domain } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
-import { changeNeed } from './change-need.js';
 import { createCollation, describedCollation } from './collation.js';
-import { createDomain } from './domain.js';
-import { everyOption, sequenceOptions } from './sequence.js';
-import { type Sql, ident, join, literal, qualified, scratch, sql } from './sql.js';
+import { everyOption, sequenceOptions, alterSequence } from './sequence.js';
+import {
+  type Sql,
+  ident,
+  join,
+  literal,
+  qualified,
+  scratch,
+  sql,
+  collationName,
+  constraintDefinition,
+  expression,
+  typeName,
+} from './sql.js';
+
+/* CREATE DOMAIN and ALTER DOMAIN. */
+
+/** CREATE DOMAIN does not accept NOT VALID checks, so those are added afterwards. */
+export function createDomain(name: Sql, { type, collation, not_null, default: value, checks = [] }: Domain): Sql {
+  const parts = [sql`CREATE DOMAIN ${name} AS ${typeName(type)}`];
+  if (collation !== undefined) parts.push(sql`COLLATE ${collationName(collation)}`);
+  if (value !== undefined) parts.push(sql`DEFAULT ${expression(value)}`);
+  if (not_null === true) parts.push(sql`NOT NULL`);
+  const later: Sql[] = [];
+  for (const check of checks) {
+    if (check.definition.endsWith(' NOT VALID')) later.push(sql`; ALTER DOMAIN ${name} ADD ${checkOf(check)}`);
+    else parts.push(checkOf(check));
+  }
+  return sql`${join(parts, sql` `)}${join(later, sql``)}`;
+}
+
+type Check = NonNullable<Domain['checks']>[number];
+
+const checkOf = ({ name, definition }: Check): Sql =>
+  sql`CONSTRAINT ${ident(name)} ${constraintDefinition(definition)}`;
+
+/** The statements end with a semicolon. The base type and the collation do not change. */
+export function alterDomain(old: Domain, now: Domain, name: Sql): Sql[] {
+  const changes: Sql[] = [];
+  if (old.default !== now.default) {
+    changes.push(now.default === undefined ? sql`DROP DEFAULT` : sql`SET DEFAULT ${expression(now.default)}`);
+  }
+  if (old.not_null !== now.not_null) changes.push(now.not_null === true ? sql`SET NOT NULL` : sql`DROP NOT NULL`);
+  const [before, after] = [old.checks ?? [], now.checks ?? []];
+  const isIn = (checks: readonly Check[]) => (check: Check) => checks.some((each) => jsonEqual(check, each));
+  const [gone, come] = [before.filter((each) => !isIn(after)(each)), after.filter((each) => !isIn(before)(each))];
+  for (const check of [...gone, ...come]) changes.push(sql`DROP CONSTRAINT IF EXISTS ${ident(check.name)}`);
+  changes.push(...come.map((check) => sql`ADD ${checkOf(check)}`));
+  return changes.map((change) => sql`ALTER DOMAIN ${name} ${change};`);
+}
+
+/* Changes a type or sequence in use to its new definition. */
+
+/** The statements end with a semicolon. Someone may already have changed the object by hand. */
+export function changeNeed(need: Need, name: Sql, old: Need | undefined): Sql[] {
+  switch (need.kind) {
+    case 'enum':
+      return old?.kind === 'enum' ? newLabels(old.labels, need.labels, name) : [];
+    case 'domain':
+      return old?.kind === 'domain' ? alterDomain(old, need, name) : [];
+    case 'sequence':
+      return old?.kind === 'sequence' ? newOptions(everyOption(old), everyOption(need), name) : [];
+    default:
+      return [];
+  }
+}
+
+const newOptions = (old: Sql, now: Sql, name: Sql): Sql[] =>
+  old === now ? [] : [alterSequence(sql`${literal(name)}::regclass`, now)];
+
+/** PostgreSQL cannot remove or reorder enum labels. In that case only the comparison remains. */
+function newLabels(old: readonly string[], now: readonly string[], name: Sql): Sql[] {
+  const known = new Set(old);
+  const kept = now.filter((label) => known.has(label));
+  if (!jsonEqual(kept, [...old])) return [];
+  return now.flatMap((label, index) => {
+    if (known.has(label)) return [];
+    return [sql`ALTER TYPE ${name} ADD VALUE IF NOT EXISTS ${literal(label)}${placeOf(now[index - 1], old[0])};`];
+  });
+}
+
+function placeOf(before: string | undefined, first: string | undefined): Sql {
+  if (before !== undefined) return sql` AFTER ${literal(before)}`;
+  return first === undefined ? sql`` : sql` BEFORE ${literal(first)}`;
+}
 
 type Made = Exclude<Need, { kind: 'extension' }>;
 

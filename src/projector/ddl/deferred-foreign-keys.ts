@@ -7,7 +7,7 @@ import type { Resumable } from '../../kernel/resumable.js';
 import { partitionsFirst } from '../../schema/model/order.js';
 import { type State, extrasOf } from '../../schema/model/state.js';
 import type { Statement } from './statement.js';
-import { batchNeeds } from './batch-needs.js';
+import { batchNeeds } from './change.js';
 import type { Change } from './change.js';
 import { type Constraint, addConstraint, goesBeforeAttaching } from './extras.js';
 import { statementsOf } from './step.js';

@@ -6,9 +6,7 @@ import { isSameText } from '../../schema/sql-text/same-text.js';
 import { type Change, isNew } from './change.js';
 import { type Step, dropping, partOf, step } from './step.js';
 import { createNeeds, freedSequences, isReady, ownSequences } from './needs.js';
-import { dropOwnIndex } from './own-index.js';
-import { preparableConstraint } from './preparable.js';
-import { DROPPED_KEY_ENTRIES, changePrimaryKey, tableOf } from './parts.js';
+import { dropOwnIndex, preparableConstraint, DROPPED_KEY_ENTRIES, changePrimaryKey, tableOf } from './parts.js';
 import { constraintDefinition, ident, indexDefinition, literal, partitionBound, qualified, sql } from './sql.js';
 
 export type Constraint = NonNullable<TableExtras['constraints']>[number];

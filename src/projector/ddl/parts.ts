@@ -5,11 +5,91 @@ import { type Change, isNew } from './change.js';
 import { type Step, dropping, partOf, step } from './step.js';
 import { primaryKeyColumns, primaryKeyConstraint, primaryKeyDefinition } from './create-table.js';
 import { columnList } from './names.js';
-import { dropOwnIndex } from './own-index.js';
 import { countPastRows } from './sequence.js';
-import { preparableConstraint } from './preparable.js';
 import { type Sql, ident, literal, qualified, sql } from './sql.js';
 import { type Kind, kindOf } from './type-change.js';
+import { type ParsedKey, parseConstraint } from '../../schema/sql-text/definitions.js';
+import type { Preparable } from './statement.js';
+
+/**
+ * Statements that check what has an index name before they use it. Index names are unique per schema, and someone may
+ * have replaced our index by hand. They skip objects that are not ours.
+ */
+const costs = (change: Change, name: string) => ({ object: partOf(change.event.collection, 'index', name), ...LOCK });
+
+const LOCK = { lock: 'ACCESS EXCLUSIVE', lock_entries: 2 } as const;
+
+const relation = ({ schema }: Change, name: string): Sql =>
+  sql`pg_catalog.to_regclass(${literal(qualified(schema, name))})`;
+
+/** Checks that the name belongs to an index of the event's table that serves no constraint. */
+const isOwn = (change: Change, name: string): Sql => sql`EXISTS (SELECT FROM pg_catalog.pg_index i
+    WHERE i.indexrelid = ${relation(change, name)}::oid AND i.indrelid = ${relation(change, change.event.collection)}::oid
+      AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint WHERE conindid = i.indexrelid AND contype IN ('p', 'u', 'x')))`;
+
+const refuseTaken = (name: string): Sql => {
+  const message = literal(`relation "${name}" already exists`);
+  return sql`RAISE EXCEPTION USING MESSAGE = ${message}, ERRCODE = 'duplicate_table'`;
+};
+
+const block = (body: Sql): Sql => sql`DO ${literal(body)}`;
+
+/** The index may be missing: its build may still be pending, or someone dropped it by hand. */
+export function dropOwnIndex(change: Change, name: string, summary: string): Step {
+  const drop = sql`DROP INDEX ${qualified(change.schema, name)}`;
+  return step(block(sql`BEGIN IF ${isOwn(change, name)} THEN ${drop}; END IF; END`), summary, {
+    ...LOCK,
+    ...dropping(partOf(change.event.collection, 'index', name)),
+  });
+}
+
+/** A pending index will be built under its new name, so that name must be free. */
+export function renameOwnIndex(change: Change, [from, to]: [string, string], summary: string): Step {
+  const rename = sql`ALTER INDEX ${qualified(change.schema, from)} RENAME TO ${ident(to)}`;
+  const body = sql`BEGIN IF ${isOwn(change, from)} THEN ${rename};
+    ELSIF ${relation(change, to)} IS NOT NULL AND NOT ${isOwn(change, to)} THEN ${refuseTaken(to)}; END IF; END`;
+  return step(block(body), summary, costs(change, to));
+}
+
+/**
+ * For a deferred index: after the commit, it is too late to reject a name that is in use. The column may have an
+ * invalid index of an abandoned build, which the builder has yet to remove.
+ */
+export function keepIndexName(change: Change, field: ColumnField): Step {
+  const name = indexNameOf(field);
+  const [index, table] = [relation(change, name), relation(change, change.event.collection)];
+  const body = sql`BEGIN IF ${index} IS NOT NULL AND NOT EXISTS (SELECT FROM pg_catalog.pg_index
+    WHERE indexrelid = ${index}::oid AND indrelid = ${table}::oid AND NOT indisvalid) THEN ${refuseTaken(name)}; END IF; END`;
+  const summary = `keep a name for the index on ${field.collection}.${field.field}`;
+  return step(block(body), summary, {
+    object: partOf(change.event.collection, 'index', name),
+    lock: 'none',
+  });
+}
+
+/* Decides how a constraint given as text can be prepared, from the parsed text. */
+
+/**
+ * `references`: the table that a foreign key references. Returns undefined if the constraint cannot be prepared, such
+ * as EXCLUDE.
+ */
+export function preparableConstraint(name: string, definition: Sql, references?: string): Preparable | undefined {
+  const parsed = parseConstraint(definition);
+  if (typeof parsed === 'string' || parsed.skipsRows) return undefined;
+  const { kind, key } = parsed;
+  if (kind === 'check' || kind === 'foreign key')
+    return { kind: 'constraint', name, references: references ?? null, definition };
+  if (key === undefined || key.more) return undefined;
+  return { kind: 'key', name, type: kind === 'unique' ? 'UNIQUE' : 'PRIMARY KEY', ...keyText(key) };
+}
+
+/** The index definition, and the remaining clauses of the constraint. */
+function keyText({ columns, included, ...key }: ParsedKey): { definition: Sql; after: Sql } {
+  const including = included.length === 0 ? sql`` : sql` INCLUDE ${columnList(included)}`;
+  const nulls = key.nullsNotDistinct ? sql` NULLS NOT DISTINCT` : sql``;
+  const waits = key.initiallyDeferred ? sql` DEFERRABLE INITIALLY DEFERRED` : sql` DEFERRABLE`;
+  return { definition: sql`${columnList(columns)}${including}${nulls}`, after: key.deferrable ? waits : sql`` };
+}
 
 /** Lock entries of a dropped foreign key: both tables, the constraint and its four triggers. */
 export const DROPPED_KEY_ENTRIES = 7;

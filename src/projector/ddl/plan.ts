@@ -4,8 +4,7 @@ import { type Folding, startFolding } from '../../schema/fold/evolve.js';
 import type { State } from '../../schema/model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Statement } from './statement.js';
-import { batchNeeds } from './batch-needs.js';
-import { type Change, fieldNameOf } from './change.js';
+import { batchNeeds, type Change, fieldNameOf } from './change.js';
 import {
   planCollectionAdopted,
   planCollectionCreated,

@@ -7,8 +7,7 @@ import type { Change } from './change.js';
 import { type Step, step } from './step.js';
 import { needsUnique } from './column.js';
 import { primaryKeyColumns } from './create-table.js';
-import { renameOwnIndex } from './own-index.js';
-import { label, renamePrimaryKey, tableOf } from './parts.js';
+import { renameOwnIndex, label, renamePrimaryKey, tableOf } from './parts.js';
 import { ident, join, literal, sql } from './sql.js';
 
 /** Empty if the names are equal. Does not handle objects that are created or dropped. */

@@ -1,6 +1,13 @@
 /** Finds drift and plans its repair. */
-import { isFolder, type CollectionNode, type State, byName, extrasOf } from '../../schema/model/state.js';
 import type pg from 'pg';
+import {
+  isFolder,
+  type CollectionNode,
+  type State,
+  byName,
+  extrasOf,
+  extrasOfTable,
+} from '../../schema/model/state.js';
 import { createTimeSlice, mapYielding, runYielding } from '../../kernel/event-loop.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
@@ -12,14 +19,90 @@ import { type CatalogObjects, readObjects } from '../catalog/objects.js';
 import { readCatalog } from '../catalog/read.js';
 import { ident, qualified, sql } from '../ddl/sql.js';
 import { type Difference, verifyCatalog } from '../verify/index.js';
-import { isObject } from '../../kernel/json.js';
+import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
 import { alignSpelling } from './align-spelling.js';
-import { isConsequence } from './consequences.js';
 import { looseParts, conflictingObjects, partOf } from './conflicting-objects.js';
-import { withoutNoOps } from './no-ops.js';
-import type { Drift, DriftDifference, RepairStatement, TableDrift, RepairPlan } from './model.js';
+import type { Drift, DriftDifference, RepairStatement, TableDrift, RepairPlan, PlannedRepair } from './model.js';
 import { renamedColumns, renamedTables, withNames } from './renames.js';
 import { repairOf, repairOfAll, planForDifferent, planForMissing } from './repair-plan.js';
+import { quotedName } from '../../schema/sql-text/quoted-name.js';
+import type { DatabaseObject } from '../ddl/statement.js';
+
+/* Removes statements that would change nothing because the object already exists. */
+
+/** The plan without statements whose objects exist according to `beside`. Does not modify the given plan. */
+export function withoutNoOps<S extends Pick<RepairPlan, 'statements'>>(
+  plan: S,
+  { collection }: CollectionNode,
+  { beside }: { beside: CatalogObjects },
+): S {
+  const isNoOp = ({ object, ensures }: PlannedRepair): boolean => {
+    if (ensures === 'object') return isThere(object, beside) && !isDropped(object, { plan, collection, beside });
+    return ensures === 'owner' && isOwned(object, collection, beside);
+  };
+  return { ...plan, statements: plan.statements.filter((each) => !isNoOp(each)) };
+}
+
+/** Ignores whether other tables need it. */
+function isThere({ kind, name }: DatabaseObject, { extensions, sequences, collations, typeNames }: CatalogObjects) {
+  if (kind === 'extension') return extensions.has(name);
+  if (kind === 'collation') return collations.has(name);
+  return kind === 'sequence' ? sequences.has(name) : typeNames.has(name);
+}
+
+/** Dropping an identity drops its sequence. Another sequence of the column may be about to get that name. */
+function isDropped(
+  { kind, name }: DatabaseObject,
+  {
+    plan,
+    collection,
+    beside,
+  }: {
+    plan: Pick<RepairPlan, 'statements'>;
+    collection: CollectionNode['collection'];
+    beside: CatalogObjects;
+  },
+): boolean {
+  const owner = kind === 'sequence' ? beside.sequences.get(name)?.owner : undefined;
+  if (owner?.table !== collection.collection) return false;
+  return plan.statements.some(({ sql, field }) => field === owner.column && sql.includes(' DROP IDENTITY'));
+}
+
+function isOwned(
+  { name }: DatabaseObject,
+  { collection, schema }: CollectionNode['collection'],
+  { sequences }: CatalogObjects,
+): boolean {
+  const need = extrasOfTable(schema).needs?.find((each) => each.kind === 'sequence' && each.name === name);
+  const owner = sequences.get(name)?.owner;
+  return need?.kind === 'sequence' && owner?.table === collection && owner.column === need.owned_by;
+}
+
+/* After a rename, objects that reference the table show its new name. That is not a separate difference. */
+
+/** @param renamed the actual table, by its previous name */
+export function isConsequence({ expected, found }: Difference, renamed: ReadonlyMap<string, CatalogTable>): boolean {
+  if (!isObject(expected) || !isObject(found)) return false;
+  for (const [was, { name }] of renamed) {
+    if (jsonEqual(expected, withName(found, name, was))) return true;
+  }
+  return false;
+}
+
+type Shape = { [member: string]: Json };
+
+/** The shape of a foreign key or partition with the table's previous name. */
+function withName(shape: Shape, name: string, was: string): Shape {
+  const { references, table, definition } = shape;
+  const former: Shape = { ...shape };
+  if (isObject(references) && references['table'] === name) former['references'] = { ...references, table: was };
+  if (table === name) former['table'] = was;
+  if (typeof definition === 'string') former['definition'] = definition.replace(target(name), () => target(was));
+  return former;
+}
+
+/** The spelling of pg_get_constraintdef. */
+const target = (name: string): string => ` REFERENCES ${quotedName(name)}(`;
 
 export interface Finding {
   state: State;

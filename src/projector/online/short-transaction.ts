@@ -1,11 +1,199 @@
 /** The short transaction: statements that use prepared objects replace slow ones. */
 import type { Statement } from '../ddl/statement.js';
-import { check } from './check-preparations.js';
-import { type Using, inItsPlace } from './replacement.js';
 import { offendingOf } from './offending.js';
 import { type Prepared, preparedOf } from './preparables.js';
 import { type EngineStep, readStep, stepsOf } from './steps.js';
 import type { DecidedChange, PreparationStep, PreparedStatements } from './types.js';
+import { type Sql, block, join, literal, qualified, sql, ident, integer, trash } from '../ddl/sql.js';
+import {
+  copyTable,
+  copyingOf,
+  lostTable,
+  notedTable,
+  triggerNames,
+  dropNotes,
+  dropTriggers,
+  followNotes,
+} from './copy.js';
+import { PREPARATION_LOST } from './preparation-lost.js';
+import { preparedName } from './names.js';
+import { postgresName } from '../../schema/model/constraint-names.js';
+import { COPY, notePrivileges } from '../ddl/trash/values.js';
+
+/** The short statements that use prepared objects and replace a slow one. */
+interface Using {
+  id: string;
+  schema: string;
+  statement: Statement;
+  prepared: Prepared;
+  notNullBy: EngineStep['notNullBy'];
+}
+
+/** They read no rows, except recently noted ones for a copy. They fail if a prepared object is missing. */
+function inItsPlace(using: Using): Statement[] {
+  const { prepared, statement, schema, id } = using;
+  const { what } = prepared;
+  const table = qualified(schema, prepared.table);
+  const ours = preparedName(id, prepared.key);
+  const exclusive = { lock: 'ACCESS EXCLUSIVE', locks: [{ table: prepared.table, lock: 'ACCESS EXCLUSIVE' }] } as const;
+  const quick = (text: Sql, how: Pick<Statement, 'lock' | 'locks'> = exclusive): Statement => {
+    const { preparable: _, ...rest } = statement;
+    return { ...rest, ...how, sql: text, may_fail: false };
+  };
+  switch (what.kind) {
+    case 'not null':
+      return [...notNull(using, quick), quick(statement.sql)];
+    case 'index':
+      return [
+        quick(sql`ALTER INDEX ${qualified(schema, ours)} RENAME TO ${ident(what.name)}`, { lock: 'none', locks: [] }),
+      ];
+    case 'key': {
+      const type = what.type === 'UNIQUE' ? sql`UNIQUE` : sql`PRIMARY KEY`;
+      const index = sql`USING INDEX ${ident(ours)}${what.after}`;
+      return [quick(sql`ALTER TABLE ${table} ADD CONSTRAINT ${ident(what.name)} ${type} ${index}`)];
+    }
+    case 'copy':
+      return takeCopy(using, what, quick);
+    default:
+      return [quick(sql`ALTER TABLE ${table} RENAME CONSTRAINT ${ident(ours)} TO ${ident(what.name)}`)];
+  }
+}
+
+/**
+ * Runs before the statement itself, which then has no rows or checks to read, even if it also alters the type. The
+ * constraint gets the name that PostgreSQL would have chosen.
+ */
+function notNull({ prepared, schema, id, notNullBy }: Using, quick: (text: Sql) => Statement): Statement[] {
+  const { what, table: name, key } = prepared;
+  if (what.kind !== 'not null') return [];
+  const table = qualified(schema, name);
+  const ours = ident(preparedName(id, key));
+  if (notNullBy === 'check')
+    return [
+      quick(sql`ALTER TABLE ${table} ALTER COLUMN ${ident(what.column)} SET NOT NULL`),
+      quick(sql`ALTER TABLE ${table} DROP CONSTRAINT ${ours}`),
+    ];
+  return [quick(renameNotNull({ table, schema, ours }, notNullNames(name, what.column)))];
+}
+
+/** In the order in which PostgreSQL picks a name that no constraint of the schema has. */
+const notNullNames = (table: string, column: string): string[] =>
+  Array.from({ length: 100 }, (_, index) => postgresName(table, column, `_not_null${index === 0 ? '' : index}`));
+
+function renameNotNull({ table, schema, ours }: { table: Sql; schema: string; ours: Sql }, names: string[]): Sql {
+  const candidates = join(
+    names.map((name, index) => sql`(${literal(name)}, ${literal(String(index).padStart(2, '0'))})`),
+    sql`, `,
+  );
+  const body = sql`DECLARE free text; BEGIN
+    SELECT w.name INTO STRICT free FROM (VALUES ${candidates}) AS w (name, nth)
+      WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_constraint c JOIN pg_catalog.pg_namespace n ON n.oid = c.connamespace
+        WHERE c.conname = w.name AND n.nspname = ${literal(schema)}) ORDER BY w.nth LIMIT 1;
+    EXECUTE 'ALTER TABLE ' || ${literal(table)} || ' RENAME CONSTRAINT ' || ${literal(ours)} || ' TO ' || pg_catalog.quote_ident(free);
+  END`;
+  return sql`DO ${block(body)}`;
+}
+
+/** Notes that may be processed under the lock. If there are more, they are processed before. */
+const FEW_NOTES = 20_000;
+
+/** Brings the copy up to the last write and moves it to the trash. */
+function takeCopy(
+  { prepared, schema, id }: Using,
+  what: Extract<Prepared['what'], { kind: 'copy' }>,
+  quick: (text: Sql) => Statement,
+): Statement[] {
+  const copying = copyingOf({ id, schema }, { ...prepared, what });
+  const [noted, lost] = [notedTable(copying), lostTable(copying)];
+  const few = FEW_NOTES.toLocaleString('en');
+  const refuse = sql`DECLARE why text; BEGIN
+    why := CASE WHEN EXISTS (SELECT FROM ${lost}) THEN 'a write of ' || ${literal(prepared.table)} || ' could not be noted'
+      WHEN EXISTS (SELECT FROM ${noted} WHERE truncated) THEN ${literal(prepared.table)} || ' was truncated since its values were copied'
+      WHEN (SELECT count(*) FROM (SELECT FROM ${noted} LIMIT ${integer(String(FEW_NOTES + 1))}) n) > ${integer(String(FEW_NOTES))}
+        THEN 'more than ' || ${literal(few)} || ' rows of ' || ${literal(prepared.table)} || ' were written since its values were copied' END;
+    IF why IS NOT NULL THEN RAISE EXCEPTION USING MESSAGE = why, ERRCODE = ${literal(PREPARATION_LOST)}; END IF; END`;
+  const moved = sql`${trash(what.position)}.${ident(copying.name)}`;
+  const copy = qualified(trash(what.position), COPY);
+  return [
+    sql`DO ${block(refuse)}`,
+    followNotes(copying, integer(String(FEW_NOTES))),
+    ...dropTriggers(copying),
+    ...dropNotes(copying),
+    sql`ALTER TABLE ${copyTable(copying)} SET SCHEMA ${trash(what.position)}`,
+    sql`ALTER TABLE ${moved} RENAME TO ${ident(COPY)}`,
+    sql`DO ${block(renameConstraints(copy))}`,
+    sql`DO ${block(sql`BEGIN ${notePrivileges({ ...copying, copy })} END`)}`,
+  ].map(quick);
+}
+
+/** They still have temporary names, which mark them as objects of a request. */
+const renameConstraints = (copy: Sql): Sql => sql`DECLARE c record; BEGIN
+    FOR c IN SELECT k.conname, k.contype, a.attname FROM pg_catalog.pg_constraint k
+        LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND k.contype = 'n' AND a.attnum = k.conkey[1]
+        WHERE k.conrelid = pg_catalog.to_regclass(${literal(copy)})::oid LOOP
+      EXECUTE pg_catalog.format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', ${literal(copy)}, c.conname,
+        CASE c.contype WHEN 'p' THEN ${literal(`${COPY}_pkey`)} ELSE ${literal(`${COPY}_`)} || c.attname::text || '_not_null' END);
+    END LOOP; END`;
+
+/** Checks the short transaction performs before it changes anything. */
+function check(used: readonly Using[]): Statement {
+  const [{ statement }] = used as [Using];
+  const rows = used.flatMap(expected);
+  const body = sql`DECLARE lost text; BEGIN
+    SELECT w.summary INTO lost FROM (VALUES ${join(rows, sql`, `)}) AS w (place, name, type, summary)
+     WHERE NOT CASE WHEN w.type = 'table' THEN pg_catalog.to_regclass(w.place) IS NOT NULL
+       WHEN w.type = 'trigger' THEN EXISTS (
+         SELECT FROM pg_catalog.pg_trigger t WHERE t.tgrelid = pg_catalog.to_regclass(w.place)::oid AND t.tgname = w.name
+            AND t.tgenabled = 'A')
+       WHEN w.type IN ('index', 'unique') THEN EXISTS (
+         SELECT FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+          WHERE i.indrelid = pg_catalog.to_regclass(w.place)::oid AND c.relname = w.name AND i.indisvalid AND i.indisready
+            AND i.indislive AND i.indisunique = (w.type = 'unique'))
+       ELSE EXISTS (
+         SELECT FROM pg_catalog.pg_constraint WHERE conrelid = pg_catalog.to_regclass(w.place)::oid AND conname = w.name
+            AND contype::text = w.type AND convalidated) END LIMIT 1;
+    IF lost IS NOT NULL THEN
+      RAISE EXCEPTION USING MESSAGE = 'what was prepared to ' || lost || ' is not there any more, or not valid', ERRCODE = ${literal(PREPARATION_LOST)};
+    END IF; END`;
+  const { preparable: _, ...rest } = statement;
+  return {
+    ...rest,
+    sql: sql`DO ${block(body)}`,
+    summary: 'make sure that what was prepared is there',
+    drops: [],
+    lock: 'none',
+    locks: [],
+    may_fail: false,
+    lock_entries: 2 * used.length,
+  };
+}
+
+/** The location, name, type and origin of each prepared object. */
+function expected({ id, schema, prepared, notNullBy, statement }: Using): Sql[] {
+  const { what, table, key } = prepared;
+  const summary = literal(statement.summary);
+  const row = (place: Sql, name: string, type: string): Sql =>
+    sql`(${literal(place)}, ${literal(name)}, ${literal(type)}, ${summary})`;
+  const place = qualified(schema, table);
+  const ours = preparedName(id, key);
+  if (what.kind !== 'copy') return [row(place, ours, typeOf(what, notNullBy))];
+  const copying = copyingOf({ id, schema }, { table, key, what });
+  return [
+    ...[copyTable, notedTable, lostTable].map((of) => row(of(copying), ours, 'table')),
+    ...triggerNames(copying).map((name) => row(place, name, 'trigger')),
+  ];
+}
+
+function typeOf(what: Exclude<Prepared['what'], { kind: 'copy' }>, notNullBy: EngineStep['notNullBy']): string {
+  switch (what.kind) {
+    case 'not null':
+      return notNullBy === 'check' ? 'c' : 'n';
+    case 'constraint':
+      return what.references === null ? 'c' : 'f';
+    default:
+      return what.kind === 'key' || what.unique ? 'unique' : 'index';
+  }
+}
 
 /** @see PreparationEngine.preparedStatements */
 export function preparedStatements(change: DecidedChange, steps: readonly PreparationStep[]): PreparedStatements {

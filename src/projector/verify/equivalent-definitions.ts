@@ -9,9 +9,8 @@ import { createTimeSlice } from '../../kernel/event-loop.js';
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
 import type { Need } from '../../schema/model/extras.js';
 import { parseConstraint } from '../../schema/sql-text/definitions.js';
-import { describedType } from '../ddl/create-need.js';
+import { describedType, createDomain } from '../ddl/create-need.js';
 import { createCollation, describedCollation } from '../ddl/collation.js';
-import { createDomain } from '../ddl/domain.js';
 import {
   type Sql,
   constraintDefinition,

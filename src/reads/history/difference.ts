@@ -8,18 +8,33 @@ import { changeProblems } from '../../schema/invariants/index.js';
 import type { Problem } from '../../kernel/problem.js';
 import { isReplacedField } from '../../schema/transition/removed-objects.js';
 import { snapshotHash } from '../../schema/snapshot/snapshot.js';
-import { type State, getField } from '../../schema/model/state.js';
+import { type State, getField, type Identity } from '../../schema/model/state.js';
 import { comingAgain } from '../../schema/transition/coming-again.js';
 import { fitting } from '../../schema/transition/fitting-trash.js';
-import { restoringTransition } from '../../schema/transition/restoring-transition.js';
+import { restoringTransition, type InTrash } from '../../schema/transition/restoring-transition.js';
 import { type Finding, withoutPlaces } from '../../schema/findings/index.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { inTrash } from './in-trash.js';
 import { namesMentioned } from './names-mentioned.js';
 import { returnsOf } from './returns.js';
 import { rowsInTheWay } from './rows-in-the-way.js';
 import type { TimeTravel } from './time-travel.js';
+import { findReturning } from '../../projector/trash/by-identity.js';
+
+/* Finds objects by identity in the trash, and returns them as they were when they were deleted. */
+
+/** In the order of deletion. Objects are `empty` in a database that was created from its log. */
+export async function inTrash(db: Queryable, travel: TimeTravel, identities: readonly Identity[]): Promise<InTrash[]> {
+  const found: InTrash[] = [];
+  // Sequential, because each state is folded from the previous one.
+  for (const { position, kind, collection: name, identity, empty } of await findReturning(db, identities)) {
+    const { state } = await travel.at(position - 1);
+    const node = state.collections.get(name);
+    if (node === undefined) throw new Error(`trash: position ${position} deleted no ${JSON.stringify(name)}`);
+    found.push({ position, kind, name, identity, node, empty });
+  }
+  return found;
+}
 
 export interface Difference {
   /** Hash of the snapshot that the diff starts from. Apply accepts it while that snapshot is current. */

@@ -3,7 +3,7 @@
  */
 import { relationBody } from '../transition/context.js';
 import type { Collection, Field, NewRelation } from '../model/model.js';
-import type { CollectionDiff, FieldDiff, RelationDiff } from './diff.js';
+import type { CollectionDiff, FieldDiff, RelationDiff, SchemaDiff } from './diff.js';
 import type { Draft } from '../transition/draft.js';
 import {
   type Entry,
@@ -16,13 +16,70 @@ import {
   isRenameEntry,
   isWhole,
   isAddition,
+  isRemoval,
 } from './entries.js';
 import { copyJson, jsonEqual, type Json } from '../../kernel/json.js';
 import { readNewCollection, readNewField, readNewRelation } from '../normal-form/index.js';
-import type { DiffItem } from './items.js';
-import { stepsInEntries } from './places.js';
 import { MAX_PROBLEMS, type Path, type Result, invalid, refuse } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
+import { type Place, type Places, stepsIn } from '../../kernel/locate.js';
+
+/** Locations within a submitted diff. */
+export function diffPlaces({ collections, fields, relations }: SchemaDiff): Places {
+  const named = (collection: string, field: string) => (item: FieldDiff | RelationDiff) =>
+    item.collection === collection && item.field === field;
+  return {
+    collection: (name) => diffPlace('collections', collections, (item) => item.collection === name),
+    field: (collection, field) => diffPlace('fields', fields, named(collection, field)),
+    relation: (collection, field) => diffPlace('relations', relations, named(collection, field)),
+  };
+}
+
+/** A replaced object occurs twice, removed and then new. The result contains the new one. */
+function diffPlace<T extends CollectionDiff | FieldDiff | RelationDiff>(
+  part: keyof SchemaDiff,
+  items: readonly T[],
+  matches: (item: T) => boolean,
+): Place | undefined {
+  const index = items.findLastIndex(matches);
+  const item = items[index];
+  return item && { at: ['diff', part, index], stepsTo: (member) => stepsInEntries(item.diff, member) };
+}
+
+/** Maps an item of a diff to the entry that sets the member, and to the location within its value. */
+export function stepsInEntries(entries: readonly Entry<unknown>[], member: Path): Path {
+  for (const [index, entry] of entries.entries()) {
+    const path = 'path' in entry ? entry.path : [];
+    if (!path.every((step, depth) => depth >= member.length || step === member[depth])) continue;
+    const at = ['diff', index];
+    if (!('rhs' in entry)) return at;
+    return [...at, 'rhs', ...stepsIn(entry.rhs, member.slice(path.length))];
+  }
+  return [];
+}
+
+/* The items of a diff in order of execution. */
+
+/** An item of a diff with its location. */
+export type DiffItem =
+  | { part: 'collections'; index: number; item: CollectionDiff }
+  | { part: 'fields'; index: number; item: FieldDiff }
+  | { part: 'relations'; index: number; item: RelationDiff };
+
+/** Removals come first, so that new objects can take their names. */
+export function itemsInOrder({ collections, fields, relations }: SchemaDiff): DiffItem[] {
+  const ofFields = fields.map((item, index) => ({ part: 'fields' as const, index, item }));
+  const ofRelations = relations.map((item, index) => ({ part: 'relations' as const, index, item }));
+  const goes = ({ item }: DiffItem): boolean => isRemoval(item.diff);
+  const comes = (each: DiffItem): boolean => !goes(each);
+  return [
+    ...ofRelations.filter(goes),
+    ...ofFields.filter(goes),
+    ...collections.map((item, index) => ({ part: 'collections' as const, index, item })),
+    ...ofFields.filter(comes),
+    ...ofRelations.filter(comes),
+  ];
+}
 
 export interface ApplyContext {
   draft: Draft;

@@ -1,15 +1,52 @@
 /** evolve: state × event → state. Pure, and total for all events that the log accepts. An impossible event is a bug. */
 import { changesSchema } from './event-schemas.js';
-import type { LogEvent, NewEvent } from '../model/events.js';
+import { type LogEvent, type NewEvent, isRename } from '../model/events.js';
 import type { Collection, Field, Relation } from '../model/model.js';
-import { type RenameEvent, renamed } from './rename-events.js';
+import { type RenameEvent, renamed, ImpossibleEventError, type SchemaChange, patched } from './rename-events.js';
 import { type ChangedFields, renameIndexes, reindex } from './secondary-indexes.js';
-import { type CollectionNode, type Identities, type State, initialState } from '../model/state.js';
+import { type CollectionNode, type Identities, type State, initialState, type Identity } from '../model/state.js';
 import { carried } from '../model/indexed.js';
-import { type OwnIdentities, identitiesOf, ownIdentities } from './identities.js';
-import { ImpossibleEventError, type SchemaChange, patched } from './impossible-event.js';
-import { isRename } from '../model/events.js';
 import { type Resumable, runToEnd } from '../../kernel/resumable.js';
+
+/** Identities that the fold assigns to collections and fields, equal for the logs of all releases. */
+type Creation = Extract<NewEvent, { type: 'collection.created' | 'collection.adopted' }>;
+
+/** Identities of a collection and the fields it is created with: new ones, or those from before its deletion. */
+function identitiesOf({ position, data }: Creation & { position: number }): Identities {
+  const restored = 'restored' in data ? data.restored : undefined;
+  return {
+    collection: restored?.identity ?? String(position),
+    fields: new Map(
+      data.fields.map(({ field }, index) => [field, restored?.fields[index] ?? `${position}.${index + 1}`]),
+    ),
+  };
+}
+
+/** Identities of a node's fields that a fold may change in place. They are copied at the first change. */
+interface OwnIdentities {
+  /** @returns the node's identities as a map that nothing else uses */
+  of(node: { identities: Identities }): Map<string, Identity>;
+  /** Marks the changed maps as shared. */
+  share(): void;
+}
+
+/** For one fold: copies the identities of a node once, until they are shared. */
+function ownIdentities(): OwnIdentities {
+  let own = new WeakSet<ReadonlyMap<string, Identity>>();
+  return {
+    of(node) {
+      const { collection, fields } = node.identities;
+      if (own.has(fields)) return fields as Map<string, Identity>;
+      const copy = new Map(fields);
+      own.add(copy);
+      node.identities = { collection, fields: copy };
+      return copy;
+    },
+    share() {
+      own = new WeakSet();
+    },
+  };
+}
 
 export { ImpossibleEventError };
 

@@ -5,16 +5,273 @@
  */
 import { isObject } from '../../kernel/json.js';
 import { invalid, ok, refuse, type Result } from '../../kernel/problem.js';
-import { SYSTEM_PREFIX } from '../model/system-collections.js';
+import { SYSTEM_PREFIX, REFERABLE_SYSTEM_COLLECTIONS } from '../model/system-collections.js';
 import type { Warning } from '../../kernel/warning.js';
 import { isFolder, readCollections, resolveKinds } from './collections.js';
 import { dropFieldsOfFolders, readFields } from './fields.js';
-import { type Import, EMPTY_INSTANCE, type Instance } from './context.js';
-import { warn, warnOfMember } from './reading.js';
-import { addPrimaryKeys, fitForeignKeys } from './keys.js';
-import { resolveReferences } from './references.js';
-import { readRelations } from './relations.js';
+import {
+  type Import,
+  EMPTY_INSTANCE,
+  type Instance,
+  type Place,
+  type FieldDocument,
+  type RelationDocument,
+} from './context.js';
+import { warn, warnOfMember, hasCollection, hasField, isSystem, quotedPath } from './reading.js';
+import { readRelations, isAlias, completedField, isKey, keyTarget } from './relations.js';
 import { vendorOf } from './vendor.js';
+import { memberKey } from '../model/state.js';
+import { keyFamily } from '../sql-text/data-types.js';
+import { Wrong } from '../normal-form/checks.js';
+import { dataTypesOf, typeOfDataType } from '../normal-form/types/field-types.js';
+import { defaultOf } from './columns.js';
+
+/* Primary keys, and the columns that reference them. */
+
+/**
+ * Files of Directus lack primary keys without metadata. A table without a key gets one, with name and type from the
+ * foreign keys that reference it, otherwise an auto-increment `id`.
+ */
+function addPrimaryKeys(body: Record<string, unknown>, into: Import): void {
+  const pointers = pointersOf(body);
+  for (const { collection, schema } of into.collections.values()) {
+    if (schema == null || into.instance.exists(collection)) continue;
+    const fields = into.fields.get(collection) ?? new Map<string, FieldDocument>();
+    const pointer = pointers.get(collection);
+    const name = pointer?.key ?? keyInInstance(collection, into) ?? 'id';
+    if (fields.has(name) || [...fields.values()].some((field) => isKey(field, into) !== false)) continue;
+    const key = primaryKey(collection, name, pointer, into);
+    into.fields.set(collection, new Map([[name, key], ...fields]));
+    const message = `The file has no primary key for ${quotedPath(collection)}; ${quotedPath(name)} (${String(completedField(key, into).type)}) was added.`;
+    warn(into, 'PRIMARY_KEY_ADDED', { collection, field: name }, message);
+  }
+}
+
+interface Pointer {
+  collection: string;
+  field: string;
+  key: string;
+}
+
+function pointersOf({ relations }: Record<string, unknown>): Map<string, Pointer> {
+  const pointers = new Map<string, Pointer>();
+  const list: unknown[] = Array.isArray(relations) ? relations : [];
+  for (const relation of list) {
+    if (!isObject(relation) || !isObject(relation['schema'])) continue;
+    const { collection, field, related_collection: target } = relation;
+    const key = relation['schema']['foreign_key_column'];
+    if (![collection, field, target, key].every((name) => typeof name === 'string' && name !== '')) continue;
+    if (!pointers.has(target as string)) {
+      pointers.set(target as string, { collection: collection as string, field: field as string, key: key as string });
+    }
+  }
+  return pointers;
+}
+
+function primaryKey(collection: string, field: string, pointer: Pointer | undefined, into: Import): FieldDocument {
+  const source = pointer === undefined ? undefined : into.fields.get(pointer.collection)?.get(pointer.field);
+  const typed = source === undefined ? {} : typeMembers(source);
+  const key = { ...typed, is_primary_key: true };
+  // An existing key needs no warning.
+  if (keyInInstance(collection, into) === field) {
+    return source?.type === undefined
+      ? { collection, field, schema: { is_primary_key: true } }
+      : { collection, field, type: source.type, schema: key };
+  }
+  const type = source?.type ?? 'integer';
+  const schema = { ...key, has_auto_increment: type === 'integer' || type === 'bigInteger' };
+  return { collection, field, type, meta: { hidden: true, readonly: true }, schema };
+}
+
+function keyInInstance(collection: string, { instance }: Import): string | undefined {
+  const [key, ...more] = instance.keyOf(collection);
+  return more.length === 0 ? key?.field : undefined;
+}
+
+const TYPE_MEMBERS = ['data_type', 'max_length', 'numeric_precision', 'numeric_scale'] as const;
+
+function typeMembers({ schema }: FieldDocument): Record<string, unknown> {
+  const members: Record<string, unknown> = {};
+  for (const name of TYPE_MEMBERS) if (schema?.[name] !== undefined) members[name] = schema[name];
+  return members;
+}
+
+/** Gives columns of relations the type of the referenced primary key, and removes foreign keys that are impossible. */
+function fitForeignKeys(into: Import): void {
+  const keys = new Map<string, KeyType>();
+  for (const relation of into.relations.values()) {
+    const one = keyTarget(relation, into);
+    if (one === null) continue;
+    const field = into.fields.get(relation.many_collection)?.get(relation.many_field);
+    const target = keyTypeOf(one, into, keys);
+    if (target === 'none') dropForeignKey(relation, one, into);
+    else if (field !== undefined) fit(field, target, one, into);
+  }
+}
+
+/** `none`: there is no single primary key. `unsaid`: neither the file nor the instance defines it. */
+type KeyType = FieldDocument | 'none' | 'unsaid';
+
+/** Returns the field that finally defines the type, because a primary key can reference another table. */
+function keyTypeOf(collection: string, into: Import, known: Map<string, KeyType>): KeyType {
+  const found = known.get(collection);
+  if (found !== undefined) return found;
+  const passed = new Set<string>();
+  let at = collection;
+  let key = primaryKeyOf(at, into);
+  while (typeof key === 'object' && !passed.has(at)) {
+    passed.add(at);
+    const next = into.relations.get(memberKey(at, key.field));
+    const target = next === undefined ? null : keyTarget(next, into);
+    const further = target === null || passed.has(target) ? 'none' : primaryKeyOf(target, into);
+    if (typeof further !== 'object' || target === null) break;
+    at = target;
+    key = further;
+  }
+  const typed = typeof key === 'object' ? completedField(key, into) : key;
+  known.set(collection, typed);
+  return typed;
+}
+
+function primaryKeyOf(collection: string, into: Import): KeyType {
+  const system = REFERABLE_SYSTEM_COLLECTIONS.get(collection);
+  if (system !== undefined) {
+    const { field, ...column } = system;
+    return { collection, field, type: typeOfDataType(column.data_type) ?? 'unknown', schema: column };
+  }
+  const fields = fieldsOf(collection, into);
+  const [key, ...more] = fields.filter((field) => isKey(field, into) === true);
+  if (key !== undefined) return more.length === 0 ? key : 'none';
+  // If all other columns are explicitly no key, the only unspecified one is.
+  const [candidate, ...others] = fields.filter((field) => isKey(field, into) === undefined);
+  if (candidate !== undefined) return others.length === 0 ? candidate : 'unsaid';
+  return fields.length === 0 ? 'unsaid' : 'none';
+}
+
+/** Fields of the file, and a key that only the instance has and keeps. */
+function fieldsOf(collection: string, into: Import): FieldDocument[] {
+  const given = into.fields.get(collection);
+  const kept = into.instance.keyOf(collection).filter(({ field }) => given?.has(field) !== true);
+  const stays = kept.filter(({ field }) => hasField(collection, field, into));
+  return [...(given?.values() ?? []), ...stays.map(({ field, type }) => ({ collection, field, type }))];
+}
+
+function dropForeignKey(relation: RelationDocument, target: string, into: Import): void {
+  const { many_collection: collection, many_field: field } = relation;
+  const message = `The relation of ${quotedPath(collection, field)} has no foreign key: ${quotedPath(target)} has no single primary key.`;
+  warn(into, 'FOREIGN_KEY_LEFT_OUT', { collection, field }, message);
+  relation.schema = null;
+}
+
+function fit(field: FieldDocument, target: FieldDocument | 'unsaid', one: string, into: Import): void {
+  const targetType = target === 'unsaid' ? undefined : dataTypeOf(target);
+  if (target === 'unsaid' || targetType === undefined) return leaveGuess(field, into);
+  const own = field.type === undefined ? undefined : dataTypeOf(completedField(field, into));
+  if (own === undefined || keyFamily(own) === keyFamily(targetType)) return;
+  const place = { collection: field.collection, field: field.field };
+  const message = `${quotedPath(field.collection, field.field)} becomes ${target.type}, the type of the primary key of ${quotedPath(one)} that it points at.`;
+  warn(into, 'TYPE_CHANGED', place, message);
+  const numbers = { max_length: null, numeric_precision: null, numeric_scale: null };
+  const schema = { ...field.schema, ...numbers, ...typeMembers(target), data_type: targetType };
+  Object.assign(field, { type: target.type, schema: { ...schema, ...refitDefault(schema, target) } });
+}
+
+/** Some vendors store such key types as strings. Only an existing column shows the actual type. */
+function leaveGuess(field: FieldDocument, { instance }: Import): void {
+  const isTold = field.schema?.['data_type'] !== undefined || instance.columnOf(field.collection, field.field);
+  if (field.type === 'string' && isTold) delete field.type;
+}
+
+/** Undefined if the file is not specific enough. */
+function dataTypeOf({ type, schema }: FieldDocument): string | undefined {
+  if (schema === null || type === undefined) return undefined;
+  const said = schema?.['data_type'];
+  return typeof said === 'string' ? said : dataTypesOf(type)?.[0];
+}
+
+/** A default that does not match the key's type never referenced a row. */
+function refitDefault(schema: Record<string, unknown>, { type = 'unknown' }: FieldDocument): Record<string, unknown> {
+  if (schema['default_value'] === undefined) return {};
+  const { data_type, max_length, numeric_precision, numeric_scale } = schema as never;
+  const value = defaultOf(type, { data_type, max_length, numeric_precision, numeric_scale }, schema['default_value']);
+  return { default_value: value instanceof Wrong ? null : value };
+}
+
+/* Sets names in `meta` that reference nothing, or form a cycle, to null. Directus allows them. */
+
+/** Fixes `group`, `archive_field` and `sort_field` of collections and `group` of fields. */
+function resolveReferences(into: Import): void {
+  for (const { collection, meta } of into.collections.values()) {
+    const isField = (name: string) => !isFolder(collection, into) && hasField(collection, name, into);
+    const owner = { meta, place: { collection } };
+    resolve(owner, 'group', into, (name) => !isSystem(name, into) && hasCollection(name, into));
+    resolve(owner, 'archive_field', into, isField);
+    resolve(owner, 'sort_field', into, isField);
+  }
+  breakCycles(into.collections, (collection) => ({ collection }), into);
+  for (const [collection, fields] of into.fields) {
+    for (const { field, meta } of fields.values()) {
+      resolve({ meta, place: { collection, field } }, 'group', into, (name) => canGroup(collection, name, into));
+    }
+    breakCycles(fields, (field) => ({ collection, field }), into);
+  }
+}
+
+/** Only alias fields group others. */
+function canGroup(collection: string, name: string, into: Import): boolean {
+  const document = into.fields.get(collection)?.get(name);
+  return document === undefined ? hasField(collection, name, into) : isAlias(document, into) !== false;
+}
+
+interface Owner {
+  meta: Record<string, unknown> | undefined;
+  place: Place;
+}
+
+function resolve({ meta, place }: Owner, member: string, into: Import, isThere: (name: string) => boolean): void {
+  const name = meta?.[member];
+  if (meta === undefined || typeof name !== 'string' || isThere(name)) return;
+  meta[member] = null;
+  warnOfReference(into, place, `meta.${member}`, `names ${quotedPath(name)}, which is not among those kept`);
+}
+
+function warnOfReference(into: Import, place: Place, member: string, reason: string): void {
+  const owner = quotedPath(...[place.collection, place.field].filter((name) => name !== undefined));
+  warn(into, 'REFERENCE_LEFT_OUT', place, `${member} of ${owner} ${reason}; it becomes null.`);
+}
+
+interface Grouped {
+  meta?: Record<string, unknown>;
+}
+
+/** Breaks each cycle of groups at its first document in the file. */
+function breakCycles(documents: ReadonlyMap<string, Grouped>, placeOf: (name: string) => Place, into: Import): void {
+  const visited = new Set<string>();
+  for (const name of documents.keys()) {
+    const closing = closingGroup(name, documents, visited);
+    const meta = closing === undefined ? undefined : documents.get(closing)?.meta;
+    if (closing === undefined || meta === undefined) continue;
+    meta['group'] = null;
+    warnOfReference(into, placeOf(closing), 'meta.group', 'leads back to itself');
+  }
+}
+
+/** Returns the first document that the walk up from `name` visits twice. Visited documents are not walked again. */
+function closingGroup(name: string, documents: ReadonlyMap<string, Grouped>, visited: Set<string>): string | undefined {
+  const way = new Set<string>();
+  let at: string | undefined = name;
+  while (at !== undefined && !visited.has(at) && !way.has(at)) {
+    way.add(at);
+    at = groupOf(at, documents);
+  }
+  for (const passed of way) visited.add(passed);
+  return at !== undefined && way.has(at) ? at : undefined;
+}
+
+function groupOf(name: string, documents: ReadonlyMap<string, Grouped>): string | undefined {
+  const group = documents.get(name)?.meta?.['group'];
+  return typeof group === 'string' ? group : undefined;
+}
 
 export interface ImportedSnapshot {
   /** Undefined if the file has no such part, which then is unspecified. */

@@ -5,9 +5,22 @@ import type { SequenceType } from '../model/sequence-options.js';
 import { withKnownDefault } from '../sql-text/known-texts.js';
 import { type Fault, type Report, collector } from './checks.js';
 import { defaultFromCatalog } from './defaults/catalog-default.js';
-import type { ColumnChange } from './column-change.js';
 import { readColumnExtras, readSequenceOptions } from './extras.js';
 import type { ColumnType } from './types/field-types.js';
+import type { ColumnSchema } from '../model/model.js';
+import type { GivenColumn } from './types/column-type.js';
+
+/** The change of a column. */
+export interface ColumnChange {
+  type: string;
+  /** The given members, except derived ones. */
+  given: GivenColumn;
+  existing: ColumnSchema | null;
+  /** The field type of the existing column. Members that depend on the type are reset if it changes. */
+  existingType: string | undefined;
+  /** True to accept the values of other vendors. */
+  imported: boolean;
+}
 
 /** The resulting column without extras. */
 interface Column extends ColumnType {

@@ -4,14 +4,35 @@ import { checkExpression, checkTypeText } from '../sql-text/expression.js';
 import { type ColumnExtras, NEXTVAL, isIdentity } from '../model/extras.js';
 import type { ColumnSchema } from '../model/model.js';
 import { type Check, checkOf, type Fault, flag, nullableText, Wrong } from './checks.js';
-import { flagFaults } from './column-flags.js';
 import { readColumnType } from './types/column-type.js';
 import { dataType } from '../sql-text/data-types.js';
 import { isFunctionDefault, readDefault } from './defaults/default-value.js';
-import type { ColumnChange } from './column-change.js';
+import type { ColumnChange } from './column-extras.js';
 import { readExtras } from './column-extras.js';
 import type { ColumnType } from './types/field-types.js';
 import type { Json } from '../../kernel/json.js';
+
+/** Flags that contradict the key or auto-increment of a column. */
+type Flag = 'is_nullable' | 'is_unique' | 'is_indexed';
+type Rule = readonly [member: Flag, impossible: boolean, message: string];
+
+const OF_A_KEY: readonly Rule[] = [
+  ['is_nullable', true, 'must be false, or left out: a primary key has a value in every row'],
+  ['is_unique', false, 'must be true, or left out: a primary key is unique'],
+  ['is_indexed', true, 'must be false, or left out: a primary key brings its own index'],
+];
+
+const OF_IDENTITY: readonly Rule[] = [
+  ['is_nullable', true, 'must be false, or left out: a column that counts up has a value in every row'],
+];
+
+/** Normal form contains the only possible value. Another explicit value is rejected, not ignored. */
+function flagFaults(column: ColumnSchema, { given, imported }: ColumnChange): Fault[] {
+  if (imported) return [];
+  const isCounting = column.has_auto_increment && isIdentity(column);
+  const rules = column.is_primary_key ? OF_A_KEY : isCounting ? OF_IDENTITY : [];
+  return rules.flatMap(([member, impossible, message]) => (given[member] === impossible ? [[[member], message]] : []));
+}
 
 /** The caller adds the location. `column` is null if there is no usable type. */
 export function normaliseColumn(change: ColumnChange): { column: ColumnSchema | null; faults: Fault[] } {

@@ -2,13 +2,12 @@
 import type { SchemaDiff } from '../diff/diff.js';
 import { identifyFromTrash, lostSince } from '../diff/from-trash.js';
 import { Draft } from '../transition/draft.js';
-import { diffPlaces } from '../diff/places.js';
+import { diffPlaces, applyItems } from '../diff/apply-entries.js';
 import { type Problem, type Result, ok, refuse } from '../../kernel/problem.js';
 import { snapshotHash } from '../snapshot/snapshot.js';
 import type { State } from '../model/state.js';
 import type { InTrash } from '../transition/restoring-transition.js';
 import { type Resumable } from '../../kernel/resumable.js';
-import { applyItems } from '../diff/apply-entries.js';
 import { readDiffDocument } from '../diff/diff-document.js';
 import type { EntryFindings } from '../diff/entries.js';
 import { byNewNames } from '../diff/rename-entries.js';

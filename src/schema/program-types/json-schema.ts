@@ -1,6 +1,6 @@
 /** Writes the schema as JSON Schema (2020-12), with a definition for the items of each collection. */
 import type { Texts } from '../../kernel/bytes.js';
-import { textLiteral } from './names.js';
+import { textLiteral } from './outline.js';
 import type { ItemField, Outline } from './outline.js';
 import { type ValueKind, isNullable, valueKind } from './values.js';
 

@@ -1,6 +1,6 @@
 /** Writes the schema as TypeScript for the Directus SDK, with an interface per collection. */
 import type { Texts } from '../../kernel/bytes.js';
-import { commentText, memberName, textLiteral } from './names.js';
+import { commentText, memberName, textLiteral } from './outline.js';
 import type { ItemField, Outline } from './outline.js';
 import { type ValueKind, isNullable, valueKind } from './values.js';
 

@@ -1,6 +1,6 @@
 /** Writes the schema as zod schemas of the items of each collection. */
 import type { Texts } from '../../kernel/bytes.js';
-import { textLiteral } from './names.js';
+import { textLiteral } from './outline.js';
 import type { ItemField, Outline } from './outline.js';
 import { type ValueKind, isNullable, valueKind } from './values.js';
 

@@ -3,14 +3,48 @@
  * definition. Each function, type, operator and operator class must be listed (docs/functions.md). So nothing runs that
  * reads files or other tables, waits, or changes anything.
  */
-import { type Node, checkExpression, list, member, parseStatement, stringOf } from './expression.js';
+import { type Node, checkExpression, list, member, parseStatement, stringOf, only } from './expression.js';
 import { checkIndexDefinition, checkPartitionBound, checkPartitionKey, parseConstraint } from './definitions.js';
-import { boundsFault } from './partition-bounds.js';
 import { type AllowedNames, NAMES_OF_EXTENSIONS, OWN_NAMES, extensionsWith } from './allowed-functions.js';
-import { MAX_SIZE, sizeOf } from './result-size.js';
-import { guardedCallFault, isGuarded, isGuardedWhole } from './guarded-calls.js';
+import { MAX_SIZE, sizeOf, guardedCallFault, isGuarded, isGuardedWhole } from './result-size.js';
 import type { TextContext } from './text-context.js';
-import { type TypeUse, isConfiguration, typeFault } from './types.js';
+import { type TypeUse, isConfiguration, typeFault, OWN_TYPES } from './types.js';
+
+/* PostgreSQL evaluates partition bounds immediately, so only constants are allowed. */
+
+/** @param statement ALTER TABLE … ATTACH PARTITION, parsed */
+function boundsFault(statement: Node): string | null {
+  const command = member(only(member(statement, 'AlterTableStmt')?.['cmds']), 'AlterTableCmd');
+  const bound = member(member(member(command, 'def'), 'PartitionCmd'), 'bound');
+  const values = [bound?.['listdatums'], bound?.['lowerdatums'], bound?.['upperdatums']].flatMap(list);
+  for (const value of values) {
+    const fault = valueFault(value);
+    if (fault !== null) return fault;
+  }
+  return sizeOf(values) > MAX_BOUND ? 'must not be longer than 1 MiB' : null;
+}
+
+/** Bytes: `B'1'::bit(83886080)` needs only a few characters. */
+const MAX_BOUND = 1024 * 1024;
+
+const NO_CONSTANT =
+  'must be of constants alone: literals, MINVALUE, MAXVALUE, and casts of literals to types of PostgreSQL itself';
+
+function valueFault(value: unknown): string | null {
+  let inner = value;
+  for (let cast = member(inner, 'TypeCast'); cast !== undefined; cast = member(inner, 'TypeCast')) {
+    const fault = typeFault(member(cast, 'typeName'), OWN_TYPES);
+    if (fault !== null) return fault;
+    inner = cast['arg'];
+  }
+  if (member(inner, 'A_Const') !== undefined) return null;
+  return inner === value && isLimit(inner) ? null : NO_CONSTANT;
+}
+
+function isLimit(value: unknown): boolean {
+  const name = stringOf(only(member(value, 'ColumnRef')?.['fields']));
+  return name === 'minvalue' || name === 'maxvalue';
+}
 
 /** The statement around each kind of text, with `?` for the text. */
 export const STATEMENTS = {

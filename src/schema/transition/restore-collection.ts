@@ -11,17 +11,114 @@ import {
   groupedIn,
   referencesTo,
   relationsTo,
+  extrasOf,
+  byName,
+  extrasOfTable,
 } from '../model/state.js';
-import { extrasOf } from '../model/state.js';
 import { parentOf } from '../model/order.js';
 import type { Restores } from './context.js';
 import { Draft } from './draft.js';
 import { type Renames, renamesBetween, withRenames } from './renames.js';
-import type { LeftOut, Restoring } from './restore-context.js';
-import { restoreConstraints } from './restore-constraints.js';
-import { groupsAbove, restoreGroups } from './restore-groups.js';
+import { type LeftOut, type Restoring, noCollection, AS_ASKED } from './restore-context.js';
 import { restoreRelations } from './restore-relations.js';
 import type { UnwrittenText } from './rename-texts.js';
+import { constraintColumns } from '../sql-text/columns.js';
+import type { Collection } from '../model/model.js';
+import { withExtras, withoutConstraints } from './table-extras.js';
+
+/* Restores foreign keys that are no relations: its own and those that referenced it. */
+
+/** Foreign keys that cannot be restored unchanged are added to `left`. */
+function restoreConstraints(restoring: Restoring): void {
+  const { past, name, isThere, left } = restoring;
+  keepOwn(restoring);
+  for (const other of referencesTo(past, name)) {
+    if (other === name || !isThere(other)) continue;
+    const constraints = extrasOf(past.collections.get(other)).constraints ?? [];
+    for (const constraint of constraints.filter(({ references }) => references === name)) {
+      const reason = obstacle(restoring, other, constraint);
+      if (reason === undefined) put(restoring, other, constraint);
+      else
+        left.push({ kind: 'constraint', collection: other, reason: `${JSON.stringify(constraint.name)}: ${reason}` });
+    }
+  }
+}
+
+type Constraint = NonNullable<ReturnType<typeof extrasOf>['constraints']>[number];
+
+/** Keeps its own foreign keys if the referenced objects exist. */
+function keepOwn(restoring: Restoring): void {
+  const { draft, name, isThere, isLeft, left } = restoring;
+  const own = draft.get(name)?.collection;
+  if (!own?.schema) return;
+  const isGone = ({ name: key, references }: Constraint): boolean =>
+    references !== undefined && references !== name && (isLeft(key) || !isThere(references));
+  for (const constraint of (extrasOfTable(own.schema).constraints ?? []).filter(isGone)) {
+    const reason = isLeft(constraint.name) ? AS_ASKED : noCollection(restoring, constraint.references);
+    left.push({ kind: 'constraint', collection: name, reason: `${JSON.stringify(constraint.name)}: ${reason}` });
+  }
+  const schema = withoutConstraints(own.schema, isGone);
+  if (schema !== own.schema) draft.putCollection({ ...own, schema });
+}
+
+function obstacle(
+  { draft, isLeft, isThereField }: Restoring,
+  other: string,
+  { name, definition }: Constraint,
+): string | undefined {
+  const there = extrasOf(draft.get(other)).constraints ?? [];
+  if (isLeft(name)) return AS_ASKED;
+  if (there.some((each) => each.name === name)) return 'another constraint is called so now';
+  const gone = [...constraintColumns(definition)].find((column) => !isThereField(other, column));
+  return gone === undefined ? undefined : `the field ${JSON.stringify(gone)} is gone`;
+}
+
+function put({ draft }: Restoring, other: string, constraint: Constraint): void {
+  const held = draft.get(other)?.collection as Collection;
+  if (held.schema === null) return;
+  const { constraints = [] } = extrasOfTable(held.schema);
+  const all = [...constraints, constraint].sort((a, b) => byName(a.name, b.name));
+  draft.putCollection({ ...held, schema: withExtras(held.schema, { ...held.schema.extras, constraints: all }) });
+}
+
+/* Restores the group of a collection and its group members. */
+
+/** Objects that were moved to another group meanwhile stay there and are added to `left`. */
+function restoreGroups(restoring: Restoring): void {
+  const { state, past, draft, name, node, isThere, left } = restoring;
+  const above = nearestGroup(restoring);
+  const { collection } = node;
+  if (above !== collection.meta.group) {
+    const reason = noCollection(restoring, collection.meta.group);
+    left.push({ kind: 'group', collection: name, reason });
+    draft.putCollection({ ...collection, meta: { ...collection.meta, group: above } });
+  }
+  for (const child of groupedIn(past, name)) {
+    const held = isThere(child) ? draft.get(child)?.collection : undefined;
+    // Deleted members belong to their own deletion.
+    if (held === undefined || child === name) continue;
+    const { group } = state.collections.get(child)?.collection.meta ?? held.meta;
+    if (group === above) draft.putCollection({ ...held, meta: { ...held.meta, group: name } });
+    else left.push({ kind: 'group', collection: child, reason: `it stands in ${groupText(group)} now` });
+  }
+}
+
+const groupText = (group: string | null): string => (group === null ? 'no group' : JSON.stringify(group));
+
+/** The deletion moved the members of the collection to this group. */
+const nearestGroup = ({ past, node, isThere }: Restoring): string | null =>
+  groupsAbove(past, node).find(isThere) ?? null;
+
+/** Returns the group of a collection, the group of that one, and so on. */
+function groupsAbove({ collections }: State, { collection }: CollectionNode): string[] {
+  const groups = new Set<string>();
+  let { group } = collection.meta;
+  while (group !== null && !groups.has(group)) {
+    groups.add(group);
+    group = collections.get(group)?.collection.meta.group ?? null;
+  }
+  return [...groups];
+}
 
 export interface RestoreCollection {
   /** Position of the event that deleted it. */

@@ -2,14 +2,237 @@
 import { type Problem, type Result, invalid, ok, refuse } from '../../kernel/problem.js';
 import { type Resumable, pausingEvery } from '../../kernel/resumable.js';
 import { indexNameOf, uniqueNameOf, notNullNameOf } from '../model/constraint-names.js';
-import type { Field } from '../model/model.js';
-import { type CollectionNode, type Identity, type State, extrasOf } from '../model/state.js';
+import type { Field, NewRelation, Relation, TableSchema } from '../model/model.js';
+import { type CollectionNode, type Identity, type State, extrasOf, extrasOfTable } from '../model/state.js';
 import { constraintColumns, indexColumns } from '../sql-text/columns.js';
-import type { Restores } from './context.js';
+import { type Restores, relationBody } from './context.js';
 import { Draft } from './draft.js';
 import { keyChange } from './fitting-trash.js';
-import { type StaysAway, putBackField } from './restore-dependents.js';
 import { renamesBetween, withRenames } from './renames.js';
+import { REFERABLE_SYSTEM_COLLECTIONS } from '../model/system-collections.js';
+import { quoted } from '../../kernel/quoted.js';
+import { withExtras } from './table-extras.js';
+
+/*
+ * Restores what was deleted with a field in the same batch, if the other side still exists and the name is free. The
+ * rest is reported.
+ */
+
+/** Something that is not restored, as a clause: `the relation articles.author: … is gone`. */
+type StaysAway = string;
+
+interface PutBack {
+  draft: Draft;
+  /** The schema before the batch, by current names. */
+  past: State;
+  /** By current names. */
+  collection: string;
+  field: string;
+  /** True if a constraint or an index is not restored. */
+  isLeft(name: string): boolean;
+  /** Called for each restored field. */
+  brings(identity: Identity): void;
+}
+
+/** @returns what is not restored */
+function putBackField(at: PutBack): StaysAway[] {
+  const before = at.past.collections.get(at.collection) as CollectionNode;
+  putField(at, before, at.field);
+  const away = [...putBackDefinitions(at, before), ...putBackRelation(at, before)];
+  putBackMentions(at, before);
+  return away;
+}
+
+/** Restores the field with its identity, its group, its group members and references of the collection. */
+function putField(at: PutBack, before: CollectionNode, name: string): void {
+  const { draft, collection } = at;
+  const field = asAsked(before.fields.get(name) as Field, at);
+  const identity = before.identities.fields.get(name) as Identity;
+  const stays = sameField(draft.get(collection), before);
+  const group = field.meta.group !== null && stays(field.meta.group) ? field.meta.group : null;
+  draft.restoreField({ ...field, meta: { ...field.meta, group } }, identity);
+  at.brings(identity);
+  putBackChildren({ draft, collection }, before, field);
+  putBackPointers({ draft, collection }, before, name);
+}
+
+/** Removes excluded constraints and indexes. */
+function asAsked(field: Field, { isLeft }: PutBack): Field {
+  const { schema } = field;
+  if (schema === null) return field;
+  const column = { ...field, schema };
+  return {
+    ...field,
+    schema: {
+      ...schema,
+      is_nullable: schema.is_nullable || isLeft(notNullNameOf(column)),
+      is_unique: schema.is_unique && !isLeft(uniqueNameOf(column)),
+      is_indexed: schema.is_indexed && !isLeft(indexNameOf(column)),
+    },
+  };
+}
+
+type Place = Pick<PutBack, 'draft' | 'collection'>;
+
+/** Fields that moved to its parent group when it was deleted. */
+function putBackChildren(
+  { draft, collection }: Place,
+  before: CollectionNode,
+  { field, meta: { group } }: Field,
+): void {
+  const stays = sameField(draft.get(collection), before);
+  for (const child of before.fields.values()) {
+    if (child.meta.group !== field || !stays(child.field)) continue;
+    const now = draft.get(collection)?.fields.get(child.field);
+    if (now?.meta.group === group) draft.putField({ ...now, meta: { ...now.meta, group: field } });
+  }
+}
+
+/** Members of the collection that named it. */
+function putBackPointers({ draft, collection }: Place, before: CollectionNode, name: string): void {
+  const held = draft.get(collection)?.collection;
+  if (held === undefined) return;
+  const { archive_field, sort_field } = before.collection.meta;
+  const meta = {
+    ...held.meta,
+    archive_field: again(name, archive_field, held.meta.archive_field),
+    sort_field: again(name, sort_field, held.meta.sort_field),
+  };
+  draft.putCollection({ ...held, meta });
+}
+
+const again = (name: string, was: string | null, is: string | null): string | null =>
+  was === name && is === null ? name : is;
+
+/** True if the same field still exists. */
+const sameField =
+  (now: CollectionNode | undefined, before: CollectionNode) =>
+  (name: string): boolean => {
+    const identity = before.identities.fields.get(name);
+    return identity !== undefined && now?.identities.fields.get(name) === identity;
+  };
+
+/** True if the same collection still exists. */
+function sameCollection({ draft, past }: Pick<PutBack, 'draft' | 'past'>, name: string): boolean {
+  if (REFERABLE_SYSTEM_COLLECTIONS.has(name)) return true;
+  const identity = past.collections.get(name)?.identities.collection;
+  return identity !== undefined && draft.get(name)?.identities.collection === identity;
+}
+
+type Definition = { name: string; definition: string; references?: string };
+
+/** Constraints, indexes and sequences that used the column. */
+function putBackDefinitions(at: PutBack, before: CollectionNode): StaysAway[] {
+  const { draft, collection, field } = at;
+  const held = draft.get(collection)?.collection;
+  if (!held?.schema) return [];
+  const { constraints = [], indexes = [], needs = [] } = extrasOf(before);
+  const now = extrasOf({ collection: held });
+  const away: StaysAway[] = [];
+  const stays = sameField(draft.get(collection), before);
+  const missing = <T extends Definition>(items: readonly T[], there: readonly Definition[] = [], columnsOf: Columns) =>
+    items.filter((each) => {
+      const columns = columnsOf(each.definition);
+      if (!columns.has(field) || there.some(({ name }) => name === each.name)) return false;
+      if (at.isLeft(each.name)) return false;
+      const gone = [...columns].find((column) => !stays(column));
+      const lacks = gone === undefined ? lostTarget(at, each) : quoted(gone);
+      if (lacks !== undefined) away.push(`${each.name}: ${lacks} is gone`);
+      return lacks === undefined;
+    });
+  const come = {
+    constraints: missing(constraints, now.constraints, constraintColumns),
+    indexes: missing(indexes, now.indexes, indexColumns),
+    needs: needs.filter((need) => need.kind === 'sequence' && need.owned_by === field),
+  };
+  const schema = withMore(held.schema, come);
+  if (schema !== held.schema) draft.putCollection({ ...held, schema });
+  return away;
+}
+
+type Columns = (definition: string) => ReadonlySet<string>;
+
+const lostTarget = (at: PutBack, { references }: Definition): string | undefined =>
+  references === undefined || sameCollection(at, references) ? undefined : quoted(references);
+
+type Lists = Required<Pick<NonNullable<TableSchema['extras']>, 'constraints' | 'indexes' | 'needs'>>;
+
+function withMore(schema: TableSchema, come: Lists): TableSchema {
+  if (Object.values(come).every((list) => list.length === 0)) return schema;
+  const { constraints = [], indexes = [], needs = [] } = extrasOfTable(schema);
+  const byName = <T extends { name: string }>(items: T[]): T[] => items.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return withExtras(schema, {
+    ...schema.extras,
+    constraints: byName([...constraints, ...come.constraints]),
+    indexes: byName([...indexes, ...come.indexes]),
+    needs: [...needs, ...come.needs],
+  });
+}
+
+/** Its relation, with the alias field. */
+function putBackRelation(at: PutBack, before: CollectionNode): StaysAway[] {
+  const { draft, collection, field } = at;
+  const relation = before.relations.get(field);
+  if (relation === undefined) return [];
+  const label = `the relation ${collection}.${field}`;
+  const stays = sameField(draft.get(collection), before);
+  const unless = (name: string | null) => (name !== null && stays(name) ? name : null);
+  const ends = endsOf(at, relation, stays);
+  if (typeof ends === 'string') return [`${label}: ${ends}`];
+  const { one_field, away } = putBackAlias(at, relation);
+  const { sort_field, junction_field } = relation;
+  draft.putRelation({
+    ...relationBody(relation),
+    ...ends,
+    one_field,
+    schema: relation.schema !== null && at.isLeft(relation.schema.constraint_name) ? null : relation.schema,
+    sort_field: unless(sort_field),
+    junction_field: unless(junction_field),
+  });
+  return away;
+}
+
+/** Returns the existing targets, or why there are none. */
+function endsOf(
+  at: PutBack,
+  { one_collection, one_allowed_collections: allowed, one_collection_field: pointer }: Relation,
+  stays: (field: string) => boolean,
+): Pick<NewRelation, 'one_allowed_collections'> | string {
+  if (one_collection !== null) {
+    return sameCollection(at, one_collection)
+      ? { one_allowed_collections: allowed }
+      : `${quoted(one_collection)} is gone`;
+  }
+  if (pointer !== null && !stays(pointer)) return `${quoted(pointer)}, which names its collections, is gone`;
+  return { one_allowed_collections: allowed?.filter((each) => sameCollection(at, each)) ?? null };
+}
+
+function putBackAlias(
+  at: PutBack,
+  { one_collection: one, one_field }: Relation,
+): { one_field: string | null; away: StaysAway[] } {
+  if (one === null || one_field === null) return { one_field: null, away: [] };
+  const { draft, past } = at;
+  const then = past.collections.get(one);
+  if (then?.fields.get(one_field) === undefined) return { one_field: null, away: [] };
+  const now = draft.get(one)?.fields.get(one_field);
+  if (now !== undefined) return { one_field: null, away: [`the field ${one}.${one_field}: its name is taken`] };
+  putField({ ...at, collection: one }, then, one_field);
+  return { one_field, away: [] };
+}
+
+/** Other relations of the collection that named the field. */
+function putBackMentions({ draft, collection, field }: PutBack, before: CollectionNode): void {
+  const stays = sameField(draft.get(collection), before);
+  for (const relation of before.relations.values()) {
+    const now = draft.get(collection)?.relations.get(relation.many_field);
+    if (now === undefined || !stays(relation.many_field)) continue;
+    const sort_field = again(field, relation.sort_field, now.sort_field);
+    const junction_field = again(field, relation.junction_field, now.junction_field);
+    if (sort_field !== now.sort_field || junction_field !== now.junction_field)
+      draft.putRelation({ ...now, sort_field, junction_field });
+  }
+}
 
 export interface RestoreField {
   /** Position of the event that deleted it. */

@@ -10,7 +10,17 @@
  * 7. Update fields, then collections, because archive_field and sort_field may name a new field.
  * 8. Create and update relations.
  */
-import { memberKey, extrasOf, type State, byName, getRelation, groupedIn } from '../model/state.js';
+import {
+  memberKey,
+  extrasOf,
+  type State,
+  byName,
+  getRelation,
+  groupedIn,
+  isIndexed,
+  type CollectionNode,
+  type Identity,
+} from '../model/state.js';
 import {
   type EventSteps,
   type Surviving,
@@ -20,19 +30,137 @@ import {
   addEvents,
   relationBody,
   survivingOf,
+  type Restores,
 } from './context.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
-import { type NewEvent, newEvent } from '../model/events.js';
-import { createCollections, createFields, holdersOf } from './created-objects.js';
+import { type NewEvent, newEvent, trashSubject, type RestoredCollection, type RestoredField } from '../model/events.js';
 import { detach } from './detach.js';
 import type { Collection, Field, Relation } from '../model/model.js';
-import { groupsFirst, neededFirst, partitionsFirst, relationsInOrder } from '../model/order.js';
+import { groupsFirst, neededFirst, partitionsFirst, relationsInOrder, parentOf } from '../model/order.js';
 import { patchBetween } from '../fold/patch.js';
 import { isReplacedCollection, isReplacedRelation, removalsBetween } from './removed-objects.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { isNone, renameEvents, renamesBetween, withoutInTheWay } from './renames.js';
-import { updateOrder } from './update-order.js';
 import { collectionsChanged } from '../fold/event-schemas.js';
+import { indexNameOf, uniqueNameOf } from '../model/constraint-names.js';
+
+/* Creates new collections and fields, including restored ones. */
+
+/** Creates collections with fields and without relations. Groups and referenced objects come first. */
+function* createCollections({ from, to, names, removals, options }: TransitionContext): EventSteps {
+  const isGone = (name: string) => !from.collections.has(name) || removals.collections.has(name);
+  const created: string[] = [];
+  for (const name of names) {
+    if (isGone(name) && to.collections.has(name)) created.push(name);
+    yield;
+  }
+  for (const name of yield* neededFirst(created, (each) => holdersOf(to, each))) {
+    const node = to.collections.get(name) as CollectionNode;
+    const { collection, fields } = node;
+    const { restored } = restoredCollection({ options }, node);
+    // A restored object's index may not have been built when it was deleted.
+    const later = options.concurrentIndexes === true || restored !== undefined;
+    const concurrent = later && [...fields.values()].some(isIndexed);
+    const event = newEvent('collection.created', name, null, {
+      collection,
+      fields: [...fields.values()],
+      ...(concurrent ? { concurrent_indexes: true } : {}),
+      ...(restored && { restored }),
+    });
+    yield withSubject(event, restored);
+  }
+}
+
+/** For remaining collections. Groups come before their members. */
+function* createFields(change: TransitionContext): EventSteps {
+  for (const { name, before, after } of change.surviving) {
+    yield;
+    if (before.fields === after.fields) continue;
+    const gone = change.removals.fields.get(name);
+    const created = [...after.fields.keys()].filter((field) => !before.fields.has(field) || gone?.has(field));
+    for (const field of yield* groupsFirst(created, (each) => after.fields.get(each)?.meta.group)) {
+      const value = after.fields.get(field) as Field;
+      const { restored } = restoredField(change, after, field);
+      const event = newEvent('field.created', name, field, {
+        field: value,
+        ...concurrently(change, undefined, value),
+        ...(restored && { restored }),
+      });
+      yield withSubject(event, restored);
+    }
+  }
+}
+
+/** Returns the objects that contain a collection: its group, and its parent as a partition. */
+function holdersOf(state: State, name: string): string[] {
+  const holders = [state.collections.get(name)?.collection.meta.group, parentOf(state, name)];
+  return holders.filter((each) => typeof each === 'string');
+}
+
+const withSubject = (event: NewEvent, restored: RestoredField | undefined): NewEvent =>
+  restored === undefined ? event : { ...event, subject: trashSubject(restored.position) };
+
+/** Marks a collection's event as a restore, if it is one. */
+function restoredCollection(
+  { options }: Pick<TransitionContext, 'options'>,
+  { identities, fields }: CollectionNode,
+): { restored?: RestoredCollection } {
+  const found = options.restores?.get(identities.collection);
+  if (found === undefined) return {};
+  const ofFields = [...fields.keys()].map((field) => identities.fields.get(field) as Identity);
+  return {
+    restored: {
+      position: found.position,
+      identity: identities.collection,
+      name: found.name,
+      fields: ofFields,
+      ...emptiness(found),
+    },
+  };
+}
+
+/** Marks a field's event as a restore, if it is one. */
+function restoredField(
+  { options }: Pick<TransitionContext, 'options'>,
+  { identities }: CollectionNode,
+  field: string,
+): { restored?: RestoredField } {
+  const identity = identities.fields.get(field) ?? '';
+  const found = options.restores?.get(identity);
+  return found === undefined ? {} : { restored: { position: found.position, identity, ...emptiness(found) } };
+}
+
+const emptiness = ({ empty = false }: Restores): { empty?: boolean } => (empty ? { empty } : {});
+
+/** The order in which the fields of a collection are updated. */
+type Fields = ReadonlyMap<string, Field>;
+
+/** Groups come first. A field that releases the name of an index or constraint precedes one that takes it. */
+export function* updateOrder(names: readonly string[], before: Fields, after: Fields): Resumable<string[]> {
+  const groupOf = (name: string) => after.get(name)?.meta.group;
+  const givers = new Map<string, string>();
+  for (const name of names) {
+    const [old, now] = [before.get(name), after.get(name)];
+    if (old === now) continue;
+    const kept = partNames(now);
+    for (const part of partNames(old)) if (!kept.includes(part)) givers.set(part, name);
+    yield;
+  }
+  if (givers.size === 0) return yield* groupsFirst(names, groupOf);
+  const giversTo = (name: string) => partNames(after.get(name)).map((part) => givers.get(part));
+  return yield* neededFirst(names, (name) =>
+    [groupOf(name), ...giversTo(name)].filter((each) => typeof each === 'string'),
+  );
+}
+
+function partNames(field: Field | undefined): string[] {
+  if (!field?.schema) return [];
+  const column = { ...field, schema: field.schema };
+  return [
+    ...(column.schema.is_indexed ? [indexNameOf(column)] : []),
+    ...(column.schema.is_unique ? [uniqueNameOf(column)] : []),
+  ];
+}
 
 /**
  * Returns the events from `from` to `to`, where only the collections in `touched` differ. Both states must satisfy the

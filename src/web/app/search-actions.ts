@@ -1,9 +1,49 @@
 /** Schema actions that a few words find: `new field articles`. */
 import type { NavigateOptions } from '@tanstack/react-router';
+import type { Heading } from 'docs:headings';
 import type { EditName } from '../editing/edit-names.js';
-import type { ListedCollection } from '../service/types.js';
-import { best } from './rank-names.js';
-import type { SearchHit, Searched } from './search-model.js';
+import type { ListedCollection, FieldDocument } from '../service/types.js';
+import type { PARTS, PageEntry } from './pages.js';
+
+/** The input and output of the search. */
+export interface SearchHit {
+  kind: 'page' | 'collection' | 'field' | 'guide' | 'action' | 'history';
+  key: string;
+  label: string;
+  description: string;
+  icon: string | null;
+  to: NavigateOptions;
+}
+
+export interface Searched {
+  pages: readonly PageEntry[];
+  parts: typeof PARTS;
+  /** Headings of the guides. */
+  headings: readonly Heading[];
+  collections: readonly ListedCollection[];
+  fields: readonly Pick<FieldDocument, 'collection' | 'field' | 'type'>[];
+  /** Includes actions that change the schema. */
+  mayEdit: boolean;
+  /** Includes the timeline, which searches reasons and actors. */
+  mayReadHistory: boolean;
+  /** The collection of the open page. */
+  here: string | undefined;
+}
+
+const MOST = 30;
+
+/** Equal names first, then prefixes, then other matches. */
+export function best<T>(items: readonly T[], wanted: string, nameOf: (item: T) => string): T[] {
+  const groups: [T[], T[], T[]] = [[], [], []];
+  for (const item of items) {
+    const name = nameOf(item).toLowerCase();
+    const at = name.indexOf(wanted);
+    if (at < 0) continue;
+    const group = name.length === wanted.length ? groups[0] : at === 0 ? groups[1] : groups[2];
+    if (group.length < MOST) group.push(item);
+  }
+  return groups.flat().slice(0, MOST);
+}
 
 const MAKING: readonly { label: string; to: NavigateOptions }[] = [
   { label: 'New collection', to: { to: '/new' } },

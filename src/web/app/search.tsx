@@ -5,14 +5,257 @@ import pageIcon from 'icon:arrow_forward';
 import guideIcon from 'icon:menu_book';
 import searchIcon from 'icon:search';
 import tableIcon from 'icon:table';
-import { Spotlight, createSpotlight } from '@mantine/spotlight';
-import { useNavigate } from '@tanstack/react-router';
-import { useCallback, useRef, useState } from 'react';
+import { Spotlight, createSpotlight, type SpotlightStore } from '@mantine/spotlight';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import {
+  useCallback,
+  useRef,
+  useState,
+  useDeferredValue,
+  useMemo,
+  type KeyboardEvent as ReactKeyboardEvent,
+  type RefObject,
+  useEffect,
+  useLayoutEffect,
+} from 'react';
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import type { Heading } from 'docs:headings';
 import { Glyph } from '../shared/glyph.js';
 import { MaterialIcon } from '../shared/material-icon.js';
-import type { SearchHit } from './search-model.js';
-import { useSearchHits } from './use-search-hits.js';
-import { useSearchKeys } from './use-search-keys.js';
+import type { SearchHit, Searched } from './search-actions.js';
+import { withDraft } from '../draft/listed.js';
+import { useDraft } from '../draft/use-draft.js';
+import { collectionsQuery, fieldNamesQuery } from '../service/queries.js';
+import { may } from '../service/abilities.js';
+import { useRole } from '../service/use-session.js';
+import { ACTIONS, PAGES, PARTS, type PageEntry } from './pages.js';
+import type { ListedCollection } from '../service/types.js';
+import { brief } from '../shared/brief.js';
+import { best, actionsFor } from './search-actions.js';
+
+/** Keyboard handling of the search, which loses no key pressed before it is ready. */
+interface Options {
+  store: SpotlightStore;
+  input: RefObject<HTMLInputElement | null>;
+  found: readonly SearchHit[];
+  /** The first result will stay first for this input. */
+  isFinal: boolean;
+  setQuery: (change: (query: string) => string) => void;
+  choose: (found: SearchHit) => void;
+}
+
+/** @returns the key handler that runs before the component's own */
+function useSearchKeys({ store, input, found, isFinal, setQuery, choose }: Options) {
+  /** True if Enter was pressed before there were results. */
+  const [isPressed, setPressed] = useState(false);
+
+  const type = useCallback(
+    (change: (query: string) => string) => {
+      setPressed(false);
+      setQuery(change);
+    },
+    [setQuery],
+  );
+
+  // Each search begins empty, even while the previous one closes.
+  useEffect(() => {
+    let wasOpen = false;
+    return store.subscribe(({ opened }) => {
+      if (opened && !wasOpen) type(() => '');
+      // Closing cancels a pending Enter.
+      if (!opened) setPressed(false);
+      wasOpen = opened;
+    });
+  }, [store, type]);
+
+  // The input receives the focus a few frames after the request.
+  useEffect(() => {
+    const hear = (event: KeyboardEvent): void => {
+      if (!store.getState().opened || isForOthers(event, input.current)) return;
+      const change = typedBy(event.key);
+      if (event.key === 'Enter') setPressed(true);
+      else if (change !== null) type(change);
+      else return;
+      event.preventDefault();
+    };
+    document.addEventListener('keydown', hear, true);
+    return () => document.removeEventListener('keydown', hear, true);
+  }, [store, input, type]);
+
+  // The component marks a result of the previous input.
+  const keys = found.map(({ key }) => key).join('\n');
+  useLayoutEffect(() => {
+    for (const marked of document.querySelectorAll('[data-action][data-selected]')) marked.removeAttribute(MARK);
+    document.querySelector('[data-action]')?.setAttribute(MARK, 'true');
+    store.updateState((state) => ({ ...state, selected: 0 }));
+  }, [keys, store]);
+
+  const isReady = isPressed && isFinal;
+  useEffect(() => {
+    if (!isReady) return;
+    setPressed(false);
+    const [first] = found;
+    if (first !== undefined) choose(first);
+  }, [isReady, found, choose]);
+
+  const onKeyDownCapture = (event: ReactKeyboardEvent) => {
+    if (event.key !== 'Enter' || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const marked = found[Math.max(0, store.getState().selected)];
+    if (!isFinal) setPressed(true);
+    else if (marked !== undefined) choose(marked);
+  };
+  return { onKeyDownCapture, type };
+}
+
+const MARK = 'data-selected';
+
+/** Keys that the input handles itself, repeated keys, and browser shortcuts. */
+const isForOthers = (
+  { ctrlKey, metaKey, altKey, isComposing, repeat }: KeyboardEvent,
+  input: Element | null,
+): boolean => document.activeElement === input || ctrlKey || metaKey || altKey || isComposing || repeat;
+
+function typedBy(key: string): ((query: string) => string) | null {
+  if (key === 'Backspace') return (query) => query.slice(0, -1);
+  return Array.from(key).length === 1 ? (query) => query + key : null;
+}
+
+const MOST = 30;
+
+/** @param needle the input; if empty, returns the pages and the first collections */
+function findFor(needle: string, searched: Searched): SearchHit[] {
+  const { pages, parts, headings, collections, fields, mayEdit } = searched;
+  const wanted = needle.toLowerCase();
+  const ranked = [
+    ...(mayEdit && wanted !== '' ? actionsFor(wanted, searched) : []),
+    ...best(pages, wanted, ({ label }) => label).map(pageHit),
+    ...(wanted === '' ? [] : best(parts, wanted, ({ label }) => label).map(partHit)),
+    ...best(collections, wanted, ({ collection }) => collection).map(collectionHit),
+    ...(wanted === '' ? [] : best(fields, wanted, (field) => nameFor(wanted, field)).map(fieldHit)),
+    ...(wanted === '' ? [] : best(headings, wanted, ({ text }) => text).map(headingHit)),
+  ];
+  return [...ranked.slice(0, MOST), ...(searched.mayReadHistory && wanted !== '' ? [historyHit(needle)] : [])];
+}
+
+/** The history search finds actors and reasons, which are no names here. */
+const historyHit = (needle: string): SearchHit => ({
+  kind: 'history',
+  key: 'history',
+  label: `Search the timeline for “${needle}”`,
+  description: 'Reasons and names, including deleted objects',
+  icon: null,
+  to: { to: '/timeline', search: { q: needle.slice(0, LONGEST) } },
+});
+
+/** The maximum of the timeline. */
+const LONGEST = 200;
+
+/** `orders.total` is searched in both names. */
+const nameFor = (wanted: string, { collection, field }: Searched['fields'][number]): string =>
+  wanted.includes('.') ? `${collection}.${field}` : field;
+
+const pageHit = ({ to, label, search }: PageEntry): SearchHit => ({
+  kind: 'page',
+  key: `page ${to} ${label}`,
+  label,
+  description: search === undefined ? 'Page' : 'Action',
+  icon: null,
+  to: { to, ...(search && { search }) },
+});
+
+const partHit = ({ to, label, of }: Searched['parts'][number]): SearchHit => ({
+  kind: 'page',
+  key: `part ${to}`,
+  label,
+  description: of,
+  icon: null,
+  to: { to: to as '/' },
+});
+
+const headingHit = ({ page, title, text, anchor }: Heading): SearchHit => ({
+  kind: 'guide',
+  key: `guide ${page} ${anchor}`,
+  label: text,
+  description: title === text ? 'Guide' : `Guide: ${title}`,
+  icon: null,
+  to: { to: '/docs/$page', params: { page }, hash: anchor },
+});
+
+const collectionHit = ({ collection, meta, schema }: ListedCollection): SearchHit => ({
+  kind: 'collection',
+  key: `collection ${collection}`,
+  label: collection,
+  description: meta.note === null ? (schema === null ? 'Folder' : 'Collection') : brief(meta.note),
+  icon: meta.icon,
+  to: { to: '/collections/$name', params: { name: collection } },
+});
+
+const fieldHit = ({ collection, field, type }: Searched['fields'][number]): SearchHit => ({
+  kind: 'field',
+  key: `field ${collection} ${field}`,
+  label: `${collection}.${field}`,
+  description: type,
+  icon: null,
+  to: { to: '/collections/$name', params: { name: collection }, search: { field } },
+});
+
+/* Search results from loaded data and from data requested on the first search. */
+
+/** Loaded on the first search. */
+const headingsQuery = queryOptions({
+  queryKey: ['headings'],
+  staleTime: Infinity,
+  queryFn: async () => (await import('docs:headings')).default,
+});
+
+interface Finding {
+  found: readonly SearchHit[];
+  /** Results for field names are not available yet. */
+  isReading: boolean;
+  /** The first result will stay first unless more is typed. */
+  isFinal: boolean;
+}
+
+/** @param isAsked whether the search was opened */
+function useSearchHits(query: string, isAsked: boolean): Finding {
+  const typed = query.trim();
+  const needle = useDeferredValue(typed);
+  const role = useRole();
+  const { name: here } = useParams({ strict: false });
+  const { draft } = useDraft();
+  const listed = useQuery({ ...collectionsQuery(), enabled: isAsked });
+  const names = useQuery({ ...fieldNamesQuery(), enabled: isAsked && needle !== '' });
+  const guides = useQuery({ ...headingsQuery, enabled: isAsked });
+  const collections = useMemo(() => withDraft(draft, listed.data ?? []), [draft, listed.data]);
+  const { data: fields } = names;
+  const { data: headings } = guides;
+  const found = useMemo(() => {
+    const pages = [...PAGES, ...ACTIONS].filter(({ roles }) => roles.includes(role));
+    const parts = PARTS.filter(({ roles }) => roles.includes(role));
+    const own = {
+      fields: fields ?? [],
+      headings: headings ?? [],
+      mayEdit: may(role, 'propose'),
+      mayReadHistory: may(role, 'readHistory'),
+      here,
+    };
+    return findFor(needle, { pages, parts, collections, ...own });
+  }, [needle, role, here, collections, fields, headings]);
+  const awaited = awaitedFor(found[0]).map((of) => ({ listed, names, guides })[of]);
+  return {
+    found,
+    isReading: names.isFetching,
+    isFinal: needle === typed && awaited.every(({ isPending }) => !isPending),
+  };
+}
+
+/** Fields, guides and the timeline rank last, so they are awaited only without other results. */
+function awaitedFor(first: SearchHit | undefined): readonly ('listed' | 'names' | 'guides')[] {
+  if (first === undefined || first.kind === 'history') return ['listed', 'names', 'guides'];
+  return first.kind === 'guide' ? ['listed', 'names'] : ['listed'];
+}
 
 const [store, spotlight] = createSpotlight();
 

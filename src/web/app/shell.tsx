@@ -1,21 +1,69 @@
 import brand from 'icon:account_tree';
-import { Anchor, VisuallyHidden } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { Anchor, VisuallyHidden, Box } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
-import { Suspense } from 'react';
+import { Suspense, useEffect, useRef, Component, type ReactNode } from 'react';
 import { DraftBar } from '../draft/draft-bar.js';
 import { useDraft } from '../draft/use-draft.js';
 import { may } from '../service/abilities.js';
 import { toApproveQuery } from '../service/proposal-queries.js';
 import { useMay, useRole } from '../service/use-session.js';
 import { Glyph } from '../shared/glyph.js';
-import { PageBoundary } from '../shared/page-boundary.js';
 import { Waiting } from '../shared/waiting.js';
-import { useLive } from './follow-log.js';
 import { PAGES } from './pages.js';
 import { TopBar } from './top-bar.js';
 import { UndoNotice } from './undo-notice.js';
 import classes from './shell.module.css';
+import { CHANGE, SCHEMA, infoQuery } from '../service/queries.js';
+import type { Info } from '../service/types.js';
+import { ProblemAlert } from '../shared/problem-alert.js';
+
+/** Keeps the frame if a page cannot be loaded or rendered. */
+interface State {
+  error: Error | null;
+}
+
+/** Shows the error until a reload, on any address. */
+class PageBoundary extends Component<{ children: ReactNode }, State> {
+  override state: State = { error: null };
+
+  static getDerivedStateFromError(error: Error): State {
+    return { error };
+  }
+
+  override render(): ReactNode {
+    const { error } = this.state;
+    if (error === null) return this.props.children;
+    return (
+      <Box p="lg">
+        <ProblemAlert error={error} retry={() => location.reload()} />
+      </Box>
+    );
+  }
+}
+
+/* Notices new events and invalidates the queries that depend on them. */
+
+/** Milliseconds. A poll is cheaper than one connection per tab, of which a browser allows six. */
+const EVERY = 4_000;
+
+/** Information about the service; undefined until it responds. */
+function useLive(): { info: Info | undefined; isLost: boolean } {
+  const client = useQueryClient();
+  const { data: info, isError } = useQuery({ ...infoQuery(), refetchInterval: EVERY });
+  const seen = useRef<string>(undefined);
+  const head = info && `${info.position} ${info.hash}`;
+  useEffect(() => {
+    if (head === undefined) return;
+    if (seen.current !== undefined && seen.current !== head) {
+      void client.invalidateQueries({ queryKey: [SCHEMA] });
+      // Events of change requests are in the same log.
+      void client.invalidateQueries({ queryKey: [CHANGE] });
+    }
+    seen.current = head;
+  }, [client, head]);
+  return { info, isLost: isError };
+}
 
 /** Waits until the draft was read, so that no page renders without it. Hides entries that the role may not see. */
 export function Shell() {

@@ -1,6 +1,6 @@
 /** Deletes an object after showing what is deleted with it. */
 import { Checkbox, List, Stack, Text } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient, queryOptions } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
 import { DraftEditor } from '../draft/editor.js';
@@ -9,9 +9,54 @@ import { readSource } from '../draft/use-drafted.js';
 import { useDraft } from '../draft/use-draft.js';
 import { Waiting } from '../shared/waiting.js';
 import { EditorForm } from './editor-frame.js';
-import { extrasQuery } from './extras-query.js';
 import { type Edit, useKeep } from './use-keep.js';
-import { dropDefinitions, mentioning } from './definitions.js';
+import { SCHEMA } from '../service/queries.js';
+import { request, withQuery, nameList } from '../service/request.js';
+import type { TableExtras } from '../../schema/model/extras.js';
+
+/* Constraints and indexes of a table that mention a column. */
+
+/** By name. Only searches their SQL as text; the service decides. */
+function mentioning({ constraints = [], indexes = [] }: TableExtras, column: string): string[] {
+  const quoted = `"${column.replaceAll('"', '""')}"`;
+  const isWord = /^[a-z_][a-z0-9_]*$/.test(column);
+  const bare = new RegExp(`(?<![\\w"])${isWord ? column : '(?!)'}(?![\\w"])`);
+  return [...constraints, ...indexes]
+    .filter(({ definition }) => definition.includes(quoted) || bare.test(definition))
+    .map(({ name }) => name);
+}
+
+/**
+ * Removes constraints and indexes from a table by name. `extras` are the current ones, because lists do not contain
+ * them.
+ */
+function dropDefinitions(
+  editor: DraftEditor,
+  { collection, extras, definitions }: { collection: string; extras: TableExtras; definitions: readonly string[] },
+): void {
+  const table = editor.collection(collection);
+  if (table?.schema == null) return;
+  const kept = <T extends { name: string }>(all: T[] = []) => all.filter(({ name }) => !definitions.includes(name));
+  const next = { ...extras, constraints: kept(extras.constraints), indexes: kept(extras.indexes) };
+  const said = Object.entries(next).filter(([, value]) => !(Array.isArray(value) && value.length === 0));
+  const before = { ...table, schema: { ...table.schema, extras } };
+  const schema = { ...table.schema, extras: Object.fromEntries(said) };
+  editor.putOver('collections', before, { ...table, schema });
+}
+
+/** Extras of a table. For admins. */
+const extrasQuery = (collection: string) =>
+  queryOptions({
+    staleTime: Infinity,
+    queryKey: [SCHEMA, 'extras', collection],
+    queryFn: async ({ signal }) => {
+      const path = withQuery('/schema/snapshot', { includeCollections: nameList([collection]) });
+      const { collections } = await request<{ collections: { schema: { extras?: TableExtras } | null }[] }>(path, {
+        signal,
+      });
+      return collections[0]?.schema?.extras ?? {};
+    },
+  });
 
 export type Doomed =
   | { part: 'collections'; document: Collection }
@@ -37,7 +82,7 @@ export const deleteTitle = (doomed: Doomed): string =>
 const collectionOf = ({ part, document }: Doomed): string =>
   part === 'relations' ? document.many_collection : document.collection;
 
-interface Props {
+interface DoomedProps {
   doomed: Doomed;
   onDone: () => void;
   onCancel: () => void;
@@ -47,7 +92,7 @@ interface Props {
  * Offers to delete constraints and indexes that mention a column, if they can be read.
  * @param props.onDone called when the delete is in the draft
  */
-export function DeleteForm({ doomed, onDone, onCancel }: Props) {
+export function DeleteForm({ doomed, onDone, onCancel }: DoomedProps) {
   const client = useQueryClient();
   const { draft } = useDraft();
   const collection = collectionOf(doomed);

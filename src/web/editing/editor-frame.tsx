@@ -1,16 +1,176 @@
-import { Button, Drawer, Group, List, Stack } from '@mantine/core';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { Button, Drawer, Group, List, Stack, Alert, Text } from '@mantine/core';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { type FieldValues, FormProvider, type UseFormReturn } from 'react-hook-form';
 import { Caution } from '../shared/caution.js';
 import { firstInput } from '../shared/swapped-form.js';
 import { ProblemAlert } from '../shared/problem-alert.js';
 import { SteadyButton } from '../shared/steady-button.js';
 import classes from './editor-frame.module.css';
-import { FormName } from './form-name.js';
-import { TypedOffer } from './typed-offer.js';
-import { useFocusBack } from './use-focus-back.js';
+import { FormName, useFormName } from './form-name.js';
 import type { Keeping } from './use-keep.js';
-import { useTyped } from './use-typed.js';
+import { placeBefore } from '../shared/opener.js';
+import { keep, readKept } from '../shared/browser-storage.js';
+import { isObject, jsonEqual } from '../../kernel/json.js';
+
+/* Stores input typed into a form across a reload or a login, and offers it next time. */
+
+/** Input typed into a form, stored relative to the original values, so that it can be applied to later ones. */
+interface TypedMember {
+  /** `['meta', 'note']` */
+  path: readonly string[];
+  value: unknown;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Members of a document and of its `meta` and `schema`. Deeper values are compared as a whole. */
+function typedSince(before: Values, now: Values): TypedMember[] {
+  return Object.keys(now).flatMap((name) => {
+    const [was, is] = [before[name], now[name]];
+    if (jsonEqual(was ?? null, is ?? null)) return [];
+    if (!isObject(was) || !isObject(is) || !sameMembers(was, is)) return [{ path: [name], value: is }];
+    const inside = Object.keys(is).filter((member) => !jsonEqual(was[member] ?? null, is[member] ?? null));
+    return inside.map((member) => ({ path: [name, member], value: is[member] }));
+  });
+}
+
+const sameMembers = (one: object, other: object): boolean =>
+  Object.keys(one).sort().join('\n') === Object.keys(other).sort().join('\n');
+
+/** Skips members of a `meta` or `schema` that no longer exists. */
+function withTyped<T extends Values>(values: T, typed: readonly TypedMember[]): T {
+  const next: Record<string, unknown> = { ...values };
+  for (const { path, value } of typed) {
+    const [name = '', member] = path;
+    const whole = next[name];
+    if (member === undefined) next[name] = value;
+    else if (isObject(whole)) next[name] = { ...whole, [member]: value };
+  }
+  return next as T;
+}
+
+/** Later ones take precedence. */
+function mergeTyped(earlier: readonly TypedMember[], later: readonly TypedMember[]): TypedMember[] {
+  const keyOf = ({ path }: TypedMember) => path.join('.');
+  return [...new Map([...earlier, ...later].map((each) => [keyOf(each), each])).values()];
+}
+
+/** Invalid text is read as empty. */
+function readTyped(text: string | null): TypedMember[] {
+  if (text === null) return [];
+  try {
+    const read: unknown = JSON.parse(text);
+    return Array.isArray(read) ? (read as TypedMember[]).filter(({ path }) => Array.isArray(path)) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** In milliseconds. */
+const DELAY = 200;
+
+interface Offer {
+  /** Stored input; empty without an offer. */
+  offered: readonly TypedMember[];
+  /** How often it was restored. Inputs with local text reset on a change. */
+  taken: number;
+  takeUp: () => void;
+  forget: () => void;
+}
+
+/** Stores nothing for a form without a name, see `FormName`. */
+function useTyped<Values extends FieldValues>(form: UseFormReturn<Values>): Offer {
+  const name = useFormName();
+  const [first] = useState(() => structuredClone(form.getValues()));
+  const [offered, setOffered] = useState<readonly TypedMember[]>([]);
+  /** The current value of `offered`; null until it was read. */
+  const kept = useRef<readonly TypedMember[]>(null);
+  const [taken, setTaken] = useState(0);
+
+  useEffect(() => {
+    if (name === null) return;
+    let isGone = false;
+    const note = (values: Values) => {
+      // Stored input must not be overwritten before it is read.
+      if (kept.current === null) return;
+      const typed = mergeTyped(kept.current, typedSince(first, values));
+      void keep(name, typed.length === 0 ? null : JSON.stringify(typed), DELAY);
+    };
+    const offer = (text: string | null) => {
+      if (isGone) return;
+      // Input that equals the present values is not offered.
+      kept.current = typedSince(first, withTyped(first, readTyped(text)));
+      setOffered(kept.current);
+      // Keeps input typed during the read.
+      if (typedSince(first, form.getValues()).length > 0) note(form.getValues());
+    };
+    const unsubscribe = form.subscribe({ formState: { values: true }, callback: ({ values }) => note(values) });
+    readKept(name).then(offer, () => offer(null));
+    return () => {
+      isGone = true;
+      kept.current = null;
+      unsubscribe();
+    };
+  }, [name, form, first]);
+
+  const take = () => {
+    kept.current = [];
+    setOffered([]);
+  };
+  const takeUp = () => {
+    form.reset(withTyped(form.getValues(), offered), { keepDefaultValues: true });
+    take();
+    setTaken(taken + 1);
+  };
+  const forget = () => {
+    take();
+    if (name !== null) void keep(name, null);
+  };
+  return { offered, taken, takeUp, forget };
+}
+
+interface Props {
+  offered: readonly TypedMember[];
+  onTakeUp: () => void;
+  onForget: () => void;
+}
+
+/** Renders nothing without an offer. Names the members but not their values. */
+function TypedOffer({ offered, onTakeUp, onForget }: Props) {
+  if (offered.length === 0) return null;
+  const names = offered.map(({ path }) => path.at(-1)).join(', ');
+  return (
+    <Alert variant="light" role="status" title="You have unsaved input from an earlier visit">
+      <Text size="sm" mb="sm">
+        {names}
+      </Text>
+      <Group gap="xs">
+        <Button size="xs" onClick={onTakeUp}>
+          Restore input
+        </Button>
+        <Button size="xs" variant="default" onClick={onForget}>
+          Discard input
+        </Button>
+      </Group>
+    </Alert>
+  );
+}
+
+/* Returns the focus after a form beside the page has closed. */
+
+/** The component library does this only for closed elements, not for those removed by a new address. */
+function useFocusBack(): void {
+  useEffect(
+    () => () => {
+      setTimeout(() => {
+        if (!holdsFocus()) placeBefore()?.focus({ preventScroll: true });
+      });
+    },
+    [],
+  );
+}
+
+const holdsFocus = (): boolean => document.activeElement !== null && document.activeElement !== document.body;
 
 interface DrawerProps {
   name: string;

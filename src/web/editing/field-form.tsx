@@ -1,17 +1,207 @@
 /** A field, new or as it is: its type and column, how it is shown, its rules. */
-import { Accordion, TextInput } from '@mantine/core';
+import { Accordion, TextInput, NativeSelect, SimpleGrid, Stack, Text, Autocomplete } from '@mantine/core';
 import { useState } from 'react';
-import { type FieldValues, useForm } from 'react-hook-form';
-import type { Field } from '../../schema/model/model.js';
+import { type FieldValues, useForm, useFormContext, useWatch, useController } from 'react-hook-form';
+import type { Field, ColumnSchema } from '../../schema/model/model.js';
 import { FIELD_META_TABLE } from '../../schema/normal-form/field-meta.js';
-import { settledFlags } from './column-defaults.js';
-import { ColumnPart } from './column-part.js';
+import { settledFlags, canCountUp, columnOfType, interfaceOf, newColumn, specialOf } from './column-defaults.js';
 import { EditorForm } from './editor-frame.js';
-import { FIELD_SECTIONS } from './members.js';
+import { FIELD_SECTIONS, COLUMN_FLAGS, COLUMN_TEXTS, type Member } from './members.js';
 import { checkedBy } from './resolver.js';
 import { Sections } from './sections.js';
 import { useChoices } from './use-choices.js';
 import { type Edit, useKeep } from './use-keep.js';
+import { ALIAS_TYPE, FIELD_TYPES, UNKNOWN_TYPE, dataTypesOf } from '../../schema/normal-form/types/field-types.js';
+import { columnText } from '../shared/column-text.js';
+import classes from './editor-frame.module.css';
+import type { Choices } from './input-props.js';
+import { MemberInput } from './member-input.js';
+
+/** Edits the type and the column of a field. */
+const NOW = ['now()', 'CURRENT_TIMESTAMP'];
+
+const CALLS: Readonly<Record<string, string[]>> = {
+  uuid: ['gen_random_uuid()'],
+  date: ['CURRENT_DATE', 'now()'],
+  time: ['CURRENT_TIME'],
+  dateTime: NOW,
+  timestamp: NOW,
+};
+
+const NUMBERS = new Set(['integer', 'bigInteger', 'float', 'decimal']);
+
+/** For the form of a field with a column. Empty means no default. Disabled for generated values. */
+function DefaultInput() {
+  const type = useWatch({ name: 'type' }) as string;
+  const column = useWatch({ name: 'schema' }) as ColumnSchema | null;
+  const { field, fieldState } = useController({ name: 'schema.default_value' });
+  const value: unknown = field.value;
+  const isMade = column !== null && (column.has_auto_increment || column.generation_expression !== null);
+  const common = {
+    label: 'Default',
+    error: fieldState.error?.message,
+    disabled: isMade,
+    onBlur: field.onBlur,
+    ref: field.ref,
+  };
+  if (type === 'boolean') {
+    return (
+      <NativeSelect
+        {...common}
+        data={[{ value: '', label: 'none' }, 'true', 'false']}
+        value={textOf(value)}
+        onChange={({ currentTarget: { value: next } }) => field.onChange(next === '' ? null : next === 'true')}
+      />
+    );
+  }
+  return (
+    <Autocomplete
+      {...common}
+      placeholder={isMade ? 'PostgreSQL generates the values' : 'none'}
+      data={CALLS[type] ?? []}
+      comboboxProps={{ withinPortal: false }}
+      value={textOf(value)}
+      onChange={(text) => field.onChange(valueOf(text, type))}
+    />
+  );
+}
+
+const textOf = (value: unknown): string =>
+  value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
+
+/** Text that fits no type stays text, and the service's error explains it. */
+function valueOf(text: string, type: string): unknown {
+  if (text === '') return null;
+  if (NUMBERS.has(type)) return String(Number(text)) === text ? Number(text) : text;
+  if (type !== 'json') return text;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+const LENGTH: Member = { path: 'schema.max_length', label: 'Max length', kind: 'number', help: 'Characters' };
+const PRECISION: Member = {
+  path: 'schema.numeric_precision',
+  label: 'Precision',
+  kind: 'number',
+  help: 'Total number of digits',
+};
+const SCALE: Member = {
+  path: 'schema.numeric_scale',
+  label: 'Scale',
+  kind: 'number',
+  help: 'Digits after the decimal point',
+};
+const OTHER_TYPE: Member = { path: 'schema.data_type', label: 'PostgreSQL type', kind: 'code' };
+
+/**
+ * For the form of a field. A new type resets type members; returning to the first type restores them.
+ * @param props.before null for a new field, whose interface follows the type
+ */
+function ColumnPart({ before, choices }: { before: Field | null; choices: Choices }) {
+  const { setValue, getValues } = useFormContext();
+  const type = useWatch({ name: 'type' }) as string;
+  const schema = useWatch({ name: 'schema' }) as ColumnSchema | null;
+  const change = (next: string) => {
+    const { schema: column } = getValues() as Field;
+    const dataType = dataTypesOf(next)?.[0] ?? 'text';
+    setValue('type', next, { shouldDirty: true });
+    const isBack = next === before?.type;
+    const made = column === null ? newColumn(next) : next === ALIAS_TYPE ? null : columnOfType(column, dataType);
+    setValue('schema', isBack ? before.schema : made);
+    if (before !== null) return;
+    setValue('meta.interface', next === ALIAS_TYPE ? 'presentation-divider' : interfaceOf(next));
+    setValue('meta.special', next === ALIAS_TYPE ? ['alias', 'no-data'] : specialOf(next));
+  };
+  return (
+    <Stack gap="md">
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+        <NativeSelect
+          label="Type"
+          data={typesFor(before)}
+          value={type}
+          onChange={(event) => change(event.currentTarget.value)}
+        />
+        {schema !== null && <Variant type={type} column={schema} />}
+        {schema !== null && 'max_length' in schema && hasLength(schema) && (
+          <MemberInput member={LENGTH} choices={choices} />
+        )}
+        {schema?.data_type === 'numeric' && (
+          <>
+            <MemberInput member={PRECISION} choices={choices} />
+            <MemberInput member={SCALE} choices={choices} />
+          </>
+        )}
+      </SimpleGrid>
+      {type === UNKNOWN_TYPE && <MemberInput member={OTHER_TYPE} choices={choices} />}
+      {schema === null ? (
+        <Text size="sm" c="dimmed">
+          This field has no column. It groups or presents other fields, or shows the reverse side of a relation.
+        </Text>
+      ) : (
+        <ColumnMembers column={schema} before={before} choices={choices} />
+      )}
+    </Stack>
+  );
+}
+
+/** A field with a column keeps one, and an alias stays an alias. */
+function typesFor(before: Field | null): string[] {
+  if (before === null) return FIELD_TYPES.filter((type) => type !== UNKNOWN_TYPE || before !== null);
+  if (before.schema === null) return [ALIAS_TYPE];
+  return FIELD_TYPES.filter((type) => type !== ALIAS_TYPE);
+}
+
+const hasLength = ({ data_type: type }: ColumnSchema): boolean => type === 'character varying' || type === 'character';
+
+/** For types with several column types. */
+function Variant({ type, column }: { type: string; column: ColumnSchema }) {
+  const { setValue } = useFormContext();
+  const variants = dataTypesOf(type) ?? [];
+  if (variants.length < 2) return null;
+  return (
+    <NativeSelect
+      label="Column type"
+      data={[...variants]}
+      value={column.data_type}
+      onChange={(event) => setValue('schema', columnOfType(column, event.currentTarget.value))}
+    />
+  );
+}
+
+function ColumnMembers({ column, before, choices }: { column: ColumnSchema; before: Field | null; choices: Choices }) {
+  const { getValues } = useFormContext();
+  const flags = COLUMN_FLAGS.filter(({ path }) => path !== 'schema.has_auto_increment' || canCountUp(column.data_type));
+  const name = (getValues() as Field).field;
+  return (
+    <>
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+        {flags.map((member) => (
+          <MemberInput key={member.path} member={member} choices={choices} />
+        ))}
+      </SimpleGrid>
+      <DefaultInput />
+      {COLUMN_TEXTS.map((member) => (
+        <MemberInput key={member.path} member={member} choices={choices} />
+      ))}
+      <div>
+        <Text size="sm" fw={500} mb={4}>
+          Column definition
+        </Text>
+        <div className={classes.made} data-testid="made">
+          {before?.schema && columnText(before.field, before.schema) !== columnText(name, column) && (
+            <Text c="dimmed" td="line-through" ff="monospace" size="sm">
+              {columnText(before.field, before.schema)}
+            </Text>
+          )}
+          {columnText(name, column)}
+        </div>
+      </div>
+    </>
+  );
+}
 
 interface Props {
   document: Field;

@@ -1,5 +1,6 @@
-import { Text } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import { Text, TextInput, Radio } from '@mantine/core';
+import { type ReactNode, useState, use, useEffect } from 'react';
+import { type FieldValues, useForm } from 'react-hook-form';
 import type { Collection, Field } from '../../schema/model/model.js';
 import type { Drafted } from '../draft/drafted.js';
 import { type Draft, memberKey } from '../draft/model.js';
@@ -9,14 +10,173 @@ import type { EditName } from './edit-names.js';
 import { Caution } from '../shared/caution.js';
 import { ProblemAlert } from '../shared/problem-alert.js';
 import { Waiting } from '../shared/waiting.js';
-import { CollectionForm } from './collection-form.js';
 import { interfaceOf, newField, specialOf } from './column-defaults.js';
 import { type Doomed, DeleteForm, deleteTitle } from './delete-form.js';
-import { EditorDrawer } from './editor-frame.js';
-import { FieldForm } from './field-form.js';
+import { EditorDrawer, EditorForm } from './editor-frame.js';
+import { FieldForm, nameFault } from './field-form.js';
 import { RelationEditForm } from './relation-edit-form.js';
-import { RelationForm } from './relation-form.js';
-import { RenameForm } from './rename-form.js';
+import { COLLECTION_META_TABLE } from '../../schema/normal-form/collection-meta.js';
+import { COLLECTION_SECTIONS, FOLDER_SECTIONS } from './members.js';
+import { checkedBy } from './resolver.js';
+import { Sections } from './sections.js';
+import { useChoices } from './use-choices.js';
+import { type Edit, useKeep } from './use-keep.js';
+import { renameCollection, renameField } from '../draft/edits.js';
+import { readKept } from '../shared/browser-storage.js';
+import { FormName, useFormName } from './form-name.js';
+import { AnyForm } from './relation-any-form.js';
+import { ManyToManyForm } from './relation-many-form.js';
+import { OneForm } from './relation-one-form.js';
+import type { RelationFormProps } from './relation-parts.js';
+import classes from './editor-frame.module.css';
+
+/** A new relation: first its kind, then the form of that kind with suggested names. */
+const KINDS = [
+  { value: 'm2o', label: 'Many to one', help: 'Each item references one other item: an article and its author' },
+  { value: 'o2m', label: 'One to many', help: 'Several items reference each item: an author and their articles' },
+  { value: 'm2m', label: 'Many to many', help: 'Through a junction collection: articles and tags' },
+  { value: 'm2a', label: 'Many to any', help: 'Items of several collections: the blocks of a page' },
+] as const;
+
+type KindName = (typeof KINDS)[number]['value'];
+
+/** The kind whose form was in use when the page was closed. */
+async function typedKind(name: string): Promise<KindName | undefined> {
+  const kept = await Promise.all(KINDS.map(({ value }) => readKept(`${name}${value}`).catch(() => null)));
+  return KINDS.find((_, index) => kept[index] !== null)?.value;
+}
+
+/**
+ * Each kind has its own form with separately stored input. Starts with the kind of the unfinished form, otherwise
+ * many-to-one.
+ */
+function RelationForm(props: RelationFormProps) {
+  const [chosen, choose] = useState<KindName | null>(null);
+  const [typed, setTyped] = useState<KindName>();
+  const kind = chosen ?? typed ?? 'm2o';
+  const name = use(FormName);
+  const whole = useFormName();
+  useEffect(() => {
+    if (whole !== null) void typedKind(whole).then(setTyped);
+  }, [whole]);
+  const chooser = (
+    <Radio.Group label="Kind" value={kind} onChange={(value) => choose(value)}>
+      <div className={classes.kinds}>
+        {KINDS.map(({ value, label, help }) => (
+          <Radio.Card key={value} value={value} className={classes.kind ?? ''} aria-label={label}>
+            <Text size="sm" fw={600}>
+              {label}
+            </Text>
+            <Text size="xs" c="dimmed">
+              {help}
+            </Text>
+          </Radio.Card>
+        ))}
+      </div>
+    </Radio.Group>
+  );
+  return (
+    <FormName value={name === null ? null : `${name}${kind}`}>
+      <FormOf key={kind} {...props} kind={kind} chooser={chooser} />
+    </FormName>
+  );
+}
+
+function FormOf({ kind, ...props }: RelationFormProps & { kind: KindName; chooser: ReactNode }) {
+  if (kind === 'm2m') return <ManyToManyForm {...props} />;
+  if (kind === 'm2a') return <AnyForm {...props} />;
+  return <OneForm {...props} kind={kind} />;
+}
+
+interface RenameFormProps {
+  collection: string;
+  /** Null for the collection itself. */
+  field: string | null;
+  taken: readonly string[];
+  onDone: (name: string) => void;
+  onCancel: () => void;
+}
+
+/**
+ * Keeping the old name changes nothing.
+ * @param props.taken names that are rejected at once
+ * @param props.onDone called with the new name
+ */
+function RenameForm({ collection, field, taken, onDone, onCancel }: RenameFormProps) {
+  const from = field ?? collection;
+  const form = useForm<FieldValues>({
+    defaultValues: { to: from },
+    resolver: checkedBy({}, ({ to }) => (to === from ? {} : nameFault(String(to), taken, 'to'))),
+  });
+  // Every objection of the service concerns the name.
+  const keeping = useKeep({
+    names: [collection],
+    form,
+    inputFor: ({ member }) => (member === 'collection' || member === 'field' || member === '' ? 'to' : null),
+  });
+  const edit: Edit = (editor) => {
+    const to = String(form.getValues('to'));
+    if (to === from) return;
+    editor.change((draft) =>
+      field === null ? renameCollection(draft, collection, to) : renameField(draft, collection, field, to),
+    );
+  };
+  const keep = async (unchecked: boolean) => {
+    if (await keeping.keep(edit, { unchecked })) onDone(String(form.getValues('to')));
+  };
+  const { error } = form.getFieldState('to', form.formState);
+  return (
+    <EditorForm keeping={keeping} form={form} keep={keep} onCancel={onCancel}>
+      <TextInput
+        label={`New name of ${from}`}
+        data-autofocus
+        autoComplete="off"
+        spellCheck={false}
+        error={error?.message}
+        {...form.register('to')}
+      />
+      <Text size="sm" c="dimmed">
+        The rows do not change. The service updates relations, groups and templates. Applications that use the old name
+        stop working when you apply the change.
+      </Text>
+    </EditorForm>
+  );
+}
+
+/**
+ * @param props.document with the draft on top; a folder has no `schema`
+ * @param props.onDone called when it is in the draft, or cancelled
+ */
+function CollectionForm({ document, onDone }: { document: Collection; onDone: () => void }) {
+  const { collection } = document;
+  const form = useForm<FieldValues>({
+    defaultValues: structuredClone(document),
+    resolver: checkedBy({ meta: COLLECTION_META_TABLE }),
+  });
+  const keeping = useKeep({ names: [collection], form });
+  const choices = useChoices(collection);
+  const [open, setOpen] = useState(['Appearance', 'Position-in-the-tree']);
+  const edit: Edit = (editor) => {
+    const { meta, schema } = form.getValues() as Collection;
+    const now = editor.collection(collection) ?? document;
+    editor.put('collections', {
+      ...now,
+      meta,
+      schema: now.schema && { ...now.schema, comment: schema?.comment || null },
+    });
+  };
+  const keep = async (unchecked: boolean) => (await keeping.keep(edit, { unchecked })) && onDone();
+  return (
+    <EditorForm keeping={keeping} form={form} keep={keep} onCancel={onDone}>
+      <Sections
+        sections={document.schema === null ? FOLDER_SECTIONS : COLLECTION_SECTIONS}
+        choices={choices}
+        open={open}
+        onOpen={setOpen}
+      />
+    </EditorForm>
+  );
+}
 
 export interface Next {
   /** The new name of the collection. */

@@ -1,17 +1,85 @@
 import { Checkbox, SegmentedControl, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { type FieldValues, useController, useForm, useFormContext } from 'react-hook-form';
 import { COLLECTION_META_DEFAULTS, COLLECTION_META_TABLE } from '../../schema/normal-form/collection-meta.js';
-import type { CollectionMeta } from '../../schema/model/model.js';
-import { newCollection } from './column-defaults.js';
+import type { CollectionMeta, Field } from '../../schema/model/model.js';
+import { newCollection, newField } from './column-defaults.js';
 import { EditorForm } from './editor-frame.js';
 import { nameFault } from './field-form.js';
 import { MemberInput } from './member-input.js';
-import { PRESETS, metaOf } from './presets.js';
 import { NameInput } from './relation-parts.js';
 import { type KeyKind, primaryKey } from './relations.js';
 import { checkedBy } from './resolver.js';
 import { useChoices } from './use-choices.js';
 import { type Edit, useKeep } from './use-keep.js';
+
+interface Preset {
+  name: string;
+  label: string;
+  help: string;
+  field: (collection: string) => Field;
+}
+
+const stamp = (name: string, label: string, special: string): Preset => ({
+  name,
+  label,
+  help: `timestamp, set when an item is ${special === 'date-created' ? 'created' : 'updated'}`,
+  field: (collection) =>
+    newField({
+      collection,
+      field: name,
+      type: 'timestamp',
+      meta: {
+        interface: 'datetime',
+        display: 'datetime',
+        special: [special],
+        readonly: true,
+        hidden: true,
+        width: 'half',
+      },
+      ...(special === 'date-created' && { schema: { default_value: 'now()' } }),
+    }),
+});
+
+const PRESETS: readonly Preset[] = [
+  {
+    name: 'status',
+    label: 'Status',
+    help: 'draft, published or archived; archived items are hidden by default',
+    field: (collection) =>
+      newField({
+        collection,
+        field: 'status',
+        type: 'string',
+        meta: {
+          interface: 'select-dropdown',
+          display: 'labels',
+          width: 'full',
+          options: {
+            choices: ['published', 'draft', 'archived'].map((value) => ({
+              text: value[0]?.toUpperCase() + value.slice(1),
+              value,
+            })),
+          },
+        },
+        schema: { default_value: 'draft', is_nullable: false },
+      }),
+  },
+  {
+    name: 'sort',
+    label: 'Sort',
+    help: 'for manual sorting of items',
+    field: (collection) =>
+      newField({ collection, field: 'sort', type: 'integer', meta: { interface: 'input', hidden: true } }),
+  },
+  stamp('date_created', 'Created on', 'date-created'),
+  stamp('date_updated', 'Updated on', 'date-updated'),
+];
+
+/** The metadata that refers to these fields. */
+const metaOf = (presets: ReadonlySet<string>) => ({
+  ...(presets.has('status') && { archive_field: 'status', archive_value: 'archived', unarchive_value: 'draft' }),
+  ...(presets.has('sort') && { sort_field: 'sort' }),
+});
 
 interface Values {
   collection: string;

@@ -4,13 +4,11 @@ import { type ReactNode, useState } from 'react';
 import { Controller, useForm } from 'react-hook-form';
 import type { ReferentialAction } from '../../schema/model/model.js';
 import { EditorForm } from './editor-frame.js';
-import { freeName, namesFaults } from './relation-names.js';
-import { NameInput, OnDelete, type RelationFormProps } from './relation-parts.js';
+import { freeName, namesFaults, NameInput, OnDelete, type RelationFormProps } from './relation-parts.js';
 import { makeRelation } from './relations.js';
 import { checkedBy } from './resolver.js';
 import { type Edit, useKeep } from './use-keep.js';
-import { KeyProblem } from './key-problem.js';
-import { useKeyColumn } from './use-key-column.js';
+import { KeyProblem, useKeyColumn } from './key-problem.js';
 import classes from './editor-frame.module.css';
 
 interface Values {

@@ -1,14 +1,52 @@
 import { Checkbox, Text } from '@mantine/core';
 import { type FieldValues, useForm, useWatch } from 'react-hook-form';
-import type { ForeignKey, NewRelation } from '../../schema/model/model.js';
+import { type ForeignKey, type NewRelation, DEFERRABLES, REFERENTIAL_ACTIONS } from '../../schema/model/model.js';
 import { ENDS } from '../../schema/normal-form/relation-members.js';
 import { EditorForm } from './editor-frame.js';
 import type { Member } from './members.js';
-import { KEY_MEMBERS, RELATION_MEMBERS } from './relation-members.js';
 import { checkedBy } from './resolver.js';
 import { Members } from './sections.js';
 import { useChoices } from './use-choices.js';
 import { type Edit, useKeep } from './use-keep.js';
+
+/** The members of a relation and of its foreign key. */
+const KEY_MEMBERS: readonly Member[] = [
+  {
+    path: 'schema.on_delete',
+    label: 'On delete',
+    kind: 'choice',
+    options: REFERENTIAL_ACTIONS.map((value) => ({ value, label: value.toLowerCase() })),
+  },
+  {
+    path: 'schema.on_update',
+    label: 'On update',
+    kind: 'choice',
+    options: REFERENTIAL_ACTIONS.map((value) => ({ value, label: value.toLowerCase() })),
+  },
+  {
+    path: 'schema.deferrable',
+    label: 'Constraint check',
+    kind: 'choice',
+    options: [
+      { value: '', label: 'immediate, not deferrable' },
+      ...DEFERRABLES.map((value) => ({ value, label: `deferrable, ${value.toLowerCase()}` })),
+    ],
+  },
+  { path: 'schema.constraint_name', label: 'Foreign key name', kind: 'text' },
+];
+
+const RELATION_MEMBERS: readonly Member[] = [
+  {
+    path: 'one_deselect_action',
+    label: 'When an item is deselected',
+    kind: 'choice',
+    options: [
+      { value: 'nullify', label: 'Set the field to null' },
+      { value: 'delete', label: 'Delete the item' },
+    ],
+  },
+  { path: 'sort_field', label: 'Sort field', kind: 'field' },
+];
 
 /**
  * Its ends are fixed. A foreign key that is removed and added again keeps its former properties.

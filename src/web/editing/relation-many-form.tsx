@@ -4,13 +4,11 @@ import { SimpleGrid } from '@mantine/core';
 import type { ReferentialAction } from '../../schema/model/model.js';
 import { useDraftedFields } from '../draft/use-drafted.js';
 import { EditorForm } from './editor-frame.js';
-import { freeName, namesFaults } from './relation-names.js';
-import { NameInput, NameSelect, OnDelete, type RelationFormProps } from './relation-parts.js';
+import { freeName, namesFaults, NameInput, NameSelect, OnDelete, type RelationFormProps } from './relation-parts.js';
 import { makeRelation } from './relations.js';
 import { checkedBy } from './resolver.js';
 import { type Edit, useKeep } from './use-keep.js';
-import { KeyProblem } from './key-problem.js';
-import { useKeyColumn } from './use-key-column.js';
+import { KeyProblem, useKeyColumn } from './key-problem.js';
 
 interface Values {
   other: string;

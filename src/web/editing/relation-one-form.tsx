@@ -4,13 +4,11 @@ import type { ReactNode } from 'react';
 import { useForm, useFormContext, useWatch } from 'react-hook-form';
 import type { ReferentialAction } from '../../schema/model/model.js';
 import { EditorForm } from './editor-frame.js';
-import { namesFaults } from './relation-names.js';
-import { NameInput, NameSelect, OnDelete, type RelationFormProps } from './relation-parts.js';
+import { namesFaults, NameInput, NameSelect, OnDelete, type RelationFormProps } from './relation-parts.js';
 import { makeRelation } from './relations.js';
 import { checkedBy } from './resolver.js';
 import { type Edit, useKeep } from './use-keep.js';
-import { KeyProblem } from './key-problem.js';
-import { useKeyColumn } from './use-key-column.js';
+import { KeyProblem, useKeyColumn } from './key-problem.js';
 
 interface Values {
   other: string;
@@ -21,7 +19,7 @@ interface Values {
   required: boolean;
 }
 
-interface Props extends RelationFormProps {
+interface OneFormProps extends RelationFormProps {
   kind: 'm2o' | 'o2m';
   chooser: ReactNode;
 }
@@ -34,7 +32,7 @@ const NONE: Values = { other: '', field: '', alias: '', onDelete: 'SET NULL', re
  * Names follow the other side until they are edited. The one side needs a single-column key.
  * @param props.kind the side of this collection: `m2o` has the foreign key, `o2m` is referenced
  */
-export function OneForm({ collection, names, kind, chooser, onDone }: Props) {
+export function OneForm({ collection, names, kind, chooser, onDone }: OneFormProps) {
   const isHere = kind === 'm2o';
   const form = useForm<Values>({
     defaultValues: NONE,

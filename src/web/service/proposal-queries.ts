@@ -4,7 +4,7 @@ import { MOST_LISTED } from './paged.js';
 import { SCHEMA } from './queries.js';
 import { reasonHeader } from './reason.js';
 import { request, withQuery } from './request.js';
-import { resolving } from './resolving.js';
+import { resolving } from './review-queries.js';
 import type { Applying } from './review-queries.js';
 import type { ChangeSummary } from './types.js';
 

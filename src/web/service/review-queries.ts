@@ -5,9 +5,44 @@ import type { Acknowledgement } from '../../schema/policy/index.js';
 import { CHANGE, SCHEMA } from './queries.js';
 import { reasonHeader } from './reason.js';
 import { request, requestAnswer, withQuery } from './request.js';
-import { resolving } from './resolving.js';
 import { readAnswer } from './send.js';
 import type { Batch, ChangeRequest, Plan, SchemaDiff, Finding } from './types.js';
+import { RefusedError } from './errors.js';
+
+/* Sends conflict resolutions until the server accepts them. */
+
+/**
+ * Concurrent changes may end a conflict. Its resolution is dropped, and the rest is sent again.
+ * @throws other errors of `send`
+ */
+export async function resolving<T>(
+  resolutions: readonly Resolution[],
+  send: (resolutions: readonly Resolution[]) => Promise<T>,
+): Promise<T> {
+  let left = resolutions;
+  for (;;) {
+    try {
+      return await send(left);
+    } catch (error) {
+      const needed = neededOf(left, error);
+      if (needed === null) throw error;
+      left = needed;
+    }
+  }
+}
+
+/** The service names the first unused resolution: `resolve[2].place`. */
+const NEEDLESS = /^resolve\[(\d+)\]\.place$/;
+
+/** Null for other errors. */
+function neededOf(resolutions: readonly Resolution[], error: unknown): readonly Resolution[] | null {
+  if (!(error instanceof RefusedError)) return null;
+  const named = error.problems.map(({ extensions }) => NEEDLESS.exec(extensions.path ?? '')?.[1]);
+  if (named.includes(undefined)) return null;
+  const needless = new Set(named.map(Number));
+  const needed = resolutions.filter((_, index) => !needless.has(index));
+  return needed.length < resolutions.length ? needed : null;
+}
 
 /** A reviewed diff from a state of the schema. */
 export interface Reviewed {

@@ -1,8 +1,86 @@
 /** Sends one request without session or retry. */
 import { RefusedError, UnreachableError } from './errors.js';
-import { jsonAnswer } from './json-answer.js';
-import { jsonBody } from './json-body.js';
 import type { Problem } from './types.js';
+import type { FromReader } from './json.worker.js';
+import { jsonTokens } from '../../kernel/json-tokens.js';
+
+/* Serializes request bodies in slices, so that the page stays responsive for changes of 10,000 collections. */
+
+/** Milliseconds per slice. */
+const SLICE = 12;
+/** Characters passed to the browser at once. */
+const PIECE = 256 * 1024;
+
+/**
+ * @returns short text directly, otherwise a Blob
+ * @throws the reason of an aborted `signal`
+ */
+async function jsonBody(value: unknown, signal?: AbortSignal): Promise<string | Blob> {
+  const pieces: Blob[] = [];
+  let text = '';
+  let began = performance.now();
+  for (const token of jsonTokens(value)) {
+    text += token;
+    if (text.length >= PIECE) {
+      pieces.push(new Blob([text]));
+      text = '';
+    }
+    if (performance.now() - began < SLICE) continue;
+    await nextTask();
+    signal?.throwIfAborted();
+    began = performance.now();
+  }
+  return pieces.length === 0 ? text : new Blob([...pieces, text]);
+}
+
+/** Runs after input and rendering. A timer would wait at least 4 ms, a message does not. */
+const nextTask = (): Promise<void> =>
+  new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(null);
+  });
+
+/* Parses JSON responses. Large ones are parsed in a worker and arrive in pieces. */
+
+/** Bytes parsed at once: about ten milliseconds. */
+const LARGE = 1024 * 1024;
+
+/**
+ * @returns undefined for an empty response
+ * @throws errors of reading the response, SyntaxError
+ */
+async function jsonAnswer(answer: Response): Promise<unknown> {
+  const bytes = await answer.arrayBuffer();
+  if (bytes.byteLength === 0) return undefined;
+  return bytes.byteLength < LARGE ? JSON.parse(new TextDecoder().decode(bytes)) : readBeside(bytes);
+}
+
+function readBeside(bytes: ArrayBuffer): Promise<unknown> {
+  const worker = new Worker(new URL('./json.worker.ts', import.meta.url), { type: 'module' });
+  const pieces: { path: readonly string[]; elements: readonly unknown[] }[] = [];
+  const reading = new Promise<unknown>((resolve, reject) => {
+    worker.onerror = ({ message }) => reject(new Error(`The response could not be read. ${message}`));
+    worker.onmessage = ({ data }: MessageEvent<FromReader>) => {
+      if (data.kind === 'failed') reject(new SyntaxError(data.message));
+      else if (data.kind === 'piece') {
+        pieces.push(data);
+        worker.postMessage('more');
+      } else {
+        for (const { path, elements } of pieces) arrayAt(data.value, path).push(...elements);
+        resolve(data.value);
+      }
+    };
+    worker.postMessage(bytes, [bytes]);
+  });
+  return reading.finally(() => worker.terminate());
+}
+
+const arrayAt = (value: unknown, path: readonly string[]): unknown[] =>
+  path.reduce((inner, step) => (inner as Record<string, unknown>)[step], value) as unknown[];
 
 export interface Sending {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { WRITING, exclusively } from '../../../src/cli/schema-files/exclusively.js';
+import { WRITING, exclusively } from '../../../src/cli/schema-files/write-folder.js';
 
 /** A process id larger than any system assigns. */
 const NOBODY = '999999999\n';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { collectionOf, fileNameOf } from '../../../src/cli/schema-files/file-names.js';
+import { collectionOf, fileNameOf } from '../../../src/cli/schema-files/read-folder.js';
 import { character } from '../../support/characters.js';
 
 const name = fc.oneof(

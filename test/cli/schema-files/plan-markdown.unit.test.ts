@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { planMarkdown } from '../../../src/cli/schema-files/plan-markdown.js';
+import { planMarkdown } from '../../../src/cli/commands/plan.js';
 
 const NO_DIFF = { collections: [], fields: [], relations: [] };
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { documentsOf } from '../../../src/cli/schema-files/contents.js';
 import { writeLock } from '../../../src/cli/schema-files/lock.js';
-import { parsePlace } from '../../../src/cli/schema-files/places.js';
+import { parsePlace } from '../../../src/cli/schema-files/merge-files.js';
 import { namesIn, readLockIn, readSchemaFiles } from '../../../src/cli/schema-files/read-folder.js';
 
 const POSTS = `collection: posts

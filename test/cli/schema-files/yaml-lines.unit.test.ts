@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { parsePlace } from '../../../src/cli/schema-files/places.js';
-import { aliasLine, lineOf } from '../../../src/cli/schema-files/yaml-lines.js';
+import { parsePlace } from '../../../src/cli/schema-files/merge-files.js';
+import { aliasLine, lineOf } from '../../../src/cli/schema-files/read-folder.js';
 import { renderPath } from '../../../src/kernel/problem.js';
 
 const TEXT = `# a remark

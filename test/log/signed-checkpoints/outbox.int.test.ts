@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { claim, insert, isDue, isNews, markPublished, release } from '../../../src/log/signed-checkpoints/outbox.js';
+import { claim, insert, isDue, isNews, markPublished, release } from '../../../src/log/signed-checkpoints/start.js';
 import type pg from 'pg';
 import { ACKNOWLEDGED, append } from '../../support/append.js';
 import { type Instance, startInstance } from '../../support/instance.js';

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { until } from '../../support/until.js';
 import pg from 'pg';
-import { readPostmaster } from '../../../src/postgres/embedded/postmaster.js';
+import { readPostmaster } from '../../../src/postgres/embedded/start-server.js';
 import { recordedConnection, startEmbedded } from '../../../src/postgres/embedded/index.js';
 import { temporaryDirectory } from '../../support/postgres.js';
 

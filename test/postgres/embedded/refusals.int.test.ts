@@ -4,8 +4,12 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { OperatorError } from '../../../src/kernel/operator-error.js';
 import { initialise } from '../../../src/postgres/embedded/initialise.js';
-import { readPostmaster, runningPostmaster } from '../../../src/postgres/embedded/postmaster.js';
-import { startServer, stopOrphan } from '../../../src/postgres/embedded/start-server.js';
+import {
+  readPostmaster,
+  runningPostmaster,
+  startServer,
+  stopOrphan,
+} from '../../../src/postgres/embedded/start-server.js';
 
 describe('a failing embedded server', function () {
   if (process.platform === 'win32') return;

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type ServerCommand, spawnServer } from '../../../src/postgres/embedded/supervise.js';
+import { type ServerCommand, spawnServer } from '../../../src/postgres/embedded/start-server.js';
 import { until } from '../../support/until.js';
 
 describe('the supervisor of the embedded server', function () {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { completeNeeds } from '../../../src/projector/adopt/managed-needs.js';
+import { completeNeeds } from '../../../src/projector/adopt/read.js';
 import type { Need } from '../../../src/schema/model/extras.js';
 import type { Collection } from '../../../src/schema/model/model.js';
 import { initialState } from '../../../src/schema/model/state.js';

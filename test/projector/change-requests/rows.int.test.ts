@@ -1,6 +1,8 @@
 import { expect } from 'chai';
-import { isDue, untilNextDue, untilTime } from '../../../src/projector/change-requests/due.js';
 import {
+  isDue,
+  untilNextDue,
+  untilTime,
   type ChangeFilter,
   HELD,
   countChanges,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { repairKey } from '../../../src/projector/drift/composite-key.js';
+import { repairKey } from '../../../src/projector/drift/repair-plan.js';
 import type { TableExtras } from '../../../src/schema/model/extras.js';
 import type { Field } from '../../../src/schema/model/model.js';
 import { type CollectionNode, initialState } from '../../../src/schema/model/state.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isConsequence } from '../../../src/projector/drift/consequences.js';
+import { isConsequence } from '../../../src/projector/drift/find.js';
 import type { Json } from '../../../src/kernel/json.js';
 import { catalogTable } from '../catalog-tables.js';
 

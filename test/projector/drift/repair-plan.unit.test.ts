@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { withoutNoOps } from '../../../src/projector/drift/no-ops.js';
+import { withoutNoOps } from '../../../src/projector/drift/find.js';
 import type { PlannedRepair } from '../../../src/projector/drift/model.js';
 import {
   type TableToRepair,

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { sql } from '../../../src/projector/ddl/sql.js';
 import type { Preparable, Statement } from '../../../src/projector/ddl/statement.js';
-import { obstacleTo } from '../../../src/projector/online/obstacles.js';
+import { obstacleTo } from '../../../src/projector/online/plan.js';
 import type { TableFacts } from '../../../src/projector/online/table-facts.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import { initialState } from '../../../src/schema/model/state.js';

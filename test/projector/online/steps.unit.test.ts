@@ -4,7 +4,7 @@ import type { Preparable, Statement } from '../../../src/projector/ddl/statement
 import { preparedOf, wordOf } from '../../../src/projector/online/preparables.js';
 import { readStep, stepsOf } from '../../../src/projector/online/steps.js';
 import type { PreparationStep } from '../../../src/projector/online/types.js';
-import { warningOf } from '../../../src/projector/online/warnings.js';
+import { warningOf } from '../../../src/projector/online/plan.js';
 
 const OFFENDING = { question: sql`SELECT ${block(sql`BEGIN END`)}`, words: ['row', 'rows'] } as never;
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
-import { type DocumentChanges, changedDocuments } from '../../../src/reads/history/changed-documents.js';
+import { type DocumentChanges, changedDocuments } from '../../../src/reads/history/changes.js';
 import {
   keyTarget,
   relationDocument,

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { readLines } from '../../../src/log/lines.js';
 import { readMoment } from '../../../src/reads/history/moment.js';
-import { summarise } from '../../../src/reads/history/summary.js';
+import { summarise } from '../../../src/reads/history/batches.js';
 
 describe('points in time', () => {
   const shown = (text: string): unknown => {

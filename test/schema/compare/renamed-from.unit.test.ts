@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
-import { readRenamedFrom } from '../../../src/schema/compare/renamed-from.js';
+import { readRenamedFrom } from '../../../src/schema/compare/compare-snapshot.js';
 import { KEY, column, stateOf } from '../invariants/states.js';
 
 const state = stateOf({

@@ -1,6 +1,6 @@
 /** Similar tables by their field names. */
 import { runToEnd } from '../../../src/kernel/resumable.js';
-import { similarTables } from '../../../src/schema/compare/similar-tables.js';
+import { similarTables } from '../../../src/schema/compare/looks-renamed.js';
 
 export const table = (name: string, fields: string) => ({ name, fields: new Set(fields.split(' ')) });
 

@@ -7,7 +7,7 @@ import { type CollectionNode, type State, byName } from '../../../src/schema/mod
 import { defaultPrimaryKey, readNewCollection, readNewField } from '../../../src/schema/normal-form/index.js';
 import { dropCollection, dropField } from '../../../src/schema/transition/cascade.js';
 import { Draft } from '../../../src/schema/transition/draft.js';
-import { renameEvent } from '../../../src/schema/transition/rename-event.js';
+import { renameEvent } from '../../../src/schema/transition/renames.js';
 import { schemaState } from '../../support/arbitraries.js';
 
 /** Some of them are in use in some states. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isSameNode } from '../../../src/schema/merge/same-node.js';
+import { isSameNode } from '../../../src/schema/merge/rename-sides.js';
 import type { CollectionNode } from '../../../src/schema/model/state.js';
 import { withRelations } from '../../support/library.js';
 

@@ -11,7 +11,7 @@ import {
   policyUpdated,
 } from '../../../src/schema/policy/index.js';
 import { placeText } from '../../../src/schema/model/place.js';
-import { fits } from '../../../src/schema/policy/pattern.js';
+import { fits } from '../../../src/schema/policy/decide.js';
 import { changesSchema } from '../../../src/schema/fold/event-schemas.js';
 import { readEvent } from '../../../src/schema/fold/upcasting.js';
 

@@ -3,7 +3,7 @@ import {
   orderCollectionMembers,
   orderFieldMembers,
   orderRelationMembers,
-} from '../../../src/schema/snapshot/member-order.js';
+} from '../../../src/schema/snapshot/documents.js';
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
 /** A document with its members in reverse order. */

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../../src/kernel/canonical.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
-import { orderFieldMembers } from '../../../src/schema/snapshot/member-order.js';
+import { orderFieldMembers } from '../../../src/schema/snapshot/documents.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import { snapshotHash, snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
 import { relationBody } from '../../../src/schema/transition/context.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { indexKeys, keyDefinition, targetColumns } from '../../../src/schema/sql-text/columns.js';
-import { parseConstant } from '../../../src/schema/sql-text/catalog-constant.js';
+import { parseConstant } from '../../../src/schema/normal-form/defaults/catalog-default.js';
 import {
   type ParsedKey,
   checkCollation,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseConstant } from '../../../src/schema/sql-text/catalog-constant.js';
+import { parseConstant } from '../../../src/schema/normal-form/defaults/catalog-default.js';
 import { checkExpression, checkTypeText } from '../../../src/schema/sql-text/expression.js';
 
 describe('expressions', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { growthOfPath } from '../../../src/schema/sql-text/json-paths.js';
+import { growthOfPath } from '../../../src/schema/sql-text/result-size.js';
 
 describe('the result of a JSON path', () => {
   const CASES: [path: string, depth: number, lists: number][] = [

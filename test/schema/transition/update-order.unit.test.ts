@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Field } from '../../../src/schema/model/model.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
-import { updateOrder as updateOrderSteps } from '../../../src/schema/transition/update-order.js';
+import { updateOrder as updateOrderSteps } from '../../../src/schema/transition/transition.js';
 import { column } from '../../projector/columns.js';
 
 const updateOrder = (...given: Parameters<typeof updateOrderSteps>) => runToEnd(updateOrderSteps(...given));

@@ -1,8 +1,7 @@
 /** Schedules a proposal. It is decided again at that time, by the database's clock. */
 import type pg from 'pg';
 import { activeAdmins } from '../../../projector/change-requests/approvers.js';
-import { isDue, untilTime } from '../../../projector/change-requests/due.js';
-import { readChange } from '../../../projector/change-requests/rows.js';
+import { isDue, untilTime, readChange } from '../../../projector/change-requests/rows.js';
 import type { ChangeRequest } from '../../../schema/change-requests/model.js';
 import type { Problem } from '../../../kernel/problem.js';
 import { type Command, CommandRefused, type Prepare, type Revise } from '../../types.js';

@@ -1,18 +1,199 @@
 /** Plans a run in which generated columns are recreated (runs.ts explains why). */
 import type { Resumable } from '../../../kernel/resumable.js';
-import { type ColumnField, hasColumn, getRelation } from '../../../schema/model/state.js';
+import {
+  type ColumnField,
+  hasColumn,
+  getRelation,
+  extrasOf,
+  type CollectionNode,
+  relationsTo,
+} from '../../../schema/model/state.js';
 import type { Statement } from '../statement.js';
 import { addColumn, dropColumn } from '../add-column.js';
 import { alterColumn } from '../alter-column.js';
-import { type Change, fieldNameOf } from '../change.js';
+import { type Change, fieldNameOf, isNew } from '../change.js';
 import { type Step, statementsOf, step } from '../step.js';
-import { hasForeignKey } from '../create-table.js';
+import { hasForeignKey, type ForeignKeyRelation, primaryKeyColumns } from '../create-table.js';
 import { type FieldRun, fieldRuns, isGenerated } from './runs.js';
 import type { DeferredForeignKey } from '../deferred-foreign-keys.js';
-import { label, tableOf } from '../parts.js';
-import { addForeignKey } from '../relation.js';
-import { ident, sql } from '../sql.js';
-import { type Recreation, recreation } from './dependents.js';
+import { label, tableOf, addPrimaryKey, dropPrimaryKey } from '../parts.js';
+import { addForeignKey, dropForeignKey, isInheritedRelation } from '../relation.js';
+import { ident, sql, type Sql, join, literal } from '../sql.js';
+import { constraintColumns, indexColumns, keyDefinition, targetColumns } from '../../../schema/sql-text/columns.js';
+import {
+  type Constraint,
+  type Index,
+  addConstraint,
+  createIndex,
+  dropConstraint,
+  dropIndex,
+  isInherited,
+} from '../extras.js';
+import { objectNames } from '../object-names.js';
+
+/*
+ * Finds what is recreated with generated columns beyond their fields: a primary key, constraints and indexes that
+ * name them, and foreign keys that depend on those. PostgreSQL would drop them silently with a column, so they are
+ * dropped by name and created again. Objects that are not in the log cause a rejection.
+ */
+
+/** Rejects dropping columns with unmanaged dependents, because PostgreSQL drops those silently. */
+function refuseUnmanagedDependents(change: Change, node: CollectionNode, columns: ReadonlySet<string>): Step[] {
+  const { collection } = change.event;
+  if (columns.size === 0 || isNew(change, collection)) return [];
+  const found = othersOn(tableOf(change), [...columns], [...objectNames(node)]);
+  const body = sql`DECLARE found text; BEGIN
+    ${found}
+    IF found IS NOT NULL THEN RAISE EXCEPTION 'other objects depend on its columns'
+      USING ERRCODE = 'dependent_objects_still_exist', DETAIL = found; END IF; END`;
+  const names = [...columns].join(', ');
+  const summary = `make sure that nothing of others goes with ${names} of ${collection}`;
+  return [step(sql`DO ${literal(body)}`, summary, { lock: 'none', lock_entries: 1 })];
+}
+
+/**
+ * Lists the dependents, one per line, in the words of PostgreSQL's own errors. Constraints and indexes of the log are
+ * recreated, but not their comments and settings. A column's own NOT NULL (`n`) is recreated with it.
+ */
+function othersOn(table: Sql, columns: readonly string[], own: readonly string[]): Sql {
+  const theirs = sql`a.attrelid = pg_catalog.to_regclass(${literal(table)})::oid AND a.attname::text = ANY (${list(columns)})`;
+  return sql`WITH columns AS (
+      SELECT a.*, t.typstorage FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid WHERE ${theirs}
+    ), going AS (
+      SELECT attname, d.classid, d.objid, pg_catalog.pg_describe_object(d.classid, d.objid, 0) AS what,
+             coalesce(o.conname, i.relname)::text AS name, coalesce(nullif(o.conindid, 0::oid), i.oid) AS index
+        FROM columns JOIN pg_catalog.pg_depend d
+          ON d.refclassid = 'pg_catalog.pg_class'::regclass::oid AND d.refobjid = attrelid AND d.refobjsubid = attnum
+        LEFT JOIN pg_catalog.pg_constraint o ON o.oid = d.objid AND d.classid = 'pg_catalog.pg_constraint'::regclass::oid
+        LEFT JOIN pg_catalog.pg_class i ON i.oid = d.objid AND d.classid = 'pg_catalog.pg_class'::regclass::oid
+       WHERE d.deptype = 'a' AND d.classid <> 'pg_catalog.pg_attrdef'::regclass::oid AND o.contype IS DISTINCT FROM 'n'
+    ), others AS (
+      SELECT attname, what FROM going WHERE name IS NULL OR name <> ALL (${list(own)})
+      UNION SELECT attname, 'comment on ' || pg_catalog.pg_describe_object(c.classoid, c.objoid, 0)
+        FROM going JOIN pg_catalog.pg_description c ON c.objsubid = 0 AND (c.classoid = classid AND c.objoid = objid
+             OR c.classoid = 'pg_catalog.pg_class'::regclass::oid AND c.objoid = index)
+      UNION SELECT attname, 'replica identity, clustering or tablespace of ' || what FROM going
+        JOIN pg_catalog.pg_index x ON x.indexrelid = index JOIN pg_catalog.pg_class c ON c.oid = index
+       WHERE x.indisreplident OR x.indisclustered OR c.reltablespace <> 0::oid
+      UNION SELECT attname, 'privilege ' || p.privilege_type || ' of '
+                            || CASE p.grantee WHEN 0::oid THEN 'PUBLIC' ELSE 'role ' || pg_catalog.pg_get_userbyid(p.grantee)::text END
+        FROM columns, pg_catalog.aclexplode(attacl) p
+      UNION SELECT attname, 'setting of the column' FROM columns
+       WHERE attoptions IS NOT NULL OR coalesce(attstattarget, -1) <> -1 OR attcompression <> '' OR attstorage <> typstorage
+      UNION SELECT attname, 'security label' FROM columns JOIN pg_catalog.pg_seclabel l
+         ON l.classoid = 'pg_catalog.pg_class'::regclass::oid AND l.objoid = attrelid AND l.objsubid = attnum
+    )
+    SELECT pg_catalog.string_agg(what || ' depends on column ' || attname::text, pg_catalog.chr(10) ORDER BY attname, what) INTO found FROM others;`;
+}
+
+const list = (names: readonly string[]): Sql => sql`ARRAY[${join(names.map(literal), sql`, `)}]::text[]`;
+
+interface Recreation {
+  recreatesKey: boolean;
+  /** Foreign keys that depend on dropped keys. */
+  relations: readonly ForeignKeyRelation[];
+  /** Foreign keys that are not relations, and those of the table itself that use a dropped column. */
+  references: readonly DeferredForeignKey[];
+  drop(): Statement[];
+  /** Runs after the columns exist again. Recreates everything but foreign keys. */
+  recreate(): Statement[];
+}
+
+/**
+ * @param dropped columns that the run drops and recreates
+ * @param added columns that the run adds at its end
+ */
+function recreation(run: FieldRun, dropped: ReadonlySet<string>, added: ReadonlySet<string>): Recreation {
+  const names = (columns: Iterable<string>): boolean => [...columns].some((column) => dropped.has(column));
+  const { constraints = [], indexes = [] } = extrasOf(run.from);
+  const own = constraints.filter(({ definition }) => names(constraintColumns(definition)));
+  const kept = own.filter(({ references }) => references === undefined);
+  const ownIndexes = indexes.filter(({ definition }) => names(indexColumns(definition)));
+  const recreatesKey = names(keyNames(run.from)) || [...keyNames(run.to)].some((column) => added.has(column));
+  const uniques = uniqueSets(run.from, { recreatesKey, constraints: kept, indexes: ownIndexes });
+  const rests = (columns: readonly string[]): boolean =>
+    names(columns) || uniques.some((unique) => columns.every((column) => unique.has(column)));
+  const relations = relationsOn(run, rests);
+  const references = dropped.size === 0 && !recreatesKey ? [] : [...referencesOn(run, own, rests)];
+  return {
+    recreatesKey,
+    relations,
+    references,
+    drop: () => [
+      ...statementsOf(run.first, [
+        ...refuseUnmanagedDependents(run.first, run.from, dropped),
+        ...relations.map((relation) => dropForeignKey(run.first, relation)),
+      ]),
+      ...references.flatMap(({ change, constraint }) => statementsOf(change, [dropConstraint(change, constraint)])),
+      ...statementsOf(run.first, [
+        ...(recreatesKey ? dropPrimaryKey(run.first, run.from) : []),
+        ...kept.map((each) => dropConstraint(run.first, each)),
+        ...ownIndexes.map((each) => dropIndex(run.first, each)),
+      ]),
+    ],
+    recreate: () =>
+      statementsOf(run.last, [
+        ...(recreatesKey ? addPrimaryKey(run.last, run.to) : []),
+        ...kept.map((each) => addConstraint(run.last, each)),
+        ...ownIndexes.map((each) => createIndex(run.last, each)),
+        ...relations.filter((relation) => stands(run, relation)).map((relation) => addForeignKey(run.last, relation)),
+      ]),
+  };
+}
+
+/** The primary key columns, including INCLUDE columns. */
+function keyNames(node: CollectionNode): Set<string> {
+  const definition = extrasOf(node).primary_key?.definition;
+  return new Set([
+    ...primaryKeyColumns(node),
+    ...(definition === undefined ? [] : keyDefinition(definition).including),
+  ]);
+}
+
+interface Parts {
+  recreatesKey: boolean;
+  constraints: readonly Constraint[];
+  indexes: readonly Index[];
+}
+
+/**
+ * Column sets of dropped keys that can support a foreign key. PostgreSQL alone knows which of several equal keys it
+ * uses, so any may be the one.
+ */
+function uniqueSets(node: CollectionNode, { recreatesKey, constraints, indexes }: Parts): ReadonlySet<string>[] {
+  return [
+    ...(recreatesKey ? [keyNames(node)] : []),
+    ...constraints.map(({ definition }) => new Set(keyDefinition(definition).keys)).filter(({ size }) => size > 0),
+    ...indexes.filter(({ unique }) => unique === true).map(({ definition }) => indexColumns(definition)),
+  ];
+}
+
+type Rests = (columns: readonly string[]) => boolean;
+
+function relationsOn({ first: { before, event }, from }: FieldRun, rests: Rests): ForeignKeyRelation[] {
+  const key = primaryKeyColumns(from);
+  if (key.length === 0 || !rests(key)) return [];
+  const relations = relationsTo(before, event.collection).filter(hasForeignKey);
+  return relations.filter((relation) => !isInheritedRelation(before, relation));
+}
+
+function* referencesOn(run: FieldRun, own: readonly Constraint[], rests: Rests): Generator<DeferredForeignKey> {
+  const { first, from } = run;
+  for (const [collection, node] of first.before.collections) {
+    // The statement concerns the other table but is attributed to the event that requires it.
+    const change = { ...first, event: { ...first.event, collection, field: null } } as Change;
+    for (const constraint of extrasOf(node).constraints ?? []) {
+      const { references, definition } = constraint;
+      if (references === undefined || isInherited(change, constraint)) continue;
+      const points = references === first.event.collection && rests(targetColumns(definition));
+      if (points || (node === from && own.includes(constraint))) yield { change, constraint };
+    }
+  }
+}
+
+/** Checks whether the run keeps the foreign key of the relation. */
+const stands = ({ last }: FieldRun, { many_collection, many_field }: ForeignKeyRelation): boolean =>
+  hasForeignKey(last.after.collections.get(many_collection)?.relations.get(many_field));
 
 /** A run with its progress: which recreated fields currently have a column. */
 export interface RecreatedRun extends Pick<FieldRun, 'first' | 'last' | 'recreated'>, Pick<Recreation, 'recreatesKey'> {

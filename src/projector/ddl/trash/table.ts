@@ -3,10 +3,15 @@
  * first whether it would allow the drop. Foreign keys to tables outside are dropped, so that the trash never blocks a
  * later change.
  */
-import type { KeptTable, RestoredCollection } from '../../../schema/model/events.js';
-import { newEvent } from '../../../schema/model/events.js';
-import { type ColumnField, hasColumn, type CollectionNode, type State } from '../../../schema/model/state.js';
-import { extrasOf, initialState } from '../../../schema/model/state.js';
+import { type KeptTable, type RestoredCollection, newEvent } from '../../../schema/model/events.js';
+import {
+  type ColumnField,
+  hasColumn,
+  type CollectionNode,
+  type State,
+  extrasOf,
+  initialState,
+} from '../../../schema/model/state.js';
 import { defaultExpression } from '../default-clause.js';
 import type { Change } from '../change.js';
 import { attachPartition } from '../extras.js';

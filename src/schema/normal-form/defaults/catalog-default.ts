@@ -1,10 +1,68 @@
 /** Converts the catalog's text of a default back to normal form. */
-import { type Constant, parseConstant } from '../../sql-text/catalog-constant.js';
-import { type ParsedType, parseTypeText } from '../../sql-text/expression.js';
+import {
+  type ParsedType,
+  parseTypeText,
+  type Node,
+  catalogTarget,
+  integerOf,
+  list,
+  member,
+  readTypeName,
+  stringOf,
+} from '../../sql-text/expression.js';
 import { characterCount, Wrong } from '../checks.js';
 import { isFunctionDefault, readDefault } from './default-value.js';
 import { type ColumnType, UNKNOWN_TYPE } from '../types/field-types.js';
 import type { Json } from '../../../kernel/json.js';
+import { memoize } from '../../../kernel/memoize.js';
+
+/** Parses defaults in the catalog's form: literals and calls without arguments. */
+type Constant =
+  /** A null `text` is NULL. `casts` are ordered from the inside out. */
+  | { kind: 'literal'; text: string | null; isQuoted: boolean; casts: ParsedType[] }
+  /** A function without arguments: `now()`, `CURRENT_DATE`. */
+  | { kind: 'call'; text: string };
+
+/** Parses a default of pg_get_expr. Null if it is neither a literal nor a call without arguments. */
+export const parseConstant = memoize((text): Constant | null => {
+  let node = catalogTarget(text);
+  const casts: ParsedType[] = [];
+  for (let cast = member(node, 'TypeCast'); cast !== undefined; cast = member(node, 'TypeCast')) {
+    const type = readTypeName(member(cast, 'typeName'));
+    if (type === null) return null;
+    casts.unshift(type);
+    node = member(cast, 'arg');
+  }
+  const constant = member(node, 'A_Const');
+  if (constant !== undefined) return literal(constant, casts);
+  const call = casts.length === 0 ? callOf(node) : undefined;
+  return call === undefined ? null : { kind: 'call', text: call };
+});
+
+function literal(constant: Node, casts: ParsedType[]): Constant | null {
+  if (constant['isnull'] === true) return { kind: 'literal', text: null, isQuoted: false, casts };
+  const quoted = member(constant, 'sval');
+  if (quoted !== undefined) return { kind: 'literal', text: String(quoted['sval']), isQuoted: true, casts };
+  const integer = integerOf(constant);
+  const text = integer === undefined ? unquotedText(constant) : String(integer);
+  return text === undefined ? null : { kind: 'literal', text, isQuoted: false, casts };
+}
+
+function unquotedText(constant: Node): string | undefined {
+  const decimal = member(constant, 'fval');
+  if (decimal !== undefined) return String(decimal['fval']);
+  const truth = member(constant, 'boolval');
+  return truth === undefined ? undefined : String(truth['boolval'] === true);
+}
+
+function callOf(node: Node | undefined): string | undefined {
+  const keyword = member(node, 'SQLValueFunction')?.['op'];
+  if (typeof keyword === 'string') return keyword.replace('SVFOP_', '');
+  const call = member(node, 'FuncCall');
+  if (call === undefined || call['args'] !== undefined) return undefined;
+  // Includes the schema, because a function in another schema is a different one.
+  return `${list(call['funcname']).map(stringOf).join('.')}()`;
+}
 
 /**
  * Parses the result of pg_get_expr (with TimeZone UTC) for a default. Null means no default. Undefined means that

@@ -2,11 +2,232 @@
 import { UUID } from '../../../kernel/uuid.js';
 import type { ColumnSchema } from '../../model/model.js';
 import { characterCount, Wrong } from '../checks.js';
-import { jsonDefault } from './default-json.js';
-import { decimalDefault, floatDefault, integerDefault } from './default-numbers.js';
-import { dateDefault, dateTimeDefault, timeDefault, timestampDefault } from './default-times.js';
 import type { ColumnType } from '../types/field-types.js';
 import type { Json } from '../../../kernel/json.js';
+import { runToEnd } from '../../../kernel/resumable.js';
+import { checkJson } from '../json.js';
+
+/** Default values of numeric columns. Numbers that JSON cannot represent exactly are decimal strings. */
+const INTEGER_RANGE: ReadonlyMap<string, readonly [bigint, bigint]> = new Map([
+  ['smallint', [-(2n ** 15n), 2n ** 15n - 1n]],
+  ['integer', [-(2n ** 31n), 2n ** 31n - 1n]],
+  ['bigint', [-(2n ** 63n), 2n ** 63n - 1n]],
+]);
+
+const NOT_AN_INTEGER = new Wrong('must be an integer');
+const NOT_A_NUMBER = new Wrong('must be a number');
+const AS_STRING = new Wrong('has more digits than a JSON number keeps exactly: send it as a string');
+
+/** JSON parsing may already have changed a number beyond 2^53. */
+function isInexact(value: unknown): boolean {
+  return typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER;
+}
+
+/** smallint and integer: a number. bigint: a number if exact, otherwise a decimal string. */
+function integerDefault(value: unknown, column: ColumnType): number | string | Wrong {
+  if (isInexact(value)) return AS_STRING;
+  if (typeof value === 'number' ? !Number.isInteger(value) : !isIntegerText(value)) return NOT_AN_INTEGER;
+  const exact = BigInt(value as number | string);
+  const [low, high] = INTEGER_RANGE.get(column.data_type) ?? [exact, exact];
+  if (exact < low || exact > high) return new Wrong(`must be from ${low} to ${high} for ${column.data_type}`);
+  const number = Number(exact);
+  return Number.isSafeInteger(number) ? number : exact.toString();
+}
+
+function isIntegerText(value: unknown): boolean {
+  return typeof value === 'string' && /^-?\d{1,30}$/.test(value);
+}
+
+const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,4})?$/i;
+/** Longer numbers would be written in full. PostgreSQL's numeric(p) is also limited to 1,000 digits. */
+const MAX_DIGITS = 1000;
+
+/** Writes a number without exponent and superfluous zeros. Null if the text is no number. */
+function plainDecimal(text: string): string | null {
+  if (text.length > MAX_DIGITS || !DECIMAL.test(text)) return null;
+  const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e');
+  const { integer, rest } = shiftPoint(mantissa.replace(/^[+-]/, ''), Number(exponent));
+  if (integer === '' && rest === '') return '0';
+  const plain = (text.startsWith('-') ? '-' : '') + integer.padStart(1, '0') + (rest === '' ? '' : `.${rest}`);
+  // The result must be readable again.
+  return plain.length > MAX_DIGITS ? null : plain;
+}
+
+/** Digits before and after the point after moving it `shift` digits to the right, without superfluous zeros. */
+function shiftPoint(mantissa: string, shift: number): { integer: string; rest: string } {
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  const left = whole.padStart(whole.length - shift, '0');
+  const right = fraction.padEnd(shift, '0');
+  const point = left.length + shift;
+  const digits = left + right;
+  return { integer: digits.slice(0, point).replace(/^0+/, ''), rest: digits.slice(point).replace(/0+$/, '') };
+}
+
+/** numeric: a number if its text is equal, otherwise a decimal string. */
+function decimalDefault(value: unknown, column: ColumnType): number | string | Wrong {
+  if (isInexact(value)) return AS_STRING;
+  const plain = typeof value === 'number' || typeof value === 'string' ? plainDecimal(String(value)) : null;
+  if (plain === null) return NOT_A_NUMBER;
+  const scale = column.numeric_scale ?? 0;
+  const precision = column.numeric_precision;
+  if (precision !== null && !fitsDecimal(plain, precision, scale)) {
+    return new Wrong(`must fit numeric(${precision},${scale}): at most ${precision - scale} digits before the point`);
+  }
+  const number = Number(plain);
+  return !isInexact(number) && plainDecimal(String(number)) === plain ? number : plain;
+}
+
+/** True if the value is in range after PostgreSQL rounds it to the scale. */
+function fitsDecimal(plain: string, precision: number, scale: number): boolean {
+  const [whole = '', fraction = ''] = plain.replace('-', '').split('.');
+  const room = precision - scale;
+  const digits = whole === '0' ? 0 : whole.length;
+  if (digits !== room) return digits < room;
+  const kept = BigInt(`0${whole}${fraction.slice(0, scale)}`);
+  const rounded = fraction.slice(scale) >= '5' ? kept + 1n : kept;
+  return rounded < 10n ** BigInt(precision);
+}
+
+/** real, double precision: a number. For real, the shortest one with the same 32-bit value. */
+function floatDefault(value: unknown, column: ColumnType): number | Wrong {
+  const text = typeof value === 'string' ? plainDecimal(value) : null;
+  const number = typeof value === 'number' ? value : Number(text ?? NaN);
+  if (!Number.isFinite(number)) return NOT_A_NUMBER;
+  if (column.data_type !== 'real') return number === 0 ? 0 : number;
+  const single = Math.fround(number);
+  const lost = !Number.isFinite(single) || (single === 0 && number !== 0);
+  return lost ? new Wrong('must be in the range of real (about 1e-45 to 3.4e38)') : shortest(single);
+}
+
+function shortest(single: number): number {
+  for (let digits = 1; digits < 9; digits++) {
+    const candidate = Number(single.toPrecision(digits));
+    if (Math.fround(candidate) === single) return candidate;
+  }
+  return Number(single.toPrecision(9));
+}
+
+/** Default values of temporal columns: valid ISO 8601 dates and times. */
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
+const TIME = /^(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?$/;
+const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:[T ]([\d:.]+)(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
+
+const NOT_A_DATE = new Wrong('must be a date that exists, as YYYY-MM-DD');
+const NOT_A_TIME = new Wrong('must be a time, as HH:MM:SS with at most 6 digits of fraction');
+const NOT_A_DATE_TIME = new Wrong('must be a date and time that exist, as YYYY-MM-DDTHH:MM:SS without a time zone');
+const NOT_A_TIMESTAMP = new Wrong(
+  'must be a date and time that exist, as YYYY-MM-DDTHH:MM:SSZ (UTC, or with an offset)',
+);
+
+/** `YYYY-MM-DD` in the years 1 to 9999. */
+function dateDefault(value: unknown): string | Wrong {
+  return typeof value === 'string' && isDate(value) ? value : NOT_A_DATE;
+}
+
+function isDate(text: string): boolean {
+  const match = DATE.exec(text);
+  if (match === null) return false;
+  const [year = 0, month = 0, day = 0] = match.slice(1).map(Number);
+  const instant = utc(year, month, day);
+  return year > 0 && instant.getUTCMonth() === month - 1 && instant.getUTCDate() === day;
+}
+
+/** Date.UTC reads the years 0 to 99 as 1900 to 1999. */
+function utc(year: number, month: number, day: number): Date {
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  return date;
+}
+
+/** `HH:MM:SS[.ffffff]` */
+function timeDefault(value: unknown): string | Wrong {
+  const time = typeof value === 'string' ? normalTime(value) : null;
+  return time ?? NOT_A_TIME;
+}
+
+function normalTime(text: string): string | null {
+  const match = TIME.exec(text);
+  if (match === null) return null;
+  const [, hour = '', minute = '', second = '00', fraction = ''] = match;
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return null;
+  const rest = fraction.replace(/0+$/, '');
+  return `${hour}:${minute}:${second}${rest === '' ? '' : `.${rest}`}`;
+}
+
+interface Moment {
+  date: string;
+  time: string;
+  zone: string | undefined;
+}
+
+function parseMoment(value: unknown): Moment | null {
+  const match = typeof value === 'string' ? MOMENT.exec(value) : null;
+  const [, date = '', clock = '00:00', zone] = match ?? [];
+  const time = normalTime(clock);
+  return isDate(date) && time !== null ? { date, time, zone } : null;
+}
+
+/** `YYYY-MM-DDTHH:MM:SS[.ffffff]`. A zone is rejected, because PostgreSQL would drop it silently. */
+function dateTimeDefault(value: unknown): string | Wrong {
+  const moment = parseMoment(value);
+  return moment === null || moment.zone !== undefined ? NOT_A_DATE_TIME : `${moment.date}T${moment.time}`;
+}
+
+/** `YYYY-MM-DDTHH:MM:SS[.ffffff]Z`. Without a zone it is UTC. */
+function timestampDefault(value: unknown): string | Wrong {
+  const moment = parseMoment(value);
+  if (moment === null) return NOT_A_TIMESTAMP;
+  const offset = offsetMinutes(moment.zone ?? 'Z');
+  if (offset === null) return NOT_A_TIMESTAMP;
+  if (offset === 0) return `${moment.date}T${moment.time}Z`;
+  const local = new Date(`${moment.date}T${moment.time.slice(0, 8)}Z`).getTime();
+  const shifted = new Date(local - offset * 60_000);
+  const year = shifted.getUTCFullYear();
+  if (year < 1 || year > 9999) return NOT_A_TIMESTAMP;
+  return `${shifted.toISOString().slice(0, 19)}${moment.time.slice(8)}Z`;
+}
+
+/** Minutes east of UTC. Null for an invalid offset (PostgreSQL allows less than 16 hours). */
+function offsetMinutes(zone: string): number | null {
+  if (zone.toUpperCase() === 'Z') return 0;
+  const hours = Number(zone.slice(1, 3));
+  const minutes = Number(zone.slice(3).replace(':', ''));
+  if (hours > 15 || minutes > 59) return null;
+  return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
+}
+
+/**
+ * Default values of json columns. Objects, arrays, numbers and booleans are stored directly. A string is JSON text, so
+ * a default that is a JSON string or null stays text: `"\"abc\""`, `"null"`.
+ */
+const NOT_JSON = new Wrong('must be JSON: an object, an array, a number, a boolean, or a string that holds JSON text');
+const LOSES_DIGITS = new Wrong('holds a number with more digits than JSON readers keep exactly');
+
+/** Returns the value in normal form, or its fault. JSON text of an object or array is parsed. */
+function jsonDefault(value: unknown): Json | Wrong {
+  if (typeof value !== 'string') return value === undefined ? NOT_JSON : (value as Json);
+  let parsed: Json;
+  try {
+    parsed = JSON.parse(value) as Json;
+  } catch {
+    return NOT_JSON;
+  }
+  if (losesDigits(value)) return LOSES_DIGITS;
+  const [problem] = runToEnd(checkJson(parsed)).problems;
+  if (problem !== undefined) return new Wrong(`is not fit: in its JSON text, ${problem.message}`);
+  return typeof parsed === 'string' || parsed === null ? JSON.stringify(parsed) : parsed;
+}
+
+const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
+
+function losesDigits(text: string): boolean {
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (token.startsWith('"')) continue;
+    const plain = plainDecimal(token);
+    if (plain === null || plainDecimal(String(Number(token))) !== plain) return true;
+  }
+  return false;
+}
 
 /** `lenient`: accepts numbers and booleans as text, as other vendors write them. */
 type DefaultReader = (value: unknown, column: ColumnType, lenient: boolean) => Json | Wrong;

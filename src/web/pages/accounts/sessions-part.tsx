@@ -9,8 +9,39 @@ import { ConfirmButton } from '../../shared/confirm-button.js';
 import { More } from '../../shared/more.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { Time } from '../../shared/time.js';
-import { clientOf } from './user-agent.js';
 import classes from './page.module.css';
+
+/** Recognizes common clients. The full text is a tooltip. */
+
+const BROWSERS: readonly [sign: RegExp, name: string][] = [
+  [/Edg\//, 'Edge'],
+  [/OPR\//, 'Opera'],
+  [/Firefox\//, 'Firefox'],
+  [/Chrom(?:e|ium)\//, 'Chrome'],
+  [/Safari\//, 'Safari'],
+];
+
+const SYSTEMS: readonly [sign: RegExp, name: string][] = [
+  [/Android/, 'Android'],
+  [/iPhone|iPad/, 'iOS'],
+  [/Windows/, 'Windows'],
+  [/Mac OS X/, 'macOS'],
+  [/Linux|X11/, 'Linux'],
+];
+
+const LONGEST = 60;
+
+/**
+ * `Firefox on Linux`. An unknown client is shown as sent, truncated to 60 characters.
+ * @param agent the `User-Agent`; null if none was sent
+ */
+function clientOf(agent: string | null): string {
+  if (agent === null) return 'Unknown client';
+  const browser = BROWSERS.find(([sign]) => sign.test(agent))?.[1];
+  const system = SYSTEMS.find(([sign]) => sign.test(agent))?.[1];
+  if (browser !== undefined) return system === undefined ? browser : `${browser} on ${system}`;
+  return agent.length > LONGEST ? `${agent.slice(0, LONGEST)}…` : agent;
+}
 
 /** Grouped by user, most recently used first. Ending the own session shows the login. */
 export function SessionsPart() {

@@ -2,15 +2,16 @@ import addIcon from 'icon:add';
 import aliasIcon from 'icon:alternate_email';
 import keyIcon from 'icon:key';
 import linkIcon from 'icon:link';
-import { Badge, Button, Code, Group, Text, VisuallyHidden } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { Badge, Button, Code, Group, Text, VisuallyHidden, ActionIcon, Menu } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
-import type { Field } from '../../../schema/model/model.js';
-import type { Drafted } from '../../draft/drafted.js';
+import moreIcon from 'icon:more_vert';
+import type { Field, ColumnSchema } from '../../../schema/model/model.js';
+import type { Drafted, Mark } from '../../draft/drafted.js';
 import { useIndexesUnderWay } from '../../shared/indexes-under-way.js';
 import { MarkBadge } from '../../draft/mark-badge.js';
-import { headName, useDraftedFields, useDraftedRelations } from '../../draft/use-drafted.js';
+import { headName, useDraftedFields, useDraftedRelations, editSchema } from '../../draft/use-drafted.js';
 import { useDraft } from '../../draft/use-draft.js';
 import { lifeQuery } from '../../service/history-queries.js';
 import type { CollectionEvent } from '../../service/types.js';
@@ -20,13 +21,124 @@ import { Glyph } from '../../shared/glyph.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { Time } from '../../shared/time.js';
 import { Waiting } from '../../shared/waiting.js';
-import { blameOf } from './blame.js';
-import { defaultText, flagsOf } from './column.js';
 import { typeIcon } from './type-icon.js';
-import { FieldMenu } from './field-menu.js';
-import { inOrder } from './field-order.js';
 import type { EditName } from '../../editing/edit-names.js';
 import classes from './page.module.css';
+import { changesOf } from '../../shared/changes/sentences.js';
+import { discard } from '../../draft/edits.js';
+import { memberKey } from '../../draft/model.js';
+import { editDraft } from '../../draft/store.js';
+import type { DraftEditor } from '../../draft/editor.js';
+
+/** By `sort`; those without one come last in their order. */
+const inOrder = (fields: readonly Drafted<Field>[]): Drafted<Field>[] =>
+  [...fields].sort((one, other) => placeOf(one) - placeOf(other) || 0);
+
+const placeOf = ({ document: { meta } }: Drafted<Field>): number => meta.sort ?? Number.MAX_SAFE_INTEGER;
+
+/** Changes as few numbers as possible. */
+function move(
+  editor: DraftEditor,
+  fields: readonly Drafted<Field>[],
+  { from, to }: { from: number; to: number },
+): void {
+  const order = fields.map(({ document }) => document);
+  const [moved] = order.splice(from, 1);
+  if (moved === undefined) return;
+  order.splice(to, 0, moved);
+  for (const [index, { collection, field }] of order.entries()) {
+    const now = editor.field(collection, field);
+    if (now !== undefined && now.meta.sort !== index + 1)
+      editor.put('fields', { ...now, meta: { ...now.meta, sort: index + 1 } });
+  }
+}
+
+interface FieldMenuProps {
+  /** All fields of the collection in order. */
+  fields: readonly Drafted<Field>[];
+  field: Field;
+  how: Mark | undefined;
+  onEdit: (edit: EditName, of: string) => void;
+}
+
+/**
+ * Moves change the draft at once; other actions open a form through `onEdit`. A removed field can only be kept again.
+ * @param props.how the draft's change; without one there is nothing to discard
+ */
+function FieldMenu({ fields, field: { collection, field }, how, onEdit }: FieldMenuProps) {
+  const client = useQueryClient();
+  const from = fields.findIndex(({ document }) => document.field === field);
+  const moveTo = (to: number) => void editSchema(client, [collection], (editor) => move(editor, fields, { from, to }));
+  const isThere = how !== 'removed';
+  return (
+    <Menu position="bottom-end" width={200} shadow="md">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${field}`}>
+          <Glyph path={moreIcon} size={18} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {isThere && <Menu.Item onClick={() => onEdit('field', field)}>Edit …</Menu.Item>}
+        {isThere && <Menu.Item onClick={() => onEdit('rename-field', field)}>Rename …</Menu.Item>}
+        {isThere && from > 0 && <Menu.Item onClick={() => moveTo(from - 1)}>Move up</Menu.Item>}
+        {isThere && from < fields.length - 1 && <Menu.Item onClick={() => moveTo(from + 1)}>Move down</Menu.Item>}
+        {how !== undefined && (
+          <Menu.Item onClick={() => editDraft((draft) => discard(draft, 'fields', memberKey(collection, field)))}>
+            {how === 'removed' ? 'Undo deletion' : 'Discard changes'}
+          </Menu.Item>
+        )}
+        {isThere && (
+          <Menu.Item color="red" onClick={() => onEdit('delete-field', field)}>
+            Delete …
+          </Menu.Item>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/** Null without a default. */
+function defaultText({
+  default_value: value,
+  generation_expression: expression,
+  has_auto_increment: counts,
+}: ColumnSchema): string | null {
+  if (expression !== null) return `= ${expression}`;
+  if (counts) return 'auto-increment';
+  if (value === null) return null;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/**
+ * `not null`, `unique` … A key omits both, because it implies them.
+ * @param column null for an alias: `no column`
+ */
+function flagsOf(column: ColumnSchema | null): string[] {
+  if (column === null) return ['no column'];
+  const { is_primary_key: isKey, is_nullable: isNullable, is_unique: isUnique, is_indexed: isIndexed } = column;
+  return [
+    isKey && 'primary key',
+    !isNullable && !isKey && 'not null',
+    isUnique && !isKey && 'unique',
+    isIndexed && 'indexed',
+  ].filter((flag) => typeof flag === 'string');
+}
+
+/* Finds the last event that changed each field. */
+
+/** @param events newest first */
+function blameOf(events: readonly CollectionEvent[]): ReadonlyMap<string, CollectionEvent> {
+  const last = new Map<string, CollectionEvent>();
+  for (const event of events) {
+    for (const field of fieldsOf(event)) if (!last.has(field)) last.set(field, event);
+  }
+  return last;
+}
+
+/** Fields created with their collection have no event of their own. */
+function fieldsOf(event: CollectionEvent): string[] {
+  return changesOf(event.diff).flatMap(({ field }) => (field === null ? [] : [field]));
+}
 
 interface Props {
   collection: string;

@@ -42,8 +42,13 @@ export function RelationsTab({ collection, onEdit }: { collection: string; onEdi
           New relation
         </Button>
       )}
-      <Part title="Outgoing" relations={out} empty="No field references another collection." onEdit={onEdit} />
-      <Part title="Incoming" relations={into} empty="No collection references this one." onEdit={onEdit} />
+      <RelationsTabPart
+        title="Outgoing"
+        relations={out}
+        empty="No field references another collection."
+        onEdit={onEdit}
+      />
+      <RelationsTabPart title="Incoming" relations={into} empty="No collection references this one." onEdit={onEdit} />
     </Stack>
   );
 }
@@ -55,7 +60,7 @@ interface PartProps {
   onEdit: OnEdit;
 }
 
-function Part({ title, relations, empty, onEdit }: PartProps) {
+function RelationsTabPart({ title, relations, empty, onEdit }: PartProps) {
   return (
     <section>
       <Title order={2} size="h5" mb="xs">

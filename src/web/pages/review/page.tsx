@@ -1,13 +1,261 @@
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import doneIcon from 'icon:check_circle';
+import { Alert, Button, Group, Text, Title, Badge, Stack, TextInput } from '@mantine/core';
+import { useQuery, useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { isEmpty, useDraft } from '../../draft/index.js';
 import { useMay } from '../../service/use-session.js';
-import { Begin } from './begin.js';
-import { Done } from './done.js';
-import { RequestView } from './request-view.js';
 import type { ReviewSearch } from './search.js';
 import { DraftSource } from './sources/draft-source.js';
 import { FileSource } from './sources/file-source.js';
 import { PastSource } from './sources/past-source.js';
+import { batchQuery } from '../../service/history-queries.js';
+import type { Batch, ChangeRequest, ChangeSummary } from '../../service/types.js';
+import { Answered } from '../../shared/answered.js';
+import { ChangeList } from '../../shared/changes/change-list.js';
+import { useBatchChanges } from '../../shared/changes/use-batch-changes.js';
+import { DATA_LOST, useLastApplied } from '../../shared/applied.js';
+import { Glyph } from '../../shared/glyph.js';
+import { Page } from '../../shared/page.js';
+import { useTitle } from '../../shared/page-title.js';
+import { brief } from '../../shared/brief.js';
+import classes from './review.module.css';
+import { changeQuery } from '../../service/review-queries.js';
+import { Progress, Withdraw } from '../../shared/change-request/progress.js';
+import { Revert } from '../../shared/change-request/later.js';
+import { Naming } from '../../shared/change-request/naming.js';
+import { Proposal } from '../../shared/change-request/proposal.js';
+import { STATES } from '../../shared/change-request/states.js';
+import { changesOf } from '../../shared/changes/sentences.js';
+import { Section } from '../../shared/section.js';
+import { Time } from '../../shared/time.js';
+import { askedFor } from './model/asked-for.js';
+import { PlannedChange } from './parts/planned-change.js';
+import { changesQuery } from '../../service/change-queries.js';
+import { itemsIn } from '../../service/paged.js';
+import { More } from '../../shared/more.js';
+import { Bring } from './sources/upload.js';
+
+/* The start page of reviews: a file, a past state, a change request. */
+
+/** For users who may propose also files and the draft. Change requests are listed below, newest first. */
+function Begin() {
+  useTitle('Review');
+  const mayPropose = useMay('propose');
+  const requests = useInfiniteQuery(changesQuery());
+  const changes = itemsIn(requests.data?.pages ?? []);
+  return (
+    <Page>
+      <Title order={1} size="h3">
+        Review
+      </Title>
+      <Text c="dimmed" mb="lg">
+        Review a change before you apply it: its statements, data loss and locks.
+      </Text>
+      <Stack gap="xl">
+        {mayPropose && (
+          <Section title="Import a snapshot">
+            <Bring />
+          </Section>
+        )}
+        <Section title="Go back to a point in time">
+          <GoBack />
+        </Section>
+        {mayPropose && (
+          <Section title="Edit the schema">
+            <Text size="sm">
+              Open a <Link to="/">collection</Link> and edit it. Your edits are saved to a draft that you review here.
+            </Text>
+          </Section>
+        )}
+        {changes.length > 0 && (
+          <Section title="Change requests">
+            <Requests changes={changes} />
+            <More of={requests}>Show older requests</More>
+          </Section>
+        )}
+      </Stack>
+    </Page>
+  );
+}
+
+function GoBack() {
+  const navigate = useNavigate();
+  const [time, setTime] = useState('');
+  const moment = time === '' ? null : new Date(time);
+  return (
+    <Group gap="sm" align="flex-end">
+      <TextInput
+        label="Date and time"
+        type="datetime-local"
+        value={time}
+        onChange={(event) => setTime(event.currentTarget.value)}
+      />
+      <Button
+        variant="default"
+        disabled={moment === null || Number.isNaN(moment.getTime())}
+        onClick={() => moment && void navigate({ to: '/review', search: { to: moment.toISOString() } })}
+      >
+        Show changes
+      </Button>
+      <Text size="sm" c="dimmed">
+        or choose a change in the <Link to="/timeline">timeline</Link>
+      </Text>
+    </Group>
+  );
+}
+
+function Requests({ changes }: { changes: readonly ChangeSummary[] }) {
+  return (
+    <ul className={classes.requests}>
+      {changes.map(({ id, state, title, collections, author, reason, opened_at: at }) => (
+        <li key={id}>
+          <Link to="/review" search={{ change: id }} className={classes.request}>
+            <span className={classes.requestName}>
+              <bdi>{brief(title ?? collections.join(', '), 120)}</bdi>
+              <Text component="span" size="xs" c="dimmed">
+                {author.name}, <Time at={at} />
+                {reason !== null && `: ${brief(reason, 160)}`}
+              </Text>
+            </span>
+            <Badge color={STATES[state].color} variant="light" className={classes.state}>
+              {state}
+            </Badge>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Changes shown before the actions. */
+const AT_FIRST = 20;
+
+/** Refetches while it is open. Without a response it keeps the last progress and reports that. */
+function RequestView({ id }: { id: string }) {
+  useTitle('Change request · Review');
+  const query = useQuery(changeQuery(id));
+  return (
+    <Page>
+      <Answered query={query} label="Loading the change request">
+        {(request) => <Request request={request} isLost={query.error !== null} />}
+      </Answered>
+    </Page>
+  );
+}
+
+function Request({ request, isLost }: { request: ChangeRequest; isLost: boolean }) {
+  const { state, title, author, reason, opened_at: at, collections, result, planned } = request;
+  const { color, words } = STATES[state];
+  const mayReadHistory = useMay('readHistory');
+  const diff = askedFor(request.document.content);
+  return (
+    <Stack gap="md">
+      <div>
+        <Group gap="sm">
+          <Title order={1} size="h3">
+            {title === null ? `Change of ${brief(collections.join(', '), 120)}` : brief(title, 200)}
+          </Title>
+          <Badge color={color} variant="light" className={classes.state} role="status">
+            {state}
+          </Badge>
+        </Group>
+        <Text mt={4}>This request {words}.</Text>
+        <Text size="sm" c="dimmed">
+          {author.name}, <Time at={at} />
+          {reason !== null && `: ${brief(reason, 300)}`}
+        </Text>
+        {isLost && <Text size="sm">The service does not respond. This is the last known state.</Text>}
+      </div>
+      <Naming request={request} />
+      <Progress request={request} />
+      {diff !== null && (
+        <Section title="Changes">
+          <ChangeList changes={changesOf(diff)} first={AT_FIRST} />
+        </Section>
+      )}
+      {planned != null && <PlannedChange request={request} planned={planned} />}
+      <Proposal request={request} />
+      <Group gap="sm">
+        {result !== null && mayReadHistory && (
+          <Button renderRoot={(props) => <Link {...props} to="/review" search={{ done: result.batch }} />}>
+            Show applied changes
+          </Button>
+        )}
+        <Revert request={request} />
+        <Withdraw request={request} />
+      </Group>
+    </Stack>
+  );
+}
+
+/* The applied change and a way to revert it. */
+
+/**
+ * Shows a message for an unknown batch. Undo opens a review of the revert without changing anything.
+ * @param props.batch its id
+ */
+function Done({ batch: id }: { batch: string }) {
+  useTitle('Applied · Review');
+  const batch = useQuery(batchQuery(id));
+  return (
+    <Page>
+      <Answered query={batch} label="Loading the applied change">
+        {(found) => (found === null ? <Text>The event log has no such change.</Text> : <What batch={found} />)}
+      </Answered>
+    </Page>
+  );
+}
+
+function What({ batch }: { batch: Batch }) {
+  const { first_position: first, last_position: last, summary, reason, events } = batch;
+  const changes = useBatchChanges(batch);
+  const applied = useLastApplied();
+  const isDataLost = applied?.batch === batch.batch && applied.isDataLost;
+  return (
+    <>
+      <Group gap="sm" wrap="nowrap">
+        <span className={classes.check}>
+          <Glyph path={doneIcon} size={30} />
+        </span>
+        <Title order={1} size="h3">
+          Applied
+        </Title>
+      </Group>
+      <Text mt="xs">{brief(summary, 300)}</Text>
+      <Text c="dimmed" size="sm" mt={4}>
+        {events === 1 ? `Event ${last}` : `${events} events, ${first} to ${last}`}
+        {reason !== null && `: ${brief(reason, 300)}`}
+      </Text>
+      <Group gap="sm" my="lg">
+        <Button component={Link} to="/">
+          Open the schema
+        </Button>
+        <Button variant="default" renderRoot={(props) => <Link {...props} to="/review" search={{ to: first - 1 }} />}>
+          Undo …
+        </Button>
+        <Button
+          variant="default"
+          renderRoot={(props) => <Link {...props} to="/timeline" search={{ batch: batch.batch }} />}
+        >
+          Show in the timeline
+        </Button>
+      </Group>
+      {isDataLost ? (
+        <Alert color="red" variant="light" role="alert" mb="lg">
+          {DATA_LOST}
+        </Alert>
+      ) : (
+        <Text size="sm" c="dimmed" mb="lg">
+          Undo opens a review first. Deleted objects are restored with their data while the trash keeps it.
+        </Text>
+      )}
+      <Answered query={changes} label="Loading the changes">
+        {(found) => <ChangeList changes={found} more={changes.more} />}
+      </Answered>
+    </>
+  );
+}
 
 const route = getRouteApi('/review');
 

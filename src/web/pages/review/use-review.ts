@@ -8,7 +8,6 @@ import { useHere } from '../../shared/use-still-here.js';
 import { currentUserId } from '../../service/session.js';
 import { useMay } from '../../service/use-session.js';
 import type { Finding, Plan, Problem } from '../../service/types.js';
-import { forgetTyped, keepTyped, readTyped } from './kept-input.js';
 import { type LeftOutItems, byCollection, chosenOf, itemsOf } from './model/items.js';
 import { keysSince } from './model/conflicts.js';
 import { acknowledgementsOf, stopsOf } from './model/policy.js';
@@ -16,6 +15,46 @@ import { located } from './model/plan.js';
 import { reasonFor } from './model/reason.js';
 import { newId } from '../../shared/new-id.js';
 import type { Source } from './source.js';
+
+interface Typed {
+  /** Null: it follows the changes. */
+  reason: string | null;
+  leftOut: readonly string[];
+}
+
+const NOTHING: Typed = { reason: null, leftOut: [] };
+
+const nameOf = (source: string): string => `dps.review ${currentUserId()} ${source}`;
+
+/**
+ * Without valid stored input, the reason follows the changes and everything is selected.
+ * @param source its `key`
+ */
+function readTyped(source: string): Typed {
+  try {
+    const found = JSON.parse(sessionStorage.getItem(nameOf(source)) ?? 'null') as Partial<Typed> | null;
+    if (found === null) return NOTHING;
+    const { reason, leftOut } = found;
+    return {
+      reason: typeof reason === 'string' ? reason : null,
+      leftOut: Array.isArray(leftOut) ? leftOut.filter((each) => typeof each === 'string') : [],
+    };
+  } catch {
+    return NOTHING;
+  }
+}
+
+/** Replaces the stored input for this source. Ignores a full browser storage. */
+function keepTyped(source: string, typed: Typed): void {
+  try {
+    sessionStorage.setItem(nameOf(source), JSON.stringify(typed));
+  } catch {
+    // Without storage space it is kept in memory only.
+  }
+}
+
+/** Called after an apply, so that the next review of this source starts fresh. */
+const forgetTyped = (source: string): void => sessionStorage.removeItem(nameOf(source));
 
 interface Options {
   source: Source;

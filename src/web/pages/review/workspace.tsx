@@ -8,7 +8,6 @@ import { infoQuery } from '../../service/queries.js';
 import { type Applied, sinceQuery } from '../../service/review-queries.js';
 import { useMay } from '../../service/use-session.js';
 import { counted } from '../../shared/amounts.js';
-import { isEmptyDiff } from './model/diffs.js';
 import { conflictsOf } from './model/conflicts.js';
 import { deletedCollections } from './model/items.js';
 import { ActionBar } from './parts/action-bar.js';
@@ -20,6 +19,13 @@ import { Risks } from './parts/risks.js';
 import type { Source } from './source.js';
 import { type Review, useReview } from './use-review.js';
 import classes from './review.module.css';
+import type { SchemaDiff } from '../../service/types.js';
+
+/* Checks whether a diff is empty. */
+
+/** A missing part counts as empty. */
+const isEmptyDiff = ({ collections = [], fields = [], relations = [] }: Partial<SchemaDiff>): boolean =>
+  collections.length + fields.length + relations.length === 0;
 
 const PARTS = [
   { value: 'changes', label: 'Changes' },

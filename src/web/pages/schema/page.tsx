@@ -1,15 +1,91 @@
-import { useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
-import { useDraftedCollections } from '../../draft/use-drafted.js';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { lazy, Suspense, useMemo } from 'react';
+import { useDraftedCollections, editSchema } from '../../draft/use-drafted.js';
 import { collectionsQuery } from '../../service/queries.js';
 import type { ListedCollection } from '../../service/types.js';
 import { useTitle } from '../../shared/page-title.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { Waiting } from '../../shared/waiting.js';
 import { Greeting } from './greeting.js';
-import { Present } from './current-schema.js';
 import classes from './page.module.css';
+import type { Collection } from '../../../schema/model/model.js';
+import type { Drafted } from '../../draft/drafted.js';
+import { listedOf } from '../../draft/listed.js';
+import { useMay } from '../../service/use-session.js';
+import { Whole } from './schema-view.js';
+import type { DraftEditor } from '../../draft/editor.js';
+import type { Mark } from './graph/mark.js';
+import { treeOf } from './tree-model.js';
+
+/* The current schema, with the draft in the tree. The diagram shows it without the draft. */
+
+/** A rename is a change. */
+const draftMarks = (drafted: readonly Drafted<Collection>[]): ReadonlyMap<string, Mark> =>
+  new Map(
+    drafted.flatMap(({ document, how }) =>
+      how === undefined ? [] : [[document.collection, how === 'renamed' ? 'changed' : how]],
+    ),
+  );
+
+/** Moves a collection among its siblings. Changes as few numbers as possible. */
+const moving =
+  (collections: readonly ListedCollection[], { collection: name }: ListedCollection, to: number) =>
+  (editor: DraftEditor): void => {
+    const order = siblingsOf(collections, name);
+    if (to < 0 || to >= order.length) return;
+    order.splice(order.indexOf(name), 1);
+    order.splice(to, 0, name);
+    for (const [index, each] of order.entries()) {
+      const now = editor.collection(each);
+      if (now !== undefined && now.meta.sort !== index + 1)
+        editor.put('collections', { ...now, meta: { ...now.meta, sort: index + 1 } });
+    }
+  };
+
+function siblingsOf(collections: readonly ListedCollection[], name: string): string[] {
+  const levels = [treeOf(collections)];
+  for (const level of levels) {
+    const names = level.map(({ collection }) => collection.collection);
+    if (names.includes(name)) return names;
+    for (const { children } of level) if (children.length > 0) levels.push(children);
+  }
+  return [];
+}
+
+interface Props {
+  collections: readonly ListedCollection[];
+  drafted: readonly Drafted<Collection>[];
+}
+
+/**
+ * Drafted objects open as a page. Moving is for users who may propose.
+ * @param props.collections those of the diagram
+ * @param props.drafted those of the tree
+ */
+function Present({ collections, drafted }: Props) {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const mayEdit = useMay('propose');
+  const marks = useMemo(() => draftMarks(drafted), [drafted]);
+  const listed = useMemo(() => drafted.map(({ document }) => listedOf(document)), [drafted]);
+  const there = useMemo(() => new Set(collections.map(({ collection }) => collection)), [collections]);
+  const tree = {
+    collections: listed,
+    marks: { collections: marks },
+    onMove: mayEdit
+      ? ({ node, place }: { node: { collection: ListedCollection }; place: number }, by: number) =>
+          void editSchema(client, [], moving(listed, node.collection, place - 1 + by))
+      : undefined,
+  };
+  /** Objects outside the diagram have their page. */
+  const elsewhere = (name: string) => {
+    if (there.has(name)) return false;
+    void navigate({ to: '/collections/$name', params: { name } });
+    return true;
+  };
+  return <Whole collections={collections} tree={tree} elsewhere={elsewhere} />;
+}
 
 const Past = lazy(() => import('./past-schema.js'));
 const route = getRouteApi('/');

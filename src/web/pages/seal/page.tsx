@@ -1,17 +1,174 @@
 import sealIcon from 'icon:verified';
-import { Button, FileInput, Group, Paper, Progress, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, FileInput, Group, Paper, Progress, Stack, Text, TextInput, Title, Alert, Code } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
+import brokenIcon from 'icon:error';
+import heldIcon from 'icon:verified';
+import { Link } from '@tanstack/react-router';
 import { infoQuery } from '../../service/queries.js';
 import { requestAnswer } from '../../service/request.js';
 import { Glyph } from '../../shared/glyph.js';
 import { Page } from '../../shared/page.js';
 import { useTitle } from '../../shared/page-title.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
-import { checkLog } from './check-log.js';
-import { type CheckpointFile, readCheckpoint } from './checkpoint.js';
-import { SealResult } from './seal-result.js';
 import { SteadyButton } from '../../shared/steady-button.js';
+import type { FromSeal, Result, ToSeal, Place } from './messages.js';
+import { CopyButton } from '../../shared/copy-button.js';
+import { Time } from '../../shared/time.js';
+import { isPosition } from '../../../kernel/position.js';
+
+/** Reads a checkpoint file for a comparison. Its signature is checked by `dps verify` with keys from elsewhere. */
+interface CheckpointFile extends Place {
+  file: string;
+}
+
+/** Null if it is invalid. */
+function readCheckpoint(file: string, text: string): CheckpointFile | null {
+  const [origin = '', position = '', hash = ''] = text.split('\n');
+  if (!text.includes('\n\n') || !isPosition(position)) return null;
+  const hex = hexOf(hash);
+  return hex === null || origin === '' ? null : { file, origin, position: Number(position), hash: hex };
+}
+
+function hexOf(base64: string): string | null {
+  try {
+    const bytes = Array.from(atob(base64), (letter) => letter.charCodeAt(0).toString(16).padStart(2, '0'));
+    return bytes.length === 32 ? bytes.join('') : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The difference between the log and a checkpoint; null if they match. */
+function differenceTo(checkpoint: CheckpointFile, { head, broken, places }: Result): string | null {
+  const { position, hash, origin } = checkpoint;
+  if (position > head.position) {
+    return broken === null
+      ? `The event log ends at position ${head.position}. Later events were deleted or not exported`
+      : `The hash chain is already broken at position ${broken.position}`;
+  }
+  const there = places.find((place) => place.position === position);
+  if (there?.hash !== hash)
+    return `The hash at position ${position} differs. The event log was rewritten at or before this position`;
+  return there.origin === origin ? null : `The checkpoint belongs to another event log (${origin})`;
+}
+
+interface Props {
+  result: Result;
+  checkpoints: readonly CheckpointFile[];
+  seconds: number;
+  /** The expected hash of the head; empty for none. */
+  expected: string;
+}
+
+/** Reports whether the chain, the expected hash and each checkpoint match. A broken chain skips the hash. */
+function SealResult({ result, checkpoints, seconds, expected }: Props) {
+  const { head, broken } = result;
+  return (
+    <Stack mt="md" gap="md">
+      {broken === null ? (
+        <Verdict
+          holds
+          title={`The hash chain is valid: ${head.position.toLocaleString()} events in ${seconds.toFixed(1)} s`}
+        >
+          <Text size="sm">
+            Hash of the last event, <Time at={head.occurred_at ?? new Date(0).toISOString()} />. Store it, or a
+            checkpoint, where the operator of the service cannot change it:
+          </Text>
+          <Group gap={4} wrap="nowrap">
+            <Code style={{ overflowWrap: 'anywhere' }}>{head.hash}</Code>
+            <CopyButton text={head.hash} label="Copy hash" />
+          </Group>
+        </Verdict>
+      ) : (
+        <Verdict title={`The hash chain is broken at event ${broken.position.toLocaleString()}`}>
+          <Text size="sm">
+            Event {broken.position}: {broken.reason}. Events up to {head.position.toLocaleString()} are valid.{' '}
+            <Link to="/" search={{ at: head.position }}>
+              Show the schema at that event
+            </Link>
+          </Text>
+        </Verdict>
+      )}
+      {expected !== '' && broken === null && (
+        <Verdict
+          holds={expected === head.hash}
+          title={expected === head.hash ? 'The hash of the last event matches' : 'The hash of the last event differs'}
+        >
+          {expected !== head.hash && (
+            <Text size="sm">
+              Either new events were added or the event log was rewritten. A checkpoint of that position shows which.
+            </Text>
+          )}
+        </Verdict>
+      )}
+      {checkpoints.map((checkpoint) => {
+        const difference = differenceTo(checkpoint, result);
+        return (
+          <Verdict
+            key={checkpoint.file}
+            holds={difference === null}
+            title={`${checkpoint.file}: ${difference === null ? 'matches' : 'differs'}`}
+          >
+            <Text size="sm">
+              {difference === null
+                ? `The events up to position ${checkpoint.position.toLocaleString()} have not changed since the checkpoint was signed.`
+                : `${difference}.`}{' '}
+              Run dps verify with your stored keys to verify the signature.
+            </Text>
+          </Verdict>
+        );
+      })}
+    </Stack>
+  );
+}
+
+function Verdict({ holds = false, title, children }: { holds?: boolean; title: string; children?: ReactNode }) {
+  return (
+    <Alert
+      color={holds ? 'teal' : 'red'}
+      variant="light"
+      icon={<Glyph path={holds ? heldIcon : brokenIcon} />}
+      title={title}
+      styles={{ title: { color: 'var(--mantine-color-text)' } }}
+    >
+      {children}
+    </Alert>
+  );
+}
+
+interface Checking {
+  wanted: readonly number[];
+  onProgress: (checked: number) => void;
+  signal: AbortSignal;
+}
+
+/** @throws errors of the stream, and when it is aborted */
+async function checkLog(bytes: ReadableStream<Uint8Array>, { wanted, onProgress, signal }: Checking): Promise<Result> {
+  const worker = new Worker(new URL('./seal.worker.ts', import.meta.url), { type: 'module' });
+  const reader = bytes.getReader();
+  const say = (message: ToSeal, transfer: Transferable[] = []) => worker.postMessage(message, transfer);
+  try {
+    return await new Promise<Result>((resolve, reject) => {
+      signal.addEventListener('abort', () => reject(new Error('The verification was stopped.')));
+      worker.onerror = ({ message }) => reject(new Error(`The verification failed to run. ${message}`));
+      const give = async (): Promise<void> => {
+        const { value } = await reader.read();
+        say({ kind: 'chunk', bytes: value ?? null }, value === undefined ? [] : [value.buffer as ArrayBuffer]);
+      };
+      worker.onmessage = ({ data }: MessageEvent<FromSeal>) => {
+        if (data.kind === 'more') give().catch(reject);
+        else if (data.kind === 'progress') onProgress(data.checked);
+        else if (data.kind === 'failed') reject(new Error(data.message));
+        else resolve(data);
+      };
+      say({ kind: 'check', wanted: [...wanted] });
+    });
+  } finally {
+    worker.terminate();
+    await reader.cancel().catch(() => undefined);
+  }
+}
 
 /**
  * Reads nothing before its button is pressed; leaving the page cancels it. A broken chain is a result and not an

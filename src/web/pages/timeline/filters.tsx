@@ -10,7 +10,7 @@ import { useHere } from '../../shared/use-still-here.js';
 import type { TimelineSearch } from './search.js';
 import classes from './page.module.css';
 
-interface Props {
+interface FiltersProps {
   search: TimelineSearch;
   onChange: (changed: Partial<TimelineSearch>) => void;
 }
@@ -41,7 +41,7 @@ const TYPING = 350;
  * when all filters are cleared.
  * @param props.onChange called with changes; undefined removes a filter
  */
-export function Filters(props: Props) {
+export function Filters(props: FiltersProps) {
   const isFiltered = NAMES.some((name) => props.search[name] !== undefined);
   // On a phone, all inputs would fill half of the screen.
   const [isOpen, setOpen] = useState(NAMES.some((name) => name !== 'q' && props.search[name] !== undefined));
@@ -75,7 +75,7 @@ export function Filters(props: Props) {
   );
 }
 
-function Boxes({ search, onChange }: Props) {
+function Boxes({ search, onChange }: FiltersProps) {
   const { data: collections = [] } = useQuery(collectionsQuery());
   const isHere = useHere();
   // Collects input of all fields, because the user may move on during the pause.

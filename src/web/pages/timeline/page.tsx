@@ -1,24 +1,218 @@
 import sealIcon from 'icon:verified';
-import { Button, Group, Text, Title } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { Button, Group, Text, Title, Alert, Badge, UnstyledButton } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
-import { useMemo } from 'react';
-import { batchesQuery } from '../../service/history-queries.js';
+import { useMemo, useEffect, useState, type ReactNode, useId } from 'react';
+import openIcon from 'icon:expand_more';
+import { batchesQuery, batchQuery } from '../../service/history-queries.js';
 import type { Batch } from '../../service/types.js';
 import { Glyph } from '../../shared/glyph.js';
 import { More } from '../../shared/more.js';
 import { Page } from '../../shared/page.js';
 import { useTitle } from '../../shared/page-title.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
-import { dayOf } from '../../shared/time.js';
+import { dayOf, Time } from '../../shared/time.js';
 import { Waiting } from '../../shared/waiting.js';
-import { BatchItem } from './batch-item.js';
-import { Comparing } from './comparing.js';
 import { Filters } from './filters.js';
-import { LinkedBatch } from './linked-batch.js';
 import { type TimelineSearch, filterOf } from './search.js';
-import { useSettled } from './use-settled.js';
 import classes from './page.module.css';
+import { brief } from '../../shared/brief.js';
+import { ChangeList } from '../../shared/changes/change-list.js';
+import { useBatchChanges } from '../../shared/changes/use-batch-changes.js';
+import { useMay } from '../../service/use-session.js';
+
+/** Links from a change: the schema at that time, a revert, and a comparison. */
+interface WaysProps {
+  batch: Batch;
+  /** The position selected for a comparison. */
+  from: number | undefined;
+  onFrom: (position: number) => void;
+}
+
+/**
+ * Reverting is for admins. Compared positions are sorted.
+ * @param props.onFrom called with the position of this change to select it
+ */
+function Ways({ batch: { last_position: position }, from, onFrom }: WaysProps) {
+  const mayGoBack = useMay('carryOut');
+  return (
+    <Group gap="xs" mb="md">
+      <Button component={Link} to="/" search={{ at: position } as never} size="xs" variant="default">
+        Show schema
+      </Button>
+      {from === undefined || from === position ? (
+        <Button size="xs" variant="default" disabled={from === position} onClick={() => onFrom(position)}>
+          {from === position ? 'Choose another change' : 'Compare'}
+        </Button>
+      ) : (
+        <Button
+          component={Link}
+          to="/timeline/compare"
+          search={inOrder(from, position) as never}
+          size="xs"
+          variant="default"
+        >
+          Compare with event {from}
+        </Button>
+      )}
+      {mayGoBack && (
+        <Button component={Link} to="/review" search={{ to: position } as never} size="xs" variant="default">
+          Go back to this point
+        </Button>
+      )}
+    </Group>
+  );
+}
+
+const inOrder = (one: number, other: number) => ({ from: Math.min(one, other), to: Math.max(one, other) });
+
+interface BatchItemProps {
+  batch: Batch;
+  isOpen: boolean;
+  onToggle: () => void;
+  from?: number | undefined;
+  onFrom: (position: number) => void;
+}
+
+/**
+ * Loads the changes when opened.
+ * @param props.from the position selected for a comparison, if any
+ */
+function BatchItem({ batch, isOpen, onToggle, from, onFrom }: BatchItemProps) {
+  const { actor, summary, reason, occurred_at: at, events, last_position: position } = batch;
+  const details = useId();
+  return (
+    <li className={classes.batch} data-open={isOpen || undefined}>
+      <UnstyledButton className={classes.line} aria-expanded={isOpen} aria-controls={details} onClick={onToggle}>
+        <span className={classes.chevron} data-open={isOpen}>
+          <Glyph path={openIcon} />
+        </span>
+        <span className={classes.what}>
+          <Text component="span" size="sm" fw={550} className={classes.summary}>
+            {brief(summary, 240)}
+          </Text>
+          {reason !== null && (
+            <Text component="span" size="sm" className={classes.reason}>
+              {brief(reason, 300)}
+            </Text>
+          )}
+          <Text component="span" size="xs" c="dimmed">
+            {actor.name}, <Time at={at} as="clock" />,{' '}
+            {events === 1 ? `event ${position}` : `${events} events to ${position}`}
+          </Text>
+        </span>
+      </UnstyledButton>
+      <div id={details}>
+        {isOpen && <Details batch={batch} ways={<Ways batch={batch} from={from} onFrom={onFrom} />} />}
+      </div>
+    </li>
+  );
+}
+
+function Details({ batch, ways }: { batch: Batch; ways: ReactNode }) {
+  const { command, ip, user_agent: agent, request_id: request } = batch;
+  const { data, more, error, refetch } = useBatchChanges(batch);
+  return (
+    <div className={classes.details}>
+      {ways}
+      <Group gap={6} mb="md">
+        {[command, ip, agent, request && `request ${request}`].map((fact) =>
+          fact ? (
+            <Badge key={fact} variant="default" tt="none" fw={500} size="sm" maw="100%">
+              {brief(fact, 80)}
+            </Badge>
+          ) : null,
+        )}
+      </Group>
+      {error !== null && <ProblemAlert error={error} retry={() => void refetch()} />}
+      {data === undefined && error === null && <Waiting label="Loading the changes" height="100px" />}
+      {data && <ChangeList changes={data} more={more} />}
+    </div>
+  );
+}
+
+/* Adds new changes at the top only while the user has not scrolled down. */
+
+/** Pixels that count as the top. */
+const TOP = 40;
+
+interface Settled {
+  shown: readonly Batch[];
+  /** The number of held back changes. */
+  fresh: number;
+  show: () => void;
+}
+
+/**
+ * @param batches newest first
+ * @param isReading whether a change is open, so that nothing moves
+ * @returns all of them at first; later ones are held back until `show`, or until the page is at its top
+ */
+function useSettled(batches: readonly Batch[], isReading: boolean): Settled {
+  const newest = batches[0]?.last_position ?? 0;
+  const [held, setHeld] = useState(newest);
+  useEffect(() => {
+    if (newest > held && !isReading && isAtTop()) setHeld(newest);
+  }, [newest, held, isReading]);
+  // Another filter may end before the shown ones.
+  const upTo = Math.min(held, newest);
+  const shown = newest > held ? batches.filter(({ last_position: last }) => last <= upTo) : batches;
+  // Otherwise a filter without older matches would leave the page empty.
+  const isAll = shown.length === 0;
+  return {
+    shown: isAll ? batches : shown,
+    fresh: isAll ? 0 : batches.length - shown.length,
+    show: () => {
+      setHeld(newest);
+      document.getElementById('page')?.scrollTo({ top: 0 });
+    },
+  };
+}
+
+const isAtTop = (): boolean => (document.getElementById('page')?.scrollTop ?? 0) < TOP;
+
+interface Props {
+  id: string;
+  onClose: () => void;
+  from?: number | undefined;
+  onFrom: (position: number) => void;
+}
+
+/**
+ * Renders nothing while loading. Shows a message for an unknown change.
+ * @param props.id of the batch
+ */
+function LinkedBatch({ id, onClose, ...comparing }: Props) {
+  const { data: batch, error } = useQuery(batchQuery(id));
+  if (error !== null) return <ProblemAlert error={error} />;
+  if (batch === undefined) return null;
+  if (batch === null) return <Text c="dimmed">The event log has no such change.</Text>;
+  return (
+    <section aria-label="Linked change">
+      <h2 className={classes.day}>{dayOf(batch.occurred_at)}</h2>
+      <ol className={classes.batches}>
+        <BatchItem batch={batch} isOpen onToggle={onClose} {...comparing} />
+      </ol>
+    </section>
+  );
+}
+
+/** @param props.from a position */
+function Comparing({ from, onStop }: { from: number; onStop: () => void }) {
+  return (
+    <Alert variant="light" color="iris" my="sm" role="status" aria-label="Comparing">
+      <Group gap="sm">
+        <Text size="sm">Comparing event {from}. Open another change, or</Text>
+        <Button component={Link} to="/timeline/compare" search={{ from, to: 'now' } as never} size="xs">
+          Compare with the current schema
+        </Button>
+        <Button size="xs" variant="default" onClick={onStop}>
+          Cancel{' '}
+        </Button>
+      </Group>
+    </Alert>
+  );
+}
 
 const route = getRouteApi('/timeline');
 

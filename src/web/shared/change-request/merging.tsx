@@ -2,8 +2,7 @@
 import { useState } from 'react';
 import type { MergeConflict, Resolution } from '../../../schema/merge/model.js';
 import { UnreachableError } from '../../service/errors.js';
-import { Decide } from '../conflicts/decide.js';
-import { conflictsIn } from '../conflicts/merge-conflicts.js';
+import { Decide, conflictsIn } from '../conflicts/decide.js';
 import { ProblemAlert } from '../problem-alert.js';
 import { SteadyButton } from '../steady-button.js';
 

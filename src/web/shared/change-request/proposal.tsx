@@ -1,12 +1,12 @@
-import { Badge, Group, Stack, Text, Textarea } from '@mantine/core';
-import { useState } from 'react';
+import { Badge, Group, Stack, Text, Textarea, PasswordInput } from '@mantine/core';
+import { useState, type FormEvent } from 'react';
+import { useMutation } from '@tanstack/react-query';
 import type { Act } from '../../service/proposal-queries.js';
 import { RefusedError } from '../../service/errors.js';
-import type { ChangeRequest } from '../../service/types.js';
+import type { ChangeRequest, User } from '../../service/types.js';
 import { useMay, useSession } from '../../service/use-session.js';
 import { brief } from '../brief.js';
 import { Caution } from '../caution.js';
-import { ChoosePassword } from '../choose-password.js';
 import { ConfirmButton } from '../confirm-button.js';
 import { ProblemAlert } from '../problem-alert.js';
 import { Section } from '../section.js';
@@ -14,6 +14,43 @@ import { SteadyButton } from '../steady-button.js';
 import { Time } from '../time.js';
 import { Later } from './later.js';
 import { useAct } from './use-act.js';
+import { setOwnPassword } from '../../service/account-queries.js';
+
+/** @param props.onChosen called when the user is signed in with the new password */
+function ChoosePassword({ user, onChosen }: { user: User; onChosen: () => void }) {
+  const [password, setPassword] = useState('');
+  const setting = useMutation({ mutationFn: () => setOwnPassword(user, password), onSuccess: onChosen });
+  const problem = setting.error instanceof RefusedError ? setting.error.at('password') : undefined;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setting.mutate();
+  };
+  return (
+    <form onSubmit={submit} aria-label="Choose your own password">
+      <Stack gap="sm" maw={420}>
+        <Text size="sm">
+          A password that only you know confirms that the approval is yours. All your other sessions end.
+        </Text>
+        {/* Password managers store the new password with the address. */}
+        <input type="text" hidden readOnly autoComplete="username" value={user.email} />
+        <PasswordInput
+          label="New password"
+          autoComplete="new-password"
+          required
+          withAsterisk={false}
+          value={password}
+          error={problem}
+          aria-invalid={problem !== undefined}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+        />
+        {setting.error !== null && problem === undefined && <ProblemAlert error={setting.error} />}
+        <SteadyButton type="submit" w="fit-content" disabled={password === ''} loading={setting.isPending}>
+          Set password
+        </SteadyButton>
+      </Stack>
+    </form>
+  );
+}
 
 type Proposed = NonNullable<ChangeRequest['proposal']>;
 type Remark = Proposed['comments'][number];

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { spellingFault } from '../../../../src/schema/normal-form/types/type-spelling.js';
+import { spellingFault } from '../../../../src/schema/normal-form/types/column-type.js';
 
 const SHOWN = 'must be written as PostgreSQL shows it';
 const AN_ARRAY = `${SHOWN}: an array is its element and []`;

@@ -1,19 +1,155 @@
 /** The reason, and the buttons to apply or propose. */
-import { Button, Group, Popover, Stack, Switch, TextInput } from '@mantine/core';
-import { useMemo } from 'react';
+import { Button, Group, Popover, Stack, Switch, TextInput, ActionIcon, Menu, Tooltip, Text } from '@mantine/core';
+import { useMemo, type ReactNode } from 'react';
+import downloadIcon from 'icon:download';
 import { UnreachableError } from '../../../service/errors.js';
 import { useMay } from '../../../service/use-session.js';
 import { ConfirmButton } from '../../../shared/confirm-button.js';
 import { counted } from '../../../shared/amounts.js';
 import { deletedCollections } from '../model/items.js';
-import { lossesOf } from '../model/plan.js';
+import { lossesOf, scriptOf } from '../model/plan.js';
 import { LONGEST_REASON } from '../model/reason.js';
 import type { Review } from '../use-review.js';
-import { ExportMenu } from './export-menu.js';
 import { Propose } from './propose.js';
-import { Verdict } from './verdict.js';
 import { SteadyButton } from '../../../shared/steady-button.js';
 import classes from './parts.module.css';
+import { addressOf } from '../../../service/review-queries.js';
+import { saveText } from '../../../shared/save.js';
+import { Glyph } from '../../../shared/glyph.js';
+import { useCopy } from '../../../shared/use-copy.js';
+import { curlFor } from '../model/commands.js';
+import { brief } from '../../../shared/brief.js';
+
+/** The result of the last dry run, and why another is not possible. */
+interface VerdictProps {
+  review: Review;
+  held: string | null;
+}
+
+/**
+ * Empty without a dry run or obstacle.
+ * @param props.held why it cannot be applied now; null if it can
+ */
+function Verdict({ review, held }: VerdictProps) {
+  const { carriedOut, isPlanning, plan } = review;
+  return (
+    <div className={classes.verdict} role="status">
+      {carriedOut.length === 0 && <Text size="sm">No change is selected.</Text>}
+      {held !== null && <Text size="sm">{held}</Text>}
+      {isPlanning && plan !== undefined && <Text size="sm">Planning …</Text>}
+      {held === null && <ByPolicy review={review} />}
+      {held === null && <Planned review={review} />}
+      <Refused review={review} />
+      <NoAnswer review={review} />
+    </div>
+  );
+}
+
+function ByPolicy({ review: { stops } }: { review: Review }) {
+  const left = stops.filter(({ isKnown }) => !isKnown);
+  if (left.length === 0) return null;
+  const isRefused = left.some(({ canBeKnown }) => !canBeKnown);
+  const what = left.length === 1 ? '1 finding' : `${left.length} findings`;
+  return (
+    <Text size="sm" className={classes.badText}>
+      {isRefused
+        ? `The policy blocks this change because of ${what}. See “Blocked by the policy”.`
+        : `Acknowledge ${what} before you apply. See “Blocked by the policy”.`}
+    </Text>
+  );
+}
+
+/** Longer messages are shown with the steps of the request. */
+const LONGEST = 400;
+
+function Planned({ review: { plan, isRehearsed } }: { review: Review }) {
+  if (plan === undefined) return null;
+  if (plan.online !== undefined) {
+    const steps = plan.online.steps.map(({ summary }) => summary).join('; ');
+    return <Text size="sm">The service first prepares: {brief(steps, LONGEST)}.</Text>;
+  }
+  if (!isRehearsed || plan.accepted !== true) return null;
+  return (
+    <Text size="sm" className={classes.good}>
+      The dry run succeeded. Nothing was changed.
+    </Text>
+  );
+}
+
+function Refused({ review: { problems } }: { review: Review }) {
+  const { at, elsewhere } = problems;
+  return (
+    <>
+      {at.size > 0 && (
+        <Bad>{at.size === 1 ? '1 change was' : `${at.size} changes were`} rejected. See the error at each change.</Bad>
+      )}
+      {elsewhere.map(({ message }) => (
+        <Bad key={message}>{message}</Bad>
+      ))}
+    </>
+  );
+}
+
+function NoAnswer({ review: { carryOut, rehearsal, planError } }: { review: Review }) {
+  const error = carryOut.error ?? rehearsal.error ?? planError;
+  if (!(error instanceof UnreachableError)) return null;
+  return (
+    <Bad>
+      {error.message}{' '}
+      {carryOut.error !== null &&
+        'Apply again. The service applies the change only once, even if this attempt succeeded.'}
+    </Bad>
+  );
+}
+
+const Bad = ({ children }: { children: ReactNode }) => (
+  <Text size="sm" className={classes.badText} role="alert">
+    {children}
+  </Text>
+);
+
+const JSON_TYPE = 'application/json';
+const YAML_TYPE = 'application/yaml';
+
+/** Without unselected items. SQL is available with a plan. */
+function ExportMenu({ review }: { review: Review }) {
+  const { copy, copied } = useCopy();
+  const { applying, plan, why } = review;
+  const sent = () => ({ hash: applying.hash, diff: applying.diff() });
+  const curl = () =>
+    curlFor({ origin: location.origin, path: addressOf(applying), body: JSON.stringify(sent()), reason: why });
+  const asYaml = async () => (await import('../../../service/yaml.js')).yamlText(sent());
+  const label = copied ? 'Copied' : 'Download or copy';
+  return (
+    <Menu position="top-start" shadow="md" withinPortal={false}>
+      <Menu.Target>
+        <Tooltip label={label}>
+          <ActionIcon variant="default" size={36} aria-label={label}>
+            <Glyph path={downloadIcon} />
+          </ActionIcon>
+        </Tooltip>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>Download</Menu.Label>
+        <Menu.Item onClick={() => saveText('diff.json', JSON_TYPE, JSON.stringify(sent(), null, 2))}>
+          Diff (JSON)
+        </Menu.Item>
+        <Menu.Item onClick={() => void asYaml().then((text) => saveText('diff.yaml', YAML_TYPE, text))}>
+          Diff (YAML)
+        </Menu.Item>
+        {plan !== undefined && (
+          <Menu.Item onClick={() => saveText('change.sql', 'application/sql', scriptOf(plan))}>SQL</Menu.Item>
+        )}
+        <Menu.Divider />
+        <Menu.Label>Copy</Menu.Label>
+        <Menu.Item onClick={() => copy(curl())}>As curl</Menu.Item>
+        <Menu.Item onClick={() => copy(JSON.stringify(sent(), null, 2))}>As a diff</Menu.Item>
+        <Menu.Item onClick={() => void asYaml().then(copy)}>As YAML</Menu.Item>
+        {plan !== undefined && <Menu.Item onClick={() => copy(scriptOf(plan))}>As SQL</Menu.Item>}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
 
 interface Props {
   review: Review;

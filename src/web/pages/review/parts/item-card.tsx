@@ -1,17 +1,185 @@
-import { Badge, Button, Checkbox, Group, Stack } from '@mantine/core';
-import { useId, useState } from 'react';
+import { Badge, Button, Checkbox, Group, Stack, ActionIcon, Menu, Code, UnstyledButton } from '@mantine/core';
+import { useId, useState, type ReactNode } from 'react';
+import copyIcon from 'icon:content_copy';
 import type { Problem } from '../../../service/types.js';
-import { type Item, type Member, withDependents } from '../model/items.js';
-import { plain } from '../model/phrase.js';
-import { countFields } from '../model/reason.js';
+import { type Item, type Member, withDependents, chosenOf } from '../model/items.js';
+import { plain, type Phrase } from '../model/phrase.js';
+import { countFields, reasonFor } from '../model/reason.js';
 import { memberSentence, nameOf, sentencesOf } from '../model/sentences.js';
 import type { LockedTable, Statement } from '../model/plan.js';
 import type { Review } from '../use-review.js';
-import { CopyMenu } from './copy-menu.js';
-import { DocumentValues, MemberValues } from './values.js';
-import { PhraseText } from './phrase-text.js';
 import { Statements } from './statements.js';
 import classes from './parts.module.css';
+import { addressOf } from '../../../service/review-queries.js';
+import { Glyph } from '../../../shared/glyph.js';
+import { useCopy } from '../../../shared/use-copy.js';
+import { curlFor } from '../model/commands.js';
+import { valueText } from '../../../shared/changes/sentences.js';
+import { brief } from '../../../shared/brief.js';
+
+const SHORT = 240;
+/** The maximum length on the page. */
+const LONGEST = 50_000;
+
+/**
+ * Distinguishes undefined, null and empty text.
+ * @param props.label for screen readers
+ */
+function Value({ of, label }: { of: unknown; label: string }) {
+  if (of === undefined || of === null) return <span className={classes.nothing}>{of === null ? 'null' : 'none'}</span>;
+  const text = valueText(of);
+  if (text.length > SHORT) return <LongText text={text} label={label} />;
+  return <bdi className={classes.value}>{text === '' ? '(empty text)' : text}</bdi>;
+}
+
+function LongText({ text, label }: { text: string; label: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const says = isOpen ? 'Show less' : `Show all ${text.length.toLocaleString()} characters`;
+  return (
+    <>
+      <bdi className={isOpen ? classes.long : classes.value}>
+        {isOpen ? text.slice(0, LONGEST) : brief(text, SHORT)}
+      </bdi>
+      <UnstyledButton
+        className={classes.more}
+        aria-expanded={isOpen}
+        aria-label={`${says} of ${label}`}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {says}
+      </UnstyledButton>
+      {isOpen && text.length > LONGEST && (
+        <span className={classes.nothing}>
+          … and {(text.length - LONGEST).toLocaleString()} more characters. Download the diff to see all of them.
+        </span>
+      )}
+    </>
+  );
+}
+
+/** Short values share a line. */
+function MemberValues({ member }: { member: Member }) {
+  const path = member.path.join('.');
+  return (
+    <div className={classes.sides} data-short={isShort(member) || undefined}>
+      <div className={classes.path}>
+        <Code>{path}</Code>
+      </div>
+      <div className={classes.before}>
+        <span className={classes.side}>before</span>
+        <Value of={member.before} label={`${path} before`} />
+      </div>
+      <div className={classes.after}>
+        <span className={classes.side}>after</span>
+        <Value of={member.after} label={`${path} after`} />
+      </div>
+    </div>
+  );
+}
+
+/** Fits into one line. */
+const isShort = ({ before, after }: Member): boolean =>
+  [before, after].every((value) => value === undefined || valueText(value).length <= 24);
+
+/** The number of members shown first, without defaults. */
+const FIRST = 6;
+/** Members repeated by the heading or others. */
+const REPEATED = new Set(['collection', 'field', 'name', 'table', 'many_collection', 'many_field']);
+
+/** @param children further content behind its button */
+function DocumentValues({ item: { document, how }, children }: { item: Item; children: ReactNode }) {
+  const [isAll, setAll] = useState(false);
+  const members = membersOf(document ?? {});
+  const shown = isAll ? members : members.filter(([, value]) => isTelling(value)).slice(0, FIRST);
+  return (
+    <div>
+      <dl className={classes.document} data-how={how}>
+        {shown.map(([path, value]) => (
+          <div key={path}>
+            <dt>{path}</dt>
+            <dd>
+              <Value of={value} label={path} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <div className={classes.further}>
+        {(isAll || shown.length < members.length) && (
+          <Button variant="subtle" color="gray" size="compact-xs" aria-expanded={isAll} onClick={() => setAll(!isAll)}>
+            {isAll ? 'Show fewer members' : `Show all ${members.length} members`}
+          </Button>
+        )}
+        {children}
+      </div>
+    </div>
+  );
+}
+
+function membersOf(document: object, prefix = ''): [path: string, value: unknown][] {
+  return Object.entries(document).flatMap(([name, value]: [string, unknown]): [string, unknown][] => {
+    if (REPEATED.has(name)) return [];
+    const isPart = (name === 'meta' || name === 'schema') && typeof value === 'object' && value !== null;
+    return isPart ? membersOf(value, `${name}.`) : [[prefix + name, value]];
+  });
+}
+
+const isTelling = (value: unknown): boolean =>
+  !(value === null || value === false || value === '' || (Array.isArray(value) && value.length === 0));
+
+/* Exports one change: as a command, a diff, or YAML. */
+
+/** Contains only this change to the reviewed schema, and no token. */
+function CopyMenu({ item, review }: { item: Item; review: Review }) {
+  const { copy, copied } = useCopy();
+  const { items, applying, original } = review;
+  const others = () => new Set(items.filter(({ key }) => key !== item.key).map(({ key }) => key));
+  const own = () => chosenOf(original, items, others()).diff;
+  const body = () => ({ hash: applying.hash, diff: own() });
+  const asCurl = () =>
+    curlFor({
+      origin: location.origin,
+      path: addressOf(applying),
+      body: JSON.stringify(body()),
+      reason: reasonFor([item]),
+    });
+  const asYaml = async () => copy((await import('../../../service/yaml.js')).yamlText(own()));
+  return (
+    <Menu position="bottom-end" shadow="md" withinPortal={false}>
+      <Menu.Target>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size="sm"
+          aria-label={copied ? 'Copied' : `Copy ${nameOf(item)} as …`}
+        >
+          <Glyph path={copyIcon} size={16} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => copy(asCurl())}>Copy as curl</Menu.Item>
+        <Menu.Item onClick={() => copy(JSON.stringify(body(), null, 2))}>Copy as a diff</Menu.Item>
+        <Menu.Item onClick={() => void asYaml()}>Copy as YAML</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/** Each name is isolated, because it may be written from right to left. */
+function PhraseText({ phrase }: { phrase: Phrase }) {
+  return (
+    <span>
+      {phrase.map((part, index) =>
+        typeof part === 'string' ? (
+          part
+        ) : (
+          <bdi key={`${index} ${part.name}`} className={classes.name}>
+            {part.name}
+          </bdi>
+        ),
+      )}
+    </span>
+  );
+}
 
 const LOOKS = {
   made: { color: 'teal', label: 'new' },

@@ -6,7 +6,7 @@ import type { Stop } from '../model/policy.js';
 import type { Review } from '../use-review.js';
 import classes from './parts.module.css';
 
-interface Props {
+interface StoppedProps {
   review: Review;
   /** Renders a finding. */
   children: (finding: Finding) => ReactNode;
@@ -18,7 +18,7 @@ const MOST = 100;
 /**
  * Renders nothing if nothing is blocked. Shows a hundred, those without acknowledgement first, and counts the rest.
  */
-export function Stopped({ review: { stops, acknowledge }, children }: Props) {
+export function Stopped({ review: { stops, acknowledge }, children }: StoppedProps) {
   if (stops.length === 0) return null;
   return (
     <section className={classes.section} data-tone="bad">

@@ -15,7 +15,7 @@ import { SteadyButton } from '../../../shared/steady-button.js';
 import { useHere } from '../../../shared/use-still-here.js';
 import type { Review } from '../use-review.js';
 
-interface Props {
+interface ProposeProps {
   review: Review;
   isHeld: boolean;
 }
@@ -24,7 +24,7 @@ interface Props {
  * The main button for users who may not apply. Opens the change request.
  * @param props.isHeld whether nothing can be sent now
  */
-export function Propose({ review, isHeld }: Props) {
+export function Propose({ review, isHeld }: ProposeProps) {
   const isAll = !useMay('carryOut');
   // Acknowledgements are needed here; approvals are what the request is for.
   const isAsked = review.stops.some(({ canBeKnown, isKnown }) => canBeKnown && !isKnown);

@@ -1,16 +1,22 @@
 /** An imported snapshot: of this service at another time, of another environment, or of Directus. */
-import { Button, Group, Stack, Switch, Text, Title } from '@mantine/core';
+import { Button, Group, Stack, Switch, Text, Title, Paper } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useMemo, useState, type ReactNode } from 'react';
 import type { MergeConflict, Resolution } from '../../../../schema/merge/model.js';
 import { RefusedError } from '../../../service/errors.js';
-import { type Reviewed, type SentFile, compareFile, mergeFile, readDocument } from '../../../service/review-queries.js';
+import {
+  type Reviewed,
+  type SentFile,
+  compareFile,
+  mergeFile,
+  readDocument,
+  sinceThenQuery,
+} from '../../../service/review-queries.js';
 import { counted } from '../../../shared/amounts.js';
 import { brief } from '../../../shared/brief.js';
 import { Answered } from '../../../shared/answered.js';
-import { Decide } from '../../../shared/conflicts/decide.js';
-import { conflictsIn } from '../../../shared/conflicts/merge-conflicts.js';
+import { Decide, conflictsIn } from '../../../shared/conflicts/decide.js';
 import { Page } from '../../../shared/page.js';
 import { useTitle } from '../../../shared/page-title.js';
 import { failingCollections, withoutCollections } from '../model/file-document.js';
@@ -19,10 +25,85 @@ import { Frame } from '../parts/frame.js';
 import type { ReviewSearch } from '../search.js';
 import { Workspace } from '../workspace.js';
 import { renewalOf } from '../source.js';
-import { AskBase } from './ask-base.js';
 import { type BroughtFile, broughtFile } from './files.js';
-import { KeptOfOthers, MadeFrom, NOW, Unsaid } from './made-from.js';
-import { STILL } from './past-source.js';
+import { KeptOfOthers, MadeFrom, NOW, Unsaid, type Base } from './made-from.js';
+import { STILL, momentText } from './past-source.js';
+import { ChangeList } from '../../../shared/changes/change-list.js';
+import { changesOf } from '../../../shared/changes/sentences.js';
+import { Section } from '../../../shared/section.js';
+import { Waiting } from '../../../shared/waiting.js';
+
+/**
+ * A file name tells when the file was made, but not from which schema. The user is asked if others changed the schema
+ * since.
+ */
+interface AskBaseProps {
+  /** The file name. */
+  name: string;
+  /** ISO 8601, from the file name. */
+  named: string;
+  onChoose: (base: Base) => void;
+  /** The comparison with the current schema, which is the same without concurrent changes. */
+  children: ReactNode;
+}
+
+/** Changes shown below the question. */
+const AT_FIRST = 20;
+
+function AskBase({ name, named, onChoose, children }: AskBaseProps) {
+  useTitle(`${name} · Review`);
+  const { data: diff, error } = useQuery({ ...STILL, ...sinceThenQuery(named) });
+  // If it cannot be read, the comparison shows the error.
+  if (error !== null) return children;
+  const changes = diff && changesOf(diff);
+  if (changes?.length === 0) return children;
+  return (
+    <Page>
+      <Title order={1} size="h3" mb="lg">
+        <bdi>{name}</bdi>
+      </Title>
+      {changes === undefined ? (
+        <Waiting label="Loading later changes" height="240px" />
+      ) : (
+        <Stack gap="lg">
+          <Text>
+            The file name is dated {momentText(named)}. {countText(changes.length)} since then. Which schema was the
+            file created from?
+          </Text>
+          <Answer
+            label="This schema, at that time"
+            about="Later changes are kept. If the file changes the same values, you choose."
+            onChoose={() => onChoose(named)}
+          />
+          <Answer
+            label="The schema of another environment"
+            about="The whole file is compared with the current schema. Later changes that differ from the file are reverted. Choose this also to restore an old state."
+            onChoose={() => onChoose(NOW)}
+          />
+          <Section title="Later changes">
+            <ChangeList changes={changes} first={AT_FIRST} />
+          </Section>
+        </Stack>
+      )}
+    </Page>
+  );
+}
+
+const countText = (count: number): string =>
+  count === 1 ? 'One object has changed' : `${count.toLocaleString()} objects have changed`;
+
+function Answer({ label, about, onChoose }: { label: string; about: string; onChoose: () => void }) {
+  return (
+    <Paper p="md" radius="md" withBorder>
+      <Button variant="default" onClick={onChoose}>
+        {label}
+      </Button>
+      <Text size="sm" c="dimmed" mt="xs">
+        {about}
+      </Text>
+    </Paper>
+  );
+}
 
 interface Props {
   search: ReviewSearch & { file: string };

@@ -17,7 +17,7 @@ const OTHER = 'other';
 
 export type Base = string | number;
 
-interface Props {
+interface NOWProps {
   base: Base;
   /** The time in the file name; null if there is none. */
   named: string | null;
@@ -28,7 +28,7 @@ interface Props {
  * Users who may read the history can choose a recent point; all can type a time.
  * @param props.onChange called with a position, a time or `NOW`
  */
-export function MadeFrom({ base, named, onChange }: Props) {
+export function MadeFrom({ base, named, onChange }: NOWProps) {
   const [isOther, setOther] = useState(false);
   const { data: moments = [] } = useQuery({ ...momentsQuery(), enabled: useMay('readHistory') });
   const offered = [

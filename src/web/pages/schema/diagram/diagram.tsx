@@ -1,7 +1,14 @@
 import '@xyflow/react/dist/base.css';
 import { useQuery } from '@tanstack/react-query';
 import { ReactFlowProvider } from '@xyflow/react';
-import type { ListedCollection } from '../../../service/types.js';
+import hubIcon from 'icon:hub';
+import { Button, Center, Stack, Text, ActionIcon, Badge, Group } from '@mantine/core';
+import { useMemo, type ReactNode } from 'react';
+import closeIcon from 'icon:close';
+import tableIcon from 'icon:table';
+import folderIcon from 'icon:folder';
+import { Link } from '@tanstack/react-router';
+import type { ListedCollection, ChangeSummary, Drift } from '../../../service/types.js';
 import { ProblemAlert } from '../../../shared/problem-alert.js';
 import { Waiting } from '../../../shared/waiting.js';
 import type { Film } from '../film/use-film.js';
@@ -9,13 +16,182 @@ import { useFilmGraph } from '../film/use-film-graph.js';
 import { useSteadyLayout } from '../film/use-steady-layout.js';
 import type { SchemaSearch } from '../search.js';
 import { Canvas } from './canvas.js';
-import { ChosenCard } from './chosen-card.js';
 import { Controls } from './controls.js';
 import { layOut } from '../graph/layout.js';
-import { useStanding } from './standing.js';
-import { TooMany } from './too-many.js';
 import { type GraphState, useGraph } from '../graph/use-graph.js';
 import classes from './diagram.module.css';
+import { Glyph } from '../../../shared/glyph.js';
+import { MOST_TABLES } from '../graph/graph.js';
+import { SCHEMA, fieldsQuery, relationsQuery } from '../../../service/queries.js';
+import { request } from '../../../service/request.js';
+import { inWorkQuery } from '../../../service/change-queries.js';
+import { type IndexUnderWay, useIndexesUnderWay } from '../../../shared/indexes-under-way.js';
+import { type DrawnMarks, type Mark, fieldKey } from '../graph/mark.js';
+import { counted } from '../../../shared/amounts.js';
+import { brief } from '../../../shared/brief.js';
+import { MaterialIcon } from '../../../shared/material-icon.js';
+import { inkOf } from '../color.js';
+
+interface ChosenCardProps {
+  collections: readonly ListedCollection[];
+  search: SchemaSearch;
+  onChange: (changed: Partial<SchemaSearch>) => void;
+  film?: Film | undefined;
+}
+
+/**
+ * Renders nothing without a selection, or if it does not exist at that point.
+ * @param props.onChange called with undefined to clear the selection
+ */
+function ChosenCard({ collections, search, onChange, film }: ChosenCardProps) {
+  const found = collections.find(({ collection }) => collection === search.c);
+  if (found === undefined) return null;
+  const { collection, meta, schema } = found;
+  return (
+    <aside className={classes.card} aria-label={`About ${collection}`}>
+      <Group wrap="nowrap" gap="xs" align="center">
+        <span style={{ color: inkOf(meta.color), display: 'grid' }}>
+          <MaterialIcon name={meta.icon} otherwise={schema === null ? folderIcon : tableIcon} />
+        </span>
+        <Text fw={600} truncate flex={1} component="h2" size="md">
+          {collection}
+        </Text>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label="Clear selection"
+          onClick={() => onChange({ c: undefined, near: undefined })}
+        >
+          <Glyph path={closeIcon} size={18} />
+        </ActionIcon>
+      </Group>
+      {meta.note !== null && (
+        <Text size="sm" c="dimmed" mt={4} lineClamp={3}>
+          {brief(meta.note, 300)}
+        </Text>
+      )}
+      <Group gap={6} mt="sm">
+        {schema === null ? <Fact>folder</Fact> : film === undefined && <Facts collection={collection} />}
+        {film && schema !== null && <PastFacts collection={collection} film={film} />}
+        {meta.singleton && <Fact>singleton</Fact>}
+        {meta.hidden && <Fact>hidden</Fact>}
+      </Group>
+      <Button
+        component={Link}
+        to="/collections/$name"
+        params={{ name: collection } as never}
+        size="xs"
+        fullWidth
+        mt="sm"
+      >
+        Open
+      </Button>
+    </aside>
+  );
+}
+
+function Facts({ collection }: { collection: string }) {
+  const fields = useQuery(fieldsQuery(collection));
+  const relations = useQuery(relationsQuery());
+  const out = relations.data?.filter((each) => each.collection === collection).length;
+  const into = relations.data?.filter((each) => each.related_collection === collection).length;
+  return (
+    <>
+      {fields.data && <Fact>{counted(fields.data.length, 'field')}</Fact>}
+      {out !== undefined && out > 0 && <Fact>{counted(out, 'outgoing relation')}</Fact>}
+      {into !== undefined && into > 0 && <Fact>{counted(into, 'incoming relation')}</Fact>}
+    </>
+  );
+}
+
+function PastFacts({ collection, film: { moment } }: { collection: string; film: Film }) {
+  const count = moment.fields?.get(collection)?.size;
+  return count === undefined ? null : <Fact>{counted(count, 'field')} at that time</Fact>;
+}
+
+function Fact({ children }: { children: ReactNode }) {
+  return (
+    <Badge variant="default" tt="none" fw={500}>
+      {children}
+    </Badge>
+  );
+}
+
+/* Current marks of tables and columns: drift and preparations. For admins and auditors. */
+
+/** Milliseconds: a comparison reads the whole catalog. */
+const EVERY = 60_000;
+
+/** Undefined if not requested. Unknown and unreadable marks are omitted. Refreshed every minute. */
+function useStanding(isAsked: boolean): DrawnMarks | undefined {
+  const drift = useQuery({
+    queryKey: [SCHEMA, 'standing'],
+    queryFn: ({ signal }) => request<Drift>('/schema/drift', { signal }),
+    enabled: isAsked,
+    refetchInterval: EVERY,
+  });
+  const changes = useQuery({ ...inWorkQuery(), enabled: isAsked });
+  const indexes = useIndexesUnderWay(isAsked);
+  return useMemo(
+    () => (isAsked ? standingOf(drift.data?.tables ?? [], changes.data ?? [], indexes) : undefined),
+    [isAsked, drift.data, changes.data, indexes],
+  );
+}
+
+type Indexed = Pick<IndexUnderWay, 'collection' | 'field'>;
+
+/** The most important of several marks of a table. */
+function standingOf(
+  tables: Drift['tables'],
+  inWork: readonly Pick<ChangeSummary, 'collections'>[],
+  indexes: readonly Indexed[] = [],
+): DrawnMarks {
+  const collections = new Map<string, Mark>();
+  const fields = new Map<string, Mark>();
+  for (const change of inWork) {
+    for (const name of change.collections) collections.set(name, 'prepared');
+  }
+  for (const { collection, field } of indexes) {
+    collections.set(collection, 'indexing');
+    if (field !== null) fields.set(fieldKey({ collection, field }), 'indexing');
+  }
+  for (const { table, differences } of tables) {
+    collections.set(table, 'drift');
+    for (const { field } of differences) {
+      if (field !== undefined) fields.set(fieldKey({ collection: table, field }), 'drift');
+    }
+  }
+  return { collections, fields, relations: new Map() };
+}
+
+interface TooManyProps {
+  tables: number;
+  hasChosen: boolean;
+  onChange: (changed: Partial<SchemaSearch>) => void;
+}
+
+/**
+ * @param props.tables how many there would be
+ * @param props.hasChosen offers the neighbourhood of the selected table
+ */
+function TooMany({ tables, hasChosen, onChange }: TooManyProps) {
+  return (
+    <Center h="100%" p="xl">
+      <Stack align="center" gap="sm" maw={420} ta="center">
+        <Text c="dimmed" component="span">
+          <Glyph path={hubIcon} size={44} />
+        </Text>
+        <Text fw={600}>The diagram cannot show {tables.toLocaleString()} tables</Text>
+        <Text size="sm" c="dimmed">
+          {hasChosen
+            ? `The diagram shows up to ${MOST_TABLES} tables. Show only the tables around the selected one.`
+            : `The diagram shows up to ${MOST_TABLES} tables. Select a collection to see the tables around it.`}
+        </Text>
+        {hasChosen && <Button onClick={() => onChange({ near: 1 })}>Show adjacent tables</Button>}
+      </Stack>
+    </Center>
+  );
+}
 
 interface Props {
   collections: readonly ListedCollection[];

@@ -4,14 +4,131 @@ import closeIcon from 'icon:close';
 import nextIcon from 'icon:skip_next';
 import pauseIcon from 'icon:pause';
 import playIcon from 'icon:play_arrow';
-import { ActionIcon, Button, NativeSelect, Text, Tooltip } from '@mantine/core';
-import type { KeyboardEvent } from 'react';
+import { ActionIcon, Button, NativeSelect, Text, Tooltip, TextInput, Group } from '@mantine/core';
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { Link } from '@tanstack/react-router';
 import { Glyph } from '../../../shared/glyph.js';
-import { FilmFacts } from './film-facts.js';
-import { GoToTime } from './go-to-time.js';
 import type { Film } from './use-film.js';
 import { SPEEDS, usePlayer } from './use-player.js';
 import classes from './film-bar.module.css';
+import { batchAt } from '../../../service/film-queries.js';
+import { isoOf, localOf } from '../../../shared/local-time.js';
+import { useMay } from '../../../service/use-session.js';
+import { brief } from '../../../shared/brief.js';
+import { Time } from '../../../shared/time.js';
+import { MARK_WORDS, MarkSign } from '../graph/mark-sign.js';
+import type { Doing } from '../graph/mark.js';
+import { countsOf } from './marks.js';
+import type { Changes } from './moment.js';
+
+/* The batch at the current position, with actor and reason. */
+
+/** Announced to screen readers unless the replay is running. Reverting is for admins, and not to the head. */
+function FilmFacts({ film, isPlaying }: { film: Film; isPlaying: boolean }) {
+  const { batch, moment } = film;
+  const mayGoBack = useMay('carryOut');
+  return (
+    <div className={classes.facts}>
+      <div className={classes.said} aria-live={isPlaying ? 'off' : 'polite'}>
+        {batch === undefined ? (
+          <Text size="sm">Before the first event: the schema is empty.</Text>
+        ) : (
+          <>
+            <Counts film={film} />
+            <Text component="span" size="sm" fw={600} className={classes.summary}>
+              {brief(batch.summary, 160)}
+            </Text>
+            {batch.reason !== null && (
+              <Text component="span" size="sm" className={classes.reason} title={brief(batch.reason, 1_000)}>
+                {brief(batch.reason, 160)}
+              </Text>
+            )}
+            <Text component="span" size="sm" c="dimmed">
+              {batch.actor.name}, <Time at={batch.occurred_at} />
+            </Text>
+          </>
+        )}
+      </div>
+      <Group gap="xs" className={classes.ways}>
+        {batch && (
+          <Button component={Link} to="/timeline" search={{ batch: batch.batch } as never} size="xs" variant="default">
+            Show changes
+          </Button>
+        )}
+        {mayGoBack && moment.position < film.head && (
+          <Button component={Link} to="/review" search={{ to: moment.position } as never} size="xs">
+            Go back to this point
+          </Button>
+        )}
+      </Group>
+    </div>
+  );
+}
+
+const ORDER: readonly Doing[] = ['made', 'changed', 'removed'];
+
+function Counts({ film: { changes } }: { film: Film }) {
+  if (changes === null) return null;
+  const counts = countsOf(changes as unknown as Changes);
+  return (
+    <span className={classes.counts}>
+      {ORDER.filter((mark) => counts[mark] > 0).map((mark) => (
+        <span key={mark} title={`${counts[mark]} ${MARK_WORDS[mark]}`}>
+          <MarkSign mark={mark} />
+          {counts[mark]}
+        </span>
+      ))}
+    </span>
+  );
+}
+
+/** Jumps to the last change before a selected time. */
+interface GoToTimeProps {
+  /** ISO 8601; undefined before the first event. */
+  at: string | undefined;
+  onGo: (position: number) => void;
+}
+
+/**
+ * Jumps on Enter and on blur. Shows errors at the input.
+ * @param props.onGo called with the position of that change; 0 if there is none before
+ */
+function GoToTime({ at, onGo }: GoToTimeProps) {
+  const [problem, setProblem] = useState<string | null>(null);
+  const shown = at === undefined ? '' : localOf(at);
+  const asked = useRef('');
+  /** The pending request; replaced when the user moves on. */
+  const going = useRef<object>(null);
+  useEffect(() => () => void (going.current = null), [at]);
+  const go = async (local: string): Promise<void> => {
+    const until = isoOf(local);
+    if (until === null) return;
+    asked.current = local;
+    const mine = {};
+    going.current = mine;
+    setProblem(null);
+    try {
+      const batch = await batchAt(until);
+      if (going.current === mine) onGo(batch?.last_position ?? 0);
+    } catch (error) {
+      if (going.current === mine) setProblem(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return (
+    <TextInput
+      key={at}
+      type="datetime-local"
+      size="xs"
+      className={classes.time ?? ''}
+      aria-label="Go to date and time"
+      title="Go to this date and time"
+      defaultValue={shown}
+      error={problem}
+      onKeyDown={(event) => event.key === 'Enter' && void go(event.currentTarget.value)}
+      onBlur={({ currentTarget: { value } }) => value !== shown && value !== asked.current && void go(value)}
+    />
+  );
+}
 
 interface Props {
   film: Film;

@@ -1,12 +1,149 @@
 /** The state of the replay: position, batch, and possible steps. */
-import { useQuery } from '@tanstack/react-query';
-import { useMemo, useRef } from 'react';
-import { momentQuery } from '../../../service/film-queries.js';
+import { useQuery, type UseInfiniteQueryResult, useInfiniteQuery } from '@tanstack/react-query';
+import { useMemo, useRef, useEffect, useState } from 'react';
+import { momentQuery, framesQuery } from '../../../service/film-queries.js';
 import type { ChangedBatch, DocumentChanges } from '../../../service/types.js';
 import { type Marks, NO_MARKS, marksOf } from './marks.js';
-import { type Changes, type Moment, momentOf } from './moment.js';
-import { type Reel, createReel, positionAt } from './reel.js';
-import { type Frames, useFrames } from './use-frames.js';
+import { type Changes, type Moment, momentOf, stepTo } from './moment.js';
+import { infoQuery } from '../../../service/queries.js';
+
+/* The batches around a position, loaded in pages near either end. */
+
+/** The cache limit; states share most of their documents. */
+const KEPT = 80;
+
+interface Reel {
+  /** Adds a known state. */
+  add(moment: Moment): void;
+  /** The state after a batch; `index` -1: before the first. Null if it cannot be derived and must be read. */
+  at(frames: readonly ChangedBatch[], index: number): Moment | null;
+}
+
+/** The position after the batch at `index`; outside the list, that before the first; 0 without batches. */
+const positionAt = (frames: readonly ChangedBatch[], index: number): number =>
+  frames[index]?.last_position ?? (frames[0] === undefined ? 0 : frames[0].first_position - 1);
+
+/** Derives neighbours from added states. Keeps the eighty most recently used. */
+function createReel(): Reel {
+  const kept = new Map<number, Moment>();
+
+  const keep = (moment: Moment): Moment => {
+    kept.delete(moment.position);
+    kept.set(moment.position, moment);
+    for (const position of kept.keys()) {
+      if (kept.size <= KEPT) break;
+      kept.delete(position);
+    }
+    return moment;
+  };
+
+  /** Steps batch by batch in either direction; null if a batch lacks its changes. */
+  const walk = (frames: readonly ChangedBatch[], from: number, to: number): Moment | null => {
+    const [side, by] = from < to ? (['after', 1] as const) : (['before', -1] as const);
+    let moment = kept.get(positionAt(frames, from)) ?? null;
+    for (let index = from; index !== to && moment !== null; index += by) {
+      const changes = frames[side === 'after' ? index + 1 : index]?.changes ?? null;
+      const position = positionAt(frames, index + by);
+      moment = changes && keep(stepTo(side, { moment, changes, position }));
+    }
+    return moment;
+  };
+
+  const isKept = (frames: readonly ChangedBatch[], index: number): boolean =>
+    index >= -1 && index < frames.length && kept.has(positionAt(frames, index));
+
+  return {
+    add: (moment) => void keep(moment),
+    at(frames, index) {
+      for (let distance = 0; distance <= frames.length; distance++) {
+        for (const from of [index - distance, index + distance]) {
+          const found = isKept(frames, from) ? walk(frames, from, index) : null;
+          if (found !== null) return keep(found);
+        }
+      }
+      return null;
+    },
+  };
+}
+
+/** The batch of a position; -1 before the first; undefined if it is not loaded. */
+function indexAt(frames: readonly ChangedBatch[], position: number): number | undefined {
+  if (position === positionAt(frames, -1)) return -1;
+  const index = frames.findIndex(({ last_position: last }) => position <= last);
+  return index < 0 || position < positionAt(frames, -1) ? undefined : index;
+}
+
+const batchesOf = (data: { pages: { batches: ChangedBatch[] }[] } | undefined): readonly ChangedBatch[] =>
+  data?.pages.flatMap(({ batches }) => batches) ?? [];
+
+/** Batches kept loaded on either side. */
+const READY = 25;
+
+interface Frames {
+  /** Consecutive and in order. */
+  all: readonly ChangedBatch[];
+  /** The index of the wanted batch; -1 before the first; undefined while loading. */
+  index: number | undefined;
+  /** True if earlier batches are not loaded. */
+  hasEarlier: boolean;
+  hasLater: boolean;
+  head: number;
+  error: Error | null;
+  refetch: () => Promise<unknown>;
+}
+
+/**
+ * Loads further pages near either end. Restarts at a distant position.
+ * @param wanted a position; clamped to the head
+ */
+function useFrames(wanted: number): Frames {
+  const [anchor, setAnchor] = useState(wanted);
+  const pages = useInfiniteQuery(framesQuery(anchor));
+  const { data: info } = useQuery(infoQuery());
+  const { data, error, refetch } = pages;
+  const all = useMemo(() => batchesOf(data), [data]);
+  const last = all.at(-1)?.last_position ?? 0;
+  const head = Math.max(info?.position ?? 0, last);
+  const index = data && placeOf(all, wanted, head);
+  const isElsewhere = data !== undefined && index === undefined && anchor !== wanted;
+
+  // A new replay begins there.
+  useEffect(() => {
+    if (isElsewhere) setAnchor(wanted);
+  }, [isElsewhere, wanted]);
+
+  const hasLater = last < head;
+  useAhead(pages, { isNearFirst: index !== undefined && index < READY, isNearLast: nearLast(index, all, hasLater) });
+  // A later error keeps the loaded batches.
+  return { all, index, hasEarlier: pages.hasPreviousPage, hasLater, head, error: data ? null : error, refetch };
+}
+
+const nearLast = (index: number | undefined, all: readonly ChangedBatch[], hasLater: boolean): boolean =>
+  index !== undefined && hasLater && index > all.length - READY;
+
+type Pages = Pick<
+  UseInfiniteQueryResult,
+  'fetchNextPage' | 'fetchPreviousPage' | 'hasPreviousPage' | 'isFetching' | 'isError'
+>;
+
+/** Loads ahead of the end. */
+function useAhead(pages: Pages, { isNearFirst, isNearLast }: { isNearFirst: boolean; isNearLast: boolean }): void {
+  const { fetchNextPage, fetchPreviousPage } = pages;
+  const isIdle = !pages.isFetching && !pages.isError;
+  const wantsEarlier = isIdle && isNearFirst && pages.hasPreviousPage;
+  const wantsLater = isIdle && isNearLast;
+  useEffect(() => {
+    if (wantsEarlier) void fetchPreviousPage();
+    else if (wantsLater) void fetchNextPage();
+  }, [wantsEarlier, wantsLater, fetchNextPage, fetchPreviousPage]);
+}
+
+/** Positions after the end mean the end. */
+function placeOf(all: readonly ChangedBatch[], wanted: number, head: number): number | undefined {
+  const last = all.at(-1);
+  if (last !== undefined && wanted > last.last_position && last.last_position >= head) return all.length - 1;
+  return indexAt(all, wanted);
+}
 
 export interface Film {
   /** The shown state, which lags behind the wanted one while data is loading. */

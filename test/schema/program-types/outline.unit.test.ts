@@ -1,0 +1,46 @@
+import { expect } from 'chai';
+import { runToEnd } from '../../../src/kernel/resumable.js';
+import { typeNames } from '../../../src/schema/program-types/outline.js';
+
+describe('type names', () => {
+  it('are numbered if equal, ordered by collection name', () => {
+    const names = runToEnd(typeNames(['a b', 'schema', 'a_b', 'aB', '2', 'array', 'ä', 'a_b_2', 'A-b']));
+    expect([...names]).to.deep.equal([
+      ['2', 'Collection2'],
+      ['A-b', 'AB'],
+      ['a b', 'AB_2'],
+      ['aB', 'AB_3'],
+      ['a_b', 'AB_4'],
+      ['a_b_2', 'AB2'],
+      ['array', 'Array_2'],
+      ['schema', 'Schema_2'],
+      ['ä', 'Collection'],
+    ]);
+  });
+
+  it('avoid names that the program already has', () => {
+    const names = runToEnd(typeNames(['schema', 'record', 'array', 'object', 'json', 'schemas', '_schema_hash_']));
+    expect(Object.fromEntries(names)).to.deep.equal({
+      schema: 'Schema_2',
+      record: 'Record_2',
+      array: 'Array_2',
+      object: 'Object_2',
+      json: 'Json_2',
+      schemas: 'Schemas',
+      _schema_hash_: 'SchemaHash',
+    });
+  });
+
+  it('are found in steps and linear time, even if all are equal', function () {
+    this.timeout(5_000);
+    const COUNT = 50_000;
+    const collections = Array.from({ length: COUNT }, (_, index) => String.fromCodePoint(0x4e00 + index, 0x4e00));
+    const steps = typeNames(collections);
+    let taken = 0;
+    let step = steps.next();
+    for (; step.done !== true; step = steps.next()) taken += 1;
+    expect(taken).to.be.at.least(COUNT);
+    expect(new Set(step.value.values())).to.have.property('size', COUNT);
+    expect([...step.value.values()].at(-1)).to.equal(`Collection_${COUNT}`);
+  });
+});
