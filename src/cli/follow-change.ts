@@ -36,10 +36,11 @@ export interface ShownChange {
   /** The current plan. */
   planned?: {
     fresh: boolean;
-    statements: { summary: string }[];
+    statements: { summary: string; sql: string; lock: string }[];
     findings: JudgedWarning[];
     errors: { message: string }[] | null;
-    loses: { collection: string; field: string | null; kept: boolean }[];
+    /** `why_not` is absent in answers of older releases. */
+    loses: { collection: string; field: string | null; kept: boolean; why_not?: string | null }[];
     /** Absent: the service has an older release. */
     policy?: { from: Policy; to: Policy } | null;
   } | null;

@@ -100,14 +100,15 @@ function describeProposal({ plan, proposal, planned }: ShownChange): string[] {
 function describePlan(planned: NonNullable<ShownChange['planned']>): string[] {
   const { fresh, statements, findings, errors, loses, policy } = planned;
   return [
-    ...(fresh ? [] : ['stale: it would not do what was proposed any more']),
+    ...(fresh ? [] : ['stale: the schema has changed, and the plan with it']),
     ...(errors ?? []).map(({ message }) => `  ${oneLine(message)}`),
-    ...statements.map(({ summary }) => `  ${oneLine(summary)}`),
+    ...statements.flatMap(({ summary, sql, lock }) => [`  ${oneLine(summary)} (lock: ${lock})`, `    ${oneLine(sql)}`]),
     ...(policy ? describePolicyChange(policy) : []),
     ...describeWarnings(findings),
-    ...loses.map(({ kept, ...lost }) => {
-      const what = oneLine(placeText(lost));
-      return `loses ${what}${kept ? ', kept in the trash for a while' : ' for good'}`;
+    ...loses.map(({ kept, why_not: reason, ...deleted }) => {
+      const name = oneLine(placeText(deleted));
+      if (kept) return `deletes ${name}, restorable from the trash`;
+      return `deletes ${name} permanently${reason == null ? '' : `: ${oneLine(reason)}`}`;
     }),
   ];
 }

@@ -68,13 +68,13 @@ function updated(event: Of<'change.updated'>, request: ChangeRequest): Partial<C
 const isDescribed = ({ data: { title, reason } }: Of<'change.updated'>, request: ChangeRequest): boolean =>
   (title !== undefined && title !== request.proposal?.title) || (reason !== undefined && reason !== request.reason);
 
-/** A user who changes the plan becomes an author, even if the plan is later changed back. */
+/** A user who changes the plan or its preparation becomes an author, even if it is later changed back. */
 function authorsAfter(
-  { data: { plan }, actor }: Of<'change.updated'>,
+  { data: { plan, online }, actor }: Of<'change.updated'>,
   request: ChangeRequest,
 ): ChangeRequest['authors'] {
   const { authors, proposal } = request;
-  const isSame = plan === undefined || plan === proposal?.plan;
+  const isSame = (plan === undefined || plan === proposal?.plan) && (online === undefined || online === request.online);
   return isSame || authors.some(({ id }) => id === actor.id) ? authors : [...authors, actor];
 }
 

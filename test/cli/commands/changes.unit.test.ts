@@ -89,11 +89,12 @@ describe('a change request in dps output', () => {
     expect(shown({ plan: 'p1', proposal }).slice(1)).to.deep.equal(['plan p1', ...approvals]);
     const planned = {
       fresh: false,
-      statements: [{ summary: 'drop column a.b' }],
+      statements: [{ summary: 'drop column a.b', sql: 'ALTER TABLE a DROP COLUMN b', lock: 'ACCESS EXCLUSIVE' }],
       findings: [{ code: 'A', message: 'm' }],
       errors: [{ message: 'there is no b' }],
       loses: [
-        { collection: 'a', field: 'b', kept: false },
+        { collection: 'a', field: 'b', kept: false, why_not: 'it has no primary key' },
+        { collection: 'a', field: 'x', kept: false },
         { collection: 'c', field: null, kept: true },
       ],
     };
@@ -105,12 +106,14 @@ describe('a change request in dps output', () => {
       }).slice(1),
     ).to.deep.equal([
       'plan p1',
-      'stale: it would not do what was proposed any more',
+      'stale: the schema has changed, and the plan with it',
       '  there is no b',
-      '  drop column a.b',
+      '  drop column a.b (lock: ACCESS EXCLUSIVE)',
+      '    ALTER TABLE a DROP COLUMN b',
       '! A: m',
-      'loses a.b for good',
-      'loses c, kept in the trash for a while',
+      'deletes a.b permanently: it has no primary key',
+      'deletes a.x permanently',
+      'deletes c, restorable from the trash',
       ...approvals,
       `rejected: ${when}  dan: no`,
       `  ${when}  fay: well`,

@@ -180,6 +180,22 @@ describe('the fold of change requests', () => {
     expect(() => evolveChange(undefined, nameless)).to.throw(UnreadableEventError, 'names no change request');
   });
 
+  it('makes an author of everyone who changes the plan or its preparation, but not of who changes the title', () => {
+    const proposal = { title: 'Fewer titles', plan: 'plan', base: null };
+    const data = { ...DATA['change.opened'], online: false, proposal };
+    const opened = { ...eventOf('change.opened', 1), data } as unknown as StoredChangeEvent;
+    const authorsAfter = (change: object): string[] => {
+      const updated = { ...eventOf('change.updated', 2), actor: { id: 'g', name: 'Grace' }, data: change };
+      return evolveChange(evolveChange(undefined, opened), updated as unknown as StoredChangeEvent).authors.map(
+        ({ id }) => id,
+      );
+    };
+    expect(authorsAfter({ title: 'Other' })).to.deep.equal(['a']);
+    expect(authorsAfter({ plan: 'plan', online: false })).to.deep.equal(['a']);
+    expect(authorsAfter({ plan: 'another plan' })).to.deep.equal(['a', 'g']);
+    expect(authorsAfter({ plan: 'plan', online: true })).to.deep.equal(['a', 'g']);
+  });
+
   it('lists the documents that its events name', () => {
     expect(documentsOf(eventOf('change.opened', 1))).to.deep.equal(['wanted']);
     expect(documentsOf(eventOf('change.failed', 1))).to.deep.equal(['why']);
