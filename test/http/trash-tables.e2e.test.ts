@@ -104,7 +104,7 @@ describe('moving tables to the trash', function () {
       message: 'keep table published in the trash: it leaves the publication "news", also when it is restored',
     });
     expect(plan.warnings.find(({ code }) => code === 'LOSES_DATA')?.message).to.match(
-      /keep table published in the trash: data can come back from the trash until 20\d\d-/,
+      /keep table published in the trash: data is restorable from the trash until 20\d\d-/,
     );
     const position = await remove('published');
     expect((await trash())[0]).to.deep.include({ publications: ['news'] });

@@ -142,7 +142,7 @@ describe('the trash', function () {
     const diff = await api.ok<object>('POST', '/schema/diff', { ...snapshot, collections: [], fields: [] });
     const plan = await api.ok<{ warnings: Warning[] }>('POST', '/schema/apply?dry_run', diff);
     expect(plan.warnings.map(({ code }) => code)).to.deep.equal(['LOSES_DATA', 'DATA_NOT_KEPT']);
-    expect(plan.warnings[0]?.message).to.contain('lost for good');
+    expect(plan.warnings[0]?.message).to.contain('permanently lost');
     const because =
       "nothing is kept, because the service's account may not create schemas in this database (GRANT CREATE ON DATABASE)";
     expect(plan.warnings[1]).to.include({ collection: 'gone', message: `drop table gone: ${because}` });

@@ -35,7 +35,7 @@ export function levelByUse(statistics: TableStatistics | undefined): Level {
 }
 
 /** The table was neither analyzed nor counted. */
-export const NOT_KNOWN = 'PostgreSQL does not know yet how many rows it has';
+export const NOT_KNOWN = 'the number of rows is unknown';
 
 /** ` (about 1,000 rows, 3 MB; by statistics 2 h old)` */
 export function sizeText({ bytes, rows, age }: TableStatistics): string {

@@ -80,7 +80,7 @@ export interface Finding extends Warning {
 export interface RuleText {
   /** A stable part of the interface. */
   code: string;
-  /** A few words: `Table rewritten`. */
+  /** A few words: `Table rewrite`. */
   title: string;
   /** Describes what the rule finds. */
   what: string;

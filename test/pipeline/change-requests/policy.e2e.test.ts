@@ -83,7 +83,7 @@ describe('change requests under a policy', () => {
     const { id, plan } = await open(admin, { title: 'No body', diff, purge: true });
     const { planned } = await show(admin, id);
     const losing = planned?.findings.filter(({ code }) => code === 'LOSES_DATA').map(({ message }) => message);
-    expect(losing).to.deep.equal(['drop column pages.body: data is lost for good']);
+    expect(losing).to.deep.equal(['drop column pages.body: data is permanently lost']);
     const why = 'the change asks for purge';
     expect(planned?.loses).to.deep.equal([{ collection: 'pages', field: 'body', kept: false, why_not: why }]);
     expect(refusal(await admin(`/changes/${id}/apply`, { method: 'POST' }))).to.equal('422 POLICY_REFUSED');

@@ -6,8 +6,8 @@ const TELLINGS: Telling[] = [
     it: 'a field that must have a value, of a table whose rows are not counted',
     when: add('foo', 'string', { is_nullable: false }),
     told: [
-      'warn MAY_FAIL articles.foo: add column articles.foo: existing rows can make PostgreSQL refuse it',
-      "warn REQUIRED_FIELD articles.foo: add column articles.foo: it can't be null and has no default, so any row refuses it",
+      'warn MAY_FAIL articles.foo: add column articles.foo: existing rows can make it fail',
+      'warn REQUIRED_FIELD articles.foo: add column articles.foo: it is NOT NULL without a default, so it fails if the table has a row',
     ],
   },
   {
@@ -16,7 +16,7 @@ const TELLINGS: Telling[] = [
     how: rows(0),
     of: ['REQUIRED_FIELD'],
     told: [
-      "note REQUIRED_FIELD articles.foo: add column articles.foo: it can't be null and has no default, so any row refuses it",
+      'note REQUIRED_FIELD articles.foo: add column articles.foo: it is NOT NULL without a default, so it fails if the table has a row',
     ],
   },
   {
@@ -25,16 +25,16 @@ const TELLINGS: Telling[] = [
     how: rows(1),
     of: ['REQUIRED_FIELD'],
     told: [
-      "danger REQUIRED_FIELD articles.foo: add column articles.foo: it can't be null and has no default, so any row refuses it",
+      'danger REQUIRED_FIELD articles.foo: add column articles.foo: it is NOT NULL without a default, so it fails if the table has a row',
     ],
   },
   {
     it: 'one that must have a value, and computes it',
     when: add('foo', 'integer', { is_nullable: false, generation_expression: '(views * 2)' }),
     told: [
-      'warn REWRITES_TABLE articles.foo: add column articles.foo: PostgreSQL rewrites the whole table, which no other session can use meanwhile',
-      'warn MAY_FAIL articles.foo: add column articles.foo: existing rows can make PostgreSQL refuse it',
-      'warn GENERATED_OVER_ROWS articles.foo: add column articles.foo: its value is computed for every row',
+      'warn REWRITES_TABLE articles.foo: add column articles.foo: PostgreSQL rewrites the whole table and locks it for reads and writes',
+      'warn MAY_FAIL articles.foo: add column articles.foo: existing rows can make it fail',
+      'warn GENERATED_OVER_ROWS articles.foo: add column articles.foo: PostgreSQL computes its value for every row',
     ],
   },
   {
@@ -42,16 +42,16 @@ const TELLINGS: Telling[] = [
     when: add('number', 'integer', { has_auto_increment: true, is_nullable: false }),
     how: rows(20_000),
     told: [
-      'warn REWRITES_TABLE articles.number: add column articles.number: PostgreSQL rewrites the whole table, which no other session can use meanwhile (about 20,000 rows, 2 MB; by statistics 60 s old; online, it is not possible)',
-      'warn COUNTER_OVER_ROWS articles.number: add column articles.number: every row gets a number (about 20,000 rows, 2 MB; by statistics 60 s old; online, it is not possible)',
+      'warn REWRITES_TABLE articles.number: add column articles.number: PostgreSQL rewrites the whole table and locks it for reads and writes (about 20,000 rows, 2 MB; by statistics 60 s old; it cannot be applied online)',
+      'warn COUNTER_OVER_ROWS articles.number: add column articles.number: every row gets a number (about 20,000 rows, 2 MB; by statistics 60 s old; it cannot be applied online)',
     ],
   },
   {
     it: 'one whose default differs from row to row',
     when: add('token', 'uuid', { default_value: 'gen_random_uuid()' }),
     told: [
-      'warn REWRITES_TABLE articles.token: add column articles.token: PostgreSQL rewrites the whole table, which no other session can use meanwhile',
-      'warn VOLATILE_DEFAULT articles.token: add column articles.token: its default is computed for every row',
+      'warn REWRITES_TABLE articles.token: add column articles.token: PostgreSQL rewrites the whole table and locks it for reads and writes',
+      'warn VOLATILE_DEFAULT articles.token: add column articles.token: PostgreSQL computes its default for every row',
     ],
   },
   {
@@ -63,9 +63,9 @@ const TELLINGS: Telling[] = [
     it: 'a field that may not be null any more',
     when: set('title', { is_nullable: false }),
     told: [
-      'warn LONG_LOCK articles.title: alter column articles.title: nullability: the table is locked while PostgreSQL reads all of it; PATCH /fields/articles/title?online {"schema":{"is_nullable":false}}',
-      'warn MAY_FAIL articles.title: alter column articles.title: nullability: existing rows can make PostgreSQL refuse it',
-      'warn NOT_NULL_OVER_ROWS articles.title: alter column articles.title: nullability: rows without a value refuse it, and all rows are read for it; PATCH /fields/articles/title?online {"schema":{"is_nullable":false}}',
+      'warn LONG_LOCK articles.title: alter column articles.title: nullability: PostgreSQL reads the whole table under a lock; PATCH /fields/articles/title?online {"schema":{"is_nullable":false}}',
+      'warn MAY_FAIL articles.title: alter column articles.title: nullability: existing rows can make it fail',
+      'warn NOT_NULL_OVER_ROWS articles.title: alter column articles.title: nullability: PostgreSQL reads all rows, and rows with null make it fail; PATCH /fields/articles/title?online {"schema":{"is_nullable":false}}',
     ],
   },
   {
@@ -73,43 +73,41 @@ const TELLINGS: Telling[] = [
     when: set('title', { is_nullable: false }),
     how: rows(2_000_000),
     told: [
-      'danger LONG_LOCK articles.title: alter column articles.title: nullability: the table is locked while PostgreSQL reads all of it (about 2,000,000 rows, 191 MB; by statistics 60 s old; with "online", others wait for short locks only); PATCH /fields/articles/title?online {"schema":{"is_nullable":false}}',
-      'warn MAY_FAIL articles.title: alter column articles.title: nullability: existing rows can make PostgreSQL refuse it',
-      'danger NOT_NULL_OVER_ROWS articles.title: alter column articles.title: nullability: rows without a value refuse it, and all rows are read for it (about 2,000,000 rows, 191 MB; by statistics 60 s old; with "online", others wait for short locks only); PATCH /fields/articles/title?online {"schema":{"is_nullable":false}}',
+      'danger LONG_LOCK articles.title: alter column articles.title: nullability: PostgreSQL reads the whole table under a lock (about 2,000,000 rows, 191 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/title?online {"schema":{"is_nullable":false}}',
+      'warn MAY_FAIL articles.title: alter column articles.title: nullability: existing rows can make it fail',
+      'danger NOT_NULL_OVER_ROWS articles.title: alter column articles.title: nullability: PostgreSQL reads all rows, and rows with null make it fail (about 2,000,000 rows, 191 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/title?online {"schema":{"is_nullable":false}}',
     ],
   },
   {
     it: 'the same online: that rows can refuse it is all',
     when: set('title', { is_nullable: false }),
     how: { ...rows(2_000_000), online: true },
-    told: [
-      'warn MAY_FAIL articles.title: alter column articles.title: nullability: existing rows can make PostgreSQL refuse it',
-    ],
+    told: ['warn MAY_FAIL articles.title: alter column articles.title: nullability: existing rows can make it fail'],
   },
   {
     it: 'a field that may be null',
     when: set('views', { is_nullable: true }),
-    told: ['note ALLOWS_NULL articles.views: alter column articles.views: it may be null'],
+    told: ['note ALLOWS_NULL articles.views: alter column articles.views: it becomes nullable'],
   },
   {
     it: 'another default',
     when: set('views', { default_value: 1 }),
     told: [
-      'note DEFAULT_FOR_NEW_ROWS articles.views: alter column articles.views: the new default is for new rows only',
+      'note DEFAULT_FOR_NEW_ROWS articles.views: alter column articles.views: the new default applies to new rows only',
     ],
   },
   {
     it: 'a default where there was none',
     when: set('title', { default_value: 'x' }),
     told: [
-      'note DEFAULT_FOR_NEW_ROWS articles.title: alter column articles.title: the new default is for new rows only',
+      'note DEFAULT_FOR_NEW_ROWS articles.title: alter column articles.title: the new default applies to new rows only',
     ],
   },
   {
     it: 'a default that is an expression',
     when: set('title', { extras: { default: 'lower(CURRENT_USER)' } }),
     told: [
-      'note DEFAULT_FOR_NEW_ROWS articles.title: alter column articles.title: the new default is for new rows only',
+      'note DEFAULT_FOR_NEW_ROWS articles.title: alter column articles.title: the new default applies to new rows only',
     ],
   },
   {
@@ -117,14 +115,14 @@ const TELLINGS: Telling[] = [
     given: set('title', { extras: { default: 'lower(CURRENT_USER)' } }),
     when: set('title', { extras: { default: 'upper(CURRENT_USER)' } }),
     told: [
-      'note DEFAULT_FOR_NEW_ROWS articles.title: alter column articles.title: the new default is for new rows only',
+      'note DEFAULT_FOR_NEW_ROWS articles.title: alter column articles.title: the new default applies to new rows only',
     ],
   },
   {
     it: 'no default of what must have a value',
     when: set('views', { default_value: null }),
     told: [
-      'warn DROPS_DEFAULT articles.views: alter column articles.views: without a default, an INSERT that leaves it out is refused',
+      'warn DROPS_DEFAULT articles.views: alter column articles.views: without a default, an INSERT that omits it is refused',
     ],
   },
   {
@@ -132,7 +130,7 @@ const TELLINGS: Telling[] = [
     given: set('title', { default_value: 'x' }),
     when: set('title', { default_value: null }),
     told: [
-      'note DROPS_DEFAULT articles.title: alter column articles.title: without a default, an INSERT that leaves it out writes null',
+      'note DROPS_DEFAULT articles.title: alter column articles.title: without a default, an INSERT that omits it writes null',
     ],
   },
   {
@@ -140,7 +138,7 @@ const TELLINGS: Telling[] = [
     given: set('title', { extras: { default: 'lower(CURRENT_USER)' } }),
     when: set('title', { extras: null }),
     told: [
-      'note DROPS_DEFAULT articles.title: alter column articles.title: without a default, an INSERT that leaves it out writes null',
+      'note DROPS_DEFAULT articles.title: alter column articles.title: without a default, an INSERT that omits it writes null',
     ],
   },
   {
@@ -153,7 +151,7 @@ const TELLINGS: Telling[] = [
     given: set('views', { default_value: null, has_auto_increment: true }),
     when: set('views', { has_auto_increment: false }),
     told: [
-      'warn DROPS_DEFAULT articles.views: alter column articles.views: without a default, an INSERT that leaves it out is refused',
+      'warn DROPS_DEFAULT articles.views: alter column articles.views: without a default, an INSERT that omits it is refused',
     ],
   },
   {
@@ -161,8 +159,8 @@ const TELLINGS: Telling[] = [
     when: set('title', { is_indexed: true }),
     how: rows(20_000),
     told: [
-      'warn LONG_LOCK articles.title index articles_title_index: create index on articles.title: the table is locked while PostgreSQL reads all of it (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", others wait for short locks only); PATCH /fields/articles/title?online {"schema":{"is_indexed":true}}',
-      'warn INDEX_UNDER_LOCK articles.title index articles_title_index: create index on articles.title: nobody can write to the table while its index is built (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", others wait for short locks only); PATCH /fields/articles/title?online {"schema":{"is_indexed":true}}',
+      'warn LONG_LOCK articles.title index articles_title_index: create index on articles.title: PostgreSQL reads the whole table under a lock (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/title?online {"schema":{"is_indexed":true}}',
+      'warn INDEX_UNDER_LOCK articles.title index articles_title_index: create index on articles.title: PostgreSQL builds its index while nobody can write to the table (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/title?online {"schema":{"is_indexed":true}}',
     ],
   },
   { it: 'an index made concurrently', when: set('title', { is_indexed: true }), how: { concurrently: true }, told: [] },
@@ -171,9 +169,9 @@ const TELLINGS: Telling[] = [
     when: set('title', { is_unique: true }),
     how: rows(20_000),
     told: [
-      'warn LONG_LOCK articles.title constraint articles_title_unique: make articles.title unique: the table is locked while PostgreSQL reads all of it (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", others wait for short locks only); PATCH /fields/articles/title?online {"schema":{"is_unique":true}}',
-      'warn MAY_FAIL articles.title constraint articles_title_unique: make articles.title unique: existing rows can make PostgreSQL refuse it',
-      'warn UNIQUE_OVER_ROWS articles.title constraint articles_title_unique: make articles.title unique: rows with the same value refuse it, and an index is built over all of them (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", others wait for short locks only); PATCH /fields/articles/title?online {"schema":{"is_unique":true}}',
+      'warn LONG_LOCK articles.title constraint articles_title_unique: make articles.title unique: PostgreSQL reads the whole table under a lock (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/title?online {"schema":{"is_unique":true}}',
+      'warn MAY_FAIL articles.title constraint articles_title_unique: make articles.title unique: existing rows can make it fail',
+      'warn UNIQUE_OVER_ROWS articles.title constraint articles_title_unique: make articles.title unique: PostgreSQL builds an index over all rows, and duplicates make it fail (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/title?online {"schema":{"is_unique":true}}',
     ],
   },
   {
@@ -181,7 +179,7 @@ const TELLINGS: Telling[] = [
     given: set('slug', { is_unique: true }),
     when: set('slug', { is_unique: false }),
     told: [
-      'note DROPS_CONSTRAINT articles.slug constraint articles_slug_unique: let values of articles.slug repeat: rows that break the rule can come in',
+      'note DROPS_CONSTRAINT articles.slug constraint articles_slug_unique: let values of articles.slug repeat: rows that violate it can be written',
     ],
   },
   {
@@ -189,7 +187,7 @@ const TELLINGS: Telling[] = [
     when: set('slug', { is_indexed: false }),
     how: rows(2_000_000),
     told: [
-      'warn DROPS_INDEX articles.slug index articles_slug_index: drop index on articles.slug: queries that use it read the whole table',
+      'warn DROPS_INDEX articles.slug index articles_slug_index: drop index on articles.slug: queries that use it will read the whole table',
     ],
   },
   {
@@ -197,10 +195,10 @@ const TELLINGS: Telling[] = [
     when: set('slug', { data_type: 'uuid', max_length: null }, 'uuid'),
     how: rows(20_000),
     told: [
-      'danger LOSES_DATA articles.slug: alter column articles.slug: type: data is lost for good',
-      'warn REWRITES_TABLE articles.slug: alter column articles.slug: type: PostgreSQL rewrites the whole table, which no other session can use meanwhile (about 20,000 rows, 2 MB; by statistics 60 s old; online, it is not possible)',
-      'warn MAY_FAIL articles.slug: alter column articles.slug: type: existing rows can make PostgreSQL refuse it',
-      'warn INDEXED_TYPE_CHANGE articles.slug: alter column articles.slug: from character varying(255) to uuid its indexes are built again',
+      'danger LOSES_DATA articles.slug: alter column articles.slug: type: data is permanently lost',
+      'warn REWRITES_TABLE articles.slug: alter column articles.slug: type: PostgreSQL rewrites the whole table and locks it for reads and writes (about 20,000 rows, 2 MB; by statistics 60 s old; it cannot be applied online)',
+      'warn MAY_FAIL articles.slug: alter column articles.slug: type: existing rows can make it fail',
+      'warn INDEXED_TYPE_CHANGE articles.slug: alter column articles.slug: from character varying(255) to uuid PostgreSQL rebuilds its indexes',
     ],
   },
   {
@@ -208,18 +206,18 @@ const TELLINGS: Telling[] = [
     when: set('views', { data_type: 'bigint' }, 'bigInteger'),
     how: rows(20_000),
     told: [
-      'warn REWRITES_TABLE articles.views: alter column articles.views: default, type: PostgreSQL rewrites the whole table, which no other session can use meanwhile (about 20,000 rows, 2 MB; by statistics 60 s old; online, it is not possible)',
+      'warn REWRITES_TABLE articles.views: alter column articles.views: default, type: PostgreSQL rewrites the whole table and locks it for reads and writes (about 20,000 rows, 2 MB; by statistics 60 s old; it cannot be applied online)',
     ],
   },
   {
     it: 'a field that goes',
     when: (snapshot) => void (snapshot.fields = snapshot.fields.filter(({ field }) => field !== 'title')),
-    told: ['danger LOSES_DATA articles.title: drop column articles.title: data is lost for good'],
+    told: ['danger LOSES_DATA articles.title: drop column articles.title: data is permanently lost'],
   },
   {
     it: 'a field with an index that goes',
     when: (snapshot) => void (snapshot.fields = snapshot.fields.filter(({ field }) => field !== 'slug')),
-    told: ['danger LOSES_DATA articles.slug: drop column articles.slug: data is lost for good'],
+    told: ['danger LOSES_DATA articles.slug: drop column articles.slug: data is permanently lost'],
   },
   {
     it: 'types and names that have a catch',
@@ -234,15 +232,15 @@ const TELLINGS: Telling[] = [
       add('user', 'string'),
     ),
     told: [
-      'note NAME_NEEDS_QUOTES articles.Column: articles.Column: SQL has to quote its name',
+      'note NAME_NEEDS_QUOTES articles.Column: articles.Column: SQL must quote its name',
       'note CHAR_TYPE articles.country: articles.country is char(2)',
       'note TIME_WITHOUT_ZONE articles.day: articles.day is a timestamp without time zone',
       'note CHAR_TYPE articles.letter: articles.letter is char(1)',
       'note JSON_NOT_JSONB articles.options: articles.options is json, not jsonb',
-      'warn LOCAL_TIME_DEFAULT articles.then: articles.then is without time zone, and its default is the present moment',
+      'warn LOCAL_TIME_DEFAULT articles.then: articles.then has no time zone, and its default is the current time',
       'note TIME_WITHOUT_ZONE articles.then: articles.then is a timestamp without time zone',
-      'note RESERVED_NAME articles.then: articles.then: its name is a reserved word of SQL, which has to be quoted everywhere',
-      'note RESERVED_NAME articles.user: articles.user: its name is a reserved word of SQL, which has to be quoted everywhere',
+      'note RESERVED_NAME articles.then: articles.then: its name is a reserved word of SQL and must be quoted',
+      'note RESERVED_NAME articles.user: articles.user: its name is a reserved word of SQL and must be quoted',
     ],
   },
   {
@@ -279,8 +277,8 @@ const TELLINGS: Telling[] = [
     given: add('then', 'dateTime'),
     when: set('then', { default_value: 'CURRENT_TIMESTAMP' }),
     told: [
-      'note DEFAULT_FOR_NEW_ROWS articles.then: alter column articles.then: the new default is for new rows only',
-      'warn LOCAL_TIME_DEFAULT articles.then: articles.then is without time zone, and its default is the present moment',
+      'note DEFAULT_FOR_NEW_ROWS articles.then: alter column articles.then: the new default applies to new rows only',
+      'warn LOCAL_TIME_DEFAULT articles.then: articles.then has no time zone, and its default is the current time',
     ],
   },
   {
@@ -309,7 +307,9 @@ const TELLINGS: Telling[] = [
     of: ['GENERATED_OVER_ROWS', 'DROPS_DEFAULT'],
     given: add('twice', 'integer', { generation_expression: '(views * 2)' }),
     when: set('twice', { generation_expression: '(views * 3)' }),
-    told: ['warn GENERATED_OVER_ROWS articles.twice: add column articles.twice: its value is computed for every row'],
+    told: [
+      'warn GENERATED_OVER_ROWS articles.twice: add column articles.twice: PostgreSQL computes its value for every row',
+    ],
   },
   {
     it: 'what counts already, and gets another type',
@@ -317,7 +317,7 @@ const TELLINGS: Telling[] = [
     when: set('number', { data_type: 'bigint' }, 'bigInteger'),
     of: ['COUNTER_OVER_ROWS', 'REWRITES_TABLE'],
     told: [
-      'warn REWRITES_TABLE articles.number: alter column articles.number: type: PostgreSQL rewrites the whole table, which no other session can use meanwhile',
+      'warn REWRITES_TABLE articles.number: alter column articles.number: type: PostgreSQL rewrites the whole table and locks it for reads and writes',
     ],
   },
   {
@@ -339,7 +339,7 @@ const TELLINGS: Telling[] = [
     when: set('views', { data_type: 'text', default_value: null }, 'text'),
     of: ['INDEXED_TYPE_CHANGE'],
     told: [
-      'warn INDEXED_TYPE_CHANGE articles.views: alter column articles.views: from integer to text its indexes are built again',
+      'warn INDEXED_TYPE_CHANGE articles.views: alter column articles.views: from integer to text PostgreSQL rebuilds its indexes',
     ],
   },
   {
@@ -347,7 +347,7 @@ const TELLINGS: Telling[] = [
     when: add('code', 'string', { is_unique: true, default_value: 'x' }),
     of: ['UNIQUE_OVER_ROWS'],
     told: [
-      'warn UNIQUE_OVER_ROWS articles.code constraint articles_code_unique: make articles.code unique: rows with the same value refuse it, and an index is built over all of them',
+      'warn UNIQUE_OVER_ROWS articles.code constraint articles_code_unique: make articles.code unique: PostgreSQL builds an index over all rows, and duplicates make it fail',
     ],
   },
   {
@@ -357,7 +357,7 @@ const TELLINGS: Telling[] = [
     ),
     of: ['UNIQUE_OVER_ROWS'],
     told: [
-      'warn UNIQUE_OVER_ROWS articles.title constraint articles_title_unique: make articles.title unique: rows with the same value refuse it, and an index is built over all of them; PATCH /fields/articles/title?online {"schema":{"is_unique":true},"meta":{"note":"x","options":{"a":1}}}',
+      'warn UNIQUE_OVER_ROWS articles.title constraint articles_title_unique: make articles.title unique: PostgreSQL builds an index over all rows, and duplicates make it fail; PATCH /fields/articles/title?online {"schema":{"is_unique":true},"meta":{"note":"x","options":{"a":1}}}',
     ],
   },
 ];

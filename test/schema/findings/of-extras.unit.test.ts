@@ -7,9 +7,9 @@ const TELLINGS: Telling[] = [
     when: extras({ constraints: [{ name: 'positive', definition: 'CHECK ((views >= 0))' }] }),
     how: rows(20_000),
     told: [
-      'warn LONG_LOCK articles constraint positive: add constraint positive to articles: the table is locked while PostgreSQL reads all of it (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", others wait for short locks only); POST /schema/apply?online',
-      'warn MAY_FAIL articles constraint positive: add constraint positive to articles: existing rows can make PostgreSQL refuse it',
-      'warn CHECK_UNDER_LOCK articles constraint positive: add constraint positive to articles: all rows are checked while nobody can read or write (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", others wait for short locks only); POST /schema/apply?online',
+      'warn LONG_LOCK articles constraint positive: add constraint positive to articles: PostgreSQL reads the whole table under a lock (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); POST /schema/apply?online',
+      'warn MAY_FAIL articles constraint positive: add constraint positive to articles: existing rows can make it fail',
+      'warn CHECK_UNDER_LOCK articles constraint positive: add constraint positive to articles: PostgreSQL checks all rows while nobody can read or write (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); POST /schema/apply?online',
     ],
   },
   {
@@ -17,7 +17,7 @@ const TELLINGS: Telling[] = [
     given: extras({ constraints: [{ name: 'positive', definition: 'CHECK ((views >= 0))' }] }),
     when: extras({}),
     told: [
-      'note DROPS_CONSTRAINT articles constraint positive: drop constraint positive of articles: rows that break the rule can come in',
+      'note DROPS_CONSTRAINT articles constraint positive: drop constraint positive of articles: rows that violate it can be written',
     ],
   },
   {
@@ -26,7 +26,7 @@ const TELLINGS: Telling[] = [
     when: extras({ constraints: [{ name: 'positive', definition: 'CHECK ((views > 0))' }] }),
     of: ['DROPS_CONSTRAINT', 'CHECK_UNDER_LOCK'],
     told: [
-      'warn CHECK_UNDER_LOCK articles constraint positive: add constraint positive to articles: all rows are checked while nobody can read or write; POST /schema/apply?online',
+      'warn CHECK_UNDER_LOCK articles constraint positive: add constraint positive to articles: PostgreSQL checks all rows while nobody can read or write; POST /schema/apply?online',
     ],
   },
   {
@@ -34,9 +34,9 @@ const TELLINGS: Telling[] = [
     when: extras({ constraints: [{ name: 'once', definition: 'UNIQUE (title, slug)' }] }),
     how: rows(20_000),
     told: [
-      'warn LONG_LOCK articles constraint once: add constraint once to articles: the table is locked while PostgreSQL reads all of it (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", others wait for short locks only); POST /schema/apply?online',
-      'warn MAY_FAIL articles constraint once: add constraint once to articles: existing rows can make PostgreSQL refuse it',
-      'warn UNIQUE_OVER_ROWS articles constraint once: add constraint once to articles: rows with the same value refuse it, and an index is built over all of them (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", others wait for short locks only); POST /schema/apply?online',
+      'warn LONG_LOCK articles constraint once: add constraint once to articles: PostgreSQL reads the whole table under a lock (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); POST /schema/apply?online',
+      'warn MAY_FAIL articles constraint once: add constraint once to articles: existing rows can make it fail',
+      'warn UNIQUE_OVER_ROWS articles constraint once: add constraint once to articles: PostgreSQL builds an index over all rows, and duplicates make it fail (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); POST /schema/apply?online',
     ],
   },
   {
@@ -44,9 +44,9 @@ const TELLINGS: Telling[] = [
     when: extras({ constraints: [{ name: 'once', definition: 'EXCLUDE USING btree (views WITH =)' }] }),
     how: rows(20_000),
     told: [
-      'warn LONG_LOCK articles constraint once: add constraint once to articles: the table is locked while PostgreSQL reads all of it (about 20,000 rows, 2 MB; by statistics 60 s old; online, it is not possible)',
-      'warn MAY_FAIL articles constraint once: add constraint once to articles: existing rows can make PostgreSQL refuse it',
-      'warn EXCLUSION_UNDER_LOCK articles constraint once: add constraint once to articles: its index is built over all rows, while nobody can read or write (about 20,000 rows, 2 MB; by statistics 60 s old; online, it is not possible)',
+      'warn LONG_LOCK articles constraint once: add constraint once to articles: PostgreSQL reads the whole table under a lock (about 20,000 rows, 2 MB; by statistics 60 s old; it cannot be applied online)',
+      'warn MAY_FAIL articles constraint once: add constraint once to articles: existing rows can make it fail',
+      'warn EXCLUSION_UNDER_LOCK articles constraint once: add constraint once to articles: PostgreSQL builds its index over all rows while nobody can read or write (about 20,000 rows, 2 MB; by statistics 60 s old; it cannot be applied online)',
     ],
   },
   {
@@ -59,15 +59,15 @@ const TELLINGS: Telling[] = [
       ],
     }),
     told: [
-      'warn LONG_LOCK articles index three: create index three on articles: the table is locked while PostgreSQL reads all of it; POST /schema/apply?online',
-      'warn MAY_FAIL articles index three: create index three on articles: PostgreSQL refuses it where a value is too long for an index (about 2,700 bytes)',
-      'warn INDEX_UNDER_LOCK articles index three: create index three on articles: nobody can write to the table while its index is built; POST /schema/apply?online',
-      'warn LONG_LOCK articles index four: create index four on articles: the table is locked while PostgreSQL reads all of it; POST /schema/apply?online',
-      'warn MAY_FAIL articles index four: create index four on articles: PostgreSQL refuses it where a value is too long for an index (about 2,700 bytes)',
-      'warn INDEX_UNDER_LOCK articles index four: create index four on articles: nobody can write to the table while its index is built; POST /schema/apply?online',
-      'warn LONG_LOCK articles index one_of_four: create index one_of_four on articles: the table is locked while PostgreSQL reads all of it; POST /schema/apply?online',
-      'warn MAY_FAIL articles index one_of_four: create index one_of_four on articles: existing rows can make PostgreSQL refuse it',
-      'warn UNIQUE_OVER_ROWS articles index one_of_four: create index one_of_four on articles: rows with the same value refuse it, and an index is built over all of them; POST /schema/apply?online',
+      'warn LONG_LOCK articles index three: create index three on articles: PostgreSQL reads the whole table under a lock; POST /schema/apply?online',
+      'warn MAY_FAIL articles index three: create index three on articles: it fails if a value is too long for an index (about 2,700 bytes)',
+      'warn INDEX_UNDER_LOCK articles index three: create index three on articles: PostgreSQL builds its index while nobody can write to the table; POST /schema/apply?online',
+      'warn LONG_LOCK articles index four: create index four on articles: PostgreSQL reads the whole table under a lock; POST /schema/apply?online',
+      'warn MAY_FAIL articles index four: create index four on articles: it fails if a value is too long for an index (about 2,700 bytes)',
+      'warn INDEX_UNDER_LOCK articles index four: create index four on articles: PostgreSQL builds its index while nobody can write to the table; POST /schema/apply?online',
+      'warn LONG_LOCK articles index one_of_four: create index one_of_four on articles: PostgreSQL reads the whole table under a lock; POST /schema/apply?online',
+      'warn MAY_FAIL articles index one_of_four: create index one_of_four on articles: existing rows can make it fail',
+      'warn UNIQUE_OVER_ROWS articles index one_of_four: create index one_of_four on articles: PostgreSQL builds an index over all rows, and duplicates make it fail; POST /schema/apply?online',
       'note INDEX_OF_MANY_COLUMNS articles index four: index four of articles has 4 columns',
     ],
   },
@@ -84,7 +84,9 @@ const TELLINGS: Telling[] = [
     it: 'an index of the extras that goes',
     given: extras({ indexes: [{ name: 'own', definition: 'USING btree (title, views)' }] }),
     when: extras({}),
-    told: ['warn DROPS_INDEX articles index own: drop index own of articles: queries that use it read the whole table'],
+    told: [
+      'warn DROPS_INDEX articles index own: drop index own of articles: queries that use it will read the whole table',
+    ],
   },
   {
     it: 'types and extensions that a table needs',

@@ -24,9 +24,9 @@ const TELLINGS: Telling[] = [
     when: relation(),
     how: rows(20_000),
     told: [
-      'warn LONG_LOCK articles.author constraint articles_author_foreign: point articles.author at authors: the table is locked while PostgreSQL reads all of it (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", others wait for short locks only); POST /relations?online {"collection":"articles","field":"author","related_collection":"authors","schema":{"on_delete":"NO ACTION"}}',
-      'warn MAY_FAIL articles.author constraint articles_author_foreign: point articles.author at authors: existing rows can make PostgreSQL refuse it',
-      'warn FOREIGN_KEY_UNDER_LOCK articles.author constraint articles_author_foreign: point articles.author at authors: all rows are checked while nobody can write to either table (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", others wait for short locks only); POST /relations?online {"collection":"articles","field":"author","related_collection":"authors","schema":{"on_delete":"NO ACTION"}}',
+      'warn LONG_LOCK articles.author constraint articles_author_foreign: point articles.author at authors: PostgreSQL reads the whole table under a lock (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); POST /relations?online {"collection":"articles","field":"author","related_collection":"authors","schema":{"on_delete":"NO ACTION"}}',
+      'warn MAY_FAIL articles.author constraint articles_author_foreign: point articles.author at authors: existing rows can make it fail',
+      'warn FOREIGN_KEY_UNDER_LOCK articles.author constraint articles_author_foreign: point articles.author at authors: PostgreSQL checks all rows while nobody can write to either table (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); POST /relations?online {"collection":"articles","field":"author","related_collection":"authors","schema":{"on_delete":"NO ACTION"}}',
       'warn FOREIGN_KEY_WITHOUT_INDEX articles.author: point articles.author at authors: the field has no index; PATCH /fields/articles/author?concurrentIndexCreation {"schema":{"is_indexed":true}}',
     ],
   },
@@ -36,9 +36,9 @@ const TELLINGS: Telling[] = [
     given: relation(null),
     when: ({ relations }) => relations.forEach((each) => Object.assign(each, { schema: { on_delete: 'RESTRICT' } })),
     told: [
-      'warn LONG_LOCK articles.author constraint articles_author_foreign: point articles.author at authors: the table is locked while PostgreSQL reads all of it; POST /schema/apply?online',
-      'warn MAY_FAIL articles.author constraint articles_author_foreign: point articles.author at authors: existing rows can make PostgreSQL refuse it',
-      'warn FOREIGN_KEY_UNDER_LOCK articles.author constraint articles_author_foreign: point articles.author at authors: all rows are checked while nobody can write to either table; POST /schema/apply?online',
+      'warn LONG_LOCK articles.author constraint articles_author_foreign: point articles.author at authors: PostgreSQL reads the whole table under a lock; POST /schema/apply?online',
+      'warn MAY_FAIL articles.author constraint articles_author_foreign: point articles.author at authors: existing rows can make it fail',
+      'warn FOREIGN_KEY_UNDER_LOCK articles.author constraint articles_author_foreign: point articles.author at authors: PostgreSQL checks all rows while nobody can write to either table; POST /schema/apply?online',
       'warn FOREIGN_KEY_WITHOUT_INDEX articles.author: point articles.author at authors: the field has no index; PATCH /fields/articles/author?concurrentIndexCreation {"schema":{"is_indexed":true}}',
     ],
   },
@@ -47,9 +47,9 @@ const TELLINGS: Telling[] = [
     given: relation(),
     when: rekeyed({ on_delete: 'SET NULL' }),
     told: [
-      'warn LONG_LOCK articles.author constraint articles_author_foreign: point articles.author at authors: the table is locked while PostgreSQL reads all of it; POST /schema/apply?online',
-      'warn MAY_FAIL articles.author constraint articles_author_foreign: point articles.author at authors: existing rows can make PostgreSQL refuse it',
-      'warn FOREIGN_KEY_UNDER_LOCK articles.author constraint articles_author_foreign: point articles.author at authors: all rows are checked while nobody can write to either table; POST /schema/apply?online',
+      'warn LONG_LOCK articles.author constraint articles_author_foreign: point articles.author at authors: PostgreSQL reads the whole table under a lock; POST /schema/apply?online',
+      'warn MAY_FAIL articles.author constraint articles_author_foreign: point articles.author at authors: existing rows can make it fail',
+      'warn FOREIGN_KEY_UNDER_LOCK articles.author constraint articles_author_foreign: point articles.author at authors: PostgreSQL checks all rows while nobody can write to either table; POST /schema/apply?online',
     ],
   },
   {
@@ -99,13 +99,13 @@ const TELLINGS: Telling[] = [
     it: 'a delete that can only fail',
     when: all(set('author', { is_nullable: false, is_indexed: true }), relation({ on_delete: 'SET NULL' })),
     of: ['NULL_ON_REQUIRED', 'FOREIGN_KEY_WITHOUT_INDEX'],
-    told: ["warn NULL_ON_REQUIRED articles.author: articles.author: ON DELETE SET NULL, and it can't be null"],
+    told: ['warn NULL_ON_REQUIRED articles.author: articles.author: ON DELETE SET NULL, but it is NOT NULL'],
   },
   {
     it: 'a default that there is not',
     when: all(set('author', { is_nullable: false, is_unique: true }), relation({ on_delete: 'SET DEFAULT' })),
     of: ['NULL_ON_REQUIRED', 'FOREIGN_KEY_WITHOUT_INDEX'],
-    told: ["warn NULL_ON_REQUIRED articles.author: articles.author: ON DELETE SET DEFAULT, and it can't be null"],
+    told: ['warn NULL_ON_REQUIRED articles.author: articles.author: ON DELETE SET DEFAULT, but it is NOT NULL'],
   },
   {
     it: 'a default that there is',
@@ -137,20 +137,20 @@ const TELLINGS: Telling[] = [
     given: relation(),
     when: ({ relations }) => relations.splice(0),
     told: [
-      'note DROPS_CONSTRAINT articles.author constraint articles_author_foreign: let articles.author point at nothing: rows that break the rule can come in',
+      'note DROPS_CONSTRAINT articles.author constraint articles_author_foreign: let articles.author point at nothing: rows that violate it can be written',
     ],
   },
   {
     it: 'a relation that goes with what it points at',
     given: relation(),
     when: withoutAuthors,
-    told: ['danger LOSES_DATA authors: drop table authors: data is lost for good'],
+    told: ['danger LOSES_DATA authors: drop table authors: data is permanently lost'],
   },
   {
     it: 'a relation that goes with its field',
     given: relation(),
     when: all(without('author'), ({ relations }) => relations.splice(0)),
-    told: ['danger LOSES_DATA articles.author: drop column articles.author: data is lost for good'],
+    told: ['danger LOSES_DATA articles.author: drop column articles.author: data is permanently lost'],
   },
   {
     it: 'a key of another type, and what points at it',
@@ -168,8 +168,8 @@ const TELLINGS: Telling[] = [
     told: [
       'warn NARROWS_TYPE articles.author: alter column articles.author: integer holds less than bigint',
       'warn NARROWS_TYPE authors.id: alter column authors.id: integer holds less than bigint',
-      'warn INDEXED_TYPE_CHANGE authors.id: alter column authors.id: from bigint to integer its indexes are built again',
-      'warn FOREIGN_KEY_UNDER_LOCK articles.author constraint articles_author_foreign: point articles.author at authors: all rows are checked while nobody can write to either table',
+      'warn INDEXED_TYPE_CHANGE authors.id: alter column authors.id: from bigint to integer PostgreSQL rebuilds its indexes',
+      'warn FOREIGN_KEY_UNDER_LOCK articles.author constraint articles_author_foreign: point articles.author at authors: PostgreSQL checks all rows while nobody can write to either table',
     ],
   },
 ];

@@ -47,16 +47,16 @@ const TELLINGS: Telling[] = [
     ),
     how: rows(20_000),
     told: [
-      'warn LONG_LOCK articles.id constraint articles_id_unique: make articles.id unique: the table is locked while PostgreSQL reads all of it (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", others wait for short locks only); PATCH /fields/articles/id?online {"schema":{"is_unique":true}}',
-      'warn MAY_FAIL articles.id constraint articles_id_unique: make articles.id unique: existing rows can make PostgreSQL refuse it',
-      'warn UNIQUE_OVER_ROWS articles.id constraint articles_id_unique: make articles.id unique: rows with the same value refuse it, and an index is built over all of them (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", others wait for short locks only); PATCH /fields/articles/id?online {"schema":{"is_unique":true}}',
-      'warn DROPS_INDEX articles.slug index articles_slug_index: drop index on articles.slug: queries that use it read the whole table',
-      'warn LONG_LOCK articles.slug: alter column articles.slug: nullability: the table is locked while PostgreSQL reads all of it (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", others wait for short locks only); PATCH /fields/articles/slug?online {"schema":{"is_primary_key":true,"is_indexed":false,"is_unique":true,"is_nullable":false}}',
-      'warn MAY_FAIL articles.slug: alter column articles.slug: nullability: existing rows can make PostgreSQL refuse it',
-      'warn NOT_NULL_OVER_ROWS articles.slug: alter column articles.slug: nullability: rows without a value refuse it, and all rows are read for it (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", others wait for short locks only); PATCH /fields/articles/slug?online {"schema":{"is_primary_key":true,"is_indexed":false,"is_unique":true,"is_nullable":false}}',
-      'warn LONG_LOCK articles.slug constraint articles_pkey: make slug the primary key of articles: the table is locked while PostgreSQL reads all of it (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", others wait for short locks only); PATCH /fields/articles/slug?online {"schema":{"is_primary_key":true,"is_indexed":false,"is_unique":true,"is_nullable":false}}',
-      'warn MAY_FAIL articles.slug constraint articles_pkey: make slug the primary key of articles: existing rows can make PostgreSQL refuse it',
-      'warn PRIMARY_KEY_OVER_ROWS articles.slug constraint articles_pkey: make slug the primary key of articles: the index of the primary key is built over all rows (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", others wait for short locks only); PATCH /fields/articles/slug?online {"schema":{"is_primary_key":true,"is_indexed":false,"is_unique":true,"is_nullable":false}}',
+      'warn LONG_LOCK articles.id constraint articles_id_unique: make articles.id unique: PostgreSQL reads the whole table under a lock (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/id?online {"schema":{"is_unique":true}}',
+      'warn MAY_FAIL articles.id constraint articles_id_unique: make articles.id unique: existing rows can make it fail',
+      'warn UNIQUE_OVER_ROWS articles.id constraint articles_id_unique: make articles.id unique: PostgreSQL builds an index over all rows, and duplicates make it fail (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/id?online {"schema":{"is_unique":true}}',
+      'warn DROPS_INDEX articles.slug index articles_slug_index: drop index on articles.slug: queries that use it will read the whole table',
+      'warn LONG_LOCK articles.slug: alter column articles.slug: nullability: PostgreSQL reads the whole table under a lock (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/slug?online {"schema":{"is_primary_key":true,"is_indexed":false,"is_unique":true,"is_nullable":false}}',
+      'warn MAY_FAIL articles.slug: alter column articles.slug: nullability: existing rows can make it fail',
+      'warn NOT_NULL_OVER_ROWS articles.slug: alter column articles.slug: nullability: PostgreSQL reads all rows, and rows with null make it fail (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/slug?online {"schema":{"is_primary_key":true,"is_indexed":false,"is_unique":true,"is_nullable":false}}',
+      'warn LONG_LOCK articles.slug constraint articles_pkey: make slug the primary key of articles: PostgreSQL reads the whole table under a lock (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/slug?online {"schema":{"is_primary_key":true,"is_indexed":false,"is_unique":true,"is_nullable":false}}',
+      'warn MAY_FAIL articles.slug constraint articles_pkey: make slug the primary key of articles: existing rows can make it fail',
+      'warn PRIMARY_KEY_OVER_ROWS articles.slug constraint articles_pkey: make slug the primary key of articles: PostgreSQL builds the index of the primary key over all rows (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/slug?online {"schema":{"is_primary_key":true,"is_indexed":false,"is_unique":true,"is_nullable":false}}',
     ],
   },
   {
@@ -64,7 +64,7 @@ const TELLINGS: Telling[] = [
     when: set('id', { is_primary_key: false, is_unique: false }),
     of: ['NO_PRIMARY_KEY', 'DROPS_CONSTRAINT'],
     told: [
-      'note DROPS_CONSTRAINT articles.id constraint articles_pkey: drop the primary key of articles: rows that break the rule can come in',
+      'note DROPS_CONSTRAINT articles.id constraint articles_pkey: drop the primary key of articles: rows that violate it can be written',
       'warn NO_PRIMARY_KEY articles: alter table articles: it has no primary key',
     ],
   },
@@ -79,7 +79,7 @@ const TELLINGS: Telling[] = [
     when: without('id'),
     of: ['NO_PRIMARY_KEY', 'LOSES_DATA'],
     told: [
-      'danger LOSES_DATA articles.id: drop column articles.id: data is lost for good',
+      'danger LOSES_DATA articles.id: drop column articles.id: data is permanently lost',
       'warn NO_PRIMARY_KEY articles: alter table articles: it has no primary key',
     ],
   },
@@ -109,22 +109,22 @@ const TELLINGS: Telling[] = [
       );
     },
     told: [
-      'note NAME_NEEDS_QUOTES Order.a b: Order.a b: SQL has to quote its name; the same of Order, user.9a',
-      'note RESERVED_NAME user: user: its name is a reserved word of SQL, which has to be quoted everywhere',
+      'note NAME_NEEDS_QUOTES Order.a b: Order.a b: SQL must quote its name; the same of Order, user.9a',
+      'note RESERVED_NAME user: user: its name is a reserved word of SQL and must be quoted',
     ],
   },
   {
     it: 'a table that goes',
     when: withoutAuthors,
-    told: ['danger LOSES_DATA authors: drop table authors: data is lost for good'],
+    told: ['danger LOSES_DATA authors: drop table authors: data is permanently lost'],
   },
   {
     it: 'a table that is renamed',
     when: renamed,
     how: rows(20_000),
     told: [
-      'warn BREAKS_CLIENTS select: rename table articles to select: applications that use it fail from then on (its table is used, by the statistics)',
-      'note RESERVED_NAME select: select: its name is a reserved word of SQL, which has to be quoted everywhere',
+      'warn BREAKS_CLIENTS select: rename table articles to select: applications that use it will fail (the statistics count use of its table)',
+      'note RESERVED_NAME select: select: its name is a reserved word of SQL and must be quoted',
     ],
   },
   {
@@ -132,8 +132,8 @@ const TELLINGS: Telling[] = [
     when: headline('Select'),
     how: rows(20_000),
     told: [
-      'warn BREAKS_CLIENTS articles.Select: rename column articles.title to Select: applications that use it fail from then on (its table is used, by the statistics)',
-      'note NAME_NEEDS_QUOTES articles.Select: articles.Select: SQL has to quote its name',
+      'warn BREAKS_CLIENTS articles.Select: rename column articles.title to Select: applications that use it will fail (the statistics count use of its table)',
+      'note NAME_NEEDS_QUOTES articles.Select: articles.Select: SQL must quote its name',
     ],
   },
   {
@@ -141,7 +141,7 @@ const TELLINGS: Telling[] = [
     when: headline('headline'),
     how: rows(20_000, { uses: 0 }),
     told: [
-      'note BREAKS_CLIENTS articles.headline: rename column articles.title to headline: applications that use it fail from then on (the statistics count no use of its table)',
+      'note BREAKS_CLIENTS articles.headline: rename column articles.title to headline: applications that use it will fail (the statistics count no use of its table)',
     ],
   },
   {
@@ -149,7 +149,7 @@ const TELLINGS: Telling[] = [
     when: headline('headline'),
     how: rows(20_000, { uses: null }),
     told: [
-      'warn BREAKS_CLIENTS articles.headline: rename column articles.title to headline: applications that use it fail from then on',
+      'warn BREAKS_CLIENTS articles.headline: rename column articles.title to headline: applications that use it will fail',
     ],
   },
   {
@@ -158,7 +158,7 @@ const TELLINGS: Telling[] = [
     how: rows(1, { uses: 100 }),
     of: CLIENTS,
     told: [
-      'warn BREAKS_CLIENTS articles.title: drop column articles.title: applications that use it fail from then on (its table is used, by the statistics)',
+      'warn BREAKS_CLIENTS articles.title: drop column articles.title: applications that use it will fail (the statistics count use of its table)',
     ],
   },
   {
@@ -174,7 +174,7 @@ const TELLINGS: Telling[] = [
     how: rows(1),
     of: CLIENTS,
     told: [
-      'warn BREAKS_CLIENTS articles: drop table articles: applications that use it fail from then on (its table is used, by the statistics)',
+      'warn BREAKS_CLIENTS articles: drop table articles: applications that use it will fail (the statistics count use of its table)',
     ],
   },
   {

@@ -4,16 +4,16 @@ import { columnsOf, isOldTable, labelOf } from './common.js';
 export const allowsNull: Rule = {
   code: 'ALLOWS_NULL',
   level: 'note',
-  title: 'Field that may be null from now on',
-  what: 'A field that could not be null can.',
-  why: 'Applications that rely on a value get none; and once there are nulls, the way back needs a value for each of them.',
-  safer: 'Make sure that readers know what a null means; a default may do instead.',
+  title: 'Field becomes nullable',
+  what: 'A required field becomes nullable.',
+  why: 'Applications that rely on a value may read null. Making the field required again needs a value for every null.',
+  safer: 'Make sure that readers handle null, or set a default instead.',
   aliases: { squawk: ['ban-drop-not-null'] },
   field(change, planned) {
     const columns = columnsOf(change);
     if (columns === undefined || !isOldTable(planned)) return undefined;
     const { old, now } = columns;
     if (old.schema.is_nullable || !now.schema.is_nullable) return undefined;
-    return { message: `alter column ${labelOf(now)}: it may be null`, field: now.field };
+    return { message: `alter column ${labelOf(now)}: it becomes nullable`, field: now.field };
   },
 };

@@ -6,13 +6,13 @@ import type { Observed, PlannedEvent, Rule, TableStatistics } from '../model.js'
 export const breaksClients: Rule = {
   code: 'BREAKS_CLIENTS',
   level: 'warn',
-  title: 'Breaks who uses it',
-  what: 'A table or a column gets another name; or it goes, and is in use.',
-  why: 'Applications that still say the old name fail from the moment of the change, also those that only read.',
+  title: 'Breaks existing clients',
+  what: 'A table or column is renamed, or is dropped while it is in use.',
+  why: 'Applications that use the old name fail as soon as the change is applied, including those that only read.',
   safer:
-    'Deploy applications that do without it first. For a name: add the new one beside it, write both, and delete the old one when nobody says it any more.',
+    'First deploy applications that do not need it. For a rename, add the new name beside the old one, write both, and delete the old one later.',
   levels:
-    '`note` where the statistics count no use of the table, else `warn`. What goes is told where they count some: that its data goes says `LOSES_DATA`.',
+    '`note` if the statistics count no use of the table, else `warn`. Dropped objects are reported only if they count some use; `LOSES_DATA` reports their data.',
   example: { unsafe: 'POST /fields/articles/title/rename {"to": "headline"}' },
   aliases: {
     squawk: ['renaming-column', 'renaming-table', 'ban-drop-column', 'ban-drop-table'],
@@ -23,7 +23,7 @@ export const breaksClients: Rule = {
     const what = whatOf(planned);
     const statistics = planned.batch.statistics(planned.event.collection);
     if (what === undefined || (!isRename(planned.event) && (statistics?.uses ?? 0) < USED)) return undefined;
-    const message = `${what}: applications that use it fail from then on${useText(statistics)}`;
+    const message = `${what}: applications that use it will fail${useText(statistics)}`;
     return { message, level: levelByUse(statistics), statistics: statistics ?? null, ...placeAfter(planned) };
   },
 };
@@ -59,5 +59,5 @@ function placeAfter({ event }: PlannedEvent): Partial<Observed> {
 function useText(statistics: TableStatistics | undefined): string {
   const uses = statistics?.uses ?? null;
   if (uses === null) return '';
-  return uses === 0 ? ' (the statistics count no use of its table)' : ' (its table is used, by the statistics)';
+  return uses === 0 ? ' (the statistics count no use of its table)' : ' (the statistics count use of its table)';
 }

@@ -5,10 +5,10 @@ export const cascadeDeletes: Rule = {
   code: 'CASCADE_DELETES',
   level: 'note',
   standing: true,
-  title: 'Deletes that cascade',
-  what: 'A foreign key deletes the rows that point at a deleted one. Rows that only join two others (`junction_field`) are meant to go with either, and nothing is said of them.',
-  why: 'One DELETE takes any number of rows along, in one transaction and without being asked; on a large table that holds locks for long.',
-  safer: 'Let the application delete what belongs together, in batches; or `RESTRICT`, so that nothing goes unasked.',
+  title: 'Cascading deletes',
+  what: 'A foreign key deletes the rows that reference a deleted row. Junction rows (`junction_field`) are meant to be deleted with either side and are not reported.',
+  why: 'One DELETE may delete any number of rows in one transaction. On a large table it holds locks for a long time.',
+  safer: 'Delete dependent rows in batches from the application, or use `RESTRICT`.',
   levels: '`note` on a new or small table, `warn` on a larger one.',
   example: {
     unsafe:

@@ -7,7 +7,7 @@ export const charType: Rule = {
   standing: true,
   title: 'char(n)',
   what: 'A field of the type `char(n)`.',
-  why: 'PostgreSQL fills each value up with blanks, ignores them in comparisons, and gains nothing by the fixed length.',
+  why: 'PostgreSQL pads every value with blanks and ignores them in comparisons. The fixed length saves nothing.',
   safer: 'Use `string` (varchar) or `text`.',
   example: {
     unsafe: '{"field": "country", "type": "string", "schema": {"data_type": "character", "max_length": 2}}',

@@ -6,11 +6,11 @@ import { lasting } from './long-statements.js';
 export const counterOverRows: Rule = {
   code: 'COUNTER_OVER_ROWS',
   level: 'warn',
-  title: 'New field that counts by itself',
-  what: 'A field with auto increment comes to a table that may have rows.',
-  why: 'Every row gets a number, so all of them are rewritten, while nobody can read or write.',
-  safer: 'Add a plain field, fill it in batches, and let it count by itself afterwards.',
-  levels: 'By the size of the table.',
+  title: 'New auto-increment field',
+  what: 'An auto-increment field is added to a table that may have rows.',
+  why: 'Every row gets a number, so PostgreSQL rewrites the table while nobody can read or write.',
+  safer: 'Add a plain field, fill it in batches, and make it auto-increment afterwards.',
+  levels: 'Depends on the size of the table.',
   aliases: {
     squawk: ['adding-serial-primary-key-field'],
     strong_migrations: ['add_column_auto_incrementing'],

@@ -5,8 +5,8 @@ export const createsExtension: Rule = {
   code: 'CREATES_EXTENSION',
   level: 'note',
   title: 'Needs an extension',
-  what: 'A column uses a type or a function of an extension, which is installed where it is missing: one that PostgreSQL trusts everybody with.',
-  why: 'Every server that the schema goes to needs it, the one of production too, and its package on the disk.',
+  what: 'A column uses a type or function of an extension. The service installs the extension if it is missing and PostgreSQL marks it as trusted.',
+  why: 'Every server that gets this schema needs the extension and its package on disk, including production.',
   safer: 'Install it on every server before the change.',
   event: (planned) =>
     added(planned, 'needs').flatMap(({ kind, name }): Observed[] => {

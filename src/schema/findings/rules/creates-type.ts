@@ -4,10 +4,10 @@ import { added } from './common.js';
 export const createsType: Rule = {
   code: 'CREATES_TYPE',
   level: 'note',
-  title: 'A type of its own',
-  what: 'A table comes with an enum, or with a domain that has a rule.',
-  why: 'The labels of an enum can be added and never removed; a rule added to a domain later locks and reads every table that uses it.',
-  safer: 'A text with a check constraint, or a table of the values that a relation points at.',
+  title: 'Custom type',
+  what: 'A table uses an enum, or a domain with a constraint.',
+  why: 'Enum labels can be added but never removed. A constraint added to a domain later locks and reads every table that uses it.',
+  safer: 'Use a text field with a check constraint, or a relation to a table of values.',
   aliases: { squawk: ['ban-create-domain-with-constraint', 'ban-alter-domain-with-add-constraint'] },
   event: (planned) =>
     added(planned, 'needs').flatMap((need): Observed[] => {

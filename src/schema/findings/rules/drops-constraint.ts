@@ -7,10 +7,10 @@ import { extraConstraint, fieldAfter } from './common.js';
 export const dropsConstraint: Rule = {
   code: 'DROPS_CONSTRAINT',
   level: 'note',
-  title: 'Constraint goes',
-  what: 'A key, a foreign key or a check of a table that stays is dropped, and none of its name comes in its place.',
-  why: 'Rows that break the rule can be written from then on, and have to be found before it can come back.',
-  safer: 'Make sure that nothing relies on it: code that expects one row, ON DELETE, ON CONFLICT.',
+  title: 'Constraint is dropped',
+  what: 'A key, foreign key or check is dropped from an existing table and not replaced under the same name.',
+  why: 'Applications can now write rows that violate it. Such rows must be corrected before the constraint can be added again.',
+  safer: 'Make sure that nothing relies on it: code that expects one row, ON DELETE or ON CONFLICT.',
   aliases: { squawk: ['ban-drop-constraint'], atlas: ['CD101', 'CD102', 'CD103'] },
   statement(statement, planned) {
     const dropped = statement.drops.find(({ kind }) => kind === 'constraint');
@@ -19,7 +19,7 @@ export const dropsConstraint: Rule = {
     if (planned.after === undefined || isThere(planned.after, dropped.name) || goesWithItsTarget(planned))
       return undefined;
     const object = { kind: dropped.kind, name: dropped.name };
-    return { message: `${statement.summary}: rows that break the rule can come in`, field: source.field, object };
+    return { message: `${statement.summary}: rows that violate it can be written`, field: source.field, object };
   },
 };
 

@@ -5,11 +5,11 @@ import { columnsOf, isOldTable, isRequired, labelOf } from './common.js';
 export const dropsDefault: Rule = {
   code: 'DROPS_DEFAULT',
   level: 'note',
-  title: 'Default goes',
-  what: 'A field of a table that was there before has no default any more.',
-  why: 'An INSERT that leaves the column out writes null from then on, or is refused where it can not be null.',
-  safer: 'Let applications name the column in every INSERT first.',
-  levels: '`warn` where the column can not be null, else `note`.',
+  title: 'Default is dropped',
+  what: 'A field of an existing table loses its default.',
+  why: 'An INSERT without the column writes null, or fails if the column is NOT NULL.',
+  safer: 'First change applications to name the column in every INSERT.',
+  levels: '`warn` if the column is NOT NULL, else `note`.',
   example: { unsafe: 'PATCH /fields/articles/views {"schema": {"default_value": null}}' },
   aliases: { squawk: ['ban-drop-default'] },
   field(change, planned) {
@@ -20,7 +20,7 @@ export const dropsDefault: Rule = {
     const isRefused = isRequired(now);
     const then = isRefused ? 'is refused' : 'writes null';
     return {
-      message: `alter column ${labelOf(now)}: without a default, an INSERT that leaves it out ${then}`,
+      message: `alter column ${labelOf(now)}: without a default, an INSERT that omits it ${then}`,
       field: now.field,
       level: isRefused ? 'warn' : 'note',
     };

@@ -5,11 +5,11 @@ import { sized } from './common.js';
 export const dropsIndex: Rule = {
   code: 'DROPS_INDEX',
   level: 'note',
-  title: 'Index goes',
-  what: 'An index of a table that stays is dropped.',
-  why: 'Queries that used it read the whole table from then on; and to drop it, everybody is kept out for a moment.',
-  safer: 'Look in pg_stat_user_indexes whether anybody uses it.',
-  levels: 'By the size of the table, `warn` at most.',
+  title: 'Index is dropped',
+  what: 'An index is dropped from an existing table.',
+  why: 'Queries that used it read the whole table. Dropping it takes a short exclusive lock.',
+  safer: 'Check in pg_stat_user_indexes whether it is used.',
+  levels: 'Depends on the size of the table; at most `warn`.',
   aliases: {
     squawk: ['require-concurrent-index-deletion', 'ban-drop-index'],
     strong_migrations: ['remove_index'],
@@ -20,7 +20,7 @@ export const dropsIndex: Rule = {
     const { collection, field } = statement.source;
     if (dropped === undefined || isDeletion(statement.source)) return undefined;
     const object = { kind: dropped.kind, name: dropped.name };
-    const message = `${statement.summary}: queries that use it read the whole table`;
+    const message = `${statement.summary}: queries that use it will read the whole table`;
     return { message, field, object, ...sized(planned, dropped.table ?? collection, 'warn') };
   },
 };

@@ -5,10 +5,10 @@ export const foreignKeyUnderLock: Rule = {
   code: 'FOREIGN_KEY_UNDER_LOCK',
   level: 'warn',
   title: 'Foreign key validated under a lock',
-  what: 'A foreign key comes to a table that may have rows.',
-  why: 'PostgreSQL looks up every row while nobody can write to either table; a row that points at nothing refuses it.',
-  safer: 'Ask for it online: it is added NOT VALID, and validated while both tables are used.',
-  levels: 'By the size of the table.',
+  what: 'A foreign key is added to a table that may have rows.',
+  why: 'PostgreSQL checks every row while nobody can write to either table. A row without a target makes the change fail.',
+  safer: 'Apply it online: the service adds it NOT VALID and validates it while both tables stay in use.',
+  levels: 'Depends on the size of the table.',
   example: {
     unsafe: 'POST /relations {"collection": "articles", "field": "author", "related_collection": "authors"}',
     safe: 'POST /relations?online {"collection": "articles", "field": "author", "related_collection": "authors"}',
@@ -20,6 +20,6 @@ export const foreignKeyUnderLock: Rule = {
   },
   statement: (statement, planned) =>
     statement.preparable?.kind === 'constraint' && typeof statement.preparable.references === 'string'
-      ? lasting(statement, planned, 'all rows are checked while nobody can write to either table')
+      ? lasting(statement, planned, 'PostgreSQL checks all rows while nobody can write to either table')
       : undefined,
 };

@@ -9,9 +9,9 @@ export const foreignKeyWithoutIndex: Rule = {
   level: 'note',
   standing: true,
   title: 'Foreign key without an index on its column',
-  what: 'A relation gets a foreign key, and its many field has no index.',
-  why: 'Each delete in the other table reads the whole table that points at it; so does each list of what points at a row.',
-  safer: 'Index the field, concurrently where the table has rows.',
+  what: 'A relation gets a foreign key, but its many field has no index.',
+  why: 'Every delete in the other table reads the whole referencing table. So does every query for the rows that reference a row.',
+  safer: 'Index the field, concurrently if the table has rows.',
   levels: '`note` on a new or small table, `warn` on a larger one.',
   example: {
     unsafe: 'POST /relations {"collection": "articles", "field": "author", "related_collection": "authors"}',
@@ -35,11 +35,11 @@ function saferWay(node: CollectionNode, { many_collection: table, many_field: fi
   const { partition_by: by, partition_of: of } = extrasOf(node);
   if (by !== undefined || of !== undefined)
     return {
-      text: 'Index the column of the partitioned table in the database, and take that as drift: its partitions get the index too.',
+      text: 'Index the column of the partitioned table in the database and accept the drift. Its partitions get the index too.',
     };
   const path = `/fields/${encodeURIComponent(table)}/${encodeURIComponent(field)}?concurrentIndexCreation`;
   return {
-    text: 'Index the field; concurrently, so that nobody waits for it.',
+    text: 'Index the field concurrently, so that nobody waits for it.',
     request: { method: 'PATCH', path, body: { schema: { is_indexed: true } } },
   };
 }

@@ -7,10 +7,10 @@ export const generatedOverRows: Rule = {
   code: 'GENERATED_OVER_ROWS',
   level: 'warn',
   title: 'Generated column over existing rows',
-  what: 'A stored generated column comes to, or is made again on, a table that may have rows.',
-  why: 'Its value is computed for every row and written with it, while nobody can read or write.',
-  safer: 'A plain field that a trigger or the application fills; or the expression in a view.',
-  levels: 'By the size of the table.',
+  what: 'A stored generated column is added to, or recreated on, a table that may have rows.',
+  why: 'PostgreSQL computes and writes its value for every row while nobody can read or write.',
+  safer: 'Use a plain field that a trigger or the application fills, or put the expression into a view.',
+  levels: 'Depends on the size of the table.',
   aliases: {
     squawk: ['adding-field-with-default'],
     strong_migrations: ['add_column_generated_stored'],
@@ -19,7 +19,7 @@ export const generatedOverRows: Rule = {
   statement(statement, planned) {
     const field = fieldAfter(planned, statement.source);
     return statement.rewrites_table && hasColumn(field) && field.schema.generation_expression !== null
-      ? lasting(statement, planned, 'its value is computed for every row')
+      ? lasting(statement, planned, 'PostgreSQL computes its value for every row')
       : undefined;
   },
 };

@@ -10,9 +10,9 @@ export const indexOfManyColumns: Rule = {
   level: 'note',
   standing: true,
   title: 'Index of many columns',
-  what: 'An index that is not unique has more than three columns.',
-  why: 'The first columns narrow a search down; each further one makes the index larger and every write slower.',
-  safer: 'Begin with the columns that tell most rows apart, and leave the others out.',
+  what: 'A non-unique index has more than three columns.',
+  why: 'The first columns narrow a search. Each further column makes the index larger and every write slower.',
+  safer: 'Keep the most selective columns and omit the others.',
   aliases: { strong_migrations: ['add_index_columns'] },
   event: (planned) =>
     added(planned, 'indexes').flatMap(({ name, unique, definition }) =>

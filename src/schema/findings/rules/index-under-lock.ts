@@ -5,10 +5,10 @@ export const indexUnderLock: Rule = {
   code: 'INDEX_UNDER_LOCK',
   level: 'warn',
   title: 'Index built under a lock',
-  what: 'An index is built in the transaction of the change.',
+  what: 'PostgreSQL builds an index in the transaction of the change.',
   why: 'Nobody can write to the table until all its rows are in the index.',
-  safer: 'Build it concurrently: online, or with `concurrentIndexCreation`.',
-  levels: 'By the size of the table.',
+  safer: 'Build it concurrently: apply the change online, or use `concurrentIndexCreation`.',
+  levels: 'Depends on the size of the table.',
   example: {
     unsafe: 'PATCH /fields/articles/slug {"schema": {"is_indexed": true}}',
     safe: 'PATCH /fields/articles/slug?concurrentIndexCreation {"schema": {"is_indexed": true}}',
@@ -16,6 +16,6 @@ export const indexUnderLock: Rule = {
   aliases: { squawk: ['require-concurrent-index-creation'], strong_migrations: ['add_index'], atlas: ['PG101'] },
   statement: (statement, planned) =>
     statement.lock === 'SHARE' && statement.preparable?.kind === 'index' && statement.preparable.unique !== true
-      ? lasting(statement, planned, 'nobody can write to the table while its index is built')
+      ? lasting(statement, planned, 'PostgreSQL builds its index while nobody can write to the table')
       : undefined,
 };

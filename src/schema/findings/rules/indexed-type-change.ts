@@ -6,11 +6,11 @@ import { columnsOf, isOldTable, labelOf, sized } from './common.js';
 export const indexedTypeChange: Rule = {
   code: 'INDEXED_TYPE_CHANGE',
   level: 'warn',
-  title: 'Type of an indexed field',
-  what: 'A field that has an index, is unique, or is a primary key gets another type.',
-  why: 'Its indexes are built again in the same transaction, and what points at a key has to change with it.',
-  safer: 'Add a field of the new type, index it concurrently, and move over to it.',
-  levels: 'By the size of the table.',
+  title: 'Type change of an indexed field',
+  what: 'The type of a field changes that is indexed, unique or a primary key.',
+  why: 'PostgreSQL rebuilds its indexes in the same transaction. Columns that reference a key must change with it.',
+  safer: 'Add a field of the new type, index it concurrently, and migrate to it.',
+  levels: 'Depends on the size of the table.',
   aliases: { squawk: ['changing-column-type'], strong_migrations: ['change_column'], atlas: ['PG301'] },
   field(change, planned) {
     const columns = columnsOf(change);
@@ -19,7 +19,7 @@ export const indexedTypeChange: Rule = {
     const [from, to] = [columnType(old.schema), columnType(now.schema)];
     // PostgreSQL keeps the index if a text type only becomes longer.
     if (from === to || !isInIndex(old) || isRoomier(old, now)) return undefined;
-    const message = `alter column ${labelOf(now)}: from ${from} to ${to} its indexes are built again`;
+    const message = `alter column ${labelOf(now)}: from ${from} to ${to} PostgreSQL rebuilds its indexes`;
     return { message, field: now.field, ...sized(planned, now.collection) };
   },
 };

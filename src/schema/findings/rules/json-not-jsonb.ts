@@ -5,7 +5,7 @@ export const jsonNotJsonb: Rule = {
   code: 'JSON_NOT_JSONB',
   level: 'note',
   standing: true,
-  title: 'json where jsonb is meant',
+  title: 'json instead of jsonb',
   what: 'A column of the type `json`.',
   why: 'It keeps the text as it was sent, blanks and repeated keys included: it can not be compared or indexed, and `SELECT DISTINCT` fails.',
   safer: 'Use `jsonb`, unless the text itself matters.',

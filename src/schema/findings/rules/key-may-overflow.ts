@@ -12,12 +12,12 @@ export const keyMayOverflow: Rule = {
   code: 'KEY_MAY_OVERFLOW',
   level: 'note',
   standing: true,
-  title: 'Primary key that runs out',
-  what: 'A primary key that counts by itself is `integer` (2,147,483,647 values, deleted and rolled back ones included) or `smallint` (32,767).',
-  why: 'When it runs out no row can be inserted any more, and making it larger rewrites the table and everything that points at it.',
-  safer: 'Use `bigInteger` where rows are written by machines, or may become many.',
+  title: 'Primary key may overflow',
+  what: 'An auto-increment primary key is `integer` (2,147,483,647 values, including deleted and rolled back rows) or `smallint` (32,767).',
+  why: 'When the numbers run out, inserts fail. A larger type rewrites the table and every table that references it.',
+  safer: 'Use `bigInteger` if programs write the rows or the table may grow large.',
   levels:
-    '`note` for a new table; by how much of it the rows of the statistics have used up, `warn` from a tenth, `danger` from half.',
+    '`note` for a new table. By the share that the rows of the statistics use: `warn` from a tenth, `danger` from half.',
   example: {
     unsafe: '{"field": "id", "type": "integer", "schema": {"is_primary_key": true, "has_auto_increment": true}}',
     safe: '{"field": "id", "type": "bigInteger", "schema": {"is_primary_key": true, "has_auto_increment": true}}',

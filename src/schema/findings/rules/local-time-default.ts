@@ -7,16 +7,16 @@ export const localTimeDefault: Rule = {
   level: 'warn',
   standing: true,
   title: 'Default that depends on the session’s time zone',
-  what: 'A `timestamp without time zone` whose default is the present moment.',
-  why: 'The moment is written as the clock of the session that inserts shows it: two applications in two time zones write two times.',
-  safer: 'Use `timestamp` (with time zone) for what is set by a clock.',
+  what: 'A `timestamp without time zone` with the current time as default.',
+  why: 'PostgreSQL stores the local time of the inserting session. Applications in different time zones write different times.',
+  safer: 'Use `timestamp` (with time zone) for times that a clock sets.',
   example: {
     unsafe: '{"field": "sent_at", "type": "dateTime", "schema": {"default_value": "now()"}}',
     safe: '{"field": "sent_at", "type": "timestamp", "schema": {"default_value": "now()"}}',
   },
   field: ({ old, now }) =>
     hasColumn(now) && isLocal(now) && !(hasColumn(old) && isLocal(old))
-      ? { message: `${labelOf(now)} is without time zone, and its default is the present moment`, field: now.field }
+      ? { message: `${labelOf(now)} has no time zone, and its default is the current time`, field: now.field }
       : undefined,
 };
 

@@ -7,19 +7,19 @@ import { lasting } from './long-statements.js';
 export const longLock: Rule = {
   code: 'LONG_LOCK',
   level: 'warn',
-  title: 'Strong lock held for long',
-  what: 'A lock that keeps others from writing, or from reading too, is held while PostgreSQL reads the whole table.',
-  why: 'Applications wait as long as the table is large; and whoever comes after them waits behind them.',
-  safer: 'Ask for it online where that is possible; else when few use the table.',
+  title: 'Strong lock held for a long time',
+  what: 'PostgreSQL reads the whole table under a lock that blocks writes, or reads and writes.',
+  why: 'Applications wait for as long as PostgreSQL reads. Later queries queue behind them.',
+  safer: 'Apply it online if possible, else while the table is rarely used.',
   levels:
-    'By the size of the table: `note` up to 10,000 rows and 8 MB, `warn` up to a million rows and 1 GB, then `danger` if anybody uses it.',
+    'Depends on the size of the table: `note` up to 10,000 rows and 8 MB, `warn` up to a million rows and 1 GB, then `danger` if anybody uses it.',
   example: {
     unsafe: 'PATCH /fields/articles/title {"schema": {"is_nullable": false}}',
     safe: 'PATCH /fields/articles/title?online {"schema": {"is_nullable": false}}',
   },
   statement: (statement, planned) =>
     !statement.rewrites_table && scansUnderLock(statement) && !isRefusedAtOnce(statement, planned)
-      ? lasting(statement, planned, 'the table is locked while PostgreSQL reads all of it')
+      ? lasting(statement, planned, 'PostgreSQL reads the whole table under a lock')
       : undefined,
 };
 

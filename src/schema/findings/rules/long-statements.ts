@@ -55,7 +55,7 @@ export function lasting(statement: PlannedStatement, planned: PlannedEvent, sent
   const statistics = planned.batch.statistics(tableOfRows(statement));
   if (statement.preparable !== undefined && planned.batch.online) return undefined;
   const online = isPreparable(statement, planned);
-  const way = online ? 'with "online", others wait for short locks only' : 'online, it is not possible';
+  const way = online ? 'with "online", other sessions wait for short locks only' : 'it cannot be applied online';
   const size = statistics === undefined ? '' : ` (${sizeText(statistics)}; ${way})`;
   return {
     message: `${statement.summary}: ${sentence}${size}`,
@@ -86,7 +86,7 @@ const typeOf = (field: Field | undefined): string => (hasColumn(field) ? columnT
 
 /** The online alternative. */
 export const preparedOnline = ({ event }: PlannedEvent): SaferWay => ({
-  text: 'Ask for it online: what takes long is prepared outside the transaction, while the table is used.',
+  text: 'Apply it online: the service does the slow work before the transaction, while the table stays in use.',
   request: onlineRequest(event),
 });
 

@@ -7,10 +7,10 @@ import { placeOf } from './long-statements.js';
 export const mayFail: Rule = {
   code: 'MAY_FAIL',
   level: 'warn',
-  title: 'Rows can refuse it',
-  what: 'The change holds for every row, and rows that are there may not fit: nulls, values that repeat, values too long or too large for a new type, keys that point at nothing.',
-  why: 'Where a row does not fit, PostgreSQL refuses the whole change. On another database with other rows it may pass.',
-  safer: 'Ask your rows first: a dry run carries it out, counts the rows in the way, and takes everything back.',
+  title: 'Existing rows may violate it',
+  what: 'The change applies to every row. Existing rows may violate it: nulls, duplicate values, values that are too long or too large for a new type, keys without a target.',
+  why: 'One violating row makes the whole change fail. On a database with other rows it may succeed.',
+  safer: 'Use a dry run first: it makes the change, counts the violating rows, and rolls back.',
   example: { unsafe: 'PATCH /fields/articles/title {"schema": {"is_unique": true}}' },
   aliases: { squawk: ['ban-new-write-restriction'], atlas: ['MF101', 'MF102', 'MF104'] },
   statement: (statement, planned) =>
@@ -21,8 +21,8 @@ export const mayFail: Rule = {
 
 const whyOf = ({ object, preparable }: PlannedStatement): string =>
   object.kind === 'index' && preparable?.unique !== true
-    ? 'PostgreSQL refuses it where a value is too long for an index (about 2,700 bytes)'
-    : 'existing rows can make PostgreSQL refuse it';
+    ? 'it fails if a value is too long for an index (about 2,700 bytes)'
+    : 'existing rows can make it fail';
 
 /** A foreign key on a new field, which is NULL in all existing rows. */
 function isOfNulls({ source }: PlannedStatement, planned: PlannedEvent): boolean {

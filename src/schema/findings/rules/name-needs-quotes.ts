@@ -10,10 +10,10 @@ export const nameNeedsQuotes: Rule = {
   code: 'NAME_NEEDS_QUOTES',
   level: 'note',
   standing: true,
-  title: 'Name that has to be quoted',
-  what: 'The name of a table or a column has capitals, blanks, or signs that an SQL name does not have.',
-  why: 'SQL without quotes reads `Articles` as `articles`: who forgets them is told that there is no such table.',
-  safer: 'Use small letters, digits and underscores; what people read stands in `translations`.',
+  title: 'Name needs quotes',
+  what: 'The name of a table or column contains capitals, blanks or other characters that SQL requires quotes for.',
+  why: 'SQL without quotes reads `Articles` as `articles`. Without quotes, queries fail with "does not exist".',
+  safer: 'Use lowercase letters, digits and underscores. Put display names into `translations`.',
   example: { unsafe: '{"collection": "BlogPosts"}', safe: '{"collection": "blog_posts"}' },
   aliases: { atlas: ['NM102', 'NM103'] },
   field: ({ old, now }) =>
@@ -25,6 +25,6 @@ export const nameNeedsQuotes: Rule = {
 };
 
 const said = (label: string, place: Pick<Observed, 'collection' | 'field'>): Observed => ({
-  message: `${label}: SQL has to quote its name`,
+  message: `${label}: SQL must quote its name`,
   ...place,
 });

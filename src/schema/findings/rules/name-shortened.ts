@@ -8,9 +8,9 @@ export const nameShortened: Rule = {
   level: 'note',
   standing: true,
   title: 'Over-long names',
-  what: 'A table and a column have names so long that the key or index named after both does not fit into 63 bytes.',
-  why: 'Its name is cut and gets a hash at its end: error messages and monitoring show a name that nobody chose.',
-  safer: 'Shorter names; what people read stands in `translations` and `note`.',
+  what: 'The names of a table and a column are so long that the key or index named after both exceeds 63 bytes.',
+  why: 'The service shortens the name and appends a hash. Error messages and monitoring show that name.',
+  safer: 'Use shorter names. Put display names into `translations` and `note`.',
   aliases: { squawk: ['identifier-too-long'] },
   field: (change) =>
     named(change)

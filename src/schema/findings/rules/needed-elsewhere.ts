@@ -6,12 +6,12 @@ import { fieldAfter } from './common.js';
 export const neededElsewhere: Rule = {
   code: 'NEEDED_ELSEWHERE',
   level: 'danger',
-  title: 'A view or function needs it',
-  what: 'A view, a rule, a policy or a function in the database needs what is deleted, changes its type, or is renamed.',
-  why: 'PostgreSQL refuses to drop or to change the type of what a view needs. After a rename the view goes on, and still shows the old name.',
+  title: 'A view or function depends on it',
+  what: 'A view, rule, policy or function in the database depends on an object that is deleted, renamed or changes its type.',
+  why: 'PostgreSQL does not drop an object that a view depends on, nor change its type. After a rename the view keeps working and keeps the old column name.',
   safer:
-    'Drop the view, make the change, and make the view again, all by hand; or change the view first, so that it does without.',
-  levels: '`danger` where PostgreSQL refuses the change, `note` for a rename.',
+    'Drop the view, apply the change and create the view again by hand, or first change the view so that it no longer depends on the object.',
+  levels: '`danger` if PostgreSQL rejects the change, `note` for a rename.',
   event(planned) {
     const { event, batch } = planned;
     const change = changeOf(planned);

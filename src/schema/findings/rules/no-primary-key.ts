@@ -6,9 +6,9 @@ export const noPrimaryKey: Rule = {
   level: 'warn',
   standing: true,
   title: 'No primary key',
-  what: 'A table is made without a primary key, or loses the one that it has.',
-  why: 'Rows can not be told apart: no relation can point at them, logical replication can not update them, and the values of a deleted field can not be kept.',
-  safer: 'Give it a key; a partition has that of its table.',
+  what: 'A table is created without a primary key, or loses its primary key.',
+  why: 'Rows cannot be identified: no relation can reference them, logical replication cannot update them, and the trash cannot keep values of a deleted field.',
+  safer: 'Add a primary key. A partition has that of its table.',
   aliases: { atlas: ['CD103'] },
   event(planned) {
     const { event, before, after } = planned;

@@ -8,10 +8,10 @@ export const notNullOverRows: Rule = {
   code: 'NOT_NULL_OVER_ROWS',
   level: 'warn',
   title: 'NOT NULL over existing rows',
-  what: 'A field that could be null can not any more.',
-  why: 'One row without a value refuses it; PostgreSQL reads all rows to know, and nobody can read or write meanwhile.',
-  safer: 'Give rows without a value one, in batches, then ask for it online.',
-  levels: 'By the size of the table.',
+  what: 'A nullable field becomes NOT NULL.',
+  why: 'One row with null makes the change fail. PostgreSQL reads all rows while nobody can read or write.',
+  safer: 'Fill the rows that have null in batches, then apply the change online.',
+  levels: 'Depends on the size of the table.',
   example: {
     unsafe: 'PATCH /fields/articles/title {"schema": {"is_nullable": false}}',
     safe: 'PATCH /fields/articles/title?online {"schema": {"is_nullable": false}}',
@@ -23,7 +23,7 @@ export const notNullOverRows: Rule = {
   },
   statement: (statement, planned) =>
     statement.may_fail && setsNotNull(statement, planned)
-      ? lasting(statement, planned, 'rows without a value refuse it, and all rows are read for it')
+      ? lasting(statement, planned, 'PostgreSQL reads all rows, and rows with null make it fail')
       : undefined,
 };
 

@@ -6,11 +6,12 @@ import { isPreparable, placeOf, preparedOnline } from './long-statements.js';
 export const notOnline: Rule = {
   code: 'NOT_ONLINE',
   level: 'danger',
-  title: 'Not made online',
-  what: 'Something that could be prepared online is done at once, to a table of more rows than the policy allows (`online_above_rows`).',
-  why: 'Whoever uses the table waits as long as it takes; prepared online, they wait for short locks only.',
-  safer: 'Ask for it online.',
-  levels: 'Found only where a policy asks for it; refused unless the policy says otherwise of this code.',
+  title: 'Not applied online',
+  what: 'The change could be prepared online but is applied directly to a table with more rows than the policy allows (`online_above_rows`).',
+  why: 'Users of the table wait until it is done. With an online change they wait for short locks only.',
+  safer: 'Apply it online.',
+  levels:
+    'Reported only if a policy sets `online_above_rows`. Rejected unless the policy sets another action for this code.',
   example: {
     unsafe: 'PATCH /fields/articles/title {"schema": {"is_unique": true}}',
     safe: 'PATCH /fields/articles/title?online {"schema": {"is_unique": true}}',
@@ -22,7 +23,7 @@ export const notOnline: Rule = {
     if (mostRows(statistics) <= most) return undefined;
     const size = statistics === undefined ? NOT_KNOWN : sizeText(statistics);
     return {
-      message: `${statement.summary}: above ${most.toLocaleString('en')} rows it is made online (${size})`,
+      message: `${statement.summary}: above ${most.toLocaleString('en')} rows the policy requires an online change (${size})`,
       ...placeOf(statement),
       statistics: statistics ?? null,
       safer: preparedOnline(planned),

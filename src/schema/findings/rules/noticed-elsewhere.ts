@@ -6,69 +6,68 @@ const dataRestored: Rule = {
   code: 'DATA_RESTORED',
   level: 'note',
   shownOnly: true,
-  title: 'Data comes back',
-  what: 'What is made was deleted before, is kept in the trash, and comes back with its rows.',
-  why: 'Applications see the rows as they were when it was deleted.',
-  safer: 'Nothing to do; to begin empty, purge it from the trash first.',
+  title: 'Data is restored',
+  what: 'The created object is in the trash and is restored with its rows.',
+  why: 'Applications see the rows as they were before the deletion.',
+  safer: 'To start with an empty object, purge it from the trash first.',
 };
 
 const dataNotRestored: Rule = {
   code: 'DATA_NOT_RESTORED',
   level: 'warn',
   shownOnly: true,
-  title: 'Made again, and empty',
-  what: 'A table or a column of this name held data before. It is made again without it: the data is gone for good, or does not fit.',
-  why: 'The schema looks as it did, and applications find nothing in it.',
-  safer: 'Restore it from the trash while it is kept there, or from a backup.',
+  title: 'Recreated empty',
+  what: 'A table or column of this name had data before. It is created without that data, which is permanently deleted or does not fit.',
+  why: 'The schema looks as before, but applications find no data in it.',
+  safer: 'Restore it from the trash while it is there, or from a backup.',
 };
 
 export const rowsInTheWay: Rule = {
   code: 'ROWS_IN_THE_WAY',
   level: 'warn',
   shownOnly: true,
-  title: 'Rows are in the way',
-  what: 'Rows of now have no value for a column that becomes NOT NULL, or point at nothing where a foreign key comes.',
-  why: 'PostgreSQL refuses the whole change as long as they are there.',
-  safer: 'Give them a value, or delete them, before the change; or leave the entry out of the diff.',
+  title: 'Existing rows violate it',
+  what: 'Existing rows have null in a column that becomes NOT NULL, or have no target for a new foreign key.',
+  why: 'The whole change fails while such rows exist.',
+  safer: 'Update or delete the rows before the change, or remove the entry from the diff.',
 };
 
 const dataNotKept: Rule = {
   code: 'DATA_NOT_KEPT',
   level: 'danger',
   title: 'Not kept in the trash',
-  what: 'Something is deleted and can not be kept in the trash; the message says why.',
-  why: 'It is gone when the change is applied, and comes back only from a backup.',
-  safer:
-    'Prepare the change online where it says so (many rows are copied then), or mend what keeps it from the trash.',
+  what: 'The trash cannot keep a deleted object. The message gives the reason.',
+  why: 'The object is permanently deleted when the change is applied. Only a backup can restore it.',
+  safer: 'Apply the change online if the message says so, which copies many rows first, or remove the named obstacle.',
 };
 
 const notRestored: Rule = {
   code: 'NOT_RESTORED',
   level: 'warn',
   shownOnly: true,
-  title: 'Does not come back with it',
-  what: 'Something that belonged to what is restored stays away: its other side is gone, or its name is taken.',
-  why: 'What is restored is less than what was deleted.',
-  safer: 'Make the named relation, group or key by hand where it is still needed.',
+  title: 'Not restored with it',
+  what: 'An object that belonged to the restored object is not restored: its other side is deleted, or its name is in use.',
+  why: 'The restored object is incomplete.',
+  safer: 'Create the named relation, group or key again if it is still needed.',
 };
 
 const leavesPublication: Rule = {
   code: 'LEAVES_PUBLICATION',
   level: 'warn',
   title: 'Leaves a publication',
-  what: 'A table that goes to the trash leaves the publications that it is in.',
-  why: 'Subscribers get none of its rows any more, also when it is restored.',
-  safer: 'After a restore, take it in again: `ALTER PUBLICATION … ADD TABLE`.',
+  what: 'A table that moves to the trash is removed from its publications.',
+  why: 'Subscribers no longer receive its rows, even after it is restored.',
+  safer: 'After a restore, add it again: `ALTER PUBLICATION … ADD TABLE`.',
 };
 
 const actsWhilePrepared: Rule = {
   code: 'ACTS_WHILE_PREPARED',
   level: 'warn',
   shownOnly: true,
-  title: 'Acts from the first step on',
-  what: 'What is prepared online holds for new rows from the beginning of its preparation, not only after the change.',
-  why: 'Applications that write rows which break the new rule are refused earlier than the schema says.',
-  safer: 'Let applications keep the rule before it is prepared.',
+  title: 'Takes effect before the change',
+  what: 'An online change applies to new rows as soon as its preparation starts.',
+  why: 'Writes that violate the new rule fail before the schema shows it.',
+  safer: 'Make sure that applications follow the rule before the preparation starts.',
 };
 
 export const looksRenamed: Rule = {
@@ -76,9 +75,9 @@ export const looksRenamed: Rule = {
   level: 'warn',
   shownOnly: true,
   title: 'Looks like a rename',
-  what: 'Something goes and something of the same shape comes.',
-  why: 'Said this way, its data goes, and the new one is empty.',
-  safer: 'Say `renamed_from` in the snapshot, as the message shows, or rename it: the data stays.',
+  what: 'An object is deleted and one with the same definition is created.',
+  why: 'The data is deleted, and the new object is empty.',
+  safer: 'Set `renamed_from` in the snapshot, as the message shows, or rename the object. Both keep the data.',
   example: {
     unsafe: 'a snapshot without `articles`, and with `posts` of the same fields',
     safe: '{"collection": "posts", "renamed_from": "articles"}',
@@ -89,9 +88,9 @@ const nameStillUsed: Rule = {
   code: 'NAME_STILL_USED',
   level: 'warn',
   title: 'An old name is still used',
-  what: 'Something is renamed, and its old name still stands in an option, in a condition, or in the body of a function.',
-  why: 'PostgreSQL and the service can not rewrite it there; it fails when it is used next.',
-  safer: 'Change the named places together with the rename.',
+  what: 'The old name of a renamed object is still used in an option, a condition or a function body.',
+  why: 'PostgreSQL and the service cannot rewrite it there. Its next use fails.',
+  safer: 'Change the named locations together with the rename.',
   aliases: { strong_migrations: ['rename_column', 'rename_table'] },
 };
 
@@ -99,10 +98,10 @@ const renamedFromNothing: Rule = {
   code: 'RENAMED_FROM_NOTHING',
   level: 'note',
   shownOnly: true,
-  title: 'Nothing has the old name',
-  what: 'A snapshot says `renamed_from` of something that is not there: it is made new.',
-  why: 'In an empty environment that is meant; elsewhere the old name may be misspelt.',
-  safer: 'Look whether the old name is spelled as it is there.',
+  title: 'The old name does not exist',
+  what: 'A snapshot sets `renamed_from` to a name that does not exist. The object is created.',
+  why: 'That is intended in an empty environment. Elsewhere the old name may be misspelled.',
+  safer: 'Check the spelling of the old name.',
 };
 
 const loosensPolicy: Rule = {

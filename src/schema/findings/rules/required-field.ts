@@ -6,10 +6,10 @@ export const requiredField: Rule = {
   code: 'REQUIRED_FIELD',
   level: 'warn',
   title: 'Required field without a value for existing rows',
-  what: 'A field comes to a table that was there before, can not be null, and has no default.',
-  why: 'It is refused as soon as the table has one row; and applications that do not know the field can not insert any more.',
-  safer: 'Add it with a default, or let it be null, fill it, and ask for NOT NULL online afterwards.',
-  levels: '`note` where the statistics know of no rows, `danger` where they know of some.',
+  what: 'A NOT NULL field without a default is added to an existing table.',
+  why: 'It fails if the table has a row. Applications that do not know the field can no longer insert.',
+  safer: 'Add it with a default, or add it as nullable, fill it, and make it NOT NULL online.',
+  levels: '`note` if the statistics count no rows, `danger` if they count some.',
   example: {
     unsafe: 'POST /fields/articles {"field": "slug", "type": "string", "schema": {"is_nullable": false}}',
     safe: 'POST /fields/articles {"field": "slug", "type": "string"}',
@@ -19,7 +19,7 @@ export const requiredField: Rule = {
     if (old !== undefined || !hasColumn(now) || !isOldTable(planned)) return undefined;
     if (!isRequired(now)) return undefined;
     const statistics = planned.batch.statistics(now.collection);
-    const message = `add column ${labelOf(now)}: it can't be null and has no default, so any row refuses it`;
+    const message = `add column ${labelOf(now)}: it is NOT NULL without a default, so it fails if the table has a row`;
     return { message, field: now.field, level: levelByRows(statistics), statistics: statistics ?? null };
   },
 };

@@ -21,9 +21,9 @@ export const reservedName: Rule = {
   level: 'note',
   standing: true,
   title: 'Reserved word as a name',
-  what: 'A table or a column gets a name that is a reserved word of SQL: `user`, `order`, `group`.',
-  why: 'Everybody who writes SQL has to quote it, always; without quotes it is an error, or (`user`) something else without an error.',
-  safer: 'Use a name that is none: the plural, or one that says more.',
+  what: 'The name of a table or column is a reserved word of SQL: `user`, `order`, `group`.',
+  why: 'SQL must always quote it. Without quotes it is an error, or, like `user`, means something else.',
+  safer: 'Use a name that is not reserved, such as the plural.',
   example: { unsafe: '{"collection": "order"}', safe: '{"collection": "orders"}' },
   field: ({ old, now }) =>
     old === undefined && hasColumn(now) && RESERVED.has(now.field)
@@ -34,6 +34,6 @@ export const reservedName: Rule = {
 };
 
 const said = (label: string, place: Pick<Observed, 'collection' | 'field'>): Observed => ({
-  message: `${label}: its name is a reserved word of SQL, which has to be quoted everywhere`,
+  message: `${label}: its name is a reserved word of SQL and must be quoted`,
   ...place,
 });

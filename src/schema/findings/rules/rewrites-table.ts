@@ -4,13 +4,13 @@ import { lasting } from './long-statements.js';
 export const rewritesTable: Rule = {
   code: 'REWRITES_TABLE',
   level: 'warn',
-  title: 'Table rewritten',
-  what: 'PostgreSQL rewrites every row of the table, with all its indexes: for most changes of a type, and for a new column whose value differs from row to row.',
-  why: 'The table is locked for everybody, readers included, until the last row is written, and needs its size once more on the disk.',
+  title: 'Table rewrite',
+  what: 'PostgreSQL rewrites every row and all indexes of the table. Most type changes need it, and new columns with a value per row.',
+  why: 'The table is locked for reads and writes until it is rewritten, and needs its size again on disk.',
   safer:
-    'Add a field of the new type, let applications write both, copy the values in batches, and delete the old field when nobody reads it.',
+    'Add a field of the new type, write both, copy the values in batches, and delete the old field when nothing reads it.',
   levels:
-    'By the size of the table: `note` up to 10,000 rows and 8 MB, `warn` up to a million rows and 1 GB, then `danger`.',
+    'Depends on the size of the table: `note` up to 10,000 rows and 8 MB, `warn` up to a million rows and 1 GB, then `danger`.',
   example: {
     unsafe: 'PATCH /fields/articles/views {"schema": {"data_type": "bigint"}}',
     safe: 'POST /fields/articles {"field": "views_64", "type": "bigInteger"}',
@@ -22,6 +22,6 @@ export const rewritesTable: Rule = {
   },
   statement: (statement, planned) =>
     statement.rewrites_table
-      ? lasting(statement, planned, 'PostgreSQL rewrites the whole table, which no other session can use meanwhile')
+      ? lasting(statement, planned, 'PostgreSQL rewrites the whole table and locks it for reads and writes')
       : undefined,
 };

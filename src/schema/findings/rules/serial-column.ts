@@ -7,13 +7,13 @@ export const serialColumn: Rule = {
   code: 'SERIAL_COLUMN',
   level: 'note',
   standing: true,
-  title: 'Counts by a sequence of its own',
-  what: 'A field counts by a default `nextval(…)`, as `serial` does, and not as an identity column.',
-  why: 'The sequence has privileges and an owner of its own: who may insert into the table may still not count.',
-  safer: 'Use `has_auto_increment`, which makes an identity column.',
+  title: 'Sequence instead of identity',
+  what: 'A field counts with a default `nextval(…)`, as `serial` does, instead of being an identity column.',
+  why: 'The sequence has its own owner and privileges. A role with INSERT on the table may lack USAGE on the sequence.',
+  safer: 'Use `has_auto_increment`, which creates an identity column.',
   aliases: { squawk: ['prefer-identity'] },
   field: ({ old, now }) =>
     hasColumn(now) && isSerial(now.schema) && !(hasColumn(old) && isSerial(old.schema))
-      ? { message: `${labelOf(now)} counts by a default, not as identity`, field: now.field }
+      ? { message: `${labelOf(now)} counts with a sequence default, not as identity`, field: now.field }
       : undefined,
 };

@@ -7,9 +7,9 @@ export const timeWithoutZone: Rule = {
   standing: true,
   title: 'Time without a zone',
   what: 'A field of the type `timestamp without time zone` (`dateTime`).',
-  why: 'It is no moment: what it means depends on who reads it, and sessions in other time zones compare it wrongly.',
+  why: 'It is no point in time: its meaning depends on the reader, and sessions in other time zones compare it wrongly.',
   safer:
-    'Use `timestamp` (with time zone) for moments; keep `dateTime` for times on a calendar, whose place is known otherwise.',
+    'Use `timestamp` (with time zone) for points in time. Use `dateTime` for calendar times whose location is known otherwise.',
   example: { unsafe: '{"field": "sent_at", "type": "dateTime"}', safe: '{"field": "sent_at", "type": "timestamp"}' },
   aliases: { squawk: ['prefer-timestamptz'] },
   field: (change) =>

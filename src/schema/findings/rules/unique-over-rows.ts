@@ -9,10 +9,10 @@ export const uniqueOverRows: Rule = {
   code: 'UNIQUE_OVER_ROWS',
   level: 'warn',
   title: 'Unique over existing rows',
-  what: 'A field, or several together, become unique on a table that may have rows.',
-  why: 'One value that repeats refuses the change; and the index is built while nobody can write.',
-  safer: 'Look for values that repeat with a dry run, then ask for it online: its index is built concurrently.',
-  levels: 'By the size of the table.',
+  what: 'A field or a combination of fields becomes unique on a table that may have rows.',
+  why: 'One duplicate value makes the change fail. PostgreSQL builds the index while nobody can write.',
+  safer: 'Find duplicates with a dry run, then apply the change online, which builds the index concurrently.',
+  levels: 'Depends on the size of the table.',
   example: {
     unsafe: 'PATCH /fields/articles/slug {"schema": {"is_unique": true}}',
     safe: 'PATCH /fields/articles/slug?online {"schema": {"is_unique": true}}',
@@ -24,7 +24,7 @@ export const uniqueOverRows: Rule = {
   },
   statement: (statement, planned) =>
     statement.may_fail && isUnique(statement, planned)
-      ? lasting(statement, planned, 'rows with the same value refuse it, and an index is built over all of them')
+      ? lasting(statement, planned, 'PostgreSQL builds an index over all rows, and duplicates make it fail')
       : undefined,
 };
 

@@ -17,20 +17,20 @@ const WEEK = 7 * 86_400_000;
 
 describe('LOSES_DATA', () => {
   it('is permanent without retention, and for rounded values', () => {
-    expect(told('table', 0)).to.equal('danger x: it: data is lost for good. Let');
-    expect(told('column', 0)).to.equal('danger x: it: data is lost for good. Let');
-    expect(told(undefined, WEEK)).to.equal('danger x: it: data is lost for good. For');
-    expect(told('constraint', WEEK)).to.equal('danger x: it: data is lost for good. For');
+    expect(told('table', 0)).to.equal('danger x: it: data is permanently lost. First');
+    expect(told('column', 0)).to.equal('danger x: it: data is permanently lost. First');
+    expect(told(undefined, WEEK)).to.equal('danger x: it: data is permanently lost. If');
+    expect(told('constraint', WEEK)).to.equal('danger x: it: data is permanently lost. If');
   });
 
   it('is less severe if the data can be restored', () => {
-    const kept = 'where it can be kept there: a dry run says until when, or why not';
+    const kept = 'if the trash can keep it (a dry run checks that)';
     for (const dropped of ['table', 'column'])
       expect(told(dropped, WEEK)).to.equal(
-        `warn x: it: data goes, and can come back from the trash for 7d ${kept}. Let`,
+        `warn x: it: data is deleted, restorable from the trash for 7d ${kept}. First`,
       );
     expect(told('table', WEEK, { kept_until: '2030-01-01' })).to.equal(
-      'warn x: it: data can come back from the trash until 2030-01-01. Let',
+      'warn x: it: data is restorable from the trash until 2030-01-01. First',
     );
   });
 
