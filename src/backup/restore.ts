@@ -15,10 +15,11 @@ import { type TableRows, sequenceNames, tablesOf, tablesWithRows } from './conte
 import { COPY_SETTINGS, copyIn } from './rows.js';
 import { type Sql, sql } from '../projector/ddl/sql.js';
 
-/**
+/*
  * Handles foreign keys and unvalidated constraints, which rows restored table by table may violate. They are dropped
  * first and recreated unchanged.
  */
+
 interface Released {
   table: string;
   name: string;

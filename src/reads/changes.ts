@@ -25,7 +25,8 @@ import { activeAdmins } from '../projector/change-requests/approvers.js';
 import { type WhyNot, countedApprovals, judgeApprovals } from '../schema/change-requests/approvals.js';
 import { DEFAULT_POLICY, type Policy } from '../schema/policy/index.js';
 
-/** Shows the reviews of a change request, with the texts stored outside the log. */
+/* Shows the reviews of a change request, with the texts stored outside the log. */
+
 interface ShownProposal {
   /** Position of the schema that it was written for. */
   base: number;

@@ -104,6 +104,8 @@ describe('dps --json prints valid JSON when it', () => {
     await writeFile(at('policy.json'), JSON.stringify(policy));
     await run('policy', 'test', at('wanted.json'));
     await run('policy', 'set', at('policy.json'));
+    const { id } = await run('policy', 'propose', at('policy.json'), '--title', 'The same policy');
+    expect(await run('changes', 'withdraw', String(id))).to.include({ state: 'withdrawn' });
   });
 
   it('handles the trash', async () => {

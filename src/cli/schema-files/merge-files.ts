@@ -12,7 +12,8 @@ import { LOCK } from './lock.js';
 import { type SchemaFiles, readSchemaFiles } from './read-folder.js';
 import { counted } from '../../kernel/counted.js';
 
-/** Describes merge conflicts for the person who resolves them. */
+/* Describes merge conflicts for the person who resolves them. */
+
 export interface ConflictAnswer {
   message: string;
   extensions: { kind: string; place: MergePlace; base?: unknown; ours?: unknown; theirs?: unknown };

@@ -9,7 +9,8 @@ import { xmlTexts } from '../formats/xml.js';
 import { writeYaml } from '../formats/yaml.js';
 import { RELATION_MEMBERS } from '../../schema/model/model.js';
 
-/** Writes CSV (RFC 4180): one row per collection, field and relation, with nested values as JSON. */
+/* Writes CSV (RFC 4180): one row per collection, field and relation, with nested values as JSON. */
+
 const COLUMNS = ['kind', 'collection', 'field', 'type', 'meta', 'schema', 'id', ...RELATION_MEMBERS] as const;
 
 const BYTE_ORDER_MARK = '\ufeff';

@@ -7,7 +7,8 @@ import { lineAndColumn } from './json-bytes.js';
 import { JsonFault, type JsonLimits, type ScanOptions, scanJson, type Cut, type JsonScan } from './json-scan.js';
 import type { Resumable } from '../../kernel/resumable.js';
 
-/** Builds the value of a scanned JSON text in chunks with JSON.parse. */
+/* Builds the value of a scanned JSON text in chunks with JSON.parse. */
+
 type Container = unknown[] | Record<string, unknown>;
 
 /** @throws TypeError if the text is not UTF-8 */

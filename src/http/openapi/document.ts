@@ -94,7 +94,8 @@ function headerParameters({ access, heeds }: Route, { validated }: OperationDoc)
   return Object.entries(headers).map(([name, header]) => ({ name, in: 'header', required: false, ...header }));
 }
 
-/** The responses of an operation, including every error status. */
+/* The responses of an operation, including every error status. */
+
 type Responses = Record<string, JsonSchema>;
 
 /** Maps each status to its description and shape. */
@@ -238,7 +239,8 @@ function schemaOf(shape: z.ZodType, components: Components): JsonSchema {
   return schema;
 }
 
-/** The groups of operations in the document: the first path segment. */
+/* The groups of operations in the document: the first path segment. */
+
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   collections: 'Tables, and folders that group them',
   fields: 'The columns of a collection, and its alias fields',

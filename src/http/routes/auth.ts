@@ -13,7 +13,8 @@ import { Refused, refused } from '../errors.js';
 import { addressOf, userAgentOf } from '../request/request-headers.js';
 import { openRoute, type Route } from '../route.js';
 
-/** The refresh token as a cookie: scripts cannot read it, other sites cannot send it, and only /auth receives it. */
+/* The refresh token as a cookie: scripts cannot read it, other sites cannot send it, and only /auth receives it. */
+
 const NAME = 'dps_refresh_token';
 
 /** The token of the browser, or null. */

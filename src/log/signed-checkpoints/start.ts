@@ -13,7 +13,8 @@ import { withClient, type Queryable } from '../../postgres/pool.js';
 import { own } from '../../postgres/own-tables.js';
 import type { LogEnd } from './durable-position.js';
 
-/** Checkpoints that wait for delivery: rows of service_checkpoints, which all processes share. */
+/* Checkpoints that wait for delivery: rows of service_checkpoints, which all processes share. */
+
 interface Every {
   /** Events since the last checkpoint that trigger the next one. */
   events: number;
@@ -117,11 +118,12 @@ export async function markPublished(db: Queryable, id: string, target: string): 
   );
 }
 
-/**
+/*
  * Publishes checkpoints: after a number of events or minutes it signs and records one, then delivers it. Only one
  * process does each step. If two do, after a clock change or a presumed death, they deliver the same bytes. Writers
  * never wait for the publisher.
  */
+
 interface Publisher {
   /** Signals that the log may have new events. Cheap, call it after every commit. */
   wake(): void;

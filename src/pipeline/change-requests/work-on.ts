@@ -28,7 +28,8 @@ import { guarding, starting } from './proposals/carry-out.js';
 import { onTime } from './proposals/schedule.js';
 import { lostSchema, schemaThere } from '../../postgres/schemas.js';
 
-/** Runs the steps of a preparation in order. Each continues where the previous process stopped. */
+/* Runs the steps of a preparation in order. Each continues where the previous process stopped. */
+
 interface RunningSteps {
   engine: PreparationEngine;
   /** The id of the change request. */

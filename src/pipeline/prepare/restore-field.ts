@@ -15,7 +15,8 @@ import type { ColumnSchema } from '../../schema/model/model.js';
 import { SQLSTATE, sqlState } from '../../postgres/errors.js';
 import { keyChange } from '../../schema/transition/fitting-trash.js';
 
-/** Counts rows without a value for a restored NOT NULL field. */
+/* Counts rows without a value for a restored NOT NULL field. */
+
 interface Counting {
   options: { schema: string };
   command: CommandOf<'restore-field'>;

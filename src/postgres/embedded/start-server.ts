@@ -100,7 +100,8 @@ function watch(child: ChildProcess): ServerProcess {
   };
 }
 
-/** Reads `postmaster.pid`, the server's own record of its process and port. */
+/* Reads `postmaster.pid`, the server's own record of its process and port. */
+
 const run = promisify(execFile);
 
 interface Postmaster {

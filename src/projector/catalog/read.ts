@@ -13,7 +13,8 @@ import type {
 import { COLUMNS_QUERY, CONSTRAINTS_QUERY, INDEXES_QUERY, TABLES_QUERY } from './queries.js';
 import { type Reading, readTogether } from './reading.js';
 
-/** The row types of the catalog queries and their conversion. */
+/* The row types of the catalog queries and their conversion. */
+
 interface TableName {
   schema: string;
   table: string;

@@ -13,7 +13,8 @@ import {
 import type { LogEvent, StoredEvent } from '../../schema/model/events.js';
 import type { StepProgress } from '../online/types.js';
 
-/** Decides when scheduled requests are due. Only this file asks for the time, from the database's clock. */
+/* Decides when scheduled requests are due. Only this file asks for the time, from the database's clock. */
+
 const AT = `(request -> 'schedule'::text ->> 'at'::text)::timestamptz`;
 
 /** A condition on a row of change requests. */

@@ -5,7 +5,8 @@ import type { Need } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { needLabel, needsOfNode } from '../../schema/model/needs.js';
 
-/** Collects the objects that the tables of a batch need, each once. */
+/* Collects the objects that the tables of a batch need, each once. */
+
 interface BatchNeeds {
   /** Records the need. Returns the definition that tables had until now. */
   record(need: Need, collection: string): { old: Need | undefined; isUnchanged: boolean };

@@ -11,10 +11,11 @@ import { type Kind, kindOf } from './type-change.js';
 import { type ParsedKey, parseConstraint } from '../../schema/sql-text/definitions.js';
 import type { Preparable } from './statement.js';
 
-/**
+/*
  * Statements that check what has an index name before they use it. Index names are unique per schema, and someone may
  * have replaced our index by hand. They skip objects that are not ours.
  */
+
 const costs = (change: Change, name: string) => ({ object: partOf(change.event.collection, 'index', name), ...LOCK });
 
 const LOCK = { lock: 'ACCESS EXCLUSIVE', lock_entries: 2 } as const;

@@ -19,7 +19,8 @@ import { type Renames, withRenames } from '../../schema/transition/renames.js';
 import type { LockedTable } from '../ddl/statement.js';
 import { LockedError, lockTables } from '../ddl/table-locks.js';
 
-/** The basis of an acceptance: tables that cannot change until its transaction ends, by their current names. */
+/* The basis of an acceptance: tables that cannot change until its transaction ends, by their current names. */
+
 interface Place {
   client: pg.ClientBase;
   /** PostgreSQL's schema that is managed. */

@@ -16,7 +16,8 @@ import { primaryKeyNameOf } from '../../schema/model/constraint-names.js';
 import { partOf } from '../ddl/step.js';
 import { ident, qualified, sql } from '../ddl/sql.js';
 
-/** A primary key with several columns is dropped and created as a whole instead of per field. */
+/* A primary key with several columns is dropped and created as a whole instead of per field. */
+
 interface KeyRepair {
   /** The table as it would be with the right key. */
   there: CollectionNode;

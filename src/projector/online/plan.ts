@@ -15,7 +15,8 @@ import { columnTypeSql } from '../ddl/column.js';
 import { primaryKeyColumns } from '../ddl/create-table.js';
 import { ident } from '../ddl/sql.js';
 
-/** Reasons why a statement on a large table cannot be prepared. */
+/* Reasons why a statement on a large table cannot be prepared. */
+
 interface Judged {
   change: DecidedChange;
   statement: Statement;

@@ -20,7 +20,8 @@ import { preparedName } from './names.js';
 import { postgresName } from '../../schema/model/constraint-names.js';
 import { COPY, notePrivileges } from '../ddl/trash/values.js';
 
-/** The short statements that use prepared objects and replace a slow one. */
+/* The short statements that use prepared objects and replace a slow one. */
+
 interface Using {
   id: string;
   schema: string;
@@ -135,7 +136,8 @@ const renameConstraints = (copy: Sql): Sql => sql`DECLARE c record; BEGIN
         CASE c.contype WHEN 'p' THEN ${literal(`${COPY}_pkey`)} ELSE ${literal(`${COPY}_`)} || c.attname::text || '_not_null' END);
     END LOOP; END`;
 
-/** Checks the short transaction performs before it changes anything. */
+/* Checks the short transaction performs before it changes anything. */
+
 function check(used: readonly Using[]): Statement {
   const [{ statement }] = used as [Using];
   const rows = used.flatMap(expected);

@@ -152,7 +152,8 @@ function toIndexShape(index: CatalogIndex, node: CollectionNode): Named {
   return { kind: 'index', name, ...about(columns), shape: plain ? shape : { ...shape, definition: tail } };
 }
 
-/** Compares partitioning and the objects that tables use with the catalog. */
+/* Compares partitioning and the objects that tables use with the catalog. */
+
 type Member = Pick<Difference, 'field' | 'member' | 'expected' | 'found'>;
 
 interface Context {

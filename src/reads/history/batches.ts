@@ -5,7 +5,8 @@ import { type EventFilter, conditionOf } from './filter.js';
 import { own } from '../../postgres/own-tables.js';
 import { EVENT_TYPES } from './event-types.js';
 
-/** Summarises a batch in one line. */
+/* Summarises a batch in one line. */
+
 interface TypeCount {
   type: string;
   /** True if it recreates an object from the trash. */

@@ -22,7 +22,8 @@ import {
   fieldDocumentOf,
 } from '../../schema/snapshot/documents.js';
 
-/** Pairs the documents of two states by identity, so that a rename appears as a change. */
+/* Pairs the documents of two states by identity, so that a rename appears as a change. */
+
 interface DocumentChange<T> {
   /** Null if the document is created. */
   before: T | null;

@@ -30,10 +30,11 @@ import { inverse } from '../../kernel/inverse.js';
 import type { Names } from '../fold/replace-names.js';
 import { quoted } from '../../kernel/quoted.js';
 
-/**
+/*
  * Reads `renamed_from`, the former name of a collection or field in a submitted snapshot. It is an instruction and
  * never stored, so it is removed before documents are compared.
  */
+
 interface RenamedFrom {
   renames: Renames;
   /** The snapshot without the member. */

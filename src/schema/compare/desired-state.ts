@@ -11,6 +11,7 @@ import {
   readNewCollection,
   readNewField,
   readNewRelation,
+  withNamedType,
   relationSteps,
 } from '../normal-form/index.js';
 import { snapshotPlaces } from './places.js';
@@ -162,8 +163,8 @@ function* readFields(reading: Reading, documents: Documents): Resumable<void> {
       held: holder.fields.get(field),
       base: getField(state, collection, field),
       document: () => current.get(field),
-      fresh: (given) => readNewField(given, at, { imported, stepsTo }),
-      merge: (existing, given) => mergeField(existing, given, at, { imported, stepsTo }),
+      fresh: (given) => readNewField(withNamedType(given), at, { imported, stepsTo }),
+      merge: (existing, given) => mergeField(existing, withNamedType(given, existing), at, { imported, stepsTo }),
       put: (value) => draft.putField(value),
     });
   }

@@ -6,7 +6,8 @@ import type { Field } from '../model/model.js';
 import { type CollectionNode, type State, byName, isFolder } from '../model/state.js';
 import type { Warning } from '../../kernel/warning.js';
 
-/** Finds removed and new tables that share most of their fields. One may have become the other. */
+/* Finds removed and new tables that share most of their fields. One may have become the other. */
+
 interface ShapedTable {
   name: string;
   /** A text per field: its name and type. */

@@ -19,12 +19,13 @@ import {
   isRemoval,
 } from './entries.js';
 import { copyJson, jsonEqual, type Json } from '../../kernel/json.js';
-import { readNewCollection, readNewField, readNewRelation } from '../normal-form/index.js';
+import { readNewCollection, readNewField, readNewRelation, withNamedType } from '../normal-form/index.js';
 import { MAX_PROBLEMS, type Path, type Result, invalid, refuse } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Place, type Places, stepsIn } from '../../kernel/locate.js';
 
-/** Locations within a submitted diff. */
+/* Locations within a submitted diff. */
+
 export function diffPlaces({ collections, fields, relations }: SchemaDiff): Places {
   const named = (collection: string, field: string) => (item: FieldDiff | RelationDiff) =>
     item.collection === collection && item.field === field;
@@ -134,12 +135,13 @@ function collectionTarget(draft: Draft, { collection, diff }: CollectionDiff, at
 }
 
 function fieldTarget(draft: Draft, { collection, field, diff }: FieldDiff, at: Path): Target<Field> {
+  const current = draft.get(collection)?.fields.get(field);
   return {
     at,
     diff,
     renamedBy: 'field',
-    current: draft.get(collection)?.fields.get(field),
-    read: (input, path, stepsTo) => readNewField(input, path, { imported: false, stepsTo }),
+    current,
+    read: (input, path, stepsTo) => readNewField(withNamedType(input, current), path, { imported: false, stepsTo }),
     isMeant: (read) => read.collection === collection && read.field === field,
     put: (value) => draft.putField(value),
     remove: () => draft.removeField(collection, field),

@@ -8,7 +8,8 @@ import { type CollectionNode, type Identities, type State, initialState, type Id
 import { carried } from '../model/indexed.js';
 import { type Resumable, runToEnd } from '../../kernel/resumable.js';
 
-/** Identities that the fold assigns to collections and fields, equal for the logs of all releases. */
+/* Identities that the fold assigns to collections and fields, equal for the logs of all releases. */
+
 type Creation = Extract<NewEvent, { type: 'collection.created' | 'collection.adopted' }>;
 
 /** Identities of a collection and the fields it is created with: new ones, or those from before its deletion. */

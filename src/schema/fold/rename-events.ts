@@ -6,7 +6,8 @@ import { replaceNodes, withCollectionNames, withFieldNames } from './replace-nam
 import { applyPatch } from './patch.js';
 import { UnreadableEventError } from './upcasting.js';
 
-/** Events that cannot follow the current state. */
+/* Events that cannot follow the current state. */
+
 export type SchemaChange = NewEvent & { position: number };
 
 /** An event that cannot follow its state, because another program wrote the log. */

@@ -6,7 +6,8 @@ import { SYSTEM_COLUMNS } from '../normal-form/names.js';
 import { constraintColumns, indexColumns, keyDefinition } from '../sql-text/columns.js';
 import type { TableExtras } from '../model/extras.js';
 
-/** Extras must be consistent with the fields and other tables. */
+/* Extras must be consistent with the fields and other tables. */
+
 type Key = NonNullable<TableExtras['primary_key']>;
 
 /** `name`: the index or constraint. */

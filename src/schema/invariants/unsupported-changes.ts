@@ -111,10 +111,11 @@ const isTable = ({ collections }: State, name: string): boolean => !!collections
 
 function unknownFault(old: Field | undefined, now: Field | undefined): string | null {
   if (!old?.schema || !now?.schema) return null;
-  if (old.type !== 'unknown')
-    return now.type === 'unknown' ? 'must not become "unknown": that is for columns that were adopted' : null;
-  return now.type === 'unknown' && jsonEqual(typeOf(old.schema), typeOf(now.schema))
-    ? null
+  if (![old.type, now.type].includes('unknown')) return null;
+  // A type that got its name since is still the same type.
+  if (jsonEqual(typeOf(old.schema), typeOf(now.schema))) return null;
+  return old.type !== 'unknown'
+    ? 'must not become "unknown": that is for columns that were adopted'
     : `the type of this column, ${old.schema.data_type}, is not one that the service can change: its default, nullability, keys, indexes, comment and meta can change`;
 }
 

@@ -10,7 +10,8 @@ import type { ColumnType } from './types/field-types.js';
 import type { ColumnSchema } from '../model/model.js';
 import type { GivenColumn } from './types/column-type.js';
 
-/** The change of a column. */
+/* The change of a column. */
+
 export interface ColumnChange {
   type: string;
   /** The given members, except derived ones. */

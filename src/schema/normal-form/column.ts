@@ -12,7 +12,8 @@ import { readExtras } from './column-extras.js';
 import type { ColumnType } from './types/field-types.js';
 import type { Json } from '../../kernel/json.js';
 
-/** Flags that contradict the key or auto-increment of a column. */
+/* Flags that contradict the key or auto-increment of a column. */
+
 type Flag = 'is_nullable' | 'is_unique' | 'is_indexed';
 type Rule = readonly [member: Flag, impossible: boolean, message: string];
 

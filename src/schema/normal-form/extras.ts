@@ -32,7 +32,8 @@ import {
 import type { Report } from './checks.js';
 import { identifierFault } from './names.js';
 
-/** A collation that a table uses. */
+/* A collation that a table uses. */
+
 type CollationNeed = Extract<Need, { kind: 'collation' }>;
 type Member = Exclude<keyof CollationNeed, 'kind' | 'name' | 'provider'>;
 

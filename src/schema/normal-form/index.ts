@@ -5,6 +5,7 @@ export { mergeCollection, readNewCollection } from './collection.js';
 export { columnType } from '../sql-text/data-types.js';
 export { isFunctionDefault } from './defaults/default-value.js';
 export { typeFromColumn } from './types/field-types.js';
+export { withNamedType } from './types/column-type.js';
 export { defaultPrimaryKey, mergeField, readNewField } from './field.js';
 export { checkJson } from './json.js';
 export { checkName } from './names.js';

@@ -5,7 +5,8 @@ import { collectionsInOrder, fieldsInOrder } from '../model/order.js';
 import { type CollectionNode, type State, isFolder, primaryKeyOf, relationsTo, byName } from '../model/state.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
 
-/** Safe names of collections and fields in programs. */
+/* Safe names of collections and fields in programs. */
+
 const IDENTIFIER = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
 
 /** Returns a member name, quoted if necessary. JSON does not escape some line terminators, which are escaped here. */

@@ -16,10 +16,11 @@ import { type CollectionNode, type State, primaryKeyOf } from '../model/state.js
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../model/system-collections.js';
 import { isObject } from '../../kernel/json.js';
 
-/**
+/*
  * Defines the member order of documents. They come from requests, or from the log, where jsonb changes the order. Equal
  * schemas must produce equal bytes.
  */
+
 interface Order {
   /** These members come first in this order. Others follow by name. */
   readonly first: readonly string[];

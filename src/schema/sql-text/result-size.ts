@@ -7,7 +7,8 @@ import { textOf, literalText } from './types.js';
 import { GUARDED_FUNCTIONS, namesOf } from './chosen-functions.js';
 import type { TextContext } from './text-context.js';
 
-/** Checks functions that are harmless only with some arguments, which must be literals. */
+/* Checks functions that are harmless only with some arguments, which must be literals. */
+
 const GUARDED: ReadonlySet<string> = new Set(namesOf(GUARDED_FUNCTIONS));
 
 /** @param name without a schema, in lower case */

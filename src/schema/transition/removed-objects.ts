@@ -41,12 +41,11 @@ const isGone = (before: Field, after: Field | undefined): boolean =>
 
 /**
  * A column cannot become an alias, nor an alias a column. Columns cannot be converted from or to an unsupported type.
- * That is another field of the same name.
+ * That is another field of the same name. A type that a later release supports is still the same type.
  */
-export function isReplacedField(before: Field, after: Field): boolean {
-  return (
-    (before.schema === null) !== (after.schema === null) || (before.type === 'unknown') !== (after.type === 'unknown')
-  );
+export function isReplacedField({ type, schema }: Field, after: Field): boolean {
+  if ((schema === null) !== (after.schema === null)) return true;
+  return (type === 'unknown') !== (after.type === 'unknown') && schema?.data_type !== after.schema?.data_type;
 }
 
 /** A relation with another target is a different one: its foreign key is dropped, and a new one is created. */

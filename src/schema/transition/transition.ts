@@ -132,7 +132,8 @@ function restoredField(
 
 const emptiness = ({ empty = false }: Restores): { empty?: boolean } => (empty ? { empty } : {});
 
-/** The order in which the fields of a collection are updated. */
+/* The order in which the fields of a collection are updated. */
+
 type Fields = ReadonlyMap<string, Field>;
 
 /** Groups come first. A field that releases the name of an index or constraint precedes one that takes it. */

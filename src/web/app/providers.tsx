@@ -100,7 +100,8 @@ const cssVariables: CSSVariablesResolver = () => ({
   },
 });
 
-/** The query cache and its refetch rules. */
+/* The query cache and its refetch rules. */
+
 const TRIES = 3;
 
 const queryClient = new QueryClient({

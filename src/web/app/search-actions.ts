@@ -5,7 +5,8 @@ import type { EditName } from '../editing/edit-names.js';
 import type { ListedCollection, FieldDocument } from '../service/types.js';
 import type { PARTS, PageEntry } from './pages.js';
 
-/** The input and output of the search. */
+/* The input and output of the search. */
+
 export interface SearchHit {
   kind: 'page' | 'collection' | 'field' | 'guide' | 'action' | 'history';
   key: string;

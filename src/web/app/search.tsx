@@ -33,7 +33,8 @@ import type { ListedCollection } from '../service/types.js';
 import { brief } from '../shared/brief.js';
 import { best, actionsFor } from './search-actions.js';
 
-/** Keyboard handling of the search, which loses no key pressed before it is ready. */
+/* Keyboard handling of the search, which loses no key pressed before it is ready. */
+
 interface Options {
   store: SpotlightStore;
   input: RefObject<HTMLInputElement | null>;

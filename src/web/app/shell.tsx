@@ -18,7 +18,8 @@ import { CHANGE, SCHEMA, infoQuery } from '../service/queries.js';
 import type { Info } from '../service/types.js';
 import { ProblemAlert } from '../shared/problem-alert.js';
 
-/** Keeps the frame if a page cannot be loaded or rendered. */
+/* Keeps the frame if a page cannot be loaded or rendered. */
+
 interface State {
   error: Error | null;
 }

@@ -14,7 +14,8 @@ import { isObject, jsonEqual } from '../../kernel/json.js';
 
 /* Stores input typed into a form across a reload or a login, and offers it next time. */
 
-/** Input typed into a form, stored relative to the original values, so that it can be applied to later ones. */
+/* Input typed into a form, stored relative to the original values, so that it can be applied to later ones. */
+
 interface TypedMember {
   /** `['meta', 'note']` */
   path: readonly string[];

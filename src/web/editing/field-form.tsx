@@ -17,7 +17,8 @@ import classes from './editor-frame.module.css';
 import type { Choices } from './input-props.js';
 import { MemberInput } from './member-input.js';
 
-/** Edits the type and the column of a field. */
+/* Edits the type and the column of a field. */
+
 const NOW = ['now()', 'CURRENT_TIMESTAMP'];
 
 const CALLS: Readonly<Record<string, string[]>> = {

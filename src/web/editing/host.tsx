@@ -30,7 +30,8 @@ import { OneForm } from './relation-one-form.js';
 import type { RelationFormProps } from './relation-parts.js';
 import classes from './editor-frame.module.css';
 
-/** A new relation: first its kind, then the form of that kind with suggested names. */
+/* A new relation: first its kind, then the form of that kind with suggested names. */
+
 const KINDS = [
   { value: 'm2o', label: 'Many to one', help: 'Each item references one other item: an article and its author' },
   { value: 'o2m', label: 'One to many', help: 'Several items reference each item: an author and their articles' },

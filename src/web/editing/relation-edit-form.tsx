@@ -9,7 +9,8 @@ import { Members } from './sections.js';
 import { useChoices } from './use-choices.js';
 import { type Edit, useKeep } from './use-keep.js';
 
-/** The members of a relation and of its foreign key. */
+/* The members of a relation and of its foreign key. */
+
 const KEY_MEMBERS: readonly Member[] = [
   {
     path: 'schema.on_delete',

@@ -13,7 +13,8 @@ import { useFormName } from './form-name.js';
 import { RefusedError } from '../service/errors.js';
 import { request } from '../service/request.js';
 
-/** Validates a draft with the service before it is applied, without using the database. */
+/* Validates a draft with the service before it is applied, without using the database. */
+
 interface Fault {
   part: Part;
   /** The key of the document; null if no sent document is concerned. */

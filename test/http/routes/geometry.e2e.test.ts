@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { expectConsistent } from '../../support/consistent.js';
 import { type Api, createApi } from '../../support/api.js';
 import { asSuperuser } from '../../support/postgres.js';
+import { append } from '../../support/append.js';
 import { dps } from '../../support/dps.js';
 import { type TestService, startService } from '../../support/service.js';
 import { catalogColumn, key, plain } from './columns.js';
@@ -191,6 +192,68 @@ describe('geometry with PostGIS', function () {
     expect(sql.text).to.contain('geometry(LineStringZ,2056)');
     const { data } = await api.ok<{ data: Field }>('GET', '/fields/spots/v');
     expect([data.type, data.schema.data_type]).to.deep.equal(['unknown', 'geography(Point,4326)']);
+  });
+
+  it('takes the log and the snapshots of a release that had no name for restricted geometries', async () => {
+    const SPOT = 'geometry(Point,4326)';
+    const old = await startService();
+    await asSuperuser(old.databaseUrl, 'CREATE EXTENSION postgis');
+    const before = createApi(old);
+    const fields = [key('id'), plain('place', 'geometry.Point', { data_type: SPOT })];
+    await before.ok('POST', '/collections', { collection: 'spots', schema: {}, fields });
+    const created = (await before.client('/history/export')).text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    // The same log as the older release wrote it, on tables that are there already.
+    const oldLog = await startService();
+    await asSuperuser(oldLog.databaseUrl, 'CREATE EXTENSION postgis');
+    const api = createApi(oldLog);
+    await api.sql('CREATE TABLE spots (id integer PRIMARY KEY, place geometry(Point,4326))');
+    const event = created.find(({ type }) => type === 'collection.created');
+    event.data.fields[1].type = 'unknown';
+    const { version, collection, data } = event;
+    await append(oldLog.databaseUrl, [{ type: 'collection.adopted', version, collection, field: null, data }]);
+    const shown = async (of: Api) => {
+      const { data } = await of.ok<{ data: Field }>('GET', '/fields/spots/place');
+      return [data.type, data.schema.data_type];
+    };
+    expect(await shown(api)).to.deep.equal(['unknown', SPOT]);
+    const rebuilt = await dps(['rebuild', 'metadata'], { DATABASE_URL: oldLog.databaseUrl });
+    expect(rebuilt.code, rebuilt.err).to.equal(0);
+    await expectConsistent(oldLog.databaseUrl);
+
+    type Snapshot = { fields: { type: string; schema: { data_type: string } }[] };
+    type Answer = { hash: string; diff: { fields: { diff: object[] }[] } };
+    const none = { collections: [], fields: [], relations: [] };
+    const snapshot = await api.ok<Snapshot>('GET', '/schema/snapshot');
+    expect(snapshot.fields.map(({ type, schema }) => [type, schema.data_type])).to.deep.include(['unknown', SPOT]);
+    expect((await api.ok<Answer>('POST', '/schema/diff', snapshot)).diff).to.deep.equal(none);
+    // The older release's file is no change where the field has its name, and creates it elsewhere.
+    expect((await before.ok<Answer>('POST', '/schema/diff', snapshot)).diff).to.deep.equal(none);
+    const fresh = await startService();
+    await asSuperuser(fresh.databaseUrl, 'CREATE EXTENSION postgis');
+    const elsewhere = createApi(fresh);
+    await elsewhere.ok('POST', '/schema/apply', await elsewhere.ok('POST', '/schema/diff', snapshot));
+    expect(await shown(elsewhere)).to.deep.equal(['geometry.Point', SPOT]);
+    expect((await elsewhere.ok<Answer>('POST', '/schema/diff', snapshot)).diff).to.deep.equal(none);
+
+    // The field of the old log can be changed, and gets its name from a snapshot of today.
+    await api.ok('PATCH', '/fields/spots/place', { meta: { note: 'by hand' } });
+    expect(await shown(api)).to.deep.equal(['unknown', SPOT]);
+    const today = await elsewhere.ok<Snapshot>('GET', '/schema/snapshot');
+    const then = await api.head();
+    await api.ok('POST', '/schema/apply', await api.ok('POST', '/schema/diff', today));
+    expect(await shown(api)).to.deep.equal(['geometry.Point', SPOT]);
+    // Going back to the old pair ends at its name of today.
+    await api.ok('POST', '/schema/apply', await api.ok('GET', `/history/diff?to=${then}`));
+    expect(await shown(api)).to.deep.equal(['geometry.Point', SPOT]);
+    await api.ok('DELETE', '/fields/spots/place?purge');
+    await api.ok('POST', '/schema/apply', await api.ok('GET', `/history/diff?to=${then}`));
+    expect(await shown(api)).to.deep.equal(['geometry.Point', SPOT]);
+    for (const each of [old, oldLog, fresh]) await expectConsistent(each.databaseUrl);
+    for (const each of [before, api, elsewhere]) await each.stop();
+    for (const each of [old, oldLog, fresh]) await each.stop();
   });
 });
 

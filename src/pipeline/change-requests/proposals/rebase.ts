@@ -38,7 +38,8 @@ import { fitting } from '../../../schema/transition/fitting-trash.js';
 import type { InTrash } from '../../../schema/transition/restoring-transition.js';
 import { stillInTrash } from '../../prepare/apply-restoring.js';
 
-/** Merges the difference between two schemas onto the current schema, for rebases and reverts. */
+/* Merges the difference between two schemas onto the current schema, for rebases and reverts. */
+
 interface Leading {
   base: State;
   /** New objects in it have no identity, except those of `again`. */

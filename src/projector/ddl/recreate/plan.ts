@@ -37,7 +37,8 @@ import { objectNames } from '../object-names.js';
  * dropped by name and created again. Objects that are not in the log cause a rejection.
  */
 
-/** Rejects dropping columns with unmanaged dependents, because PostgreSQL drops those silently. */
+/* Rejects dropping columns with unmanaged dependents, because PostgreSQL drops those silently. */
+
 function refuseUnmanagedDependents(change: Change, node: CollectionNode, columns: ReadonlySet<string>): Step[] {
   const { collection } = change.event;
   if (columns.size === 0 || isNew(change, collection)) return [];

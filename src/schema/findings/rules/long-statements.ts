@@ -8,7 +8,8 @@ import { type PlannedStatement, tableOfRows } from '../planned-statement.js';
 import { fieldAfter } from './common.js';
 import type { NewEvent } from '../../model/events.js';
 
-/** The requests of safer alternatives. */
+/* The requests of safer alternatives. */
+
 const segment = encodeURIComponent;
 
 /** The online request for one event. For events without a request of their own, the whole diff. */

@@ -16,7 +16,8 @@ import { type ColumnType, UNKNOWN_TYPE } from '../types/field-types.js';
 import type { Json } from '../../../kernel/json.js';
 import { memoize } from '../../../kernel/memoize.js';
 
-/** Parses defaults in the catalog's form: literals and calls without arguments. */
+/* Parses defaults in the catalog's form: literals and calls without arguments. */
+
 type Constant =
   /** A null `text` is NULL. `casts` are ordered from the inside out. */
   | { kind: 'literal'; text: string | null; isQuoted: boolean; casts: ParsedType[] }

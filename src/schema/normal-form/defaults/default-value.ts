@@ -7,7 +7,8 @@ import type { Json } from '../../../kernel/json.js';
 import { runToEnd } from '../../../kernel/resumable.js';
 import { checkJson } from '../json.js';
 
-/** Default values of numeric columns. Numbers that JSON cannot represent exactly are decimal strings. */
+/* Default values of numeric columns. Numbers that JSON cannot represent exactly are decimal strings. */
+
 const INTEGER_RANGE: ReadonlyMap<string, readonly [bigint, bigint]> = new Map([
   ['smallint', [-(2n ** 15n), 2n ** 15n - 1n]],
   ['integer', [-(2n ** 31n), 2n ** 31n - 1n]],
@@ -107,7 +108,8 @@ function shortest(single: number): number {
   return Number(single.toPrecision(9));
 }
 
-/** Default values of temporal columns: valid ISO 8601 dates and times. */
+/* Default values of temporal columns: valid ISO 8601 dates and times. */
+
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const TIME = /^(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?$/;
 const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:[T ]([\d:.]+)(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
@@ -196,10 +198,11 @@ function offsetMinutes(zone: string): number | null {
   return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
 }
 
-/**
+/*
  * Default values of json columns. Objects, arrays, numbers and booleans are stored directly. A string is JSON text, so
  * a default that is a JSON string or null stays text: `"\"abc\""`, `"null"`.
  */
+
 const NOT_JSON = new Wrong('must be JSON: an object, an array, a number, a boolean, or a string that holds JSON text');
 const LOSES_DIGITS = new Wrong('holds a number with more digits than JSON readers keep exactly');
 

@@ -1,9 +1,18 @@
 /** The type members of a column (data_type, max_length, numeric_precision, numeric_scale) in normal form. */
 import type { Fault } from '../checks.js';
-import { type DataType, dataType, parseDataType, type WrittenType } from '../../sql-text/data-types.js';
+import { isObject } from '../../../kernel/json.js';
+import type { Field } from '../../model/model.js';
+import {
+  type DataType,
+  dataType,
+  parseDataType,
+  restrictedGeometry,
+  type WrittenType,
+} from '../../sql-text/data-types.js';
 import { type ColumnType, dataTypesOf, isDataTypeOf, UNKNOWN_TYPE, typeFromColumn } from './field-types.js';
 
-/** An unsupported type keeps PostgreSQL's text, because another spelling would differ from the catalog. */
+/* An unsupported type keeps PostgreSQL's text, because another spelling would differ from the catalog. */
+
 const SERIAL = /^(?:small|big)?serial[248]?$/i;
 
 /** Returns why the text is not PostgreSQL's spelling of the type, or is a supported type. Null if it is valid. */
@@ -21,6 +30,20 @@ export function spellingFault(text: string): string | null {
   if (element === text && type !== UNKNOWN_TYPE) return `is a type with a name here: use ${type}`;
   return element === usual ? null : `must be written as PostgreSQL shows it: ${usual}${text.slice(element.length)}`;
 }
+
+/**
+ * Gives restricted geometries of older releases, which were unsupported types, the type that they have today. A field
+ * that the state still holds as unsupported keeps that type, so that a log's own snapshot changes nothing.
+ */
+export function withNamedType(input: unknown, existing?: Field): unknown {
+  if (!isObject(input) || input['type'] !== UNKNOWN_TYPE || !isObject(input['schema'])) return input;
+  const text = input['schema']['data_type'];
+  if (typeof text !== 'string' || restrictedGeometry(text)?.name !== text || isUnknown(existing, text)) return input;
+  return { ...input, type: typeFromColumn(text).type };
+}
+
+const isUnknown = (field: Field | undefined, text: string): boolean =>
+  field?.type === UNKNOWN_TYPE && field.schema?.data_type === text;
 
 /** PostgreSQL's spelling of unsupported types with several spellings. */
 const SHOWN: ReadonlyMap<string, WrittenType> = new Map([

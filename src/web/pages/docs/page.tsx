@@ -17,7 +17,8 @@ import { CopyButton } from '../../shared/copy-button.js';
 
 /* Renders a guide's Markdown. HTML in it is removed. */
 
-/** The guides in docs/ of this release, each loaded on use. */
+/* The guides in docs/ of this release, each loaded on use. */
+
 const TEXTS = import.meta.glob<string>('../../../../docs/**/*.md', { query: '?raw', import: 'default' });
 const PICTURES = import.meta.glob<string>('../../../../docs/images/*.svg', {
   query: '?url',

@@ -11,7 +11,8 @@ import { RefusedError } from '../../service/errors.js';
 import { shellQuoted } from '../../../kernel/shell.js';
 import { requestAnswer } from '../../service/request.js';
 
-/** A request to try: sent with the session, or shown as a command. */
+/* A request to try: sent with the session, or shown as a command. */
+
 interface Tried {
   status: number;
   headers: [name: string, value: string][];

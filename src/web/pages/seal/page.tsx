@@ -17,7 +17,8 @@ import { CopyButton } from '../../shared/copy-button.js';
 import { Time } from '../../shared/time.js';
 import { isPosition } from '../../../kernel/position.js';
 
-/** Reads a checkpoint file for a comparison. Its signature is checked by `dps verify` with keys from elsewhere. */
+/* Reads a checkpoint file for a comparison. Its signature is checked by `dps verify` with keys from elsewhere. */
+
 interface CheckpointFile extends Place {
   file: string;
 }

@@ -21,7 +21,8 @@ import { ChangeList } from '../../shared/changes/change-list.js';
 import { useBatchChanges } from '../../shared/changes/use-batch-changes.js';
 import { useMay } from '../../service/use-session.js';
 
-/** Links from a change: the schema at that time, a revert, and a comparison. */
+/* Links from a change: the schema at that time, a revert, and a comparison. */
+
 interface WaysProps {
   batch: Batch;
   /** The position selected for a comparison. */

@@ -20,7 +20,8 @@ import { useCopy } from '../../../shared/use-copy.js';
 import { curlFor } from '../model/commands.js';
 import { brief } from '../../../shared/brief.js';
 
-/** The result of the last dry run, and why another is not possible. */
+/* The result of the last dry run, and why another is not possible. */
+
 interface VerdictProps {
   review: Review;
   held: string | null;

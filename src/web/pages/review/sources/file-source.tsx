@@ -33,10 +33,11 @@ import { changesOf } from '../../../shared/changes/sentences.js';
 import { Section } from '../../../shared/section.js';
 import { Waiting } from '../../../shared/waiting.js';
 
-/**
+/*
  * A file name tells when the file was made, but not from which schema. The user is asked if others changed the schema
  * since.
  */
+
 interface AskBaseProps {
   /** The file name. */
   name: string;

@@ -82,7 +82,8 @@ function Counts({ film: { changes } }: { film: Film }) {
   );
 }
 
-/** Jumps to the last change before a selected time. */
+/* Jumps to the last change before a selected time. */
+
 interface GoToTimeProps {
   /** ISO 8601; undefined before the first event. */
   at: string | undefined;
