@@ -20,6 +20,10 @@ const TABLES = `
   CREATE TABLE ev_rest_all PARTITION OF ev_rest DEFAULT;
   CREATE TABLE always (id int GENERATED ALWAYS AS IDENTITY, k int, PRIMARY KEY (id, k)) PARTITION BY LIST (k);
   CREATE TABLE always_1 PARTITION OF always FOR VALUES IN (1);
+  CREATE SEQUENCE numbers;
+  CREATE DOMAIN uint AS bigint CHECK (VALUE >= 0);
+  CREATE TABLE numbered (id numeric(20) DEFAULT nextval('numbers') PRIMARY KEY, n uint NOT NULL DEFAULT nextval('numbers'));
+  INSERT INTO numbered SELECT FROM generate_series(1, 5);
   INSERT INTO ev (at) SELECT DATE '2020-12-01' + i FROM generate_series(1, 60) i;
   INSERT INTO always (k) SELECT 1 FROM generate_series(1, 5)`;
 

@@ -85,4 +85,46 @@ describe('columns that get a sequence', () => {
     const rows = await api.sql('INSERT INTO back (id) VALUES (6) RETURNING n');
     expect(rows).deep.equal([{ n: 6 }]);
   });
+
+  describe('for numbers that are no integers', () => {
+    const TYPES: [type: string, next: string, shown: object][] = [
+      ['numeric(20)', '6', { type: 'decimal', data_type: 'numeric' }],
+      ['real', '6', { type: 'float', data_type: 'real' }],
+      ['money', '$6.00', { type: 'unknown', data_type: 'money' }],
+      ['uint', '6', { type: 'unknown', data_type: 'uint' }],
+      ['text', '6', { type: 'text', data_type: 'text' }],
+    ];
+    before(() => api.sql('CREATE DOMAIN uint AS bigint CHECK (VALUE >= 0)'));
+
+    for (const [index, [type, next, { ...shown }]] of TYPES.entries()) {
+      it(`adopts, repairs, restores and releases a ${type} column with a sequence default`, async () => {
+        const name = `numbered_${index}`;
+        const sequence = `${name}_seq`;
+        await api.sql(`CREATE SEQUENCE ${sequence} START 6`);
+        await api.sql(`CREATE TABLE ${name} (a int PRIMARY KEY, id ${type} NOT NULL DEFAULT nextval('${sequence}'))`);
+        await api.ok('POST', '/schema/adopt', { tables: [name] });
+        const id = (await api.ok<{ data: { type: string; schema: object } }>('GET', `/fields/${name}/id`)).data;
+        expect({ type: id.type, ...id.schema }).to.deep.include({
+          ...shown,
+          default_value: null,
+          has_auto_increment: true,
+          extras: { default: `nextval('${sequence}'::regclass)` },
+        });
+
+        await api.sql(`ALTER TABLE ${name} ALTER id DROP DEFAULT`);
+        await repair();
+        await api.ok('PATCH', `/fields/${name}/id`, { schema: { comment: 'numbered' } });
+        await api.ok('DELETE', `/fields/${name}/id`);
+        const [entry] = (await api.ok<{ data: { position: number }[] }>('GET', '/trash?limit=1')).data;
+        await api.ok('POST', `/trash/${entry?.position}/restore`, {});
+        expect(await api.sql(`INSERT INTO ${name} (a) VALUES (1) RETURNING id::text`)).deep.equal([{ id: next }]);
+
+        await api.ok('PATCH', `/fields/${name}/id`, { schema: { has_auto_increment: false } });
+        const [column] = await api.sql(`SELECT pg_get_expr(adbin, adrelid) AS text FROM pg_attrdef
+          WHERE adrelid = '${name}'::regclass`);
+        expect(column).equal(undefined);
+        expect((await api.ok<{ tables: [] }>('GET', '/schema/drift')).tables).deep.equal([]);
+      });
+    }
+  });
 });

@@ -5,7 +5,7 @@ import { checkExpression } from '../../schema/sql-text/expression.js';
 import { columnType, defaultFromCatalog, readNewField, typeFromColumn } from '../../schema/normal-form/index.js';
 import { isExtensionType } from '../../schema/sql-text/data-types.js';
 import type { Field } from '../../schema/model/model.js';
-import type { Result } from '../../kernel/problem.js';
+import { type Result, refuse } from '../../kernel/problem.js';
 import type { CatalogColumn } from '../catalog/model.js';
 import { type Converting, note } from './context.js';
 import { listFault } from './unsendable-sql.js';
@@ -121,7 +121,15 @@ export function toField(
   };
   const meta = known?.meta ?? { sort };
   const document = { collection: table.name, field: column.name, type: typed.type, meta, schema };
-  return readNewField(document, [], { imported: false });
+  return orUnsupported(column, readNewField(document, [], { imported: false }));
+}
+
+/** The members of the document are no help to somebody who sent only the name of a table. */
+function orUnsupported({ name, type, default: text }: CatalogColumn, read: Result<Field>): Result<Field> {
+  if (read.ok) return read;
+  const definition = text === null ? type : `${type} DEFAULT ${text}`;
+  const message = `column ${quoted(name)} is defined as ${definition}, which the service does not support: change the column in the database, or leave the table unmanaged`;
+  return refuse({ code: 'INVALID_PAYLOAD', message });
 }
 
 function plainExtras(column: CatalogColumn, precision: number | undefined, value: Default): ColumnExtras {

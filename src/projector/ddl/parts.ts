@@ -221,7 +221,7 @@ export function columnComment(change: Change, field: ColumnField): Step {
 
 /** For a column that gets a sequence on a table that may have rows. */
 export function countFromRows(change: Change, field: ColumnField): Step {
-  const text = countPastRows(tableOf(change), field.field);
+  const text = countPastRows(tableOf(change), field);
   return step(text, `set the sequence of ${label(field)} past its values`, {
     lock: 'ACCESS EXCLUSIVE',
     lock_entries: 2 + rowEntries(change, field),

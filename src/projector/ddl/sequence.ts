@@ -1,5 +1,6 @@
 /** Sequence options for CREATE SEQUENCE and identity columns, and statements that change them. */
 import type { SequenceOptions } from '../../schema/model/extras.js';
+import type { ColumnField } from '../../schema/model/state.js';
 import { type SequenceType, everyOptionOf } from '../../schema/model/sequence-options.js';
 import { type Sql, ident, integer, join, literal, sql } from './sql.js';
 import { asOwner } from './as-owner.js';
@@ -71,8 +72,9 @@ export const withSequence = (sequence: Sql, statements: Sql): Sql => sql`DECLARE
  * one with the default `'x' || nextval('…')`, are skipped.
  * @param table qualified
  */
-export function countPastRows(table: Sql, column: string): Sql {
-  const value = ident(column);
+export function countPastRows(table: Sql, { field: column, schema }: ColumnField): Sql {
+  // Types such as money cannot be compared with integers. A cast from real to numeric rounds to six digits.
+  const value = schema.data_type === 'real' ? sql`${ident(column)}::float8::numeric` : sql`${ident(column)}::numeric`;
   const next = literal(sql`SELECT last_value + CASE WHEN is_called THEN $1 ELSE 0 END FROM %s`);
   return asOwner(
     table,
@@ -94,10 +96,10 @@ export function countPastRows(table: Sql, column: string): Sql {
       LOOP
         EXECUTE pg_catalog.format(${next}, feeding.sequence) INTO next USING feeding.step;
         IF feeding.step > 0::bigint THEN
-          SELECT pg_catalog.trunc(pg_catalog.max(${value})::numeric) INTO furthest FROM ${table} WHERE ${value} <= feeding.most;
+          SELECT pg_catalog.trunc(pg_catalog.max(${value})) INTO furthest FROM ${table} WHERE ${value} <= feeding.most::numeric;
           CONTINUE WHEN furthest IS NULL OR furthest < next::numeric OR furthest < feeding.least::numeric;
         ELSE
-          SELECT pg_catalog.trunc(pg_catalog.min(${value})::numeric) INTO furthest FROM ${table} WHERE ${value} >= feeding.least;
+          SELECT pg_catalog.trunc(pg_catalog.min(${value})) INTO furthest FROM ${table} WHERE ${value} >= feeding.least::numeric;
           CONTINUE WHEN furthest IS NULL OR furthest > next::numeric OR furthest > feeding.most::numeric;
         END IF;
         PERFORM pg_catalog.setval(feeding.sequence, furthest::bigint);

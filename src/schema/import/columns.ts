@@ -16,6 +16,8 @@ import {
 } from '../normal-form/types/field-types.js';
 import { readVendorColumn, type VendorColumn } from '../normal-form/types/vendor-types.js';
 import type { FieldDocument, Import, Place } from './context.js';
+import { NEXTVAL, isSerial } from '../model/extras.js';
+import type { Field } from '../model/model.js';
 import { SYSTEM_PREFIX } from '../model/system-collections.js';
 import { quotedPath, warn, warnOfMember } from './reading.js';
 import { warnOfValue } from './meta.js';
@@ -76,7 +78,7 @@ export function readColumn(input: ColumnInput, into: Import): Column {
     result['generation_expression'] = readExpression(schema['generation_expression'], place, into);
   }
   Object.assign(result, readColumnDefault(schema, { type: ours, column: numbers, result, place }, into));
-  dropImpossibleIncrement(result, ours);
+  dropImpossibleIncrement(result, ours, into.instance.columnOf(input.collection, input.field));
   normaliseKey(result);
   return { ...(ours === undefined || type === undefined ? {} : { type: ours }), schema: result };
 }
@@ -175,10 +177,19 @@ function readColumnDefault(
   // Without a type, the existing field decides the meaning of the default later.
   if (type === undefined) return { default_value: functionOr(value) };
   const column = completed(type, input.column);
-  if (isSequenceDefault(value, column)) return { default_value: null, has_auto_increment: true };
+  if (isSequenceDefault(value, column) || isPresentSequence(value, column, input, into)) {
+    return { default_value: null, has_auto_increment: true };
+  }
   if (result['has_auto_increment'] === true) return { default_value: null };
   const ours = read === 'expression' ? expressionDefault(type, column, given) : defaultOf(type, column, value);
   return { default_value: ours instanceof Wrong ? leftOut(given, ours, input.place, into) : ours };
+}
+
+/** Other vendors do not export sequences, so a sequence default can stay only where the column already has one. */
+function isPresentSequence(value: unknown, { data_type }: ColumnType, { place }: DefaultInput, into: Import): boolean {
+  if (typeof value !== 'string' || !NEXTVAL.test(value)) return false;
+  const existing = into.instance.columnOf(place.collection, place.field)?.schema;
+  return existing?.data_type === data_type && isSerial(existing);
 }
 
 const functionOr = (value: unknown): unknown => (typeof value === 'string' && vendorFunction(value)) || value;
@@ -227,9 +238,10 @@ export function defaultOf(type: string, column: ColumnType, value: unknown): Jso
 
 const INTEGERS: ReadonlySet<string | undefined> = new Set(['integer', 'bigInteger']);
 
-function dropImpossibleIncrement(result: Record<string, unknown>, type: string | undefined): void {
-  if (result['has_auto_increment'] === true && type !== undefined && !INTEGERS.has(type))
-    result['has_auto_increment'] = false;
+function dropImpossibleIncrement(result: Record<string, unknown>, type: string | undefined, existing?: Field): void {
+  if (result['has_auto_increment'] !== true || type === undefined || INTEGERS.has(type)) return;
+  const extras = result['extras'] ?? existing?.schema?.extras;
+  if (!isSerial({ extras })) result['has_auto_increment'] = false;
 }
 
 /** Other vendors omit implied properties of a key, or report its index separately. */

@@ -1,11 +1,11 @@
 /** Normalises a column of a new document or of a change. */
 import { z } from 'zod';
 import { checkExpression, checkTypeText } from '../sql-text/expression.js';
-import { type ColumnExtras, NEXTVAL, isIdentity } from '../model/extras.js';
+import { type ColumnExtras, NEXTVAL, isIdentity, isSerial } from '../model/extras.js';
 import type { ColumnSchema } from '../model/model.js';
 import { type Check, checkOf, type Fault, flag, nullableText, Wrong } from './checks.js';
 import { readColumnType } from './types/column-type.js';
-import { dataType } from '../sql-text/data-types.js';
+import { dataType, holdsText } from '../sql-text/data-types.js';
 import { isFunctionDefault, readDefault } from './defaults/default-value.js';
 import type { ColumnChange } from './column-extras.js';
 import { readExtras } from './column-extras.js';
@@ -140,25 +140,38 @@ function readFlags(change: ColumnChange, faults: Fault[]): Flags {
 
 /** True if a default is the next value of a sequence, the older form of auto-increment. */
 export function isSequenceDefault(value: unknown, columnType: Pick<ColumnType, 'data_type'>): boolean {
-  return typeof value === 'string' && NEXTVAL.test(value) && canIncrement(columnType);
+  return typeof value === 'string' && NEXTVAL.test(value) && canBeIdentity(columnType);
 }
 
-function canIncrement({ data_type }: Pick<ColumnType, 'data_type'>): boolean {
+function canBeIdentity({ data_type }: Pick<ColumnType, 'data_type'>): boolean {
   return dataType(data_type)?.reported?.[1] === 0;
+}
+
+/** True if PostgreSQL can assign the bigint of `nextval` to the type. PostgreSQL decides about types of the user. */
+function holdsNumbers({ data_type }: Pick<ColumnType, 'data_type'>): boolean {
+  const known = dataType(data_type);
+  return known?.reported !== undefined || known?.precision === true || holdsText(data_type);
+}
+
+/** A `nextval` default stays with a column that no identity can be on. A silent change away from an integer loses it. */
+function keepsSequenceDefault({ given, existing }: ColumnChange, columnType: ColumnType): boolean {
+  const extras = given['extras'] === undefined ? existing?.extras : given['extras'];
+  const isChosen = given['has_auto_increment'] !== undefined || (existing !== null && !canBeIdentity(existing));
+  return isChosen && isSerial({ extras: extras as ColumnExtras | undefined }) && holdsNumbers(columnType);
 }
 
 function readIncrement(change: ColumnChange, columnType: ColumnType, faults: Fault[]): boolean {
   const { type, given, existing, existingType, imported } = change;
   if (isSequenceDefault(given['default_value'], columnType)) return true;
-  const able = canIncrement(columnType);
+  const able = canBeIdentity(columnType) || keepsSequenceDefault(change, columnType);
   // Documents of other vendors omit implied members.
   const isImportedChange = imported && existing !== null && existingType !== type && !able;
   const uncounting = isImportedChange ? { ...change, existing: { ...existing, has_auto_increment: false } } : change;
   const increments = readMember('has_auto_increment', uncounting, faults);
   if (!increments || able) return increments;
   const silent =
-    given['has_auto_increment'] === undefined ? '; the column does so now, so say it with the new type' : '';
-  faults.push([['has_auto_increment'], `must be false: only integer columns count up by themselves${silent}`]);
+    given['has_auto_increment'] === undefined ? '; the column is auto-increment now, so send it with the new type' : '';
+  faults.push([['has_auto_increment'], `must be false: an identity column is smallint, integer or bigint${silent}`]);
   return false;
 }
 

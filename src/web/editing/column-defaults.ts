@@ -1,4 +1,5 @@
 import type { Collection, CollectionMeta, ColumnSchema, Field, FieldMeta } from '../../schema/model/model.js';
+import { isIdentity } from '../../schema/model/extras.js';
 import { COLLECTION_META_DEFAULTS } from '../../schema/normal-form/collection-meta.js';
 import { FIELD_META_DEFAULTS } from '../../schema/normal-form/field-meta.js';
 import { ALIAS_TYPE, dataTypesOf } from '../../schema/normal-form/types/field-types.js';
@@ -37,12 +38,12 @@ export function newColumn(type: string, said: Partial<ColumnSchema> = {}): Colum
   return settledFlags(column);
 }
 
-/** A key is not null and unique; auto increment implies not null. */
+/** A key is not null and unique; an identity is not null. */
 export function settledFlags(column: ColumnSchema): ColumnSchema {
   const { is_primary_key: isKey, has_auto_increment: counts, generation_expression: expression } = column;
   return {
     ...column,
-    is_nullable: column.is_nullable && !isKey && !counts,
+    is_nullable: column.is_nullable && !isKey && !isIdentity(column),
     is_unique: column.is_unique || isKey,
     is_indexed: column.is_indexed && !isKey,
     default_value: counts || expression !== null ? null : column.default_value,

@@ -174,7 +174,9 @@ function Variant({ type, column }: { type: string; column: ColumnSchema }) {
 
 function ColumnMembers({ column, before, choices }: { column: ColumnSchema; before: Field | null; choices: Choices }) {
   const { getValues } = useFormContext();
-  const flags = COLUMN_FLAGS.filter(({ path }) => path !== 'schema.has_auto_increment' || canCountUp(column.data_type));
+  const flags = COLUMN_FLAGS.filter(
+    ({ path }) => path !== 'schema.has_auto_increment' || canCountUp(column.data_type) || column.has_auto_increment,
+  );
   const name = (getValues() as Field).field;
   return (
     <>

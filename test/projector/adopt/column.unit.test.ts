@@ -145,6 +145,23 @@ describe('converting a column to a field', () => {
     ).to.equal(true);
   });
 
+  it('names a column that it cannot convert as the database defines it', () => {
+    const found = catalogColumn('a', 'uuid', { default: "nextval('q'::regclass)" });
+    const used = { uses: 'sequence', schema: 'public', what: 'q' } as const;
+    const context = converting({ columns: [found] }, uses('default', used, [catalogSequence('q', 'bigint')]));
+    needsOf(context);
+    const result = toField(context, { column: found, sort: 1, parts: noParts() }, []);
+    expect(result).to.deep.equal({
+      ok: false,
+      problems: [
+        {
+          code: 'INVALID_PAYLOAD',
+          message: `column "a" is defined as uuid DEFAULT nextval('q'::regclass), which the service does not support: change the column in the database, or leave the table unmanaged`,
+        },
+      ],
+    });
+  });
+
   it('records identity sequence options that differ from defaults', () => {
     const sequence = (name: string, more: object = {}) => {
       const found = { identity: 'by default', nullable: false, sequence: { schema: 'public', name } } as const;

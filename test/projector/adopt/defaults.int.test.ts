@@ -6,7 +6,8 @@ const BESIDE = `
   CREATE EXTENSION hstore; CREATE EXTENSION citext;
   CREATE TYPE mood AS ENUM ('sad', 'happy');
   CREATE DOMAIN positive AS integer DEFAULT 1 CHECK (VALUE > 0);
-  CREATE DOMAIN word AS text;`;
+  CREATE DOMAIN word AS text;
+  CREATE SEQUENCE counter;`;
 
 /** By type: the text after DEFAULT. */
 const DEFAULTS: Record<string, string[]> = {
@@ -36,7 +37,7 @@ const DEFAULTS: Record<string, string[]> = {
   'interval day to second(3)': [`'1 day 1.2345 sec'`],
   inet: [`'127.0.0.1'`, `'10.0.0.0/8'::cidr`, `'::1'`, 'inet_client_addr()'],
   cidr: [`'10/8'`],
-  money: [`'12.34'`, '0', '12.5::numeric'],
+  money: [`'12.34'`, '0', '12.5::numeric', `nextval('counter')`],
   tsvector: [`'a b'`, `to_tsvector('english', 'x')`],
   xml: [`'<a/>'`],
   point: [`'(1,2)'`, 'point(1,2)'],
@@ -51,7 +52,7 @@ const DEFAULTS: Record<string, string[]> = {
   'numeric(5,2)[]': [`'{1.5}'`],
   '"char"': [`'a'`],
   name: ['CURRENT_USER', 'SESSION_USER', 'current_database()'],
-  regclass: [`'pg_class'`],
+  regclass: [`'pg_class'`, `nextval('counter')`],
   text: [
     'CURRENT_USER',
     'NULL::text',
@@ -83,12 +84,22 @@ const DEFAULTS: Record<string, string[]> = {
     `'/* x */'`,
     `$$dollar 'q'$$`,
     `current_setting('x.y', true)`,
+    `nextval('counter')`,
   ],
-  'varchar(10)': [`'abc'`, `'abc'::text`, `''`, 'NULL::character varying', 'USER', `'much too long'::varchar(10)`, '1'],
+  'varchar(10)': [
+    `'abc'`,
+    `'abc'::text`,
+    `''`,
+    'NULL::character varying',
+    'USER',
+    `'much too long'::varchar(10)`,
+    '1',
+    `nextval('counter')`,
+  ],
   'char(5)': [`'ab'`, `'ab   '`, `''`],
   bpchar: [`'ab'`, `'ab  '`],
-  citext: [`'x'`, 'CURRENT_USER'],
-  word: [`'x'`, `upper('x')`],
+  citext: [`'x'`, 'CURRENT_USER', `nextval('counter')`],
+  word: [`'x'`, `upper('x')`, `nextval('counter')`],
   integer: [
     '-5',
     '(1+2)',
@@ -111,8 +122,8 @@ const DEFAULTS: Record<string, string[]> = {
     `length('x')`,
   ],
   smallint: ['3', '-3', `'3'`, '3::integer', `'-3'::integer`],
-  bigint: ['9007199254740993', '-9223372036854775808', '5', `'5'`, '5::numeric', '1e10', '2^10'],
-  positive: ['5', 'NULL'],
+  bigint: [`nextval('counter')`, '9007199254740993', '-9223372036854775808', '5', `'5'`, '5::numeric', '1e10', '2^10'],
+  positive: ['5', 'NULL', `nextval('counter')`],
   'numeric(10,2)': [
     '1.5',
     '1.555',
@@ -126,10 +137,11 @@ const DEFAULTS: Record<string, string[]> = {
     '.5',
     '1::float8',
     '1.5::numeric(3,1)',
+    `nextval('counter')`,
   ],
   numeric: ['1e50', '1.0', '12345678901234567890.1234567890', '-0.0', `'Infinity'`],
-  real: ['1.5', `'NaN'`, '1', '-1.25', '1e10', `'0.1'`, '1.5::float8', 'pi()'],
-  'double precision': ['0.1', '1e308', `'-Infinity'`, 'random()', '1', '1.0'],
+  real: ['1.5', `'NaN'`, '1', '-1.25', '1e10', `'0.1'`, '1.5::float8', 'pi()', `nextval('counter')`],
+  'double precision': ['0.1', '1e308', `'-Infinity'`, 'random()', '1', '1.0', `nextval('counter')`],
   boolean: ['true', 'false', `'t'`, `'yes'`, '(NOT true)', '(1 = 1)', 'NULL', '1::boolean', `('a' LIKE 'b')`],
   uuid: ['gen_random_uuid()', `'A0EEBC999C0B4EF8BB6D6BB9BD380A11'`, `md5('x')::uuid`],
   bytea: [String.raw`'\xDEAD'`, `''`, `decode('AA==','base64')`],

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import { readNewField } from '../../../src/schema/normal-form/index.js';
 import { initialState } from '../../../src/schema/model/state.js';
+import { valueOf } from '../normal-form/read.js';
 import { applied, column, file, find, key, NOTHING, type PeerFile, read, relation, table } from './read.js';
 
 describe('imported primary keys', () => {
@@ -121,6 +123,27 @@ describe('missing key information of a file', () => {
     }
     const { state } = applied(initialState(), file({ collections: tables, ...whole }), 'mirror');
     expect(state.collections.get('a')?.fields.get('b')).to.include({ type: 'uuid' });
+  });
+
+  it('is taken from the instance: the sequence of a number that is no integer', () => {
+    const extras = { default: `nextval('q'::regclass)` };
+    const present = valueOf(
+      readNewField({ collection: 'a', field: 'n', type: 'decimal', schema: { has_auto_increment: true, extras } }, [], {
+        imported: false,
+      }),
+    );
+    const given = file({
+      collections: [table('a')],
+      fields: [key('a'), column('a.n', 'decimal', { data_type: 'numeric', default_value: extras.default })],
+    });
+    const kept = read(given, { columnOf: () => present });
+    expect(find(kept.fields, 'a.n')['schema']).to.include({ default_value: null, has_auto_increment: true });
+    expect(kept.warnings).to.deep.equal([]);
+    const without = read(given);
+    expect(find(without.fields, 'a.n')['schema'])
+      .to.include({ default_value: null })
+      .and.not.have.property('has_auto_increment');
+    expect(without.warnings).to.deep.equal(['DEFAULT_LEFT_OUT a.n']);
   });
 
   it('is taken from the instance: the existence of a key', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { columnType, defaultPrimaryKey, readNewField, typeFromColumn } from '../../../src/schema/normal-form/index.js';
 import type { ColumnSchema } from '../../../src/schema/model/model.js';
-import { column, faultsOf, field, FORCED, pathsOf, STRICT, valueOf } from './read.js';
+import { changed, column, faultsOf, field, FORCED, pathsOf, STRICT, valueOf } from './read.js';
 
 const COLUMNS: [type: string, formatType: string, others: Record<string, string>][] = [
   [
@@ -167,6 +167,31 @@ describe('columns of new fields', () => {
       default_value: 'nextval(x)',
       has_auto_increment: false,
     });
+  });
+
+  it('are auto-increment by a sequence default wherever a number can be assigned', () => {
+    const extras = { default: `nextval('q'::regclass)` };
+    const counting = { has_auto_increment: true, extras };
+    for (const [type, data_type] of [
+      ['decimal', 'numeric'],
+      ['float', 'real'],
+      ['text', 'text'],
+      ['unknown', 'uint'],
+    ] as const) {
+      expect(column(type, { data_type, ...counting })).to.deep.include({ ...counting, default_value: null });
+      const silent = faultsOf(field({ type, schema: { data_type, extras } })).join();
+      expect(silent).to.contain('extras.default').and.contain('must be left out');
+      const identity = faultsOf(field({ type, schema: { data_type, has_auto_increment: true } })).join();
+      expect(identity).to.contain(
+        'has_auto_increment must be false: an identity column is smallint, integer or bigint',
+      );
+    }
+    expect(faultsOf(field({ type: 'uuid', schema: counting })).join()).to.contain('has_auto_increment must be false');
+    const number = valueOf(field({ type: 'decimal', schema: counting }));
+    expect(valueOf(changed(number, { type: 'bigInteger' })).schema).to.deep.include(counting);
+    expect(valueOf(changed(number, { schema: { has_auto_increment: false } })).schema).to.not.have.property('extras');
+    const silent = changed(valueOf(field({ type: 'integer', schema: counting })), { type: 'text' });
+    expect(faultsOf(silent).join()).to.contain('send it with the new type');
   });
 
   it('treat empty comments as none', () => {
