@@ -14,7 +14,7 @@ export const NO_BUDGET = 'none';
 export const show = (value: number, unit: string): string =>
   `${value >= 100 ? Math.round(value) : value.toFixed(2)} ${unit}`;
 
-export function kept({ ratio, budget }: Row): boolean {
+function kept({ ratio, budget }: Row): boolean {
   if (budget === NO_BUDGET) return true;
   const [direction, value] = budget.split(' ');
   return direction === '>=' ? ratio >= Number(value) : ratio <= Number(value);

@@ -6,7 +6,7 @@ import { ADMIN_TOKEN, type Node } from './cluster.js';
 import { type Sending, carryOut, commandOf } from './writers.js';
 
 /** A table whose changes are prepared online, because it has more than 8 MB. */
-export const LARGE = 'large';
+const LARGE = 'large';
 
 export const FILL_LARGE = `
   ALTER TABLE ${LARGE} SET (fillfactor = 10);

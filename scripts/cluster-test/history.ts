@@ -4,7 +4,7 @@
  */
 import { appendFileSync } from 'node:fs';
 
-export interface Begin {
+interface Begin {
   kind: 'begin';
   /** The client: `w3`, `r1`. */
   process: string;
@@ -32,18 +32,11 @@ export interface End {
   least?: number;
 }
 
-export interface Fault {
+interface Fault {
   kind: 'fault';
   name: string;
   phase: 'begin' | 'end';
 }
-
-export interface Entry {
-  /** Milliseconds since 1970. */
-  at: number;
-}
-
-export type Line = Entry & (Begin | End | Fault);
 
 export interface History {
   file: string;

@@ -38,7 +38,7 @@ export interface Reply {
 }
 
 /** What is wrong with the answer, or null. */
-export type Expectation = (reply: Reply) => string | null;
+type Expectation = (reply: Reply) => string | null;
 
 export interface Encoded {
   path: string;

@@ -3,7 +3,7 @@ import http from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Encoded } from './request.js';
 
-export interface Answered {
+interface Answered {
   status: number;
   headers: http.IncomingHttpHeaders;
   text: string;

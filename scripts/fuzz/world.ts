@@ -15,7 +15,7 @@ export interface FieldDoc {
   schema: Record<string, unknown> | null;
 }
 
-export interface RelationDoc {
+interface RelationDoc {
   many_collection: string;
   many_field: string;
   one_collection: string | null;

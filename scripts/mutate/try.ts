@@ -6,7 +6,7 @@ import { type TestCoverage, opensNoSocket } from './coverage.js';
 import { type Mutation, mutated } from './mutations.js';
 import { type MochaRun, runMocha } from './processes.js';
 
-export type Outcome = 'killed' | 'timeout' | 'survived';
+type Outcome = 'killed' | 'timeout' | 'survived';
 
 export interface Verdict {
   mutation: Mutation;

@@ -61,7 +61,7 @@ export const INSIDE: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Rooms of src, and below which of them each stands: by the arrows of a drawing. */
-export function drawn(source: string): { rooms: string[]; below: (room: string) => string[] } {
+function drawn(source: string): { rooms: string[]; below: (room: string) => string[] } {
   const rooms = [...source.matchAll(/^\s*(\w+)\["/gm)].map(([, name = '']) => name);
   const arrows = [...source.matchAll(/^\s*(\w+) --> (\w+)$/gm)].map(([, from, to]) => ({ from, to }));
   const below = (room: string): string[] =>

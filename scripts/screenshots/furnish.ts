@@ -23,7 +23,7 @@ interface Place {
   schema: string;
 }
 
-export type Call = (method: string, path: string, body?: unknown, reason?: string) => Promise<unknown>;
+type Call = (method: string, path: string, body?: unknown, reason?: string) => Promise<unknown>;
 
 const PASSWORD = 'correct horse battery';
 

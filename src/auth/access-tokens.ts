@@ -7,7 +7,7 @@ export const ACCESS_TOKEN_LIFETIME = 15 * 60 * 1000;
 const ISSUER = 'data-platform-service';
 const ALGORITHM = 'HS256';
 
-export interface AccessClaims {
+interface AccessClaims {
   userId: string;
   sessionId: string;
   /** Milliseconds since 1970. */

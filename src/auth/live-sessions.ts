@@ -6,7 +6,7 @@ import { onlyRow, write } from './queries.js';
 import { isUuid } from '../kernel/uuid.js';
 import { unknownUser } from './users.js';
 
-export interface LiveSession {
+interface LiveSession {
   /** UUID; access tokens of the session contain it. */
   id: string;
   user: { id: string; name: string; email: string };

@@ -18,7 +18,7 @@ const PAUSE = { first: 30_000, longest: 120_000 } as const;
  */
 const FAILURES = { pair: 10, address: 50, email: 100 } as const;
 
-export interface Attempt {
+interface Attempt {
   address: string;
   email: string;
 }

@@ -27,7 +27,7 @@ export interface Grant {
   refresh_token: string;
 }
 
-export interface Login {
+interface Login {
   email: string;
   password: string;
   network: string;

@@ -18,7 +18,7 @@ export interface Token {
   expires_at: string | null;
 }
 
-export interface NewToken {
+interface NewToken {
   name?: string | undefined;
   /** ISO 8601; null if it never expires. */
   expires_at?: string | null | undefined;

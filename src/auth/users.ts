@@ -12,7 +12,7 @@ import { onlyRow } from './queries.js';
 import { own } from '../postgres/own-tables.js';
 import { toUser, USER_COLUMNS, type User, type UserRow } from './user.js';
 
-export interface NewUser {
+interface NewUser {
   email: string;
   name?: string | undefined;
   /** null: no password, so no login, but static tokens work. */
@@ -23,7 +23,7 @@ export interface NewUser {
   passwordSetBy?: string | null | undefined;
 }
 
-export type UserChanges = Partial<NewUser>;
+type UserChanges = Partial<NewUser>;
 
 /**
  * Writes in the transaction of its events, under the log's lock; see `changingAccount` of the pipeline. Without

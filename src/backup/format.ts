@@ -49,7 +49,7 @@ const END = z.object({
 });
 
 /** The text that the checkpoint key signs. The space in the first line distinguishes it from a checkpoint. */
-export const signedText = (sha256: string): string => `data-platform-service backup\nsha256 ${sha256}\n`;
+const signedText = (sha256: string): string => `data-platform-service backup\nsha256 ${sha256}\n`;
 
 const END_OF_SECTION = '\\.\n';
 

@@ -5,7 +5,7 @@ import type { ServerState } from '../postgres/server-role.js';
 import type { Finding } from './finding.js';
 
 /** From the service's settings. */
-export interface DoctorSettings {
+interface DoctorSettings {
   schema: string;
   serviceSchema: string;
   databaseUrl: string | null;

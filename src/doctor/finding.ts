@@ -2,7 +2,7 @@
 
 import { own } from '../postgres/own-tables.js';
 
-export type Severity = 'error' | 'warning';
+type Severity = 'error' | 'warning';
 
 interface Kind {
   severity: Severity;

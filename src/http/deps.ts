@@ -47,7 +47,7 @@ export interface LoadReport {
 }
 
 /** One check; `skipped` if an earlier finding prevents it, or if it needs a primary. */
-export interface DoctorCheck {
+interface DoctorCheck {
   name: string;
   result: 'ok' | 'warning' | 'error' | 'skipped';
   findings: { code: string; severity: 'error' | 'warning'; message: string; fix: string }[];

@@ -9,7 +9,7 @@ import { refused } from './errors.js';
 import { readQuery } from './request/query.js';
 
 /** Headers of write requests: idempotency key, precondition, acknowledgements, reason. */
-export const WRITE_HEADERS = ['Idempotency-Key', 'If-Match', 'X-Acknowledge', 'X-Reason'] as const;
+const WRITE_HEADERS = ['Idempotency-Key', 'If-Match', 'X-Acknowledge', 'X-Reason'] as const;
 export type WriteHeader = (typeof WRITE_HEADERS)[number];
 
 /** For writes that do not change the schema themselves. Findings are acknowledged where the change is made. */
@@ -18,7 +18,7 @@ export const NO_ACKNOWLEDGE: readonly WriteHeader[] = ['Idempotency-Key', 'If-Ma
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 /** Members of every request. */
-export interface Exchange {
+interface Exchange {
   req: Request;
   requestId: string;
   /** The decoded path parameters. */
@@ -38,7 +38,7 @@ export interface Call<Query, Who = Caller> extends Exchange {
 }
 
 /** A part of a route that needs a higher role. */
-export interface Stricter<Query> {
+interface Stricter<Query> {
   access: Exclude<Access, 'anyone'>;
   /** Checks whether the query requests it. */
   where: (query: Query) => boolean;

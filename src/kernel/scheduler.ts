@@ -98,7 +98,7 @@ export const LIMITS: Limits = {
   patienceMs: 10_000,
 };
 
-export interface Load {
+interface Load {
   /** Pieces of work that wait for their turn. */
   waiting: number;
   /** Pieces of long work that have begun. */

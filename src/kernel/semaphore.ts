@@ -8,7 +8,7 @@ export interface Permit {
   release(): void;
 }
 
-export interface Acquire {
+interface Acquire {
   /** Defaults to 1. Capped at the units of the semaphore. */
   units?: number;
   /** Identifies the caller, where one caller may not take all units. */

@@ -126,13 +126,6 @@ export function* foldPage(from: Point, events: readonly StoredEvent[]): Resumabl
   };
 }
 
-/** Runs `foldPage` for each page as it arrives. */
-export async function foldPages(from: Point, pages: AsyncIterable<StoredEvent[]>): Promise<Point> {
-  let point = from;
-  for await (const page of pages) point = await runYielding(foldPage(point, page));
-  return point;
-}
-
 export interface FoldLogOptions {
   /** The last position to fold. Defaults to the end of the log. */
   upTo?: number;

@@ -12,7 +12,7 @@ export interface Life {
   names: LifeName[];
 }
 
-export interface LifeName {
+interface LifeName {
   name: string;
   /** Position and time of the event that assigned the name. */
   from: number;

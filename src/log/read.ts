@@ -81,7 +81,7 @@ export async function* readRecordPages(db: Queryable, range: Range): AsyncGenera
   }
 }
 
-export async function readPage(db: Queryable, range: Range & { limit: number }): Promise<EventRecord[]> {
+async function readPage(db: Queryable, range: Range & { limit: number }): Promise<EventRecord[]> {
   const { rows } = await db.query<UnparsedRow>({
     name: 'log-page',
     text: `SELECT ${EVENT_COLUMNS} FROM ${own.events} WHERE position > $1 AND position <= $2 ORDER BY position LIMIT $3`,

@@ -51,7 +51,7 @@ export interface Acknowledged {
   divergences: Divergence[];
 }
 
-export interface UnderLock {
+interface UnderLock {
   /** For work that writes nothing. It also runs on a diverged log. */
   readOnly?: boolean;
 }

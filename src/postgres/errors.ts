@@ -191,7 +191,7 @@ export function lockTimeout(who = 'Something else holds a lock that this change 
 }
 
 /** A statement exceeded its time limit or was cancelled. */
-export function tooLong(): Problem {
+function tooLong(): Problem {
   return {
     code: 'LOCK_TIMEOUT',
     message:

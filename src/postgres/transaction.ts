@@ -89,7 +89,7 @@ async function look(client: pg.ClientBase, { transaction, backend, timeline }: T
 }
 
 /** UNAVAILABLE, for a lost connection when certainly nothing was written. */
-export const notCommitted = () =>
+const notCommitted = () =>
   unavailable('The connection to the database was lost before the change was committed; nothing was written.');
 
 const unknownOutcome = () =>

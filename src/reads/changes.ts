@@ -174,7 +174,7 @@ export interface ChangeView extends ChangeSummary {
   proposal: ShownProposal | null;
 }
 
-export interface ShownStep extends ChangeStep {
+interface ShownStep extends ChangeStep {
   state: 'waiting' | 'running' | 'done';
   /** 0 to 1. Null if unknown. */
   done: number | null;
@@ -189,7 +189,7 @@ export interface ShownStep extends ChangeStep {
   milliseconds: number | null;
 }
 
-export interface ShownHolder {
+interface ShownHolder {
   pid: number | null;
   application_name: string;
   age_seconds: number | null;

@@ -14,7 +14,7 @@ export interface Positions {
   reach(position: number, who: Who): Promise<Fresh>;
 }
 
-export interface Who {
+interface Who {
   isKnown: boolean;
   /** True if the client no longer waits. Its slot is then free. */
   abandoned?: () => boolean;

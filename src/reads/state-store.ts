@@ -8,7 +8,7 @@ import { LogDivergedError, type Point, broken, foldLog, startPoint } from '../lo
 import type { StoredFolds } from './stored-folds/index.js';
 import { shareNext } from '../kernel/share-next.js';
 
-export { LogDivergedError, type Point, foldPage, foldPages } from '../log/fold.js';
+export { type Point } from '../log/fold.js';
 
 export interface Store {
   /**

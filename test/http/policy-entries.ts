@@ -10,7 +10,7 @@ export interface Request {
   body?: unknown;
 }
 
-export interface Entry {
+interface Entry {
   /** As in the reference: `POST /collections`. */
   route: string;
   what?: string;

@@ -3,7 +3,7 @@
  * Objects are numbered like the service's identities.
  */
 
-export type Row = Map<number, string | null>;
+type Row = Map<number, string | null>;
 
 export interface ModelTable {
   id: number;

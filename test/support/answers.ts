@@ -35,7 +35,7 @@ const VALUES: readonly unknown[] = [
 
 const shownValue = (value: unknown): string => (value === GONE ? 'left out' : JSON.stringify(value));
 
-export type Answer = Result<unknown>;
+type Answer = Result<unknown>;
 
 /** The request and an accepted body. */
 export interface Asked {

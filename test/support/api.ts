@@ -4,7 +4,7 @@ import { type Client, type Send, clientOf, json } from './client.js';
 import type { TestService } from './service.js';
 import { until } from './until.js';
 
-export interface ApiError {
+interface ApiError {
   message: string;
   extensions: { code: string; path?: string; [member: string]: unknown };
 }

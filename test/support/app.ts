@@ -11,7 +11,7 @@ import { PATIENCE, slowContext, slowPage } from './slow.js';
 import { until } from './until.js';
 import { type Served, type Serving, withService } from './with-service.js';
 
-export interface Visit {
+interface Visit {
   /** Below `/app`: `/collections/articles?tab=history`. */
   path?: string;
   /** The user; null for none. The admin by default. */

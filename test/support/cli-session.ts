@@ -10,7 +10,7 @@ export interface CliSession extends Transcript {
   run(line: string, given?: Typed): Promise<string>;
 }
 
-export interface Typed {
+interface Typed {
   stdin?: string;
   /** The answer to each question; without it there is no terminal. */
   answer?: string;

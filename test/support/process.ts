@@ -20,7 +20,7 @@ export interface ServiceProcess {
   end(signal: NodeJS.Signals): Promise<Ended>;
 }
 
-export interface Greeting {
+interface Greeting {
   url: string;
   /** Only at the first start. */
   token: string | undefined;
@@ -28,7 +28,7 @@ export interface Greeting {
   text: string;
 }
 
-export interface Ended {
+interface Ended {
   code: number | null;
   signal: NodeJS.Signals | null;
   stdout: string;

@@ -31,7 +31,7 @@ function inLines(members: readonly string[], indent: string): string[] {
   return lines;
 }
 
-export interface Asked {
+interface Asked {
   method?: string;
   body?: unknown;
   /** The name of the body, if it was read before. */

@@ -1,7 +1,7 @@
 /** The log as it is now, and what it says of its own divergences; read with plain SQL. */
 import pg from 'pg';
 
-export interface Stored {
+interface Stored {
   position: number;
   hash: string;
   previous: string;
@@ -9,7 +9,7 @@ export interface Stored {
   reason: string | null;
 }
 
-export interface Divergence {
+interface Divergence {
   seen: number;
   /** Nothing up to there was lost. */
   fork: number;

@@ -14,9 +14,9 @@ export interface Context {
 }
 
 /** A request in parts; what is left out is empty, and the caller an admin. */
-export type Made = Partial<Omit<FuzzRequest, 'route' | 'method' | 'path'>> & { path: string };
+type Made = Partial<Omit<FuzzRequest, 'route' | 'method' | 'path'>> & { path: string };
 
-export interface Rule {
+interface Rule {
   /** How often, beside the others. */
   weight: number;
   make(context: Context): Made;

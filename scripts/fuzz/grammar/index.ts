@@ -31,7 +31,7 @@ export function nextRequest(context: Context): FuzzRequest {
   return requestOf(context.random.pick(DRAWN), context);
 }
 
-export function requestOf(route: string, context: Context): FuzzRequest {
+function requestOf(route: string, context: Context): FuzzRequest {
   const made = GRAMMAR[route]?.make(context);
   if (made === undefined) throw new Error(`the grammar has no ${route}`);
   return { caller: 'admin', query: [], headers: {}, ...made, route, method: route.split(' ')[0] as string };

@@ -3,13 +3,13 @@ import type { Locate, Source } from './model.js';
 
 const MEMBER = /^[\s-]*(?:\{\s*)?"?(collection|field)"?\s*:\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^\s,}#]+))/;
 
-export type LineOf = (collection: string | undefined, field?: string) => number;
+type LineOf = (collection: string | undefined, field?: string) => number;
 
 /**
  * Starts at 1; the first line if the location is not found. Members are searched line by line, so one-line JSON has
  * one line.
  */
-export function linesOf({ text }: Source): LineOf {
+function linesOf({ text }: Source): LineOf {
   const found = new Map<string, number>();
   let collection = '';
   for (const [index, line] of text.split('\n').entries()) {

@@ -59,7 +59,7 @@ const omitted = (document: Document, members: readonly string[]): Document =>
   Object.fromEntries(Object.entries(document).filter(([member]) => !members.includes(member)));
 
 /** Maps each document of a snapshot, by part and index, to its collection and location in the file. */
-export interface Origin {
+interface Origin {
   collection: string;
   /** `['fields', 3]`; empty for the whole file. */
   at: readonly (string | number)[];

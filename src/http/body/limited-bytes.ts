@@ -39,7 +39,7 @@ export class ClientGone extends AbandonedError {
 }
 
 /** The minimum speed of a body. Time during which the service paused it does not count. */
-export interface Pace {
+interface Pace {
   /** Milliseconds that a client may send nothing. */
   stallMs: number;
   /** Milliseconds granted to every body. After that, this number of bytes per second must have arrived. */

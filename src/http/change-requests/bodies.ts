@@ -3,7 +3,7 @@ import { textFault } from '../../kernel/text.js';
 import { NO_PLACE, samePlace } from '../../schema/model/place.js';
 
 /** Lengths in code points. */
-export const LONGEST = { title: 200, reason: 1_000, comment: 10_000 } as const;
+const LONGEST = { title: 200, reason: 1_000, comment: 10_000 } as const;
 
 /** Control characters that could move a terminal's cursor. */
 const CONTROLS = /(?![\n\t])\p{Cc}/u;

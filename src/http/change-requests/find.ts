@@ -5,7 +5,7 @@ import { refused } from '../errors.js';
 import type { Call } from '../route.js';
 
 /** In lower case, as PostgreSQL prints UUIDs. The value may be invalid. */
-export const changeIdOf = ({ params }: Call<unknown>): string => (params['id'] ?? '').toLowerCase();
+const changeIdOf = ({ params }: Call<unknown>): string => (params['id'] ?? '').toLowerCase();
 
 /** NOT_FOUND, for the caller to throw. */
 export const noSuchChange = (id: string) => refused('NOT_FOUND', `There is no change request ${JSON.stringify(id)}.`);

@@ -4,7 +4,7 @@ import { z } from 'zod';
 export type JsonSchema = Record<string, unknown>;
 
 /** `input`: sent by a caller. `output`: part of a response. */
-export type Direction = 'input' | 'output';
+type Direction = 'input' | 'output';
 
 export interface Components {
   /** The schema of a shape, with references to the components. */

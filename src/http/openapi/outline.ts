@@ -138,7 +138,7 @@ function membersOf(schema: JsonSchema): Member[] {
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** A short text for a schema. */
-export function typeOf(schema: JsonSchema): string {
+function typeOf(schema: JsonSchema): string {
   const { $ref, const: constant, enum: choices, items, properties } = schema;
   const union = unionOf(schema);
   if (typeof $ref === 'string') return `<${$ref.slice($ref.lastIndexOf('/') + 1)}>`;

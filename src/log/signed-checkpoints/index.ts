@@ -12,7 +12,7 @@ import { signNote } from './note.js';
 import { keepBeginning } from './origin.js';
 import { type Kept, type LogEnd, type Look, isKept, lookAtEnd } from './durable-position.js';
 
-export interface SignedCheckpoint {
+interface SignedCheckpoint {
   position: number;
   /** The signed note, which is the complete file of a checkpoint. */
   note: string;

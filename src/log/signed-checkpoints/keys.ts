@@ -9,7 +9,7 @@ import { type Queryable, withClient } from '../../postgres/pool.js';
 import { KEY_NAME } from './checkpoint.js';
 import { type NoteKey, encodeNoteKey, noteKey, rawPublicKey } from './note.js';
 
-export interface KnownKey {
+interface KnownKey {
   /** In the format of verifiers: `name+id+key`. */
   key: string;
   /** The head of the log when the key was added. */
@@ -20,7 +20,7 @@ export interface KnownKey {
   kept: 'file' | 'database' | 'replaced';
 }
 
-export interface Signer {
+interface Signer {
   key: NoteKey;
   privateKey: KeyObject;
 }

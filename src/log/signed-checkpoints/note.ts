@@ -13,7 +13,7 @@ export interface NoteKey {
   publicKey: Buffer;
 }
 
-export interface NoteSignature {
+interface NoteSignature {
   name: string;
   /** The id of the key, hex. */
   id: string;

@@ -286,7 +286,7 @@ async function writeDown(options: PublisherOptions): Promise<boolean> {
   return true;
 }
 
-export interface CheckpointSettings {
+interface CheckpointSettings {
   /** A folder or an http(s) URL. Null publishes nothing. */
   to: string | null;
   every: Every;

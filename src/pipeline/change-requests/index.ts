@@ -12,7 +12,7 @@ import { recordingOf } from './applying.js';
 import type { AskedFor } from './command.js';
 import { foreseeing, openingOf } from './planning.js';
 
-export { type ChangeRunner, createChangeRunner } from './runner.js';
+export { createChangeRunner } from './runner.js';
 
 /** The name of the command in the log. */
 export const WITHDRAW = 'withdraw-change';

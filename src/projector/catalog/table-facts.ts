@@ -22,7 +22,7 @@ export interface DatabaseTable {
   dependents: Dependent[];
 }
 
-export interface TableIndex {
+interface TableIndex {
   name: string;
   /** From pg_get_indexdef; null if another session holds ACCESS EXCLUSIVE. */
   definition: string | null;
@@ -36,7 +36,7 @@ export interface TableIndex {
   valid: boolean;
 }
 
-export interface TableConstraint {
+interface TableConstraint {
   name: string;
   kind: 'primary key' | 'unique' | 'foreign key' | 'check' | 'exclusion' | 'not null' | 'trigger';
   /** From pg_get_constraintdef; null if another session holds ACCESS EXCLUSIVE. */
@@ -45,7 +45,7 @@ export interface TableConstraint {
   valid: boolean;
 }
 
-export interface Dependent {
+interface Dependent {
   kind:
     | 'view'
     | 'materialized view'

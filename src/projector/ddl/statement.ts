@@ -3,7 +3,7 @@ import type { Need } from '../../schema/model/extras.js';
 import type { Sql } from './sql.js';
 
 /** The strongest lock that the statement takes on a table that may hold rows, named as in PostgreSQL. */
-export type TableLock = 'none' | 'SHARE UPDATE EXCLUSIVE' | 'SHARE' | 'SHARE ROW EXCLUSIVE' | 'ACCESS EXCLUSIVE';
+type TableLock = 'none' | 'SHARE UPDATE EXCLUSIVE' | 'SHARE' | 'SHARE ROW EXCLUSIVE' | 'ACCESS EXCLUSIVE';
 
 /** A table that existed before, and the strongest lock on it. */
 export interface LockedTable {

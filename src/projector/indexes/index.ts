@@ -26,7 +26,7 @@ export interface IndexProjection {
   status(): IndexProjectionStatus;
 }
 
-export interface IndexProjectionStatus {
+interface IndexProjectionStatus {
   status: 'idle' | 'running' | 'failed' | 'stopped';
   /** The failure that stopped it, or null. */
   lastError: IndexFailure | null;

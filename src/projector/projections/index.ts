@@ -18,8 +18,7 @@ import { shareNext } from '../../kernel/share-next.js';
 import { unlimited } from '../../postgres/unlimited.js';
 import { ProblemError } from '../../kernel/problem.js';
 
-export type { Progress } from '../metadata/rebuild.js';
-export { PROJECTION_NAMES, type ProjectionName, type ProjectionStatus, type ProjectionError } from './list.js';
+export { PROJECTION_NAMES, type ProjectionName, type ProjectionStatus } from './list.js';
 
 export interface Projections {
   list(): Promise<{ head: number; projections: ListedProjection[] }>;
@@ -33,12 +32,12 @@ export interface Projections {
   rebuild(name: ProjectionName, onProgress?: Progress): Promise<Rebuilt>;
 }
 
-export interface ListedProjection extends ProjectionStatus {
+interface ListedProjection extends ProjectionStatus {
   /** A rebuild that runs in this process, or null. */
   rebuilding: Rebuilding | null;
 }
 
-export interface Rebuilding {
+interface Rebuilding {
   /** ISO 8601. */
   since: string;
   /** From 0 to 1; null if unknown. */

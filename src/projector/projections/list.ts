@@ -48,7 +48,7 @@ export const PROJECTION_NAMES = ['tables', 'metadata', TRASH_PROJECTION, CHANGES
 export type ProjectionName = (typeof PROJECTION_NAMES)[number];
 
 /** `transactional`: written in the transaction of its events. `after-commit`: follows from its own checkpoint. */
-export type ProjectionKind = 'transactional' | 'after-commit';
+type ProjectionKind = 'transactional' | 'after-commit';
 
 export interface ProjectionStatus {
   name: ProjectionName;
@@ -64,7 +64,7 @@ export interface ProjectionStatus {
   updated_at: string | null;
 }
 
-export interface ProjectionError {
+interface ProjectionError {
   /** The event at which it stopped. */
   position: number;
   /** Null if the event is not in the log. */

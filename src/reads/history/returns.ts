@@ -60,7 +60,7 @@ export async function returnsOf(db: Queryable, schema: string, plan: Plan): Prom
   return warnings;
 }
 
-export interface Made {
+interface Made {
   collection: string;
   field: string | null;
   identity: string | undefined;
@@ -72,7 +72,7 @@ export interface Made {
 }
 
 /** Returns a map key that is equal for equal names. */
-export const keyOf = ({ collection, field }: Pick<Made, 'collection' | 'field'>): string =>
+const keyOf = ({ collection, field }: Pick<Made, 'collection' | 'field'>): string =>
   field === null ? collection : memberKey(collection, field);
 
 function* madeBy({ before, events, again }: Plan): Resumable<Made[]> {

@@ -25,7 +25,7 @@ export interface Rows {
   column(field: string): Column | undefined;
 }
 
-export interface Column {
+interface Column {
   /** Column name, if the value is in the table. */
   name: string;
   /** Expression for the value. */

@@ -76,7 +76,7 @@ export interface Proposal {
   described_at: string | null;
 }
 
-export interface Schedule {
+interface Schedule {
   /** ISO 8601, by the database's clock. */
   at: string;
   /** Position of the event, which identifies the schedule. */
@@ -99,7 +99,7 @@ export interface Approval extends Said, ApprovedView {
   plan: string;
 }
 
-export interface Preparing {
+interface Preparing {
   /** Collections whose tables no other change may touch meanwhile. */
   collections: string[];
   /** In order. `milliseconds`: total duration including waits, once all are done. */

@@ -4,7 +4,7 @@
  */
 import type { Warning } from '../../kernel/warning.js';
 import type { NewEvent } from '../model/events.js';
-import type { Collection, Field, Relation } from '../model/model.js';
+import type { Field, Relation } from '../model/model.js';
 import type { CollectionNode, State } from '../model/state.js';
 import type { TypeLookup } from './types-used.js';
 import type { PlannedStatement } from './planned-statement.js';
@@ -77,7 +77,7 @@ export interface Finding extends Warning {
 }
 
 /** The documentation of a rule in plain sentences, in Markdown. */
-export interface RuleText {
+interface RuleText {
   /** A stable part of the interface. */
   code: string;
   /** A few words: `Table rewrite`. */
@@ -178,4 +178,4 @@ export interface ReviewedBatch {
   types: TypeLookup;
 }
 
-export type { Collection, Field, Relation };
+export type { Field, Relation };

@@ -1,7 +1,7 @@
 /** The parts of a planned statement that rules use. The statements of src/projector/ddl match. */
 import type { EventType } from '../model/events.js';
 
-export interface PlannedObject {
+interface PlannedObject {
   kind: string;
   name: string;
   /** The table of the object. Null for a table, and for objects outside tables. */

@@ -2,7 +2,7 @@
 import { type AccountAccess, type AccountEventData, type TokenAccess, USER } from '../model/account-events.js';
 import type { LogEvent } from '../model/events.js';
 
-export interface Account extends AccountAccess {
+interface Account extends AccountAccess {
   /** By id. */
   tokens: Map<string, TokenAccess>;
 }

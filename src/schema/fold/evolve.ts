@@ -49,8 +49,6 @@ function ownIdentities(): OwnIdentities {
   };
 }
 
-export { ImpossibleEventError };
-
 /** An event with its position in the log. */
 export type PlacedEvent = LogEvent & { position: number };
 

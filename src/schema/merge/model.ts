@@ -4,7 +4,7 @@ import type { Resumable } from '../../kernel/resumable.js';
 import type { Json } from '../../kernel/json.js';
 import type { Step } from '../diff/entries.js';
 
-export type Part = 'collections' | 'fields' | 'relations';
+type Part = 'collections' | 'fields' | 'relations';
 
 /** A document, or with `path` one of its members. A collection without `path` includes its fields and relations. */
 export interface MergePlace {

@@ -37,7 +37,7 @@ export interface ApprovedView {
 }
 
 /** The requested change. */
-export interface ChangeOpened {
+interface ChangeOpened {
   /** The name of the operation: `update-fields`. */
   operation: string;
   /** Hex sha256 of the document with the requested change, which is stored outside the log. */
@@ -52,7 +52,7 @@ export interface ChangeOpened {
   reverts?: string;
 }
 
-export interface ChangeProposal {
+interface ChangeProposal {
   title: string;
   /** The hash of its plan. */
   plan: string;

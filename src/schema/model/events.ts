@@ -18,7 +18,7 @@ export type { Divergence, LogPlace } from './divergence.js';
  * Payloads of events that change the schema, newest version. `adopted`: the change only records the database as it was,
  * and runs nothing.
  */
-export interface SchemaEventData {
+interface SchemaEventData {
   /**
    * A collection with all its fields. `concurrent_indexes`: its indexes are built after the commit. `restored`: its
    * table comes from the trash. A replay of the log into another database creates it empty.
@@ -52,7 +52,7 @@ export interface SchemaEventData {
 }
 
 /** The data of a deletion that the trash keeps. Its schema is named after the position of the event. */
-export interface Kept {
+interface Kept {
   /** ISO 8601, by the database's clock. From then on it may be purged. */
   kept_until?: string;
 }
@@ -92,7 +92,7 @@ export interface RestoredCollection extends RestoredField {
  * A rename. The fold replaces each member of a document that equals the old name. The event contains patches for texts,
  * so that the fold never parses SQL.
  */
-export interface Renamed {
+interface Renamed {
   to: string;
   /** Names of other collections that change with it. */
   touches?: string[];

@@ -8,10 +8,10 @@ export const ACTIONS = ['off', 'note', 'warn', 'acknowledge', 'approve', 'refuse
 export type Action = (typeof ACTIONS)[number];
 
 /** By finding code. */
-export type Actions = Readonly<Record<string, Action>>;
+type Actions = Readonly<Record<string, Action>>;
 
 /** A rule for some collections. */
-export interface CollectionRule {
+interface CollectionRule {
   /** A pattern of names. `*` matches any characters, including none. */
   pattern: string;
   findings: Actions;
@@ -59,7 +59,7 @@ export const DEFAULT_POLICY: Policy = {
 };
 
 /** The subject of policy events. There is one policy. */
-export const POLICY = 'policy';
+const POLICY = 'policy';
 export const POLICY_SUBJECT = { kind: POLICY, id: 'schema' } as const;
 
 const STOPPING: ReadonlySet<Action> = new Set(['acknowledge', 'approve', 'refuse']);

@@ -9,6 +9,6 @@ export { withNamedType } from './types/column-type.js';
 export { defaultPrimaryKey, mergeField, readNewField } from './field.js';
 export { checkJson } from './json.js';
 export { checkName } from './names.js';
-export type { FieldReadOptions, ReadOptions } from './options.js';
+export type { FieldReadOptions } from './options.js';
 export { mergeRelation, readNewRelation } from './relation.js';
 export { relationEnds, relationSteps } from './relation-shape.js';

@@ -34,7 +34,7 @@ const textOrNull = z.string().nullable();
 const count = z.int().nullable();
 export const fieldType = z.enum(FIELD_TYPES as [string, ...string[]]).meta({ id: 'FieldType' });
 
-export const collectionMeta = z
+const collectionMeta = z
   .strictObject(optional({ collection: text, ...membersOf(COLLECTION_META_TABLE), system: z.literal(false) }))
   .meta({ id: 'CollectionMetaInput' });
 
@@ -192,7 +192,7 @@ const json = z.unknown();
 const path = z.array(z.union([text, z.int().min(0)])).min(1);
 
 /** A change entry. `N` and `D` without a path are a whole new or removed document. */
-export const entry = z
+const entry = z
   .discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('N'), path: path.optional(), rhs: json }),
     z.strictObject({ kind: z.literal('D'), path: path.optional(), lhs: json }),

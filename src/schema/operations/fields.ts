@@ -85,7 +85,7 @@ function last(node: CollectionNode, field: Field): Field {
   return { ...field, meta: { ...field.meta, sort: Math.min(highest + 1, MAX_SORT) } };
 }
 
-export interface FieldChange {
+interface FieldChange {
   field: string;
   body: { [member: string]: Json };
   at: Path;

@@ -2,7 +2,6 @@
 export {
   ACTIONS,
   DEFAULT_POLICY,
-  NOT_ONLINE,
   POLICY_CHANGES,
   POLICY_SUBJECT,
   isEnforced,
@@ -10,19 +9,8 @@ export {
   isOfPolicy,
   isStopping,
   type Action,
-  type Actions,
-  type CollectionRule,
   type Policy,
 } from '../model/policy.js';
 export { foldPolicy, policyUpdated } from './fold.js';
 export { loosenedBy, policyWarnings } from './loosening.js';
-export {
-  actionOf,
-  byAction,
-  judged,
-  judgedAll,
-  keyOf,
-  type Acknowledgement,
-  type FindingFacts,
-  type Judged,
-} from './decide.js';
+export { actionOf, byAction, judged, judgedAll, keyOf, type Acknowledgement, type Judged } from './decide.js';

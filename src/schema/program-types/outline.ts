@@ -47,7 +47,7 @@ export function* typeNames(collections: Iterable<string>): Resumable<ReadonlyMap
   return found;
 }
 
-export interface ItemType {
+interface ItemType {
   collection: string;
   /** The name of the type. */
   name: string;

@@ -99,7 +99,7 @@ export interface CollectionDocument {
   schema: { name: string; comment: string | null; extras?: TableExtras } | null;
 }
 
-export type ColumnDocument = { name: string; table: string } & Omit<
+type ColumnDocument = { name: string; table: string } & Omit<
   ColumnSchema,
   'generation_expression' | 'has_auto_increment' | 'comment' | 'extras'
 > & {
@@ -183,7 +183,7 @@ export function keyTarget(state: State, node: CollectionNode, field: string): Ke
 
 type RelationEnds = Omit<Relation, 'schema'>;
 
-export type ForeignKeyDocument = Pick<ForeignKey, 'constraint_name'> & {
+type ForeignKeyDocument = Pick<ForeignKey, 'constraint_name'> & {
   table: string;
   column: string;
   foreign_key_table: string;

@@ -10,7 +10,7 @@ export interface Edit<T> {
 }
 
 /** Maps new names to names at the head. */
-export type FormerNames = ReadonlyMap<string, string>;
+type FormerNames = ReadonlyMap<string, string>;
 
 export interface Draft {
   /** The position of the log when it was begun; 0 while it is empty. */

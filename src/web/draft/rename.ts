@@ -3,7 +3,7 @@ import { foreignKeyName } from '../../schema/model/name-length.js';
 import type { Collection, Field, ForeignKey, NewRelation } from '../../schema/model/model.js';
 
 /** Maps former names to new ones. */
-export type Names = ReadonlyMap<string, string>;
+type Names = ReadonlyMap<string, string>;
 
 export interface Renaming {
   collections: Names;

@@ -9,7 +9,7 @@ export type KeyColumn = Pick<Field, 'type'> & {
   schema: Pick<NonNullable<Field['schema']>, 'data_type' | 'max_length' | 'numeric_precision' | 'numeric_scale'>;
 };
 
-export interface ManyToOne {
+interface ManyToOne {
   kind: 'm2o';
   /** The collection with the foreign key. */
   many: string;
@@ -22,11 +22,11 @@ export interface ManyToOne {
   required: boolean;
 }
 
-export interface OneToMany extends Omit<ManyToOne, 'kind'> {
+interface OneToMany extends Omit<ManyToOne, 'kind'> {
   kind: 'o2m';
 }
 
-export interface ManyToMany {
+interface ManyToMany {
   kind: 'm2m';
   collection: string;
   /** The alias field that shows it. */
@@ -43,7 +43,7 @@ export interface ManyToMany {
   onDelete: ReferentialAction;
 }
 
-export interface ManyToAny {
+interface ManyToAny {
   kind: 'm2a';
   collection: string;
   field: string;

@@ -17,7 +17,7 @@ const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'full' });
  * `3 days ago`, `in 2 hours`; within 45 seconds `just now`.
  * @param now milliseconds since 1970
  */
-export function ago(time: Date, now = Date.now()): string {
+function ago(time: Date, now = Date.now()): string {
   const seconds = (time.getTime() - now) / 1000;
   const [unit, length] = STEPS.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
   return Math.abs(seconds) < 45 ? 'just now' : relative.format(Math.round(seconds / length), unit);

@@ -18,7 +18,7 @@ export interface Telling {
 }
 
 /** `warn LONG_LOCK articles.title constraint name: the message; PATCH /fields/articles/title?online {…}` */
-export function lineOf({ code, level, collection, field, object, message, safer }: Finding): string {
+function lineOf({ code, level, collection, field, object, message, safer }: Finding): string {
   const place = [collection, field].filter((part) => part !== undefined).join('.');
   const what = object === undefined ? '' : ` ${object.kind} ${object.name}`;
   const request = safer?.request;

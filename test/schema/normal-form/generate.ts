@@ -38,7 +38,7 @@ export const text = fc.oneof(
 
 const pad = (value: number, width: number): string => String(value).padStart(width, '0');
 
-export const date = fc
+const date = fc
   .record({
     year: fc.integer({ min: 1, max: 9999 }),
     month: fc.integer({ min: 1, max: 12 }),
@@ -48,7 +48,7 @@ export const date = fc
 
 const fraction = fc.option(fc.integer({ min: 0, max: 999_999 }), { nil: undefined });
 
-export const time = fc
+const time = fc
   .tuple(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 0, max: 59 }), fc.integer({ min: 0, max: 59 }), fraction)
   .map(([hour, minute, second, digits]) => {
     const rest = digits === undefined ? '' : `.${pad(digits, 6)}`;

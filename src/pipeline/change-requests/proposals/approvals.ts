@@ -80,7 +80,7 @@ export const approvingOf =
   };
 
 /** Returns the approvals of a request, and which of them count now. */
-export async function judged(
+async function judged(
   db: Parameters<typeof activeAdmins>[0],
   request: Pick<ChangeRequest, 'proposal' | 'authors' | 'online'>,
   rule: ApprovalRule,

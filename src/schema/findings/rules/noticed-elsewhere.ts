@@ -22,7 +22,7 @@ const dataNotRestored: Rule = {
   safer: 'Restore it from the trash while it is there, or from a backup.',
 };
 
-export const rowsInTheWay: Rule = {
+const rowsInTheWay: Rule = {
   code: 'ROWS_IN_THE_WAY',
   level: 'warn',
   shownOnly: true,
@@ -70,7 +70,7 @@ const actsWhilePrepared: Rule = {
   safer: 'Make sure that applications follow the rule before the preparation starts.',
 };
 
-export const looksRenamed: Rule = {
+const looksRenamed: Rule = {
   code: 'LOOKS_RENAMED',
   level: 'warn',
   shownOnly: true,

@@ -80,7 +80,7 @@ const DEFAULT_SCALE = 5;
 export type GivenColumn = Readonly<Record<string, unknown>>;
 
 /** Checks the text of an `unknown` type. Returns the fault or null. */
-export type TypeTextCheck = (text: string) => string | null;
+type TypeTextCheck = (text: string) => string | null;
 
 export interface ColumnTypeInput {
   type: string;

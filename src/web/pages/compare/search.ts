@@ -1,4 +1,4 @@
-export const VIEWS = ['entries', 'sql', 'files'] as const;
+const VIEWS = ['entries', 'sql', 'files'] as const;
 export type View = (typeof VIEWS)[number];
 
 export interface CompareSearch {

@@ -1,4 +1,4 @@
-export const DEPTHS = ['names', 'keys', 'columns'] as const;
+const DEPTHS = ['names', 'keys', 'columns'] as const;
 export type Depth = (typeof DEPTHS)[number];
 
 export interface SchemaSearch {

@@ -21,10 +21,6 @@ export function ratesOf(readings: readonly Reading[], pick: Pick): Points {
   });
 }
 
-/** The gauge at each reading. */
-export const valuesOf = (readings: readonly Reading[], pick: Pick): Points =>
-  readings.slice(1).map((reading) => sumOf(reading, pick));
-
 /**
  * The quantile `share` of the durations between two readings, from histogram buckets. Milliseconds; null without
  * observations.

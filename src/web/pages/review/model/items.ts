@@ -134,7 +134,7 @@ function elementsOf(entries: readonly Entry[], depth: number, side: 'lhs' | 'rhs
 }
 
 /** A location in the sent diff. */
-export interface Place {
+interface Place {
   item: string;
   member: string | null;
 }

@@ -116,7 +116,7 @@ const SENTENCES: Readonly<Record<string, Say>> = {
 const LABELS: Readonly<Record<string, string>> = { one_field: 'reverse field' };
 
 /** `display template`: the last name of the path, as words. */
-export const labelOf = ({ path }: Pick<Member, 'path'>): string => {
+const labelOf = ({ path }: Pick<Member, 'path'>): string => {
   const last = path.at(-1) ?? '';
   return LABELS[last] ?? last.replaceAll('_', ' ');
 };
