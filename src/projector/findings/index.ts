@@ -17,8 +17,9 @@ import {
   questionsOf,
   together,
 } from '../../schema/findings/index.js';
-import { type NamesBefore, namesBefore } from '../../schema/fold/former-names.js';
-import { UNMADE } from '../../schema/model/state.js';
+import { type NamesBefore, collectionsNamed } from '../../schema/fold/former-names.js';
+import type { LogEvent } from '../../schema/model/events.js';
+import type { State } from '../../schema/model/state.js';
 import { type Judged, type Policy, isStopping, judgedAll } from '../../schema/policy/index.js';
 import { typeLookup, typeQuestion } from '../refusals/missing-extension.js';
 import { readTableFacts } from '../online/table-facts.js';
@@ -82,23 +83,22 @@ export async function findingsByPolicy(
 }
 
 /**
- * The names under which the policy judges a collection: previous names, and those that the batch assigns. Queries
- * nothing if the policy is the same for all collections.
+ * The names under which the policy judges a collection: all that it had since it was created, also through the trash,
+ * and those that the batch assigns. Queries nothing if the policy is the same for all collections.
  */
 export async function namesJudged(
   db: Queryable,
   { policy, before, events }: Pick<Plan, 'before' | 'events'> & { policy: Policy },
 ): Promise<NamesBefore> {
-  const inBatch = await runYielding(namesBefore(events));
-  if (policy.collections.length === 0) return inBatch;
-  const lives = await namesInLives(db, before.collections.keys());
-  if (lives.size === 0) return inBatch;
-  const inLife = (name: string): readonly string[] =>
-    lives.get(before.collections.get(name)?.identities.collection ?? UNMADE) ?? [];
-  return (name) => {
-    const former = [name, ...inBatch(name)];
-    return new Set([...former, ...former.flatMap(inLife)]);
-  };
+  const called = await runYielding(collectionsNamed(before, events));
+  const lives = policy.collections.length === 0 ? undefined : await namesInLives(db, namesBefore(before, events));
+  return (name) => new Set(called(name).flatMap(({ identity, names }) => [...names, ...(lives?.get(identity) ?? [])]));
+}
+
+/** Names of existing collections, and of those that the batch restores. */
+function* namesBefore({ collections }: State, events: readonly LogEvent[]): Iterable<string> {
+  yield* collections.keys();
+  for (const { type, data } of events) if (type === 'collection.created' && data.restored) yield data.restored.name;
 }
 
 interface Asking {

@@ -1,6 +1,6 @@
 /** Translates names within a batch to the names at its beginning. */
-import type { LogEvent } from '../model/events.js';
-import { memberKey } from '../model/state.js';
+import type { LogEvent, RestoredCollection } from '../model/events.js';
+import { type Identity, type State, UNMADE, memberKey } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
 
 export interface FormerNames {
@@ -38,27 +38,72 @@ export function formerNames(): FormerNames {
   };
 }
 
-/** Returns the former names of a collection by any name that it has within the batch. Empty if it was not renamed. */
+/** Returns the other names by which the policy judges a collection. */
 export type NamesBefore = (collection: string) => ReadonlySet<string>;
 
-const NONE: ReadonlySet<string> = new Set();
-
-/** For the whole batch, in which several collections may have had the same name. */
-export function* namesBefore(events: readonly LogEvent[]): Resumable<NamesBefore> {
-  const former = formerNames();
-  const found = new Map<string, Set<string>>();
-  for (const event of events) {
-    yield;
-    former.add(event);
-    const pair = nameGiven(event, former);
-    if (pair !== undefined) found.set(pair.to, (found.get(pair.to) ?? new Set()).add(pair.from));
-  }
-  return (collection) => found.get(collection) ?? NONE;
+/** A collection of a batch, with all names that it has before or within it. */
+export interface NamedCollection {
+  identity: Identity;
+  names: Set<string>;
 }
 
-/** The rename of an event, including a restore under another name. */
-function nameGiven(event: LogEvent, former: FormerNames): { from: string; to: string } | undefined {
-  if (event.type === 'collection.renamed') return { from: former.collection(event.data.to), to: event.data.to };
-  if (event.type !== 'collection.created' || event.data.restored === undefined) return undefined;
-  return { from: event.data.restored.name, to: event.collection };
+/** Returns the collections that have the name before or within the batch. There can be several, one after the other. */
+export function* collectionsNamed(
+  before: State,
+  events: readonly LogEvent[],
+): Resumable<(name: string) => readonly NamedCollection[]> {
+  const current = new Map<string, NamedCollection | undefined>();
+  const byName = new Map<string, Set<NamedCollection>>();
+  const byIdentity = new Map<Identity, NamedCollection>();
+  const withIdentity = (identity: Identity): NamedCollection => {
+    const collection = byIdentity.get(identity) ?? { identity, names: new Set() };
+    if (identity !== UNMADE) byIdentity.set(identity, collection);
+    return collection;
+  };
+  const assign = (name: string, collection: NamedCollection): void => {
+    collection.names.add(name);
+    current.set(name, collection);
+    byName.set(name, (byName.get(name) ?? new Set()).add(collection));
+  };
+  const find = (name: string): NamedCollection | undefined => {
+    const node = before.collections.get(name);
+    if (!current.has(name) && node !== undefined) assign(name, withIdentity(node.identities.collection));
+    return current.get(name);
+  };
+  for (const event of events) {
+    yield;
+    const { ended, assigned, restored } = nameChange(event);
+    const collection = ended === undefined ? withIdentity(restored?.identity ?? UNMADE) : find(ended);
+    if (ended !== undefined) current.set(ended, undefined);
+    if (collection === undefined || assigned === undefined) continue;
+    assign(assigned, collection);
+    if (restored !== undefined) collection.names.add(restored.name);
+  }
+  return (name) => {
+    find(name);
+    return [...(byName.get(name) ?? [])];
+  };
+}
+
+interface NameChange {
+  /** The name that a collection no longer has. */
+  ended?: string;
+  /** The name that a collection has from now on. */
+  assigned?: string;
+  restored?: RestoredCollection | undefined;
+}
+
+function nameChange(event: LogEvent): NameChange {
+  switch (event.type) {
+    case 'collection.created':
+      return { assigned: event.collection, restored: event.data.restored };
+    case 'collection.adopted':
+      return { assigned: event.collection };
+    case 'collection.renamed':
+      return { ended: event.collection, assigned: event.data.to };
+    case 'collection.deleted':
+      return { ended: event.collection };
+    default:
+      return {};
+  }
 }

@@ -1,0 +1,46 @@
+import { expect } from 'chai';
+import { runToEnd } from '../../../src/kernel/resumable.js';
+import { collectionsNamed } from '../../../src/schema/fold/former-names.js';
+import type { LogEvent } from '../../../src/schema/model/events.js';
+import { initialState } from '../../../src/schema/model/state.js';
+import { accepted } from '../../support/given.js';
+
+const table = (collection: string) => ({ body: { collection, schema: {} }, concurrentIndexes: false });
+
+const event = (type: string, collection: string, data: object) =>
+  ({ type, version: 1, collection, field: null, data }) as LogEvent;
+const rename = (from: string, to: string) => event('collection.renamed', from, { to });
+const restore = (identity: string, name: string, as: string) =>
+  event('collection.created', as, { restored: { position: 3, identity, name, fields: [] } });
+
+describe('the names of collections in a batch', () => {
+  const before = accepted(accepted(initialState(), 'create-collection', table('a')), 'create-collection', table('b'));
+
+  const namesAfter = (...events: LogEvent[]) => {
+    const called = runToEnd(collectionsNamed(before, events));
+    return (name: string) => called(name).map(({ identity, names }) => `${identity}: ${[...names].sort().join()}`);
+  };
+
+  it('follow two tables that exchange their names', () => {
+    const called = namesAfter(rename('a', 'x'), rename('b', 'a'), rename('x', 'b'));
+    expect(called('x')).to.deep.equal(['1: a,b,x']);
+    expect(called('a')).to.deep.equal(['1: a,b,x', '2: a,b']);
+    expect(called('nothing')).to.deep.equal([]);
+  });
+
+  it('follow a table through the trash by its identity', () => {
+    expect(namesAfter(restore('7', 'old', 'c'), rename('c', 'd'))('d')).to.deep.equal(['7: c,d,old']);
+    const again = namesAfter(rename('a', 'c'), event('collection.deleted', 'c', {}), restore('1', 'c', 'd'));
+    expect(again('d')).to.deep.equal(['1: a,c,d']);
+  });
+
+  it('keep a new table apart from another one with the name', () => {
+    const called = namesAfter(
+      event('collection.deleted', 'a', {}),
+      event('collection.created', 'a', {}),
+      rename('a', 'n'),
+    );
+    expect(called('n')).to.deep.equal([': a,n']);
+    expect(called('a')).to.deep.equal(['1: a', ': a,n']);
+  });
+});
