@@ -81,12 +81,9 @@ const places: Check = (request, { status, json }) => {
   return assertion(() => expectPlaces(sent, status, json));
 };
 
-/** What is refused before the route is known is not in the document of the routes. */
-const BEFORE_ROUTES: ReadonlySet<number> = new Set([408, 431]);
-
 const contract: Check = (request, { status, json, headers, text }) => {
   const { method, body } = request;
-  if (method === 'HEAD' || BEFORE_ROUTES.has(status)) return null;
+  if (method === 'HEAD') return null;
   const contentType = headers['content-type'] ?? null;
   const isJson = String(contentType).startsWith('application/json');
   const sent = body?.kind === 'json' && !isEncoded(request) ? body.value : undefined;

@@ -2,6 +2,8 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 import { clientOf, raw } from '../support/client.js';
+import { holdToContract } from '../support/contract.js';
+import { documentOfRoutes } from '../support/openapi.js';
 
 const CRLF = '\r\n';
 const request = (...lines: string[]): string => [...lines, '', ''].join(CRLF);
@@ -60,6 +62,20 @@ describe('unreadable requests', () => {
       expect(answer.headers).include(`content-length: ${Buffer.byteLength(answer.body, 'latin1')}`);
     });
   }
+
+  it('are documented for every operation', async () => {
+    const operations = Object.entries(documentOfRoutes().paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => [method.toUpperCase(), path.replaceAll(/\{\w+\}/g, 'x')] as const),
+    );
+    expect(operations).deep.include(['DELETE', '/relations/x/x']);
+    for (const [method, path] of operations) {
+      const head = request(`${method} ${path} HTTP/1.1`, 'Host: x', `A: ${'x'.repeat(20_000)}`);
+      const { status, body } = await answerTo(head);
+      expect(status).equal(431);
+      const received = JSON.parse(body) as unknown;
+      holdToContract({ method, path, sent: undefined, status, contentType: 'application/json', received });
+    }
+  });
 
   it('get no body for HEAD', async () => {
     const { status, headers, body } = await answerTo(request(`HEAD /${'x'.repeat(17_000)} HTTP/1.1`, 'Host: x'));

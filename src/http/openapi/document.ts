@@ -167,15 +167,22 @@ function codesOf({ path, access, body, needsPrimary }: Route): ErrorCode[] {
     'INTERNAL',
     'UNAVAILABLE',
     'OVERLOADED',
+    ...BEFORE_ROUTING,
     ...(needsPrimary ? (['READ_ONLY'] as const) : []),
     ...(access === 'anyone' ? [] : (['UNAUTHENTICATED', 'DIVERGED', 'TOO_MANY_REQUESTS'] as const)),
     ...(access === 'anyone' || access === 'reader' ? [] : (['FORBIDDEN'] as const)),
     ...(path.includes(':') ? (['NOT_FOUND'] as const) : []),
-    ...(body === undefined
-      ? []
-      : (['INVALID_PAYLOAD', 'CONTENT_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'REQUEST_TIMEOUT'] as const)),
+    ...(body === undefined ? [] : (['INVALID_PAYLOAD', 'CONTENT_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const)),
   ];
 }
+
+/** Codes of requests that no route receives. */
+const BEFORE_ROUTING: readonly ErrorCode[] = [
+  'INVALID_REQUEST',
+  'REQUEST_TIMEOUT',
+  'EXPECTATION_FAILED',
+  'HEADERS_TOO_LARGE',
+];
 
 /** `NotFound` */
 const nameOf = (status: number): string => (STATUS_CODES[status] ?? `Status ${status}`).replaceAll(/[^A-Za-z]/g, '');
