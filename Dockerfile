@@ -9,7 +9,7 @@ COPY scripts/build-app scripts/build-app
 COPY src src
 COPY README.md ./
 COPY docs docs
-RUN npm run build && npm run --silent release:sbom && npm prune --omit=dev
+RUN npm run build && node scripts/sbom.mjs && npm prune --omit=dev
 
 FROM node:24-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8055 DATA_DIR=/app/data LOG_FORMAT=json

@@ -1,5 +1,5 @@
 /**
- * `npm run release:sbom`: the software bill of materials of what is installed with the service, without what only builds and
+ * `node scripts/sbom.mjs`: the software bill of materials of what is installed with the service, without what only builds and
  * tests it: CycloneDX, from package-lock.json. Written to dist/sbom.cdx.json, or to the file that is named.
  */
 import { execFileSync } from 'node:child_process';

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { memoize } from '../src/kernel/memoize.js';
-import { renderDiagram } from '../scripts/diagrams/render.js';
+import { renderDiagram } from '../scripts/docs/diagrams.js';
 import { INSIDE } from '../scripts/rooms/rooms.js';
 import { createProgram } from '../src/cli/program.js';
 import { SECRETS, SETTINGS } from '../src/config.js';
@@ -90,6 +90,17 @@ describe('the documentation', () => {
     }
   });
 
+  for (const script of ['bench', 'docs']) {
+    it(`names only subcommands that "npm run ${script}" has`, () => {
+      const subcommands = [...readPage(`scripts/${script}/main.ts`).matchAll(/^  (\w+): /gm)].map(([, name]) => name);
+      for (const page of PAGES) {
+        for (const [, name] of readPage(page).matchAll(new RegExp(`npm run ${script} -- (\\w+)`, 'g'))) {
+          expect(subcommands, page).to.include(name);
+        }
+      }
+    });
+  }
+
   it('has each release in the changelog, the newest as in package.json', () => {
     const headings = [...readPage('CHANGELOG.md').matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
     expect(headings[0]).to.equal('[Unreleased]');
@@ -122,7 +133,7 @@ describe('each picture', () => {
   const sources = filesUnder('docs/images', '.mmd');
 
   for (const source of sources) {
-    it(`${source} matches its source (npm run docs:diagrams)`, () => {
+    it(`${source} matches its source (npm run docs -- diagrams)`, () => {
       const picture = readFileSync(join(ROOT, source.replace(/mmd$/, 'svg')), 'utf8');
       expect(picture).to.equal(renderDiagram(readFileSync(join(ROOT, source), 'utf8')));
       expect(picture).not.to.match(/@import|https?:\/\/(?!www\.w3\.org)/);

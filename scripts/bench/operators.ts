@@ -1,5 +1,5 @@
 /**
- * `npx tsx scripts/bench/operators.ts` (after `npm run build`): what operators wait for, against what PostgreSQL needs
+ * `npm run bench -- operators`: what operators wait for, against what PostgreSQL needs
  * to hand out the same rows (COPY … TO STDOUT), in one run.
  *
  * Sizes: BENCH_EVENTS (100000; also 1000000) events of the log, BENCH_COLLECTIONS (10000) collections of 20 fields.

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:pooler`: what PgBouncer in transaction mode costs, in one run: the same work by two processes on one
+ * `npm run bench -- pooler`: what PgBouncer in transaction mode costs, in one run: the same work by two processes on one
  * server, one through it and one past it, taken in turns. The last row is the same process past it twice: what a ratio
  * says by chance. BENCH_RUNS: changes of each kind (100); BENCH_SECONDS: of each measurement of reads (5).
  */

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:standbys`: what standbys add, in one run on one machine. Requests per second of one process on a primary,
+ * `npm run bench -- standbys`: what standbys add, in one run on one machine. Requests per second of one process on a primary,
  * then with one and with two processes on standbys beside it; and how long a client that has written on the primary waits
  * until a standby shows it (`X-Log-Position-At-Least`).
  *

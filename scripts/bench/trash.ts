@@ -1,5 +1,5 @@
 /**
- * `npm run bench:trash` (after `npm run build`): deleting, restoring and renaming a table of 5,000,000 rows against one of
+ * `npm run bench -- trash`: deleting, restoring and renaming a table of 5,000,000 rows against one of
  * five; deleting into the trash against dropping at once; and deleting and restoring a field of 100,000 values. The works take turns, so that what else the machine does
  * meets all of them.
  *

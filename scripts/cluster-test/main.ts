@@ -1,5 +1,5 @@
 /**
- * `npm run test:cluster -- [--mode sync|async|both] [--faults 30] [--seed 1] [--through hosts|haproxy]`: three processes of the service on a cluster
+ * `npm run cluster -- test [--mode sync|async|both] [--faults 30] [--seed 1] [--through hosts|haproxy]`: three processes of the service on a cluster
  * of three PostgreSQL, writers and readers, and faults; then what was promised is held against what is there.
  */
 import { execFile } from 'node:child_process';

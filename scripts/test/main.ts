@@ -1,9 +1,9 @@
 /**
- * `npm test`, `node --import tsx scripts/test/main.ts [files and patterns] [--ignore file]`: test files in a few processes,
- * all on one PostgreSQL server and with the program built once; then, two at a time, those that measure time or memory.
- * Without files: what takes minutes (`takesLong`); `--all` (`npm run test:all`): every file. `--pooler`: their services
- * reach the databases through PgBouncer. Unit tests and those of the corpus alone take no server.
- * TEST_JOBS: another number of processes. Exit code 1 when a test fails.
+ * `npm test -- [kinds, files and patterns] [--ignore file]`: runs test files in a few processes, all on one PostgreSQL
+ * server and with the program built once. The files that measure time or memory follow, two at a time. Without files it
+ * skips those that take minutes (`takesLong`); `--all` runs them too. `--pooler` runs the HTTP tests through PgBouncer.
+ * Tests of the kinds unit, long and corpus start no server. TEST_JOBS sets the number of processes. The exit code is 1 if
+ * a test fails.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -60,6 +60,17 @@ const LONGEST = [
   'test/cli/schema-files/interrupted.e2e.test.ts',
 ];
 
+/** `npm test -- unit long`: the files of a kind. */
+const KINDS: Record<string, string[]> = {
+  unit: ['test/**/*.unit.test.ts'],
+  long: ['test/**/*.long.test.ts'],
+  int: ['test/**/*.int.test.ts'],
+  e2e: ['test/**/*.e2e.test.ts'],
+  corpus: ['test/corpus/*.test.ts', 'test/**/*.corpus.test.ts'],
+};
+
+const POOLED = ['http', 'reads', 'schema', 'projector'].map((folder) => `test/${folder}/**/*.e2e.test.ts`);
+
 const CONFIGURATION = JSON.parse(readFileSync(join(ROOT, '.mocharc.json'), 'utf8')) as {
   timeout: number;
   'reporter-option': string[];
@@ -85,7 +96,7 @@ interface Totals extends Counts {
 
 const {
   values: { ignore, pooler, all },
-  positionals: patterns,
+  positionals,
 } = parseArgs({
   options: {
     ignore: { type: 'string', multiple: true, default: [] },
@@ -94,6 +105,8 @@ const {
   },
   allowPositionals: true,
 });
+const chosen = positionals.flatMap((name) => KINDS[name] ?? [name]);
+const patterns = chosen.length === 0 && pooler ? POOLED : chosen;
 if (pooler) await throughPooler();
 const wanted = patterns.length > 0 ? patterns : ['test/**/*.test.ts'];
 const tests = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' }).map((name) => `test/${name}`);
@@ -125,7 +138,7 @@ try {
   const left = found.length - files.length;
   if (left > 0)
     console.log(
-      `${left} more test files with npm run test:all: the longest, faults, real schemas, and the app in a browser`,
+      `${left} more test files with npm test -- --all: the longest, faults, real schemas, and the app in a browser`,
     );
   if (sum('pending') > 0) console.log(`${sum('pending')} skipped`);
   console.log(`${sum('passes')} passed, ${sum('failures')} failed`);

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:app` (after `npm run build`): the admin app in Chromium. Until the tree of collections is painted, with a
+ * `npm run bench -- app`: the admin app in Chromium. Until the tree of collections is painted, with a
  * cold cache and a warm one; frames while a diagram of 300 tables is panned, of which those in sight are drawn; steps a
  * second of the slider over the log; the seal of 100,000 events; bytes of the first load.
  *

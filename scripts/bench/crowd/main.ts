@@ -1,10 +1,10 @@
 /**
- * `npm run bench:crowd`: how long one ordinary reader waits beside a crowd, and how much memory the service takes.
+ * `npm run bench -- crowd`: how long one ordinary reader waits beside a crowd, and how much memory the service takes.
  *
  * The crowd is 400 readers (pages of /fields, each with a window of its own), 300 authors (270 snapshots of their own choice
  * as YAML or XML, 30 large diffs) and 100 slow bodies (a declared length of 32 MiB, one byte a second). Sizes: BENCH_SECONDS
  * (20) under load, BENCH_ACCOUNTS (800) that the crowd is divided into, BENCH_COLLECTIONS (900). The run ends early where the
- * service takes more than BENCH_MEMORY (8192) MiB. BENCH_FIRST and BENCH_DATABASE_URL as for `npm run bench:loop`.
+ * service takes more than BENCH_MEMORY (8192) MiB. BENCH_FIRST and BENCH_DATABASE_URL as for `npm run bench -- loop`.
  */
 import { type ClientRequest, request } from 'node:http';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:loop`: the longest turns of the event loop, for every route that takes or answers much.
+ * `npm run bench -- loop`: the longest turns of the event loop, for every route that takes or answers much.
  *
  * BENCH_LOOP: the groups to measure (documents, applies, lists, renames, adoptions, tables, many, trash; all), with commas;
  * BENCH_WORK: only works whose name holds this, or one of these (`|` between them);

@@ -1,5 +1,5 @@
 /**
- * `node --import tsx scripts/bench/history/main.ts`: folding, starting and time travel on long logs, in one run with COPY of
+ * `npm run bench -- history`: folding, starting and time travel on long logs, in one run with COPY of
  * the same rows.
  *
  * Sizes: BENCH_EVENTS (20000) lengths of the logs, with commas; BENCH_TRAVELS (200) random positions; BENCH_WIDE (0)

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:online`: changes of a large table under readers and writers. Each row of the table of online changes is
+ * `npm run bench -- online`: changes of a large table under readers and writers. Each row of the table of online changes is
  * made online, plainly by the service, and as plain DDL, in one run on one machine; what is told is the longest that any
  * reader or writer waited, and how many statements a second they got through compared with no change at all. Beside them
  * somebody writes to another table: what that one waits for is the disk, not the change. The load comes at a steady rate,

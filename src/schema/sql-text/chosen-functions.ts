@@ -1,6 +1,6 @@
 /**
  * Manual decisions about functions and types, with reasons. All others follow from the catalogs of PostgreSQL 14 to 18
- * (postgres-names.ts). `npm run functions` writes both to docs/functions.md.
+ * (postgres-names.ts). `npm run docs -- functions` writes both to docs/functions.md.
  */
 
 export interface Group {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { findingPages } from '../../../scripts/findings-docs/pages.js';
+import { findingPages } from '../../../scripts/docs/findings.js';
 import { RULES } from '../../../src/schema/findings/index.js';
 import { ROOT, filesUnder, readPage, saidIn } from '../../support/documents.js';
 
@@ -23,7 +23,7 @@ describe('the rules of findings', () => {
     }
   });
 
-  it('match docs/findings (npm run docs:findings)', () => {
+  it('match docs/findings (npm run docs -- findings)', () => {
     const pages = findingPages();
     expect(readdirSync(join(ROOT, 'docs/findings')).sort()).to.deep.equal([...pages.keys()].sort());
     for (const [name, text] of pages)

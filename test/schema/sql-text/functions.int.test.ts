@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
-import { PAGE, functionsPage } from '../../../scripts/functions/page.js';
-import { readCatalog } from '../../../scripts/functions/catalog.js';
+import { PAGE, functionsPage } from '../../../scripts/docs/functions/page.js';
+import { readCatalog } from '../../../scripts/docs/functions/catalog.js';
 import { NAMES_OF_EXTENSIONS, OWN_NAMES } from '../../../src/schema/sql-text/allowed-functions.js';
 import {
   CHOSEN_EXTENSION_FUNCTIONS,

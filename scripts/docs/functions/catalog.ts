@@ -1,6 +1,6 @@
 /** What one release of PostgreSQL, and each trusted extension of it, brings along: names, and how their functions behave. */
 import type pg from 'pg';
-import { TRUSTED_EXTENSIONS } from '../../src/schema/model/extras.js';
+import { TRUSTED_EXTENSIONS } from '../../../src/schema/model/extras.js';
 
 /** Of all functions that share a name. */
 export interface NamedFunction {

@@ -8,7 +8,7 @@ const TOOLS: Readonly<Record<keyof Aliases, string>> = {
   atlas: 'Atlas',
 };
 
-const NOTICE = 'Made of the rule by `npm run docs:findings`.';
+const NOTICE = 'Generated from the rule by `npm run docs -- findings`.';
 
 /** By file name, in `docs/findings`. */
 export function findingPages(): Map<string, string> {

@@ -1,5 +1,5 @@
 /**
- * `npm run screenshots [-- FOLDER [PICTURE …]]` (after `npm run build`): a picture of each page of the admin app, of a service
+ * `npm run docs -- screenshots [FOLDER [PICTURE …]]`: a picture of each page of the admin app, of a service
  * that holds a real schema, in docs/images/app/.
  *
  * FOLDER, or CORPUS: where the schemas are. They are no part of the project: without them it says so, and does nothing.
@@ -8,21 +8,22 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startServer, startService } from '../bench/servers.js';
-import { INSTALL_CHROMIUM, browser, chromiumProgram } from '../../test/support/browser.js';
-import { stopAll } from '../../test/support/at-end.js';
+import { startServer, startService } from '../../bench/servers.js';
+import { INSTALL_CHROMIUM, browser, chromiumProgram } from '../../../test/support/browser.js';
+import { ensureBuilt } from '../../../test/support/built.js';
+import { stopAll } from '../../../test/support/at-end.js';
 import { SCHEMA_FILE, furnish } from './furnish.js';
 import { PICTURES } from './pictures.js';
 import { openStudio, takePicture } from './take.js';
 
-const IMAGES = fileURLToPath(new URL('../../docs/images/app/', import.meta.url));
+const IMAGES = fileURLToPath(new URL('../../../docs/images/app/', import.meta.url));
 
 const [folder = process.env['CORPUS'] ?? '../shared/corpus', ...only] = process.argv.slice(2);
 const schema = join(folder, SCHEMA_FILE);
 const program = chromiumProgram();
 
 if (!existsSync(schema)) {
-  console.log(`No pictures: ${schema} is not there. Name its folder: npm run screenshots -- FOLDER, or CORPUS.`);
+  console.log(`No pictures: ${schema} is not there. Name its folder: npm run docs -- screenshots FOLDER, or CORPUS.`);
 } else if (program === null) {
   console.log(INSTALL_CHROMIUM);
 } else {
@@ -30,6 +31,7 @@ if (!existsSync(schema)) {
 }
 
 async function run(chromium: string): Promise<void> {
+  ensureBuilt();
   mkdirSync(IMAGES, { recursive: true });
   const server = await startServer();
   try {

@@ -8,7 +8,7 @@ export function apiReference(document: OpenApiDocument): string {
   const refusals = refusalsOf(tags.flatMap(({ operations }) => operations));
   const parts = [
     '# The interface',
-    'Made from the OpenAPI document by `npm run docs:api`; change the routes, not this page. A running service has the same as a page under `/docs` (no token needed), and the document itself under `/server/openapi.json` and `/server/specs/oas`.',
+    'Generated from the OpenAPI document by `npm run docs -- api`; change the routes, not this page. A running service has the same as a page under `/docs` (no token needed), and the document itself under `/server/openapi.json` and `/server/specs/oas`.',
     'Success of lists and single objects is `{ "data": … }`; the three schema endpoints answer their document as it is. A refusal is `{ "errors": [{ "message": …, "extensions": { "code": …, "path": … } }] }`: one entry a problem. `fields` chooses top-level members of what is shown, with commas or repeated; the others are left out.',
     'What is refused, by status; which operation has which stands with it:',
     table(['status', 'codes'], refusals),

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import type { Service } from '../bench/servers.js';
+import type { Service } from '../../bench/servers.js';
 import type { Furnished } from './furnish.js';
 
 export interface Picture {

@@ -1,7 +1,7 @@
 /** A service with a life behind it: a real schema, rows, several people, a history, a trash, drift. */
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
-import type { Service } from '../bench/servers.js';
+import type { Service } from '../../bench/servers.js';
 
 export const SCHEMA_FILE = 'student-association-11.1.2.yaml';
 

@@ -1,7 +1,7 @@
 /** Writes docs/functions.md: the names that SQL text in requests may use. */
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
-import { NAMES_OF_EXTENSIONS, OWN_NAMES, type AllowedNames } from '../../src/schema/sql-text/allowed-functions.js';
+import { NAMES_OF_EXTENSIONS, OWN_NAMES, type AllowedNames } from '../../../src/schema/sql-text/allowed-functions.js';
 import {
   CHOSEN_EXTENSION_FUNCTIONS,
   CHOSEN_FUNCTIONS,
@@ -11,9 +11,9 @@ import {
   REFUSED_EXTENSION_FUNCTIONS,
   REFUSED_FUNCTIONS,
   REFUSED_TYPES,
-} from '../../src/schema/sql-text/chosen-functions.js';
+} from '../../../src/schema/sql-text/chosen-functions.js';
 
-export const PAGE = new URL('../../docs/functions.md', import.meta.url);
+export const PAGE = new URL('../../../docs/functions.md', import.meta.url);
 
 const INTRODUCTION = `# SQL in requests
 
@@ -35,7 +35,7 @@ beyond the list are in no snapshot, and adopting lists them.
 | operators, operator classes | PostgreSQL's own, unless they call a volatile function, and those of extensions that the table \`needs\` |
 | never | subqueries, parameters, aggregates, window functions, functions that return rows, comments, XML, dot access to a value (\`(1.0).pg_sleep\` is a call), more than 10,000 characters, more than 500 nested levels, and texts that could create values of more than 128 MiB |
 
-\`npm run functions\` writes this page from the catalogs of PostgreSQL 14 to 18 and from a short manual list. A test compares
+\`npm run docs -- functions\` writes this page from the catalogs of PostgreSQL 14 to 18 and from a short manual list. A test compares
 it with the service.
 `;
 
