@@ -12,6 +12,7 @@ import { snapshotHash } from '../../schema/snapshot/snapshot.js';
 import type { Begun } from './begin.js';
 import { type Keeping, keepDeleted } from './keep-deleted.js';
 import type { Enforcing } from './enforce-policy.js';
+import { withHeirs } from './inherited-columns.js';
 import { heldProblems } from './held-collections.js';
 import { CommandRefused, type Job, type PipelineOptions, type Refusal, type RevisedBatch } from '../types.js';
 
@@ -92,9 +93,13 @@ async function decideEvents(
   }
   const result = await runYielding(decide(state));
   if (!result.ok) return { kind: 'refused', problems: result.problems };
-  if (request.plansOnly === true) return { kind: 'decided', events: result.value, warnings: [] };
-  const kept = await keepDeleted(client, { ...how, state, events: result.value, request });
-  return kept.kind === 'refused' ? kept : { ...kept, kind: 'decided' };
+  const { schema } = how.options.place;
+  const purge = request.purge === true;
+  const { events, warnings, problems } = await withHeirs(client, { state, events: result.value, schema, purge });
+  if (problems.length > 0) return { kind: 'refused', problems: [...problems] };
+  if (request.plansOnly === true) return { kind: 'decided', events, warnings };
+  const kept = await keepDeleted(client, { ...how, state, events, request });
+  return kept.kind === 'refused' ? kept : { ...kept, kind: 'decided', warnings: [...warnings, ...kept.warnings] };
 }
 
 /** A job whose command is read under the lock. */

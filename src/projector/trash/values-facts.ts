@@ -101,3 +101,50 @@ function countOf(schema: string, { name, position }: Place, { place, most }: { p
   const rows = sql`SELECT FROM ${table} LIMIT ${integer(String(most + 1))}`;
   return sql`SELECT ${integer(String(place))} AS place, count(*)::int AS rows FROM (${rows}) AS counted`;
 }
+
+/** A column of a table before the batch. */
+export interface ParentColumn {
+  table: string;
+  column: string;
+}
+
+/** A table that inherits from one with such a column, or from one of its heirs. */
+export interface Heir {
+  /** The index of the column that was asked for. */
+  place: number;
+  oid: number;
+  parent: number;
+  /** The table of the column that was asked for. */
+  root: number;
+  /** Null in another PostgreSQL schema. */
+  table: string | null;
+  /** The number of parents that it inherits the column from. Null if it does not have it. */
+  parents: number | null;
+  /** True if it also defines the column itself. */
+  isLocal: boolean | null;
+}
+
+/** At any depth, parents first. Partitions are not listed, because their columns cannot be changed here. */
+export async function readHeirs(db: Queryable, schema: string, columns: readonly ParentColumn[]): Promise<Heir[]> {
+  if (columns.length === 0) return [];
+  const values = columns.map(
+    ({ table, column }, index) => sql`(${integer(String(index))}, ${literal(table)}, ${literal(column)}::name)`,
+  );
+  const { rows } = await db.query<Heir>(sql`
+WITH RECURSIVE roots AS (
+  SELECT w.place, w.column_name, c.oid FROM (VALUES ${join(values, sql`, `)}) AS w (place, table_name, column_name)
+    JOIN pg_catalog.pg_namespace n ON n.nspname = ${literal(schema)}
+    JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = w.table_name AND c.relkind = 'r'),
+heirs AS (
+  SELECT r.place, r.column_name, r.oid AS root, i.inhrelid AS oid, i.inhparent AS parent, 1 AS depth
+    FROM roots r JOIN pg_catalog.pg_inherits i ON i.inhparent = r.oid
+  UNION SELECT h.place, h.column_name, h.root, i.inhrelid, i.inhparent, h.depth + 1
+    FROM heirs h JOIN pg_catalog.pg_inherits i ON i.inhparent = h.oid)
+SELECT h.place, h.oid::int8::float8 AS oid, h.parent::int8::float8 AS parent, h.root::int8::float8 AS root,
+  CASE WHEN n.nspname = ${literal(schema)} THEN c.relname::text END AS "table",
+  a.attinhcount::int AS parents, a.attislocal AS "isLocal"
+  FROM heirs h JOIN pg_catalog.pg_class c ON c.oid = h.oid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+  LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = h.oid AND a.attname = h.column_name AND NOT a.attisdropped
+ ORDER BY h.depth, h.place, 2, 3`);
+  return rows;
+}

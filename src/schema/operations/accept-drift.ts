@@ -46,7 +46,7 @@ export const acceptDrift: Operation<'accept-drift', { body: unknown }, AcceptDri
 };
 
 /** Marks the event as already true in the database. A table with a new name counts as adopted. */
-function adopted(event: NewEvent): NewEvent {
+export function adopted(event: NewEvent): NewEvent {
   if (event.type === 'collection.created') {
     const { collection, fields } = event.data;
     return { ...event, type: 'collection.adopted', data: { collection, fields } };

@@ -13,6 +13,7 @@ import type { State } from '../../../schema/model/state.js';
 import { operations } from '../../../schema/operations/index.js';
 import type { Operation } from '../../../schema/operations/operation.js';
 import type { UpdatePolicy } from '../../../schema/operations/update-policy.js';
+import { withHeirs } from '../../transaction/inherited-columns.js';
 import { type Reading, commandOf } from '../command.js';
 
 export type PlanNow =
@@ -45,9 +46,11 @@ export async function planNow(
   const now: object = typeof command === 'function' ? await command(reading.pool, state) : command;
   const decided = await runYielding(decide(state, now));
   if (!decided.ok) return { kind: 'conflicts', problems: decided.problems };
-  const events = decided.value;
+  const { pool, schema } = reading;
+  const { events, problems } = await withHeirs(pool, { state, events: decided.value, schema, purge: purge === true });
+  if (problems.length > 0) return { kind: 'conflicts', problems: [...problems] };
   const policy = name === 'update-policy' ? (now as UpdatePolicy) : undefined;
-  const { statements, after } = await runYielding(planBatch(state, events, reading.schema));
+  const { statements, after } = await runYielding(planBatch(state, events, schema));
   const plan = { before: state, after, events };
   return {
     ...plan,

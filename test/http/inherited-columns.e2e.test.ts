@@ -1,0 +1,107 @@
+import { expect } from 'chai';
+import { json } from '../support/client.js';
+import { withService } from '../support/with-service.js';
+
+interface Snapshot {
+  collections: { collection: string }[];
+  fields: { collection: string; field: string }[];
+}
+
+/** `a_kid` sorts before its parent and `z_kid` after it. `own` defines the columns itself, `both` has two parents. */
+const TABLES = `
+CREATE TABLE base (id int PRIMARY KEY, a int, b int);
+CREATE TABLE a_kid () INHERITS (base);
+CREATE TABLE z_kid (more int) INHERITS (base);
+CREATE TABLE grandkid () INHERITS (a_kid);
+CREATE TABLE own (a int, b int) INHERITS (base);
+CREATE TABLE side (a int, b int);
+CREATE TABLE "both" () INHERITS (base, side);
+CREATE TABLE diamond () INHERITS (a_kid, z_kid);
+CREATE INDEX kid_index ON a_kid (a);
+INSERT INTO a_kid VALUES (1, 2, 3);`;
+
+const LOSING = ['a_kid', 'diamond', 'grandkid', 'z_kid'];
+
+describe('deleting a column that managed tables inherit', () => {
+  // Rows, catalog and log agree at the end of each test.
+  const { api } = withService({ each: true, consistent: true });
+
+  beforeEach(async () => {
+    await api.sql(TABLES);
+    await api.ok('POST', '/schema/adopt', { all: true });
+  });
+
+  const snapshot = () => api.ok<Snapshot>('GET', '/schema/snapshot');
+  const columns = async (column: string) =>
+    (
+      await api.sql<{ name: string }>(
+        `SELECT table_name::text AS name FROM information_schema.columns
+          WHERE table_schema = 'public' AND column_name = '${column}' ORDER BY 1`,
+      )
+    ).map(({ name }) => name);
+  const fields = async (field: string) =>
+    (await snapshot()).fields.filter((each) => each.field === field).map(({ collection }) => collection);
+  const without = async (gone: readonly string[]) => {
+    const all = await snapshot();
+    return { ...all, fields: all.fields.filter(({ collection, field }) => !gone.includes(`${collection}.${field}`)) };
+  };
+  const left = ['both', 'own', 'side'];
+
+  it('deletes the fields of the children in the same batch', async () => {
+    const head = await api.head();
+    await api.ok('DELETE', '/fields/base/a?purge');
+    const events = (await api.events(head)).filter((each) => each.startsWith('field.'));
+    expect(events.sort()).to.deep.equal(['base', ...LOSING].map((name) => `field.deleted ${name}.a`).sort());
+    expect(await columns('a')).to.deep.equal(left);
+    expect(await fields('a')).to.have.members(left);
+  });
+
+  it('shows the loss of each child in the plan, and judges it by the rules of the child', async () => {
+    const plan = await api.ok<{ warnings: { code: string; collection: string }[] }>(
+      'DELETE',
+      '/fields/base/a?explain&purge',
+    );
+    const losing = plan.warnings.filter(({ code }) => code === 'LOSES_DATA').map(({ collection }) => collection);
+    expect(losing).to.have.members(['base', ...LOSING]);
+    const policy = { collections: [{ pattern: 'grandkid', findings: { LOSES_DATA: 'refuse' } }] };
+    await api.ok('PUT', '/policy', policy);
+    const refused = await api.refused({ status: 422, code: 'POLICY_REFUSED' }, 'DELETE', '/fields/base/a?purge');
+    expect(refused.extensions).to.include({ finding: 'LOSES_DATA', place: 'grandkid.a' });
+    expect(await columns('a')).to.include.members(['base', 'grandkid']);
+  });
+
+  for (const [what, gone] of [
+    ['the parent alone', ['base']],
+    ['the parent and its children', ['base', ...LOSING]],
+    ['the parent and a child that defines the column too', ['base', 'own', 'z_kid']],
+    ['a child that has the parent, and the parent', ['base', 'a_kid']],
+  ] as const) {
+    it(`applies a diff that deletes the column of ${what}, and goes back`, async () => {
+      const before = await api.head();
+      const diff = await api.ok<object>('POST', '/schema/diff', await without(gone.flatMap((name) => [`${name}.a`])));
+      const refused = await api.client('/schema/apply', json(diff));
+      expect([refused.status, ...new Set(refused.codes)]).to.deep.equal([422, 'DATABASE_REFUSED']);
+      await api.ok('POST', '/schema/apply?purge', diff);
+      const kept = left.filter((name) => !(gone as readonly string[]).includes(name));
+      expect(await columns('a')).to.deep.equal(kept);
+      expect(await fields('a')).to.have.members(kept);
+      const all = ['base', ...LOSING, ...left];
+      await api.ok('POST', '/schema/apply', await api.ok('GET', `/history/diff?to=${before}`));
+      expect(await fields('a')).to.have.members(all);
+      expect(await columns('a')).to.have.members(all);
+    });
+  }
+
+  it('applies a change request with the plan that was approved', async () => {
+    const asked = { title: 'without a', purge: true, snapshot: await without(['base.a']) };
+    const { data } = await api.ok<{ data: { id: string; plan: string } }>('POST', '/changes', asked);
+    const { data: shown } = await api.ok<{
+      data: { plan: string; planned: { fresh: boolean; hash: string; loses: { collection: string }[] } };
+    }>('GET', `/changes/${data.id}`);
+    expect(shown.planned).to.include({ fresh: true, hash: data.plan });
+    expect(shown.planned.loses.map(({ collection }) => collection)).to.have.members(['base', ...LOSING]);
+    await api.ok('POST', `/changes/${data.id}/approve`, { plan: data.plan });
+    await api.ok('POST', `/changes/${data.id}/apply`);
+    expect(await fields('a')).to.have.members(left);
+  });
+});
