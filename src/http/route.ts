@@ -5,7 +5,8 @@ import { type Access, type Caller, allows } from '../auth/caller.js';
 import type { Answer } from './answer/answer.js';
 import type { Bodies, ReadBody } from './body/index.js';
 import { hasBody } from './body/limited-bytes.js';
-import { refused } from './errors.js';
+import { readShape } from './body/shape.js';
+import { type ErrorCode, refused } from './errors.js';
 import { readQuery } from './request/query.js';
 
 /** Headers of write requests: idempotency key, precondition, acknowledgements, reason. */
@@ -30,11 +31,11 @@ interface Exchange {
 }
 
 /** The argument of a handler. */
-export interface Call<Query, Who = Caller> extends Exchange {
+export interface Call<Query, Body = unknown, Who = Caller> extends Exchange {
   caller: Who;
   query: Query;
-  /** The parsed body; undefined on routes without one. */
-  body: unknown;
+  /** Undefined on routes without a body. */
+  body: Body;
 }
 
 /** A part of a route that needs a higher role. */
@@ -46,76 +47,126 @@ interface Stricter<Query> {
   words: string;
 }
 
-interface Spec<Query, Who> {
+/** The body of a request. */
+export interface BodySpec<Body> {
+  /** `document`: YAML and uploaded files too. */
+  format: 'json' | 'document';
+  schema: z.ZodType;
+  /** For the reference. Without it, the example of the schema is shown. */
+  example: unknown;
+  isOptional: boolean;
+  /** @throws Refused */
+  read: (value: unknown) => Body;
+}
+
+interface BodyOptions {
+  example?: unknown;
+  optional?: boolean;
+}
+
+const bodySpec = <Body>(
+  format: BodySpec<Body>['format'],
+  schema: z.ZodType<Body>,
+  { example, optional: isOptional = false }: BodyOptions,
+): BodySpec<Body> => ({
+  format,
+  schema,
+  example,
+  isOptional,
+  read: (value) => readShape(schema, isOptional ? (value ?? {}) : value),
+});
+
+/** A JSON body. An absent optional body is read as an empty object. */
+export const jsonBody = <Body>(schema: z.ZodType<Body>, options: BodyOptions = {}): BodySpec<Body> =>
+  bodySpec('json', schema, options);
+
+/** The same, also as YAML or as an uploaded file. */
+export const documentBody = <Body>(schema: z.ZodType<Body>, options: BodyOptions = {}): BodySpec<Body> =>
+  bodySpec('document', schema, options);
+
+/** The handler reads the body itself, so that errors name the location as operations do. The schema documents it. */
+export const unparsed = (body: BodySpec<unknown>): BodySpec<unknown> => ({ ...body, read: (value) => value });
+
+/** The schema of JSON, media types of other content, or null for none. */
+type Content = z.ZodType | readonly (z.ZodType | string)[] | null;
+
+/** How the API reference describes a route. */
+export interface Documentation {
+  operationId: string;
+  summary: string;
+  description?: string;
+  /** Responses other than errors, by status. 200 or 204 is the usual one. */
+  answers: Readonly<Partial<Record<200 | 201 | 202 | 204 | 503, Content>>>;
+  /** The response to `dry_run` and `explain`, on routes that accept them. Default: a plan. */
+  dryRunAnswer?: z.ZodType;
+  /** The response has a validator: If-None-Match, 304. */
+  validated?: true;
+  /** The route changes the schema, so it has the headers and errors of changes. */
+  changes?: true;
+  /** Error codes beyond those that follow from the route. */
+  errors?: readonly ErrorCode[];
+}
+
+interface Spec<Query, Body, A extends Access> extends Documentation {
   method: Method;
   path: string;
+  /** The required role. A token is optional on routes for `anyone`. */
+  access: A;
   /** Checked before the body is read. */
   stricter?: Stricter<Query>;
   /** A strict zod object, so unknown parameters are rejected. */
   query: z.ZodType<Query>;
-  /** The kind of body; if absent, the route takes none. */
-  body?: 'json' | 'document';
-  /** The body is optional. */
-  optionalBody?: true;
+  /** If absent, the route takes no body. */
+  body?: BodySpec<Body>;
   /** True if it needs a writable database. Default: all methods except GET. */
   needsPrimary?: boolean;
   /** The supported headers of `WRITE_HEADERS`. Default: all for writes. A write rejects the others. */
-  heeds?: readonly WriteHeader[];
+  headers?: readonly WriteHeader[];
   /** Also served while the database is unavailable, to users who were authenticated before. */
   whileDatabaseIsAway?: true;
-  handle: (call: Call<Query, Who>) => Answer | Promise<Answer>;
+  handle: (call: Call<Query, Body, A extends 'anyone' ? null : Caller>) => Answer | Promise<Answer>;
 }
 
-export interface Route {
+export interface Route extends Documentation {
   method: Method;
   path: string;
   access: Access;
   stricter: Pick<Stricter<never>, 'access' | 'words'> | undefined;
   query: z.ZodType;
-  body: 'json' | 'document' | undefined;
-  optionalBody: boolean;
+  body: BodySpec<unknown> | undefined;
   whileDatabaseIsAway: boolean;
   /** Rejected on a standby. */
   needsPrimary: boolean;
-  heeds: readonly WriteHeader[];
+  headers: readonly WriteHeader[];
   /** Reads query and body, then responds. `caller` is null on public routes. */
   answer(exchange: Exchange, caller: Caller | null, bodies: Bodies): Promise<Answer>;
 }
 
-/** A route for callers with at least the role `access`. */
-export function route<Query>(spec: Spec<Query, Caller> & { access: Exclude<Access, 'anyone'> }): Route {
+/** One route: what it accepts, who may use it, what it answers, and its documentation. */
+export function route<Query, const A extends Access, Body = undefined>(spec: Spec<Query, Body, A>): Route {
+  const { handle, stricter, body, whileDatabaseIsAway = false, needsPrimary = spec.method !== 'get', ...rest } = spec;
+  const { headers = needsPrimary && spec.method !== 'get' ? WRITE_HEADERS : [] } = spec;
+  const about = { ...rest, stricter, body, whileDatabaseIsAway, needsPrimary, headers };
   const read = requestReader(spec);
-  const about = described(spec, spec.access);
   return {
     ...about,
     async answer(exchange, caller, bodies) {
-      if (caller === null) throw new Error(`${spec.path} was called without a caller`);
-      requireHeeded(exchange, about);
+      if (caller === null && spec.access !== 'anyone') throw new Error(`${spec.path} was called without a caller`);
+      const who = (spec.access === 'anyone' ? null : caller) as A extends 'anyone' ? null : Caller;
+      requireSupported(exchange, about);
       return read(exchange.req, bodies, {
-        admits: (query) => requireStricter(spec.stricter, query, caller),
-        handle: (given) => spec.handle({ ...exchange, ...given, caller }),
+        admits: (query) => requireStricter(stricter, query, caller),
+        handle: (given) => handle({ ...exchange, ...given, caller: who }),
       });
     },
   };
 }
 
-function requireStricter<Query>(stricter: Stricter<Query> | undefined, query: Query, { role }: Caller): void {
-  if (stricter === undefined || !stricter.where(query) || allows(role, stricter.access)) return;
+function requireStricter<Query>(stricter: Stricter<Query> | undefined, query: Query, caller: Caller | null): void {
+  if (stricter === undefined || !stricter.where(query)) return;
+  if (caller !== null && allows(caller.role, stricter.access)) return;
   const { access, words } = stricter;
-  throw refused('FORBIDDEN', `This needs the role ${access} ${words}; yours is ${role}.`);
-}
-
-/** A public route; a token is optional. */
-export function openRoute<Query>(spec: Spec<Query, null>): Route {
-  const read = requestReader(spec);
-  const about = described(spec, 'anyone');
-  return {
-    ...about,
-    async answer(exchange, _caller, bodies) {
-      requireHeeded(exchange, about);
-      return read(exchange.req, bodies, { handle: (given) => spec.handle({ ...exchange, ...given, caller: null }) });
-    },
-  };
+  throw refused('FORBIDDEN', `This needs the role ${access} ${words}; yours is ${caller?.role ?? 'none'}.`);
 }
 
 const INSTEAD: Partial<Record<WriteHeader, string>> = {
@@ -123,48 +174,41 @@ const INSTEAD: Partial<Record<WriteHeader, string>> = {
 };
 
 /** A client that sends such a header relies on it. */
-function requireHeeded({ req }: Exchange, { method, needsPrimary, heeds }: Omit<Route, 'answer'>): void {
-  if (!needsPrimary || method === 'get' || heeds.length === WRITE_HEADERS.length) return;
-  const unheeded = WRITE_HEADERS.find((name) => !heeds.includes(name) && req.headers[name.toLowerCase()] !== undefined);
-  if (unheeded === undefined) return;
-  const message = `${unheeded} is not carried out here: ${INSTEAD[unheeded] ?? 'send the request without it'}.`;
-  throw refused('INVALID_PAYLOAD', message, { path: unheeded });
+function requireSupported(
+  { req }: Exchange,
+  { method, needsPrimary, headers }: Pick<Route, 'method' | 'needsPrimary' | 'headers'>,
+): void {
+  if (!needsPrimary || method === 'get' || headers.length === WRITE_HEADERS.length) return;
+  const name = WRITE_HEADERS.find((each) => !headers.includes(each) && req.headers[each.toLowerCase()] !== undefined);
+  if (name === undefined) return;
+  const message = `${name} is not carried out here: ${INSTEAD[name] ?? 'send the request without it'}.`;
+  throw refused('INVALID_PAYLOAD', message, { path: name });
 }
 
-function described<Query>(spec: Omit<Spec<Query, never>, 'handle'>, access: Access): Omit<Route, 'answer'> {
-  const { method, path, stricter, query, body, optionalBody = false } = spec;
-  const { whileDatabaseIsAway = false, needsPrimary = method !== 'get' } = spec;
-  const { heeds = needsPrimary && method !== 'get' ? WRITE_HEADERS : [] } = spec;
-  return { method, path, access, stricter, query, body, optionalBody, whileDatabaseIsAway, needsPrimary, heeds };
-}
-
-interface Given<Query> {
+interface Given<Query, Body> {
   query: Query;
-  body: unknown;
+  body: Body;
 }
 
-interface Reading<Query> {
+interface Reading<Query, Body> {
   /** Throws if the caller lacks permission for this query. */
-  admits?: (query: Query) => void;
-  handle: (given: Given<Query>) => Answer | Promise<Answer>;
+  admits: (query: Query) => void;
+  handle: (given: Given<Query, Body>) => Answer | Promise<Answer>;
 }
 
 /** Reads query and body, and keeps the body until `handle` has responded. */
-function requestReader<Query>({
-  query,
-  body,
-  optionalBody,
-}: Pick<Spec<Query, never>, 'query' | 'body' | 'optionalBody'>) {
+function requestReader<Query, Body>({ query, body }: Pick<Spec<Query, Body, Access>, 'query' | 'body'>) {
   // Most requests have no query, so its result is computed once.
   const empty = query.safeParse({});
-  return async (req: IncomingMessage, bodies: Bodies, { admits, handle }: Reading<Query>): Promise<Answer> => {
+  return async (req: IncomingMessage, bodies: Bodies, { admits, handle }: Reading<Query, Body>): Promise<Answer> => {
     const url = req.url ?? '/';
     const read = empty.success && !url.includes('?') ? empty.data : readQuery(url, query);
-    admits?.(read);
-    if (body === undefined || (optionalBody === true && !hasBody(req))) return handle({ query: read, body: undefined });
-    const found: ReadBody = await bodies[body](req);
+    admits(read);
+    if (body === undefined) return handle({ query: read, body: undefined as Body });
+    if (body.isOptional && !hasBody(req)) return handle({ query: read, body: body.read(undefined) });
+    const found: ReadBody = await bodies[body.format](req);
     try {
-      return await handle({ query: read, body: found.value });
+      return await handle({ query: read, body: body.read(found.value) });
     } finally {
       found.release();
     }

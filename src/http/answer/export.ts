@@ -111,6 +111,11 @@ export function attachment(format: Export, time: Date): string {
   return `attachment; filename="snapshot-${stampOf(time)}.${FORMATS[format].extension}"`;
 }
 
+/** The media types of snapshot files, without JSON. */
+export const EXPORT_TYPES: readonly string[] = [
+  ...new Set(EXPORTS.map((format) => FORMATS[format].type.replace(/;.*/, ''))),
+].filter((type) => type !== 'application/json');
+
 export function stampOf(time: Date): string {
   return time.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
 }

@@ -7,7 +7,7 @@ import { type Answer, noContent } from '../answer/answer.js';
 import { type ChangeDeps, asks, change, commandOf } from './change.js';
 import { jsonTextsAnswer } from '../answer/json-text.js';
 import { inManagedSchema } from '../managed-schema.js';
-import { type Call, type Method, route, type Route } from '../route.js';
+import { type BodySpec, type Call, type Documentation, type Method, route, type Route, unparsed } from '../route.js';
 
 interface Change<N extends OperationName, Query> {
   name: N;
@@ -24,32 +24,40 @@ export interface AnyChange<Query> extends Change<OperationName, Query> {}
 export const changeOf = <N extends OperationName, Query>(change: Change<N, Query>): AnyChange<Query> =>
   change as unknown as AnyChange<Query>;
 
-interface ChangeRoute<N extends OperationName, Query> extends Change<N, Query> {
+interface Described<Query> extends Omit<Documentation, 'changes'> {
   method: Exclude<Method, 'get'>;
   path: string;
   query: z.ZodType<Query>;
+  /** The operation parses it. */
+  body?: BodySpec<unknown>;
 }
 
-/** A route for administrators. It takes a JSON body, unless it deletes. */
-export function changeRoute<N extends OperationName, Query>(deps: ChangeDeps, spec: ChangeRoute<N, Query>): Route {
-  return severalChangesRoute(deps, { ...spec, choose: () => changeOf(spec) });
+interface ChangeRoute<N extends OperationName, Query> extends Described<Query>, Change<N, Query> {}
+
+/** A route for administrators. */
+export function changeRoute<N extends OperationName, Query>(
+  deps: ChangeDeps,
+  { name, input, shows, ...spec }: ChangeRoute<N, Query>,
+): Route {
+  return severalChangesRoute(deps, { ...spec, choose: () => changeOf({ name, input, ...(shows && { shows }) }) });
 }
 
-interface SeveralChangesRoute<Query> {
-  method: Exclude<Method, 'get'>;
-  path: string;
-  query: z.ZodType<Query>;
+interface SeveralChangesRoute<Query> extends Described<Query> {
   /** Selects the operation from the body. */
   choose(call: Call<Query>): AnyChange<Query>;
 }
 
 /** For routes whose body determines the operation. */
-export function severalChangesRoute<Query>(deps: ChangeDeps, { choose, ...spec }: SeveralChangesRoute<Query>): Route {
+export function severalChangesRoute<Query>(
+  deps: ChangeDeps,
+  { choose, body, ...spec }: SeveralChangesRoute<Query>,
+): Route {
   const { config } = deps;
   return route({
     ...spec,
     access: 'admin',
-    ...(spec.method !== 'delete' && { body: 'json' as const }),
+    changes: true,
+    ...(body && { body: unparsed(body) }),
     async handle(given) {
       const call = { ...given, body: await inManagedSchema(given.body, config.schema) };
       const { name, input, shows } = choose(call);

@@ -12,13 +12,14 @@ import type { Done } from '../../pipeline/types.js';
 import type { Warning } from '../../kernel/warning.js';
 import { type Answer, jsonBytesAnswer } from '../answer/answer.js';
 import { type ChangeDeps, change, commandOf, isRehearsal } from './change.js';
-import { type Call, route, type Route } from '../route.js';
+import { type BodySpec, type Call, type Documentation, route, type Route, unparsed } from '../route.js';
 
 type Name = 'rename-collection' | 'rename-field';
 
-interface RenameRoute<N extends Name, Query> {
+interface RenameRoute<N extends Name, Query> extends Omit<Documentation, 'changes'> {
   path: string;
   query: z.ZodType<Query>;
+  body: BodySpec<unknown>;
   name: N;
   input(call: Call<Query>): InputOf<N>;
   /** The renamed object as JSON. */
@@ -28,14 +29,14 @@ interface RenameRoute<N extends Name, Query> {
 /** For admins. `warnings` is absent if nothing refers to the old name. */
 export function renameRoute<N extends Name, Query>(
   deps: ChangeDeps,
-  { path, query, name, input, shows }: RenameRoute<N, Query>,
+  { name, input, shows, body, ...spec }: RenameRoute<N, Query>,
 ): Route {
   return route({
+    ...spec,
     method: 'post',
-    path,
     access: 'admin',
-    query,
-    body: 'json',
+    changes: true,
+    body: unparsed(body),
     async handle(call) {
       const command = await commandOf(name, input(call));
       let functions: NamingFunction[] = [];

@@ -3,7 +3,7 @@ import { type Texts, bytes } from '../../kernel/bytes.js';
 import type { State } from '../../schema/model/state.js';
 import type { HttpDeps } from '../deps.js';
 import type { QueryShape } from '../request/query.js';
-import { type Call, type Route, route } from '../route.js';
+import { type Call, type Documentation, type Route, route } from '../route.js';
 import { type ListQuery, listTexts, pageKey, pickText } from './list.js';
 import { type Answer, JSON_TYPE } from '../answer/answer.js';
 import { representationAnswer } from '../answer/representation.js';
@@ -24,7 +24,7 @@ function createRead({ store, rendered }: Pick<HttpDeps, 'store' | 'rendered'>): 
 
 type Deps = Pick<HttpDeps, 'store' | 'rendered'>;
 
-interface Reading<Query> {
+interface Reading<Query> extends Omit<Documentation, 'validated'> {
   path: string;
   query: QueryShape<Query>;
   /** Identifies the content among all responses for a state. */
@@ -46,6 +46,7 @@ export function listRoute<Query extends ListQuery>(deps: Deps, { key, texts, ...
     ...spec,
     method: 'get',
     access: 'reader',
+    validated: true,
     handle: (call) =>
       read(call, `${key(call)} ${pageKey(call.query)}`, (state) => listTexts(texts(state, call), call.query)),
   });
@@ -69,6 +70,7 @@ export function documentRoute<Query extends { fields?: readonly string[] | undef
     ...spec,
     method: 'get',
     access: 'reader',
+    validated: true,
     handle(call) {
       const { fields } = call.query;
       return read(call, `${key(call)} ${JSON.stringify(fields)}`, (state) => [

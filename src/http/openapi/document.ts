@@ -4,10 +4,9 @@
  */
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
-import type { Route, WriteHeader } from '../route.js';
+import type { BodySpec, Route, WriteHeader } from '../route.js';
 import { type Components, createComponents, type JsonSchema } from './json-schema.js';
-import { type OperationDoc, data } from './operation-doc.js';
-import { OPERATIONS } from './operations/index.js';
+import { data } from './answers/envelopes.js';
 import { type ErrorCode, STATUS } from '../errors.js';
 import { changeRequest } from './answers/changes.js';
 import { errors } from './answers/errors.js';
@@ -74,7 +73,7 @@ const HEADERS: Readonly<Record<string, Header>> = {
 };
 
 /** Headers of successful responses, as references to the components. */
-function answerHeaders({ access, needsPrimary }: Route, { changes, validated }: OperationDoc): JsonSchema {
+function answerHeaders({ access, needsPrimary, changes, validated }: Route): JsonSchema {
   const names = [
     'X-Request-Id',
     ...(access === 'anyone' || needsPrimary ? [] : ['X-Log-Lag']),
@@ -85,10 +84,10 @@ function answerHeaders({ access, needsPrimary }: Route, { changes, validated }: 
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-function headerParameters({ access, heeds }: Route, { validated }: OperationDoc): JsonSchema[] {
+function headerParameters({ access, headers: supported, validated }: Route): JsonSchema[] {
   const headers = {
     ...(access !== 'anyone' && POSITION_PARAMETERS),
-    ...Object.fromEntries(heeds.map((name) => [name, WRITE_PARAMETERS[name]])),
+    ...Object.fromEntries(supported.map((name) => [name, WRITE_PARAMETERS[name]])),
     ...(validated && READ_PARAMETERS),
   };
   return Object.entries(headers).map(([name, header]) => ({ name, in: 'header', required: false, ...header }));
@@ -99,52 +98,56 @@ function headerParameters({ access, heeds }: Route, { validated }: OperationDoc)
 type Responses = Record<string, JsonSchema>;
 
 /** Maps each status to its description and shape. */
-function responsesOf(route: Route, doc: OperationDoc, components: Components): Responses {
-  const also = Object.entries(doc.also ?? {}).map(([status, shape]) => [
-    status,
-    { description: STATUS_CODES[status] ?? '', content: json(shape, components) },
-  ]);
-  return { ...successes(route, doc, components), ...refusals(route, doc), ...Object.fromEntries(also) };
-}
-
-function successes(route: Route, doc: OperationDoc, components: Components): Responses {
-  const { media = [], validated } = doc;
-  const answer = answerOf(route, doc);
-  const headers = answerHeaders(route, doc);
-  const content = {
-    ...(answer !== undefined && json(answer, components)),
-    ...Object.fromEntries(media.map((type) => [type, { schema: { type: 'string' } }])),
-  };
-  const hasContent = answer !== undefined || media.length > 0;
+function responsesOf(route: Route, components: Components): Responses {
+  const headers = answerHeaders(route);
+  const usual: Responses = {};
+  const others: Responses = {};
+  for (const [status, shape] of Object.entries(answersOf(route))) {
+    const content = shape === null ? {} : { content: contentOf(shape, components) };
+    if (status === '200' || status === '204') usual[status] = { description: 'Done', headers, ...content };
+    else others[status] = { description: STATUS_CODES[status] ?? '', ...content };
+  }
   return {
-    ...(hasContent && { 200: { description: 'Done', headers, content } }),
-    ...(doc.answer === undefined && media.length === 0 && { 204: { description: 'Done', headers } }),
+    ...usual,
     ...(takes(route, 'online') && { 202: accepted(headers, components) }),
-    ...(validated && { 304: { description: 'What If-None-Match names is still right', headers } }),
+    ...(route.validated && { 304: { description: 'What If-None-Match names is still right', headers } }),
+    ...errorResponses(route),
+    ...others,
   };
 }
 
-const accepted = (headers: JsonSchema, components: Components) => ({
+type Answers = Route['answers'];
+
+/** Routes that accept `dry_run` may respond with a plan instead. */
+function answersOf(route: Route): Answers {
+  const { answers, dryRunAnswer = plan } = route;
+  const { 200: answer } = answers;
+  if (!takes(route, 'dry_run') || answer === dryRunAnswer) return answers;
+  return { ...answers, 200: answer instanceof z.ZodType ? z.union([answer, dryRunAnswer]) : dryRunAnswer };
+}
+
+function contentOf(content: NonNullable<Answers[200]>, components: Components): JsonSchema {
+  const all = content instanceof z.ZodType ? [content] : content;
+  const entries = all.map((each) =>
+    typeof each === 'string'
+      ? [each, { schema: { type: 'string' } }]
+      : ['application/json', { schema: components.schemaOf(each, 'output') }],
+  );
+  return Object.fromEntries(entries) as JsonSchema;
+}
+
+const accepted = (headers: JsonSchema, components: Components): JsonSchema => ({
   description: 'Asked for online: it is prepared first, and this is the change request',
   headers: { ...headers, Location: { description: 'Of the change request', schema: { type: 'string' } } },
-  content: json(data(changeRequest), components),
+  content: contentOf(data(changeRequest), components),
 });
-
-const json = (shape: z.ZodType, components: Components) => ({
-  'application/json': { schema: components.schemaOf(shape, 'output') },
-});
-
-/** The JSON of 200: also what is answered instead of a change that is only planned. */
-function answerOf(route: Route, { answer, rehearsal = plan }: OperationDoc): z.ZodType | undefined {
-  if (!takes(route, 'dry_run') || answer === rehearsal) return answer;
-  return answer === undefined ? rehearsal : z.union([answer, rehearsal]);
-}
 
 const takes = ({ query }: Route, parameter: 'online' | 'dry_run'): boolean =>
   query instanceof z.ZodObject && parameter in query.shape;
 
-function refusals(route: Route, { refuses = [], changes }: OperationDoc): Responses {
-  const codes = new Set<ErrorCode>([...codesOf(route), ...(changes ? CHANGE_CODES : []), ...refuses]);
+function errorResponses(route: Route): Responses {
+  const { errors: others = [], changes } = route;
+  const codes = new Set<ErrorCode>([...codesOf(route), ...(changes ? CHANGE_CODES : []), ...others]);
   const statuses = [...new Set([...codes].map((code) => STATUS[code]))].sort((a, b) => a - b);
   return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/${nameOf(status)}` }]));
 }
@@ -288,9 +291,7 @@ export function openApiDocument(routes: readonly Route[], release: string): Open
   const responses = refusalResponses(components);
   const paths: OpenApiDocument['paths'] = {};
   for (const route of routes) {
-    const doc = OPERATIONS[`${route.method.toUpperCase()} ${route.path}`];
-    if (doc === undefined) throw new Error(`nothing is said of ${route.method} ${route.path} in the document`);
-    (paths[templateOf(route.path)] ??= {})[route.method] = operationOf(route, doc, components);
+    (paths[templateOf(route.path)] ??= {})[route.method] = operationOf(route, components);
   }
   return {
     openapi: '3.1.0',
@@ -323,20 +324,18 @@ function usedIn(paths: object, responses: Record<string, JsonSchema>): Record<st
 /** `/fields/:collection` → `/fields/{collection}` */
 const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}');
 
-function operationOf(route: Route, doc: OperationDoc, components: Components): JsonSchema {
-  const { access, path, body } = route;
-  const description = [doc.description, neededFor(route)];
+function operationOf(route: Route, components: Components): JsonSchema {
+  const { operationId, summary, access, path, body } = route;
+  const description = [route.description, neededFor(route)];
   return {
-    operationId: doc.id,
+    operationId,
     tags: [tagOf(path)],
-    summary: doc.summary,
+    summary,
     description: description.filter((sentence) => sentence !== undefined).join(' '),
     ...(access === 'anyone' && { security: [] }),
-    parameters: [...pathParameters(path), ...queryParameters(route.query, components), ...headerParameters(route, doc)],
-    ...(body !== undefined && {
-      requestBody: { ...requestBody(body, doc, components), required: !route.optionalBody },
-    }),
-    responses: responsesOf(route, doc, components),
+    parameters: [...pathParameters(path), ...queryParameters(route.query, components), ...headerParameters(route)],
+    ...(body !== undefined && { requestBody: requestBody(body, components) }),
+    responses: responsesOf(route, components),
   };
 }
 
@@ -345,14 +344,15 @@ function neededFor({ access, stricter }: Route): string {
   return `Needs the role ${access}${stricter === undefined ? '' : `, ${stricter.words} ${stricter.access}`}.`;
 }
 
-function requestBody(kind: 'json' | 'document', { body, example }: OperationDoc, components: Components): JsonSchema {
-  if (body === undefined) throw new Error('nothing is said of a body in the document');
-  const content = { schema: components.schemaOf(body, 'input'), ...(example !== undefined && { example }) };
+function requestBody(body: BodySpec<unknown>, components: Components): JsonSchema {
+  const { format, schema, example, isOptional } = body;
+  const content = { schema: components.schemaOf(schema, 'input'), ...(example !== undefined && { example }) };
   const file = { type: 'object', properties: { file: { type: 'string', format: 'binary' } } };
   return {
     content: {
       'application/json': content,
-      ...(kind === 'document' && { 'application/yaml': content, 'multipart/form-data': { schema: file } }),
+      ...(format === 'document' && { 'application/yaml': content, 'multipart/form-data': { schema: file } }),
     },
+    required: !isOptional,
   };
 }

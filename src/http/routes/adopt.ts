@@ -4,9 +4,16 @@ import { adopting } from '../../pipeline/prepare/adopt.js';
 import { takeAcknowledged, change, rehearse, commandOf, isRehearsal, rehearsalQuery } from '../change/change.js';
 import { jsonAnswer } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
-import { type Route, route } from '../route.js';
+import { acknowledge } from '../openapi/answers/envelopes.js';
+import { adoption } from '../openapi/answers/operating.js';
+import { jsonBody, type Route, route, unparsed } from '../route.js';
 
 const query = z.strictObject(rehearsalQuery);
+
+const body = z.union([
+  z.strictObject({ tables: z.array(z.string()).min(1), acknowledge }),
+  z.strictObject({ all: z.literal(true), acknowledge }),
+]);
 
 /** For admins. A dry run stores nothing. */
 export function adoptRoutes(deps: HttpDeps): Route[] {
@@ -17,9 +24,15 @@ export function adoptRoutes(deps: HttpDeps): Route[] {
     route({
       method: 'post',
       path: '/schema/adopt',
+      operationId: 'adoptTables',
+      summary: 'Bring tables that exist under management, as they are',
       access: 'admin',
       query,
-      body: 'json',
+      body: unparsed(jsonBody(body, { example: { tables: ['customers', 'orders'] } })),
+      answers: { 200: adoption },
+      dryRunAnswer: adoption,
+      changes: true,
+      errors: ['NOT_FOUND'],
       async handle(asked) {
         const call = takeAcknowledged(asked);
         const { request } = await commandOf('adopt-tables', { body: call.body });

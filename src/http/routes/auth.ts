@@ -2,16 +2,18 @@
 import type { Request } from 'express';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import { noQuery } from '../request/query.js';
+import type { z } from 'zod';
 import { networkOf } from '../../auth/login-limit.js';
 import { type Grant, SESSION_LIFETIME } from '../../auth/sessions.js';
 import { credentials, refreshToken } from '../account-bodies.js';
 import { type Answer, jsonAnswer, noContent } from '../answer/answer.js';
 import { unauthenticated } from '../authorize.js';
-import { readShape } from '../body/shape.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused, refused } from '../errors.js';
 import { addressOf, userAgentOf } from '../request/request-headers.js';
-import { openRoute, type Route } from '../route.js';
+import { data } from '../openapi/answers/envelopes.js';
+import { grant as grantSchema } from '../openapi/answers/accounts.js';
+import { jsonBody, route, type Route } from '../route.js';
 
 /* The refresh token as a cookie: scripts cannot read it, other sites cannot send it, and only /auth receives it. */
 
@@ -44,6 +46,8 @@ export function requireOwnPage(req: Request, allowed: readonly string[]): void {
   throw refused('FORBIDDEN', 'A page of another origin may not use the session of this one (CORS_ORIGINS).');
 }
 
+type RefreshToken = z.output<typeof refreshToken>;
+
 /** A refresh token and how it was sent. The new one is returned the same way. */
 interface Presented {
   token: string;
@@ -52,8 +56,7 @@ interface Presented {
 
 /** Public. A login attempt is counted before the password is checked. */
 export function authRoutes({ auth: { sessions, loginLimit }, config }: HttpDeps): Route[] {
-  const login = async (req: Request, body: unknown): Promise<Answer> => {
-    const given = readShape(credentials, body);
+  const login = async (req: Request, given: z.output<typeof credentials>): Promise<Answer> => {
     if (given.mode === 'cookie') requireOwnPage(req, config.corsOrigins);
     const attempt = { address: addressOf(req) ?? '', email: given.email };
     const network = networkOf(attempt.address);
@@ -65,8 +68,7 @@ export function authRoutes({ auth: { sessions, loginLimit }, config }: HttpDeps)
     return granted(req, grant, given.mode === 'cookie');
   };
 
-  const presented = (req: Request, body: unknown): Presented => {
-    const given = readShape(refreshToken, body);
+  const presented = (req: Request, given: RefreshToken): Presented => {
     const cookie = cookieToken(req);
     if (given.refresh_token !== undefined) {
       if (given.mode === 'cookie' || cookie !== null) throw twice();
@@ -79,14 +81,14 @@ export function authRoutes({ auth: { sessions, loginLimit }, config }: HttpDeps)
     return { token: cookie, byCookie: true };
   };
 
-  const refresh = async (req: Request, body: unknown): Promise<Answer> => {
+  const refresh = async (req: Request, body: RefreshToken): Promise<Answer> => {
     const { token, byCookie } = presented(req, body);
     const grant = await sessions.refresh(token, { shared: byCookie });
     if (grant === null) throw unauthenticated('The refresh token is unknown, expired or used already.');
     return granted(req, grant, byCookie);
   };
 
-  const logout = async (req: Request, body: unknown): Promise<Answer> => {
+  const logout = async (req: Request, body: RefreshToken): Promise<Answer> => {
     const { token, byCookie } = presented(req, body);
     await sessions.logout(token);
     const { headers, ...answer } = noContent();
@@ -94,22 +96,45 @@ export function authRoutes({ auth: { sessions, loginLimit }, config }: HttpDeps)
   };
 
   return [
-    postForAnyone('/auth/login', ({ req, body }) => login(req, body)),
-    postForAnyone('/auth/refresh', ({ req, body }) => refresh(req, body)),
-    postForAnyone('/auth/logout', ({ req, body }) => logout(req, body)),
+    route({
+      ...open,
+      path: '/auth/login',
+      operationId: 'login',
+      summary: 'Begin a session',
+      body: jsonBody(credentials, { example: { email: 'admin@example.com', password: 'correct horse battery' } }),
+      answers: { 200: data(grantSchema) },
+      errors: ['UNAUTHENTICATED', 'FORBIDDEN', 'TOO_MANY_REQUESTS'],
+      handle: ({ req, body }) => login(req, body),
+    }),
+    route({
+      ...open,
+      path: '/auth/refresh',
+      operationId: 'refresh',
+      summary: 'Continue a session',
+      body: jsonBody(refreshToken, { example: { refresh_token: '…' } }),
+      answers: { 200: data(grantSchema) },
+      errors: ['UNAUTHENTICATED', 'FORBIDDEN'],
+      handle: ({ req, body }) => refresh(req, body),
+    }),
+    route({
+      ...open,
+      path: '/auth/logout',
+      operationId: 'logout',
+      summary: 'End a session',
+      body: jsonBody(refreshToken, { example: { refresh_token: '…' } }),
+      answers: { 204: null },
+      errors: ['UNAUTHENTICATED', 'FORBIDDEN'],
+      handle: ({ req, body }) => logout(req, body),
+    }),
   ];
 }
 
-type Handle = Parameters<typeof openRoute>[0]['handle'];
-
-function postForAnyone(path: string, handle: Handle): Route {
-  return openRoute({ method: 'post', path, query: noQuery, body: 'json', heeds: [], handle });
-}
+const open = { method: 'post', access: 'anyone', query: noQuery, headers: [] } as const;
 
 function granted(req: Request, grant: Grant, byCookie: boolean): Answer {
   if (!byCookie) return jsonAnswer(200, { data: grant });
-  const { refresh_token, ...data } = grant;
-  return jsonAnswer(200, { data }, setCookie(req, refresh_token));
+  const { refresh_token, ...rest } = grant;
+  return jsonAnswer(200, { data: rest }, setCookie(req, refresh_token));
 }
 
 function twice(): Refused {

@@ -7,12 +7,13 @@ import { runYielding } from '../../kernel/event-loop.js';
 import type { Return } from '../../projector/trash/returning.js';
 import { readResolutions } from '../../schema/merge/resolutions.js';
 import { unwrap } from '../answer/answer.js';
-import { readShape } from '../body/shape.js';
 import * as bodies from '../change-requests/bodies.js';
 import { findChange, findOwnChange } from '../change-requests/find.js';
 import type { HttpDeps } from '../deps.js';
+import { data } from '../openapi/answers/envelopes.js';
+import { actedOn, reverting } from '../openapi/answers/changes.js';
 import { acted, withReason } from '../change-requests/act.js';
-import { route, type Route, NO_ACKNOWLEDGE } from '../route.js';
+import { documentBody, route, type Route, NO_ACKNOWLEDGE } from '../route.js';
 
 /** For authors. Only admins may rebase another user's request. */
 export function changeRebaseRoutes({ changes }: HttpDeps): Route[] {
@@ -20,15 +21,18 @@ export function changeRebaseRoutes({ changes }: HttpDeps): Route[] {
     route({
       method: 'post',
       path: '/changes/:id/rebase',
-      heeds: NO_ACKNOWLEDGE,
+      operationId: 'rebaseChange',
+      summary: 'Merge what a change request asks for onto the schema as it is now',
       access: 'author',
       query: noQuery,
-      body: 'document',
-      optionalBody: true,
+      body: documentBody(bodies.changeRebase, { optional: true }),
+      headers: NO_ACKNOWLEDGE,
+      answers: { 200: data(actedOn) },
+      changes: true,
+      errors: ['INVALID_STATE', 'PLAN_CHANGED', 'SCHEMA_CHANGED', 'MERGE_CONFLICT'],
       async handle(call) {
         const request = await findOwnChange(changes, call);
-        const { resolve } = readShape(bodies.changeRebase, call.body ?? {});
-        const resolutions = unwrap(await runYielding(readResolutions(resolve)));
+        const resolutions = unwrap(await runYielding(readResolutions(call.body.resolve)));
         const run = (context: Parameters<typeof changes.rebase>[2]) => changes.rebase(request.id, resolutions, context);
         return acted(call, 'rebase-change', { run }, { request });
       },
@@ -36,14 +40,18 @@ export function changeRebaseRoutes({ changes }: HttpDeps): Route[] {
     route({
       method: 'post',
       path: '/changes/:id/revert',
-      heeds: NO_ACKNOWLEDGE,
+      operationId: 'revertChange',
+      summary: 'Open a change request that takes back what an applied one did',
       access: 'author',
       query: noQuery,
-      body: 'document',
-      optionalBody: true,
+      body: documentBody(bodies.changeRevert, { optional: true }),
+      headers: NO_ACKNOWLEDGE,
+      answers: { 200: data(reverting), 201: data(reverting) },
+      changes: true,
+      errors: ['INVALID_STATE', 'PLAN_CHANGED', 'SCHEMA_CHANGED', 'MERGE_CONFLICT'],
       async handle(call) {
         const { id } = await findChange(changes, call);
-        const { title, reason, online, resolve } = readShape(bodies.changeRevert, call.body ?? {});
+        const { title, reason, online, resolve } = call.body;
         const resolutions = unwrap(await runYielding(readResolutions(resolve)));
         let returns: readonly Return[] = [];
         const how = {

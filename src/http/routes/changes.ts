@@ -17,6 +17,8 @@ import { shownPlan } from '../change-requests/shown-plan.js';
 import type { HttpDeps } from '../deps.js';
 import { jsonBytes, largeJsonAnswer } from '../answer/json-text.js';
 import { countsIn, count, flag, metaMembers, pageLimit, noQuery } from '../request/query.js';
+import { data, page } from '../openapi/answers/envelopes.js';
+import { changeRequest, changeSummary } from '../openapi/answers/changes.js';
 import { route, type Route, NO_ACKNOWLEDGE } from '../route.js';
 
 const listQuery = z.strictObject({
@@ -42,16 +44,19 @@ function listRoute({ changes, pool }: HttpDeps): Route {
   return route({
     method: 'get',
     path: '/changes',
+    operationId: 'listChanges',
+    summary: 'Change requests, newest first',
     access: 'author or auditor',
     query: listQuery,
+    answers: { 200: page(changeSummary) },
     async handle({ caller, query: { to_approve, offset, limit, meta, ...filter } }) {
       const approver = to_approve ? await approverOf(caller) : undefined;
-      const data = await changes.list({ ...filter, approver }, { offset, limit });
+      const found = await changes.list({ ...filter, approver }, { offset, limit });
       const counts = await countsIn(meta, {
         total_count: () => changes.count({}),
         filter_count: () => changes.count({ ...filter, approver }),
       });
-      return largeJsonAnswer({ data, ...counts });
+      return largeJsonAnswer({ data: found, ...counts });
     },
   });
 }
@@ -79,8 +84,11 @@ function oneRoute(deps: HttpDeps): Route {
   return route({
     method: 'get',
     path: '/changes/:id',
+    operationId: 'getChange',
+    summary: 'A change request: what it would do now, what people said of it, how far it is, what became of it',
     access: 'author or auditor',
     query: noQuery,
+    answers: { 200: data(changeRequest) },
     async handle(call) {
       const permit = await reads.acquire({ caller: call.caller.id, timeout: WAIT, refusal: scheduler.refuse });
       try {
@@ -108,9 +116,14 @@ function withdrawRoute({ changes }: HttpDeps): Route {
   return route({
     method: 'post',
     path: '/changes/:id/withdraw',
-    heeds: NO_ACKNOWLEDGE,
+    operationId: 'withdrawChange',
+    summary: 'Withdraw a change request: what was prepared is taken away',
     access: 'author',
     query: noQuery,
+    headers: NO_ACKNOWLEDGE,
+    answers: { 200: data(changeRequest) },
+    changes: true,
+    errors: ['INVALID_STATE'],
     async handle(call): Promise<Answer> {
       const request = await findOwnChange(changes, call);
       const before = await changes.retrieve(request.id);
@@ -119,7 +132,7 @@ function withdrawRoute({ changes }: HttpDeps): Route {
         run: (context) => changes.withdraw(request.id, context),
         render: (done) => {
           const after = done.changes?.get(request.id) ?? request;
-          const data = {
+          const shown = {
             ...changeBody(before),
             ...summaryOf(after),
             cleaning: !isAtRest(request),
@@ -128,7 +141,7 @@ function withdrawRoute({ changes }: HttpDeps): Route {
             allowed: allowedIn(after),
             planned: null,
           };
-          return withBatch({ ...jsonAnswer(200, { data }), position: done.position }, done);
+          return withBatch({ ...jsonAnswer(200, { data: shown }), position: done.position }, done);
         },
       });
     },

@@ -13,7 +13,11 @@ import { listed, listQueryOf, COLLECTION_MEMBERS, membersOf, pickText } from '..
 import { documentRoute, listRoute } from '../documents/reading-routes.js';
 import { flag, metaMembers, purge, noQuery } from '../request/query.js';
 import { renameRoute } from '../change/rename-route.js';
-import { type Call, route, type Route } from '../route.js';
+import * as shown from '../openapi/answers/schema.js';
+import { databaseTable } from '../openapi/answers/table.js';
+import { data, oneOrMany, page } from '../openapi/answers/envelopes.js';
+import * as taken from '../../schema/normal-form/shapes.js';
+import { type Call, jsonBody, route, type Route } from '../route.js';
 
 const PATH = '/collections';
 const ONE = '/collections/:id';
@@ -40,10 +44,21 @@ export function collectionRoutes(deps: HttpDeps): Route[] {
 }
 
 const readingRoutes = (deps: HttpDeps, texts: CollectionTexts): Route[] => [
-  listRoute(deps, { path: PATH, query: listQuery, key: () => 'collections', texts: (state) => texts.all(state) }),
+  listRoute(deps, {
+    path: PATH,
+    operationId: 'listCollections',
+    summary: 'List collections',
+    query: listQuery,
+    answers: { 200: page(shown.collection) },
+    key: () => 'collections',
+    texts: (state) => texts.all(state),
+  }),
   documentRoute(deps, {
     path: ONE,
+    operationId: 'getCollection',
+    summary: 'Retrieve a collection',
     query: oneQuery,
+    answers: { 200: data(shown.collection) },
     key: (call) => `collection ${JSON.stringify(idOf(call))}`,
     text(state, call) {
       const text = texts.one(state, idOf(call));
@@ -54,8 +69,11 @@ const readingRoutes = (deps: HttpDeps, texts: CollectionTexts): Route[] => [
   route({
     method: 'get',
     path: `${ONE}/table`,
+    operationId: 'getTable',
+    summary: 'What PostgreSQL knows of its table: rows, bytes, indexes, constraints, what depends on it',
     access: 'auditor',
     query: noQuery,
+    answers: { 200: data(databaseTable) },
     handle: (call) => tableAnswer(deps, call),
   }),
 ];
@@ -69,11 +87,11 @@ async function tableAnswer({ store, pool, config: { schema } }: HttpDeps, { para
   if (node.collection.schema === null) {
     throw refused('NOT_FOUND', `The collection ${JSON.stringify(name)} is a folder: it has no table.`);
   }
-  const data = await readDatabaseTable(pool, { schema, table: name });
-  if (data === undefined) {
+  const table = await readDatabaseTable(pool, { schema, table: name });
+  if (table === undefined) {
     throw refused('NOT_FOUND', `The table of ${JSON.stringify(name)} is missing in the database: look for drift.`);
   }
-  return largeJsonAnswer({ data });
+  return largeJsonAnswer({ data: table });
 }
 
 type DocumentCall = Call<{ fields?: readonly string[] | undefined }>;
@@ -98,7 +116,12 @@ function changingRoutes(deps: HttpDeps, texts: CollectionTexts): Route[] {
     changeRoute(deps, {
       method: 'patch',
       path: PATH,
+      operationId: 'updateCollections',
+      summary: 'Update several collections at once',
       query: severalQuery,
+      body: jsonBody(z.array(taken.namedCollectionUpdate)),
+      answers: { 200: data(z.array(shown.collection)) },
+      errors: ['NOT_FOUND'],
       name: 'update-collections',
       input: ({ body }) => ({ body }),
       shows: (state, { updates }, call) => listed(updates, ({ collection }) => textOf(state, collection, call)),
@@ -106,20 +129,32 @@ function changingRoutes(deps: HttpDeps, texts: CollectionTexts): Route[] {
     severalChangesRoute(deps, {
       method: 'post',
       path: PATH,
+      operationId: 'createCollections',
+      summary: 'Create a collection, or several at once',
       query: createQuery,
+      body: jsonBody(oneOrMany(taken.newCollection)),
+      answers: { 200: data(oneOrMany(shown.collection)) },
       choose: ({ body }) => (Array.isArray(body) ? createSeveral : createOne),
     }),
     changeRoute(deps, {
       method: 'patch',
       path: ONE,
+      operationId: 'updateCollection',
+      summary: 'Update the metadata of a collection',
       query: changeQuery,
+      body: jsonBody(taken.collectionUpdate),
+      answers: { 200: data(shown.collection) },
       name: 'update-collection',
       input: (call) => ({ collection: idOf(call), body: call.body }),
       shows: (state, { collection }, call) => [textOf(state, collection, call)],
     }),
     renameRoute(deps, {
       path: `${ONE}/rename`,
+      operationId: 'renameCollection',
+      summary: 'Rename a collection; its items, fields and relations stay',
       query: changeQuery,
+      body: jsonBody(taken.rename),
+      answers: { 200: shown.renamedCollection },
       name: 'rename-collection',
       input: (call) => ({ collection: idOf(call), body: call.body }),
       shows: (state, { to }, call) => textOf(state, to, call),
@@ -127,7 +162,10 @@ function changingRoutes(deps: HttpDeps, texts: CollectionTexts): Route[] {
     changeRoute(deps, {
       method: 'delete',
       path: ONE,
+      operationId: 'deleteCollection',
+      summary: 'Delete a collection with its items, fields and relations',
       query: deleteQuery,
+      answers: { 204: null },
       name: 'delete-collection',
       input: (call) => ({ collection: idOf(call) }),
     }),

@@ -9,9 +9,20 @@ import { jsonAnswer } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
 import { noQuery } from '../request/query.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
-import { type Route, route } from '../route.js';
+import { acknowledge } from '../openapi/answers/envelopes.js';
+import { acceptance, drift } from '../openapi/answers/operating.js';
+import { jsonBody, type Route, route, unparsed } from '../route.js';
 
 const acceptQuery = z.strictObject(rehearsalQuery);
+
+const acceptBody = z.strictObject({
+  acknowledge,
+  collections: z.array(z.string()).min(1).optional(),
+  fields: z
+    .array(z.strictObject({ collection: z.string(), field: z.string() }))
+    .min(1)
+    .optional(),
+});
 
 /** Reading drift holds the log's lock, so changes wait for it. */
 export function driftRoutes(deps: HttpDeps): Route[] {
@@ -23,24 +34,33 @@ export function driftRoutes(deps: HttpDeps): Route[] {
     route({
       method: 'get',
       path: '/schema/drift',
+      operationId: 'getDrift',
+      summary: 'Where the database is not as the log says, and what would end it',
       access: 'auditor',
       query: noQuery,
+      answers: { 200: drift },
       needsPrimary: true,
       async handle() {
         const look = async (client: pg.ClientBase, { state, head }: Point) => ({
-          drift: await findDrift(client, state, schema),
+          found: await findDrift(client, state, schema),
           position: head.position,
         });
-        const { drift, position } = await pipeline.underLock(look, { readOnly: true });
-        return { ...(await largeJsonAnswer({ position, ...drift })), position };
+        const { found, position } = await pipeline.underLock(look, { readOnly: true });
+        return { ...(await largeJsonAnswer({ position, ...found })), position };
       },
     }),
     route({
       method: 'post',
       path: '/schema/drift/accept',
+      operationId: 'acceptDrift',
+      summary: 'Take what was changed in the database by hand into the log, as it is',
       access: 'admin',
       query: acceptQuery,
-      body: 'json',
+      body: unparsed(jsonBody(acceptBody, { example: { collections: ['customers'] } })),
+      answers: { 200: acceptance },
+      dryRunAnswer: acceptance,
+      changes: true,
+      errors: ['NOT_FOUND'],
       async handle(asked) {
         const call = takeAcknowledged(asked);
         const { request } = await commandOf('accept-drift', { body: call.body });

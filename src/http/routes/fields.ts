@@ -15,7 +15,10 @@ import { listed, listQueryOf, FIELD_MEMBERS, membersOf, pickText } from '../docu
 import { documentRoute, listRoute } from '../documents/reading-routes.js';
 import { flag, purge } from '../request/query.js';
 import { renameRoute } from '../change/rename-route.js';
-import type { Call, Route } from '../route.js';
+import * as shown from '../openapi/answers/schema.js';
+import { data, page } from '../openapi/answers/envelopes.js';
+import * as taken from '../../schema/normal-form/shapes.js';
+import { type Call, jsonBody, type Route } from '../route.js';
 
 const ALL = '/fields';
 const OF = '/fields/:collection';
@@ -71,19 +74,28 @@ function oneText({ state, collection, field: name }: { state: State; collection:
 const readingRoutes = (deps: HttpDeps, textsOf: FieldTexts): Route[] => [
   listRoute(deps, {
     path: ALL,
+    operationId: 'listFields',
+    summary: 'List fields',
     query: listQuery,
+    answers: { 200: page(shown.field) },
     key: () => 'fields',
     texts: (state) => allTexts(textsOf, state),
   }),
   listRoute(deps, {
     path: OF,
+    operationId: 'listFieldsOfCollection',
+    summary: 'List the fields of a collection',
     query: listQuery,
+    answers: { 200: page(shown.field) },
     key: (call) => `fields of ${JSON.stringify(namesOf(call).collection)}`,
     texts: (state, call) => textsOf(state, listedCollection(state, namesOf(call).collection)),
   }),
   documentRoute(deps, {
     path: ONE,
+    operationId: 'getField',
+    summary: 'Retrieve a field',
     query: oneQuery,
+    answers: { 200: data(shown.field) },
     key: (call) => `field ${JSON.stringify(namesOf(call))}`,
     text: (state, call) => oneText({ state, ...namesOf(call) }),
   }),
@@ -97,7 +109,11 @@ function changingRoutes(deps: HttpDeps): Route[] {
     changeRoute(deps, {
       method: 'post',
       path: OF,
+      operationId: 'createField',
+      summary: 'Create a field',
       query: changeQuery,
+      body: jsonBody(taken.newField),
+      answers: { 200: data(shown.field) },
       name: 'create-field',
       input: (call) => ({ collection: namesOf(call).collection, body: call.body, ...indexing(call) }),
       shows: (state, { field }, { query }) => [textOf(state, field, query.fields)],
@@ -105,6 +121,10 @@ function changingRoutes(deps: HttpDeps): Route[] {
     changeRoute(deps, {
       ...update,
       path: OF,
+      operationId: 'updateFields',
+      summary: 'Update several fields at once',
+      body: jsonBody(z.array(taken.namedFieldUpdate)),
+      answers: { 200: data(z.array(shown.field)) },
       input: (call) => ({ collection: namesOf(call).collection, body: call.body, ...indexing(call) }),
       shows: (state, { collection, changes }, { query }) =>
         listed(changes, ({ field }) => textOf(state, { collection, field }, query.fields)),
@@ -112,17 +132,34 @@ function changingRoutes(deps: HttpDeps): Route[] {
     changeRoute(deps, {
       ...update,
       path: ONE,
+      operationId: 'updateField',
+      summary: 'Update a field',
+      body: jsonBody(taken.fieldUpdate),
+      answers: { 200: data(shown.field) },
       input: (call) => ({ ...namesOf(call), body: call.body, ...indexing(call) }),
       shows: (state, _, call) => [textOf(state, namesOf(call), call.query.fields)],
     }),
     renameRoute(deps, {
       path: `${ONE}/rename`,
+      operationId: 'renameField',
+      summary: 'Rename a field; its values stay',
       query: renameQuery,
+      body: jsonBody(taken.rename),
+      answers: { 200: shown.renamedField },
       name: 'rename-field',
       input: (call) => ({ ...namesOf(call), body: call.body }),
       shows: (state, { collection, to }, { query }) => textOf(state, { collection, field: to }, query.fields),
     }),
-    changeRoute(deps, { method: 'delete', path: ONE, query: deleteQuery, name: 'delete-field', input: namesOf }),
+    changeRoute(deps, {
+      method: 'delete',
+      path: ONE,
+      operationId: 'deleteField',
+      summary: 'Delete a field with its column',
+      query: deleteQuery,
+      answers: { 204: null },
+      name: 'delete-field',
+      input: namesOf,
+    }),
   ];
 }
 

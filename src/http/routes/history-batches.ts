@@ -8,6 +8,7 @@ import { beyond, filterOf, filters, type Order, order, positionOf, type } from '
 import { cursor, pageSize } from '../request/history-query.js';
 import { jsonTextsAnswer } from '../answer/json-text.js';
 import { listed } from '../documents/list.js';
+import { batch, changedBatch, logPage } from '../openapi/answers/history.js';
 import { type Route, route } from '../route.js';
 
 const batchesQuery = z.strictObject({
@@ -46,8 +47,11 @@ function batchesRoute({ history }: HttpDeps): Route {
   return route({
     method: 'get',
     path: '/history/batches',
+    operationId: 'listBatches',
+    summary: 'List accepted commands',
     access: 'auditor',
     query: batchesQuery,
+    answers: { 200: logPage(batch) },
     async handle({ query: { after: place, limit, order, q, ...rest } }) {
       const after = await positionOf(place, history);
       const filter = { ...(await filterOf(history, rest)), text: q || undefined };
@@ -67,8 +71,11 @@ function changesRoute({ history }: HttpDeps): Route {
   return route({
     method: 'get',
     path: '/history/changes',
+    operationId: 'listBatchChanges',
+    summary: 'Accepted commands, each with the documents that it changed, before and after',
     access: 'auditor',
     query: changesQuery,
+    answers: { 200: logPage(changedBatch) },
     async handle({ query: { after: place, limit, order } }) {
       const filter = beyond({}, order, await positionOf(place, history));
       const { batches, more } = await history.changes({ filter, order, limit });

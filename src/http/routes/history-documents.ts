@@ -14,6 +14,7 @@ import type { PointAt } from '../history/point.js';
 import { moment } from '../request/history-query.js';
 import { jsonTextsAnswer } from '../answer/json-text.js';
 import { nameList } from '../request/query.js';
+import { pastDocuments } from '../openapi/answers/history.js';
 import { type Route, route } from '../route.js';
 
 const PARTS = ['collections', 'fields', 'relations'] as const;
@@ -41,8 +42,12 @@ export function documentsRoute(pointAt: PointAt): Route {
   return route({
     method: 'get',
     path: '/history/schema',
+    operationId: 'getPastDocuments',
+    summary: 'Collections, fields and relations as they were at a moment, or some of them',
     access: 'auditor',
     query,
+    answers: { 200: pastDocuments },
+    errors: ['NOT_FOUND'],
     async handle(call) {
       const { at, parts, collections } = call.query;
       const { state, head } = await pointAt(at, 'at', call);

@@ -10,11 +10,12 @@ import { JSON_TYPE } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused } from '../errors.js';
 import type { Problem } from '../../kernel/problem.js';
-import { attachment, EXPORTS, exportFile, FORMATS, stampOf } from '../answer/export.js';
+import { attachment, EXPORTS, EXPORT_TYPES, exportFile, FORMATS, stampOf } from '../answer/export.js';
 import { createPointAt, type PointAt } from '../history/point.js';
 import { moment } from '../request/history-query.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
 import { representationAnswer } from '../answer/representation.js';
+import { diff, snapshot } from '../openapi/answers/schema.js';
 import { type Route, route } from '../route.js';
 import { documentsRoute } from './history-documents.js';
 import { createSnapshotTexts } from '../documents/snapshot-text.js';
@@ -47,8 +48,13 @@ function snapshotRoute({ history, rendered, config: { release } }: HttpDeps, poi
   return route({
     method: 'get',
     path: '/history/snapshot',
+    operationId: 'getPastSnapshot',
+    summary: 'The schema as it was at a moment',
     access: 'author or auditor',
     query: snapshotQuery,
+    answers: { 200: [snapshot, ...EXPORT_TYPES, 'application/sql'] },
+    validated: true,
+    errors: ['NOT_FOUND'],
     async handle(call) {
       const { query, req } = call;
       const point = await pointAt(query.at, 'at', call);
@@ -83,8 +89,12 @@ function diffRoute({ history, config: { maxBody } }: HttpDeps, pointAt: PointAt)
   return route({
     method: 'get',
     path: '/history/diff',
+    operationId: 'diffMoments',
+    summary: 'What changed between two moments; from now, it is what apply needs to go back',
     access: 'author or auditor',
     query: diffQuery,
+    answers: { 200: diff },
+    errors: ['NOT_FOUND', 'CONTENT_TOO_LARGE'],
     async handle(call) {
       const { query } = call;
       const from = await pointAt(query.from, 'from', call);

@@ -33,6 +33,10 @@ export function historyStreamRoute({ history, store, freshness, auth, watch }: H
   return route({
     method: 'get',
     path: '/history/stream',
+    operationId: 'streamEvents',
+    summary: 'Events as they are accepted, as server-sent events',
+    description:
+      '`subject` narrows them down as in /history/events: `change` to those of change requests, `change:ID` to those of one. Authors are not told from where requests were made.',
     access: 'author or auditor',
     stricter: {
       access: 'auditor',
@@ -40,6 +44,8 @@ export function historyStreamRoute({ history, store, freshness, auth, watch }: H
       words: 'without `subject=change`',
     },
     query: streamQuery,
+    answers: { 200: ['text/event-stream'] },
+    errors: ['NOT_FOUND'],
     async handle({ req, query, head, caller }) {
       const from = lastEventId(req) ?? query.after ?? { position: head };
       await requireInLog(from, history);

@@ -11,6 +11,8 @@ import { invalidQuery, refused } from '../errors.js';
 import { beyond, filterOf, filters, order, positionOf, type } from '../history/filter.js';
 import { cursor, pageSize, position } from '../request/history-query.js';
 import { jsonTextsAnswer } from '../answer/json-text.js';
+import { data } from '../openapi/answers/envelopes.js';
+import { acknowledged, collectionHistory, event, logPage, verification } from '../openapi/answers/history.js';
 import { type Route, route } from '../route.js';
 import { goneSignal, write } from '../answer/stream.js';
 import { checkpointRoutes } from './checkpoints.js';
@@ -50,8 +52,11 @@ function eventsRoute({ history }: HttpDeps): Route {
   return route({
     method: 'get',
     path: '/history/events',
+    operationId: 'listEvents',
+    summary: 'List events of the log',
     access: 'auditor',
     query: eventsQuery,
+    answers: { 200: logPage(event) },
     async handle({ query: { after: place, limit, order, ...rest } }) {
       const after = await positionOf(place, history);
       const filter = await filterOf(history, rest);
@@ -83,14 +88,17 @@ function eventRoute({ history }: HttpDeps): Route {
   return route({
     method: 'get',
     path: '/history/events/:position',
+    operationId: 'getEvent',
+    summary: 'Retrieve one event',
     access: 'auditor',
     query: noQuery,
+    answers: { 200: data(event) },
     async handle({ params }) {
       const read = position.safeParse(params['position']);
       if (!read.success) throw invalidQuery('position', 'A position is a positive integer.');
-      const event = await history.event(read.data);
-      if (event === undefined) throw refused('NOT_FOUND', `There is no event at position ${read.data}.`);
-      return textAnswer(200, `{"data":${event.text}}`, ['Content-Type', JSON_TYPE]);
+      const found = await history.event(read.data);
+      if (found === undefined) throw refused('NOT_FOUND', `There is no event at position ${read.data}.`);
+      return textAnswer(200, `{"data":${found.text}}`, ['Content-Type', JSON_TYPE]);
     },
   });
 }
@@ -99,8 +107,12 @@ function collectionHistoryRoute({ history }: HttpDeps): Route {
   return route({
     method: 'get',
     path: '/history/collections/:id',
+    operationId: 'getCollectionHistory',
+    summary:
+      'The history of a collection under all its names, a deleted one too: its events, each with the change it made',
     access: 'auditor',
     query: collectionHistoryQuery,
+    answers: { 200: collectionHistory },
     async handle({ params: { id = '' }, query: { after: place, limit } }) {
       const after = (await positionOf(place, history)) ?? 0;
       const found = await history.collection({ collection: id, after, limit });
@@ -117,8 +129,11 @@ function verifyRoute({ history }: HttpDeps): Route {
   return route({
     method: 'get',
     path: '/history/verify',
+    operationId: 'verifyLog',
+    summary: 'Recompute the hash chain of the log',
     access: 'auditor',
     query: noQuery,
+    answers: { 200: data(verification) },
     async handle() {
       const { ok, checked, head, broken, unprotected, divergences } = await history.verify();
       return jsonAnswer(200, { data: { ok, checked, head, broken: broken ?? null, unprotected, divergences } });
@@ -131,9 +146,13 @@ function acknowledgeRoute({ pipeline }: HttpDeps): Route {
   return route({
     method: 'post',
     path: '/history/acknowledge',
+    operationId: 'acknowledgeLog',
+    summary: 'Go on with a log that is not the one that was seen',
     access: 'admin',
     query: noQuery,
-    heeds: ['X-Reason'],
+    headers: ['X-Reason'],
+    answers: { 200: data(acknowledged) },
+    errors: ['LOG_DIVERGED', 'IN_USE'],
     async handle(call) {
       const { position, divergences } = await pipeline.acknowledge(causeOf(ACKNOWLEDGE, call));
       return { ...jsonAnswer(200, { data: { position, divergences } }), position };
@@ -145,8 +164,11 @@ function exportRoute({ history }: HttpDeps): Route {
   return route({
     method: 'get',
     path: '/history/export',
+    operationId: 'exportLog',
+    summary: 'The whole log, one event a line',
     access: 'auditor',
     query: noQuery,
+    answers: { 200: ['application/x-ndjson'] },
     handle({ head }) {
       const disposition = ['Content-Disposition', `attachment; filename="log-${head}.ndjson"`];
       const answer = streamAnswer(

@@ -1,4 +1,5 @@
 /** POST /schema/merge: applies the changes of a snapshot since its base to the current schema. */
+import { z } from 'zod';
 import { runYielding } from '../../kernel/event-loop.js';
 import { isObject } from '../../kernel/json.js';
 import { invalid, unknownMembers } from '../../kernel/problem.js';
@@ -13,9 +14,44 @@ import { Refused, STATUS } from '../errors.js';
 import { jsonBytes } from '../answer/json-text.js';
 import { inManagedSchema } from '../managed-schema.js';
 import { createMomentState } from '../history/moment-state.js';
-import { route, type Call, type Route } from '../route.js';
+import { wrapped } from '../openapi/answers/envelopes.js';
+import { diff } from '../openapi/answers/schema.js';
+import { snapshot } from '../../schema/normal-form/shapes.js';
+import { type Call, documentBody, route, type Route, unparsed } from '../route.js';
 
-const MEMBERS = new Set(['base', 'ours', 'theirs', 'resolve']);
+const text = z.string();
+
+const momentOrPosition = z.union([
+  z.int().min(0),
+  text.describe('A position (`42`, or `42-3f9a…` with the hash of its event), a time with its zone, a day, or `now`'),
+]);
+
+/** A location, as a conflict describes it. */
+const mergePlace = z
+  .strictObject({
+    part: z.enum(['collections', 'fields', 'relations']),
+    collection: text,
+    field: text.optional(),
+    path: z
+      .array(z.union([text, z.int()]))
+      .optional()
+      .describe('The member; absent: all of it'),
+  })
+  .meta({ id: 'MergePlace' });
+
+const mergeRequest = z
+  .strictObject({
+    base: z.union([momentOrPosition, snapshot]).describe('What theirs started from'),
+    ours: momentOrPosition.optional().describe('The schema now, where it is left out'),
+    theirs: snapshot,
+    resolve: z
+      .array(z.strictObject({ place: mergePlace, take: z.enum(['ours', 'theirs']) }))
+      .optional()
+      .describe('What was decided about conflicts of an earlier answer'),
+  })
+  .meta({ id: 'Merge' });
+
+const MEMBERS = new Set(Object.keys(mergeRequest.shape));
 
 type Asked = Call<{ force: boolean; mode: 'mirror' | 'merge' }>;
 
@@ -33,9 +69,20 @@ export function mergeRoutes(deps: HttpDeps): Route[] {
   const merge = route({
     method: 'post',
     path: '/schema/merge',
+    operationId: 'mergeSnapshot',
+    summary: 'What a snapshot changes since its base, as a diff of the schema as it is now',
+    description:
+      'A three-way merge, member by member: `base` is where the snapshot `theirs` comes from (a position, a time, or a snapshot), `ours` the schema now, or at another moment. ' +
+      'What it answers is what apply takes. Where both changed the same member otherwise: 409 with every conflict, its place and the three values; `resolve` says which side to take at a place.',
     access: 'author',
     query: diffQuery,
-    body: 'document',
+    body: unparsed(
+      documentBody(wrapped(mergeRequest), {
+        example: { base: 0, theirs: { version: 1, vendor: 'postgres', collections: [], fields: [], relations: [] } },
+      }),
+    ),
+    answers: { 200: diff },
+    errors: ['NOT_FOUND', 'MERGE_CONFLICT', 'IN_USE', 'ALREADY_EXISTS', 'DATABASE_REFUSED'],
     needsPrimary: false,
     async handle(call) {
       const { body, query, head } = call;

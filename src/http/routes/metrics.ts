@@ -10,8 +10,11 @@ export function metricsRoutes({ metrics }: { metrics: MetricsSource }): Route[] 
     route({
       method: 'get',
       path: '/metrics',
+      operationId: 'getMetrics',
+      summary: 'Figures for Prometheus',
       access: 'auditor',
       query: noQuery,
+      answers: { 200: ['text/plain'] },
       // Metrics are needed most during such a failure.
       whileDatabaseIsAway: true,
       handle: async () => textAnswer(200, await metrics.text(), ['Content-Type', metrics.contentType]),

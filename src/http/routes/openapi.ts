@@ -4,12 +4,20 @@ import { bytes } from '../../kernel/bytes.js';
 import { type Rendered, renderedChunks } from '../../reads/rendered-cache.js';
 import { JSON_TYPE } from '../answer/answer.js';
 import { representationAnswer } from '../answer/representation.js';
-import { openRoute, route, type Route } from '../route.js';
+import { z } from 'zod';
+import { type Documentation, route, type Route } from '../route.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { runShared } from '../../kernel/scheduler.js';
 
 /** Our path, and the path that Directus clients use. */
-const DOCUMENT_PATHS = ['/server/openapi.json', '/server/specs/oas'];
+const DOCUMENTS: readonly (Pick<Documentation, 'operationId' | 'summary'> & { path: string })[] = [
+  { path: '/server/openapi.json', operationId: 'getOpenApi', summary: 'This document' },
+  {
+    path: '/server/specs/oas',
+    operationId: 'readOpenApiSpec',
+    summary: 'This document, where clients of the peer look for it',
+  },
+];
 
 const HTML_TYPE = 'text/html; charset=utf-8';
 
@@ -19,19 +27,26 @@ const HTML_TYPE = 'text/html; charset=utf-8';
  */
 export function openApiRoutes(routes: readonly Route[], release: string): Route[] {
   const own: Route[] = [
-    ...DOCUMENT_PATHS.map((path) =>
+    ...DOCUMENTS.map((described) =>
       route({
+        ...described,
         method: 'get',
-        path,
         access: 'reader',
         query: noQuery,
+        answers: { 200: z.looseObject({ openapi: z.string() }) },
+        validated: true,
         handle: async ({ req }) => representationAnswer({ ...(await made()).document, type: JSON_TYPE }, req),
       }),
     ),
-    openRoute({
+    route({
       method: 'get',
       path: '/docs',
+      operationId: 'getDocs',
+      summary: 'This document as a page',
+      access: 'anyone',
       query: noQuery,
+      answers: { 200: ['text/html'] },
+      validated: true,
       async handle({ req }) {
         const { page, policy } = await made();
         const headers = ['Content-Security-Policy', policy, 'Referrer-Policy', 'no-referrer'];

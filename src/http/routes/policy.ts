@@ -14,10 +14,12 @@ import { createPointAt } from '../history/point.js';
 import { moment } from '../request/history-query.js';
 import { jsonBytes, largeJsonAnswer } from '../answer/json-text.js';
 import { representationAnswer } from '../answer/representation.js';
-import { readPolicyBody } from '../policy/policy-body.js';
+import { policy as policySchema, policyBody, readPolicyBody } from '../policy/policy-body.js';
 import { createPolicyTest } from '../policy/policy-test.js';
 import { flag, noQuery } from '../request/query.js';
-import { type Route, route } from '../route.js';
+import { data } from '../openapi/answers/envelopes.js';
+import { policyAt, policyTest, policyTestBody } from '../openapi/answers/policy.js';
+import { documentBody, jsonBody, type Route, route, unparsed } from '../route.js';
 
 const PATH = '/policy';
 
@@ -34,8 +36,13 @@ export function policyRoutes(deps: HttpDeps): Route[] {
     route({
       method: 'get',
       path: PATH,
+      operationId: 'getPolicy',
+      summary: 'What may be done without asking, now or at a moment',
       access: 'auditor',
       query: readQuery,
+      answers: { 200: policyAt },
+      validated: true,
+      errors: ['NOT_FOUND'],
       async handle(call) {
         const { at } = call.query;
         const upTo = at === undefined ? undefined : (await pointAt(at, 'at', call)).head.position;
@@ -50,9 +57,19 @@ export function policyRoutes(deps: HttpDeps): Route[] {
     route({
       method: 'put',
       path: PATH,
+      operationId: 'setPolicy',
+      summary: 'Set the policy as a whole: what it leaves out is as by default',
+      description:
+        'If-Match takes the ETag of GET /policy. A policy that is the same already appends nothing. Where `policy_changes` is `approve`, open a change request with `policy` instead (POST /changes).',
       access: 'admin',
       query: noQuery,
-      body: 'json',
+      body: unparsed(
+        jsonBody(policyBody, {
+          example: { findings: { LOSES_DATA: 'approve', INDEX_UNDER_LOCK: 'refuse' }, online_above_rows: 100_000 },
+        }),
+      ),
+      answers: { 200: data(policySchema) },
+      errors: ['POLICY_REFUSED', 'PRECONDITION_FAILED', 'IDEMPOTENCY_MISMATCH', 'LOCK_TIMEOUT'],
       handle(call): Promise<Answer> {
         const policy = readPolicyBody(call.body);
         return recorded(call, UPDATE_POLICY, {
@@ -72,9 +89,17 @@ export function policyRoutes(deps: HttpDeps): Route[] {
     route({
       method: 'post',
       path: `${PATH}/test`,
+      operationId: 'testPolicy',
+      summary: 'What the policy, or another one, would do about a change: nothing is run',
       access: 'auditor',
       query: testQuery,
-      body: 'document',
+      body: unparsed(
+        documentBody(policyTestBody, {
+          example: { snapshot: { version: 1, collections: [], fields: [], relations: [] } },
+        }),
+      ),
+      answers: { 200: data(policyTest) },
+      errors: ['SCHEMA_CHANGED', 'IN_USE', 'ALREADY_EXISTS'],
       needsPrimary: false,
       handle: async (call) => largeJsonAnswer({ data: await test(call) }),
     }),

@@ -1,9 +1,12 @@
 /** /projections: status (auditors), verification and rebuild (admins). */
+import { z } from 'zod';
 import { noQuery } from '../request/query.js';
 import { type Projections, PROJECTION_NAMES, isProjectionName } from '../../projector/projections/index.js';
 import { jsonAnswer } from '../answer/answer.js';
 import { refused } from '../errors.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
+import { data } from '../openapi/answers/envelopes.js';
+import * as operating from '../openapi/answers/operating.js';
 import { route, type Route } from '../route.js';
 
 /** The response to a rebuild is sent when it is done. */
@@ -12,8 +15,11 @@ export function projectionRoutes({ projections }: { projections: Projections }):
     route({
       method: 'get',
       path: '/projections',
+      operationId: 'listProjections',
+      summary: 'How far each projection has come',
       access: 'auditor',
       query: noQuery,
+      answers: { 200: data(z.array(operating.projection)) },
       async handle() {
         const { head, projections: all } = await projections.list();
         return { ...jsonAnswer(200, { data: all }), position: head };
@@ -22,8 +28,11 @@ export function projectionRoutes({ projections }: { projections: Projections }):
     route({
       method: 'get',
       path: '/projections/verify',
+      operationId: 'verifyProjections',
+      summary: 'Compare the log, the metadata rows and the catalog',
       access: 'auditor',
       query: noQuery,
+      answers: { 200: data(operating.verification) },
       needsPrimary: true,
       async handle() {
         const verified = await projections.verify();
@@ -33,9 +42,13 @@ export function projectionRoutes({ projections }: { projections: Projections }):
     route({
       method: 'post',
       path: '/projections/:name/rebuild',
+      operationId: 'rebuildProjection',
+      summary: 'Rebuild a projection from the log',
       access: 'admin',
       query: noQuery,
-      heeds: [],
+      headers: [],
+      answers: { 200: data(operating.rebuilt) },
+      errors: ['IN_USE', 'DATABASE_REFUSED'],
       async handle({ params: { name = '' } }) {
         if (!isProjectionName(name)) {
           throw refused(

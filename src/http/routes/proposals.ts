@@ -7,7 +7,6 @@ import type { Outcome, RequestContext } from '../../pipeline/types.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import type { Acknowledgement } from '../../schema/policy/index.js';
 import type { ChangeUpdated } from '../../schema/model/events.js';
-import { readShape } from '../body/shape.js';
 import * as bodies from '../change-requests/bodies.js';
 import { findChange, findOwnChange } from '../change-requests/find.js';
 import { acted, withReason } from '../change-requests/act.js';
@@ -19,11 +18,19 @@ import { locatedIn } from '../change-requests/locate-part.js';
 import { rehearsalQuery, rehearsed, asPlaced } from '../change/change.js';
 import { type ProposedChange, createProposedChange } from '../change-requests/proposed-change.js';
 import { acknowledgeOf } from '../request/request-headers.js';
-import { type Call, route, type Route, NO_ACKNOWLEDGE } from '../route.js';
+import { data } from '../openapi/answers/envelopes.js';
+import { actedOn } from '../openapi/answers/changes.js';
+import { type Call, documentBody, jsonBody, route, type Route, NO_ACKNOWLEDGE } from '../route.js';
 
 /** Actions that do not fit the state of a request are rejected with INVALID_STATE. */
 export function proposalRoutes(deps: HttpDeps): Route[] {
-  return [openRoute(deps), updateRoute(deps), commentRoute(deps), ...judgingRoutes(deps), ...carryingOutRoutes(deps)];
+  return [
+    openingRoute(deps),
+    updateRoute(deps),
+    commentRoute(deps),
+    ...judgingRoutes(deps),
+    ...carryingOutRoutes(deps),
+  ];
 }
 
 const OF_SCHEMA = ['diff', 'snapshot', 'base', 'mode', 'force', 'online', 'purge'] as const;
@@ -39,16 +46,33 @@ function policyOf(body: bodies.NewChange | bodies.ChangeUpdate, { caller }: Call
   return { name: 'update-policy', input: { policy }, command: replacingCurrent(policy) };
 }
 
-function openRoute(deps: HttpDeps): Route {
+/** Members of every action on a request. */
+const acting = {
+  query: noQuery,
+  answers: { 200: data(actedOn) },
+  changes: true,
+  errors: ['INVALID_STATE'],
+} as const;
+
+/** Errors of decisions about a plan. */
+const DECISION_ERRORS = ['INVALID_STATE', 'PLAN_CHANGED', 'SCHEMA_CHANGED'] as const;
+
+function openingRoute(deps: HttpDeps): Route {
   const proposed = createProposedChange(deps);
   return route({
+    ...acting,
     method: 'post',
     path: '/changes',
+    operationId: 'openChange',
+    summary: 'Propose a change: a diff, a snapshot of what the schema should be, or a policy',
     access: 'author',
-    query: noQuery,
-    body: 'document',
+    body: documentBody(bodies.newChange, {
+      example: { title: 'Orders have a note', reason: 'support asks for it', diff: { hash: '3f9a', diff: {} } },
+    }),
+    answers: { 200: data(actedOn), 201: data(actedOn) },
+    errors: ['NOT_FOUND', 'SCHEMA_CHANGED', 'MERGE_CONFLICT'],
     async handle(call) {
-      const body = readShape(bodies.newChange, call.body);
+      const { body } = call;
       const change = policyOf(body, call) ?? (await proposed(body, call));
       if (change === undefined) throw new Refused([invalid(['diff'], 'a diff, a snapshot or a policy is required')]);
       const asked = { ...change, ...howOf(call, body), title: body.title, online: body.online ?? false };
@@ -78,14 +102,17 @@ const knowing = (context: RequestContext, asked: { acknowledged?: Acknowledgemen
 function updateRoute(deps: HttpDeps): Route {
   const proposed = createProposedChange(deps);
   return route({
+    ...acting,
     method: 'patch',
     path: '/changes/:id',
+    operationId: 'updateChange',
+    summary: 'What a change request is called, why, or what it asks for',
     access: 'author',
-    query: noQuery,
-    body: 'document',
+    body: documentBody(bodies.changeUpdate),
+    errors: [...DECISION_ERRORS, 'MERGE_CONFLICT'],
     async handle(call) {
       const { id, online: before } = await findOwnChange(deps.changes, call);
-      const body = readShape(bodies.changeUpdate, call.body);
+      const { body } = call;
       const { title, reason, online = before } = body;
       const change = policyOf(body, call) ?? (await proposed(body, call));
       if (change === undefined) requireNoHow(body);
@@ -115,16 +142,17 @@ function requireNoHow(body: bodies.ChangeUpdate): void {
 
 function commentRoute({ changes }: HttpDeps): Route {
   return route({
+    ...acting,
     method: 'post',
     path: '/changes/:id/comment',
-    heeds: NO_ACKNOWLEDGE,
+    operationId: 'commentChange',
+    summary: 'Say something of a change request',
     access: 'author',
-    query: noQuery,
-    body: 'json',
+    body: jsonBody(bodies.changeComment),
+    headers: NO_ACKNOWLEDGE,
     async handle(call) {
       const { id } = await findChange(changes, call);
-      const { comment } = readShape(bodies.changeComment, call.body);
-      return acted(call, 'comment-change', { run: (context) => changes.comment(id, comment, context) });
+      return acted(call, 'comment-change', { run: (context) => changes.comment(id, call.body.comment, context) });
     },
   });
 }
@@ -138,17 +166,20 @@ const issuedByOthers = (kind: Credential['kind']): string =>
 function judgingRoutes({ changes }: HttpDeps): Route[] {
   return [
     route({
+      ...acting,
       method: 'post',
       path: '/changes/:id/approve',
-      heeds: NO_ACKNOWLEDGE,
+      operationId: 'approveChange',
+      summary: 'Approve the plan that was looked at, and no other',
       access: 'admin',
-      query: noQuery,
-      body: 'json',
+      body: jsonBody(bodies.changeApproval),
+      headers: NO_ACKNOWLEDGE,
+      errors: DECISION_ERRORS,
       async handle(call) {
         const { id } = await findChange(changes, call);
         const { kind, issuedBy } = call.caller.credential;
         if (issuedBy !== null) throw refused('FORBIDDEN', issuedByOthers(kind));
-        const said = { ...readShape(bodies.changeApproval, call.body), credential: kind };
+        const said = { ...call.body, credential: kind };
         return acted(call, 'approve-change', {
           run: (context) => changes.approve(id, said, context),
           located: inDocument,
@@ -156,17 +187,17 @@ function judgingRoutes({ changes }: HttpDeps): Route[] {
       },
     }),
     route({
+      ...acting,
       method: 'post',
       path: '/changes/:id/reject',
-      heeds: NO_ACKNOWLEDGE,
+      operationId: 'rejectChange',
+      summary: 'Reject a change request: what was approved before is not approved any more',
       access: 'admin',
-      query: noQuery,
-      body: 'json',
-      optionalBody: true,
+      body: jsonBody(bodies.changeRejection, { optional: true }),
+      headers: NO_ACKNOWLEDGE,
       async handle(call) {
         const { id } = await findChange(changes, call);
-        const { comment } = readShape(bodies.changeRejection, call.body ?? {});
-        return acted(call, 'reject-change', { run: (context) => changes.reject(id, comment, context) });
+        return acted(call, 'reject-change', { run: (context) => changes.reject(id, call.body.comment, context) });
       },
     }),
   ];
@@ -186,11 +217,15 @@ function carryingOutRoutes(deps: HttpDeps): Route[] {
   });
   return [
     route({
+      ...acting,
       method: 'post',
       path: '/changes/:id/prepare',
-      heeds: NO_ACKNOWLEDGE,
+      operationId: 'prepareChange',
+      summary: 'Prepare what takes long of a change request, and wait then',
       access: 'admin',
-      query: noQuery,
+      headers: NO_ACKNOWLEDGE,
+      answers: { 200: data(actedOn), 202: data(actedOn) },
+      errors: DECISION_ERRORS,
       async handle(call) {
         const request = await findChange(changes, call);
         const run = carriedOut(request, (context) => changes.prepare(request.id, context));
@@ -198,16 +233,21 @@ function carryingOutRoutes(deps: HttpDeps): Route[] {
       },
     }),
     route({
+      ...acting,
       method: 'post',
       path: '/changes/:id/apply',
-      heeds: NO_ACKNOWLEDGE,
+      operationId: 'applyChange',
+      summary:
+        'Apply a change request, now or at a time; what takes long of it is prepared first, where it asks for that',
       access: 'admin',
       query: applyQuery,
-      body: 'json',
-      optionalBody: true,
+      body: jsonBody(bodies.changeApplication, { optional: true }),
+      headers: NO_ACKNOWLEDGE,
+      answers: { 200: data(actedOn), 202: data(actedOn) },
+      errors: DECISION_ERRORS,
       async handle(call) {
         const request = await findChange(changes, call);
-        const { at } = readShape(bodies.changeApplication, call.body ?? {});
+        const { at } = call.body;
         if (call.query.dry_run) {
           if (at !== undefined) throw new Refused([invalid(['at'], AT_WITH_DRY_RUN)]);
           const run = (context: RequestContext) => changes.rehearse(request.id, context);

@@ -12,7 +12,10 @@ import { changeRoute } from '../change/change-route.js';
 import type { HttpDeps } from '../deps.js';
 import { listQueryOf, membersOf, pick, RELATION_MEMBERS } from '../documents/list.js';
 import { documentRoute, listRoute } from '../documents/reading-routes.js';
-import type { Call, Route } from '../route.js';
+import * as shown from '../openapi/answers/schema.js';
+import { data, page } from '../openapi/answers/envelopes.js';
+import * as taken from '../../schema/normal-form/shapes.js';
+import { type Call, jsonBody, type Route } from '../route.js';
 
 const ALL = '/relations';
 const OF = '/relations/:collection';
@@ -56,16 +59,30 @@ function documentOf(state: State, { collection, field, fields }: RelationRequest
 }
 
 const readingRoutes = (deps: HttpDeps): Route[] => [
-  listRoute(deps, { path: ALL, query: listQuery, key: () => 'relations', texts: allTexts }),
+  listRoute(deps, {
+    path: ALL,
+    operationId: 'listRelations',
+    summary: 'List relations',
+    query: listQuery,
+    answers: { 200: page(shown.relation) },
+    key: () => 'relations',
+    texts: allTexts,
+  }),
   listRoute(deps, {
     path: OF,
+    operationId: 'listRelationsOfCollection',
+    summary: 'List the relations that a collection holds',
     query: listQuery,
+    answers: { 200: page(shown.relation) },
     key: (call) => `relations of ${JSON.stringify(namesOf(call).collection)}`,
     texts: (state, call) => textsOf(state, [listedCollection(state, namesOf(call).collection)]),
   }),
   documentRoute(deps, {
     path: ONE,
+    operationId: 'getRelation',
+    summary: 'Retrieve a relation',
     query: oneQuery,
+    answers: { 200: data(shown.relation) },
     key: (call) => `relation ${JSON.stringify(namesOf(call))}`,
     text(state, call) {
       listedCollection(state, namesOf(call).collection);
@@ -80,7 +97,12 @@ function changingRoutes(deps: HttpDeps): Route[] {
     changeRoute(deps, {
       method: 'post',
       path: ALL,
+      operationId: 'createRelation',
+      summary: 'Create a relation',
       query: changeQuery,
+      body: jsonBody(taken.relation),
+      answers: { 200: data(shown.relation) },
+      errors: ['NOT_FOUND'],
       name: 'create-relation',
       input: ({ body }) => ({ body }),
       shows: (state, { relation: { many_collection: collection, many_field: field } }, { query }) => [
@@ -90,12 +112,25 @@ function changingRoutes(deps: HttpDeps): Route[] {
     changeRoute(deps, {
       method: 'patch',
       path: ONE,
+      operationId: 'updateRelation',
+      summary: 'Update a relation',
       query: changeQuery,
+      body: jsonBody(taken.relation),
+      answers: { 200: data(shown.relation) },
       name: 'update-relation',
       input: (call) => ({ ...namesOf(call), body: call.body }),
       shows: (state, _, call) => [textOf(state, { ...namesOf(call), fields: call.query.fields })],
     }),
-    changeRoute(deps, { method: 'delete', path: ONE, query: deleteQuery, name: 'delete-relation', input: namesOf }),
+    changeRoute(deps, {
+      method: 'delete',
+      path: ONE,
+      operationId: 'deleteRelation',
+      summary: 'Delete a relation',
+      query: deleteQuery,
+      answers: { 204: null },
+      name: 'delete-relation',
+      input: namesOf,
+    }),
   ];
 }
 

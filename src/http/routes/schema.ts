@@ -12,11 +12,14 @@ import { JSON_TYPE, noContent, unwrap } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
 import { createDiffAnswer, diffQuery } from '../diff-answer.js';
 import { invalidQuery } from '../errors.js';
-import { attachment, EXPORTS, exportFile, FORMATS } from '../answer/export.js';
+import { attachment, EXPORTS, EXPORT_TYPES, exportFile, FORMATS } from '../answer/export.js';
 import { inManagedSchema } from '../managed-schema.js';
 import { nameList, purge } from '../request/query.js';
 import { representationAnswer } from '../answer/representation.js';
-import { route, type Route } from '../route.js';
+import { acknowledge, wrapped } from '../openapi/answers/envelopes.js';
+import * as shown from '../openapi/answers/schema.js';
+import * as taken from '../../schema/normal-form/shapes.js';
+import { documentBody, route, type Route, unparsed } from '../route.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { createSnapshotTexts } from '../documents/snapshot-text.js';
 import { expectTakeable } from '../answer/size-limit.js';
@@ -48,8 +51,13 @@ function snapshotRoute({ store, rendered, config: { release, maxBody } }: HttpDe
   return route({
     method: 'get',
     path: '/schema/snapshot',
+    operationId: 'getSnapshot',
+    summary: 'The schema as a document',
     access: 'author',
     query: snapshotQuery,
+    answers: { 200: [shown.snapshot, ...EXPORT_TYPES] },
+    validated: true,
+    errors: ['CONTENT_TOO_LARGE'],
     async handle({ query, head, req }) {
       const state = await store.atHead(head);
       const include = filterOf(state, query);
@@ -91,9 +99,18 @@ function diffRoute(deps: HttpDeps): Route {
   return route({
     method: 'post',
     path: '/schema/diff',
+    operationId: 'diffSnapshot',
+    summary: 'What would turn the schema into a snapshot',
+    description: 'What it answers is what apply takes. With `force`, snapshots of other services are understood too.',
     access: 'author',
     query: diffQuery,
-    body: 'document',
+    body: unparsed(
+      documentBody(wrapped(taken.snapshot), {
+        example: { version: 1, vendor: 'postgres', collections: [], fields: [], relations: [] },
+      }),
+    ),
+    answers: { 200: shown.diff },
+    errors: ['IN_USE', 'ALREADY_EXISTS', 'DATABASE_REFUSED'],
     needsPrimary: false,
     async handle({ query, head, body }) {
       const state = await store.atHead(head);
@@ -103,6 +120,13 @@ function diffRoute(deps: HttpDeps): Route {
   });
 }
 
+const DIFF = {
+  hash: '0'.repeat(64),
+  diff: {
+    collections: [{ collection: 'drafts', diff: [{ kind: 'N', rhs: { collection: 'drafts', schema: {} } }] }],
+  },
+};
+
 function applyRoute(deps: HttpDeps): Route {
   const {
     history,
@@ -111,11 +135,16 @@ function applyRoute(deps: HttpDeps): Route {
   return route({
     method: 'post',
     path: '/schema/apply',
+    operationId: 'applyDiff',
+    summary: 'Carry out a diff, all or nothing',
     // Authors may see the plan of their proposal.
     access: 'author',
     stricter: { access: 'admin', where: ({ explain }) => !explain, words: 'without `explain`' },
     query: applyQuery,
-    body: 'document',
+    body: unparsed(documentBody(wrapped(taken.diff.extend({ acknowledge })), { example: DIFF })),
+    answers: { 204: null },
+    changes: true,
+    errors: ['NOT_FOUND'],
     async handle(asked) {
       const call = takeAcknowledged(asked);
       const body = await inManagedSchema(call.body, schema);

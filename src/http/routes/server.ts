@@ -5,7 +5,9 @@ import { jsonAnswer, textAnswer } from '../answer/answer.js';
 import type { HttpDeps, LoadReport } from '../deps.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
 import { LIVE, LIVE_PATH } from '../liveness.js';
-import { openRoute, route, type Route } from '../route.js';
+import { data } from '../openapi/answers/envelopes.js';
+import * as operating from '../openapi/answers/operating.js';
+import { type Documentation, route, type Route } from '../route.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { scheduler } from '../../kernel/scheduler.js';
 
@@ -17,22 +19,48 @@ function loadReport(): LoadReport {
   return { overloaded: sinceRefusedMs !== null && sinceRefusedMs < RECENT, waiting, answer_bytes: bytes };
 }
 
+/** The same report under two paths. */
+const READINESS: readonly (Pick<Documentation, 'operationId' | 'summary'> & { path: string })[] = [
+  {
+    path: '/server/ready',
+    operationId: 'getReady',
+    summary:
+      'Whether the service can work, on a standby: whether it can read; 503 when it cannot: for who sends it requests',
+  },
+  { path: '/server/health', operationId: 'getHealth', summary: 'The same as /server/ready' },
+];
+
 /** Ping, live, ready and health are public; the doctor is for auditors. */
 export function serverRoutes({ health, doctor, store, config }: HttpDeps): Route[] {
   const { release, databaseVersion } = config;
   return [
-    openRoute({
+    route({
       method: 'get',
       path: '/server/ping',
+      operationId: 'ping',
+      summary: 'Whether the service is there',
+      access: 'anyone',
       query: noQuery,
+      answers: { 200: ['text/plain'] },
       handle: () => textAnswer(200, 'pong', ['Content-Type', 'text/plain; charset=utf-8']),
     }),
-    openRoute({ method: 'get', path: LIVE_PATH, query: noQuery, handle: () => jsonAnswer(200, LIVE) }),
-    ...['/server/ready', '/server/health'].map((path) =>
-      openRoute({
+    route({
+      method: 'get',
+      path: LIVE_PATH,
+      operationId: 'getLive',
+      summary: 'Whether the process answers, also while it starts or its database is away: for who restarts it',
+      access: 'anyone',
+      query: noQuery,
+      answers: { 200: operating.live },
+      handle: () => jsonAnswer(200, LIVE),
+    }),
+    ...READINESS.map((described) =>
+      route({
+        ...described,
         method: 'get',
-        path,
+        access: 'anyone',
         query: noQuery,
+        answers: { 200: operating.health, 503: operating.health },
         async handle() {
           const checks = await health();
           const ok = Object.values(checks).every((check) => check.ok);
@@ -44,8 +72,12 @@ export function serverRoutes({ health, doctor, store, config }: HttpDeps): Route
     route({
       method: 'get',
       path: '/server/doctor',
+      operationId: 'examine',
+      summary: 'What `dps doctor` finds: settings, rights, the log, the projections, each finding with how to mend it',
+      description: 'It reads the whole log. Findings are the same as on the command line; nothing is changed.',
       access: 'auditor',
       query: noQuery,
+      answers: { 200: data(operating.examination) },
       async handle() {
         const checks = await doctor();
         return largeJsonAnswer({ data: { ok: checks.every(({ result }) => result !== 'error'), checks } });
@@ -54,14 +86,17 @@ export function serverRoutes({ health, doctor, store, config }: HttpDeps): Route
     route({
       method: 'get',
       path: '/server/info',
+      operationId: 'getInfo',
+      summary: 'What runs here, and the state of the schema',
       access: 'reader',
       query: noQuery,
+      answers: { 200: data(operating.info) },
       async handle({ head }) {
         const state = await store.atHead(head);
         const { position } = state;
         const hash = await runYielding(snapshotHash(state, release));
-        const data = { release, vendor: VENDOR, database_version: databaseVersion, position, hash };
-        return { ...jsonAnswer(200, { data }), position };
+        const info = { release, vendor: VENDOR, database_version: databaseVersion, position, hash };
+        return { ...jsonAnswer(200, { data: info }), position };
       },
     }),
   ];

@@ -3,6 +3,8 @@ import { jsonAnswer, noContent, unwrap } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
 import { countsIn, count, metaMembers, pageLimit, noQuery } from '../request/query.js';
+import { data, page } from '../openapi/answers/envelopes.js';
+import { session } from '../openapi/answers/accounts.js';
 import { route, type Route } from '../route.js';
 
 const listQuery = z.strictObject({
@@ -18,23 +20,29 @@ export function sessionRoutes({ auth: { liveSessions } }: HttpDeps): Route[] {
     route({
       method: 'get',
       path: '/sessions',
+      operationId: 'listSessions',
+      summary: 'List the sessions that are alive, those used last first',
       access: 'admin',
       query: listQuery,
+      answers: { 200: page(session) },
       async handle({ query: { user, offset, limit, meta } }) {
-        const data = await liveSessions.list({ user, offset, limit });
+        const sessions = await liveSessions.list({ user, offset, limit });
         const counts = await countsIn(meta, {
           total_count: () => liveSessions.count(),
           filter_count: () => liveSessions.count(user),
         });
-        return largeJsonAnswer({ data, ...counts });
+        return largeJsonAnswer({ data: sessions, ...counts });
       },
     }),
     route({
       method: 'delete',
       path: '/sessions/:id',
+      operationId: 'endSession',
+      summary: 'End a session; its access tokens end with it',
       access: 'admin',
       query: noQuery,
-      heeds: [],
+      headers: [],
+      answers: { 204: null },
       async handle({ params: { id = '' } }) {
         unwrap(await liveSessions.end(id));
         return noContent();
@@ -43,9 +51,12 @@ export function sessionRoutes({ auth: { liveSessions } }: HttpDeps): Route[] {
     route({
       method: 'delete',
       path: '/users/:id/sessions',
+      operationId: 'endSessions',
+      summary: 'End all sessions of a user; static tokens stay',
       access: 'admin',
       query: noQuery,
-      heeds: [],
+      headers: [],
+      answers: { 200: data(z.strictObject({ ended: z.int().min(0) })) },
       async handle({ params: { id = '' } }) {
         return jsonAnswer(200, { data: { ended: unwrap(await liveSessions.endAll(id)) } });
       },

@@ -11,7 +11,9 @@ import { countsIn, count, metaMembers, pageLimit, noQuery } from '../request/que
 import { restore } from '../change/restore.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
 import { isPosition } from '../../kernel/position.js';
-import { type Call, type Route, route, NO_ACKNOWLEDGE } from '../route.js';
+import { acknowledge, data, page } from '../openapi/answers/envelopes.js';
+import { restored, trashEntry } from '../openapi/answers/trash.js';
+import { type Call, jsonBody, type Route, route, NO_ACKNOWLEDGE, unparsed } from '../route.js';
 
 const PATH = '/trash';
 const ONE = '/trash/:position';
@@ -23,6 +25,17 @@ const listQuery = z.strictObject({
 });
 const changeQuery = z.strictObject(rehearsalQuery);
 
+const restoreRequest = z
+  .strictObject({
+    acknowledge,
+    as: z.string().optional().describe('Another name than it had'),
+    without: z
+      .array(z.string())
+      .optional()
+      .describe('What stays away, by name: foreign keys; of a field also its NOT NULL, unique, index and checks'),
+  })
+  .meta({ id: 'RestoreRequest' });
+
 /** Entries are identified by the position of their deletion. */
 export function trashRoutes(deps: HttpDeps): Route[] {
   const { pool } = deps;
@@ -31,20 +44,26 @@ export function trashRoutes(deps: HttpDeps): Route[] {
     route({
       method: 'get',
       path: PATH,
+      operationId: 'listTrash',
+      summary: 'What was deleted and can come back, newest first',
       access: 'auditor',
       query: listQuery,
+      answers: { 200: page(trashEntry) },
       async handle({ head, query: { offset, limit, meta } }) {
-        const data = await readTrash(pool, { offset, limit });
+        const entries = await readTrash(pool, { offset, limit });
         const count = () => countTrash(pool);
         const counts = await countsIn(meta, { total_count: count, filter_count: count });
-        return { ...(await largeJsonAnswer({ data, ...counts })), position: head };
+        return { ...(await largeJsonAnswer({ data: entries, ...counts })), position: head };
       },
     }),
     route({
       method: 'get',
       path: ONE,
+      operationId: 'getTrash',
+      summary: 'What one deletion left in the trash',
       access: 'auditor',
       query: noQuery,
+      answers: { 200: data(trashEntry) },
       async handle(call) {
         const position = positionOf(call);
         const entry = await findInTrash(pool, position);
@@ -55,19 +74,28 @@ export function trashRoutes(deps: HttpDeps): Route[] {
     route({
       method: 'post',
       path: `${ONE}/restore`,
+      operationId: 'restoreTrash',
+      summary: 'Restore what one deletion left, with its rows',
+      description:
+        'Relations, alias fields and memberships that went with it return where they can; warnings name the others.',
       access: 'admin',
       query: changeQuery,
-      body: 'json',
-      optionalBody: true,
+      body: unparsed(jsonBody(restoreRequest, { optional: true })),
+      answers: { 200: restored },
+      changes: true,
       handle: (call) => restore({ ...deps, texts }, takeAcknowledged(call), positionOf(call)),
     }),
     route({
       method: 'delete',
       path: ONE,
+      operationId: 'purgeTrash',
+      summary: 'Purge what one deletion left: it is gone for good',
       access: 'admin',
       query: changeQuery,
+      answers: { 204: null },
+      changes: true,
       // The policy already judged the objects when they were deleted.
-      heeds: NO_ACKNOWLEDGE,
+      headers: NO_ACKNOWLEDGE,
       handle: (call) =>
         change(deps, call, {
           name: 'purge-trash',

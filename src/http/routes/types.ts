@@ -29,8 +29,14 @@ export function typesRoutes(deps: HttpDeps): Route[] {
   const types = route({
     method: 'get',
     path: '/schema/types',
+    operationId: 'getTypes',
+    summary: 'The schema as types for programs',
+    description: 'Its first line holds the hash of the schema. The same schema makes the same bytes.',
     access: 'admin',
     query: typesQuery,
+    answers: { 200: ['text/plain', 'application/schema+json'] },
+    validated: true,
+    errors: ['NOT_FOUND'],
     async handle(call) {
       const { lang, at } = call.query;
       const { state, head } = await pointAt(at, 'at', call);

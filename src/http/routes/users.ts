@@ -5,13 +5,14 @@ import { newToken, newUser, userChanges } from '../account-bodies.js';
 import type { AccountChange } from '../../auth/users.js';
 import { changingAccount } from '../../pipeline/prepare/change-account.js';
 import { type Answer, jsonAnswer, noContent, unwrap } from '../answer/answer.js';
-import { readShape } from '../body/shape.js';
 import { recorded } from '../change/change.js';
 import type { HttpDeps } from '../deps.js';
 import { listQueryOf, membersOf, pick, USER_MEMBERS } from '../documents/list.js';
 import { largeJsonAnswer } from '../answer/json-text.js';
 import { countsIn, pageLimit, noQuery } from '../request/query.js';
-import { type Call, route, type Route } from '../route.js';
+import { data, page } from '../openapi/answers/envelopes.js';
+import * as accounts from '../openapi/answers/accounts.js';
+import { type Call, jsonBody, route, type Route } from '../route.js';
 
 const listQuery = listQueryOf(USER_MEMBERS).extend({ limit: pageLimit });
 const oneQuery = z.strictObject({ fields: membersOf(USER_MEMBERS).optional() });
@@ -26,7 +27,7 @@ export function userRoutes(deps: HttpDeps): Route[] {
  * Common options of these routes. They store no response under an Idempotency-Key: the request hash would cover a
  * password, and the response contains a token.
  */
-const admin = { access: 'admin', query: noQuery, heeds: ['X-Reason'] } as const;
+const admin = { access: 'admin', query: noQuery, headers: ['X-Reason'] } as const;
 
 /** Commits an account change together with its events. */
 function changeAccount<T>(
@@ -48,8 +49,11 @@ function ownUser({ auth: { users } }: HttpDeps): Route {
   return route({
     method: 'get',
     path: '/users/me',
+    operationId: 'getMe',
+    summary: 'Retrieve the user whose token is used',
     access: 'reader',
     query: oneQuery,
+    answers: { 200: data(accounts.user) },
     async handle({ caller, query: { fields } }) {
       return jsonAnswer(200, { data: pick(unwrap(await users.get(caller.id)), fields) });
     },
@@ -63,12 +67,15 @@ function allUsers(deps: HttpDeps): Route[] {
     route({
       method: 'get',
       path,
+      operationId: 'listUsers',
+      summary: 'List users',
       access: 'admin',
       query: listQuery,
+      answers: { 200: page(accounts.user) },
       async handle({ query: { offset, limit, meta, fields } }) {
-        const data = (await users.list({ offset, limit })).map((user) => pick(user, fields));
+        const found = (await users.list({ offset, limit })).map((user) => pick(user, fields));
         const counts = await countsIn(meta, { total_count: () => users.count(), filter_count: () => users.count() });
-        return largeJsonAnswer({ data, ...counts });
+        return largeJsonAnswer({ data: found, ...counts });
       },
     }),
     route({
@@ -76,10 +83,16 @@ function allUsers(deps: HttpDeps): Route[] {
       query: oneQuery,
       method: 'post',
       path,
-      body: 'json',
+      operationId: 'createUser',
+      summary: 'Create a user',
+      body: jsonBody(newUser, {
+        example: { email: 'ada@example.com', name: 'Ada', role: 'auditor', password: 'correct horse battery' },
+      }),
+      answers: { 200: data(accounts.user) },
+      errors: ['ALREADY_EXISTS'],
       async handle(call) {
         const { body, caller, query } = call;
-        const asked = { ...readShape(newUser, body), passwordSetBy: caller.credential.issuedBy ?? caller.id };
+        const asked = { ...body, passwordSetBy: caller.credential.issuedBy ?? caller.id };
         return changeAccount(deps, call, {
           command: 'create-user',
           change: await users.create(asked),
@@ -99,6 +112,9 @@ function oneUser(deps: HttpDeps): Route[] {
       query: oneQuery,
       method: 'get',
       path,
+      operationId: 'getUser',
+      summary: 'Retrieve a user',
+      answers: { 200: data(accounts.user) },
       async handle(call) {
         return jsonAnswer(200, { data: pick(unwrap(await users.get(idOf(call))), call.query.fields) });
       },
@@ -108,9 +124,13 @@ function oneUser(deps: HttpDeps): Route[] {
       query: oneQuery,
       method: 'patch',
       path,
-      body: 'json',
+      operationId: 'updateUser',
+      summary: 'Update a user',
+      body: jsonBody(userChanges, { example: { status: 'suspended' } }),
+      answers: { 200: data(accounts.user) },
+      errors: ['ALREADY_EXISTS', 'IN_USE'],
       async handle(call) {
-        const changes = { ...readShape(userChanges, call.body), passwordSetBy: passwordSetBy(call) };
+        const changes = { ...call.body, passwordSetBy: passwordSetBy(call) };
         return changeAccount(deps, call, {
           command: 'update-user',
           change: await users.update(idOf(call), changes),
@@ -122,6 +142,10 @@ function oneUser(deps: HttpDeps): Route[] {
       ...admin,
       method: 'delete',
       path,
+      operationId: 'deleteUser',
+      summary: 'Delete a user with its tokens and sessions',
+      answers: { 204: null },
+      errors: ['IN_USE'],
       handle(call) {
         return changeAccount(deps, call, {
           command: 'delete-user',
@@ -148,6 +172,9 @@ function tokensOfUser(deps: HttpDeps): Route[] {
       ...admin,
       method: 'get',
       path,
+      operationId: 'listTokens',
+      summary: 'List the static tokens of a user',
+      answers: { 200: data(z.array(accounts.token)) },
       async handle(call) {
         return jsonAnswer(200, { data: unwrap(await tokens.list(idOf(call))) });
       },
@@ -156,9 +183,12 @@ function tokensOfUser(deps: HttpDeps): Route[] {
       ...admin,
       method: 'post',
       path,
-      body: 'json',
+      operationId: 'createToken',
+      summary: 'Create a static token; the answer is the only place that shows it',
+      body: jsonBody(newToken, { example: { name: 'deployment', expires_at: '2030-01-01T00:00:00Z' } }),
+      answers: { 200: data(accounts.newToken) },
       handle(call) {
-        const asked = { ...readShape(newToken, call.body), issuedBy: issuerOf(call.caller, idOf(call)) };
+        const asked = { ...call.body, issuedBy: issuerOf(call.caller, idOf(call)) };
         return changeAccount(deps, call, {
           command: 'create-token',
           change: tokens.create(idOf(call), asked),
@@ -170,6 +200,9 @@ function tokensOfUser(deps: HttpDeps): Route[] {
       ...admin,
       method: 'delete',
       path: '/users/:id/tokens/:token',
+      operationId: 'revokeToken',
+      summary: 'Revoke a static token',
+      answers: { 204: null },
       handle(call) {
         return changeAccount(deps, call, {
           command: 'revoke-token',

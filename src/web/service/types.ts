@@ -21,7 +21,7 @@ export type Grant = z.output<typeof accounts.grant>;
 export type Batch = z.output<typeof history.batch>;
 export type LogEvent = z.output<typeof history.event>;
 export type CollectionEvent = z.output<typeof history.lifeEvent>;
-export type Lives = z.output<typeof history.lives>;
+export type Lives = z.output<typeof history.collectionHistory.shape.meta>;
 export type Info = z.output<typeof operating.info>;
 
 /** One problem of an error response. */

@@ -2,11 +2,10 @@ import { BaseResolver, Source, createConfig, lintDocument } from '@redocly/opena
 import { expect } from 'chai';
 import { apiReference } from '../../../scripts/docs/api.js';
 import { STATUS } from '../../../src/http/errors.js';
-import { OPERATIONS } from '../../../src/http/openapi/operations/index.js';
 import { pageOf } from '../../../src/http/openapi/page.js';
 import { holdToContract } from '../../support/contract.js';
 import { readPage, saidIn } from '../../support/documents.js';
-import { documentOfRoutes } from '../../support/openapi.js';
+import { allRoutes, documentOfRoutes } from '../../support/openapi.js';
 
 interface Operation {
   operationId: string;
@@ -69,7 +68,8 @@ describe('the OpenAPI document', () => {
     const shown = operations.map(
       ({ path, method }) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
     );
-    expect(shown.sort()).deep.equal(Object.keys(OPERATIONS).sort());
+    const routes = allRoutes().map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+    expect(shown.sort()).deep.equal(routes.sort());
     expect(new Set(operations.map(({ operationId }) => operationId)).size).equal(operations.length);
     for (const { tags, summary } of operations) expect([tags.length, summary.length > 3]).deep.equal([1, true]);
     expect(document['servers']).deep.include({ url: '/', description: 'This service' });

@@ -1,15 +1,9 @@
 import { expect } from 'chai';
 import { dump } from 'js-yaml';
 import { z } from 'zod';
-import { noContent } from '../../../src/http/answer/answer.js';
-import { openApiDocument } from '../../../src/http/openapi/document.js';
 import { createComponents } from '../../../src/http/openapi/json-schema.js';
-import { openRoute } from '../../../src/http/route.js';
 import { documentOfRoutes } from '../../support/openapi.js';
 import { createTranscript } from '../../support/transcript.js';
-
-const of = (path: string, body?: 'json') =>
-  openRoute({ method: 'get', path, query: z.strictObject({}), ...(body && { body }), handle: () => noContent() });
 
 describe('the OpenAPI document', () => {
   it('matches the recorded document', async () => {
@@ -19,12 +13,6 @@ describe('the OpenAPI document', () => {
     const said: unknown = JSON.parse(JSON.stringify({ ...document, info: { ...(info as object), version: '0.0.0' } }));
     transcript.add(dump(said, { noRefs: true, lineWidth: -1, flowLevel: 5 }).trimEnd());
     await transcript.expectAsBefore();
-  });
-
-  it('requires a description of every route', () => {
-    expect(openApiDocument([of('/server/ping')], '1.2.3')['info']).deep.include({ version: '1.2.3' });
-    expect(() => openApiDocument([of('/somewhere')], '1.2.3')).throw('nothing is said of get /somewhere');
-    expect(() => openApiDocument([of('/server/ping', 'json')], '1.2.3')).throw('nothing is said of a body');
   });
 
   it('requires unique shape names', () => {

@@ -21,3 +21,5 @@ export const errors = z
       .min(1),
   })
   .meta({ id: 'Errors' });
+
+export type Errors = z.output<typeof errors>;

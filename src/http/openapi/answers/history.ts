@@ -160,7 +160,9 @@ export const checkpointKey = z
   .meta({ id: 'CheckpointKey' });
 
 /** Pages of the log: the value for `after` of the next page; null at the end. */
-export const next = z.strictObject({ next: position.nullable() });
+const next = z.strictObject({ next: position.nullable() });
+
+export const logPage = <S extends z.ZodType>(shape: S) => z.strictObject({ data: z.array(shape), meta: next });
 
 /** From creation to deletion of a collection, under all its names. */
 const life = z
@@ -178,5 +180,7 @@ const life = z
   })
   .meta({ id: 'CollectionLife' });
 
-/** The history of a collection. */
-export const lives = next.extend({ lives: z.array(life).describe('Of all collections that ever had the name') });
+export const collectionHistory = z.strictObject({
+  data: z.array(lifeEvent),
+  meta: next.extend({ lives: z.array(life).describe('Of all collections that ever had the name') }),
+});

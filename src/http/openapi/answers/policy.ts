@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { LEVELS } from '../../../schema/findings/index.js';
 import { policy, policyBody } from '../../policy/policy-body.js';
 import { OUTCOMES } from '../../policy/policy-test.js';
-import { acknowledge } from '../operation-doc.js';
+import { acknowledge } from './envelopes.js';
 import { finding } from './schema.js';
 
 export const policyAt = z.strictObject({

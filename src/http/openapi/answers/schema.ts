@@ -137,6 +137,13 @@ export const finding = z
   })
   .meta({ id: 'Finding' });
 
+/** A document, and what a client should know after the change. */
+export const withWarnings = <S extends z.ZodType>(shape: S) =>
+  z.strictObject({ data: shape, warnings: z.array(finding).optional() });
+
+export const renamedCollection = withWarnings(collection);
+export const renamedField = withWarnings(field);
+
 export const diff = z
   .strictObject({ hash: text, diff: schemaChanges, warnings: z.array(finding).optional() })
   .meta({ id: 'Diff' });

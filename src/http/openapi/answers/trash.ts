@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { collection, field, withWarnings } from './schema.js';
 
 const text = z.string();
 
@@ -24,3 +25,6 @@ export const trashEntry = z
     deleted_by: z.strictObject({ id: text, name: text }).nullable(),
   })
   .meta({ id: 'TrashEntry' });
+
+/** Names of parts that did not come back are in the warnings. */
+export const restored = withWarnings(z.union([collection, field]));
