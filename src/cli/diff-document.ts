@@ -1,36 +1,13 @@
+import type { z } from 'zod';
+import type { diff, finding } from '../http/openapi/answers/schema.js';
 import { oneLine } from './output.js';
 import { policyText } from './policy.js';
-import type { Warning } from '../kernel/warning.js';
 import { placeText } from '../schema/model/place.js';
 
-interface Change {
-  kind: string;
-  path?: (string | number)[];
-  lhs?: unknown;
-  rhs?: unknown;
-  /** For kind A: the added or removed element and its index. */
-  index?: number;
-  item?: { lhs?: unknown; rhs?: unknown };
-}
-
-export interface Entry {
-  collection: string;
-  field?: string;
-  related_collection?: string | null;
-  diff: Change[];
-}
-
-/** A warning as it is answered. */
-export interface JudgedWarning extends Warning {
-  /** The policy's action. */
-  action?: string;
-}
-
-export interface DiffDocument {
-  hash: string;
-  diff: { collections: Entry[]; fields: Entry[]; relations: Entry[] };
-  warnings?: JudgedWarning[];
-}
+export type DiffDocument = z.output<typeof diff>;
+export type Entry = DiffDocument['diff']['collections'][number];
+/** The members of a finding that one line shows. */
+export type JudgedWarning = Pick<z.output<typeof finding>, 'code' | 'message' | 'collection' | 'field' | 'action'>;
 
 /** True without entries, even if there are warnings. */
 export function isEmpty({ diff }: DiffDocument): boolean {

@@ -1,73 +1,23 @@
 /** Waits for a change request: a progress bar on a terminal, otherwise a line per change. Both go to stderr. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { z } from 'zod';
+import type { changeRequest } from '../http/openapi/answers/changes.js';
+import { isEnded } from '../schema/change-requests/model.js';
 import { type ExitCode, type Invocation, isSet } from './command.js';
-import { type JudgedWarning, describeWarning } from './diff-document.js';
-import type { Policy } from '../schema/policy/index.js';
+import { describeWarning } from './diff-document.js';
 import { json } from './output.js';
 import { bar } from './progress.js';
-import { ask } from './connections/service.js';
+import { askForData } from './connections/service.js';
 
-/** A request as the service returns it. */
-export interface ShownChange {
-  id: string;
-  state: string;
-  title: string | null;
-  plan: string | null;
-  operation: string;
-  collections: string[];
-  author: { name: string };
-  reason: string | null;
-  opened_at: string;
-  result: { batch: string; position: number } | null;
-  steps: ShownStep[];
-  queued_behind: string[];
-  waiting_for: { pid: number | null; application_name: string; age_seconds: number | null }[];
-  cleaning: boolean;
-  warnings: JudgedWarning[];
-  errors: { message: string }[] | null;
-  /** Comments and approvals; null if nobody is asked. */
-  proposal: {
-    approvals_needed: number;
-    approvals_counted: number;
-    approvals: (Said & { counts: boolean; why_not: string | null })[];
-    rejection: Said | null;
-    comments: Said[];
-  } | null;
-  /** The current plan. */
-  planned?: {
-    fresh: boolean;
-    statements: { summary: string; sql: string; lock: string }[];
-    findings: JudgedWarning[];
-    errors: { message: string }[] | null;
-    /** `why_not` is absent in answers of older releases. */
-    loses: { collection: string; field: string | null; kept: boolean; why_not?: string | null }[];
-    /** Absent: the service has an older release. */
-    policy?: { from: Policy; to: Policy } | null;
-  } | null;
-}
-
-export interface Said {
-  by: { name: string };
-  at: string;
-  text: string | null;
-}
-
-interface ShownStep {
-  summary: string;
-  state: 'waiting' | 'running' | 'done';
-  done: number | null;
-  phase: string | null;
-  bytes: number | null;
-}
-
-const ENDS = ['applied', 'failed', 'withdrawn'];
+export type ShownChange = z.output<typeof changeRequest>;
+type ShownStep = ShownChange['steps'][number];
 
 /** Milliseconds between two requests. */
 const LOOK = 500;
 
 /** @throws OperatorError if the service rejects it, for example for an unknown id */
-export const readChange = async (invocation: Invocation, id: string): Promise<ShownChange> =>
-  (JSON.parse(await ask(invocation, `/changes/${encodeURIComponent(id)}`)) as { data: ShownChange }).data;
+export const readChange = (invocation: Invocation, id: string): Promise<ShownChange> =>
+  askForData(invocation, `/changes/${encodeURIComponent(id)}`);
 
 /**
  * Waits for the end of a request and prints the result.
@@ -79,7 +29,7 @@ export async function followChange(invocation: Invocation, { data }: { data: Sho
   terminal.note(`Change request ${data.id}: it goes on without this command ("dps changes withdraw" gives it up).`);
   for (const warning of data.warnings) terminal.note(`! ${describeWarning(warning)}`);
   let change = data;
-  while (!ENDS.includes(change.state) || change.cleaning) {
+  while (!isEnded(change) || change.cleaning) {
     tell(change);
     await sleep(LOOK);
     change = await readChange(invocation, data.id);

@@ -1,34 +1,11 @@
+import type { z } from 'zod';
+import type { batch, event } from '../http/openapi/answers/history.js';
 import type { DiffDocument, Entry } from './diff-document.js';
 import { placeText } from '../schema/model/place.js';
 import { oneLine } from './output.js';
 
-export interface ShownBatch {
-  batch: string;
-  occurred_at: string;
-  actor: { id: string; name: string };
-  command: string;
-  reason: string | null;
-  first_position: number;
-  last_position: number;
-  summary: string;
-}
-
-export interface ShownEvent {
-  position: number;
-  batch: string;
-  type: string;
-  collection: string | null;
-  field: string | null;
-  subject?: { kind: string; id: string };
-  actor: { id: string; name: string };
-  command: string;
-  reason: string | null;
-  request_id: string | null;
-  ip: string | null;
-  user_agent: string | null;
-  occurred_at: string;
-  hash: string;
-}
+export type ShownBatch = z.output<typeof batch>;
+export type ShownEvent = z.output<typeof event>;
 
 export interface Paint {
   position(text: string): string;
@@ -51,8 +28,17 @@ export function createPaint(colours: boolean): Paint {
 }
 
 /** One line per batch, and one for its reason. */
-export function describeBatch(batch: ShownBatch, paint: Paint): string {
-  const { first_position: first, last_position: last, occurred_at, actor, summary, reason } = batch;
+export function describeBatch(
+  {
+    first_position: first,
+    last_position: last,
+    occurred_at,
+    actor,
+    summary,
+    reason,
+  }: Pick<ShownBatch, 'first_position' | 'last_position' | 'occurred_at' | 'actor' | 'summary' | 'reason'>,
+  paint: Paint,
+): string {
   const range = first === last ? String(first) : `${first}-${last}`;
   const line = [
     paint.position(range.padEnd(9)),
@@ -101,9 +87,11 @@ function describeEntry(kind: string, { diff, ...changed }: Entry, paint: Paint):
     const path = (change.path ?? []).join('.');
     if (path === '' && change.kind === 'N') return paint.added(`+ ${kind} ${name}`);
     if (path === '' && change.kind === 'D') return paint.removed(`- ${kind} ${name}`);
-    const { lhs, rhs } = change.item ?? change;
-    const at = change.index === undefined ? path : `${path}.${change.index}`;
-    return `~ ${kind} ${name}: ${at}  ${paint.removed(shown(lhs))} → ${paint.added(shown(rhs))}`;
+    const at = change.kind === 'A' ? `${path}.${change.index}` : path;
+    const values = change.kind === 'A' ? change.item : change;
+    const before = 'lhs' in values ? values.lhs : undefined;
+    const after = 'rhs' in values ? values.rhs : undefined;
+    return `~ ${kind} ${name}: ${at}  ${paint.removed(shown(before))} → ${paint.added(shown(after))}`;
   });
 }
 

@@ -62,7 +62,12 @@ describe('dps changes, dps push --propose', () => {
     expect((await dps(['changes', 'comment', id, 'Are you sure?'])).code).to.equal(0);
 
     const shown = await dps(['changes', 'show', id], { token: author.token });
-    for (const part of ['No notes (articles)', 'why: nobody reads them', 'admin: Are you sure?', 'loses articles.note'])
+    for (const part of [
+      'No notes (articles)',
+      'why: nobody reads them',
+      'admin: Are you sure?',
+      'deletes articles.note',
+    ])
       expect(shown.out.toLowerCase()).to.include(part.toLowerCase());
 
     const losses = async (request: string): Promise<unknown> =>

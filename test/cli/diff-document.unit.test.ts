@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { answeredFinding } from '../support/answered.js';
 import { type DiffDocument, describeDiff, describeWarning, isEmpty } from '../../src/cli/diff-document.js';
 
 const document = (diff: Partial<DiffDocument['diff']>, warnings?: DiffDocument['warnings']): DiffDocument => ({
@@ -7,7 +8,7 @@ const document = (diff: Partial<DiffDocument['diff']>, warnings?: DiffDocument['
   ...(warnings && { warnings }),
 });
 
-const edit = (...path: (string | number)[]) => ({ kind: 'E', path, lhs: 1, rhs: 2 });
+const edit = (...path: (string | number)[]) => ({ kind: 'E' as const, path, lhs: 1, rhs: 2 });
 
 describe('a diff as text', () => {
   it('has one line for each entry and warning', () => {
@@ -20,11 +21,11 @@ describe('a diff as text', () => {
               { collection: 'old', diff: [{ kind: 'D', path: [], lhs: {} }] },
             ],
             fields: [{ collection: 'a', field: 'b', diff: [edit('meta', 'note'), edit('type'), edit('meta', 'note')] }],
-            relations: [{ collection: 'a', field: 'c\n', related_collection: 'd', diff: [{ kind: 'N' }] }],
+            relations: [{ collection: 'a', field: 'c\n', related_collection: 'd', diff: [{ kind: 'N', rhs: {} }] }],
           },
           [
-            { code: 'A', message: 'first' },
-            { code: 'B', collection: 'a', field: 'b', message: 'second\u001b', action: 'refuse' },
+            answeredFinding({ code: 'A', message: 'first' }),
+            answeredFinding({ code: 'B', collection: 'a', field: 'b', message: 'second\u001b', action: 'refuse' }),
           ],
         ),
       ).split('\n'),
@@ -41,7 +42,7 @@ describe('a diff as text', () => {
   });
 
   it('is empty if it has no entries', () => {
-    expect(isEmpty(document({}, [{ code: 'A', message: 'a' }]))).to.equal(true);
+    expect(isEmpty(document({}, [answeredFinding({ code: 'A', message: 'a' })]))).to.equal(true);
     for (const part of ['collections', 'fields', 'relations'] as const) {
       expect(isEmpty(document({ [part]: [{ collection: 'a', diff: [] }] })), part).to.equal(false);
     }

@@ -1,41 +1,20 @@
 import { expect } from 'chai';
 import { type ShownChange, createTeller, describeEnd } from '../../src/cli/follow-change.js';
+import { answeredChange, answeredProblem, answeredStep } from '../support/answered.js';
 
-const step = (
-  summary: string,
-  state: 'waiting' | 'running' | 'done',
-  more: { done?: number; bytes?: number } = {},
-) => ({
-  summary,
-  state,
-  phase: null,
-  done: more.done ?? null,
-  bytes: more.bytes ?? null,
-});
+type Step = ShownChange['steps'][number];
 
-const request: ShownChange = {
-  id: '5d3f',
+const step = (summary: string, state: Step['state'], more: Partial<Step> = {}): Step =>
+  answeredStep(summary, { state, ...more });
+
+const request = answeredChange({
   state: 'preparing',
-  title: null,
-  plan: null,
-  operation: 'apply-diff',
-  collections: ['large'],
-  author: { name: 'ann' },
-  reason: null,
-  opened_at: '2026-01-01T00:00:00.000Z',
-  result: null,
   steps: [
     step('copy the values', 'done', { bytes: 300 }),
     step('build the index', 'running', { bytes: 100, done: 0.5 }),
     step('tidy up', 'waiting', { bytes: 100 }),
   ],
-  queued_behind: [],
-  waiting_for: [],
-  cleaning: false,
-  warnings: [],
-  errors: null,
-  proposal: null,
-};
+});
 
 const CASES: [what: string, change: Partial<ShownChange>, percent: number, said: string][] = [
   ['a step that runs, by what the steps work through', {}, 70, '2 of 3: build the index'],
@@ -53,9 +32,9 @@ const CASES: [what: string, change: Partial<ShownChange>, percent: number, said:
     'who is in the way',
     {
       waiting_for: [
-        { pid: 7, application_name: 'report', age_seconds: 3 },
-        { pid: 8, application_name: '', age_seconds: 3 },
-        { pid: null, application_name: '', age_seconds: null },
+        { pid: 7, application_name: 'report', age_seconds: 3, collection: 'a' },
+        { pid: 8, application_name: '', age_seconds: 3, collection: 'a' },
+        { pid: null, application_name: '', age_seconds: null, collection: 'a' },
       ],
     },
     70,
@@ -88,14 +67,14 @@ describe('waiting for a change request prints', () => {
 
 describe('the end of a change request prints', () => {
   it('its position in the log', () => {
-    const applied = { ...request, state: 'applied', result: { position: 7, batch: 'b0' } } as ShownChange;
-    expect(describeEnd(applied)).to.equal('Applied: position 7, batch b0.');
+    expect(describeEnd({ ...request, state: 'applied', result: { position: 7, batch: 'b0' } })).to.equal(
+      'Applied: position 7, batch b0.',
+    );
   });
 
   it('that nothing is left of it, and why', () => {
-    const errors = ['One row is in the way.', 'So is another.'].map((message) => ({ code: 'CONFLICT', message }));
-    const failed = { ...request, state: 'failed', errors } as unknown as ShownChange;
-    expect(describeEnd(failed).split('\n')).to.deep.equal([
+    const errors = ['One row is in the way.', 'So is another.'].map(answeredProblem);
+    expect(describeEnd({ ...request, state: 'failed', errors }).split('\n')).to.deep.equal([
       'The change request 5d3f was given up; nothing is left of it.',
       '  One row is in the way.',
       '  So is another.',

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ShownEvent, createPaint, describeBatch, describeEvent } from '../../src/cli/history-text.js';
+import { createPaint, describeBatch, describeEvent } from '../../src/cli/history-text.js';
 
 describe('the timeline text', () => {
   const batch = {
@@ -34,10 +34,13 @@ describe('the timeline text', () => {
 });
 
 describe('an event as text', () => {
-  const event: ShownEvent = {
+  const event = {
     position: 9,
+    id: 'e1',
     batch: 'b1',
     type: 'field.updated',
+    version: 1,
+    data: {},
     collection: 'books',
     field: 'title',
     actor: { id: 'u1', name: 'Eve' },
@@ -48,12 +51,12 @@ describe('an event as text', () => {
     user_agent: null,
     occurred_at: '2026-11-21T08:05:03.123Z',
     hash: 'abc',
+    previous_hash: 'ab',
   };
   const none = { collections: [], fields: [], relations: [] };
 
   it('shows all its members', () => {
-    const shown = (more: Partial<ShownEvent>) =>
-      describeEvent({ ...event, ...more }, none, createPaint(false)).split('\n');
+    const shown = (more: object) => describeEvent({ ...event, ...more }, none, createPaint(false)).split('\n');
     expect(shown({})).to.deep.equal([
       'event 9  field.updated books.title',
       'when     2026-11-21 08:05:03',
@@ -84,7 +87,7 @@ describe('an event as text', () => {
   });
 
   it('shows its change, with colours if they are enabled', () => {
-    const change = {
+    const change: Parameters<typeof describeEvent>[1] = {
       collections: [
         { collection: 'new', diff: [{ kind: 'N', rhs: {} }] },
         { collection: 'old\n', diff: [{ kind: 'D', path: [], lhs: {} }] },
@@ -95,11 +98,11 @@ describe('an event as text', () => {
           field: 'title',
           diff: [
             { kind: 'E', path: ['meta', 'note'], lhs: 'a', rhs: null },
-            { kind: 'A', path: ['meta', 'options'], index: 2, item: { rhs: { x: 1 } } },
+            { kind: 'A', path: ['meta', 'options'], index: 2, item: { kind: 'N', rhs: { x: 1 } } },
           ],
         },
       ],
-      relations: [{ collection: 'books', field: 'author', diff: [{ kind: 'N' }] }],
+      relations: [{ collection: 'books', field: 'author', diff: [{ kind: 'N', rhs: {} }] }],
     };
     const changes = (colours: boolean) => describeEvent(event, change, createPaint(colours)).split('\n').slice(8);
     expect(changes(false)).to.deep.equal([

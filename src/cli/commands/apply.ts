@@ -1,7 +1,9 @@
+import type { z } from 'zod';
+import type { plan as planSchema } from '../../http/openapi/answers/operating.js';
 import { counted } from '../../kernel/counted.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text, texts } from '../command.js';
-import { type DiffDocument, type JudgedWarning, describeWarning, isEmpty } from '../diff-document.js';
+import { type DiffDocument, describeWarning, isEmpty } from '../diff-document.js';
 import { type DocumentBody, parseDocument, readDocument } from '../document.js';
 import { json, oneLine } from '../output.js';
 import { shellWord, stoppedBy } from '../policy.js';
@@ -10,22 +12,7 @@ import { type ShownChange, followChange } from '../follow-change.js';
 import { namedPlace } from '../named-place.js';
 import { placeText } from '../../schema/model/place.js';
 
-export interface Plan {
-  accepted?: boolean | null;
-  events: unknown[];
-  statements: PlannedStatement[];
-  warnings?: JudgedWarning[];
-  /** The steps that run first while the tables are in use. */
-  online?: { steps: { summary: string }[] };
-  errors?: { message: string; extensions?: { collection?: string; field?: string } }[];
-}
-
-interface PlannedStatement {
-  summary: string;
-  loses_data: boolean;
-  collection: string;
-  field: string | null;
-}
+export type Plan = z.output<typeof planSchema>;
 
 export interface Applied {
   batch: string | null;
@@ -155,7 +142,7 @@ export function describeApplied({ batch, position, events, statements }: Applied
 }
 
 /** One line per statement, then the findings, and whether PostgreSQL accepts it. */
-export function describePlan({ events, statements, warnings = [], accepted, errors = [], online }: Plan): string {
+export function describePlan({ events, statements, warnings, accepted, errors = [], online }: Plan): string {
   const lines = statements.map(({ summary }) => oneLine(summary));
   for (const warning of warnings) lines.push(`! ${describeWarning(warning)}`);
   if (online !== undefined)

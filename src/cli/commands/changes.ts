@@ -1,8 +1,10 @@
+import type { z } from 'zod';
+import type { changeSummary } from '../../http/openapi/answers/changes.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
-import { type Said, type ShownChange, describeNow, followChange, readChange } from '../follow-change.js';
+import { type ShownChange, describeNow, followChange, readChange } from '../follow-change.js';
 import { describeWarnings } from '../diff-document.js';
 import { json, oneLine } from '../output.js';
-import { ask, askForAll, reasonHeader } from '../connections/service.js';
+import { askForAll, askForData, reasonHeader } from '../connections/service.js';
 import type { Policy } from '../../schema/policy/index.js';
 import { describePolicy } from '../policy.js';
 import { placeText } from '../../schema/model/place.js';
@@ -22,7 +24,7 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
     collection: text(values, 'collection'),
     author: text(values, 'author'),
   };
-  const data = await askForAll<ShownChange>(invocation, '/changes', { query, limit: Number(limit) });
+  const data = await askForAll<Summary>(invocation, '/changes', { query, limit: Number(limit) });
   if (isSet(values, 'json')) terminal.print(json(data));
   else if (data.length === 0) terminal.print('No change request.');
   else terminal.print(data.map(describe).join('\n'));
@@ -43,7 +45,7 @@ export async function withdraw(invocation: Invocation): Promise<ExitCode> {
   const id = idOf(invocation);
   const headers = reasonHeader(invocation);
   const path = `/changes/${encodeURIComponent(id)}/withdraw`;
-  const { data } = JSON.parse(await ask(invocation, path, { method: 'POST', headers })) as { data: ShownChange };
+  const data = await askForData<ShownChange>(invocation, path, { method: 'POST', headers });
   if (isSet(invocation.values, 'json')) invocation.terminal.print(json(data));
   else
     invocation.terminal.print(
@@ -52,9 +54,11 @@ export async function withdraw(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
+type Summary = z.output<typeof changeSummary>;
+
 const idOf = ({ positionals: [id = ''] }: Invocation): string => id;
 
-function describe({ id, state, title, operation, collections, author, opened_at, reason }: ShownChange): string {
+function describe({ id, state, title, operation, collections, author, opened_at, reason }: Summary): string {
   const when = opened_at.slice(0, 19).replace('T', ' ');
   const line = [
     id,
@@ -108,7 +112,7 @@ function describePlan(planned: NonNullable<ShownChange['planned']>): string[] {
     ...loses.map(({ kept, why_not: reason, ...deleted }) => {
       const name = oneLine(placeText(deleted));
       if (kept) return `deletes ${name}, restorable from the trash`;
-      return `deletes ${name} permanently${reason == null ? '' : `: ${oneLine(reason)}`}`;
+      return `deletes ${name} permanently${reason === null ? '' : `: ${oneLine(reason)}`}`;
     }),
   ];
 }
@@ -121,6 +125,8 @@ function describePolicyChange({ from, to }: { from: Policy; to: Policy }): strin
     ...(after ?? []).filter((line) => before?.includes(line) !== true).map((line) => `  + ${line}`),
   ];
 }
+
+type Said = NonNullable<ShownChange['proposal']>['comments'][number];
 
 const said = ({ by, at, text: words }: Said): string =>
   `${at.slice(0, 19).replace('T', ' ')}  ${oneLine(by.name)}${words === null ? '' : `: ${oneLine(words)}`}`;

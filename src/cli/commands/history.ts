@@ -1,9 +1,11 @@
+import type { z } from 'zod';
+import type { batchPage } from '../../http/openapi/answers/history.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { type DiffDocument, describeDiff, isEmpty } from '../diff-document.js';
 import { type ShownBatch, type ShownEvent, createPaint, describeBatch, describeEvent } from '../history-text.js';
 import { deliver, json } from '../output.js';
 import { isPosition } from '../../kernel/position.js';
-import { ask } from '../connections/service.js';
+import { ask, askForData } from '../connections/service.js';
 
 /** Events per request. */
 const PAGE = 1_000;
@@ -31,7 +33,7 @@ async function* readBatches(invocation: Invocation): AsyncGenerator<ShownBatch> 
   let after: string | undefined;
   do {
     const query = { ...namedPart(values), since, after, limit: String(Math.min(left, PAGE)) };
-    const answer = JSON.parse(await ask(invocation, '/history/batches', { query })) as Page;
+    const answer = JSON.parse(await ask(invocation, '/history/batches', { query })) as z.output<typeof batchPage>;
     yield* answer.data;
     left -= answer.data.length;
     after = answer.meta.next === null ? undefined : String(answer.meta.next);
@@ -43,11 +45,6 @@ function namedPart(values: Invocation['values']) {
   const [collection, field] = [text(values, 'collection'), text(values, 'field')];
   if (field !== undefined && collection === undefined) throw new UsageError('--field needs --collection.');
   return { collection, field };
-}
-
-interface Page {
-  data: ShownBatch[];
-  meta: { next: number | null };
 }
 
 function readLimit(given: string | undefined): number | undefined {
@@ -64,12 +61,12 @@ export async function show(invocation: Invocation): Promise<ExitCode> {
   const [position = ''] = invocation.positionals;
   if (!isPosition(position)) throw new UsageError('POSITION is a number from 1.');
   const { values, terminal } = invocation;
-  const { data } = JSON.parse(await ask(invocation, `/history/events/${position}`)) as { data: ShownEvent };
-  const query = { from: String(data.position - 1), to: position };
+  const event = await askForData<ShownEvent>(invocation, `/history/events/${position}`);
+  const query = { from: String(event.position - 1), to: position };
   const { diff: change } = JSON.parse(await ask(invocation, '/history/diff', { query })) as DiffDocument;
   const colours = terminal.colours === true;
   terminal.print(
-    isSet(values, 'json') ? json({ ...data, diff: change }) : describeEvent(data, change, createPaint(colours)),
+    isSet(values, 'json') ? json({ ...event, diff: change }) : describeEvent(event, change, createPaint(colours)),
   );
   return 0;
 }

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { type ChangeState, isEnded } from '../../schema/change-requests/model.js';
+import { isEnded } from '../../schema/change-requests/model.js';
 import { LEVELS, type Level } from '../../schema/findings/index.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { parseDocument, readDocument } from '../document.js';
@@ -8,7 +8,8 @@ import { deliver } from '../output.js';
 import { stoppedBy } from '../policy.js';
 import { locateIn, mergeFiles } from '../schema-files/merge-files.js';
 import { isUuid } from '../../kernel/uuid.js';
-import { type ServiceRequest, ask } from '../connections/service.js';
+import { type ServiceRequest, ask, readInfo } from '../connections/service.js';
+import { readChange } from '../follow-change.js';
 
 interface Found {
   findings: readonly Shown[];
@@ -85,19 +86,12 @@ async function findOf(
   return answer === '' ? [] : ((JSON.parse(answer) as { warnings?: Shown[] }).warnings ?? []);
 }
 
-interface Request {
-  state: ChangeState;
-  operation: string;
-  online: boolean;
-  document: { content: { input: { body?: object }; purge?: boolean } | null };
-  warnings: Shown[];
-}
-
 /** The findings of a request. For an open diff, they include those of applying it. */
 async function findIn(invocation: Invocation, id: string): Promise<Found> {
-  const { data } = JSON.parse(await ask(invocation, `/changes/${id}`)) as { data: Request };
-  const { operation, document, warnings } = data;
-  const diff = operation === 'apply-diff' && !isEnded(data) ? document.content?.input.body : undefined;
+  const request = await readChange(invocation, id);
+  const { operation, document, warnings, online } = request;
+  const content = document.content as { input: { body?: object }; purge?: boolean } | null;
+  const diff = operation === 'apply-diff' && !isEnded(request) ? content?.input.body : undefined;
   const source = { file: null, text: '' };
   if (diff === undefined) return { findings: warnings, source };
   // The hash in the request is outdated, because a request applies to the current schema.
@@ -106,13 +100,12 @@ async function findIn(invocation: Invocation, id: string): Promise<Found> {
     content: Buffer.from(JSON.stringify({ ...diff, hash: await hashOf(invocation) })),
   };
   // Without `online`, the request's own preparation would block it.
-  const query = { explain: true, online: data.online, purge: document.content?.purge };
+  const query = { explain: true, online, purge: content?.purge };
   return { findings: distinct([...(await findOf(invocation, '/schema/apply', { body, query })), ...warnings]), source };
 }
 
 async function hashOf(invocation: Invocation): Promise<string> {
-  const { data } = JSON.parse(await ask(invocation, '/server/info')) as { data: { hash: string } };
-  return data.hash;
+  return (await readInfo(invocation)).hash;
 }
 
 /** Removes repetitions. */

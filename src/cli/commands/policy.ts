@@ -1,18 +1,20 @@
+import type { z } from 'zod';
+import type { policyTest } from '../../http/openapi/answers/policy.js';
 import type { Policy } from '../../schema/policy/index.js';
 import { type ExitCode, type Invocation, isSet, text } from '../command.js';
-import { type JudgedWarning, describeWarning } from '../diff-document.js';
+import { describeWarning } from '../diff-document.js';
 import { parseDocument, readDocument } from '../document.js';
 import { json, show as print } from '../output.js';
 import { acknowledged, describePolicy } from '../policy.js';
-import { ask, changeHeaders } from '../connections/service.js';
+import { askForData, changeHeaders } from '../connections/service.js';
 import { openRequest } from './proposals.js';
 
 const PATH = '/policy';
 
 /** The current policy; with --json in the format of `set`. */
 export async function show(invocation: Invocation): Promise<ExitCode> {
-  const { data } = JSON.parse(await ask(invocation, PATH)) as { data: Policy };
-  print(invocation, data, () => describePolicy(data));
+  const policy = await askForData<Policy>(invocation, PATH);
+  print(invocation, policy, () => describePolicy(policy));
   return 0;
 }
 
@@ -20,8 +22,8 @@ export async function show(invocation: Invocation): Promise<ExitCode> {
 export async function set(invocation: Invocation): Promise<ExitCode> {
   const headers = changeHeaders(invocation);
   const body = bodyOf(await documentOf(invocation, invocation.positionals[0] ?? '', 'a policy'));
-  const { data } = JSON.parse(await ask(invocation, PATH, { method: 'PUT', headers, body })) as { data: Policy };
-  print(invocation, data, () => describePolicy(data));
+  const policy = await askForData<Policy>(invocation, PATH, { method: 'PUT', headers, body });
+  print(invocation, policy, () => describePolicy(policy));
   return 0;
 }
 
@@ -31,11 +33,7 @@ export async function propose(invocation: Invocation): Promise<ExitCode> {
   return openRequest(invocation, { policy });
 }
 
-interface Tested {
-  outcome: 'allowed' | 'acknowledge' | 'approve' | 'refuse';
-  approvals: number | null;
-  findings: JudgedWarning[];
-}
+type Tested = z.output<typeof policyTest>;
 
 /** 3 unless the change is simply allowed. Changes nothing. */
 export async function test(invocation: Invocation): Promise<ExitCode> {
@@ -52,10 +50,10 @@ export async function test(invocation: Invocation): Promise<ExitCode> {
     online: isSet(values, 'online'),
     force: isSet(values, 'force'),
   };
-  const answer = await ask(invocation, `${PATH}/test`, { method: 'POST', query, body: bodyOf(asked) });
-  const { data } = JSON.parse(answer) as { data: Tested };
-  print(invocation, data, () => describeTest(data));
-  return data.outcome === 'allowed' ? 0 : 3;
+  const sent = { method: 'POST', query, body: bodyOf(asked) } as const;
+  const tested = await askForData<Tested>(invocation, `${PATH}/test`, sent);
+  print(invocation, tested, () => describeTest(tested));
+  return tested.outcome === 'allowed' ? 0 : 3;
 }
 
 const documentOf = async (invocation: Invocation, file: string, wanted?: 'a policy'): Promise<object> =>

@@ -1,6 +1,8 @@
+import type { z } from 'zod';
+import type { actedOn, reverting } from '../../http/openapi/answers/changes.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import type { DocumentBody } from '../document.js';
-import { type ShownChange, followChange, readChange } from '../follow-change.js';
+import { followChange, readChange } from '../follow-change.js';
 import { json, oneLine } from '../output.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type Answered, askFully, changeHeaders } from '../connections/service.js';
@@ -108,19 +110,14 @@ export async function revert(invocation: Invocation): Promise<ExitCode> {
   const { terminal, values } = invocation;
   const title = text(values, 'title');
   const path = `/changes/${encodeURIComponent(idOf(invocation))}/revert`;
-  const { data } = await send(invocation, path, title === undefined ? {} : { title });
-  const { returns } = data as ShownChange & Returning;
-  const back = returns.map(({ kept_until: until, ...returned }) => {
+  const { data } = await send<z.output<typeof reverting>>(invocation, path, title === undefined ? {} : { title });
+  const back = data.returns.map(({ kept_until: until, ...returned }) => {
     const what = oneLine(placeText(returned));
     return `${what} comes back from the trash${until === null ? '' : `, which has it until ${until}`}`;
   });
   const told = `Proposed: change request ${data.id}, plan ${data.plan}. Nothing is changed before it is applied.`;
   terminal.print(isSet(values, 'json') ? json(data) : [told, ...back].join('\n'));
   return 0;
-}
-
-interface Returning {
-  returns: { collection: string; field: string | null; kept_until: string | null }[];
 }
 
 interface Act {
@@ -138,15 +135,15 @@ async function act(invocation: Invocation, action: string, { body, told }: Act):
 
 const idOf = ({ positionals: [id = ''] }: Invocation): string => id;
 
-async function send(
+async function send<T = z.output<typeof actedOn>>(
   invocation: Invocation,
   path: string,
   body?: object,
-): Promise<Pick<Answered, 'status'> & { data: ShownChange }> {
+): Promise<Pick<Answered, 'status'> & { data: T }> {
   const headers = changeHeaders(invocation);
   const content = body && { type: 'application/json', content: Buffer.from(JSON.stringify(body)) };
   const answer = await askFully(invocation, path, { method: 'POST', headers, ...(content && { body: content }) });
-  const { data } = JSON.parse(answer.text) as { data?: ShownChange };
+  const { data } = JSON.parse(answer.text) as { data?: T };
   if (data === undefined) throw new OperatorError('The service answered something else than a change request.');
   return { status: answer.status, data };
 }

@@ -1,5 +1,7 @@
+import type { z } from 'zod';
+import type { renamedCollection, renamedField } from '../../http/openapi/answers/schema.js';
 import { type ExitCode, type Invocation, isSet } from '../command.js';
-import { type JudgedWarning, describeWarning } from '../diff-document.js';
+import { describeWarning } from '../diff-document.js';
 import { placeText } from '../../schema/model/place.js';
 import { namedPlace } from '../named-place.js';
 import { ask, changeHeaders } from '../connections/service.js';
@@ -16,7 +18,7 @@ export async function rename(invocation: Invocation): Promise<ExitCode> {
     terminal.print(answer.trimEnd());
     return 0;
   }
-  const { warnings = [] } = JSON.parse(answer) as { warnings?: JudgedWarning[] };
+  const { warnings = [] } = JSON.parse(answer) as z.output<typeof renamedCollection | typeof renamedField>;
   const now = place.field === undefined ? { collection: to } : { ...place, field: to };
   terminal.print(`${placeText(place)} is ${placeText(now)} now.`);
   for (const warning of warnings) terminal.note(`! ${describeWarning(warning)}`);

@@ -1,20 +1,14 @@
+import type { z } from 'zod';
+import type { restored, trashEntry } from '../../http/openapi/answers/trash.js';
+import type { Plan } from './apply.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text, texts } from '../command.js';
 import { type JudgedWarning, describeWarning } from '../diff-document.js';
 import { json, oneLine, table } from '../output.js';
-import { ask, askForAll, changeHeaders, reasonHeader } from '../connections/service.js';
+import { ask, askForAll, askForData, changeHeaders, reasonHeader } from '../connections/service.js';
 import { isPosition } from '../../kernel/position.js';
 import { placeText } from '../../schema/model/place.js';
 
-interface Entry {
-  position: number;
-  collection: string;
-  field: string | null;
-  deleted_at: string;
-  kept_until: string;
-  rows: number | null;
-  bytes: number | null;
-  deleted_by: { name: string } | null;
-}
+type Entry = z.output<typeof trashEntry>;
 
 /** Newest first. */
 export async function list(invocation: Invocation): Promise<ExitCode> {
@@ -37,11 +31,7 @@ export const row = ({ position, rows, bytes, deleted_at, deleted_by, kept_until,
   kept_until,
 ];
 
-interface Restored {
-  data?: { collection: string; field?: string };
-  statements?: { summary: string }[];
-  warnings?: JudgedWarning[];
-}
+type Restored = z.output<typeof restored>;
 
 /** Restores a deletion, or shows its plan with --dry-run. */
 export async function restore(invocation: Invocation): Promise<ExitCode> {
@@ -59,14 +49,15 @@ export async function restore(invocation: Invocation): Promise<ExitCode> {
     terminal.print(answer.trimEnd());
     return 0;
   }
-  show(terminal, JSON.parse(answer) as Restored);
+  show(terminal, JSON.parse(answer) as Restored | Plan);
   return 0;
 }
 
-function show({ print, note }: Invocation['terminal'], { data, statements = [], warnings = [] }: Restored): void {
-  const tell = data === undefined ? print : note;
-  if (data === undefined) print(statements.map(({ summary }) => summary).join('\n'));
-  else print(`${placeText(data)} is back${isEmpty(warnings) ? ', empty' : ''}.`);
+function show({ print, note }: Invocation['terminal'], answer: Restored | Plan): void {
+  const { warnings = [] } = answer;
+  const tell = 'data' in answer ? note : print;
+  if ('data' in answer) print(`${placeText(answer.data)} is back${isEmpty(warnings) ? ', empty' : ''}.`);
+  else print(answer.statements.map(({ summary }) => summary).join('\n'));
   for (const warning of warnings) tell(`! ${describeWarning(warning)}`);
 }
 
@@ -78,8 +69,8 @@ const isEmpty = (warnings: readonly JudgedWarning[]): boolean =>
 export async function purge(invocation: Invocation): Promise<ExitCode> {
   const { terminal } = invocation;
   const position = positionIn(invocation);
-  const { data } = JSON.parse(await ask(invocation, `/trash/${position}`)) as { data: Entry };
-  const question = `${placeText(data)} will be gone for good. To go on, type "lose it": `;
+  const entry = await askForData<Entry>(invocation, `/trash/${position}`);
+  const question = `${placeText(entry)} will be gone for good. To go on, type "lose it": `;
   if (terminal.ask !== undefined && (await terminal.ask(question)).trim() !== 'lose it') {
     terminal.note('Nothing was changed.');
     return 2;
@@ -88,7 +79,7 @@ export async function purge(invocation: Invocation): Promise<ExitCode> {
   terminal.print(
     isSet(invocation.values, 'json')
       ? json({ purged: position })
-      : `${placeText(data)} of position ${position} is gone.`,
+      : `${placeText(entry)} of position ${position} is gone.`,
   );
   return 0;
 }

@@ -8,7 +8,7 @@ import { OperatorError } from '../../kernel/operator-error.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { describeHeld, readCheckpoints } from '../checkpoint-files.js';
 import { json } from '../output.js';
-import { ask, send } from '../connections/service.js';
+import { ask, readInfo, send } from '../connections/service.js';
 
 interface Against {
   url: string;
@@ -77,10 +77,10 @@ async function* linesOf(content: string): AsyncGenerator<string> {
 
 /** Compares line by line in constant memory: the service writes the same bytes for the same events. */
 async function compare(invocation: Invocation, url: string, file: string): Promise<Against> {
-  const info = JSON.parse(await ask(at(invocation, url), '/server/info')) as { data: { position: number } };
+  const { position: head } = await readInfo(at(invocation, url));
   const theirs = await exported(invocation, url);
   const difference = await firstDifference(readLines(createReadStream(file)), theirs);
-  return { url, ok: difference === null, head: info.data.position, ...difference };
+  return { url, ok: difference === null, head, ...difference };
 }
 
 const at = (invocation: Invocation, url: string): Invocation => ({

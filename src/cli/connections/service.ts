@@ -2,6 +2,9 @@ import { once } from 'node:events';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { text as readText } from 'node:stream/consumers';
+import type { z } from 'zod';
+import type { info } from '../../http/openapi/answers/operating.js';
+import type { Errors } from '../../http/openapi/answers/errors.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type Invocation, PolicyRefusedError, UsageError, text } from '../command.js';
 import { oneLine } from '../output.js';
@@ -53,6 +56,18 @@ export async function ask(invocation: Invocation, path: string, request: Service
   return (await askFully(invocation, path, request)).text;
 }
 
+/**
+ * The `data` of a JSON response. Its type comes from the OpenAPI document and is not verified, because the service may
+ * have another release.
+ */
+export async function askForData<T>(invocation: Invocation, path: string, request: ServiceRequest = {}): Promise<T> {
+  return (JSON.parse(await ask(invocation, path, request)) as { data: T }).data;
+}
+
+/** What runs at the service, and the state of its schema. */
+export const readInfo = (invocation: Invocation): Promise<z.output<typeof info>> =>
+  askForData(invocation, '/server/info');
+
 /** Items per page. */
 const PAGE = 1_000;
 
@@ -69,9 +84,9 @@ export async function askForAll<T>(
   while (found.length < limit) {
     const size = Math.min(PAGE, limit - found.length);
     const page = { ...query, offset: String(found.length), limit: String(size) };
-    const { data } = JSON.parse(await ask(invocation, path, { query: page })) as { data: T[] };
-    for (const item of data) found.push(item);
-    if (data.length < size) break;
+    const items = await askForData<T[]>(invocation, path, { query: page });
+    for (const item of items) found.push(item);
+    if (items.length < size) break;
   }
   return found;
 }
@@ -101,8 +116,7 @@ function refusedBy({ status, text: content }: Answered): OperatorError {
 
 function isByPolicy(status: number, content: string): boolean {
   if (status !== 422) return false;
-  const { errors } = JSON.parse(content) as { errors: { extensions?: { code?: string } }[] };
-  return errors[0]?.extensions?.code === 'POLICY_REFUSED';
+  return (JSON.parse(content) as Errors).errors[0]?.extensions.code === 'POLICY_REFUSED';
 }
 
 /**
@@ -182,10 +196,12 @@ function baseOf(given: string): string {
   return given.endsWith('/') ? given : `${given}/`;
 }
 
+type Problem = Errors['errors'][number];
+
 /** The service's own error messages, if the response is from a service. */
 export function refusal(status: number, content: string): string {
   try {
-    const { errors } = JSON.parse(content) as { errors: { message: string; extensions?: { path?: string } }[] };
+    const { errors } = JSON.parse(content) as { errors: (Pick<Problem, 'message'> & Partial<Problem>)[] };
     return errors.map(({ message, extensions }) => asOption(message, extensions?.path)).join('\n');
   } catch {
     return `The answer was ${status}, and not from this service.`;

@@ -1,5 +1,8 @@
-import type { Finding } from '../../schema/findings/index.js';
+import type { z } from 'zod';
+import type { finding } from '../../http/openapi/answers/schema.js';
 import { placeText } from '../../schema/model/place.js';
+
+type Finding = z.output<typeof finding>;
 
 /** Earlier releases return no level. */
 export type Shown = Pick<Finding, 'code' | 'message'> & Partial<Finding>;

@@ -1,4 +1,5 @@
 /** Merges the changes of a folder with those that others made on a running service since their base. */
+import type { Errors } from '../../http/openapi/answers/errors.js';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OperatorError } from '../../kernel/operator-error.js';
@@ -7,7 +8,7 @@ import { type Invocation, UsageError, isSet, text } from '../command.js';
 import type { Locate } from '../findings/index.js';
 import type { DiffDocument } from '../diff-document.js';
 import { parseDocument, readDocument } from '../document.js';
-import { type Answered, ask, askAnyway, refusal } from '../connections/service.js';
+import { type Answered, askAnyway, readInfo, refusal } from '../connections/service.js';
 import { LOCK } from './lock.js';
 import { type SchemaFiles, readSchemaFiles } from './read-folder.js';
 import { counted } from '../../kernel/counted.js';
@@ -86,7 +87,7 @@ export interface MergedFiles {
  */
 export async function mergeFiles(invocation: Invocation, directory: string): Promise<MergedFiles> {
   const files = await readSchemaFiles(directory);
-  const release = files.lock?.release ?? (await releaseOf(invocation));
+  const release = files.lock?.release ?? (await readInfo(invocation)).release;
   const snapshotOf = ({ parts, lock }: Pick<SchemaFiles, 'parts' | 'lock'>) => ({
     version: 1,
     service: lock?.release ?? release,
@@ -96,11 +97,6 @@ export async function mergeFiles(invocation: Invocation, directory: string): Pro
   const body = { base: await baseOf(invocation, directory, files, snapshotOf), theirs: snapshotOf(files) };
   const answer = await merged(invocation, body, files);
   return { answer: answer.text, document: JSON.parse(answer.text) as DiffDocument, files };
-}
-
-async function releaseOf(invocation: Invocation): Promise<string> {
-  const { data } = JSON.parse(await ask(invocation, '/server/info')) as { data: { release: string } };
-  return data.release;
 }
 
 /** Resolved conflicts can reveal others: first names, then members, then rule violations. */
@@ -154,11 +150,6 @@ async function namedBase(invocation: Invocation, given: string, snapshotOf: Snap
   return snapshotOf(await readSchemaFiles(given));
 }
 
-interface Refusal {
-  message: string;
-  extensions: { code: string; path?: string };
-}
-
 function why({ status, text: content }: Answered, files: SchemaFiles): string {
   const conflicts = conflictsIn(content);
   if (conflicts.length > 0) return describeConflicts(conflicts, files);
@@ -171,16 +162,16 @@ function why({ status, text: content }: Answered, files: SchemaFiles): string {
 const OF_ANOTHER_LOG =
   'dps.lock is of another service, or its log is another one now. Name what the files are changes of: --base DIR, as they were before; or --base now, which makes the service what the files say, whatever others changed there.';
 
-function errorsIn(content: string): Refusal[] {
+function errorsIn(content: string): Errors['errors'] {
   try {
-    return (JSON.parse(content) as { errors: Refusal[] }).errors;
+    return (JSON.parse(content) as Errors).errors;
   } catch {
     return [];
   }
 }
 
 /** With file and line if it concerns the files. */
-function located({ message, extensions: { path } }: Refusal, files: SchemaFiles): string {
+function located({ message, extensions: { path } }: Errors['errors'][number], files: SchemaFiles): string {
   if (path === undefined) return message;
   const [member, ...steps] = parsePlace(path);
   const place = member === 'theirs' ? (steps[0] === 'service' ? LOCK : files.placeOf(steps)) : null;

@@ -1,6 +1,7 @@
+import type { ShownEvent } from '../history-text.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import type { Invocation } from '../command.js';
-import { ask, askFully } from '../connections/service.js';
+import { askForData, askFully } from '../connections/service.js';
 import { type SnapshotParts, documentsOf } from './contents.js';
 import { fileNameOf, FOLDER, textOf } from './read-folder.js';
 import { LOCK, type Lock, writeLock } from './lock.js';
@@ -34,7 +35,6 @@ export const withLock = ({ files, lock }: PresentFiles): Map<string, string> =>
 /** `42-3f9a…`: a position of this log. */
 async function placeOf(invocation: Invocation, position: string): Promise<string> {
   if (position === '0') return position;
-  const answer = await ask(invocation, `/history/events/${encodeURIComponent(position)}`);
-  const { data } = JSON.parse(answer) as { data: { hash: string } };
-  return `${position}-${data.hash}`;
+  const { hash } = await askForData<ShownEvent>(invocation, `/history/events/${encodeURIComponent(position)}`);
+  return `${position}-${hash}`;
 }

@@ -8,7 +8,7 @@ import { beyond, filterOf, filters, type Order, order, positionOf, type } from '
 import { cursor, pageSize } from '../request/history-query.js';
 import { jsonTextsAnswer } from '../answer/json-text.js';
 import { listed } from '../documents/list.js';
-import { batch, changedBatch, logPage } from '../openapi/answers/history.js';
+import { batchPage, changedBatch, logPage } from '../openapi/answers/history.js';
 import { type Route, route } from '../route.js';
 
 const batchesQuery = z.strictObject({
@@ -51,7 +51,7 @@ function batchesRoute({ history }: HttpDeps): Route {
     summary: 'List accepted commands',
     access: 'auditor',
     query: batchesQuery,
-    answers: { 200: logPage(batch) },
+    answers: { 200: batchPage },
     async handle({ query: { after: place, limit, order, q, ...rest } }) {
       const after = await positionOf(place, history);
       const filter = { ...(await filterOf(history, rest)), text: q || undefined };

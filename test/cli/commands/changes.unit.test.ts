@@ -1,39 +1,29 @@
 import { expect } from 'chai';
 import { describeWhole } from '../../../src/cli/commands/changes.js';
 import type { ShownChange } from '../../../src/cli/follow-change.js';
+import {
+  answeredChange,
+  answeredFinding,
+  answeredPlanned,
+  answeredProblem,
+  answeredProposal,
+  answeredStatement,
+  answeredStep as step,
+} from '../../support/answered.js';
 
-const REQUEST: ShownChange = {
-  id: '5d3f',
-  state: 'applied',
-  title: null,
-  plan: null,
-  operation: 'apply-diff',
-  collections: ['a', 'b'],
-  author: { name: 'ann\u001b' },
-  reason: null,
-  opened_at: '2026-01-02T03:04:05.678Z',
-  result: null,
-  steps: [],
-  queued_behind: [],
-  waiting_for: [],
-  cleaning: false,
-  warnings: [],
-  errors: null,
-  proposal: null,
-};
+const REQUEST = { collections: ['a', 'b'], author: { id: 'u1', name: 'ann\u001b' } };
 
-const shown = (change: Partial<ShownChange>): string[] => describeWhole({ ...REQUEST, ...change }).split('\n');
+const shown = (change: Partial<ShownChange>): string[] =>
+  describeWhole(answeredChange({ ...REQUEST, ...change })).split('\n');
 
 const HEAD = String.raw`5d3f  applied    2026-01-02 03:04:05  ann\u001b  apply-diff (a, b)`;
-const step = (summary: string, more: Partial<ShownChange['steps'][number]> = {}): ShownChange['steps'][number] => ({
-  summary,
-  state: 'waiting',
-  done: null,
-  phase: null,
-  bytes: null,
-  ...more,
+const said = (name: string, text: string | null) => ({
+  by: { id: name, name },
+  at: '2026-01-02T03:04:05.678Z',
+  position: 1,
+  text,
 });
-const said = (name: string, text: string | null) => ({ by: { name }, at: '2026-01-02T03:04:05.678Z', text });
+const approved = { plan: 'p1', online: false, credential: 'password' } as const;
 
 describe('a change request in dps output', () => {
   it('has one line if there is no more to show', () => {
@@ -53,7 +43,7 @@ describe('a change request in dps output', () => {
     ];
     const lines = ['  [x] copy', String.raw`  [>] fill\u0007  47 %  (rows)`, '  [>] wait', '  [ ] end'];
     expect(shown({ steps })).to.deep.equal([HEAD, ...lines]);
-    for (const state of ['preparing', 'prepared']) {
+    for (const state of ['preparing', 'prepared'] as const) {
       expect(shown({ state, steps }).slice(1)).to.deep.equal([...lines, String.raw`now: 2 of 4: fill\u0007`]);
     }
     expect(shown({ state: 'queued' })[1]).to.equal('now: waits for its turn');
@@ -62,24 +52,22 @@ describe('a change request in dps output', () => {
   it('lists its findings, errors and result', () => {
     expect(
       shown({
-        warnings: [{ code: 'A', collection: 'a', message: 'm' }],
-        errors: [{ message: 'one\n' }, { message: 'two' }],
+        warnings: [answeredFinding({ code: 'A', collection: 'a', message: 'm' })],
+        errors: [answeredProblem('one\n'), answeredProblem('two')],
         result: { position: 7, batch: 'b7' },
       }).slice(1),
     ).to.deep.equal(['! A a: m', String.raw`failed: one\n`, 'failed: two', 'applied: position 7, batch b7']);
   });
 
   it('lists comments, approvals and the current plan of a proposal', () => {
-    const proposal = {
+    const proposal = answeredProposal({
       approvals_needed: 2,
       approvals_counted: 1,
       approvals: [
-        { ...said('bob', null), counts: true, why_not: null },
-        { ...said('eve\n', 'fine\n'), counts: false, why_not: 'another plan' },
+        { ...said('bob', null), ...approved, counts: true, why_not: null },
+        { ...said('eve\n', 'fine\n'), ...approved, counts: false, why_not: 'another plan' },
       ],
-      rejection: null,
-      comments: [],
-    };
+    });
     const when = '2026-01-02 03:04:05';
     const approvals = [
       'approvals: 1 (2 where the policy asks for them)',
@@ -87,17 +75,18 @@ describe('a change request in dps output', () => {
       String.raw`  ${when}  eve\n: fine\n (doesn't count: another plan)`,
     ];
     expect(shown({ plan: 'p1', proposal }).slice(1)).to.deep.equal(['plan p1', ...approvals]);
-    const planned = {
+    const statement = { summary: 'drop column a.b', sql: 'ALTER TABLE a DROP COLUMN b', lock: 'ACCESS EXCLUSIVE' };
+    const planned = answeredPlanned({
       fresh: false,
-      statements: [{ summary: 'drop column a.b', sql: 'ALTER TABLE a DROP COLUMN b', lock: 'ACCESS EXCLUSIVE' }],
-      findings: [{ code: 'A', message: 'm' }],
-      errors: [{ message: 'there is no b' }],
+      statements: [answeredStatement(statement)],
+      findings: [answeredFinding({ code: 'A', message: 'm' })],
+      errors: [answeredProblem('there is no b')],
       loses: [
         { collection: 'a', field: 'b', kept: false, why_not: 'it has no primary key' },
-        { collection: 'a', field: 'x', kept: false },
-        { collection: 'c', field: null, kept: true },
+        { collection: 'a', field: 'x', kept: false, why_not: null },
+        { collection: 'c', field: null, kept: true, why_not: null },
       ],
-    };
+    });
     expect(
       shown({
         plan: 'p1',
@@ -119,7 +108,9 @@ describe('a change request in dps output', () => {
       `  ${when}  fay: well`,
       `  ${when}  gus`,
     ]);
-    const quiet = { ...planned, fresh: true, statements: [], findings: [], errors: null, loses: [] };
-    expect(shown({ plan: 'p1', planned: quiet, proposal }).slice(1)).to.deep.equal(['plan p1', ...approvals]);
+    expect(shown({ plan: 'p1', planned: answeredPlanned({}), proposal }).slice(1)).to.deep.equal([
+      'plan p1',
+      ...approvals,
+    ]);
   });
 });

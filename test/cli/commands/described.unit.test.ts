@@ -11,6 +11,13 @@ import { type Status, describeStatus } from '../../../src/cli/commands/status.js
 import { row } from '../../../src/cli/commands/trash.js';
 import { finding } from '../../../src/doctor/finding.js';
 import { DEFAULT_POLICY } from '../../../src/schema/policy/index.js';
+import {
+  answeredFinding,
+  answeredPlan,
+  answeredProblem,
+  answeredStatement,
+  answeredStep,
+} from '../../support/answered.js';
 
 const HASH = 'ab'.repeat(32);
 const HEAD = { position: 7, hash: HASH, occurred_at: '2026-01-02T03:04:05.678Z' };
@@ -232,25 +239,27 @@ describe('dps adopt', () => {
 });
 
 describe('dps apply', () => {
-  const statement = (summary: string) => ({ summary, loses_data: false, collection: 'a', field: null });
-
   it('shows the plan and whether PostgreSQL accepts it', () => {
-    const plan = { events: [1, 2], statements: [statement('create table a')] };
+    const event = { type: 'collection.created', version: 1, collection: 'a', field: null, data: {} } as const;
+    const plan = answeredPlan({
+      events: [event, event],
+      statements: [answeredStatement({ summary: 'create table a' })],
+    });
     expect(lines(describePlan(plan))).to.deep.equal([
       'create table a',
       'Plan: 2 events, 1 statement. PostgreSQL accepts it.',
     ]);
-    const warnings = [{ code: 'X', collection: 'a', field: 'b', message: 'careful' }];
-    const errors = [{ message: 'it can not be' }];
+    const warnings = [answeredFinding({ code: 'X', collection: 'a', field: 'b', message: 'careful' })];
+    const errors = [answeredProblem('it can not be')];
     expect(lines(describePlan({ ...plan, warnings, accepted: false, errors }))).to.deep.equal([
       'create table a',
       '! X a.b: careful',
       'Plan: 2 events, 1 statement. PostgreSQL refuses it:',
       '  it can not be',
     ]);
-    expect(
-      lines(describePlan({ ...plan, accepted: true, errors, online: { steps: [{ summary: 'copy' }] } })),
-    ).to.deep.equal([
+    const { kind, collection, field, summary, rows, bytes } = answeredStep('copy');
+    const online = { collections: ['a'], steps: [{ kind, collection, field, summary, rows, bytes }] };
+    expect(lines(describePlan({ ...plan, accepted: true, errors, online }))).to.deep.equal([
       'create table a',
       'Prepared first, while the tables are used:',
       '  copy',
@@ -342,7 +351,7 @@ describe('dps policy', () => {
     expect(said('approve')).to.equal('The policy wants approvals of a change request (2).');
     expect(said('approve', null)).to.equal('The policy wants approvals of a change request.');
     expect(said('refuse')).to.equal('The policy refuses it.');
-    const findings = [{ code: 'X', collection: 'a', message: 'careful' }];
+    const findings = [answeredFinding({ code: 'X', collection: 'a', message: 'careful' })];
     expect(lines(describeTest({ outcome: 'refuse', approvals: null, findings }))[0]).to.equal('! X a: careful');
   });
 });
@@ -378,15 +387,20 @@ describe('dps rebuild', () => {
 
 describe('dps trash', () => {
   it('shows a row for each table and field, and marks unknown values', () => {
-    const entry = {
+    const entry: Parameters<typeof row>[0] = {
       position: 3,
+      kind: 'collection',
+      identity: 'i',
+      batch: 'b',
+      publications: [],
+      foreign_keys: [],
       collection: 'a',
       field: null,
       deleted_at: 'then',
       kept_until: 'later',
       rows: 0,
       bytes: 8_192,
-      deleted_by: { name: 'Ada\n' },
+      deleted_by: { id: 'u1', name: 'Ada\n' },
     };
     expect(row(entry)).to.deep.equal(['3', 'a', '0', '8192', 'then', String.raw`Ada\n`, 'later']);
     expect(row({ ...entry, field: 'f', rows: null, bytes: null, deleted_by: null })).to.deep.equal([

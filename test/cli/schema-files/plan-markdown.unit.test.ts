@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { answeredFinding } from '../../support/answered.js';
 import { planMarkdown } from '../../../src/cli/commands/plan.js';
 
 const NO_DIFF = { collections: [], fields: [], relations: [] };
@@ -9,23 +10,23 @@ describe('a plan as Markdown', () => {
       hash: '',
       diff: {
         collections: [
-          { collection: 'new|one', diff: [{ kind: 'N' }] },
-          { collection: 'old', diff: [{ kind: 'D', path: [] }] },
+          { collection: 'new|one', diff: [{ kind: 'N', rhs: {} }] },
+          { collection: 'old', diff: [{ kind: 'D', path: [], lhs: {} }] },
         ],
         fields: [
           {
             collection: 'a',
             field: '<b>',
             diff: [
-              { kind: 'E', path: ['meta', 'note'] },
-              { kind: 'E', path: ['type'] },
-              { kind: 'A', path: ['type'] },
+              { kind: 'E', path: ['meta', 'note'], lhs: 1, rhs: 2 },
+              { kind: 'E', path: ['type'], lhs: 1, rhs: 2 },
+              { kind: 'A', path: ['type'], index: 0, item: { kind: 'N', rhs: 1 } },
             ],
           },
         ],
-        relations: [{ collection: 'a', field: 'c', diff: [{ kind: 'N' }] }],
+        relations: [{ collection: 'a', field: 'c', diff: [{ kind: 'N', rhs: {} }] }],
       },
-      warnings: [{ code: 'LOSES_DATA', collection: 'old', message: 'see @you,  [there](x)' }],
+      warnings: [answeredFinding({ code: 'LOSES_DATA', collection: 'old', message: 'see @you,  [there](x)' })],
     });
     expect(plan.split('\n')).to.deep.equal([
       '### Schema plan: 4 changes',
@@ -47,12 +48,15 @@ describe('a plan as Markdown', () => {
     expect(planMarkdown({ hash: '', diff: NO_DIFF })).to.equal(
       '### Schema plan\n\nNothing to do: the schema is so already.',
     );
-    const one = planMarkdown({ hash: '', diff: { ...NO_DIFF, fields: [{ collection: 'a', diff: [{ kind: 'N' }] }] } });
+    const one = planMarkdown({
+      hash: '',
+      diff: { ...NO_DIFF, fields: [{ collection: 'a', field: 'b', diff: [{ kind: 'N', rhs: {} }] }] },
+    });
     expect(one.split('\n')).to.have.lengthOf(5);
     expect(one).to.match(/^### Schema plan: 1 change\n/);
     const collections = Array.from({ length: 2_000 }, (_, index) => ({
       collection: `collection ${1_000 + index}`,
-      diff: [{ kind: 'N' }],
+      diff: [{ kind: 'N' as const, rhs: {} }],
     }));
     const cut = planMarkdown({ hash: '', diff: { ...NO_DIFF, collections } });
     const lines = cut.split('\n');

@@ -164,6 +164,8 @@ const next = z.strictObject({ next: position.nullable() });
 
 export const logPage = <S extends z.ZodType>(shape: S) => z.strictObject({ data: z.array(shape), meta: next });
 
+export const batchPage = logPage(batch);
+
 /** From creation to deletion of a collection, under all its names. */
 const life = z
   .strictObject({
