@@ -45,6 +45,8 @@ export function mayBeSpelled(field: ColumnField, column: CatalogColumn): boolean
     [generated, column.generated?.expression],
   ];
   const isOther = pairs.some(([ours, there]) => ours != null && there != null && ours !== there);
+  // PostgreSQL stores no default for the NULL of a type that is no domain.
+  if (extras?.default !== undefined && column.default === null) return true;
   return isOther || (extras?.collation !== undefined && extras.collation !== column.collation);
 }
 
@@ -62,7 +64,7 @@ function defaultMember(
 ): [string, Json, Json] {
   const { default_value: value, extras } = field.schema;
   if (extras?.default === undefined) return ['schema.default_value', value, defaultOf(field, column)];
-  if (column.default !== null && column.default === spelled?.default) return ['schema.default_value', null, null];
+  if (spelled !== undefined && column.default === spelled.default) return ['schema.default_value', null, null];
   return ['schema.default_value', { sql: extras.default }, column.default === null ? null : { sql: column.default }];
 }
 

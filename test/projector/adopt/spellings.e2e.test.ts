@@ -176,6 +176,32 @@ describe('SQL definitions', function () {
     expect((await diff(snapshot(rewritten))).diff).to.deep.equal(NOTHING);
   });
 
+  it('of a default NULL are no drift, which PostgreSQL stores for domains only', async () => {
+    const needs = [{ kind: 'domain', name: 'positive', type: 'integer', default: '1' }];
+    const fields = ['integer', 'text', 'positive'].map((data_type) => ({
+      field: `null_${data_type}`,
+      type: data_type === 'positive' ? 'unknown' : data_type,
+      schema: { data_type, extras: { default: 'NULL' } },
+    }));
+    await api.ok(
+      'POST',
+      '/schema/apply',
+      await diff({
+        ...head,
+        collections: [{ collection: 'nulls', schema: { extras: { needs } } }],
+        fields: fields.map((field) => ({ collection: 'nulls', ...field })),
+        relations: [],
+      }),
+    );
+    expect(await api.sql(`SELECT pg_get_expr(adbin, adrelid) AS text FROM pg_attrdef`)).to.deep.include({
+      text: 'NULL::integer',
+    });
+    await expectUndisturbed();
+    await api.sql('ALTER TABLE nulls ALTER null_positive DROP DEFAULT');
+    const { tables: found } = await api.ok<{ tables: { differences: { field: string }[] }[] }>('GET', '/schema/drift');
+    expect(found.flatMap(({ differences }) => differences.map(({ field }) => field))).to.deep.equal(['null_positive']);
+  });
+
   it('with another spelling are not part of drift', async () => {
     const spell = SPELLINGS['with names in quotes'] as Spell;
     await apply(snapshot(spell));
