@@ -46,7 +46,7 @@ export function mayBeSpelled(field: ColumnField, column: CatalogColumn): boolean
   ];
   const isOther = pairs.some(([ours, there]) => ours != null && there != null && ours !== there);
   // PostgreSQL stores no default for the NULL of a type that is no domain.
-  if (extras?.default !== undefined && column.default === null) return true;
+  if (column.default === null && /\bnull\b/i.test(extras?.default ?? '')) return true;
   return isOther || (extras?.collation !== undefined && extras.collation !== column.collation);
 }
 

@@ -47,6 +47,10 @@ describe('a column equal to the log', () => {
       },
     ],
     [
+      'with a default NULL, which PostgreSQL does not store',
+      { fields: [withExtras(text(), { default: 'NULL' })], columns: [there()], spelled: { a: { default: null } } },
+    ],
+    [
       'whose collation PostgreSQL spells otherwise',
       {
         fields: [withExtras(text(), { collation: 'pg_catalog."C"' })],
@@ -138,7 +142,7 @@ describe('a column that differs from the log', () => {
     ],
     [
       'by a default in words that went, whatever PostgreSQL calls it',
-      { fields: [withExtras(text(), { default: 'f()' })], columns: [there()], spelled: { a: { default: null } } },
+      { fields: [withExtras(text(), { default: 'f()' })], columns: [there()], spelled: { a: { default: 'g()' } } },
       ['a', 'schema.default_value', { sql: 'f()' }, null],
     ],
     [
@@ -287,6 +291,7 @@ describe("PostgreSQL's spelling", () => {
     expect(asked(withExtras(text(), {}, { data_type: 'pg_catalog.text' }), there())).to.equal(true);
     expect(asked(withExtras(text(), { default: 'f()' }), there({ default: 'g()' }))).to.equal(true);
     expect(asked(text({ generation_expression: 'x' }), generated('y'))).to.equal(true);
+    expect(asked(withExtras(text(), { default: 'NULL' }), there())).to.equal(true);
     expect(asked(withExtras(text(), { collation: '"C"' }), there())).to.equal(true);
   });
 
