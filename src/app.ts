@@ -1,44 +1,125 @@
-/** Assembles the service from its parts. */
+/* Assembles the service from its parts. */
 import type { KeyObject } from 'node:crypto';
 import type pg from 'pg';
 import { createAuth } from './auth/index.js';
 import type { FirstAdmin } from './auth/first-admin.js';
-import type { Config } from './config.js';
-import { createDoctor } from './examine.js';
-import { explained } from './explain-start.js';
+import { type Config, httpConfig } from './config.js';
 import { followLog } from './follow-log.js';
 import { createHealth } from './health.js';
 import { createHttp } from './http/app.js';
-import { httpConfig } from './http-config.js';
 import { type ListeningServer, listen } from './http/server.js';
-import { readKeyFile } from './log/signed-checkpoints/key-file.js';
+import { readKeyFile } from './log/signed-checkpoints/keys.js';
 import { startCheckpoints } from './log/signed-checkpoints/start.js';
 import { createLogWatch } from './log/watch.js';
-import { autoAcknowledge } from './pipeline/auto-acknowledge.js';
+import { autoAcknowledge } from './pipeline/acknowledge.js';
 import { createPipeline } from './pipeline/index.js';
 import { recordingFirstAdmin } from './pipeline/prepare/change-account.js';
 import { createPurger } from './pipeline/purger.js';
-import { readDatabase } from './postgres/database.js';
+import { readDatabase, createServerRole, readServerState, type ServerRole } from './postgres/server.js';
 import type { Logger } from './postgres/logger.js';
 import { type ConnectionOptions, createPool, directly, withSessions } from './postgres/pool.js';
-import { createServerRole } from './postgres/server-role.js';
-import { openDatabase } from './postgres/open-database.js';
+import { openDatabase, isStartupRefused, unexpectedPooler } from './postgres/open-database.js';
 import { createMetrics } from './metrics/index.js';
 import { countChanges } from './projector/change-requests/rows.js';
 import { createIndexProjection } from './projector/indexes/index.js';
-import { createProjections } from './projector/projections/index.js';
-import { createFreshness } from './reads/freshness.js';
-import { createHeadChecks } from './reads/head-checks.js';
-import { createHistory } from './reads/history/index.js';
+import { createProjections, type Projections } from './projector/projections.js';
+import { createFreshness, createPositions } from './reads/freshness.js';
+import { createHeadChecks, createStore, type Store } from './reads/state-store.js';
+import { createHistory, type History } from './reads/history/index.js';
 import { createRenderedCache } from './reads/rendered-cache.js';
-import { createPositions } from './reads/positions.js';
-import { createStore } from './reads/state-store.js';
-import { createStoredFolds } from './reads/stored-folds/index.js';
+import { createStoredFolds } from './reads/stored-folds.js';
 import { readSystemCollections } from './reads/system-collections.js';
 import { readRelease } from './release.js';
 import { setUp } from './set-up.js';
 import { type Shutdown, createShutdown } from './shutdown.js';
-import { startChanges } from './start-changes.js';
+import { type Examined, examine } from './doctor/index.js';
+import { shareNext } from './kernel/memoize.js';
+import { sqlState, SQLSTATE } from './postgres/errors.js';
+import { OperatorError } from './kernel/operator-error.js';
+import { type ChangeRequests, createChangeRequests, createChangeRunner } from './pipeline/change-requests/index.js';
+import type { ChangeRunnerOptions } from './pipeline/change-requests/runner.js';
+import type { Pipeline } from './pipeline/types.js';
+import { type Proposals, createProposals } from './pipeline/change-requests/proposals/index.js';
+import { createPreparationEngine } from './projector/online/index.js';
+import { type Changes, createChanges } from './reads/changes.js';
+
+/* Runs the checks of `dps doctor` and GET /server/doctor. */
+
+type Surroundings = Config & ConnectionOptions & { pool: pg.Pool; logger: Logger; projections: Projections };
+
+/** An examination reads the whole log. Requests that arrive during one share the next. */
+function createDoctor(options: Surroundings): () => Promise<Examined[]> {
+  const { logger, projections } = options;
+  // Addresses and paths of this machine appear in the service's own log only.
+  const explain = (error: unknown, check: string): string => {
+    logger.error('a check of the doctor could not be made', { check, error: String(error) });
+    return sqlState(error) === undefined ? "the service's log says why" : (error as Error).message;
+  };
+  return shareNext(() =>
+    withSessions(options.pool, { ...options, max: 1 }, async (pool) => {
+      const server = await readServerState(pool);
+      const tools = { projections, load: () => foldAll(pool, logger) };
+      return examine({ config: options, addresses: options, pool, tools, server, now: () => Date.now(), explain });
+    }),
+  );
+}
+
+/** Folds from the first event, because the check must not rely on stored folds. @throws UnreadableEventError */
+async function foldAll(pool: pg.Pool, logger: Logger): Promise<void> {
+  const store = createStore({ pool, logger });
+  await store.load();
+  const unreadable = store.unreadable();
+  if (unreadable !== undefined) throw unreadable;
+}
+
+/* Explains database errors of a start whose own message does not say what to do. */
+
+const READ_ONLY =
+  'Transactions are read-only by default in this database: take default_transaction_read_only away from it and from the user of DATABASE_URL ("dps doctor" says so too).';
+
+/** Only a missing privilege of the database user needs an explanation. Other messages explain themselves. */
+function explained(error: unknown): unknown {
+  if (isStartupRefused(error)) return unexpectedPooler(error);
+  if (sqlState(error) === SQLSTATE.read_only_sql_transaction) return new OperatorError(READ_ONLY, { cause: error });
+  if (sqlState(error) !== SQLSTATE.insufficient_privilege) return error;
+  return new OperatorError(
+    `The user of DATABASE_URL lacks a right that the service needs (${(error as Error).message}): grant it USAGE and CREATE on the schemas of DB_SCHEMA and SERVICE_SCHEMA ("dps doctor" shows how).`,
+    { cause: error },
+  );
+}
+
+/* Starts the execution of change requests. */
+
+interface Starting extends Omit<ChangeRunnerOptions, 'engine' | 'readOnly' | 'onStep' | 'inTrash'> {
+  logger: Logger;
+  pipeline: Pick<Pipeline, 'execute' | 'dryRun' | 'record'>;
+  /** Milliseconds that one attempt waits for each table lock. */
+  lockWait: number;
+  store: Pick<Store, 'subscribe'>;
+  quotas: { changes: number };
+  role: Pick<ServerRole, 'current' | 'subscribe'>;
+  history: Pick<History, 'inTrash' | 'at'>;
+  metrics: { step(kind: string, milliseconds: number): void };
+  shutdown: Shutdown;
+}
+
+/** Runs until `shutdown`. Resumes the work that an earlier process left, unless the server is a standby. */
+function startChanges(options: Starting): ChangeRequests & Proposals & Changes {
+  const { pool, pipeline, store, role, metrics, shutdown } = options;
+  const engine = createPreparationEngine(options);
+  const readOnly = (): boolean => role.current().standby;
+  const { inTrash, at } = options.history;
+  const runner = createChangeRunner({ ...options, inTrash, engine, readOnly, onStep: metrics.step });
+  shutdown.add('change requests', () => runner.stop());
+  store.subscribe(() => runner.wake());
+  role.subscribe(() => runner.wake());
+  runner.wake();
+  return {
+    ...createChangeRequests(engine, pipeline),
+    ...createProposals({ ...options, inTrash, at, engine }),
+    ...createChanges(pool),
+  };
+}
 
 export interface Service {
   url: string;
@@ -76,7 +157,7 @@ export async function createService(
   }
 }
 
-async function start(options: Starting, shutdown: Shutdown): Promise<Service> {
+async function start(options: StartOptions, shutdown: Shutdown): Promise<Service> {
   const { keyFile } = options.checkpoints;
   const fileKey = keyFile === null ? null : readKeyFile(keyFile);
   const server = await listen(options.host, options.port);
@@ -96,8 +177,8 @@ async function start(options: Starting, shutdown: Shutdown): Promise<Service> {
   };
 }
 
-type Starting = Config & { logger: Logger; signal: AbortSignal };
-type OnDatabase = Starting & ConnectionOptions & { fileKey: KeyObject | null };
+type StartOptions = Config & { logger: Logger; signal: AbortSignal };
+type OnDatabase = StartOptions & ConnectionOptions & { fileKey: KeyObject | null };
 
 /**
  * Starts everything that needs the database: migrations, accounts, the state, then the parts that depend on the state.

@@ -1,9 +1,8 @@
-/** The settings, read from the environment. An empty variable counts as absent, except the database address. */
+/* The settings, read from the environment. An empty variable counts as absent, except the database address. */
+import { closeSync, openSync, readSync } from 'node:fs';
 import { z } from 'zod';
 import { PASSWORD_LENGTH } from './auth/account-rules.js';
 import { OperatorError } from './kernel/operator-error.js';
-import { type Environment, withSecretFiles } from './secret-files.js';
-import { directUrlOf, requireAddress, serviceSchemaOf } from './setting-rules.js';
 import {
   KIB,
   databaseUrl,
@@ -20,6 +19,111 @@ import {
   trustProxy,
   wholeNumber,
 } from './setting-types.js';
+import { LONGEST_SERVICE_SCHEMA, defaultServiceSchema } from './postgres/own-tables.js';
+import type { HttpDeps } from './http/deps.js';
+import type { ConnectionOptions } from './postgres/pool.js';
+
+/* Reads secrets from files: `NAME_FILE` names the file that contains the setting NAME, as with Docker secrets. */
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** No secret is longer. Reading a device would never end. */
+const MAX_BYTES = 64 * 1024;
+
+/**
+ * Returns `environment` with the secrets of its `…_FILE` variables. One trailing line break is removed, because editors
+ * add it.
+ * @throws OperatorError that names the setting, if both are set or the file cannot be read
+ */
+function withSecretFiles(environment: Environment, secrets: readonly string[]): Environment {
+  const read: Record<string, string> = {};
+  for (const name of secrets) {
+    const file = environment[`${name}_FILE`];
+    if (file === undefined || file === '') continue;
+    if (environment[name]) throw new OperatorError(`The settings ${name} and ${name}_FILE exclude each other.`);
+    read[name] = textOf(file, name);
+  }
+  return { ...environment, ...read };
+}
+
+function textOf(file: string, name: string): string {
+  try {
+    const text = startOf(file);
+    if (text.length > MAX_BYTES) throw new Error('it is too large for a secret');
+    const secret = text.replace(/\r?\n$/, '');
+    if (secret === '') throw new Error('it is empty');
+    return secret;
+  } catch (cause) {
+    throw new OperatorError(`The file of the setting ${name}_FILE can't be used: ${(cause as Error).message}.`, {
+      cause,
+    });
+  }
+}
+
+/** Reads one byte more than the limit at most. */
+function startOf(file: string): string {
+  const descriptor = openSync(file, 'r');
+  try {
+    const bytes = Buffer.alloc(MAX_BYTES + 1);
+    let length = 0;
+    for (let read = -1; read !== 0 && length < bytes.length; length += read) {
+      read = readSync(descriptor, bytes, length, bytes.length - length, null);
+    }
+    return bytes.toString('utf8', 0, length);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/* Rules that involve more than one setting. */
+
+type Given = Partial<
+  Record<
+    'DATABASE_URL' | 'DIRECT_DATABASE_URL' | 'LISTEN_DATABASE_URL' | 'DB_POOLER' | 'SERVICE_SCHEMA',
+    string | undefined
+  >
+>;
+
+/** Returns the schema of the service's own tables. @throws OperatorError */
+function serviceSchemaOf({
+  DB_SCHEMA: schema,
+  SERVICE_SCHEMA: given,
+}: Pick<Given, 'SERVICE_SCHEMA'> & { DB_SCHEMA: string }): string {
+  const name = given ?? defaultServiceSchema(schema);
+  if (Buffer.byteLength(name) > LONGEST_SERVICE_SCHEMA) {
+    const problem = `"${name}" is too long: the names of the trash's schemas begin with it, which leaves it ${LONGEST_SERVICE_SCHEMA} bytes`;
+    throw new OperatorError(
+      `The setting SERVICE_SCHEMA ${given === undefined ? 'is needed' : 'must be another'}: ${problem}.`,
+    );
+  }
+  if (name === 'public') {
+    throw new OperatorError('The setting SERVICE_SCHEMA must not be public: every connection searches that schema.');
+  }
+  if (name !== schema) return name;
+  throw new OperatorError(
+    "The setting SERVICE_SCHEMA must not be DB_SCHEMA's: the service's own tables live apart from those it manages.",
+  );
+}
+
+/** LISTEN_DATABASE_URL is the former name. */
+function directUrlOf(given: Given): string | null {
+  const { DIRECT_DATABASE_URL: direct, LISTEN_DATABASE_URL: listen } = given;
+  if (direct === undefined || listen === undefined || direct === listen) return direct ?? listen ?? null;
+  throw new OperatorError(
+    'The settings DIRECT_DATABASE_URL and LISTEN_DATABASE_URL differ: the second is the old name of the first, take it away.',
+  );
+}
+
+/** An embedded server has no second address, so setting one of these is an error. */
+const WAYS = ['DIRECT_DATABASE_URL', 'LISTEN_DATABASE_URL', 'DB_POOLER'] as const;
+
+/** @throws OperatorError if one of `WAYS` is set without DATABASE_URL */
+function requireAddress(given: Given): void {
+  if (given.DATABASE_URL !== undefined) return;
+  const name = WAYS.find((way) => given[way] !== undefined);
+  if (name === undefined) return;
+  throw new OperatorError(`The setting ${name} needs DATABASE_URL: without it the service starts a server of its own.`);
+}
 
 const settings = z.object({
   HOST: z.string().default('127.0.0.1'),
@@ -241,4 +345,30 @@ function passwordsIn(address: string | null): string[] {
   if (address === null || !URL.canParse(address)) return [];
   const { password } = new URL(address);
   return password === '' ? [] : [password, decodeURIComponent(password)];
+}
+
+/* Selects the settings that the HTTP layer needs. */
+
+/** Read requests are logged at level `debug` only. */
+export function httpConfig(
+  options: Config & Pick<ConnectionOptions, 'serviceSchema'>,
+  about: Pick<HttpDeps['config'], 'databaseVersion' | 'release'>,
+): HttpDeps['config'] {
+  const { schema, serviceSchema, lockTimeout, maxBody, quotas, trustProxy, corsOrigins, app, primaryUrl, log } =
+    options;
+  return {
+    ...about,
+    schema,
+    serviceSchema,
+    keepDeleted: options.keep.deleted,
+    keepCopyRows: options.keep.copyRows,
+    lockTimeout,
+    maxBody,
+    quotas,
+    trustProxy,
+    corsOrigins,
+    app,
+    primaryUrl,
+    logReads: log.level === 'debug',
+  };
 }

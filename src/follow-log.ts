@@ -2,7 +2,7 @@
 import { type Listener, createListener } from './log/listener.js';
 import type { Logger } from './postgres/logger.js';
 import type { ConnectionOptions } from './postgres/pool.js';
-import type { ServerRole } from './postgres/server-role.js';
+import type { ServerRole } from './postgres/server.js';
 import type { Freshness } from './reads/freshness.js';
 import { startPolling } from './reads/polling.js';
 import type { Store } from './reads/state-store.js';

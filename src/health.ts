@@ -1,6 +1,6 @@
 /** The health check, for load balancers and people. */
 import type { HealthCheck, HealthReport } from './http/deps.js';
-import { inTime } from './kernel/in-time.js';
+import { inTime } from './kernel/time.js';
 import type { LogWatch } from './log/watch.js';
 import type { Pipeline } from './pipeline/index.js';
 import { DISK_FULL } from './postgres/errors.js';

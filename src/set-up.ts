@@ -4,14 +4,13 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { storedSecret, tokenSecret } from './auth/token-secret.js';
+import { storedSecret, tokenSecret } from './auth/secrets.js';
 import { hasUsers } from './auth/first-admin.js';
 import { OperatorError } from './kernel/operator-error.js';
 import { isConnectionLoss } from './postgres/errors.js';
 import { own } from './postgres/own-tables.js';
-import { type MigrateOptions, migrate, missingMigrations } from './postgres/migrate.js';
-import { refuseRestoring } from './postgres/restoring.js';
-import { isStandby } from './postgres/server-role.js';
+import { type MigrateOptions, migrate, missingMigrations, refuseRestoring } from './postgres/migrate.js';
+import { isStandby } from './postgres/server.js';
 
 export interface SetUpOptions extends MigrateOptions {
   /** TOKEN_SECRET. Null uses the secret kept in the database. */

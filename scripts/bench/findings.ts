@@ -3,7 +3,7 @@ import { planBatch } from '../../src/projector/ddl/plan.js';
 import { runToEnd } from '../../src/kernel/resumable.js';
 import { compareSnapshot } from '../../src/schema/compare/compare-snapshot.js';
 import { type Known, type Plan, RULES, findingsOf, questionsOf } from '../../src/schema/findings/index.js';
-import { DEFAULT_POLICY, type Policy, judgedAll } from '../../src/schema/policy/index.js';
+import { DEFAULT_POLICY, type Policy, judgedAll } from '../../src/schema/policy.js';
 import { initialState } from '../../src/schema/model/state.js';
 import { transition } from '../../src/schema/transition/transition.js';
 import { median, processorTime } from './measure.js';

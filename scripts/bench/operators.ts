@@ -6,7 +6,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import type pg from 'pg';
-import { readDatabase } from '../../src/postgres/database.js';
+import { readDatabase } from '../../src/postgres/server.js';
 import { sendScript } from '../../src/postgres/exchange.js';
 import { migrate } from '../../src/postgres/migrate.js';
 import { createPool, withClient } from '../../src/postgres/pool.js';

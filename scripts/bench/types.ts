@@ -2,7 +2,7 @@
 import { runToEnd } from '../../src/kernel/resumable.js';
 import { compareSnapshot } from '../../src/schema/compare/compare-snapshot.js';
 import { type State, initialState } from '../../src/schema/model/state.js';
-import { LANGUAGES, programTypes } from '../../src/schema/program-types/index.js';
+import { LANGUAGES, programTypes } from '../../src/schema/program-types.js';
 import { median, processorTime } from './measure.js';
 import { NO_BUDGET, type Row, show } from './report.js';
 import { snapshotOf } from './schemas.js';

@@ -1,5 +1,5 @@
 /** Creating and applying, against the same DDL as one plain SQL script. */
-import { createCollection } from '../../src/schema/operations/create-collection.js';
+import { createCollection } from '../../src/schema/operations/collections.js';
 import { planBatch } from '../../src/projector/ddl/plan.js';
 import { initialState } from '../../src/schema/model/state.js';
 import { runToEnd, stepsTo } from '../../src/kernel/resumable.js';

@@ -1,7 +1,7 @@
 /** What goes wrong: one thing after the other, as the seed draws them. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { advisoryKey, logChannel } from '../../src/postgres/advisory.js';
+import { advisoryKey, logChannel } from '../../src/postgres/locked-session.js';
 import type { Verdict } from '../../test/support/proxy.js';
 import type { Random } from '../fuzz/random.js';
 import type { Node } from './cluster.js';

@@ -4,7 +4,7 @@ import { looksLikeAccessToken, type AccessTokens } from './access-tokens.js';
 import type { Caller, Credential, Role } from './caller.js';
 import { secretHash } from './secrets.js';
 import { own } from '../postgres/own-tables.js';
-import { isUuid } from '../kernel/uuid.js';
+import { isUuid } from '../kernel/text.js';
 
 /**
  * Returns the user of a token, or null if it is unknown, expired or revoked, or its user is suspended or removed.

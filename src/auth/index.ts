@@ -2,11 +2,9 @@ import type { Pool } from 'pg';
 import { createAccessTokens } from './access-tokens.js';
 import { ensureAdmin, type FirstAdmin, type FirstAdminSettings, type RecordFirstAdmin } from './first-admin.js';
 import { createIdentify, type Identify } from './identify.js';
-import { createLiveSessions, type LiveSessions } from './live-sessions.js';
+import { createLiveSessions, type LiveSessions, createSessions, type Sessions } from './sessions.js';
 import { createLoginLimit, type LoginLimit } from './login-limit.js';
-import { createPasswords } from './passwords.js';
-import { createSessions, type Sessions } from './sessions.js';
-import { tokenSecret } from './token-secret.js';
+import { createPasswords, tokenSecret } from './secrets.js';
 import { createTokens, type Tokens } from './tokens.js';
 import { createUsers, type Users } from './users.js';
 

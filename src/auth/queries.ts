@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { sendBatch } from '../postgres/exchange.js';
 import { withClient } from '../postgres/pool.js';
-import { REFUSE_OLDER_RELEASE } from '../postgres/release-guard.js';
+import { REFUSE_OLDER_RELEASE } from '../postgres/own-tables.js';
 import { TRANSACTION_ID, type Transaction, commitSurely } from '../postgres/transaction.js';
 
 /**

@@ -1,4 +1,4 @@
-import { isUuid } from '../kernel/uuid.js';
+import { isUuid } from '../kernel/text.js';
 import { randomUUID } from 'node:crypto';
 import type { ClientBase, Pool } from 'pg';
 import { ok, refuse, type Problem, type Result } from '../kernel/problem.js';

@@ -1,16 +1,39 @@
-import { isUuid } from '../kernel/uuid.js';
 import { randomUUID } from 'node:crypto';
 import type { ClientBase, Pool } from 'pg';
+import { isUuid } from '../kernel/text.js';
 import { ok, refuse, type Problem, type Result } from '../kernel/problem.js';
 import { checkName, checkPassword } from './account-rules.js';
 import { accountEvent } from '../schema/fold/accounts.js';
-import type { AccountEventData } from '../schema/model/account-events.js';
-import type { LogEvent } from '../schema/model/events.js';
+import type { AccountEventData, LogEvent } from '../schema/model/events.js';
 import type { Role, UserStatus } from './caller.js';
-import type { Passwords } from './passwords.js';
+import type { Passwords } from './secrets.js';
 import { onlyRow } from './queries.js';
 import { own } from '../postgres/own-tables.js';
-import { toUser, USER_COLUMNS, type User, type UserRow } from './user.js';
+
+/* A user in API format, and its row. */
+
+export interface User {
+  id: string;
+  email: string;
+  /** The e-mail address if no name was given. */
+  name: string;
+  role: Role;
+  status: UserStatus;
+  /** ISO 8601, UTC. */
+  created_at: string;
+}
+
+interface UserRow extends Omit<User, 'created_at'> {
+  created_at: Date;
+}
+
+const USER_COLUMNS = 'id, email, name, role, status, created_at';
+
+/** The time as ISO 8601, UTC. */
+function toUser(row: UserRow): User {
+  const { id, email, name, role, status, created_at } = row;
+  return { id, email, name, role, status, created_at: created_at.toISOString() };
+}
 
 interface NewUser {
   email: string;

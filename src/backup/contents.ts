@@ -1,7 +1,8 @@
-/** The content of a database for a backup: tables with their columns, sequences, and what is left out. */
-import type pg from 'pg';
+/* The content of a database for a backup: tables with their columns, sequences, and what is left out. */
+import pg from 'pg';
 import { type Sql, own, ownSchemaOid, sql, trashSchemaName } from '../projector/ddl/sql.js';
 import { type State, byName } from '../schema/model/state.js';
+import { ownTable } from '../postgres/own-tables.js';
 
 export interface TableRows {
   table: string;
@@ -108,3 +109,19 @@ export async function leftOut(
   const { rows } = await client.query<{ kind: string; names: string[] }>(LEFT_OUT, [schema, managed]);
   return Object.fromEntries(rows.map(({ kind, names }) => [kind, names]));
 }
+
+/* Rows in COPY's text format, which is the same in every release of PostgreSQL. */
+
+/** Settings that affect the text of values, beyond those of all our connections. For a transaction. */
+export const COPY_SETTINGS = `SET LOCAL lc_monetary = 'C'; SET LOCAL xmloption = 'content'; SET LOCAL row_security = off`;
+
+/** @param schema null for the service's own */
+const place = (schema: string | null, { table, columns }: TableRows): string => {
+  const list = columns.length === 0 ? '' : ` (${columns.map((name) => pg.escapeIdentifier(name)).join(', ')})`;
+  const name = pg.escapeIdentifier(table);
+  return `${schema === null ? ownTable(name) : `${pg.escapeIdentifier(schema)}.${name}`}${list}`;
+};
+
+export const copyOut = (schema: string | null, rows: TableRows): string => `COPY ${place(schema, rows)} TO STDOUT`;
+
+export const copyIn = (schema: string | null, rows: TableRows): string => `COPY ${place(schema, rows)} FROM STDIN`;

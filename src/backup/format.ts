@@ -6,7 +6,7 @@
 import { type Hash, createHash } from 'node:crypto';
 import { z } from 'zod';
 import { OperatorError } from '../kernel/operator-error.js';
-import { type NoteKey, NoteError, parseNote, verifyNote } from '../log/signed-checkpoints/note.js';
+import { type NoteKey, NoteError, parseNote, verifyNote } from '../log/signed-checkpoints/checkpoint.js';
 import { ACCOUNT_COLUMNS } from './contents.js';
 
 export const FORMAT_VERSION = 1;

@@ -5,14 +5,13 @@ import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Document } from '../log/document-lines.js';
 import { gatherDocuments } from '../log/documents.js';
-import { readLines } from '../log/lines.js';
+import { readLines } from '../log/exported-log.js';
 import { readNdjsonPages } from '../log/ndjson.js';
 import type { EventRecord } from '../log/read.js';
 import { OperatorError } from '../kernel/operator-error.js';
 import { type OpenedBackup, SEQUENCE, type Section } from './format.js';
 import type { State } from '../schema/model/state.js';
-import { type TableRows, sequenceNames, tablesOf, tablesWithRows } from './contents.js';
-import { COPY_SETTINGS, copyIn } from './rows.js';
+import { type TableRows, sequenceNames, tablesOf, tablesWithRows, COPY_SETTINGS, copyIn } from './contents.js';
 import { type Sql, sql } from '../projector/ddl/sql.js';
 
 /*

@@ -2,14 +2,21 @@
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { exportedLines } from '../log/documents.js';
-import { readEventTexts } from '../log/event-text.js';
+import { readEventTexts } from '../log/read.js';
 import { OperatorError } from '../kernel/operator-error.js';
-import { isLockTableFull } from '../projector/refusals/too-few-locks.js';
+import { isLockTableFull } from '../projector/refusals/ddl-failure.js';
 import { type SequenceValue, type Contents, FORMAT_VERSION, type Section } from './format.js';
-import { ACCOUNT_COLUMNS, type TableRows, leftOut, sequenceNames, tablesWithRows } from './contents.js';
+import {
+  ACCOUNT_COLUMNS,
+  type TableRows,
+  leftOut,
+  sequenceNames,
+  tablesWithRows,
+  COPY_SETTINGS,
+  copyOut,
+} from './contents.js';
 import { SQLSTATE, sqlState } from '../postgres/errors.js';
-import { unlimited } from '../postgres/unlimited.js';
-import { COPY_SETTINGS, copyOut } from './rows.js';
+import { unlimited } from '../postgres/limits.js';
 
 export interface Moment {
   schema: string;

@@ -4,9 +4,14 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { OperatorError } from '../kernel/operator-error.js';
-import { FILE_END, parseCheckpoint } from '../log/signed-checkpoints/checkpoint.js';
+import {
+  FILE_END,
+  parseCheckpoint,
+  NoteError,
+  type NoteKey,
+  parseNoteKeys,
+} from '../log/signed-checkpoints/checkpoint.js';
 import type { CheckpointFile, Held } from '../log/signed-checkpoints/hold-against.js';
-import { NoteError, type NoteKey, parseNoteKeys } from '../log/signed-checkpoints/note.js';
 import { type Invocation, UsageError, texts } from './command.js';
 
 export interface GivenCheckpoints {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { load } from 'js-yaml';
 import { OperatorError } from '../kernel/operator-error.js';
-import { conflictLine } from '../http/formats/yaml.js';
+import { conflictLine } from '../http/formats.js';
 import type { Invocation } from './command.js';
 
 export interface DocumentBody {

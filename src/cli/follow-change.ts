@@ -4,9 +4,8 @@ import type { z } from 'zod';
 import type { changeRequest } from '../http/openapi/answers/changes.js';
 import { isEnded } from '../schema/change-requests/model.js';
 import { type ExitCode, type Invocation, isSet } from './command.js';
-import { describeWarning } from './diff-document.js';
-import { json } from './output.js';
-import { bar } from './progress.js';
+import { describeWarning } from './planned-changes.js';
+import { json, bar } from './output.js';
 import { askForData } from './connections/service.js';
 
 export type ShownChange = z.output<typeof changeRequest>;

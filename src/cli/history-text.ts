@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { batch, event } from '../http/openapi/answers/history.js';
-import type { DiffDocument, Entry } from './diff-document.js';
+import type { DiffDocument, Entry } from './planned-changes.js';
 import { placeText } from '../schema/model/place.js';
 import { oneLine } from './output.js';
 

@@ -1,8 +1,7 @@
 /** Declares the command line. Modules of commands are loaded only when they run. */
 import { Command } from 'commander';
 import { readRelease } from '../release.js';
-import { declareAccounts } from './declarations/accounts.js';
-import { declareOperations } from './declarations/operations.js';
+import { declareAccounts, declareOperations } from './declarations/operations.js';
 import type { Does } from './declarations/options.js';
 import { declareSchema } from './declarations/schema.js';
 

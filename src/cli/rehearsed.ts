@@ -1,10 +1,9 @@
 import type { Command } from '../pipeline/types.js';
-import { stoppingFindings } from '../projector/findings/index.js';
+import { stoppingFindings } from '../projector/findings.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
 import { type ExitCode, type Invocation, isSet } from './command.js';
-import type { JudgedWarning } from './diff-document.js';
+import { type JudgedWarning, stoppedBy } from './planned-changes.js';
 import { type Workplace, operatorsRequest, refusedByService } from './connections/pipeline.js';
-import { stoppedBy } from './policy.js';
 
 export interface Taken {
   /** The findings that would block it; empty if it was done. */

@@ -1,7 +1,7 @@
 import type { Command, CommanderError } from 'commander';
 import { type ExitCode, type Invocation, PolicyRefusedError, type Run, UsageError } from './command.js';
 import { explain } from './failure.js';
-import { withPlace } from './connections/place.js';
+import { withPlace } from './connections/database.js';
 import { createProgram } from './program.js';
 
 export type Surroundings = Pick<Invocation, 'environment' | 'terminal'>;

@@ -1,8 +1,7 @@
-import { counted } from '../kernel/counted.js';
+import { counted, visibleText } from '../kernel/text.js';
 import type { AcknowledgedDivergence } from '../log/verify-log.js';
 import type { Difference } from '../projector/verify/index.js';
 import { placeText } from '../schema/model/place.js';
-import { visibleText } from '../kernel/text.js';
 import type { Divergence, LogPlace } from '../schema/model/events.js';
 
 /** `1 difference`, `3 differences` */

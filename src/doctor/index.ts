@@ -1,17 +1,24 @@
 /** All checks in order. Checks that an earlier finding prevents are skipped. */
-import type { Check, DoctorContext } from './check.js';
-import { type Finding, finding } from './finding.js';
+import { type Check, type DoctorContext, type Finding, finding } from './check.js';
 import { nameOwnSchema } from '../postgres/own-tables.js';
 import { ownTables } from './own-tables.js';
-import { listening } from './listening.js';
-import { chain, protection, readable, storedFolds } from './log.js';
-import { pooler } from './pooler.js';
-import { comparison, lag } from './projections.js';
-import { preparations } from './preparations.js';
-import { standby } from './standby.js';
-import { migrations, ownership, privileges, restoring, shadowing } from './schema.js';
-import { trash } from './trash.js';
-import { clock, connections, database, locks, statistics, timeouts } from './server.js';
+import {
+  listening,
+  pooler,
+  standby,
+  migrations,
+  ownership,
+  privileges,
+  restoring,
+  shadowing,
+  clock,
+  connections,
+  database,
+  locks,
+  statistics,
+  timeouts,
+} from './database.js';
+import { chain, protection, readable, storedFolds, comparison, lag, preparations, trash } from './state.js';
 
 export interface Examined {
   name: string;

@@ -1,12 +1,11 @@
 /** The service's own tables, compared with what the migrations of this release create on the same server. */
 import { createPrivateKey } from 'node:crypto';
 import type pg from 'pg';
-import { rawPublicKey } from '../log/signed-checkpoints/note.js';
+import { rawPublicKey } from '../log/signed-checkpoints/checkpoint.js';
 import { createOwnTables } from '../postgres/migrate.js';
 import { own } from '../postgres/own-tables.js';
 import { type Queryable, withClient } from '../postgres/pool.js';
-import type { Check } from './check.js';
-import { type Finding, finding } from './finding.js';
+import { type Check, type Finding, finding } from './check.js';
 
 /**
  * Everything in a schema that decides what its tables accept, hold and do, by kind and name. `$1`: the schema. Texts name

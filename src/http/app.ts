@@ -1,14 +1,12 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
-import { mountAdminApp } from './admin-app/index.js';
-import { type Answer, refusal } from './answer/answer.js';
+import { mountAdminApp } from './admin-app.js';
+import { type Answer, refusal, failureAnswer } from './answer/answer.js';
 import { createBodies } from './body/index.js';
-import { crossOrigin } from './request/cross-origin.js';
+import { crossOrigin, requestIdOf } from './request/headers.js';
 import type { HttpDeps } from './deps.js';
-import { failureAnswer } from './answer/failure-answer.js';
-import { requestIdOf } from './request/request-headers.js';
 import { scheduler } from '../kernel/scheduler.js';
 import { type RequestLog, createOverloadLog, createProxyLog, createRequestLog } from './request-log.js';
-import { respond } from './answer/respond.js';
+import { respond } from './answer/stream.js';
 import { createQuotas } from './quotas.js';
 import type { Method, Route } from './route.js';
 import { createRoutes } from './routes/index.js';

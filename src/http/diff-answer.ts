@@ -2,15 +2,13 @@
 import { z } from 'zod';
 import { runYielding } from '../kernel/event-loop.js';
 import { planBatch } from '../projector/ddl/plan.js';
-import { judgedFindings } from '../projector/findings/index.js';
+import { judgedFindings } from '../projector/findings.js';
 import type { Comparison } from '../schema/compare/compare-snapshot.js';
 import { type Finding, withoutPlaces } from '../schema/findings/index.js';
 import type { State } from '../schema/model/state.js';
 import { transition } from '../schema/transition/transition.js';
-import type { Answer } from './answer/answer.js';
-import { expectTakeable } from './answer/size-limit.js';
+import { type Answer, expectTakeable, largeJsonAnswer } from './answer/answer.js';
 import type { HttpDeps } from './deps.js';
-import { largeJsonAnswer } from './answer/json-text.js';
 import { flag } from './request/query.js';
 
 /** Options for reading a snapshot. */

@@ -1,31 +1,55 @@
-/** Serves a request: authentication, handler, response, log line. */
+/* Serves a request: authentication, handler, response, log line. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { IncomingMessage } from 'node:http';
 import type { Request, Response } from 'express';
-import type { Access, Caller } from '../auth/caller.js';
+import { type Access, type Caller, allows } from '../auth/caller.js';
 import type { Identify } from '../auth/identify.js';
-import { NotInTimeError, inTime } from '../kernel/in-time.js';
+import { NotInTimeError, inTime } from '../kernel/time.js';
 import { AbandonedError, runAsChange, runAsRead, scheduler } from '../kernel/scheduler.js';
 import { environmentProblem, readOnly, unavailable } from '../postgres/errors.js';
 import type { Fresh } from '../reads/freshness.js';
-import type { Answer } from './answer/answer.js';
-import { authorize } from './authorize.js';
+import { type Answer, failureAnswer } from './answer/answer.js';
 import type { Bodies } from './body/index.js';
 import type { HttpDeps } from './deps.js';
-import { encoded } from './answer/compress.js';
-import { whenClosed } from './answer/stream.js';
-import { failureAnswer } from './answer/failure-answer.js';
+import { encoded, requireAcceptable } from './answer/representation.js';
+import { whenClosed, respond } from './answer/stream.js';
 import { readParams } from './request/query.js';
-import { requireAcceptable } from './answer/representation.js';
 import { requireInLog } from './request/history-query.js';
-import { Refused } from './errors.js';
-import { atLeastOf, bearerToken, requestIdOf } from './request/request-headers.js';
+import { Refused, refused } from './errors.js';
+import { atLeastOf, bearerToken, requestIdOf } from './request/headers.js';
 import type { RequestLog } from './request-log.js';
-import { respond } from './answer/respond.js';
 import type { Quotas } from './quotas.js';
 import type { Route } from './route.js';
 import { ProblemError } from '../kernel/problem.js';
 
-export type Handler = (req: Request, res: Response) => Promise<void>;
+/* Authenticates and authorizes the caller. */
+
+const CHALLENGE = 'Bearer realm="data-platform-service"';
+
+/** The caller of the bearer token. Throws `Refused`: UNAUTHENTICATED, or FORBIDDEN if the role is too low. */
+export async function authorize(
+  req: IncomingMessage,
+  access: Access,
+  identify: (token: string) => Promise<Caller | null>,
+): Promise<Caller> {
+  const token = bearerToken(req);
+  if (token === null) throw unauthenticated('This needs a token: send Authorization: Bearer and the token.');
+  if (token === undefined) throw unauthenticated('Authorization must be Bearer and a token.', 'invalid_request');
+  const caller = await identify(token);
+  if (caller === null) throw unauthenticated('The token is unknown, expired or revoked.', 'invalid_token');
+  if (!allows(caller.role, access)) {
+    throw refused('FORBIDDEN', `This needs the role ${access}; yours is ${caller.role}.`);
+  }
+  return caller;
+}
+
+/** `error`: the error code of RFC 6750. */
+export function unauthenticated(message: string, error?: string): Refused {
+  const challenge = error === undefined ? CHALLENGE : `${CHALLENGE}, error="${error}"`;
+  return new Refused([{ code: 'UNAUTHENTICATED', message }], ['WWW-Authenticate', challenge]);
+}
+
+type Handler = (req: Request, res: Response) => Promise<void>;
 
 export interface Serving {
   deps: HttpDeps;

@@ -1,10 +1,97 @@
-import { type RequestListener, type Server, createServer } from 'node:http';
+import {
+  type RequestListener,
+  type Server,
+  createServer,
+  type IncomingMessage,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LIVE, LIVE_PATH } from './liveness.js';
-import { answerParserErrors, missingHost } from './parser-errors.js';
-import { requestIdOf } from './request/request-headers.js';
-import { respond } from './answer/respond.js';
+import { randomUUID } from 'node:crypto';
+import type { Duplex } from 'node:stream';
+import { requestIdOf } from './request/headers.js';
+import { respond } from './answer/stream.js';
 import { OperatorError } from '../kernel/operator-error.js';
+import { type Answer, refusal } from './answer/answer.js';
+import type { EdgeProblem } from './errors.js';
+
+/**
+ * Liveness: the process responds, whatever it waits for. Supervisors restart only on this check, because a restart
+ * cannot fix an unavailable database or a failed projection.
+ */
+export const LIVE_PATH = '/server/live';
+
+export const LIVE = { status: 'ok' } as const;
+
+/* Handles errors before a request can be routed, in the same format as all others. */
+
+/** Milliseconds that a client has to read the response to an unreadable request. */
+const LINGER = 2_000;
+
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
+
+/** Responds to requests that Node's parser rejects, and that Node would answer without a body. */
+export function answerParserErrors(server: Server): void {
+  server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
+    // A response that has begun cannot be followed by another one.
+    const { _httpMessage: begun } = socket as { _httpMessage?: ServerResponse };
+    if (error.code === 'ECONNRESET' || !socket.writable || begun?.headersSent === true) socket.destroy();
+    else writeRefusal(socket, { problem: problemOf(error), isHead: isHead(error) });
+  });
+  server.on('connect', (_req: IncomingMessage, socket: Duplex) => {
+    const message = 'CONNECT is not possible here: this is no proxy.';
+    writeRefusal(socket, { problem: { code: 'METHOD_NOT_ALLOWED', message }, headers: ['Allow', METHODS] });
+  });
+  server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
+    const message = `The expectation ${JSON.stringify(req.headers.expect)} can't be met: 100-continue can.`;
+    respond(req, res, requestIdOf(req), closing([{ code: 'EXPECTATION_FAILED', message }]));
+  });
+}
+
+/** The Host header, which HTTP/1.1 requires. Null if it is present. */
+export function missingHost(req: IncomingMessage): Answer | null {
+  if (req.headers.host !== undefined || req.httpVersion !== '1.1') return null;
+  return closing([{ code: 'INVALID_REQUEST', message: 'A request of HTTP/1.1 needs a Host header.' }]);
+}
+
+const closing = (problems: readonly EdgeProblem[]): Answer => refusal(problems, ['Connection', 'close']);
+
+function problemOf({ code = '' }: NodeJS.ErrnoException): EdgeProblem {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    const message = 'The request line and headers are too large: together they take at most 16 KiB.';
+    return { code: 'HEADERS_TOO_LARGE', message };
+  }
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') {
+    return { code: 'CONTENT_TOO_LARGE', message: 'The extensions of a chunk are too large.' };
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return { code: 'REQUEST_TIMEOUT', message: 'The request did not come in time.' };
+  }
+  return { code: 'INVALID_REQUEST', message: 'This is not a request of HTTP/1.1.' };
+}
+
+/** A response to HEAD must have no body: clients would read it as the next response. */
+const isHead = ({ rawPacket }: { rawPacket?: Buffer }): boolean => rawPacket?.toString('latin1', 0, 5) === 'HEAD ';
+
+interface Refusal {
+  problem: EdgeProblem;
+  headers?: readonly string[];
+  isHead?: boolean;
+}
+
+/** Writes the whole response to a connection without a response object and closes it. */
+function writeRefusal(socket: Duplex, { problem, headers = [], isHead: withoutBody = false }: Refusal): void {
+  const answer = refusal([problem]);
+  const lines = [...answer.headers, ...headers, 'X-Request-Id', randomUUID(), 'Connection', 'close'];
+  const head = [`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`];
+  for (let index = 0; index < lines.length; index += 2) head.push(`${lines[index]}: ${lines[index + 1]}`);
+  socket.on('error', () => socket.destroy());
+  socket.end(`${head.join('\r\n')}\r\n\r\n${withoutBody ? '' : String(answer.body)}`);
+  // Closing the connection with unread data would reset it, and the response would be lost.
+  socket.resume();
+  const timer = setTimeout(() => socket.destroy(), LINGER).unref();
+  socket.once('close', () => clearTimeout(timer));
+}
 
 export interface ListeningServer {
   /** For clients on this machine: `http://127.0.0.1:8055`. */
@@ -42,7 +129,7 @@ export async function listen(host: string, port: number): Promise<ListeningServe
   server.keepAliveTimeout = KEEP_ALIVE;
   answerParserErrors(server);
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(refusal(error, host, port)));
+    server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
     server.listen(port, host, resolve);
   });
   return {
@@ -97,7 +184,7 @@ function urlOf(server: Server, host: string): string {
   return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`;
 }
 
-function refusal(error: NodeJS.ErrnoException, host: string, port: number): Error {
+function listenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
   if (error.code === 'EADDRINUSE') {
     return new OperatorError(
       `PORT ${port} is taken on ${host}: stop what listens there, or name another PORT (0: any that is free).`,

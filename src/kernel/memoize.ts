@@ -1,3 +1,5 @@
+import { runShared } from './scheduler.js';
+
 /**
  * Caches the answers of a pure function of a text. A database reports `now()` and `'{}'::jsonb` thousands of times, and
  * parsing each again is slow.
@@ -21,5 +23,34 @@ export function memoize<T>(ask: (text: string) => T): (text: string) => T {
     if (oldest !== undefined) answers.delete(oldest);
     answers.set(text, answer);
     return answer;
+  };
+}
+
+/* Shares one running call among all callers that could have started it. */
+
+/**
+ * Runs `ask` one call at a time. All callers that arrive before a call begins share its result. Later callers wait for
+ * the next call, because the running one may have read older data.
+ */
+export function shareNext<T>(ask: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  let next: Promise<T> | undefined;
+
+  const start = (): Promise<T> => {
+    next = undefined;
+    const asked = runShared(ask);
+    running = asked;
+    const done = (): void => {
+      if (running === asked) running = undefined;
+    };
+    asked.then(done, done);
+    return asked;
+  };
+
+  return () => {
+    if (next !== undefined) return next;
+    if (running === undefined) return start();
+    next = running.then(start, start);
+    return next;
   };
 }

@@ -1,9 +1,41 @@
-/**
+/*
  * Schedules the sliced work of the whole process: each turn of the event loop runs one slice. Callers alternate, then
  * the pieces of work of each caller. New work runs before long work, so that small answers do not wait for large ones.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { createCounts, once } from './per-caller.js';
+
+/** Counts units per caller. */
+interface Counts {
+  /** A negative count subtracts. */
+  add(caller: string, count: number): void;
+  of(caller: string): number;
+  total(): number;
+}
+
+export function createCounts(): Counts {
+  const counts = new Map<string, number>();
+  let total = 0;
+  return {
+    add(caller, count) {
+      const now = (counts.get(caller) ?? 0) + count;
+      if (now === 0) counts.delete(caller);
+      else counts.set(caller, now);
+      total += count;
+    },
+    of: (caller) => counts.get(caller) ?? 0,
+    total: () => total,
+  };
+}
+
+/** Returns a function that calls `act` on its first call only. */
+export function once(act: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    act();
+  };
+}
 
 /** The request, or the service itself, that slices of work belong to. */
 export interface Job {

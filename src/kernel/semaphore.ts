@@ -1,5 +1,5 @@
 /** A semaphore with several units, granted in order of arrival. */
-import { createCounts, once } from './per-caller.js';
+import { createCounts, once } from './scheduler.js';
 
 export interface Permit {
   /** Milliseconds spent waiting. */

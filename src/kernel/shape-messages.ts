@@ -1,6 +1,6 @@
 /** Messages for values that do not match a schema, where the schema has no message of its own. */
 import type { z } from 'zod';
-import { counted } from './counted.js';
+import { counted } from './text.js';
 
 const EXPECTED: Readonly<Record<string, string>> = {
   string: 'a string',

@@ -32,3 +32,16 @@ const HIDDEN = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 /** Escapes control and format characters in a message. Adopted names and texts from the database may contain them. */
 export const visibleText = (message: string): string =>
   message.replaceAll(HIDDEN, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
+
+/** Puts a name in double quotes, for messages. Null is written without quotes. */
+export const quoted = (name: string | null): string => JSON.stringify(name);
+
+/** `1 table`, `2 tables` */
+export const counted = (count: number | bigint, one: string): string =>
+  `${count} ${one}${Number(count) === 1 ? '' : 's'}`;
+
+/** A uuid: 8-4-4-4-12 hexadecimal digits in either case. */
+export const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+/** Ids come from request paths and logs. A text that is no uuid matches nothing and must never reach a query. */
+export const isUuid = (text: string): boolean => UUID.test(text);

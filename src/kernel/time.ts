@@ -10,3 +10,41 @@ export const TIME_RANGE = 'from the year 1 to 9999, in UTC';
 export function isStorableTime(time: Date): boolean {
   return time.getTime() >= EARLIEST && time.getTime() <= LATEST;
 }
+
+/** The result did not arrive in time. The work may still be running. */
+export class NotInTimeError extends Error {
+  override readonly name = 'NotInTimeError';
+}
+
+/**
+ * Returns the result of `work` if it arrives within `limit` milliseconds.
+ * @throws NotInTimeError, and the errors of `work`
+ */
+export async function inTime<T>(work: Promise<T>, limit: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timedOut = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new NotInTimeError(`no answer within ${limit} ms`)), limit);
+  });
+  try {
+    return await Promise.race([work, timedOut]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+interface PauseLimits {
+  /** Milliseconds after the first failure. Each further failure doubles them. */
+  retry: number;
+  /** Maximum milliseconds. */
+  maximum: number;
+}
+
+/**
+ * Returns whole milliseconds to wait after `failures` failures in a row (from 1). Half of the time is random, so that
+ * processes that failed together do not retry together ("equal jitter": M. Brooker, Exponential Backoff and Jitter,
+ * 2015).
+ */
+export function growingPause(failures: number, { retry, maximum }: PauseLimits): number {
+  const full = Math.min(maximum, retry * 2 ** (failures - 1));
+  return Math.round(full * (0.5 + Math.random() / 2));
+}

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Cause, LogEvent, StoredEvent } from '../schema/model/events.js';
 import type { Parameterised } from '../postgres/exchange.js';
-import { canonicalPieces, createCanonicalWriter } from '../kernel/canonical-writer.js';
+import { canonicalPieces, createCanonicalWriter } from '../kernel/canonical.js';
 import { createSteppedHasher } from './hash-chain.js';
 import type { LogHead } from './head.js';
 import { own } from '../postgres/own-tables.js';

@@ -5,7 +5,7 @@
 import type { Queryable } from '../postgres/pool.js';
 import type { Divergence, LogPlace } from '../schema/model/events.js';
 import type { Problem } from '../kernel/problem.js';
-import { TIMELINE } from '../postgres/hosts/timeline.js';
+import { TIMELINE } from '../postgres/hosts/probe.js';
 import { own } from '../postgres/own-tables.js';
 import { GENESIS_HASH } from './head.js';
 

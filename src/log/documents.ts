@@ -7,7 +7,7 @@ import { DOCUMENT_MEMBERS, documentsOf } from '../schema/change-requests/documen
 import type { StoredEvent } from '../schema/model/events.js';
 import { runYielding } from '../kernel/event-loop.js';
 import type { Resumable } from '../kernel/resumable.js';
-import { canonicalPieces, createCanonicalWriter } from '../kernel/canonical-writer.js';
+import { canonicalPieces, createCanonicalWriter } from '../kernel/canonical.js';
 import type { Parameterised } from '../postgres/exchange.js';
 import { own } from '../postgres/own-tables.js';
 import type { Queryable } from '../postgres/pool.js';

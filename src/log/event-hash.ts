@@ -2,7 +2,7 @@
  * Defines the input of an event's hash and the links between events. Pure, so that a browser verifies a log with the
  * same code.
  */
-import { createCanonicalWriter } from '../kernel/canonical-writer.js';
+import { createCanonicalWriter } from '../kernel/canonical.js';
 import type { Sha256 } from '../kernel/sha256.js';
 import { type LogHead, emptyHead } from './head.js';
 import type { EventRecord } from './read.js';

@@ -1,4 +1,4 @@
-/** Folds events to a state with its position in the log. */
+/* Folds events to a state with its position in the log. */
 import pg from 'pg';
 import { type LogHead, emptyHead } from './head.js';
 import { createTimeSlice, runYielding, mapYielding } from '../kernel/event-loop.js';
@@ -184,4 +184,9 @@ function* link<E extends LinkedEvent>(
     yield;
   }
   return last as LinkedEvent;
+}
+
+/** Runs `work` while no other writer changes the log or the projections. The pipeline implements it. */
+export interface LogLock {
+  underLock<T>(work: (client: pg.ClientBase, point: Point) => Promise<T>, how?: { readOnly?: boolean }): Promise<T>;
 }

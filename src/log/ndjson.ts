@@ -4,8 +4,7 @@ import type { z } from 'zod';
 import { OperatorError } from '../kernel/operator-error.js';
 import { sha256 } from '../kernel/sha256.js';
 import { type Document, documentFault, readDocumentLine } from './document-lines.js';
-import { readLines } from './lines.js';
-import { RECORD } from './exported-event.js';
+import { readLines, RECORD } from './exported-log.js';
 import type { EventRecord } from './read.js';
 
 const PAGE = 1_000;

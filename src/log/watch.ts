@@ -1,5 +1,5 @@
 /** Tracks divergences of the log that this process noticed or that others recorded. */
-import { createTimelineGuard } from '../postgres/hosts/timeline.js';
+import { createTimelineGuard } from '../postgres/hosts/probe.js';
 import type { Logger } from '../postgres/logger.js';
 import type { Queryable } from '../postgres/pool.js';
 import type { LogPlace } from '../schema/model/events.js';

@@ -1,12 +1,144 @@
-/** Prometheus metrics. Names and units follow https://prometheus.io/docs/practices/naming/. */
-import { Registry, collectDefaultMetrics } from 'prom-client';
+/* Prometheus metrics. Names and units follow https://prometheus.io/docs/practices/naming/. */
+import { Registry, collectDefaultMetrics, Histogram, Counter } from 'prom-client';
 import type { Handled } from '../http/request-log.js';
-import { type ChangeMetrics, createChangeMetrics } from './changes.js';
-import { type CommandMetrics, createCommandMetrics } from './commands.js';
-import { createRequestMetrics } from './requests.js';
 import { type Sources, addGauges } from './gauges.js';
+import type { ProblemCode } from '../kernel/problem.js';
+import type { Outcome, Pipeline } from '../pipeline/types.js';
 
-export interface Metrics {
+interface ChangeMetrics {
+  /**
+   * Counts a finished preparation step.
+   * @param kind `add`, `validate`, `index` …
+   */
+  step(kind: string, milliseconds: number): void;
+}
+
+/** The kinds of preparation steps. */
+const KINDS = ['add', 'validate', 'index', 'note', 'copy'] as const;
+
+const BUCKETS = [0.1, 1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400];
+
+/**
+ * Steps by kind, in seconds.
+ * @throws if the registry already has such a metric
+ */
+function createChangeMetrics(registry: Registry): ChangeMetrics {
+  const seconds = new Histogram({
+    name: 'dps_change_step_duration_seconds',
+    help: 'Time of steps that prepare a change outside its transaction, with all that they waited for, by kind.',
+    labelNames: ['kind'] as const,
+    buckets: BUCKETS,
+    registers: [registry],
+  });
+  // Initialized, so that graphs begin at zero.
+  for (const kind of KINDS) seconds.zero({ kind });
+  return { step: (kind, milliseconds) => seconds.observe({ kind }, milliseconds / 1000) };
+}
+
+interface CommandMetrics {
+  /** Wraps a pipeline to count its commands. */
+  counted(pipeline: Pipeline): Pipeline;
+}
+
+const COMMAND_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** Codes that are caused by PostgreSQL or are temporary. With any other code, the command itself was rejected. */
+const REFUSED = new Set<ProblemCode>([
+  'DATABASE_REFUSED',
+  'LOCK_TIMEOUT',
+  'LOG_DIVERGED',
+  'LOG_UNREADABLE',
+  'READ_ONLY',
+  'UNAVAILABLE',
+]);
+
+/**
+ * Commands by outcome and code, their events, and their duration in seconds. Thrown errors count as INTERNAL and are
+ * rethrown.
+ */
+function createCommandMetrics(registry: Registry): CommandMetrics {
+  const total = new Counter({
+    name: 'dps_commands_total',
+    help:
+      'Commands by outcome: accepted, unchanged (nothing to do), replayed (Idempotency-Key), ' +
+      'rejected (by our rules), refused (by PostgreSQL or for now), failed (a bug), and by error code.',
+    labelNames: ['command', 'outcome', 'code'] as const,
+    registers: [registry],
+  });
+  const events = new Counter({
+    name: 'dps_events_appended_total',
+    help: 'Events appended to the log by this process.',
+    registers: [registry],
+  });
+  const seconds = new Histogram({
+    name: 'dps_command_duration_seconds',
+    help: 'Time of commands in the write path, waiting for locks and other changes included.',
+    labelNames: ['command'] as const,
+    buckets: COMMAND_BUCKETS,
+    registers: [registry],
+  });
+
+  const count = (command: string, outcome: Outcome): void => {
+    if (outcome.kind === 'done') events.inc(outcome.events.length);
+    total.inc({ command, ...labelsOf(outcome) });
+  };
+
+  return {
+    counted: (pipeline) => ({
+      ...pipeline,
+      async record(revise, request) {
+        const outcome = await pipeline.record(revise, request);
+        count(request.cause.command, outcome);
+        return outcome;
+      },
+      async execute(name, command, request) {
+        const stop = seconds.startTimer({ command: name });
+        try {
+          const outcome = await pipeline.execute(name, command, request);
+          count(name, outcome);
+          return outcome;
+        } catch (error) {
+          total.inc({ command: name, outcome: 'failed', code: 'INTERNAL' });
+          throw error;
+        } finally {
+          stop();
+        }
+      },
+    }),
+  };
+}
+
+function labelsOf(outcome: Outcome): { outcome: string; code: string } {
+  if (outcome.kind === 'replayed') return { outcome: 'replayed', code: '' };
+  if (outcome.kind === 'done') return { outcome: outcome.events.length === 0 ? 'unchanged' : 'accepted', code: '' };
+  const code = outcome.problems[0]?.code;
+  return { outcome: code !== undefined && REFUSED.has(code) ? 'refused' : 'rejected', code: code ?? '' };
+}
+
+/** Seconds: reads take well under a millisecond, applies of thousands of collections many seconds. */
+const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** Labelled by route template, because collection names would create one series each. */
+function createRequestMetrics(registry: Registry): (handled: Handled) => void {
+  const seconds = new Histogram({
+    name: 'dps_http_request_duration_seconds',
+    help: 'Time from the request to its answer, by method, route template and status.',
+    labelNames: ['method', 'route', 'status'] as const,
+    buckets: REQUEST_BUCKETS,
+    registers: [registry],
+  });
+  return ({ method, route, status, started }) =>
+    seconds.observe({ method: methodOf(method), route, status }, (performance.now() - started) / 1000);
+}
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS', 'PUT', 'SEARCH']);
+
+/** Clients may send any method, which must not create series. */
+function methodOf(method: string): string {
+  return METHODS.has(method) ? method : 'other';
+}
+
+interface Metrics {
   /** Counts a request that was answered. */
   request(handled: Handled): void;
   /** Metrics of preparations. */

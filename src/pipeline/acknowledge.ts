@@ -1,16 +1,18 @@
-/** Acknowledges a log that is not the one seen before. One event records all divergences. */
+/* Acknowledges a log that is not the one seen before. One event records all divergences. */
 import { pendingDivergences, toDivergence } from '../log/divergence.js';
 import { prepareEvents } from '../log/append.js';
-import { keepBeginning, originBefore } from '../log/signed-checkpoints/origin.js';
+import { keepBeginning, originBefore } from '../log/signed-checkpoints/position.js';
 import { sendBatch } from '../postgres/exchange.js';
 import { commitSurely } from '../postgres/transaction.js';
 import type { Cause, LogEvent } from '../schema/model/events.js';
 import { evolve } from '../schema/fold/evolve.js';
 import type { Try } from './keep-alive.js';
 import { begin } from './transaction/begin.js';
-import { checkpoints } from './transaction/checkpoints.js';
+import { checkpoints } from './transaction/attempt.js';
 import { own } from '../postgres/own-tables.js';
-import type { Acknowledged, PipelineOptions } from './types.js';
+import type { Acknowledged, PipelineOptions, Pipeline } from './types.js';
+import type { LogWatch } from '../log/watch.js';
+import type { Logger } from '../postgres/logger.js';
 
 /** The name of the command in the log. */
 export const ACKNOWLEDGE = 'acknowledge-log';
@@ -72,4 +74,26 @@ export async function acknowledge(at: Try, options: PipelineOptions, cause: Caus
   await commitSurely(options.pool, client);
   options.store.publish({ state: evolve(point.state, { ...event, position: head.position }), head });
   return { position: head.position, divergences };
+}
+
+/* Implements ON_LOG_DIVERGENCE=continue. */
+
+interface AutoAcknowledge {
+  onLogDivergence: 'refuse' | 'continue';
+  logger: Logger;
+  watch: LogWatch;
+  pipeline: Pick<Pipeline, 'acknowledge'>;
+  readOnly: () => boolean;
+}
+
+/** Acknowledges divergences without an operator, if configured. */
+export function autoAcknowledge({ onLogDivergence, logger, watch, pipeline, readOnly }: AutoAcknowledge): void {
+  if (onLogDivergence !== 'continue') return;
+  watch.subscribe(() => {
+    if (readOnly()) return;
+    pipeline.acknowledge(BY_ITSELF).catch((error: unknown) => {
+      // The next change tries again.
+      logger.warn('a divergence of the log could not be acknowledged yet', { error });
+    });
+  });
 }

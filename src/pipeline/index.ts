@@ -10,19 +10,18 @@ import type { Operation } from '../schema/operations/operation.js';
 import { type Problem, ProblemError, ok } from '../kernel/problem.js';
 import { BY_ITSELF, acknowledge } from './acknowledge.js';
 import type { Try } from './keep-alive.js';
-import { type Attempt, attempt } from './transaction/attempt.js';
-import { attemptDryRun } from './transaction/dry-run.js';
-import { CommitInDoubt } from './transaction/finish.js';
-import { StaleConnectionError, begin } from './transaction/begin.js';
-import { DivergedError, logUnreadable, lookAtLog, requireReadable } from './diverged.js';
-import { runUrgent } from '../kernel/scheduler.js';
-import { type Semaphore, createSemaphore } from '../kernel/semaphore.js';
+import { type Attempt, attempt, attemptDryRun } from './transaction/attempt.js';
 import {
+  CommitInDoubt,
   type CommitsInDoubt,
   createCommitsInDoubt,
   isCommitted,
   outcomeUnknown,
-} from './transaction/commit-outcome.js';
+} from './transaction/commit.js';
+import { StaleConnectionError, begin } from './transaction/begin.js';
+import { DivergedError, logUnreadable, lookAtLog, requireReadable } from './diverged.js';
+import { runUrgent } from '../kernel/scheduler.js';
+import { type Semaphore, createSemaphore } from '../kernel/semaphore.js';
 import { retryWhileLocked } from './wait-for-locks.js';
 import type { DryRun, Job, Outcome, Pipeline, PipelineOptions, Prepare, Refusal, RequestContext } from './types.js';
 

@@ -3,7 +3,7 @@
  * life. It also tells the connection watch what to check and until when.
  */
 import type pg from 'pg';
-import type { Backend } from '../postgres/backend.js';
+import type { Backend } from '../postgres/client.js';
 import { tellWatch } from '../postgres/silent-connections.js';
 
 /** Milliseconds between two signs of life while no other statement is sent. */

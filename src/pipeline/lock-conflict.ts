@@ -1,10 +1,10 @@
 /** Reads what blocked a transaction, after it released its own locks, and creates the rejection that names it. */
 import type pg from 'pg';
-import { inTime } from '../kernel/in-time.js';
-import { advisoryKey } from '../postgres/advisory.js';
+import { inTime } from '../kernel/time.js';
+import { advisoryKey } from '../postgres/locked-session.js';
 import { lockTimeout } from '../postgres/errors.js';
 import { sendBatch } from '../postgres/exchange.js';
-import { IDLE } from '../postgres/write-limits.js';
+import { IDLE } from '../postgres/limits.js';
 import {
   HOLDERS,
   type Holder,
@@ -13,7 +13,7 @@ import {
   readHolders,
   holderKey,
 } from '../projector/ddl/table-locks.js';
-import type { LockedTable } from '../projector/ddl/statement.js';
+import type { LockedTable } from '../projector/ddl/step.js';
 import type { Problem } from '../kernel/problem.js';
 import type { PipelineOptions } from './types.js';
 

@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import type { LogWatch } from '../log/watch.js';
 import type { Logger } from '../postgres/logger.js';
-import type { Statement } from '../projector/ddl/statement.js';
+import type { Statement } from '../projector/ddl/step.js';
 import type { Held } from '../projector/change-requests/rows.js';
 import type { Preparation } from '../projector/online/types.js';
 import type { Parameterised } from '../postgres/exchange.js';
@@ -11,7 +11,7 @@ import type { Point, Store } from '../reads/state-store.js';
 import type { Cause, Divergence, LogEvent, StoredEvent } from '../schema/model/events.js';
 import type { Approval, ChangeRequest } from '../schema/change-requests/model.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
-import type { Acknowledgement, Policy } from '../schema/policy/index.js';
+import type { Acknowledgement, Policy } from '../schema/policy.js';
 import type { Path, Problem, Result } from '../kernel/problem.js';
 import type { State } from '../schema/model/state.js';
 import type { Resumable } from '../kernel/resumable.js';

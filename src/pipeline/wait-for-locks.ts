@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { isConnectionLoss, isLocked, lockTimeout, unavailable } from '../postgres/errors.js';
 import { withClient } from '../postgres/pool.js';
-import { IDLE } from '../postgres/write-limits.js';
+import { IDLE } from '../postgres/limits.js';
 import { type Holder, LockedError, holderKey } from '../projector/ddl/table-locks.js';
 import { type Try, keepAlive } from './keep-alive.js';
 import { StaleConnectionError } from './transaction/begin.js';

@@ -1,4 +1,4 @@
-/** A client of the driver that knows the schema of the service's own tables, several hosts, and poolers. */
+/* A client of the driver that knows the schema of the service's own tables, several hosts, and poolers. */
 import type { EventEmitter } from 'node:events';
 import pg from 'pg';
 import { LostConnectionError, withoutValues } from './errors.js';
@@ -113,3 +113,57 @@ export const isPooled = (client: pg.ClientBase): boolean => (client as unknown a
 /** Returns a statement as this client sends it, for display. @param client one of ours */
 export const asSent = <T extends string>(client: pg.ClientBase, text: T): T =>
   nameOwnSchema(text, (client as unknown as ServiceClient).serviceSchema) as T;
+
+/* Identifies the server process of a transaction, to find it from another connection. */
+
+export interface Backend {
+  pid: number;
+  /**
+   * Start of the transaction behind a pooler, where the process serves another client as soon as the transaction ends.
+   * Null for a session of our own.
+   */
+  since: string | null;
+}
+
+/** Columns of a statement in the transaction, for `backendOf`. */
+export const BACKEND = 'pg_backend_pid() AS backend, now()::text AS began';
+
+/** @param row with the columns of `BACKEND` */
+export function backendOf(client: pg.ClientBase, row: Record<string, unknown> | undefined): Backend {
+  return { pid: Number(row?.['backend']), since: isPooled(client) ? String(row?.['began']) : null };
+}
+
+/** SQL condition: a row `a` of pg_stat_activity is the backend given by the parameters $1 and $2. */
+export const IS_BACKEND = '(a.pid = $1::int AND ($2::timestamptz IS NULL OR a.xact_start = $2::timestamptz))';
+
+/* A connection for a single query. */
+
+/** A pool, or the configuration of one client. */
+export interface Target {
+  options: pg.ClientConfig;
+  /** The server to ask, if the address names several. Process ids are only valid on their server. */
+  at?: Host;
+}
+
+/**
+ * Runs `work` on a separate connection like those of the pool, to ask about connections that may be dead. It bypasses a
+ * pooler, whose connections may all be in use. Connecting may take `milliseconds`, and so may each query.
+ */
+export async function withOwnClient<T>(
+  { options, at }: Target,
+  milliseconds: number,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  const limits = { connectionTimeoutMillis: milliseconds, query_timeout: milliseconds };
+  const config = options as ServiceClientConfig;
+  // Behind a pooler the host of the connection is not the server.
+  const where = config.direct ?? { ...config, at };
+  const client = new ServiceClient({ ...where, ...limits });
+  try {
+    await client.connect();
+    return await work(client);
+  } finally {
+    // Not awaited, because closing may take as long as the work.
+    client.end().catch(() => undefined);
+  }
+}

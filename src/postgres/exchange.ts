@@ -1,4 +1,4 @@
-/** Sends several messages in one flight and reads their results. The driver would wait after each query. */
+/* Sends several messages in one flight and reads their results. The driver would wait after each query. */
 import type pg from 'pg';
 import { ExchangeError } from './errors.js';
 import { nextName, preparationsOn } from './preparations.js';
@@ -10,7 +10,7 @@ interface Result<Row> {
   rows: Row[];
 }
 
-export type StatementResult = Result<Record<string, unknown>>;
+type StatementResult = Result<Record<string, unknown>>;
 
 /** A statement with parameters. jsonb and other types are sent as text. */
 export interface Parameterised {
@@ -245,4 +245,69 @@ function exchange<Row>(client: pg.ClientBase, how: How<Row>): Promise<Result<Row
   const made = new Exchange(how, client);
   client.query(made);
   return made.done;
+}
+
+/* Sends statements of one flight by name, so that inserting a statement cannot mix up the results. */
+
+/**
+ * Like `sendBatch`, with names in the order of the members. Undefined statements are not sent and return no rows.
+ * @throws ExchangeError with the name of the failed statement in `at`
+ */
+export async function sendNamed<Name extends string>(
+  client: pg.ClientBase,
+  statements: Readonly<Record<Name, Parameterised | undefined>>,
+): Promise<Record<Name, StatementResult['rows']>> {
+  const given = Object.entries(statements) as [Name, Parameterised | undefined][];
+  const sent = given.flatMap(([name, statement]) => (statement === undefined ? [] : [{ name, statement }]));
+  const results = await sendBatch(
+    client,
+    sent.map(({ statement }) => statement),
+  ).catch((error: unknown) => {
+    if (!(error instanceof ExchangeError)) throw error;
+    throw new ExchangeError(error.cause, error.results, sent[error.results.length]?.name);
+  });
+  const rows = new Map(sent.map(({ name }, index) => [name, results[index]?.rows ?? []]));
+  return Object.fromEntries(given.map(([name]) => [name, rows.get(name) ?? []])) as Record<
+    Name,
+    StatementResult['rows']
+  >;
+}
+
+/* Sends a long list of statements in few messages. */
+
+/** Characters of SQL per message. The server parses a whole message before it runs the first statement. */
+const CHARACTERS_PER_MESSAGE = 1_000_000;
+
+/**
+ * Runs statements in order until the first error. Each is exactly one SQL statement without a final semicolon. Call it
+ * inside a transaction.
+ * @returns one result per statement
+ * @throws ExchangeError, whose `results` contain those of all finished statements
+ */
+export async function runScript(client: pg.ClientBase, statements: readonly string[]): Promise<StatementResult[]> {
+  const results: StatementResult[] = [];
+  for (const message of messages(statements)) {
+    try {
+      results.push(...(await sendScript(client, message)));
+    } catch (error) {
+      if (!(error instanceof ExchangeError)) throw error;
+      throw new ExchangeError(error.cause, [...results, ...error.results]);
+    }
+  }
+  return results;
+}
+
+function* messages(statements: readonly string[]): Iterable<string> {
+  let gathered: string[] = [];
+  let length = 0;
+  for (const statement of statements) {
+    if (length > 0 && length + statement.length > CHARACTERS_PER_MESSAGE) {
+      yield gathered.join(';\n');
+      gathered = [];
+      length = 0;
+    }
+    gathered.push(statement);
+    length += statement.length + 2;
+  }
+  if (gathered.length > 0) yield gathered.join(';\n');
 }

@@ -1,7 +1,7 @@
 /** Creates database connections with identical settings: managed schema first in the search path, UTC, ISO dates. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { NotInTimeError, inTime } from '../kernel/in-time.js';
+import { NotInTimeError, inTime } from '../kernel/time.js';
 import { LostConnectionError, isRecoveryConflict } from './errors.js';
 import type { Logger } from './logger.js';
 import { ServiceClient, type ServiceClientConfig, isPooled } from './client.js';

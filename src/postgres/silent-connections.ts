@@ -6,11 +6,9 @@
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { type Backend, IS_BACKEND } from './backend.js';
-import { isPooled } from './client.js';
+import { type Backend, IS_BACKEND, isPooled, type Target, withOwnClient } from './client.js';
 import { LostConnectionError, sqlState } from './errors.js';
 import type { Logger } from './logger.js';
-import { type Target, withOwnClient } from './own-client.js';
 
 /** Milliseconds without traffic in either direction after which the server is asked. */
 const SILENCE = 5_000;

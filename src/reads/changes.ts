@@ -13,17 +13,17 @@ import {
   listChanges,
   readChange,
   readWaiting,
+  activeAdmins,
 } from '../projector/change-requests/rows.js';
 import type { StepProgress } from '../projector/online/types.js';
 import type { Holder } from '../projector/ddl/table-locks.js';
 import { type Finding, findingOf } from '../schema/findings/index.js';
-import { type ChangeAction, allowedIn } from '../schema/change-requests/actions.js';
+import { type ChangeAction, allowedIn } from '../schema/change-requests/fold.js';
 import { type ChangeRequest, heldBy, isAtRest, type Approval, type Said } from '../schema/change-requests/model.js';
 import type { ChangeStep, Cause } from '../schema/model/events.js';
-import { readPolicy } from '../log/read-policy.js';
-import { activeAdmins } from '../projector/change-requests/approvers.js';
+import { readPolicy } from '../log/read.js';
 import { type WhyNot, countedApprovals, judgeApprovals } from '../schema/change-requests/approvals.js';
-import { DEFAULT_POLICY, type Policy } from '../schema/policy/index.js';
+import { DEFAULT_POLICY, type Policy } from '../schema/policy.js';
 
 /* Shows the reviews of a change request, with the texts stored outside the log. */
 

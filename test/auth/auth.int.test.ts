@@ -3,7 +3,7 @@ import { ACCESS_TOKEN_LIFETIME } from '../../src/auth/access-tokens.js';
 import { createAuth } from '../../src/auth/index.js';
 import { REUSE_LIFETIME, SESSIONS_PER_USER, SESSION_LIFETIME } from '../../src/auth/sessions.js';
 import { TOKENS_PER_USER } from '../../src/auth/tokens.js';
-import type { User } from '../../src/auth/user.js';
+import type { User } from '../../src/auth/users.js';
 import type { Result } from '../../src/kernel/problem.js';
 import { type AuthDatabase, openAuthDatabase } from './auth-database.js';
 

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, readlink, rm, symlink, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { placeOf, replaceFile } from '../../src/backup/replace-file.js';
+import { placeOf, replaceFile } from '../../src/backup/file.js';
 
 describe('replacing a file', () => {
   let directory: string;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { answeredFinding } from '../support/answered.js';
-import { type DiffDocument, describeDiff, describeWarning, isEmpty } from '../../src/cli/diff-document.js';
+import { type DiffDocument, describeDiff, describeWarning, isEmpty } from '../../src/cli/planned-changes.js';
 
 const document = (diff: Partial<DiffDocument['diff']>, warnings?: DiffDocument['warnings']): DiffDocument => ({
   hash: '',

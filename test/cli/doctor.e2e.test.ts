@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import pg from 'pg';
-import { FINDINGS, type FindingCode } from '../../src/doctor/finding.js';
-import { clock, lockFindings } from '../../src/doctor/server.js';
-import { FOLD_FORMAT } from '../../src/reads/stored-folds/table.js';
-import type { DoctorContext } from '../../src/doctor/check.js';
+import { FINDINGS, type FindingCode, type DoctorContext } from '../../src/doctor/check.js';
+import { clock, lockFindings } from '../../src/doctor/database.js';
+import { FOLD_FORMAT } from '../../src/reads/stored-folds.js';
 import type { Examined } from '../../src/doctor/index.js';
 import { clientOf, json } from '../support/client.js';
 import { until } from '../support/until.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { UsageError } from '../../src/cli/command.js';
 import { NO_PLACE } from '../../src/schema/model/place.js';
-import { acknowledgeHeader, acknowledged, asOption, policyText, stoppedBy } from '../../src/cli/policy.js';
+import { acknowledgeHeader, acknowledged, asOption, policyText, stoppedBy } from '../../src/cli/planned-changes.js';
 
 describe('policy output of dps', () => {
   it('parses acknowledgements by code and location', () => {

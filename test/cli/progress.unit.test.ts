@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Terminal } from '../../src/cli/command.js';
-import { bar, createProgress } from '../../src/cli/progress.js';
+import { bar, createProgress } from '../../src/cli/output.js';
 
 describe('progress', () => {
   function shown(

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { createProgress } from '../../src/cli/progress.js';
+import { createProgress } from '../../src/cli/output.js';
 import { clientOf, json } from '../support/client.js';
 import { until } from '../support/until.js';
 import { type Ran, dps } from '../support/dps.js';

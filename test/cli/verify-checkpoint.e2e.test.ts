@@ -5,8 +5,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { EventRecord } from '../../src/log/read.js';
-import { checkpointText, originOf } from '../../src/log/signed-checkpoints/checkpoint.js';
-import { encodeNoteKey, noteKey, rawPublicKey, signNote } from '../../src/log/signed-checkpoints/note.js';
+import {
+  checkpointText,
+  originOf,
+  encodeNoteKey,
+  noteKey,
+  rawPublicKey,
+  signNote,
+} from '../../src/log/signed-checkpoints/checkpoint.js';
 import { type Ran, dps } from '../support/dps.js';
 
 const LOG = fileURLToPath(new URL('../fixtures/log-0.1.0.ndjson', import.meta.url));

@@ -2,7 +2,7 @@
  * Uses any three steps of a real project as base and two branches. The merge must report exactly the real conflicts.
  */
 import { expect } from 'chai';
-import { parseYaml } from '../../src/http/formats/yaml.js';
+import { parseYaml } from '../../src/http/formats.js';
 import { runToEnd } from '../../src/kernel/resumable.js';
 import { assemble, documentsOf } from '../../src/cli/schema-files/contents.js';
 import { compareSnapshot } from '../../src/schema/compare/compare-snapshot.js';

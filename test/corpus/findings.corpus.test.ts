@@ -1,6 +1,6 @@
 /** Findings of real schemas must be sensible. */
 import { expect } from 'chai';
-import { parseYaml } from '../../src/http/formats/yaml.js';
+import { parseYaml } from '../../src/http/formats.js';
 import { planBatch } from '../../src/projector/ddl/plan.js';
 import { runToEnd } from '../../src/kernel/resumable.js';
 import { compareSnapshot } from '../../src/schema/compare/compare-snapshot.js';

@@ -5,7 +5,7 @@ import { readConfig } from '../../src/config.js';
 import type { DoctorContext } from '../../src/doctor/check.js';
 import { examine } from '../../src/doctor/index.js';
 import { createPool } from '../../src/postgres/pool.js';
-import { markRestoring } from '../../src/postgres/restoring.js';
+import { markRestoring } from '../../src/postgres/migrate.js';
 import { CAUSE, done, field, silent, startInstance, table } from '../support/instance.js';
 import { type TestDatabase, asSuperuser, createDatabase, superuserUrl } from '../support/postgres.js';
 import { tamper } from '../support/tamper.js';

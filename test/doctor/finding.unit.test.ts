@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { FINDINGS, finding } from '../../src/doctor/finding.js';
+import { FINDINGS, finding } from '../../src/doctor/check.js';
 
 /** Findings that make the exit code of dps doctor 1. */
 const ERRORS = [

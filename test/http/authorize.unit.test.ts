@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import type { Access, Role } from '../../src/auth/caller.js';
-import { authorize } from '../../src/http/authorize.js';
+import { authorize } from '../../src/http/serve.js';
 import { Refused } from '../../src/http/errors.js';
 
 const CALLERS: Readonly<Record<string, Role>> = { a: 'admin', r: 'reader' };

@@ -4,11 +4,11 @@ import { Duplex } from 'node:stream';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Request } from 'express';
 import { expect } from 'chai';
-import { encode, readAcceptEncoding } from '../../src/http/answer/content-coding.js';
+import { encode, readAcceptEncoding } from '../../src/http/answer/representation.js';
 import { type ErrorCode, Refused, STATUS, errorBody, headersOf, refused, statusOf } from '../../src/http/errors.js';
 import { cursor, pageSize, requireInLog } from '../../src/http/request/history-query.js';
 import { listQueryOf, listTexts, listed, pageKey, membersOf, pick, pickText } from '../../src/http/documents/list.js';
-import { answerParserErrors, missingHost } from '../../src/http/parser-errors.js';
+import { answerParserErrors, missingHost } from '../../src/http/server.js';
 import { cookieToken, requireOwnPage, setCookie } from '../../src/http/routes/auth.js';
 
 const reads = (shape: { safeParse(value: unknown): { success: boolean; data?: unknown } }, value: unknown): unknown => {

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { refusal } from '../../src/http/answer/answer.js';
+import { refusal, failureAnswer } from '../../src/http/answer/answer.js';
 import { errorBody, type ErrorBody, refused, Refused, STATUS } from '../../src/http/errors.js';
-import { failureAnswer } from '../../src/http/answer/failure-answer.js';
 import { logUnreadable } from '../../src/pipeline/diverged.js';
 import { UnreadableEventError } from '../../src/schema/fold/upcasting.js';
 import { lockTimeout, unavailable } from '../../src/postgres/errors.js';

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { Refused } from '../../src/http/errors.js';
-import { inManagedSchema } from '../../src/http/managed-schema.js';
+import { Refused, inManagedSchema } from '../../src/http/errors.js';
 
 const OTHER = { schema: 'other' };
 

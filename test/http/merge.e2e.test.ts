@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { writeYaml } from '../../src/http/formats/yaml.js';
+import { writeYaml } from '../../src/http/formats.js';
 import { json } from '../support/client.js';
 import { withService } from '../support/with-service.js';
 

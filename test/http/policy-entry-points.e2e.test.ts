@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { RULES } from '../../src/schema/findings/index.js';
-import { isOfPolicy } from '../../src/schema/policy/index.js';
+import { isOfPolicy } from '../../src/schema/policy.js';
 import { json } from '../support/client.js';
 import { withService } from '../support/with-service.js';
 import { type Request, column, entriesOf } from './policy-entries.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { parseYaml } from '../../src/http/formats/yaml.js';
+import { parseYaml } from '../../src/http/formats.js';
 import { withService } from '../support/with-service.js';
 import { json } from '../support/client.js';
 

@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { runToEnd } from '../../src/kernel/resumable.js';
 import { stepsOf } from '../support/steps.js';
-import { canonicalPieces, createCanonicalWriter } from '../../src/kernel/canonical-writer.js';
-import { canonicalJson } from '../../src/kernel/canonical.js';
+import { canonicalPieces, createCanonicalWriter, canonicalJson } from '../../src/kernel/canonical.js';
 import { explored } from '../support/runs.js';
 
 describe('the canonical writer', () => {

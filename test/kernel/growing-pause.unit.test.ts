@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { growingPause } from '../../src/kernel/growing-pause.js';
+import { growingPause } from '../../src/kernel/time.js';
 
 describe('the pause after repeated failures', () => {
   const LONGEST = [100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000, 10_000];

@@ -1,6 +1,6 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { NotInTimeError, inTime } from '../../src/kernel/in-time.js';
+import { NotInTimeError, inTime } from '../../src/kernel/time.js';
 
 describe('waiting with a limit', () => {
   it('ends with the result, its error, or a timeout', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { jsonTokens } from '../../src/kernel/json-tokens.js';
+import { jsonTokens } from '../../src/kernel/canonical.js';
 import { copyJson, isObject, jsonEqual } from '../../src/kernel/json.js';
 
 describe('JSON values', () => {

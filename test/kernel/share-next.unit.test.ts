@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { shareNext } from '../../src/kernel/share-next.js';
+import { shareNext } from '../../src/kernel/memoize.js';
 
 describe('shareNext', () => {
   /** Returns the value at the time of the call, later. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isUuid } from '../../src/kernel/uuid.js';
+import { isUuid } from '../../src/kernel/text.js';
 
 describe('ids', () => {
   it('must be UUIDs before they reach the database', () => {

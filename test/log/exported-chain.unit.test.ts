@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { sha256 } from '../../src/kernel/sha256.js';
 import { prepareEvents } from '../../src/log/append.js';
 import { documentLine } from '../../src/log/document-lines.js';
-import { type ExportedLog, checkExportedLog, positionOf } from '../../src/log/exported-chain.js';
+import { type ExportedLog, checkExportedLog, positionOf } from '../../src/log/exported-log.js';
 import { emptyHead } from '../../src/log/head.js';
 import type { LogEvent, StoredEvent } from '../../src/schema/model/events.js';
 import { CAUSE } from '../support/instance.js';

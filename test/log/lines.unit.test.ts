@@ -1,7 +1,7 @@
 /** Splits a stream into lines, wherever its chunks end. */
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
-import { readLines } from '../../src/log/lines.js';
+import { readLines } from '../../src/log/exported-log.js';
 
 async function linesOf(bytes: Buffer, size = bytes.length): Promise<string[]> {
   const count = Math.ceil(bytes.length / Math.max(1, size));

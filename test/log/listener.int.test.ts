@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import { type Listener, type ListenerOptions, createListener } from '../../src/log/listener.js';
-import { logChannel } from '../../src/postgres/advisory.js';
+import { logChannel } from '../../src/postgres/locked-session.js';
 import { silent } from '../support/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { type Proxy, startProxy } from '../support/proxy.js';

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { verifyChain } from '../../src/log/hash-chain.js';
 import { type LogHead, GENESIS_HASH, emptyHead } from '../../src/log/head.js';
 import { type EventRecord, readRecordPages } from '../../src/log/read.js';
-import { readDatabase } from '../../src/postgres/database.js';
+import { readDatabase } from '../../src/postgres/server.js';
 import { migrate } from '../../src/postgres/migrate.js';
 import { createPool, withClient } from '../../src/postgres/pool.js';
 import type { Cause, NewEvent, StoredEvent } from '../../src/schema/model/events.js';

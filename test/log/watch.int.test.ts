@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { type NotedDivergence, checkHead } from '../../src/log/divergence.js';
 import type { LogHead } from '../../src/log/head.js';
-import { type EventRecord, readRecordPages } from '../../src/log/read.js';
-import { restoreEvents } from '../../src/log/restore-events.js';
+import { type EventRecord, readRecordPages, restoreEvents } from '../../src/log/read.js';
 import { createLogWatch } from '../../src/log/watch.js';
 import type { LogEvent } from '../../src/schema/model/events.js';
 import { ACKNOWLEDGED, append } from '../support/append.js';

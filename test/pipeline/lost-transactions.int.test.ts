@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { isCommitted } from '../../src/pipeline/transaction/commit-outcome.js';
-import { advisoryKey } from '../../src/postgres/advisory.js';
+import { isCommitted } from '../../src/pipeline/transaction/commit.js';
+import { advisoryKey } from '../../src/postgres/locked-session.js';
 import { createPool } from '../../src/postgres/pool.js';
 import { silent } from '../support/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { expect } from 'chai';
 import { defaultServiceSchema } from '../../src/postgres/own-tables.js';
 import { verifyChain } from '../../src/log/hash-chain.js';
-import { logChannel } from '../../src/postgres/advisory.js';
+import { logChannel } from '../../src/postgres/locked-session.js';
 import { createPool } from '../../src/postgres/pool.js';
 import type { CommandOf } from '../../src/schema/operations/index.js';
 import { snapshotHash } from '../../src/schema/snapshot/snapshot.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Outcome } from '../../src/pipeline/index.js';
-import { logChannel } from '../../src/postgres/advisory.js';
+import { logChannel } from '../../src/postgres/locked-session.js';
 import { type Proxy, startProxy } from '../support/proxy.js';
 import { INSTALL_PGBOUNCER, type Pgbouncer, pgbouncerProgram, startPgbouncer } from '../support/pgbouncer.js';
 import { until } from '../support/until.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { advisoryKey } from '../../src/postgres/advisory.js';
+import { advisoryKey } from '../../src/postgres/locked-session.js';
 import { until } from '../support/until.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { type ServiceProcess, spawnService } from '../support/process.js';

@@ -2,13 +2,13 @@ import { EventEmitter } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { expect } from 'chai';
 import pg from 'pg';
-import { advisoryKey, logChannel } from '../../src/postgres/advisory.js';
+import { advisoryKey, logChannel } from '../../src/postgres/locked-session.js';
 import { OLDER_RELEASE } from '../../src/postgres/errors.js';
 import { JSON_AS_TEXT, connectionConfig, directly, retryRecoveryConflicts } from '../../src/postgres/pool.js';
 import { nextName, prepareNothingOn, preparationsOn } from '../../src/postgres/preparations.js';
-import { MIGRATIONS, REFUSE_OLDER_RELEASE } from '../../src/postgres/release-guard.js';
+import { MIGRATIONS, REFUSE_OLDER_RELEASE } from '../../src/postgres/own-tables.js';
 import { startupOptions, transactionSettings } from '../../src/postgres/session-settings.js';
-import { writeLimits } from '../../src/postgres/write-limits.js';
+import { writeLimits } from '../../src/postgres/limits.js';
 
 const HERE = { connectionString: 'postgres://u:p@h:1/app', schema: 'crm', serviceSchema: 'service_crm' };
 const SETTINGS = { schema: 'crm', applicationName: 'data-platform-service' };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { OperatorError } from '../../src/kernel/operator-error.js';
-import { readDatabase } from '../../src/postgres/database.js';
+import { readDatabase } from '../../src/postgres/server.js';
 import type { Queryable } from '../../src/postgres/pool.js';
 
 /** A server that responds with these values. */

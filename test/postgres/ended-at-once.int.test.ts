@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { createListener } from '../../src/log/listener.js';
 import { probe } from '../../src/postgres/hosts/probe.js';
 import { openLockedSession } from '../../src/postgres/locked-session.js';
-import { withOwnClient } from '../../src/postgres/own-client.js';
+import { withOwnClient } from '../../src/postgres/client.js';
 import { connectionConfig, createClient, createPool } from '../../src/postgres/pool.js';
 import { createFreshness } from '../../src/reads/freshness.js';
 import { until } from '../support/until.js';

@@ -1,10 +1,8 @@
 import { expect } from 'chai';
 import type pg from 'pg';
 import { ExchangeError, SQLSTATE, isConnectionLoss, sqlState } from '../../src/postgres/errors.js';
-import { sendBatch, sendReads } from '../../src/postgres/exchange.js';
-import { sendNamed } from '../../src/postgres/named-batch.js';
+import { sendBatch, sendReads, sendNamed, runScript } from '../../src/postgres/exchange.js';
 import { createPool, withClient } from '../../src/postgres/pool.js';
-import { runScript } from '../../src/postgres/script.js';
 import { silent } from '../support/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 

@@ -7,7 +7,7 @@ import {
   lostOptions,
   poolerOf,
   unexpectedPooler,
-} from '../../src/postgres/pooler.js';
+} from '../../src/postgres/open-database.js';
 
 const SERVER: Seen = { pooled: false, refuses: undefined, database: 'app', system: '7' };
 const POOLER: Seen = { ...SERVER, pooled: true };

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Replay, createLag, createServerRole } from '../../src/postgres/server-role.js';
+import { type Replay, createLag, createServerRole } from '../../src/postgres/server.js';
 import { silent } from '../support/instance.js';
 
 const CAUGHT_UP: Replay = { replayed: 500, received: 500, receiving: true, sent: null, committed: 1_000, now: 1_000 };

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import type pg from 'pg';
-import { watchReplication } from '../../src/postgres/synchronous.js';
+import { watchReplication } from '../../src/postgres/transaction.js';
 
 it('a COMMIT is uncertain only if PostgreSQL stopped waiting for its standby', () => {
   const client = new EventEmitter();

@@ -8,7 +8,7 @@ import {
   readNewField,
   readNewRelation,
 } from '../../src/schema/normal-form/index.js';
-import { patchBetween } from '../../src/schema/fold/patch.js';
+import { patchBetween } from '../../src/schema/fold/rename-events.js';
 import type { Result } from '../../src/kernel/problem.js';
 
 const own = { imported: false } as const;

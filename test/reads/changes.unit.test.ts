@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { KeptStep } from '../../src/projector/change-requests/preparations.js';
 import type { StepProgress } from '../../src/projector/online/types.js';
 import { showChange, summaryOf } from '../../src/reads/changes.js';
-import { DEFAULT_POLICY } from '../../src/schema/policy/index.js';
+import { DEFAULT_POLICY } from '../../src/schema/policy.js';
 import type { ChangeRequest, ChangeState, Said } from '../../src/schema/change-requests/model.js';
 import type { Document } from '../../src/log/document-lines.js';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { HeadCheck } from '../../src/log/divergence.js';
-import { createHeadChecks } from '../../src/reads/head-checks.js';
+import { createHeadChecks } from '../../src/reads/state-store.js';
 
 describe('head checks', () => {
   const hash = (digit: string): string => digit.repeat(64);

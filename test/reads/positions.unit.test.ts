@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ProblemError } from '../../src/kernel/problem.js';
-import type { Fresh } from '../../src/reads/freshness.js';
-import { createPositions } from '../../src/reads/positions.js';
+import { type Fresh, createPositions } from '../../src/reads/freshness.js';
 
 const STRANGERS = 500;
 

@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { defaultServiceSchema } from '../../src/postgres/own-tables.js';
 import { type Outcome, type Pipeline, type PipelineOptions, createPipeline } from '../../src/pipeline/index.js';
-import { readDatabase } from '../../src/postgres/database.js';
+import { readDatabase } from '../../src/postgres/server.js';
 import type { Logger } from '../../src/postgres/logger.js';
 import { migrate } from '../../src/postgres/migrate.js';
 import { createPool } from '../../src/postgres/pool.js';

@@ -2,14 +2,13 @@
 import { expect } from 'chai';
 import { defaultServiceSchema } from '../../src/postgres/own-tables.js';
 import type pg from 'pg';
-import { readDatabase } from '../../src/postgres/database.js';
+import { readDatabase } from '../../src/postgres/server.js';
 import { createPool } from '../../src/postgres/pool.js';
 import { migrate } from '../../src/postgres/migrate.js';
-import { runScript } from '../../src/postgres/script.js';
-import { sendBatch } from '../../src/postgres/exchange.js';
+import { runScript, sendBatch } from '../../src/postgres/exchange.js';
 import { planBatch } from '../../src/projector/ddl/plan.js';
 import { metadataStatements } from '../../src/projector/metadata/rows.js';
-import type { Statement } from '../../src/projector/ddl/statement.js';
+import type { Statement } from '../../src/projector/ddl/step.js';
 import { verify } from '../../src/projector/verify/index.js';
 import type { NewEvent } from '../../src/schema/model/events.js';
 import { type State, initialState } from '../../src/schema/model/state.js';

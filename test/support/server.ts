@@ -5,7 +5,7 @@ import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { createLogger } from '../../src/logger.js';
-import { readDatabase } from '../../src/postgres/database.js';
+import { readDatabase } from '../../src/postgres/server.js';
 import { startEmbedded } from '../../src/postgres/embedded/index.js';
 import { migrate } from '../../src/postgres/migrate.js';
 import { createPool } from '../../src/postgres/pool.js';

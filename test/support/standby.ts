@@ -9,10 +9,14 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { findBinaries, program } from '../../src/postgres/embedded/binaries.js';
-import { reachablePrograms } from '../../src/postgres/embedded/place.js';
-import { THROWAWAY_SETTINGS } from '../../src/postgres/embedded/settings.js';
-import { type Account, serverAccount } from '../../src/postgres/embedded/system-user.js';
+import {
+  findBinaries,
+  program,
+  reachablePrograms,
+  type Account,
+  serverAccount,
+} from '../../src/postgres/embedded/programs.js';
+import { THROWAWAY_SETTINGS } from '../../src/postgres/embedded/cluster.js';
 import { temporaryDirectory } from './server.js';
 import { until } from './until.js';
 

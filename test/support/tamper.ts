@@ -3,8 +3,7 @@ import type pg from 'pg';
 import type { Api } from './api.js';
 import { eventHash } from './event-hash.js';
 import { GENESIS_HASH } from '../../src/log/head.js';
-import { type EventRecord, readRecordPages } from '../../src/log/read.js';
-import { restoreEvents } from '../../src/log/restore-events.js';
+import { type EventRecord, readRecordPages, restoreEvents } from '../../src/log/read.js';
 import { createClient } from '../../src/postgres/pool.js';
 
 /** Runs `work` with the append-only trigger disabled. */

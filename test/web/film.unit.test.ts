@@ -1,9 +1,8 @@
 /** What of the diagram and of the slider needs no browser. */
 import { expect } from 'chai';
 import { SaxesParser } from 'saxes';
-import type { Graph, Table } from '../../src/web/pages/schema/graph/graph.js';
+import type { Graph, Table, Placed, Point } from '../../src/web/pages/schema/graph/graph.js';
 import { svgOf } from '../../src/web/pages/schema/diagram/svg-export.js';
-import type { Placed, Point } from '../../src/web/pages/schema/graph/lines.js';
 import { placeSteadily } from '../../src/web/pages/schema/film/steady-layout.js';
 
 const table = (name: string, rows = 2): Table =>

@@ -3,10 +3,8 @@ import pg from 'pg';
 import type { Page, Route } from 'playwright-core';
 import type { CollectionDocument } from '../../src/http/deps.js';
 import type { FieldDocument } from '../../src/schema/snapshot/documents.js';
-import { collectionOf, fieldOf } from '../../src/web/draft/documents.js';
+import { collectionOf, fieldOf, draftText, EMPTY } from '../../src/web/draft/model.js';
 import { put } from '../../src/web/draft/edits.js';
-import { draftText } from '../../src/web/draft/draft-text.js';
-import { EMPTY } from '../../src/web/draft/model.js';
 import { expectAccessible, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 

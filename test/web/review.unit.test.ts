@@ -1,12 +1,17 @@
 import { expect } from 'chai';
 import { curlFor } from '../../src/web/pages/review/model/commands.js';
-import { conflictsOf, keysSince } from '../../src/web/pages/review/model/conflicts.js';
-import { chosenOf, itemsOf, keyOf, memberKeyOf, withDependents } from '../../src/web/pages/review/model/items.js';
+import {
+  conflictsOf,
+  keysSince,
+  chosenOf,
+  itemsOf,
+  keyOf,
+  memberKeyOf,
+  withDependents,
+} from '../../src/web/pages/review/model/items.js';
 import { located, lossesOf, scriptOf, statementsByItem } from '../../src/web/pages/review/model/plan.js';
-import { plain } from '../../src/web/pages/review/model/phrase.js';
-import { reasonFor } from '../../src/web/pages/review/model/reason.js';
-import { sentencesOf } from '../../src/web/pages/review/model/sentences.js';
-import { bytesText, sizeText } from '../../src/web/shared/amounts.js';
+import { plain, reasonFor, sentencesOf } from '../../src/web/pages/review/model/sentences.js';
+import { bytesText, sizeText } from '../../src/web/shared/text.js';
 import { readReviewSearch } from '../../src/web/pages/review/search.js';
 import { toPeerForm } from '../../src/web/shared/snapshot/peer-form.js';
 

@@ -1,7 +1,7 @@
 /** What the app hides from a role, the service refuses it; what it offers, the service takes. */
 import { expect } from 'chai';
 import { ROLES } from '../../src/auth/caller.js';
-import { type Ability, MAY, may } from '../../src/web/service/abilities.js';
+import { type Ability, MAY, may } from '../../src/web/service/types.js';
 import { json } from '../support/client.js';
 import { withService } from '../support/with-service.js';
 import { type Person, diffOf, newPerson, noted, open } from '../pipeline/change-requests/people.js';

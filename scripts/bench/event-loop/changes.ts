@@ -1,5 +1,5 @@
 /** Changes as large as they may be, and what is refused of that size. */
-import { writeYaml } from '../../../src/http/formats/yaml.js';
+import { writeYaml } from '../../../src/http/formats.js';
 import type { Work } from './stops.js';
 import { apply, diffTo, filled, list, makeSo, MIB, of, OTHER_BODY, send, type Sent } from './requests.js';
 import { emptySnapshot, snapshotOf, wideSnapshot } from '../schemas.js';

@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { createPool } from '../../../src/postgres/pool.js';
 import { createStore } from '../../../src/reads/state-store.js';
-import { createStoredFolds } from '../../../src/reads/stored-folds/index.js';
+import { createStoredFolds } from '../../../src/reads/stored-folds.js';
 import { createTimeTravel } from '../../../src/reads/history/time-travel.js';
 import { verifyLog } from '../../../src/log/verify-log.js';
 import { emptyHead } from '../../../src/log/head.js';

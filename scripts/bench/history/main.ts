@@ -9,7 +9,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { readDatabase } from '../../../src/postgres/database.js';
+import { readDatabase } from '../../../src/postgres/server.js';
 import { migrate } from '../../../src/postgres/migrate.js';
 import { createPool } from '../../../src/postgres/pool.js';
 import { type GeneratedLog, writeLog } from './generated-log.js';

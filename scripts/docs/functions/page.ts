@@ -1,8 +1,10 @@
 /** Writes docs/functions.md: the names that SQL text in requests may use. */
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
-import { NAMES_OF_EXTENSIONS, OWN_NAMES, type AllowedNames } from '../../../src/schema/sql-text/allowed-functions.js';
 import {
+  NAMES_OF_EXTENSIONS,
+  OWN_NAMES,
+  type AllowedNames,
   CHOSEN_EXTENSION_FUNCTIONS,
   CHOSEN_FUNCTIONS,
   GUARDED_FUNCTIONS,
@@ -11,7 +13,7 @@ import {
   REFUSED_EXTENSION_FUNCTIONS,
   REFUSED_FUNCTIONS,
   REFUSED_TYPES,
-} from '../../../src/schema/sql-text/chosen-functions.js';
+} from '../../../src/schema/sql-text/allowed-names.js';
 
 export const PAGE = new URL('../../../docs/functions.md', import.meta.url);
 

@@ -1,6 +1,6 @@
 /** /policy */
 import { RULES } from '../../../src/schema/findings/index.js';
-import { ACTIONS } from '../../../src/schema/policy/index.js';
+import { ACTIONS } from '../../../src/schema/policy.js';
 import { json } from '../world.js';
 import { type Context, flag, maybe, newName, type Rules } from './context.js';
 import { submitted } from './schema.js';

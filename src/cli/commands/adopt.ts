@@ -1,10 +1,10 @@
-import { counted } from '../../kernel/counted.js';
+import { counted } from '../../kernel/text.js';
 import { runToEnd, stepsTo } from '../../kernel/resumable.js';
 import { type AdoptionReport, adopting } from '../../pipeline/prepare/adopt.js';
-import type { Note } from '../../projector/adopt/note.js';
+import type { Note } from '../../projector/adopt/needs.js';
 import { operations } from '../../schema/operations/index.js';
 import { type ExitCode, type Invocation, UsageError, isSet } from '../command.js';
-import { type JudgedWarning, describeWarnings } from '../diff-document.js';
+import { type JudgedWarning, describeWarnings } from '../planned-changes.js';
 import { accepted, json, oneLine } from '../output.js';
 import { withPipeline } from '../connections/pipeline.js';
 import { take } from '../rehearsed.js';

@@ -1,12 +1,11 @@
 import type { z } from 'zod';
 import type { plan as planSchema } from '../../http/openapi/answers/operating.js';
-import { counted } from '../../kernel/counted.js';
+import { counted } from '../../kernel/text.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text, texts } from '../command.js';
-import { type DiffDocument, describeWarning, isEmpty } from '../diff-document.js';
+import { type DiffDocument, describeWarning, isEmpty, shellWord, stoppedBy } from '../planned-changes.js';
 import { type DocumentBody, parseDocument, readDocument } from '../document.js';
 import { json, oneLine } from '../output.js';
-import { shellWord, stoppedBy } from '../policy.js';
 import { type Answered, ask, askFully, changeHeaders } from '../connections/service.js';
 import { type ShownChange, followChange } from '../follow-change.js';
 import { namedPlace } from '../named-place.js';

@@ -3,21 +3,20 @@ import { type Moment, beginMoment, contentsOf } from '../../backup/take.js';
 import { tablesOf } from '../../backup/contents.js';
 import { writeFileWhole } from '../../backup/file.js';
 import { type Header, writeBackup } from '../../backup/format.js';
-import { signNote } from '../../log/signed-checkpoints/note.js';
+import { signNote } from '../../log/signed-checkpoints/checkpoint.js';
 import { OperatorError } from '../../kernel/operator-error.js';
-import { readDatabase } from '../../postgres/database.js';
+import { readDatabase } from '../../postgres/server.js';
 import { migrationsOf } from '../../postgres/migrate.js';
 import { withClient } from '../../postgres/pool.js';
 import { verify } from '../../projector/verify/index.js';
 import { readRelease } from '../../release.js';
 import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { describeDifference } from '../../doctor/differences.js';
-import { json, oneLine } from '../output.js';
+import { json, oneLine, createProgress } from '../output.js';
 import { withScratchDatabase } from '../connections/database.js';
 import { openKeys } from './keys.js';
 import { restoreBackupInto } from './restore.js';
 import { type Workplace, withPipeline } from '../connections/pipeline.js';
-import { createProgress } from '../progress.js';
 
 /**
  * Writers wait only until the snapshot of the backup has begun.

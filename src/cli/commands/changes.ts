@@ -2,11 +2,10 @@ import type { z } from 'zod';
 import type { changeSummary } from '../../http/openapi/answers/changes.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { type ShownChange, describeNow, followChange, readChange } from '../follow-change.js';
-import { describeWarnings } from '../diff-document.js';
+import { describeWarnings, describePolicy } from '../planned-changes.js';
 import { json, oneLine } from '../output.js';
 import { askForAll, askForData, reasonHeader } from '../connections/service.js';
-import type { Policy } from '../../schema/policy/index.js';
-import { describePolicy } from '../policy.js';
+import type { Policy } from '../../schema/policy.js';
 import { placeText } from '../../schema/model/place.js';
 
 const LIMIT = 20;

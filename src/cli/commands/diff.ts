@@ -1,5 +1,5 @@
 import { type ExitCode, type Invocation, isSet, text } from '../command.js';
-import { type DiffDocument, describeDiff, isEmpty } from '../diff-document.js';
+import { type DiffDocument, describeDiff, isEmpty } from '../planned-changes.js';
 import { json, writeOutput } from '../output.js';
 import { readDocument } from '../document.js';
 import { ask } from '../connections/service.js';

@@ -1,15 +1,14 @@
-import { counted } from '../../kernel/counted.js';
+import { counted } from '../../kernel/text.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { holdsServer } from '../../postgres/embedded/index.js';
 import { type Addresses, directly } from '../../postgres/pool.js';
-import { PoolerError } from '../../postgres/pooler.js';
-import { readServerState } from '../../postgres/server-role.js';
+import { PoolerError } from '../../postgres/open-database.js';
+import { readServerState } from '../../postgres/server.js';
 import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { openPool, withServer } from '../connections/database.js';
-import { type Finding, finding } from '../../doctor/finding.js';
+import { type Finding, finding } from '../../doctor/check.js';
 import { type Examined, examine } from '../../doctor/index.js';
-import { json } from '../output.js';
-import { createProgress } from '../progress.js';
+import { json, createProgress } from '../output.js';
 import { openProjectionTools } from '../connections/projections.js';
 
 /** 1 if a check finds an error. Warnings alone yield 0. */

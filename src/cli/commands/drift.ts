@@ -1,12 +1,12 @@
-import { counted } from '../../kernel/counted.js';
+import { counted } from '../../kernel/text.js';
 import { runToEnd, stepsTo } from '../../kernel/resumable.js';
 import { findDrift } from '../../projector/drift/find.js';
 import type { Drift, DriftDifference, TableDrift } from '../../projector/drift/model.js';
 import { type Repaired, repairDrift } from '../../projector/drift/repair.js';
 import { type ExitCode, type Invocation, UsageError, isSet } from '../command.js';
-import { type AcceptanceReport, accepting } from '../../pipeline/prepare/accept-drift.js';
+import { type AcceptanceReport, accepting } from '../../pipeline/prepare/adopt.js';
 import { operations } from '../../schema/operations/index.js';
-import { describeWarnings } from '../diff-document.js';
+import { describeWarnings } from '../planned-changes.js';
 import { namedPlace } from '../named-place.js';
 import { accepted, json, oneLine } from '../output.js';
 import { type Workplace, withPipeline } from '../connections/pipeline.js';

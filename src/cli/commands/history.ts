@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { batchPage } from '../../http/openapi/answers/history.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
-import { type DiffDocument, describeDiff, isEmpty } from '../diff-document.js';
+import { type DiffDocument, describeDiff, isEmpty } from '../planned-changes.js';
 import { type ShownBatch, type ShownEvent, createPaint, describeBatch, describeEvent } from '../history-text.js';
 import { deliver, json } from '../output.js';
 import { isPosition } from '../../kernel/position.js';

@@ -2,16 +2,13 @@ import { generateKeyPairSync } from 'node:crypto';
 import { open, unlink } from 'node:fs/promises';
 import type pg from 'pg';
 import type { Config } from '../../config.js';
-import { readKeyFile } from '../../log/signed-checkpoints/key-file.js';
-import { type Keys, createKeys } from '../../log/signed-checkpoints/keys.js';
-import { KEY_NAME } from '../../log/signed-checkpoints/checkpoint.js';
-import { encodeNoteKey, noteKey, rawPublicKey } from '../../log/signed-checkpoints/note.js';
+import { readKeyFile, type Keys, createKeys } from '../../log/signed-checkpoints/keys.js';
+import { KEY_NAME, encodeNoteKey, noteKey, rawPublicKey } from '../../log/signed-checkpoints/checkpoint.js';
 import { OperatorError } from '../../kernel/operator-error.js';
-import { readDatabase } from '../../postgres/database.js';
+import { readDatabase } from '../../postgres/server.js';
 import type { ExitCode, Invocation } from '../command.js';
-import { withDatabase } from '../connections/database.js';
+import { withDatabase, silentLogger } from '../connections/database.js';
 import { show, table } from '../output.js';
-import { silentLogger } from '../connections/silent-logger.js';
 
 /** In creation order, with public keys only. */
 export async function list(invocation: Invocation): Promise<ExitCode> {

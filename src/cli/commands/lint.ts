@@ -3,11 +3,11 @@ import { isEnded } from '../../schema/change-requests/model.js';
 import { LEVELS, type Level } from '../../schema/findings/index.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { parseDocument, readDocument } from '../document.js';
-import { FINDING_FORMATS, type FindingFormat, type Shown, type Source, printFindings } from '../findings/index.js';
+import { FINDING_FORMATS, type FindingFormat, type Shown, type Source, printFindings } from '../findings.js';
 import { deliver } from '../output.js';
-import { stoppedBy } from '../policy.js';
+import { stoppedBy } from '../planned-changes.js';
 import { locateIn, mergeFiles } from '../schema-files/merge-files.js';
-import { isUuid } from '../../kernel/uuid.js';
+import { isUuid } from '../../kernel/text.js';
 import { type ServiceRequest, ask, readInfo } from '../connections/service.js';
 import { readChange } from '../follow-change.js';
 

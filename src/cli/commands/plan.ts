@@ -1,10 +1,16 @@
 import { type ExitCode, type Invocation, isSet, text } from '../command.js';
-import { type DiffDocument, describeDiff, isEmpty, type Entry, describeWarning } from '../diff-document.js';
-import { type Source, printFindings } from '../findings/index.js';
+import {
+  type DiffDocument,
+  describeDiff,
+  isEmpty,
+  type Entry,
+  describeWarning,
+  stoppedBy,
+} from '../planned-changes.js';
+import { type Source, printFindings } from '../findings.js';
 import { deliver, json } from '../output.js';
-import { stoppedBy } from '../policy.js';
 import { locateIn, mergeFiles } from '../schema-files/merge-files.js';
-import { counted } from '../../kernel/counted.js';
+import { counted } from '../../kernel/text.js';
 import { placeText } from '../../schema/model/place.js';
 
 /** GitHub rejects comments longer than 65,536 characters. */

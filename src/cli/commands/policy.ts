@@ -1,11 +1,10 @@
 import type { z } from 'zod';
 import type { policyTest } from '../../http/openapi/answers/policy.js';
-import type { Policy } from '../../schema/policy/index.js';
+import type { Policy } from '../../schema/policy.js';
 import { type ExitCode, type Invocation, isSet, text } from '../command.js';
-import { describeWarning } from '../diff-document.js';
+import { describeWarning, acknowledged, describePolicy } from '../planned-changes.js';
 import { parseDocument, readDocument } from '../document.js';
 import { json, show as print } from '../output.js';
-import { acknowledged, describePolicy } from '../policy.js';
 import { askForData, changeHeaders } from '../connections/service.js';
 import { openRequest } from './proposals.js';
 

@@ -1,9 +1,8 @@
-import { counted } from '../../kernel/counted.js';
+import { counted } from '../../kernel/text.js';
 import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { json } from '../output.js';
-import { LOCK } from '../schema-files/lock.js';
-import { presentFiles, withLock } from '../schema-files/present-files.js';
-import { readLockIn } from '../schema-files/read-folder.js';
+import { LOCK } from '../schema-files/contents.js';
+import { presentFiles, withLock, readLockIn } from '../schema-files/read-folder.js';
 import { type FolderChange, changeOf, updateFolder } from '../schema-files/write-folder.js';
 
 /** With --check nothing is written: returns 1 if the files differ from the service's schema. */

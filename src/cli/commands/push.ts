@@ -1,7 +1,7 @@
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
-import { isEmpty } from '../diff-document.js';
+import { isEmpty } from '../planned-changes.js';
 import { mergeFiles } from '../schema-files/merge-files.js';
-import { presentFiles } from '../schema-files/present-files.js';
+import { presentFiles } from '../schema-files/read-folder.js';
 import { changeHeaders } from '../connections/service.js';
 import { carryOut, nothingToDo } from './apply.js';
 import { propose } from './proposals.js';

@@ -1,23 +1,15 @@
 import type { Document } from '../../log/document-lines.js';
 import { gatherDocuments, readDocuments } from '../../log/documents.js';
-import type { EventRecord } from '../../log/read.js';
+import { type EventRecord, readRecordPages } from '../../log/read.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { documentsOf } from '../../schema/change-requests/documents-of.js';
-import { readRecordPages } from '../../log/read.js';
 import { OperatorError } from '../../kernel/operator-error.js';
-import {
-  PROJECTION_NAMES,
-  type ProjectionName,
-  type Rebuilt,
-  isProjectionName,
-} from '../../projector/projections/index.js';
+import { PROJECTION_NAMES, type ProjectionName, type Rebuilt, isProjectionName } from '../../projector/projections.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { countDifferences, describeDifference } from '../../doctor/differences.js';
-import { json } from '../output.js';
+import { json, createProgress } from '../output.js';
 import { withServerAt } from '../connections/database.js';
-import { createProgress } from '../progress.js';
-import { type ProjectionTools, withProjections } from '../connections/projections.js';
-import { replayInto, showReplayed } from '../connections/replay.js';
+import { type ProjectionTools, withProjections, replayInto, showReplayed } from '../connections/projections.js';
 import { ProblemError } from '../../kernel/problem.js';
 
 /**

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { renamedCollection, renamedField } from '../../http/openapi/answers/schema.js';
 import { type ExitCode, type Invocation, isSet } from '../command.js';
-import { describeWarning } from '../diff-document.js';
+import { describeWarning } from '../planned-changes.js';
 import { placeText } from '../../schema/model/place.js';
 import { namedPlace } from '../named-place.js';
 import { ask, changeHeaders } from '../connections/service.js';

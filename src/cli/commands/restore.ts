@@ -4,20 +4,18 @@ import type { Document } from '../../log/document-lines.js';
 import { gatherDocuments } from '../../log/documents.js';
 import type { EventRecord } from '../../log/read.js';
 import { readBackupFile } from '../../backup/file.js';
-import { openBackup } from '../../backup/format.js';
+import { openBackup, type Header } from '../../backup/format.js';
 import { restoreFrom } from '../../backup/restore.js';
 import { newestMigration } from '../../postgres/migrate.js';
 import { readNdjsonPages } from '../../log/ndjson.js';
 import { OperatorError } from '../../kernel/operator-error.js';
-import type { Header } from '../../backup/format.js';
-import type { NoteKey } from '../../log/signed-checkpoints/note.js';
-import type { Replayed } from '../../projector/replay/index.js';
+import type { NoteKey } from '../../log/signed-checkpoints/checkpoint.js';
+import type { Replayed } from '../../projector/replay.js';
 import { readKeys } from '../checkpoint-files.js';
 import { type ExitCode, type Invocation, UsageError, text, texts } from '../command.js';
-import { oneLine } from '../output.js';
+import { oneLine, type Progress, createProgress } from '../output.js';
 import { withServer, withServerAt } from '../connections/database.js';
-import { type Progress, createProgress } from '../progress.js';
-import { replayInto, showReplayed } from '../connections/replay.js';
+import { replayInto, showReplayed } from '../connections/projections.js';
 
 /**
  * 1 if the log is damaged or the database differs from it. A backup is read completely before anything is written.

@@ -1,5 +1,5 @@
 import { type ExitCode, type Invocation, text } from '../command.js';
-import { withPlace } from '../connections/place.js';
+import { withPlace } from '../connections/database.js';
 
 /** Runs the service in this process, which ends on a signal or a fatal error. */
 export async function start({ values, environment }: Invocation): Promise<ExitCode> {

@@ -1,7 +1,6 @@
 import type pg from 'pg';
-import { readDatabase } from '../../postgres/database.js';
-import { type ServerState, readServerState } from '../../postgres/server-role.js';
-import { type ProjectionStatus, listProjections } from '../../projector/projections/list.js';
+import { readDatabase, type ServerState, readServerState } from '../../postgres/server.js';
+import { type ProjectionStatus, listProjections } from '../../projector/projections.js';
 import { readRelease } from '../../release.js';
 import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { withDatabase } from '../connections/database.js';

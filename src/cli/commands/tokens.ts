@@ -1,5 +1,5 @@
 import type { Token } from '../../auth/tokens.js';
-import { findUser, withAccounts } from '../connections/accounts.js';
+import { findUser, withAccounts } from '../connections/pipeline.js';
 import { type ExitCode, type Invocation, UsageError, text } from '../command.js';
 import { isStorableTime, TIME_RANGE } from '../../kernel/time.js';
 import { OperatorError } from '../../kernel/operator-error.js';

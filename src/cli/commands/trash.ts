@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { restored, trashEntry } from '../../http/openapi/answers/trash.js';
 import type { Plan } from './apply.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text, texts } from '../command.js';
-import { type JudgedWarning, describeWarning } from '../diff-document.js';
+import { type JudgedWarning, describeWarning } from '../planned-changes.js';
 import { json, oneLine, table } from '../output.js';
 import { ask, askForAll, askForData, changeHeaders, reasonHeader } from '../connections/service.js';
 import { isPosition } from '../../kernel/position.js';

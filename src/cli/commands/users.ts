@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { Role, UserStatus } from '../../auth/caller.js';
-import type { User } from '../../auth/user.js';
-import type { Users } from '../../auth/users.js';
+import type { User, Users } from '../../auth/users.js';
 import { randomSecret } from '../../auth/secrets.js';
-import { findUser, withAccounts } from '../connections/accounts.js';
+import { findUser, withAccounts } from '../connections/pipeline.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { show, table } from '../output.js';
 

@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { access } from 'node:fs/promises';
-import { type ExportedLog, checkExportedLog, positionOf } from '../../log/exported-chain.js';
-import { readLines } from '../../log/lines.js';
+import { type ExportedLog, checkExportedLog, positionOf, readLines } from '../../log/exported-log.js';
 import { createExportView, holdAgainst } from '../../log/signed-checkpoints/hold-against.js';
 import { sha256 } from '../../kernel/sha256.js';
 import { OperatorError } from '../../kernel/operator-error.js';

@@ -1,14 +1,13 @@
 import type { Verification as ChainVerification } from '../../log/hash-chain.js';
 import { emptyHead } from '../../log/head.js';
 import { type LogVerification, verifyLog } from '../../log/verify-log.js';
-import type { Verified } from '../../projector/projections/index.js';
+import type { Verified } from '../../projector/projections.js';
 import { type Held, databaseView, holdAgainst } from '../../log/signed-checkpoints/hold-against.js';
 import { UnreadableEventError } from '../../schema/fold/upcasting.js';
 import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { type GivenCheckpoints, describeHeld, readCheckpoints } from '../checkpoint-files.js';
 import { countDifferences, describeDifference, describeDivergence } from '../../doctor/differences.js';
-import { json } from '../output.js';
-import { createProgress } from '../progress.js';
+import { json, createProgress } from '../output.js';
 import { type ProjectionTools, withProjections } from '../connections/projections.js';
 import { verifyFile } from './verify-file.js';
 

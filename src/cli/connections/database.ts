@@ -9,8 +9,32 @@ import { DataDirInUseError, holdsServer, recordedConnection } from '../../postgr
 import { type Addresses, createPool, directly } from '../../postgres/pool.js';
 import { type DatabaseSource, openDatabase } from '../../postgres/open-database.js';
 import type { Invocation } from '../command.js';
-import { atDatabase } from './place.js';
-import { silentLogger } from './silent-logger.js';
+import type { Logger } from '../../postgres/logger.js';
+
+type Environment = Invocation['environment'];
+
+/** The settings with the given options. An explicit data directory takes precedence over DATABASE_URL. */
+export function withPlace(environment: Environment, values: Invocation['values']): Environment {
+  const { dataDir, databaseUrl } = values as { dataDir?: string; databaseUrl?: string };
+  if (dataDir !== undefined) return { ...atDatabase(environment, undefined), DATA_DIR: dataDir };
+  return databaseUrl === undefined ? environment : atDatabase(environment, databaseUrl);
+}
+
+const OTHERS = ['DIRECT_DATABASE_URL', 'LISTEN_DATABASE_URL', 'DB_POOLER'];
+
+/**
+ * The settings with another DATABASE_URL.
+ * @param url undefined: the embedded server
+ */
+function atDatabase(environment: Environment, url: string | undefined): Environment {
+  const others = ['DATABASE_URL', ...OTHERS].flatMap((name) => [name, `${name}_FILE`]);
+  return { ...environment, ...Object.fromEntries(others.map((name) => [name, undefined])), DATABASE_URL: url };
+}
+
+const nothing = (): void => undefined;
+
+/** Commands print their own messages. */
+export const silentLogger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
 const POOL_SIZE = 3;
 

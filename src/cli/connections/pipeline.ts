@@ -3,13 +3,17 @@ import type { Config } from '../../config.js';
 import { type Pipeline, type Refusal, type RequestContext, createPipeline } from '../../pipeline/index.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { renderPath } from '../../kernel/problem.js';
-import { readDatabase } from '../../postgres/database.js';
+import { readDatabase } from '../../postgres/server.js';
 import { createStore } from '../../reads/state-store.js';
 import { readRelease } from '../../release.js';
 import { type Invocation, PolicyRefusedError, text } from '../command.js';
-import { withDatabase } from './database.js';
-import { OPTION, acknowledged, asOption } from '../policy.js';
-import { silentLogger } from './silent-logger.js';
+import { withDatabase, silentLogger } from './database.js';
+import { OPTION, acknowledged, asOption } from '../planned-changes.js';
+import { createPasswords } from '../../auth/secrets.js';
+import { type Tokens, createTokens } from '../../auth/tokens.js';
+import { type User, type AccountChange, type Users, createUsers } from '../../auth/users.js';
+import { changeAccount } from '../../pipeline/prepare/change-account.js';
+import { accepted } from '../output.js';
 
 export interface Workplace {
   pipeline: Pipeline;
@@ -28,7 +32,7 @@ export function withPipeline<T>(invocation: Invocation, work: (place: Workplace)
 }
 
 /** Folds the whole log first. The caller closes the pool. */
-export async function openPipeline(pool: pg.Pool, config: Config): Promise<Pipeline> {
+async function openPipeline(pool: pg.Pool, config: Config): Promise<Pipeline> {
   const { database } = await readDatabase(pool);
   const store = createStore({ pool, logger: silentLogger });
   await store.load();
@@ -53,4 +57,36 @@ export function refusedByService({ problems }: Refusal): OperatorError {
   const lines = problems.map(({ message, path }) => asOption(message, path === place ? OPTION : undefined));
   const message = lines.join('\n');
   return problems[0]?.code === 'POLICY_REFUSED' ? new PolicyRefusedError(message) : new OperatorError(message);
+}
+
+interface Accounts {
+  users: Users;
+  tokens: Tokens;
+  /**
+   * Commits an account change together with its events.
+   * @throws OperatorError if it is rejected
+   */
+  change<T>(command: string, change: AccountChange<T>): Promise<T>;
+}
+
+/** Waits for `work` and then closes the connections. Does not check whether the service runs. */
+export function withAccounts<T>(invocation: Invocation, work: (accounts: Accounts) => Promise<T>): Promise<T> {
+  const config = invocation.config();
+  return withDatabase(config, (pool) =>
+    work({
+      users: createUsers({ pool, passwords: createPasswords() }),
+      tokens: createTokens({ pool }),
+      async change(command, change) {
+        const pipeline = await openPipeline(pool, config);
+        return accepted(await changeAccount(pipeline, change, operatorsRequest(command, invocation)));
+      },
+    }),
+  );
+}
+
+/** Finds a user by e-mail address (in any case) or id. */
+export async function findUser(users: Users, named: string): Promise<User> {
+  const user = await users.find(named);
+  if (!user) throw new OperatorError(`There is no user "${named}": "dps users list" shows them all.`);
+  return user;
 }

@@ -1,14 +1,16 @@
 import type pg from 'pg';
 import type { Config } from '../../config.js';
-import { headPosition } from '../../log/read.js';
+import { headPosition, type EventRecord } from '../../log/read.js';
 import { createPipeline } from '../../pipeline/index.js';
 import { type IndexProjection, createIndexProjection } from '../../projector/indexes/index.js';
-import { type Projections, createProjections } from '../../projector/projections/index.js';
+import { type Projections, createProjections } from '../../projector/projections.js';
 import { type Store, createStore } from '../../reads/state-store.js';
 import { readRelease } from '../../release.js';
-import type { Invocation } from '../command.js';
-import { withDatabase } from './database.js';
-import { silentLogger } from './silent-logger.js';
+import { type Invocation, type ExitCode, isSet } from '../command.js';
+import { withDatabase, silentLogger } from './database.js';
+import { type ReplayOptions, type Replayed, replay, openTarget } from '../../projector/replay.js';
+import { countDifferences, describeDifference } from '../../doctor/differences.js';
+import { json } from '../output.js';
 
 export interface ProjectionTools {
   pool: pg.Pool;
@@ -65,4 +67,51 @@ function builder(options: Building, store: Store): IndexProjection {
     ...options,
     currentState: async () => store.atHead(await headPosition(options.pool)),
   });
+}
+
+/* Replays a log into an empty database and reports the result. */
+
+interface ReplayInto extends Pick<ReplayOptions, 'tables' | 'documents' | 'onReplayed' | 'onTables' | 'fill'> {
+  connectionString: string;
+  schema: string;
+  serviceSchema: string;
+  pages: AsyncIterable<EventRecord[]>;
+}
+
+/** @throws OperatorError if the target is not empty, the chain is broken, or PostgreSQL rejects a statement */
+export async function replayInto({
+  connectionString,
+  schema,
+  serviceSchema,
+  ...options
+}: ReplayInto): Promise<Replayed> {
+  const target = await openTarget({ connectionString, schema, serviceSchema, logger: silentLogger });
+  try {
+    return await replay({ ...options, target });
+  } finally {
+    await target.close();
+  }
+}
+
+/** 1 if the result differs from the log, or the log is damaged. */
+export function showReplayed({ values, terminal }: Invocation, replayed: Replayed): ExitCode {
+  const { head, collections, statements, verification, damaged } = replayed;
+  const { differences } = verification;
+  const ok = verification.ok && damaged === null;
+  if (isSet(values, 'json')) {
+    terminal.print(
+      json({ ok, position: head.position, hash: head.hash, collections, statements, differences, damaged }),
+    );
+  } else {
+    terminal.print(
+      [
+        `${head.position} events, ${collections} collections, ${statements} statements; head ${head.hash}.`,
+        verification.ok
+          ? 'Verified: fold, metadata rows and catalog say the same.'
+          : `${countDifferences(differences)}:\n${differences.map(describeDifference).join('\n')}`,
+        ...(damaged === null ? [] : [`The log is damaged at position ${damaged.position}: ${damaged.reason}.`]),
+      ].join('\n'),
+    );
+  }
+  return ok ? 0 : 1;
 }

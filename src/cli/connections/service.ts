@@ -8,7 +8,7 @@ import type { Errors } from '../../http/openapi/answers/errors.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type Invocation, PolicyRefusedError, UsageError, text } from '../command.js';
 import { oneLine } from '../output.js';
-import { acknowledgeHeader, asOption } from '../policy.js';
+import { acknowledgeHeader, asOption } from '../planned-changes.js';
 
 /** Query parameters by name; a flag is sent if it is true. */
 type Query = Readonly<Record<string, string | boolean | undefined>>;

@@ -1,7 +1,4 @@
 import { Argument, type Command } from 'commander';
-import { declareChanges } from './changes.js';
-import { declareFiles } from './files.js';
-import { declarePolicy } from './policy.js';
 import {
   type Does,
   FORCE,
@@ -15,6 +12,226 @@ import {
   take,
   changes,
 } from './options.js';
+import { CHANGE_STATES } from '../../schema/change-requests/model.js';
+
+const READERS = 'an admin, auditor or author';
+const AUTHORS = 'an admin or author';
+
+const ID = 'as "dps changes" shows it';
+
+/** Loads a command only when it runs. */
+function declareChanges(program: Command, does: Does): void {
+  const changes = program
+    .command('changes')
+    .summary('changes that wait: for people, or for what is prepared')
+    .description('Change requests of a running service. Without a command: all of them, newest first.');
+  const load = () => import('../commands/changes.js');
+
+  const list = changes
+    .command('list', { isDefault: true })
+    .description('Change requests, newest first.')
+    .option('--collection <name>', 'only those that change this collection')
+    .option('--author <id>', 'only those of this user')
+    .addOption(oneOf('--state <state>', 'only those in this state', CHANGE_STATES))
+    .option('--limit <n>', 'so many; 20 by default');
+  does(onService(list, READERS), async () => (await load()).list);
+
+  const show = changes
+    .command('show')
+    .description('What a request would do now, what people said of it, how far it is, and what became of it.')
+    .argument('<id>', ID)
+    .option('--wait', 'until it has ended, with a progress bar; exit code 2 when it was not applied');
+  does(onService(show, READERS), async () => (await load()).show);
+
+  declareProposals(changes, does);
+
+  const withdraw = changes
+    .command('withdraw')
+    .description('Gives a request up: what was prepared is taken away. Authors do so with their own.')
+    .argument('<id>', ID)
+    .addOption(reason());
+  does(onService(withdraw, AUTHORS), async () => (await load()).withdraw);
+}
+
+function declareProposals(changes: Command, does: Does): void {
+  const load = () => import('../commands/proposals.js');
+
+  const open = changes
+    .command('open')
+    .description('Proposes a diff or a snapshot: nothing is changed before the request is applied.')
+    .argument('<file>', 'a snapshot, or what "dps diff --output" wrote, as JSON or YAML; - for stdin')
+    .requiredOption('--title <title>', 'what it is called')
+    .option('--online', 'what takes long is prepared first, while the tables are used')
+    .option('--purge', 'what it deletes is dropped at once, and not kept in the trash')
+    .option('--force', `of a snapshot: ${FORCE}`)
+    .addOption(
+      oneOf('--mode <mode>', 'of a snapshot: mirror (also remove what it lacks) or merge', ['mirror', 'merge']),
+    )
+    .addOption(acknowledge())
+    .addOption(reason());
+  does(onService(open, AUTHORS), async () => (await load()).open);
+
+  const comment = changes
+    .command('comment')
+    .description('Says something of a request.')
+    .argument('<id>', ID)
+    .argument('<text>', 'what is said');
+  does(onService(comment, AUTHORS), async () => (await load()).comment);
+
+  const approve = changes
+    .command('approve')
+    .description('Approves the plan of a request, and no other. At a terminal it is shown first.')
+    .argument('<id>', ID)
+    .option('--plan <hash>', 'the plan that was looked at; needed where nobody can be asked')
+    .option('--comment <text>', 'what is said of it')
+    .addOption(reason());
+  does(onService(approve), async () => (await load()).approve);
+
+  const reject = changes
+    .command('reject')
+    .description('Rejects a request: what was approved before is not approved any more.')
+    .argument('<id>', ID)
+    .option('--comment <text>', 'why')
+    .addOption(reason());
+  does(onService(reject), async () => (await load()).reject);
+
+  const apply = changes
+    .command('apply')
+    .description('Applies a request. What takes long of it is prepared first, where it asks for that, and waited for.')
+    .argument('<id>', ID)
+    .option('--at <time>', "when, with its zone, by the database's clock: 2026-11-22T03:00:00Z; nobody waits for it")
+    .addOption(reason());
+  does(onService(apply), async () => (await load()).apply);
+
+  const rebase = changes
+    .command('rebase')
+    .description('Merges what a request asks for onto the schema as it is now. Approvals of the same plan stay.')
+    .argument('<id>', ID)
+    .addOption(reason());
+  does(onService(rebase), async () => (await load()).rebase);
+
+  const revert = changes
+    .command('revert')
+    .description('Opens a request that takes back what an applied one did, and says what comes back from the trash.')
+    .argument('<id>', ID)
+    .option('--title <text>', 'what the new request is called')
+    .addOption(reason());
+  does(onService(revert), async () => (await load()).revert);
+}
+
+const PLAN_FORMATS = ['text', 'json', 'markdown', 'github', 'sarif'];
+
+const DIRECTORY = 'a folder of such files';
+
+/** Loads a command only when it runs. */
+function declareFiles(program: Command, does: Does): void {
+  const pull = program
+    .command('pull')
+    .summary('write the schema as files, one a collection')
+    .description(
+      `The schema of a running service as files that fit into git: collections/<name>.yaml, and dps.lock.
+
+Files of collections that are no more are removed; what isn't theirs is left alone.`,
+    )
+    .argument('<directory>', 'a folder, made if need be')
+    .option('--check', 'write nothing; exit code 1 when the files are not what the service has');
+  does(onService(pull), async () => (await import('../commands/pull.js')).pull);
+
+  const plan = program
+    .command('plan')
+    .summary('what the files of a folder would change')
+    .description(
+      `What files that "dps pull" wrote, and somebody changed, would change on a running service.
+
+What others changed there since stays. Exit code 0 when there is nothing to do, 1 when there are changes, 2 when both
+changed the same otherwise or the files are wrong, 3 when the policy stops them.`,
+    )
+    .argument('<directory>', DIRECTORY)
+    .addOption(base())
+    .addOption(take())
+    .option('--force', FORCE)
+    .addOption(acknowledge())
+    .addOption(
+      oneOf('--format <format>', `text by default; github: annotations; sarif: for code scanning`, PLAN_FORMATS),
+    )
+    .addOption(output());
+  does(onService(plan), async () => (await import('../commands/plan.js')).plan);
+
+  const push = changes(
+    program
+      .command('push')
+      .summary('bring a running service what the files change')
+      .description(
+        `Brings a running service what files that "dps pull" wrote, and somebody changed, change; whole or not at all.
+
+What others changed there since stays. Then the files are written again, as the service has them now; not with --base.`,
+      )
+      .argument('<directory>', DIRECTORY)
+      .addOption(base())
+      .addOption(take()),
+  )
+    .option('--force', FORCE)
+    .addOption(acknowledge())
+    .option('--propose', 'open a change request instead: nothing is changed before it is applied')
+    .option('--title <title>', 'of the change request')
+    .addOption(reason());
+  does(onService(push), async () => (await import('../commands/push.js')).push);
+
+  const types = program
+    .command('types')
+    .summary('write types for programs')
+    .description('The schema of a running service as types: TypeScript for @directus/sdk, zod, or JSON Schema.')
+    .addOption(oneOf('--lang <language>', 'ts by default', ['ts', 'zod', 'json-schema']))
+    .option('--at <moment>', 'a position (42), a time (2026-11-21T08:00:00Z, 2026-11-21) or now')
+    .addOption(output())
+    .option('--check', 'write nothing; exit code 1 when the file of --output is not what the schema says');
+  does(onService(types), async () => (await import('../commands/types.js')).types);
+}
+
+/** Loads a command only when it runs. */
+function declarePolicy(program: Command, does: Does): void {
+  const policy = program
+    .command('policy')
+    .summary('what may be done to the schema without asking')
+    .description('The policy of a running service. Without a command: what it says.');
+  const load = () => import('../commands/policy.js');
+
+  const show = policy
+    .command('show', { isDefault: true })
+    .description('What the policy says; with --json as "dps policy set" takes it.');
+  does(onService(show, 'an admin or auditor'), async () => (await load()).show);
+
+  const set = policy
+    .command('set')
+    .description('Sets the policy as a whole: what the file leaves out is as by default.')
+    .argument('<file>', 'a policy as JSON or YAML; - for stdin')
+    .addOption(acknowledge())
+    .addOption(reason());
+  does(onService(set), async () => (await load()).set);
+
+  const propose = policy
+    .command('propose')
+    .description('Opens a change request for a policy: it is set when the request is applied (dps changes apply).')
+    .argument('<file>', 'a policy as JSON or YAML; - for stdin')
+    .requiredOption('--title <title>', 'the title of the change request')
+    .addOption(acknowledge())
+    .addOption(reason());
+  does(onService(propose), async () => (await load()).propose);
+
+  const test = policy
+    .command('test')
+    .description(
+      `What the policy, or another one, would do about a change; nothing is run.
+
+Exit code 0 when it lets the change through, 3 when it stops it.`,
+    )
+    .argument('<file>', 'a snapshot or a diff as JSON or YAML; - for stdin')
+    .option('--policy <file>', 'this one, in place of the one that is set')
+    .option('--online', 'as if it were asked for online')
+    .option('--force', FORCE)
+    .addOption(acknowledge());
+  does(onService(test, 'an admin or auditor'), async () => (await load()).test);
+}
 
 const FORMATS = ['json', 'yaml', 'csv', 'csv_utf8', 'xml'];
 const MODES = ['mirror', 'merge'];

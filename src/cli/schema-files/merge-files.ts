@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { OperatorError } from '../../kernel/operator-error.js';
 import type { MergePlace } from '../../schema/merge/model.js';
 import { type Invocation, UsageError, isSet, text } from '../command.js';
-import type { Locate } from '../findings/index.js';
-import type { DiffDocument } from '../diff-document.js';
+import type { Locate } from '../findings.js';
+import type { DiffDocument } from '../planned-changes.js';
 import { parseDocument, readDocument } from '../document.js';
 import { type Answered, askAnyway, readInfo, refusal } from '../connections/service.js';
-import { LOCK } from './lock.js';
+import { LOCK } from './contents.js';
 import { type SchemaFiles, readSchemaFiles } from './read-folder.js';
-import { counted } from '../../kernel/counted.js';
+import { counted } from '../../kernel/text.js';
 
 /* Describes merge conflicts for the person who resolves them. */
 

@@ -1,11 +1,22 @@
-/** Reads the files of a folder, as "dps pull" writes them and people edit them. */
+/* Reads the files of a folder, as "dps pull" writes them and people edit them. */
 import { lstat, readdir, readFile, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { type Event, EVENT_ID, getScalarValue, parseEvents } from 'js-yaml';
-import { parseYaml, writeYaml, YamlError } from '../../http/formats/yaml.js';
+import { parseYaml, writeYaml, YamlError } from '../../http/formats.js';
 import { OperatorError } from '../../kernel/operator-error.js';
-import { type Assembled, assemble } from './contents.js';
-import { LOCK, type Lock, readLock } from './lock.js';
+import {
+  type Assembled,
+  assemble,
+  LOCK,
+  type Lock,
+  readLock,
+  type SnapshotParts,
+  documentsOf,
+  writeLock,
+} from './contents.js';
+import type { ShownEvent } from '../history-text.js';
+import type { Invocation } from '../command.js';
+import { askForData, askFully } from '../connections/service.js';
 
 /* On which line of a YAML text something stands. */
 
@@ -272,4 +283,37 @@ function parsed(text: string, file: string): unknown {
 }
 
 /** The text of a file. */
-export const textOf = (document: object): string => writeYaml(document);
+const textOf = (document: object): string => writeYaml(document);
+
+interface PresentFiles {
+  /** By path in the directory, without the lock. */
+  files: ReadonlyMap<string, string>;
+  lock: Lock;
+}
+
+/** @throws OperatorError if the response has no hash or position */
+export async function presentFiles(invocation: Invocation): Promise<PresentFiles> {
+  const { text, headers } = await askFully(invocation, '/schema/snapshot');
+  const snapshot = JSON.parse(text) as SnapshotParts & { service: string };
+  const files = new Map<string, string>();
+  for (const [name, document] of documentsOf(snapshot)) files.set(`${FOLDER}/${fileNameOf(name)}`, textOf(document));
+  const hash = /^"([0-9a-f]{64})"$/.exec(headers.etag ?? '')?.[1];
+  const position = headers['x-log-position'];
+  if (hash === undefined || typeof position !== 'string') {
+    throw new OperatorError(
+      'The answer of the service lacks its hash or its position: something between here and it left them out.',
+    );
+  }
+  return { files, lock: { hash, position: await placeOf(invocation, position), release: snapshot.service } };
+}
+
+/** All files of the directory, by path. */
+export const withLock = ({ files, lock }: PresentFiles): Map<string, string> =>
+  new Map([...files, [LOCK, writeLock(lock)]]);
+
+/** `42-3f9a…`: a position of this log. */
+async function placeOf(invocation: Invocation, position: string): Promise<string> {
+  if (position === '0') return position;
+  const { hash } = await askForData<ShownEvent>(invocation, `/history/events/${encodeURIComponent(position)}`);
+  return `${position}-${hash}`;
+}

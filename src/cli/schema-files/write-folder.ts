@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm, writeFile, link, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { parseYaml, YamlError } from '../../http/formats/yaml.js';
+import { parseYaml, YamlError } from '../../http/formats.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { collectionOf, FOLDER, isMissing, namesIn, readWithin } from './read-folder.js';
-import { LOCK } from './lock.js';
+import { LOCK } from './contents.js';
 
 /* Allows one process at a time to write into a folder, because mixed files would look like changes. */
 

@@ -2,7 +2,7 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Coding } from '../answer/content-coding.js';
+import type { Coding } from '../answer/representation.js';
 
 /** Resolves to the same folder from src/http/admin-app and dist/http/admin-app. */
 const BUILT = fileURLToPath(new URL('../../../dist/web/', import.meta.url));

@@ -1,6 +1,17 @@
-/** The response of a route as a value. Only `respond` writes it. */
+/* The response of a route as a value. Only `respond` writes it. */
 import type { ServerResponse } from 'node:http';
-import { errorBody, headersOf, type EdgeProblem, Refused, statusOf } from '../errors.js';
+import { errorBody, headersOf, type EdgeProblem, Refused, statusOf, refused } from '../errors.js';
+import { bytes, inChunks, type Texts } from '../../kernel/bytes.js';
+import { runYielding } from '../../kernel/event-loop.js';
+import { jsonTokens } from '../../kernel/canonical.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import { logUnreadable } from '../../pipeline/diverged.js';
+import { OverloadedError } from '../../kernel/scheduler.js';
+import { environmentProblem, overloaded } from '../../postgres/errors.js';
+import type { Logger } from '../../postgres/logger.js';
+import { UnreadableEventError } from '../../schema/fold/upcasting.js';
+import { ProblemError } from '../../kernel/problem.js';
+import { JSON_LIMITS, JsonFault, scanJson } from '../body/json.js';
 
 export interface Answer {
   status: number;
@@ -62,4 +73,98 @@ export function refusal(problems: readonly EdgeProblem[], headers: readonly stri
 export function unwrap<T>(result: { ok: true; value: T } | { ok: false; problems: EdgeProblem[] }): T {
   if (result.ok) return result.value;
   throw new Refused(result.problems);
+}
+
+/* Writes large values as JSON in steps. */
+
+/** 200 with the same body as `jsonAnswer`. */
+export async function largeJsonAnswer(value: unknown): Promise<Answer> {
+  return jsonBytesAnswer(200, await runYielding(jsonBytes(value)));
+}
+
+/** 200 with the concatenation of `texts`, which must be JSON. */
+export async function jsonTextsAnswer(texts: Texts): Promise<Answer> {
+  return jsonBytesAnswer(200, await runYielding(bytes(texts)));
+}
+
+/** The bytes that `JSON.stringify` would produce. */
+export const jsonBytes = (value: unknown): Resumable<Buffer> => bytes(jsonTokens(value));
+
+/** Passes the output of `JSON.stringify` to `use` in chunks. */
+export const jsonChunks = (value: unknown, use: (chunk: Buffer) => void): Resumable<void> =>
+  inChunks(jsonTokens(value), use);
+
+/* Converts any thrown value to a response. */
+
+interface FailureContext {
+  logger: Logger;
+  primaryUrl: string | null;
+  /** Called for each request that is rejected because the service is overloaded. */
+  onOverload: () => void;
+}
+
+/**
+ * Rejections keep their status, database problems become 503, and all other errors 500 with details only in the log.
+ */
+export function failureAnswer(
+  error: unknown,
+  requestId: string,
+  { logger, primaryUrl, onOverload }: FailureContext,
+): Answer {
+  if (error instanceof Refused) return refusal(error.problems, error.headers);
+  if (error instanceof ProblemError) return refusal([error.problem]);
+  if (error instanceof OverloadedError) {
+    onOverload();
+    return refusal([overloaded('The service has more requests than it can answer in time')]);
+  }
+  if (error instanceof URIError) {
+    return refusal([{ code: 'INVALID_QUERY', message: 'The path holds a malformed percent-encoding.' }]);
+  }
+  if (error instanceof UnreadableEventError) return refusal([logUnreadable(error)]);
+  const environment = environmentProblem(error, primaryUrl);
+  if (environment !== undefined) {
+    if (environment.code === 'OVERLOADED') onOverload();
+    else logger.warn('request met a database that is away', { request_id: requestId, error });
+    return refusal([environment]);
+  }
+  logger.error('request failed', { request_id: requestId, error });
+  const message = 'Something went wrong inside the service. Its log tells more under this request id.';
+  return refusal([{ code: 'INTERNAL', message, details: { request_id: requestId } }]);
+}
+
+/* Keeps the limits of the schema endpoints consistent: each response must be acceptable as a request. */
+
+/** Cached responses that were already checked. */
+const looked = new WeakSet<Buffer>();
+
+/** The first character of a JSON document, which no YAML document has. */
+const BRACE = 0x7b;
+
+/** `1,` */
+const BYTES_PER_VALUE = 2;
+
+/**
+ * @param text a document that clients may send back
+ * @param limit bytes that a schema document may have as a body
+ * @param advice a sentence that says what to do if it is too large
+ * @throws Refused CONTENT_TOO_LARGE
+ */
+export async function expectTakeable(text: string | Buffer, limit: number, advice: string): Promise<void> {
+  const length = Buffer.byteLength(text);
+  if (length > limit) throw tooLarge(`of ${length} bytes`, { limit, length }, advice);
+  const bytes = Buffer.isBuffer(text) ? text : Buffer.from(text);
+  const isJson = bytes[0] === BRACE;
+  if (!isJson || length <= JSON_LIMITS.values * BYTES_PER_VALUE || looked.has(bytes)) return;
+  try {
+    await runYielding(scanJson(bytes, { limits: JSON_LIMITS, group: length }));
+    looked.add(bytes);
+  } catch (error) {
+    if (!(error instanceof JsonFault)) throw error;
+    throw tooLarge(`(${error.message})`, { limited: error.kind }, advice);
+  }
+}
+
+function tooLarge(what: string, details: Record<string, unknown>, advice: string) {
+  const message = `The answer ${what} would be larger than what can be sent back (MAX_BODY). ${advice}`;
+  return refused('CONTENT_TOO_LARGE', message, { details });
 }

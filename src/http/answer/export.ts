@@ -4,9 +4,7 @@ import type { Snapshot } from '../../schema/snapshot/snapshot.js';
 import { bytes, type Texts } from '../../kernel/bytes.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { JSON_TYPE } from './answer.js';
-import { indentedJsonTexts } from '../formats/indented-json.js';
-import { xmlTexts } from '../formats/xml.js';
-import { writeYaml } from '../formats/yaml.js';
+import { indentedJsonTexts, xmlTexts, writeYaml } from '../formats.js';
 import { RELATION_MEMBERS } from '../../schema/model/model.js';
 
 /* Writes CSV (RFC 4180): one row per collection, field and relation, with nested values as JSON. */

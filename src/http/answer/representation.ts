@@ -1,18 +1,90 @@
-/** A cacheable body: bytes with a strong validator, and 304 for conditional requests. */
+/* A cacheable body: bytes with a strong validator, and 304 for conditional requests. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Rendered } from '../../reads/rendered-cache.js';
 import type { Answer } from './answer.js';
-import { type Coding, CODINGS, encode, readAcceptEncoding, WORTH_CODING } from './content-coding.js';
 import { refused } from '../errors.js';
 
-export interface Representation extends Rendered {
+/* Negotiates content codings from `Accept-Encoding` (RFC 9110, 12.5.3). */
+
+/** In order of preference. */
+const CODINGS = ['br', 'gzip'] as const;
+export type Coding = (typeof CODINGS)[number];
+
+/** Minimum body size in bytes. Smaller bodies fit into one packet anyway. */
+const WORTH_CODING = 1_400;
+
+const brotli = promisify(brotliCompress);
+const zip = promisify(gzip);
+
+/** At its default level, brotli takes far longer than the transfer time it saves. */
+const QUALITY = { [constants.BROTLI_PARAM_QUALITY]: 5 };
+
+/** Encodes `body` outside the event loop. */
+export function encode(body: Buffer | string, coding: Coding): Promise<Buffer> {
+  return coding === 'gzip' ? zip(body, { level: 6 }) : brotli(body, { params: QUALITY });
+}
+
+/** The codings that the client accepts. */
+interface Accepted {
+  /** True if unencoded bodies are acceptable and at least as preferred as any coding. */
+  identity: boolean;
+  /** Null if the client accepts none of ours or prefers unencoded bodies. */
+  coding: Coding | null;
+}
+
+const known = new Map<string, Accepted>();
+const KNOWN_AT_MOST = 200;
+
+/** Clients send few different headers, so each is parsed once and cached. */
+export function readAcceptEncoding(header: string): Accepted {
+  const found = known.get(header);
+  if (found !== undefined) return found;
+  if (known.size >= KNOWN_AT_MOST) known.clear();
+  const accepted = read(header);
+  known.set(header, accepted);
+  return accepted;
+}
+
+function read(header: string): Accepted {
+  const weights = weightsOf(header);
+  const weightOf = (coding: string): number | undefined =>
+    weights.get(coding) ?? (coding === 'gzip' ? weights.get('x-gzip') : undefined) ?? weights.get('*');
+  const identity = weightOf('identity');
+  // An unnamed identity coding is acceptable, but every named coding is preferred.
+  const atLeast = weights.has('identity') ? (identity ?? 0) : 0;
+  let coding: Coding | null = null;
+  let best = 0;
+  for (const each of CODINGS) {
+    const weight = weightOf(each) ?? 0;
+    if (weight <= best || weight < atLeast) continue;
+    coding = each;
+    best = weight;
+  }
+  return { identity: identity !== 0, coding };
+}
+
+/** Parses `gzip;q=0.5, *;q=0`. An invalid weight counts as 0. */
+function weightsOf(header: string): Map<string, number> {
+  const weights = new Map<string, number>();
+  for (const item of header.toLowerCase().split(',')) {
+    const [coding = '', ...parameters] = item.split(';').map((text) => text.trim());
+    const weight = parameters.find((text) => text.startsWith('q='))?.slice(2);
+    const read = weight === undefined ? 1 : /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(weight) ? Number(weight) : 0;
+    if (coding !== '') weights.set(coding, read);
+  }
+  return weights;
+}
+
+interface Representation extends Rendered {
   type: string;
   /** The schema position that it reflects; absent if it reflects none. */
   position?: number;
 }
 
 /** The part of a request that determines how a representation is sent. */
-export type Asked = Pick<IncomingMessage, 'headers'>;
+type Asked = Pick<IncomingMessage, 'headers'>;
 
 /** `no-cache`: the client may store it but must revalidate before each use. */
 const KEEPING = ['Cache-Control', 'no-cache', 'Vary', 'Authorization, Accept-Encoding'] as const;
@@ -70,4 +142,33 @@ function tagThatMatches(ifNoneMatch: string, etag: string, preferred: string): s
   const given = ifNoneMatch.split(',').map((candidate) => candidate.trim().replace(/^W\//, ''));
   const tags = [preferred, etag, ...CODINGS.map((coding) => tagOf(etag, coding))];
   return tags.find((tag) => given.includes(tag)) ?? null;
+}
+
+/* Encodes responses that are generated per request. */
+
+/** Headers that describe the bytes. A representation sets its own. */
+const OF_THE_BYTES = new Set(['Content-Length', 'Content-Encoding']);
+
+/** Encodes the body of `answer` if the client accepts that and it is large enough. */
+export function encoded(req: IncomingMessage, answer: Answer): Answer | Promise<Answer> {
+  const accepted = req.headers['accept-encoding'];
+  const { body, headers } = answer;
+  if (accepted === undefined || body === null || headers.includes('ETag')) return answer;
+  const coding = codingFor(accepted, body.length);
+  if (coding === null) return answer;
+  return encode(body, coding).then((bytes) => {
+    const kept: string[] = [
+      'Content-Encoding',
+      coding,
+      'Content-Length',
+      String(bytes.length),
+      'Vary',
+      'Accept-Encoding',
+    ];
+    for (let index = 0; index < headers.length; index += 2) {
+      const name = headers[index] as string;
+      if (!OF_THE_BYTES.has(name)) kept.push(name, headers[index + 1] as string);
+    }
+    return { ...answer, headers: kept, body: bytes };
+  });
 }

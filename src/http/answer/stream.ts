@@ -1,6 +1,11 @@
-/** Writes responses incrementally and never buffers more than the client is ready to read. */
-import type { ServerResponse } from 'node:http';
+/* Writes responses incrementally and never buffers more than the client is ready to read. */
+import type { ServerResponse, IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { EventText } from '../../log/read.js';
+import type { LogWatch } from '../../log/watch.js';
+import type { Tail } from '../../reads/history/tail.js';
+import type { Answer } from './answer.js';
+import { drain } from '../body/limited-bytes.js';
 
 /** Milliseconds without progress until the connection is closed. */
 const STALL = 60_000;
@@ -31,7 +36,7 @@ export async function write(
   if (!ready.signal.aborted) throw new StreamEnded('the client takes nothing');
 }
 
-export interface WriteOptions {
+interface WriteOptions {
   /** Aborted when the client disconnects. */
   signal: AbortSignal;
   /** In milliseconds. */
@@ -70,4 +75,107 @@ export function goneSignal(res: ServerResponse): AbortSignal {
   const gone = new AbortController();
   whenClosed(res, () => gone.abort());
   return gone.signal;
+}
+
+/* Streams new events of the log as server-sent events. */
+
+interface EventStreamOptions {
+  tail: Tail;
+  /** Returns the text to send for an event, or null to skip it. If absent, every event is sent. */
+  shown?: (event: EventText) => string | null;
+  /** The client has all events up to this position. */
+  after: number;
+  /** Checks whether the client may still read. Called before events are sent and with every heartbeat. */
+  allowed: () => Promise<boolean>;
+  /** Reports a diverged log. */
+  watch?: Pick<LogWatch, 'subscribe'>;
+  /** Milliseconds between heartbeats. */
+  heartbeat?: number;
+  /** Milliseconds without progress until the connection is closed. The client can resume after it reconnects. */
+  stall?: number;
+}
+
+const HEARTBEAT = 15_000;
+
+/** Milliseconds after which a client reconnects. */
+const RETRY = 2_000;
+
+/**
+ * Writes until the client disconnects, loses permission, or the tail is closed. If the log diverges, the client
+ * receives `diverged` and the stream ends, so that two histories are never mixed.
+ */
+export async function writeEventStream(res: ServerResponse, options: EventStreamOptions): Promise<void> {
+  const { tail, after, allowed, heartbeat = HEARTBEAT, shown = ({ text }) => text } = options;
+  const ended = new AbortController();
+  const signal = AbortSignal.any([goneSignal(res), ended.signal]);
+  const how = { signal, ...(options.stall !== undefined && { stall: options.stall }) };
+
+  const beat = async (): Promise<void> => {
+    if (!(await allowed().catch(() => true))) ended.abort();
+    // A client that lags behind receives only events, no heartbeats.
+    else if (!res.writableNeedDrain && !res.destroyed) res.write(': heartbeat\n\n');
+  };
+  const unsubscribe = options.watch?.subscribe(({ seen, found, fork, noticed_at }) => {
+    if (!res.destroyed)
+      res.write(`event: diverged\ndata: ${JSON.stringify({ seen, found, fork: fork ?? null, noticed_at })}\n\n`);
+    ended.abort();
+  });
+  const timer = setInterval(() => void beat(), heartbeat);
+  try {
+    await write(res, `retry: ${RETRY}\n\n`, how);
+    for await (const events of tail.follow(after, signal)) {
+      // If the check fails, the client reconnects and resumes from its last event.
+      if (!(await allowed().catch(() => false))) break;
+      await write(
+        res,
+        events.map((event, index) => frame(event, shown(event), index === events.length - 1)).join(''),
+        how,
+      );
+    }
+  } finally {
+    clearInterval(timer);
+    unsubscribe?.();
+  }
+}
+
+/**
+ * JSON text contains no line break. A frame without data is no event but updates the position from which the client
+ * resumes.
+ */
+function frame({ position, hash }: EventText, shown: string | null, isLast: boolean): string {
+  if (shown !== null) return `id: ${position}-${hash}\ndata: ${shown}\n\n`;
+  return isLast ? `id: ${position}-${hash}\n\n` : '';
+}
+
+/* The only module that writes responses. */
+
+/** Writes `answer`. Does nothing if the client has disconnected, and closes the connection if it reads too slowly. */
+export function respond(req: IncomingMessage, res: ServerResponse, requestId: string, answer: Answer): void {
+  const headers = [...answer.headers, 'X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff'];
+  if (answer.position !== undefined) headers.push('X-Log-Position', String(answer.position));
+  res.writeHead(answer.status, withVary(headers, res.getHeader('Vary')));
+  if (answer.stream !== undefined && req.method !== 'HEAD') return stream(res, answer.stream);
+  if (answer.body === null) res.end();
+  else {
+    res.end(answer.body);
+    closeIfSlow(res, answer.body.length);
+  }
+  drain(req);
+}
+
+/** Keeps the Vary header of cross-origin handling, which `writeHead` would replace. */
+function withVary(headers: string[], said: ReturnType<ServerResponse['getHeader']>): string[] {
+  if (said === undefined) return headers;
+  const at = headers.findIndex((each, index) => index % 2 === 0 && each.toLowerCase() === 'vary');
+  if (at === -1) return headers;
+  return headers.with(at + 1, `${headers[at + 1]}, ${String(said)}`);
+}
+
+/** An incomplete body must not end normally, because the client would take it as complete. */
+function stream(res: ServerResponse, write: NonNullable<Answer['stream']>): void {
+  res.flushHeaders();
+  write(res).then(
+    () => res.end(),
+    () => res.destroy(),
+  );
 }

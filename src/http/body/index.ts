@@ -4,12 +4,10 @@ import type { IncomingMessage } from 'node:http';
 import { currentJob, scheduler } from '../../kernel/scheduler.js';
 import { type Permit, createSemaphore } from '../../kernel/semaphore.js';
 import { refused } from '../errors.js';
-import { decoderOf, ClientGone, hasBody, readRaw } from './limited-bytes.js';
-import { JSON_LIMITS, parseJson } from './json.js';
-import { skipSpace } from './json-bytes.js';
+import { decoderOf, ClientGone, hasBody, readRaw, type Room, createRoom, growingShare } from './limited-bytes.js';
+import { JSON_LIMITS, parseJson, skipSpace } from './json.js';
 import { checkCharset, mediaType, type Notation, notationOf, notationOfFile, unsupported } from './media-type.js';
 import { readUpload } from './multipart.js';
-import { type Room, createRoom, growingShare } from './room.js';
 import { yamlToJson } from './yaml.js';
 
 /** In bytes, after decoding. */

@@ -1,6 +1,6 @@
 import { extname } from 'node:path/posix';
 import { refused } from '../errors.js';
-import { BYTE, skipSpace } from './json-bytes.js';
+import { BYTE, skipSpace } from './json.js';
 
 export type Notation = 'json' | 'yaml';
 

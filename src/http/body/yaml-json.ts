@@ -2,7 +2,7 @@
 import { runToEnd } from '../../kernel/resumable.js';
 import { checkJson } from '../../schema/normal-form/json.js';
 import type { Problem } from '../../kernel/problem.js';
-import { parseYaml, YamlError, type YamlLimits, YamlSizeError } from '../formats/yaml.js';
+import { parseYaml, YamlError, type YamlLimits, YamlSizeError } from '../formats.js';
 
 export type YamlRead =
   | { kind: 'json'; bytes: Uint8Array<ArrayBuffer> }

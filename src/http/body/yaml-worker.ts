@@ -1,6 +1,6 @@
 /** Reads one YAML document in a worker thread and returns JSON text. */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { YamlLimits } from '../formats/yaml.js';
+import type { YamlLimits } from '../formats.js';
 import { readYamlAsJson } from './yaml-json.js';
 
 const { bytes, limits } = workerData as { bytes: Uint8Array; limits: YamlLimits };

@@ -1,7 +1,7 @@
 /** Converts YAML bodies to JSON in a worker, because its parser cannot be interrupted. */
 import { Worker } from 'node:worker_threads';
 import { refused, Refused } from '../errors.js';
-import { YAML_LIMITS } from '../formats/yaml.js';
+import { YAML_LIMITS } from '../formats.js';
 import { ClientGone } from './limited-bytes.js';
 import { readYamlAsJson, type YamlRead } from './yaml-json.js';
 

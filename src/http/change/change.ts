@@ -17,7 +17,7 @@ import { type State, isFolder } from '../../schema/model/state.js';
 import { type CommandOf, type InputOf, type OperationName, operations } from '../../schema/operations/index.js';
 import type { Operation } from '../../schema/operations/operation.js';
 import { stepsTo } from '../../kernel/resumable.js';
-import { type Answer, noContent, refusal, unwrap } from '../answer/answer.js';
+import { type Answer, noContent, refusal, unwrap, jsonChunks, largeJsonAnswer } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
 import { errorBody, Refused } from '../errors.js';
 import { flag } from '../request/query.js';
@@ -25,12 +25,10 @@ import type { Document } from '../../log/document-lines.js';
 import { openedBy } from '../../pipeline/change-requests/index.js';
 import { type ChangeView, showChange } from '../../reads/changes.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
-import { stoppingFindings } from '../../projector/findings/index.js';
-import { lockedTables } from '../../projector/online/locked-tables.js';
+import { stoppingFindings, judgedFindings } from '../../projector/findings.js';
+import { lockedTables, type LockedTableFacts } from '../../projector/online/steps.js';
 import { collectionsChanged } from '../../schema/fold/event-schemas.js';
-import type { Acknowledgement } from '../../schema/policy/index.js';
-import { type PlanExtras, planAnswer } from './plan-answer.js';
-import { jsonChunks, largeJsonAnswer } from '../answer/json-text.js';
+import type { Acknowledgement } from '../../schema/policy.js';
 import {
   addressOf,
   idempotencyKeyOf,
@@ -39,11 +37,82 @@ import {
   traceparentOf,
   userAgentOf,
   acknowledgeOf,
-} from '../request/request-headers.js';
+} from '../request/headers.js';
 import type { Call } from '../route.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { isObject } from '../../kernel/json.js';
 import { NO_PLACE, samePlace } from '../../schema/model/place.js';
+import type { Statement } from '../../projector/ddl/step.js';
+import type { Warning } from '../../kernel/warning.js';
+
+/* The response to a dry run: statements, costs, and whether PostgreSQL accepted them. */
+
+interface PlanExtras {
+  /** Warnings from other sources than the rules. */
+  further?: readonly Warning[];
+  /** The retention in milliseconds, if it was not determined per object. */
+  keep?: number;
+  /** True if an online change was requested. */
+  online?: boolean;
+  /** Members that only some plans have. */
+  own?: {
+    /** The locked tables with their sizes. */
+    tables?: readonly LockedTableFacts[];
+    /** For a restore: the names of parts that may be left out. */
+    optional?: readonly string[];
+  };
+}
+
+/** 200 even if PostgreSQL rejects the change. `accepted` is then false and `errors` has the reason. */
+async function planAnswer(
+  { pool, schema }: Pick<HttpDeps, 'pool'> & { schema: string },
+  run: Plan,
+  { further = [], keep = 0, online = false, own }: PlanExtras = {},
+): Promise<Answer> {
+  const { accepted, refusal: problem, events, statements, before, warnings, preparation } = run;
+  const noticed = [...warnings, ...(preparation?.warnings ?? []), ...further];
+  const plan = {
+    accepted,
+    ...(problem !== undefined && errorBody([problem])),
+    events: events.map(shownEvent),
+    statements: statements.map(shownStatement),
+    warnings: await judgedFindings(pool, schema, { plan: { ...run, keep, online }, noticed }),
+    ...own,
+    ...(preparation && { online: preparedFirst(preparation) }),
+  };
+  return { ...(await largeJsonAnswer(plan)), position: before.position };
+}
+
+const shownEvent = ({ type, version, collection, field, data, subject }: LogEvent): object => ({
+  type,
+  version,
+  collection,
+  field,
+  data,
+  ...(subject && { subject }),
+});
+
+/** A statement as plans show it. */
+export function shownStatement(statement: Statement): object {
+  const { sql, summary, lock, loses_data, rewrites_table, may_fail, source } = statement;
+  const { event, collection, field } = source;
+  return { sql, summary, lock, loses_data, rewrites_table, may_fail, event, collection, field };
+}
+
+/** Slow steps that run before the change while the tables stay in use. */
+function preparedFirst({ collections, steps }: NonNullable<Plan['preparation']>): object {
+  return {
+    collections,
+    steps: steps.map(({ kind, collection, field, summary, rows, bytes }) => ({
+      kind,
+      collection,
+      field,
+      summary,
+      rows,
+      bytes,
+    })),
+  };
+}
 
 /* Reads which findings a caller acknowledges: from the header X-Acknowledge or from the body. */
 

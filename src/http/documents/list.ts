@@ -1,10 +1,15 @@
-/** Lists: pagination and counts. */
+/* Lists: pagination and counts. */
 import { z } from 'zod';
-import type { Texts } from '../../kernel/bytes.js';
-import { count, type MetaMember, metaMembers } from '../request/query.js';
-import type { User } from '../../auth/user.js';
+import { type Texts, bytes } from '../../kernel/bytes.js';
+import { count, type MetaMember, metaMembers, type QueryShape } from '../request/query.js';
+import type { User } from '../../auth/users.js';
 import { RELATION_MEMBERS as FLAT_MEMBERS } from '../../schema/model/model.js';
 import type { CollectionDocument, FieldDocument, RelationDocument } from '../../schema/snapshot/documents.js';
+import type { State } from '../../schema/model/state.js';
+import type { HttpDeps } from '../deps.js';
+import { type Call, type Documentation, type Route, route } from '../route.js';
+import { type Answer, JSON_TYPE } from '../answer/answer.js';
+import { representationAnswer } from '../answer/representation.js';
 
 /* The query parameter `fields`: selects top-level members of the returned objects. */
 
@@ -75,7 +80,7 @@ export const listQueryOf = <const M extends string>(members: readonly M[]) =>
     fields: membersOf(members).optional(),
   });
 
-export interface ListQuery {
+interface ListQuery {
   offset: number;
   limit?: number | undefined;
   meta?: readonly MetaMember[] | undefined;
@@ -115,4 +120,78 @@ export function* listTexts(all: Texts, { offset, limit, meta, fields }: ListQuer
 /** Without filters, both counts cover all items, whatever the page contains. */
 function counts(members: readonly MetaMember[], total: number): Partial<Record<MetaMember, number>> {
   return Object.fromEntries(members.map((member) => [member, total]));
+}
+
+/* Routes that read schema documents: paginated lists and single documents. */
+
+/* Reads of the schema: the state at the head, rendered once per state. */
+
+/** Responds with the JSON that `render` produces; `key` identifies the response among those of one state. */
+type Read = (call: Call<unknown>, key: string, render: (state: State) => Texts) => Promise<Answer>;
+
+/** Sends an ETag of the content, and 304 if the client already has it. */
+function createRead({ store, rendered }: Pick<HttpDeps, 'store' | 'rendered'>): Read {
+  return async (call, key, render) => {
+    const state = await store.atHead(call.head);
+    const { body, etag, encoded } = await rendered.get(state.collections, key, () => bytes(render(state)));
+    return representationAnswer({ body, etag, encoded, type: JSON_TYPE, position: state.position }, call.req);
+  };
+}
+
+type Deps = Pick<HttpDeps, 'store' | 'rendered'>;
+
+interface Reading<Query> extends Omit<Documentation, 'validated'> {
+  path: string;
+  query: QueryShape<Query>;
+  /** Identifies the content among all responses for a state. */
+  key: (call: Call<Query>) => string;
+}
+
+interface ListRoute<Query> extends Reading<Query> {
+  /**
+   * The JSON of every item, in order; empty texts are skipped.
+   * @throws Refused
+   */
+  texts: (state: State, call: Call<Query>) => Texts;
+}
+
+/** For readers. The page is cut from the texts, so `texts` ignores pagination. */
+export function listRoute<Query extends ListQuery>(deps: Deps, { key, texts, ...spec }: ListRoute<Query>): Route {
+  const read = createRead(deps);
+  return route({
+    ...spec,
+    method: 'get',
+    access: 'reader',
+    validated: true,
+    handle: (call) =>
+      read(call, `${key(call)} ${pageKey(call.query)}`, (state) => listTexts(texts(state, call), call.query)),
+  });
+}
+
+interface DocumentRoute<Query> extends Reading<Query> {
+  /**
+   * The JSON of the whole document.
+   * @throws Refused
+   */
+  text: (state: State, call: Call<Query>) => string;
+}
+
+/** For readers. `fields` selects members from the output of `text`. */
+export function documentRoute<Query extends { fields?: readonly string[] | undefined }>(
+  deps: Deps,
+  { key, text, ...spec }: DocumentRoute<Query>,
+): Route {
+  const read = createRead(deps);
+  return route({
+    ...spec,
+    method: 'get',
+    access: 'reader',
+    validated: true,
+    handle(call) {
+      const { fields } = call.query;
+      return read(call, `${key(call)} ${JSON.stringify(fields)}`, (state) => [
+        `{"data":${pickText(text(state, call), fields)}}`,
+      ]);
+    },
+  });
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { TIME_RANGE } from '../../kernel/time.js';
 import type { History } from '../../reads/history/index.js';
-import { readMoment } from '../../reads/history/moment.js';
+import { readMoment } from '../../reads/history/time-travel.js';
 import { refused } from '../errors.js';
 import { count } from './query.js';
 

@@ -1,4 +1,4 @@
-/**
+/*
  * Parses query parameters strictly and checks them with a zod shape. Rejects unknown and repeated ones, except for
  * lists.
  */
@@ -6,6 +6,8 @@ import { z } from 'zod';
 import { textFault } from '../../kernel/text.js';
 import { invalidQuery, Refused, type EdgeProblem } from '../errors.js';
 import { shapeMessage } from '../../kernel/shape-messages.js';
+import type { CollectionNode, State } from '../../schema/model/state.js';
+import { noFieldsListed } from '../../schema/operations/operation.js';
 
 /** The query of a route: a strict object of text parameters. */
 export type QueryShape<T> = z.ZodType<T>;
@@ -156,4 +158,11 @@ function splitNames(text: string): string[] | null {
     if (at === text.length) return names;
     if (text[at] !== ',') return null;
   }
+}
+
+/** @throws Refused NOT_FOUND if it does not exist or is a system collection */
+export function listedCollection(state: State, collection: string): CollectionNode {
+  const node = state.collections.get(collection);
+  if (node === undefined) throw new Refused([noFieldsListed(state, collection)]);
+  return node;
 }

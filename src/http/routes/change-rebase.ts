@@ -4,15 +4,14 @@
 import { noQuery } from '../request/query.js';
 import { randomUUID } from 'node:crypto';
 import { runYielding } from '../../kernel/event-loop.js';
-import type { Return } from '../../projector/trash/returning.js';
-import { readResolutions } from '../../schema/merge/resolutions.js';
+import type { Return } from '../../projector/trash/list.js';
+import { readResolutions } from '../../schema/merge/model.js';
 import { unwrap } from '../answer/answer.js';
 import * as bodies from '../change-requests/bodies.js';
-import { findChange, findOwnChange } from '../change-requests/find.js';
+import { findChange, findOwnChange, acted, withReason } from '../change-requests.js';
 import type { HttpDeps } from '../deps.js';
 import { data } from '../openapi/answers/envelopes.js';
 import { actedOn, reverting } from '../openapi/answers/changes.js';
-import { acted, withReason } from '../change-requests/act.js';
 import { documentBody, route, type Route, NO_ACKNOWLEDGE } from '../route.js';
 
 /** For authors. Only admins may rebase another user's request. */

@@ -1,18 +1,24 @@
 /** /collections */
 import { z } from 'zod';
-import { missingCollection } from '../../schema/operations/refusals.js';
+import { missingCollection } from '../../schema/operations/operation.js';
 import type { State } from '../../schema/model/state.js';
 import { schemaChangeQuery } from '../change/change.js';
-import { changeOf, changeRoute, severalChangesRoute } from '../change/change-route.js';
-import { type CollectionTexts, createCollectionTexts } from '../documents/collection-texts.js';
+import { changeOf, changeRoute, severalChangesRoute, renameRoute } from '../change/routes.js';
+import { type CollectionTexts, createCollectionTexts } from '../documents/texts.js';
 import type { HttpDeps } from '../deps.js';
 import { invalidQuery, refused, Refused } from '../errors.js';
-import { largeJsonAnswer } from '../answer/json-text.js';
+import { largeJsonAnswer } from '../answer/answer.js';
 import { readDatabaseTable } from '../../projector/catalog/table-facts.js';
-import { listed, listQueryOf, COLLECTION_MEMBERS, membersOf, pickText } from '../documents/list.js';
-import { documentRoute, listRoute } from '../documents/reading-routes.js';
+import {
+  listed,
+  listQueryOf,
+  COLLECTION_MEMBERS,
+  membersOf,
+  pickText,
+  documentRoute,
+  listRoute,
+} from '../documents/list.js';
 import { flag, metaMembers, purge, noQuery } from '../request/query.js';
-import { renameRoute } from '../change/rename-route.js';
 import * as shown from '../openapi/answers/schema.js';
 import { databaseTable } from '../openapi/answers/table.js';
 import { data, oneOrMany, page } from '../openapi/answers/envelopes.js';

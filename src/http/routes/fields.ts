@@ -1,20 +1,25 @@
 /** /fields */
-import { listedCollection } from '../request/listed-collection.js';
+import { listedCollection, flag, purge } from '../request/query.js';
 import { z } from 'zod';
-import { missingField } from '../../schema/operations/refusals.js';
+import { missingField } from '../../schema/operations/operation.js';
 import { createAttachment } from '../../kernel/attachment.js';
 import { emptyTexts, type Texts } from '../../kernel/bytes.js';
 import { collectionsInOrder } from '../../schema/model/order.js';
 import { type FieldDocument, fieldDocumentOf, fieldDocumentsOf } from '../../schema/snapshot/documents.js';
 import type { CollectionNode, State } from '../../schema/model/state.js';
 import { schemaChangeQuery } from '../change/change.js';
-import { changeRoute } from '../change/change-route.js';
+import { changeRoute, renameRoute } from '../change/routes.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused } from '../errors.js';
-import { listed, listQueryOf, FIELD_MEMBERS, membersOf, pickText } from '../documents/list.js';
-import { documentRoute, listRoute } from '../documents/reading-routes.js';
-import { flag, purge } from '../request/query.js';
-import { renameRoute } from '../change/rename-route.js';
+import {
+  listed,
+  listQueryOf,
+  FIELD_MEMBERS,
+  membersOf,
+  pickText,
+  documentRoute,
+  listRoute,
+} from '../documents/list.js';
 import * as shown from '../openapi/answers/schema.js';
 import { data, page } from '../openapi/answers/envelopes.js';
 import * as taken from '../../schema/normal-form/shapes.js';

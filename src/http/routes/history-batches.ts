@@ -2,11 +2,10 @@
 import { z } from 'zod';
 import type { Batch } from '../../reads/history/batches.js';
 import type { ChangedBatch } from '../../reads/history/changes.js';
-import { jsonAnswer } from '../answer/answer.js';
+import { jsonAnswer, jsonTextsAnswer } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
-import { beyond, filterOf, filters, type Order, order, positionOf, type } from '../history/filter.js';
+import { beyond, filterOf, filters, type Order, order, positionOf, type } from '../history.js';
 import { cursor, pageSize } from '../request/history-query.js';
-import { jsonTextsAnswer } from '../answer/json-text.js';
 import { listed } from '../documents/list.js';
 import { batchPage, changedBatch, logPage } from '../openapi/answers/history.js';
 import { type Route, route } from '../route.js';

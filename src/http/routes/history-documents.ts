@@ -1,7 +1,7 @@
 /** /history/schema: documents at a point in time, in list form. */
 import { z } from 'zod';
 import { emptyTexts, type Texts, withCommas } from '../../kernel/bytes.js';
-import { NOW } from '../../reads/history/moment.js';
+import { NOW } from '../../reads/history/time-travel.js';
 import { collectionsInOrder, relationsInOrder } from '../../schema/model/order.js';
 import type { CollectionNode, State } from '../../schema/model/state.js';
 import {
@@ -10,9 +10,9 @@ import {
   collectionDocumentOf,
   fieldDocumentsOf,
 } from '../../schema/snapshot/documents.js';
-import type { PointAt } from '../history/point.js';
+import type { PointAt } from '../history.js';
 import { moment } from '../request/history-query.js';
-import { jsonTextsAnswer } from '../answer/json-text.js';
+import { jsonTextsAnswer } from '../answer/answer.js';
 import { nameList } from '../request/query.js';
 import { pastDocuments } from '../openapi/answers/history.js';
 import { type Route, route } from '../route.js';

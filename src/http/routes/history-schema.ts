@@ -1,25 +1,23 @@
 /** /history/snapshot and /history/diff: the schema at a point in time, and its changes. */
 import { z } from 'zod';
-import { NOW } from '../../reads/history/moment.js';
+import { NOW } from '../../reads/history/time-travel.js';
 import type { Point } from '../../log/fold.js';
 import { bytes } from '../../kernel/bytes.js';
 import { snapshotHash, snapshotOf } from '../../schema/snapshot/snapshot.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { runYielding } from '../../kernel/event-loop.js';
-import { JSON_TYPE } from '../answer/answer.js';
+import { JSON_TYPE, largeJsonAnswer, expectTakeable } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
 import { Refused } from '../errors.js';
 import type { Problem } from '../../kernel/problem.js';
 import { attachment, EXPORTS, EXPORT_TYPES, exportFile, FORMATS, stampOf } from '../answer/export.js';
-import { createPointAt, type PointAt } from '../history/point.js';
+import { createPointAt, type PointAt } from '../history.js';
 import { moment } from '../request/history-query.js';
-import { largeJsonAnswer } from '../answer/json-text.js';
 import { representationAnswer } from '../answer/representation.js';
 import { diff, snapshot } from '../openapi/answers/schema.js';
 import { type Route, route } from '../route.js';
 import { documentsRoute } from './history-documents.js';
-import { createSnapshotTexts } from '../documents/snapshot-text.js';
-import { expectTakeable } from '../answer/size-limit.js';
+import { createSnapshotTexts } from '../documents/texts.js';
 
 const HISTORY_EXPORTS = [...EXPORTS, 'sql'] as const;
 

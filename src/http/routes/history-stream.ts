@@ -2,15 +2,15 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { type Access, allows } from '../../auth/caller.js';
-import type { EventText } from '../../log/event-text.js';
+import type { EventText } from '../../log/read.js';
 import { CHANGE } from '../../schema/change-requests/model.js';
 import type { StoredEvent } from '../../schema/model/events.js';
 import { streamAnswer } from '../answer/answer.js';
-import { authorize } from '../authorize.js';
+import { authorize } from '../serve.js';
 import type { HttpDeps } from '../deps.js';
 import { invalidQuery, refused, Refused } from '../errors.js';
-import { writeEventStream } from '../answer/event-stream.js';
-import { subject, subjectFilter } from '../history/filter.js';
+import { writeEventStream } from '../answer/stream.js';
+import { subject, subjectFilter } from '../history.js';
 import { type Cursor, cursor, requireInLog } from '../request/history-query.js';
 import { type Route, route } from '../route.js';
 

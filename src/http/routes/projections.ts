@@ -1,10 +1,9 @@
 /** /projections: status (auditors), verification and rebuild (admins). */
 import { z } from 'zod';
 import { noQuery } from '../request/query.js';
-import { type Projections, PROJECTION_NAMES, isProjectionName } from '../../projector/projections/index.js';
-import { jsonAnswer } from '../answer/answer.js';
+import { type Projections, PROJECTION_NAMES, isProjectionName } from '../../projector/projections.js';
+import { jsonAnswer, largeJsonAnswer } from '../answer/answer.js';
 import { refused } from '../errors.js';
-import { largeJsonAnswer } from '../answer/json-text.js';
 import { data } from '../openapi/answers/envelopes.js';
 import * as operating from '../openapi/answers/operating.js';
 import { route, type Route } from '../route.js';

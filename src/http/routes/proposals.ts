@@ -5,19 +5,24 @@ import { noQuery } from '../request/query.js';
 import { type Problem, invalid } from '../../kernel/problem.js';
 import type { Outcome, RequestContext } from '../../pipeline/types.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
-import type { Acknowledgement } from '../../schema/policy/index.js';
+import type { Acknowledgement } from '../../schema/policy.js';
 import type { ChangeUpdated } from '../../schema/model/events.js';
 import * as bodies from '../change-requests/bodies.js';
-import { findChange, findOwnChange } from '../change-requests/find.js';
-import { acted, withReason } from '../change-requests/act.js';
+import {
+  findChange,
+  findOwnChange,
+  acted,
+  withReason,
+  locatedIn,
+  type ProposedChange,
+  createProposedChange,
+} from '../change-requests.js';
 import { replacingCurrent } from '../../pipeline/change-requests/command.js';
 import type { HttpDeps } from '../deps.js';
-import { readPolicyBody } from '../policy/policy-body.js';
+import { readPolicyBody } from '../policy.js';
 import { Refused, refused } from '../errors.js';
-import { locatedIn } from '../change-requests/locate-part.js';
 import { rehearsalQuery, rehearsed, asPlaced } from '../change/change.js';
-import { type ProposedChange, createProposedChange } from '../change-requests/proposed-change.js';
-import { acknowledgeOf } from '../request/request-headers.js';
+import { acknowledgeOf } from '../request/headers.js';
 import { data } from '../openapi/answers/envelopes.js';
 import { actedOn } from '../openapi/answers/changes.js';
 import { type Call, documentBody, jsonBody, route, type Route, NO_ACKNOWLEDGE } from '../route.js';

@@ -1,5 +1,5 @@
 /** /relations: identified by their many side. */
-import { listedCollection } from '../request/listed-collection.js';
+import { listedCollection } from '../request/query.js';
 import { z } from 'zod';
 import { emptyTexts } from '../../kernel/bytes.js';
 import { existingRelation } from '../../schema/operations/relations.js';
@@ -8,10 +8,9 @@ import { keyTarget, relationDocument, type RelationDocument } from '../../schema
 import type { CollectionNode, State } from '../../schema/model/state.js';
 import { unwrap } from '../answer/answer.js';
 import { schemaChangeQuery } from '../change/change.js';
-import { changeRoute } from '../change/change-route.js';
+import { changeRoute } from '../change/routes.js';
 import type { HttpDeps } from '../deps.js';
-import { listQueryOf, membersOf, pick, RELATION_MEMBERS } from '../documents/list.js';
-import { documentRoute, listRoute } from '../documents/reading-routes.js';
+import { listQueryOf, membersOf, pick, RELATION_MEMBERS, documentRoute, listRoute } from '../documents/list.js';
 import * as shown from '../openapi/answers/schema.js';
 import { data, page } from '../openapi/answers/envelopes.js';
 import * as taken from '../../schema/normal-form/shapes.js';

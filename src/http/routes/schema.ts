@@ -5,15 +5,14 @@ import type { Rendered } from '../../reads/rendered-cache.js';
 import { compareSnapshot } from '../../schema/compare/compare-snapshot.js';
 import { originsIn } from '../../schema/diff/origins.js';
 import { snapshotHash, snapshotOf } from '../../schema/snapshot/snapshot.js';
-import { applying } from '../../pipeline/prepare/apply-restoring.js';
+import { applying } from '../../pipeline/prepare/restore.js';
 import type { State } from '../../schema/model/state.js';
 import { takeAcknowledged, change, commandOf, schemaChangeQuery } from '../change/change.js';
-import { JSON_TYPE, noContent, unwrap } from '../answer/answer.js';
+import { JSON_TYPE, noContent, unwrap, expectTakeable } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
 import { createDiffAnswer, diffQuery } from '../diff-answer.js';
-import { invalidQuery } from '../errors.js';
+import { invalidQuery, inManagedSchema } from '../errors.js';
 import { attachment, EXPORTS, EXPORT_TYPES, exportFile, FORMATS } from '../answer/export.js';
-import { inManagedSchema } from '../managed-schema.js';
 import { nameList, purge } from '../request/query.js';
 import { representationAnswer } from '../answer/representation.js';
 import { acknowledge, wrapped } from '../openapi/answers/envelopes.js';
@@ -21,8 +20,7 @@ import * as shown from '../openapi/answers/schema.js';
 import * as taken from '../../schema/normal-form/shapes.js';
 import { documentBody, route, type Route, unparsed } from '../route.js';
 import { runYielding } from '../../kernel/event-loop.js';
-import { createSnapshotTexts } from '../documents/snapshot-text.js';
-import { expectTakeable } from '../answer/size-limit.js';
+import { createSnapshotTexts } from '../documents/texts.js';
 
 const snapshotQuery = z.strictObject({
   export: z

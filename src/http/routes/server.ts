@@ -1,10 +1,9 @@
 /** /server: liveness, health and information. */
 import { noQuery } from '../request/query.js';
 import { snapshotHash, VENDOR } from '../../schema/snapshot/snapshot.js';
-import { jsonAnswer, textAnswer } from '../answer/answer.js';
+import { jsonAnswer, textAnswer, largeJsonAnswer } from '../answer/answer.js';
 import type { HttpDeps, LoadReport } from '../deps.js';
-import { largeJsonAnswer } from '../answer/json-text.js';
-import { LIVE, LIVE_PATH } from '../liveness.js';
+import { LIVE, LIVE_PATH } from '../server.js';
 import { data } from '../openapi/answers/envelopes.js';
 import * as operating from '../openapi/answers/operating.js';
 import { type Documentation, route, type Route } from '../route.js';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { jsonAnswer, noContent, unwrap } from '../answer/answer.js';
+import { jsonAnswer, noContent, unwrap, largeJsonAnswer } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
-import { largeJsonAnswer } from '../answer/json-text.js';
 import { countsIn, count, metaMembers, pageLimit, noQuery } from '../request/query.js';
 import { data, page } from '../openapi/answers/envelopes.js';
 import { session } from '../openapi/answers/accounts.js';

@@ -1,9 +1,9 @@
 /** GET /schema/types: the schema as type definitions of programming languages. */
 import { z } from 'zod';
-import { NOW } from '../../reads/history/moment.js';
-import { LANGUAGES, type Language, programTypes } from '../../schema/program-types/index.js';
+import { NOW } from '../../reads/history/time-travel.js';
+import { LANGUAGES, type Language, programTypes } from '../../schema/program-types.js';
 import type { HttpDeps } from '../deps.js';
-import { createPointAt } from '../history/point.js';
+import { createPointAt } from '../history.js';
 import { moment } from '../request/history-query.js';
 import { representationAnswer } from '../answer/representation.js';
 import { route, type Route } from '../route.js';

@@ -1,10 +1,169 @@
-/**
+/*
  * A checkpoint states that the log had this hash at this position and time. The text follows
  * https://c2sp.org/tlog-checkpoint (origin, size, hash, extension lines) with one difference. The third line is the
  * hash of the last event, the head of a hash chain, not the root of a Merkle tree.
  */
+import { type KeyObject, createHash, createPublicKey, sign as signBytes, verify as verifyBytes } from 'node:crypto';
 import { isPosition } from '../../kernel/position.js';
-import { type Note, NoteError, decodeBase64, parseNote } from './note.js';
+
+/*
+ * Signed notes: text with Ed25519 signatures in the format of Go's checksum database (golang.org/x/mod/sumdb/note),
+ * specified in https://c2sp.org/signed-note. Other programs for this format read them too.
+ */
+
+/** A public key and the name that it signs with. */
+export interface NoteKey {
+  name: string;
+  /** The first four bytes of the hash of name and key, hex. It helps to find a key and proves nothing. */
+  id: string;
+  /** 32 bytes, as RFC 8032 encodes them. */
+  publicKey: Buffer;
+}
+
+interface NoteSignature {
+  name: string;
+  /** The id of the key, hex. */
+  id: string;
+  signature: Buffer;
+}
+
+interface Note {
+  /** The signed text, including its last line feed. */
+  text: string;
+  signatures: NoteSignature[];
+}
+
+/** The text is not a signed note. The message continues a sentence: "has carriage returns". */
+export class NoteError extends Error {
+  override readonly name = 'NoteError';
+}
+
+/** The signature type in a key's id and encoding. */
+const ED25519 = 0x01;
+
+/**
+ * https://c2sp.org/signed-note forbids Unicode spaces and plus signs. Control characters are excluded because names are
+ * displayed.
+ */
+const NAME = /^[^\p{White_Space}\p{C}+]+$/u;
+
+/** Far more than a checkpoint with the signatures of its witnesses needs. */
+const MAX_BYTES = 64 * 1024;
+const MAX_SIGNATURES = 100;
+
+/** Adds the id that signatures name, 8 hex digits. @param publicKey its 32 bytes */
+export function noteKey(name: string, publicKey: Buffer): NoteKey {
+  const hashed = createHash('sha256').update(`${name}\n`).update(Buffer.of(ED25519)).update(publicKey).digest('hex');
+  return { name, id: hashed.slice(0, 8), publicKey };
+}
+
+export function rawPublicKey(key: KeyObject): Buffer {
+  const { x = '' } = createPublicKey(key).export({ format: 'jwk' });
+  return Buffer.from(x, 'base64url');
+}
+
+/** Encodes a public key for note.NewVerifier: `name+1a2b3c4d+AbCd…`. */
+export function encodeNoteKey({ name, id, publicKey }: NoteKey): string {
+  return `${name}+${id}+${Buffer.concat([Buffer.of(ED25519), publicKey]).toString('base64')}`;
+}
+
+/** @throws NoteError */
+export function parseNoteKey(text: string): NoteKey {
+  const [name = '', id = '', ...rest] = text.split('+');
+  const encoded = decodeBase64(rest.join('+'));
+  if (!NAME.test(name) || encoded === null) throw new NoteError('is not of the form name+id+key');
+  if (encoded.length !== 33 || encoded[0] !== ED25519) throw new NoteError('is not an Ed25519 key');
+  const key = noteKey(name, encoded.subarray(1));
+  if (key.id !== id) throw new NoteError('has an id that is not of its name and its key: one of them was changed');
+  return key;
+}
+
+/**
+ * Finds public keys in a file with other text. The length of names is limited, because unlimited backtracking is very
+ * slow.
+ */
+const KEYS = /[^\p{White_Space}\p{C}+"',]{1,255}\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}(?![A-Za-z0-9+/=])/gu;
+
+/**
+ * Returns all public keys in a text, one per line or in JSON. @throws NoteError if a key is damaged or there is none
+ */
+export function parseNoteKeys(text: string): NoteKey[] {
+  const found = text.match(KEYS) ?? [];
+  if (found.length === 0) throw new NoteError('holds no public key of the form name+id+key');
+  return found.map(parseNoteKey);
+}
+
+/** @param text ends with a line feed @param key the private half of `by` */
+export function signNote(text: string, by: NoteKey, key: KeyObject): string {
+  const signature = Buffer.concat([Buffer.from(by.id, 'hex'), signBytes(null, Buffer.from(text), key)]);
+  return `${text}\n— ${by.name} ${signature.toString('base64')}\n`;
+}
+
+/** Parses a note without verifying signatures. @throws NoteError */
+export function parseNote(bytes: Buffer): Note {
+  const whole = textOf(bytes);
+  if (!whole.endsWith('\n')) throw new NoteError('is cut off: its last line has no end');
+  const end = whole.lastIndexOf('\n\n');
+  if (end < 1) throw new NoteError('is cut off, or no signed note: no empty line comes before its signatures');
+  const lines = whole.slice(end + 2, -1).split('\n');
+  if (lines.length > MAX_SIGNATURES) throw new NoteError(`has more than ${MAX_SIGNATURES} signatures`);
+  return { text: whole.slice(0, end + 1), signatures: lines.map(parseSignature) };
+}
+
+function textOf(bytes: Buffer): string {
+  if (bytes.length > MAX_BYTES) throw new NoteError('is too large for a signed note');
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new NoteError('is not UTF-8');
+  }
+  if (text.includes('\r')) throw new NoteError('has carriage returns: its line ends were changed on the way');
+  // eslint-disable-next-line no-control-regex
+  if (/[\0-\x09\x0B-\x1F]/.test(text)) throw new NoteError('has control characters');
+  return text;
+}
+
+function parseSignature(line: string): NoteSignature {
+  const [, name = '', base64 = ''] = /^— (\S+) (\S+)$/.exec(line) ?? [];
+  const bytes = decodeBase64(base64);
+  if (!NAME.test(name) || bytes === null || bytes.length < 5) {
+    throw new NoteError('has a line among its signatures that is none: it was cut off or changed');
+  }
+  return { name, id: bytes.toString('hex', 0, 4), signature: bytes.subarray(4) };
+}
+
+/** Returns null for any spelling but the canonical one. */
+function decodeBase64(text: string): Buffer | null {
+  const bytes = Buffer.from(text, 'base64');
+  return text !== '' && bytes.toString('base64') === text ? bytes : null;
+}
+
+/**
+ * Returns the key among `keys` that signed the note. Signatures of other keys are ignored, as the format requires.
+ * @throws NoteError if no key signed it, or the signature of one is wrong
+ */
+export function verifyNote(note: Note, keys: readonly NoteKey[]): NoteKey {
+  let signer: NoteKey | undefined;
+  for (const { name, id, signature } of note.signatures) {
+    const known = keys.filter((key) => key.name === name && key.id === id);
+    if (known.length === 0) continue;
+    const by = known.find(({ publicKey }) => isSignedBy(note.text, signature, publicKey));
+    if (by === undefined) throw new NoteError(`was changed: the signature of ${name}+${id} is not of this text`);
+    signer ??= by;
+  }
+  if (signer !== undefined) return signer;
+  const named = note.signatures.map(({ name, id }) => `${name}+${id}`).join(', ');
+  throw new NoteError(`is not signed by a key that was given, but by ${named}`);
+}
+
+function isSignedBy(text: string, signature: Buffer, publicKey: Buffer): boolean {
+  const key = createPublicKey({
+    key: { kty: 'OKP', crv: 'Ed25519', x: publicKey.toString('base64url') },
+    format: 'jwk',
+  });
+  return verifyBytes(null, Buffer.from(text), key, signature);
+}
 
 export interface Checkpoint {
   /** Identifies the log, see `originOf`. */

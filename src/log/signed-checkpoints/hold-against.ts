@@ -4,9 +4,16 @@ import type { Queryable } from '../../postgres/pool.js';
 import { type AcknowledgedLog, divergencesIn, readAcknowledgements } from '../divergence.js';
 import type { LogHead } from '../head.js';
 import type { EventRecord } from '../read.js';
-import { type Checkpoint, type ReadCheckpoint, originOf } from './checkpoint.js';
-import { NoteError, type NoteKey, encodeNoteKey, verifyNote } from './note.js';
-import { originAt } from './origin.js';
+import {
+  type Checkpoint,
+  type ReadCheckpoint,
+  originOf,
+  NoteError,
+  type NoteKey,
+  encodeNoteKey,
+  verifyNote,
+} from './checkpoint.js';
+import { originAt } from './position.js';
 
 /** A checkpoint with the result of its comparison. */
 export interface Held extends Checkpoint {

@@ -6,11 +6,9 @@ import { unavailable } from '../../postgres/errors.js';
 import { own } from '../../postgres/own-tables.js';
 import { type HeadCheck, type NotedDivergence, logDiverged } from '../divergence.js';
 import type { LogHead } from '../head.js';
-import { checkpointText } from './checkpoint.js';
+import { checkpointText, signNote } from './checkpoint.js';
 import type { Keys } from './keys.js';
-import { signNote } from './note.js';
-import { keepBeginning } from './origin.js';
-import { type Kept, type LogEnd, type Look, isKept, lookAtEnd } from './durable-position.js';
+import { keepBeginning, type Kept, type LogEnd, type Look, isKept, lookAtEnd } from './position.js';
 
 interface SignedCheckpoint {
   position: number;

@@ -2,16 +2,16 @@
 import type { KeyObject } from 'node:crypto';
 import type pg from 'pg';
 import type { Logger } from '../../postgres/logger.js';
-import { isStandby } from '../../postgres/server-role.js';
+import { isStandby } from '../../postgres/server.js';
 import { type CheckpointOptions, type Checkpoints, createCheckpoints } from './index.js';
 import { type Keys, createKeys } from './keys.js';
 import { createTarget, RefusedError, type Target, type Delivery } from './targets.js';
-import { growingPause } from '../../kernel/growing-pause.js';
+import { growingPause } from '../../kernel/time.js';
 import { ProblemError } from '../../kernel/problem.js';
-import { advisoryKey } from '../../postgres/advisory.js';
+import { advisoryKey } from '../../postgres/locked-session.js';
 import { withClient, type Queryable } from '../../postgres/pool.js';
 import { own } from '../../postgres/own-tables.js';
-import type { LogEnd } from './durable-position.js';
+import type { LogEnd } from './position.js';
 
 /* Checkpoints that wait for delivery: rows of service_checkpoints, which all processes share. */
 

@@ -2,7 +2,7 @@
 import { sha256 } from '../../kernel/sha256.js';
 import { documentFault } from '../../log/document-lines.js';
 import { readDocuments } from '../../log/documents.js';
-import { readPolicy } from '../../log/read-policy.js';
+import { readPolicy } from '../../log/read.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { type Problem, type Result, ok, refuse } from '../../kernel/problem.js';
 import { stepsTo } from '../../kernel/resumable.js';
@@ -16,8 +16,8 @@ import { snapshotHash } from '../../schema/snapshot/snapshot.js';
 import type { Identity } from '../../schema/model/state.js';
 import type { InTrash } from '../../schema/transition/restoring-transition.js';
 import type { UpdatePolicy } from '../../schema/operations/update-policy.js';
-import { applying } from '../prepare/apply-restoring.js';
-import type { Acknowledgement, Policy } from '../../schema/policy/index.js';
+import { applying } from '../prepare/restore.js';
+import type { Acknowledgement, Policy } from '../../schema/policy.js';
 import type { Acknowledgements, Ask } from '../types.js';
 
 /** The content of a request's document. */

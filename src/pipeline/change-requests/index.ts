@@ -8,9 +8,8 @@ import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import type { Done, Foresee, Outcome, Pipeline, RequestContext, Revise } from '../types.js';
 import type { PreparationEngine } from '../../projector/online/types.js';
 import { eraseDocuments } from '../../projector/change-requests/rows.js';
-import { recordingOf } from './applying.js';
+import { recordingOf, foreseeing, openingOf } from './planning.js';
 import type { AskedFor } from './command.js';
-import { foreseeing, openingOf } from './planning.js';
 
 export { createChangeRunner } from './runner.js';
 

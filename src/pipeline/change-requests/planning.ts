@@ -1,4 +1,4 @@
-/**
+/*
  * Decides how a change with preparation continues. It is applied at once if preparation gains nothing, and rejected if
  * it is impossible. Otherwise it becomes a request, whose preparation begins when no other request holds its tables.
  */
@@ -8,15 +8,41 @@ import { keepDocuments } from '../../log/documents.js';
 import type { Problem } from '../../kernel/problem.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Parameterised } from '../../postgres/exchange.js';
-import { keepSteps } from '../../projector/change-requests/preparations.js';
+import { keepSteps, readSteps } from '../../projector/change-requests/preparations.js';
 import type { Preparation, PreparationEngine, PreparationStep } from '../../projector/online/types.js';
 import { collectionsChanged } from '../../schema/fold/event-schemas.js';
-import type { ChangeStep, LogEvent } from '../../schema/model/events.js';
+import type { ChangeStep, LogEvent, Cause, OtherEventData } from '../../schema/model/events.js';
 import { byName } from '../../schema/model/state.js';
 import type { Foresee, PlannedBatch, Refusal, Revise, RevisedBatch } from '../types.js';
-import { changeEvent } from './events.js';
+import { type ChangeEvent, type ChangeRequest, CHANGE } from '../../schema/change-requests/model.js';
+import { readChange } from '../../projector/change-requests/rows.js';
+import { allowedIn, mayFollow } from '../../schema/change-requests/fold.js';
 
-export interface Opening {
+/* Creates events about change requests, and the causes of those without a requester. */
+
+/** An event of a change request before it is appended, so without position, batch and actor. */
+export function changeEvent<T extends ChangeEvent['type']>(type: T, id: string, data: OtherEventData[T]): LogEvent {
+  return { type, version: 1, collection: null, field: null, subject: { kind: CHANGE, id }, data } as LogEvent;
+}
+
+/** The cause of actions that the service takes on its own. */
+export function ownCause(command: string): Cause {
+  return {
+    actor: { id: 'service', name: 'Data Platform Service' },
+    command,
+    reason: null,
+    request_id: null,
+    ip: null,
+    user_agent: null,
+  };
+}
+
+/** Attributes the change to the user who applies it, whichever process carries it out. */
+export function applicantsCause({ author, applicant, operation, reason }: ChangeRequest): Cause {
+  return { ...ownCause(operation), actor: applicant ?? author, reason };
+}
+
+interface Opening {
   id: string;
   operation: string;
   document: Document;
@@ -132,3 +158,64 @@ export const refusal = ({ problems }: Extract<Preparation, { kind: 'not possible
 
 const isFree = ({ held }: PlannedBatch, id: string, collections: readonly string[]): boolean =>
   !held.some((each) => each.id !== id && each.collections.some((name) => collections.includes(name)));
+
+/*
+ * The short transaction that applies a prepared change. The change is decided again, and prepared steps replace slow
+ * statements.
+ */
+
+/** If the change needs other steps by now, those are prepared first. The outcome then contains no schema change. */
+export const applyingOf =
+  (engine: Pick<PreparationEngine, 'preparedStatements'>, id: string): Revise =>
+  async (client, batch) => {
+    const request = await readChange(client, id);
+    if (request?.state !== 'prepared') return { kind: 'refused', problems: [wrongState(id, request)] };
+    if (batch.events.length === 0) return withApplied(batch, id);
+    const steps = (await readSteps(client, id)).map(({ step }) => step);
+    const { before, after, events, statements, schema } = batch;
+    const change = { id, before: before.state, after, events, statements, schema };
+    const prepared = engine.preparedStatements(change, steps);
+    if (prepared.kind === 'prepared')
+      return { ...withApplied({ ...batch, statements: prepared.statements }, id), online: true };
+    const collections = new Set([
+      ...(request.preparation?.collections ?? []),
+      ...prepared.steps.map(({ collection }) => collection),
+    ]);
+    return instead(batch, prepare(id, { steps: [...steps, ...prepared.steps], collections: [...collections] }));
+  };
+
+interface Recorded {
+  /** Further statements of the same transaction. */
+  also?: Parameters<typeof instead>[1]['also'];
+  /** A further condition on the request. */
+  still?: (now: ChangeRequest) => boolean;
+}
+
+/** Appends an event about a request, if the state of the request allows it. */
+export const recordingOf =
+  <T extends ChangeEvent['type']>(
+    id: string,
+    type: T,
+    data: Parameters<typeof changeEvent<T>>[2],
+    { also = [], still = () => true }: Recorded = {},
+  ): Revise =>
+  async (client, batch) => {
+    const request = await readChange(client, id);
+    if (request === undefined || !mayFollow(request, type) || !still(request))
+      return { kind: 'refused', problems: [wrongState(id, request)] };
+    return instead(batch, { events: [changeEvent(type, id, data)], also });
+  };
+
+/** The problem with an action that the state of the request does not allow. */
+export function wrongState(id: string, request: ChangeRequest | undefined): Problem {
+  if (request === undefined) return { code: 'NOT_FOUND', message: `There is no change request ${id}.` };
+  const { state } = request;
+  const allowed = allowedIn(request);
+  const rest =
+    allowed.length === 0 ? 'nothing can be done with it any more' : `what can be done is: ${allowed.join(', ')}`;
+  return {
+    code: 'INVALID_STATE',
+    message: `The change request ${id} is ${state}; ${rest}.`,
+    details: { change: id, state, allowed },
+  };
+}

@@ -2,7 +2,7 @@
  * Executes change requests in any live process. A session lock protects each request, so other processes take it over
  * if this one dies. Temporary failures are retried with growing pauses.
  */
-import { growingPause } from '../../kernel/growing-pause.js';
+import { growingPause } from '../../kernel/time.js';
 import { isConnectionLoss } from '../../postgres/errors.js';
 import { type LockedSession, cancelUntil, openLockedSession } from '../../postgres/locked-session.js';
 import type { Logger } from '../../postgres/logger.js';

@@ -13,19 +13,21 @@ import {
   keepCheckpoint,
 } from '../../projector/change-requests/preparations.js';
 import { isDue, keepWaiting, readChange } from '../../projector/change-requests/rows.js';
-import { PREPARATION_LOST } from '../../projector/online/preparation-lost.js';
-import { PreparationRefused, type StepProgress, type PreparationEngine } from '../../projector/online/types.js';
+import {
+  PREPARATION_LOST,
+  PreparationRefused,
+  type StepProgress,
+  type PreparationEngine,
+} from '../../projector/online/types.js';
 import type { Holder } from '../../projector/ddl/table-locks.js';
 import { type ChangeRequest, isAtRest } from '../../schema/change-requests/model.js';
 import type { Problem } from '../../kernel/problem.js';
 import { isStorable } from '../transaction/idempotency.js';
 import { described, holderDetails } from '../lock-conflict.js';
 import type { Done, Outcome, Pipeline, Revise } from '../types.js';
-import { applyingOf, recordingOf } from './applying.js';
+import { applyingOf, recordingOf, applicantsCause, ownCause } from './planning.js';
 import { type Reading, commandOf } from './command.js';
-import { applicantsCause, ownCause } from './events.js';
-import { guarding, starting } from './proposals/carry-out.js';
-import { onTime } from './proposals/schedule.js';
+import { guarding, starting, onTime } from './proposals/approvals.js';
 import { lostSchema, schemaThere } from '../../postgres/schemas.js';
 
 /* Runs the steps of a preparation in order. Each continues where the previous process stopped. */

@@ -1,10 +1,12 @@
-/** Changes accounts: the rows and the events that record them, in one transaction. */
+/* Changes accounts: the rows and the events that record them, in one transaction. */
 import type pg from 'pg';
-import { type Result, ok, refuse } from '../../kernel/problem.js';
-import { firstEvents, readAccounts, recordsAccounts } from '../../log/read-accounts.js';
+import { type Result, ok, refuse, type Problem } from '../../kernel/problem.js';
+import { firstEvents, readAccounts, recordsAccounts } from '../../log/read.js';
 import { accountEvent } from '../../schema/fold/accounts.js';
 import type { Cause, LogEvent } from '../../schema/model/events.js';
 import type { Pipeline, RequestContext, Revise } from '../types.js';
+import { jsonEqual } from '../../kernel/json.js';
+import { type Policy, policyUpdated } from '../../schema/policy.js';
 
 /**
  * Writes to the account tables in the transaction that appends the events. It is called again when the transaction is
@@ -12,7 +14,7 @@ import type { Pipeline, RequestContext, Revise } from '../types.js';
  */
 export type AccountChange<T> = (client: pg.ClientBase) => Promise<Result<{ value: T; events: LogEvent[] }>>;
 
-export interface ChangingAccount<T> {
+interface ChangingAccount<T> {
   revise: Revise;
   /** Available only after the change is done. */
   value(): T;
@@ -77,3 +79,24 @@ export async function recordingFirstAdmin(
     return result.ok ? ok({ value: result.value, events: [] }) : result;
   };
 }
+
+/* Sets the policy. One event contains the whole policy. */
+
+/** The name of the command in the log. */
+export const UPDATE_POLICY = 'update-policy';
+
+/**
+ * Appends nothing if the policy is unchanged. @param expects the policy that the caller believes to be current, if any
+ */
+export const updatingPolicy =
+  (policy: Policy, expects: (now: Policy) => boolean): Revise =>
+  (_client, { policy: now, before }) => {
+    if (!expects(now)) return Promise.resolve({ kind: 'refused', problems: [preconditionFailed()] });
+    const events = jsonEqual(now, policy) ? [] : [policyUpdated(policy)];
+    return Promise.resolve({ kind: 'revised', events, statements: [], after: before.state, also: [] });
+  };
+
+const preconditionFailed = (): Problem => ({
+  code: 'PRECONDITION_FAILED',
+  message: 'The policy is not the one that If-Match names: read it again and decide again.',
+});

@@ -1,8 +1,7 @@
 /** Purges trash entries. The trash is read in the command's transaction. */
 import type pg from 'pg';
 import { type Problem, ProblemError } from '../../kernel/problem.js';
-import { keptDeletions } from '../../projector/trash/kept-deletions.js';
-import { type TrashEntry, findExpired, findInTrash, notInTrash } from '../../projector/trash/list.js';
+import { keptDeletions, type TrashEntry, findExpired, findInTrash, notInTrash } from '../../projector/trash/list.js';
 import type { CommandOf } from '../../schema/operations/index.js';
 import type { Prepare } from '../types.js';
 

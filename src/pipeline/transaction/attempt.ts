@@ -1,4 +1,4 @@
-/** One attempt at a command: one transaction. */
+/* One attempt at a command: one transaction. */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { runYielding, createTimeSlice, mapYielding, yieldToEventLoop } from '../../kernel/event-loop.js';
@@ -9,18 +9,43 @@ import { metadataStatements } from '../../projector/metadata/rows.js';
 import { trashStatements } from '../../projector/trash/rows.js';
 import { collectionsChanged } from '../../schema/fold/event-schemas.js';
 import type { Cause, LogEvent } from '../../schema/model/events.js';
-import type { Acknowledgement } from '../../schema/policy/index.js';
+import type { Acknowledgement } from '../../schema/policy.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import type { Try } from '../keep-alive.js';
 import { type Begun, begin, notCommitted } from './begin.js';
-import { checkpoints } from './checkpoints.js';
 import { type DecidedBatch, decideBatch } from './decide.js';
-import { enforcePolicy } from './enforce-policy.js';
-import { type Batch, finishDone, finishRefused, finishUnchanged, rollback } from './finish.js';
-import { earlierAnswer, findAnswer, storeAnswerStatements } from './idempotency.js';
+import { enforcePolicy, misacknowledged } from './enforce-policy.js';
+import { type Batch, finishDone, finishRefused, finishUnchanged, rollback } from './commit.js';
+import { earlierAnswer, findAnswer, storeAnswerStatements, isStorable } from './idempotency.js';
 import { type Projection, runStatements } from './run-ddl.js';
-import type { Done, Job, Outcome, PipelineOptions, Refusal, RequestContext } from '../types.js';
+import type { Done, Job, Outcome, PipelineOptions, Refusal, RequestContext, DryRun } from '../types.js';
 import type { Problem } from '../../kernel/problem.js';
+import type { LogHead } from '../../log/head.js';
+import { logChannel } from '../../postgres/locked-session.js';
+import { own } from '../../postgres/own-tables.js';
+import type { Warning } from '../../kernel/warning.js';
+import { asSent } from '../../postgres/client.js';
+import type { Statement } from '../../projector/ddl/step.js';
+import type { Point } from '../../log/fold.js';
+import type { State } from '../../schema/model/state.js';
+import type { Preparation } from '../../projector/online/types.js';
+
+/* Updates the checkpoints of projections that are written together with their events. */
+
+/** The checkpoints at a new head, and the NOTIFY for all listeners. */
+export function checkpoints({ position, hash }: LogHead, { place }: Pick<PipelineOptions, 'place'>): Parameterised[] {
+  return [
+    {
+      text: `INSERT INTO ${own.projections} (name, kind, position, hash)
+             VALUES ('tables', 'transactional', $1, $2), ('metadata', 'transactional', $1, $2),
+                    ('trash', 'transactional', $1, $2), ('change-requests', 'transactional', $1, $2)
+             ON CONFLICT (name) DO UPDATE
+                SET position = excluded.position, hash = excluded.hash, updated_at = now()`,
+      values: [position, hash],
+    },
+    { text: `SELECT pg_catalog.pg_notify($1, $2)`, values: [logChannel(place.schema), String(position)] },
+  ];
+}
 
 /* Streams parts of a large batch before its end. */
 
@@ -120,7 +145,7 @@ async function carryOut(client: pg.ClientBase, deciding: Omit<Preparing, 'change
 }
 
 /** Adds the pool and the schema of the pipeline. */
-export function projectionOf({ pool, place }: PipelineOptions, batch: Omit<Projection, 'pool' | 'schema'>): Projection {
+function projectionOf({ pool, place }: PipelineOptions, batch: Omit<Projection, 'pool' | 'schema'>): Projection {
   return { ...batch, pool, schema: place.schema };
 }
 
@@ -164,4 +189,71 @@ async function prepare(preparing: Preparing): Promise<Batch> {
     ...(request.idempotency ? await storeAnswerStatements(request, done, prepared.head) : []),
   ];
   return { id, backend, timeline, base, done, point: { state: after, head: prepared.head }, statements };
+}
+
+/* Runs a command up to the DDL and rolls it back. */
+
+/** Runs the command up to the DDL and rolls everything back. */
+export async function attemptDryRun({ options, job, ...at }: Attempt): Promise<DryRun> {
+  const { client } = at;
+  const plansOnly = job.request.plansOnly === true;
+  const begun = await begin(client, options, { ...at, unlocked: plansOnly });
+  const { point } = begun;
+  const decided = await decideBatch(client, { options, job, begun, waits: at });
+  if (decided.kind === 'refused') return rollback(client, decided);
+  const { events, statements, after, warnings } = decided;
+  const { schema } = options.place;
+  const planning = { before: point, after, events, statements, schema, held: begun.held, policy: begun.policy };
+  const preparation = await job.request.foresee?.(client, planning);
+  const against = await objectionsTo(client, decided, { request: job.request, preparation });
+  if (against.length > 0) return rollback(client, { kind: 'refused', problems: against });
+  const batch = { before: point.state, after, events, statements, keeps: false, waits: at };
+  // Steps to be prepared would run and hold locks for a long time, so they are not run.
+  const isPrepared = preparation?.kind === 'steps';
+  const run = () => runStatements(client, projectionOf(options, batch));
+  const problems = isPrepared || plansOnly ? null : await run();
+  const shown = statements.map((statement) => ({ ...statement, sql: asSent(client, statement.sql) }));
+  const plan = planned({ point, after, events, statements: shown, problems, warnings, plansOnly });
+  return rollback(client, isPrepared && plan.kind === 'planned' ? { ...plan, preparation } : plan);
+}
+
+/**
+ * Returns the problems of preparation and of acknowledgements that match no finding. The policy does not reject dry
+ * runs.
+ */
+async function objectionsTo(
+  client: pg.ClientBase,
+  { judging: { planned }, warnings }: DecidedBatch,
+  { request, preparation }: { request: RequestContext; preparation: Preparation | undefined },
+): Promise<Problem[]> {
+  if (preparation?.kind === 'not possible') return [...preparation.problems];
+  const { acknowledges, plansOnly, foresee } = request;
+  const prepared = preparation?.kind === 'steps' ? preparation.warnings : [];
+  return misacknowledged(client, {
+    planned,
+    acknowledges,
+    warnings: [...warnings, ...prepared],
+    online: foresee !== undefined,
+    plansOnly: plansOnly === true,
+  });
+}
+
+interface TriedBatch {
+  point: Point;
+  after: State;
+  events: LogEvent[];
+  statements: Statement[];
+  problems: Problem[] | null;
+  plansOnly: boolean;
+  warnings: Warning[];
+}
+
+/**
+ * PostgreSQL errors about the statements are part of the plan. Errors about temporary conditions reject the dry run.
+ */
+function planned({ point, problems, plansOnly, ...batch }: TriedBatch): DryRun {
+  const refusal = problems?.[0];
+  if (problems !== null && !isStorable({ kind: 'refused', problems })) return { kind: 'refused', problems };
+  const accepted = plansOnly ? null : refusal === undefined;
+  return { kind: 'planned', accepted, ...(refusal && { refusal }), before: point.state, ...batch };
 }

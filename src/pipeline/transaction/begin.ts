@@ -3,11 +3,10 @@ import type pg from 'pg';
 import { runYielding } from '../../kernel/event-loop.js';
 import { ProblemError } from '../../kernel/problem.js';
 import { CHECK_QUERY, type CheckRow, isReplaced, toHeadCheck } from '../../log/divergence.js';
-import { EVENT_COLUMNS, type EventRow, toEventRecord } from '../../log/read.js';
-import { POLICY_QUERY, toPolicy } from '../../log/read-policy.js';
+import { EVENT_COLUMNS, type EventRow, toEventRecord, POLICY_QUERY, toPolicy } from '../../log/read.js';
 import { emptyHead } from '../../log/head.js';
-import { advisoryKey } from '../../postgres/advisory.js';
-import { type Backend, backendOf } from '../../postgres/backend.js';
+import { advisoryKey } from '../../postgres/locked-session.js';
+import { type Backend, backendOf } from '../../postgres/client.js';
 import {
   ExchangeError,
   ReadOnlyServerError,
@@ -17,21 +16,19 @@ import {
   sqlState,
   unavailable,
 } from '../../postgres/errors.js';
-import type { Parameterised } from '../../postgres/exchange.js';
-import { sendNamed } from '../../postgres/named-batch.js';
-import { REFUSE_OLDER_RELEASE } from '../../postgres/release-guard.js';
+import { type Parameterised, sendNamed } from '../../postgres/exchange.js';
+import { REFUSE_OLDER_RELEASE, own } from '../../postgres/own-tables.js';
 import { lostSchema, schemaThere } from '../../postgres/schemas.js';
-import { writeLimits } from '../../postgres/write-limits.js';
+import { writeLimits } from '../../postgres/limits.js';
 import { LogDivergedError, type Point, foldLog, foldPage } from '../../log/fold.js';
 import { HELD, type Held } from '../../projector/change-requests/rows.js';
 import { type TrashGlance, glanceAt } from '../../projector/trash/facts.js';
 import type { Store } from '../../reads/state-store.js';
 import { readEvent } from '../../schema/fold/upcasting.js';
-import type { Policy } from '../../schema/policy/index.js';
+import type { Policy } from '../../schema/policy.js';
 import type { Try } from '../keep-alive.js';
 import { DivergedError } from '../diverged.js';
 import { LogBusyError } from '../lock-conflict.js';
-import { own } from '../../postgres/own-tables.js';
 import type { PipelineOptions } from '../types.js';
 
 /** Events that the first flight returns. A process rarely lacks more. */

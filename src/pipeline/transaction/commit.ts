@@ -1,8 +1,20 @@
-/** Ends the transaction of a command. */
+/* Ends the transaction of a command. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { isConnectionLoss } from '../../postgres/errors.js';
-import { type Parameterised, sendBatch } from '../../postgres/exchange.js';
-import { watchReplication } from '../../postgres/synchronous.js';
+import { isConnectionLoss, isLocked, unavailable } from '../../postgres/errors.js';
+import { type Parameterised, sendBatch, sendNamed } from '../../postgres/exchange.js';
+import { watchReplication, SYNC_POINT } from '../../postgres/transaction.js';
+import { NotInTimeError, inTime } from '../../kernel/time.js';
+import { advisoryKey } from '../../postgres/locked-session.js';
+import { type Backend, IS_BACKEND, withOwnClient } from '../../postgres/client.js';
+import { TIMELINE } from '../../postgres/hosts/probe.js';
+import { CHECK_QUERY, type CheckRow } from '../../log/divergence.js';
+import type { Problem } from '../../kernel/problem.js';
+import { own } from '../../postgres/own-tables.js';
+import type { PipelineOptions, Done, Refusal, RequestContext } from '../types.js';
+import type { Point } from '../../log/fold.js';
+import { SAVEPOINT } from './begin.js';
+import { isStorable, storeAnswerStatements } from './idempotency.js';
 
 /** The connection was lost after COMMIT may have been sent, or the commit may not be durable. */
 export class UnknownOutcomeError extends Error {
@@ -13,7 +25,7 @@ export class UnknownOutcomeError extends Error {
  * Sends the last statements and COMMIT in one flight. After an error the server does not reach COMMIT.
  * @throws UnknownOutcomeError
  */
-export async function commit(client: pg.ClientBase, statements: readonly Parameterised[]): Promise<void> {
+async function commit(client: pg.ClientBase, statements: readonly Parameterised[]): Promise<void> {
   const replication = watchReplication(client);
   try {
     const results = await sendBatch(client, [...statements, { text: 'COMMIT' }]);
@@ -27,4 +39,270 @@ export async function commit(client: pg.ClientBase, statements: readonly Paramet
   } finally {
     replication.end();
   }
+}
+
+/* Determines the outcome of a commit in doubt. */
+
+/** A transaction whose COMMIT was sent but not answered. */
+interface Unanswered {
+  batch: string;
+  /** The server process that ran it. */
+  backend: Backend;
+  /** The server's timeline at that time. Process ids of another timeline belong to other processes. */
+  timeline: number | null;
+}
+
+/** Milliseconds before each check. */
+const LOOKS = [0, 100, 500, 1_000, 2_000, 4_000];
+
+/**
+ * Milliseconds after which no further check starts, because the caller is waiting. At least two checks run, whatever
+ * the deadline.
+ */
+const ENOUGH = 6_000;
+const LEAST = 1_000;
+
+/** Milliseconds that a check waits for the lock. Less if little time is left. */
+const PATIENCE = 2_000;
+const SHORT_PATIENCE = 300;
+
+/** Milliseconds to wait for an answer. */
+const LIMIT = 3_000;
+
+interface LookOptions {
+  /** When the caller gives up waiting (`performance.now`). */
+  deadline?: number;
+  /** Milliseconds before each check. */
+  looks?: readonly number[];
+}
+
+/**
+ * Determines whether a batch is in the log. A server process that has not noticed the lost connection may still run the
+ * transaction. It holds the log lock, so once we get the lock, the transaction has ended. If it does not end, it is
+ * terminated, because it would block every change. After a failover the log of the new primary decides.
+ * @returns undefined if the outcome cannot be determined
+ */
+export async function isCommitted(
+  lost: Unanswered,
+  options: PipelineOptions,
+  { deadline = Infinity, looks = LOOKS }: LookOptions = {},
+): Promise<boolean | undefined> {
+  const started = performance.now();
+  const end = Math.max(Math.min(started + ENOUGH, deadline), started + LEAST);
+  for (const delay of looks) {
+    if (performance.now() + delay > end) break;
+    await sleep(delay);
+    const limit = Math.max(1, Math.min(LIMIT, end - performance.now()));
+    try {
+      // Uses a new connection, because a network failure that broke one connection of the pool usually breaks all.
+      return await withOwnClient(options.pool, limit, (client) => look(client, lost, { options, limit }));
+    } catch (error) {
+      const { message } = error as Error;
+      options.logger.warn('the outcome of a commit could not be read yet', { batch: lost.batch, error: message });
+    }
+  }
+  return undefined;
+}
+
+interface Look {
+  options: PipelineOptions;
+  /** Milliseconds. */
+  limit: number;
+}
+
+async function look(client: pg.Client, lost: Unanswered, { options, limit }: Look): Promise<boolean> {
+  const patience = limit < LIMIT ? SHORT_PATIENCE : PATIENCE;
+  const key = advisoryKey(options.place, 'log');
+  const flight = sendNamed(client, {
+    begin: { text: 'BEGIN' },
+    patience: {
+      text: `SELECT pg_catalog.set_config('lock_timeout', $1, true)`,
+      values: [Math.min(options.lockTimeout, patience)],
+    },
+    lock: { text: 'SELECT pg_catalog.pg_advisory_xact_lock($1)', values: [key] },
+    head: { text: CHECK_QUERY },
+    batch: { text: `SELECT FROM ${own.events} WHERE batch = $1 LIMIT 1`, values: [lost.batch] },
+    sync: { text: SYNC_POINT },
+    commit: { text: 'COMMIT' },
+  });
+  const timer = setTimeout(() => (client as unknown as pg.PoolClient).connection.stream.destroy(), limit);
+  try {
+    const { head, batch } = await flight;
+    options.watch?.admit(head[0] as unknown as CheckRow);
+    return batch.length === 1;
+  } catch (error) {
+    if (isLocked(error)) await endHolder(client, lost, key);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Terminates the process of the lost transaction, but only while that transaction holds the lock. */
+async function endHolder(client: pg.Client, { backend, timeline }: Unanswered, key: string): Promise<void> {
+  const statement = {
+    text: `SELECT pg_catalog.pg_terminate_backend(a.pid) FROM pg_catalog.pg_locks l JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
+            WHERE ${IS_BACKEND} AND l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+              AND l.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())
+              AND (l.classid::bigint << 32 | l.objid::bigint) = $3::bigint AND ${TIMELINE} = $4`,
+    values: [backend.pid, backend.since, key, timeline],
+  };
+  await sendBatch(client, [{ text: 'ROLLBACK' }, statement]);
+}
+
+/** Commits of this process with an unknown outcome. All commands wait until it is known. */
+export interface CommitsInDoubt {
+  add(lost: Unanswered): void;
+  /** Resolves them until the deadline (`performance.now`). @returns why no command can run yet, or null */
+  resolve(deadline: number): Promise<Problem | null>;
+}
+
+/** Only this process knows them, and they are lost when it ends. */
+export function createCommitsInDoubt(options: PipelineOptions): CommitsInDoubt {
+  const { logger } = options;
+  const left = new Set<Unanswered>();
+  let running: Promise<Problem | null> | undefined;
+
+  const lookUp = async (): Promise<Problem | null> => {
+    for (const lost of left) {
+      const committed = await isCommitted(lost, options, { looks: [0, 100] });
+      if (committed === undefined) return earlierUnknown();
+      logger.warn('the outcome of an earlier commit is known now', { batch: lost.batch, committed });
+      left.delete(lost);
+    }
+    return null;
+  };
+
+  return {
+    add: (lost) => void left.add(lost),
+    resolve: async (deadline) => {
+      if (left.size === 0) return null;
+      running ??= lookUp().finally(() => (running = undefined));
+      return inTime(running, Math.max(1, deadline - performance.now())).catch((error: unknown) => {
+        if (error instanceof NotInTimeError) return earlierUnknown();
+        throw error;
+      });
+    },
+  };
+}
+
+function earlierUnknown(): Problem {
+  return unavailable(
+    'The database can not be asked how an earlier change ended; nothing was written. Try again shortly.',
+  );
+}
+
+/** UNAVAILABLE. @param hasKey true if the request had an Idempotency-Key, so that it can safely be repeated */
+export function outcomeUnknown(hasKey: boolean): Problem {
+  const advice = hasKey
+    ? 'Send the request again with the same Idempotency-Key: it is done once at most.'
+    : 'Look at the schema before you send it again, or send such requests with an Idempotency-Key.';
+  return unavailable(
+    `The connection to the database was lost while the change was being committed, and whether it was is unknown. ${advice}`,
+  );
+}
+
+/* Ends an attempt as done, unchanged or rejected, and stores the answer under its idempotency key. */
+
+export interface Batch {
+  id: string;
+  /** The server process of the transaction. */
+  backend: Backend;
+  timeline: number | null;
+  done: Done;
+  /** The state that this process had folded when the transaction began. */
+  base: Point;
+  point: Point;
+  statements: Parameterised[];
+}
+
+/** A batch that may have been committed, with its answer. */
+export class CommitInDoubt extends Error {
+  override readonly name = 'CommitInDoubt';
+  readonly lost: Unanswered;
+  readonly done: Done;
+  readonly point: Point;
+
+  constructor(lost: Unanswered, { done, point }: Pick<Batch, 'done' | 'point'>) {
+    super('the outcome of a commit is unknown');
+    this.lost = lost;
+    this.done = done;
+    this.point = point;
+  }
+}
+
+/** Commits and publishes the new state. Readers wait for it from now on. @throws CommitInDoubt */
+export function finishDone(client: pg.ClientBase, options: PipelineOptions, batch: Batch): Promise<Done> {
+  const ended = commitAndPublish(client, options, batch);
+  options.store.expect(batch.point, ended);
+  return ended;
+}
+
+async function commitAndPublish(client: pg.ClientBase, options: PipelineOptions, batch: Batch): Promise<Done> {
+  try {
+    await commit(client, batch.statements);
+  } catch (error) {
+    if (!(error instanceof UnknownOutcomeError)) throw error;
+    throw new CommitInDoubt({ batch: batch.id, backend: batch.backend, timeline: batch.timeline }, batch);
+  }
+  options.store.publish(batch.point, batch.base);
+  return batch.done;
+}
+
+interface Unchanged {
+  request: RequestContext;
+  point: Point;
+}
+
+/** Rolls back, or commits only the answer if there is an Idempotency-Key. */
+export async function finishUnchanged(client: pg.ClientBase, options: PipelineOptions, at: Unchanged): Promise<Done> {
+  const { state, head } = at.point;
+  const done: Done = { kind: 'done', before: state, state, events: [], position: head.position };
+  if (at.request.idempotency === undefined) return rollback(client, done);
+  const statements = await storeAnswerStatements(at.request, done, head);
+  return commitAnswer(client, options, { statements, outcome: done });
+}
+
+interface Refused {
+  request: RequestContext;
+  outcome: Refusal;
+  head: Point['head'];
+  /** The transaction has failed. */
+  failed?: boolean;
+}
+
+/** Rolls back. If there is an Idempotency-Key and a repetition would be rejected too, commits only the answer. */
+export async function finishRefused(
+  client: pg.ClientBase,
+  options: PipelineOptions,
+  refused: Refused,
+): Promise<Refusal> {
+  const { request, outcome, head, failed } = refused;
+  if (request.idempotency === undefined || !isStorable(outcome)) return rollback(client, outcome);
+  const back = failed === true ? [{ text: `ROLLBACK TO SAVEPOINT ${SAVEPOINT}` }] : [];
+  return commitAnswer(client, options, {
+    statements: [...back, ...(await storeAnswerStatements(request, outcome, head))],
+    outcome,
+  });
+}
+
+/** Commits the answer of a command that changed nothing. A failure to store it does not change the answer. */
+async function commitAnswer<T>(
+  client: pg.ClientBase,
+  options: PipelineOptions,
+  kept: { statements: Parameterised[]; outcome: T },
+): Promise<T> {
+  try {
+    await commit(client, kept.statements);
+  } catch (error) {
+    if (!(error instanceof UnknownOutcomeError)) throw error;
+    options.logger.warn('an answer could not be kept', { error: error.message });
+  }
+  return kept.outcome;
+}
+
+/** Ends the transaction and returns `outcome`. A lost connection has ended it already. */
+export async function rollback<T>(client: pg.ClientBase, outcome: T): Promise<T> {
+  await sendBatch(client, [{ text: 'ROLLBACK' }]).catch(() => undefined);
+  return outcome;
 }

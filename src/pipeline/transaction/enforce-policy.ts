@@ -7,8 +7,8 @@ import { runYielding } from '../../kernel/event-loop.js';
 import { MAX_PROBLEMS, type Problem, invalid } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Warning } from '../../kernel/warning.js';
-import { namesJudged, planFindings } from '../../projector/findings/index.js';
-import { namesMentioned } from '../../reads/history/names-mentioned.js';
+import { namesJudged, planFindings } from '../../projector/findings.js';
+import { namesMentioned } from '../../reads/history/returns.js';
 import { type Finding, type Plan, findingOf } from '../../schema/findings/index.js';
 import { changesSchema, collectionsChanged } from '../../schema/fold/event-schemas.js';
 import type { NamesBefore } from '../../schema/fold/former-names.js';
@@ -26,8 +26,8 @@ import {
   judged,
   keyOf,
   policyWarnings,
-} from '../../schema/policy/index.js';
-import type { Statement } from '../../projector/ddl/statement.js';
+} from '../../schema/policy.js';
+import type { Statement } from '../../projector/ddl/step.js';
 import { NOTICED_IN_TABLES } from './keep-deleted.js';
 import type { Acknowledgements, PlannedBatch, Refusal, RevisedBatch } from '../types.js';
 

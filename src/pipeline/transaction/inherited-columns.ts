@@ -7,7 +7,7 @@ import type { Problem } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Queryable } from '../../postgres/pool.js';
-import { type Heir, type ParentColumn, readHeirs } from '../../projector/trash/values-facts.js';
+import { type Heir, type ParentColumn, readHeirs } from '../../projector/trash/facts.js';
 import { startFolding } from '../../schema/fold/evolve.js';
 import { formerNames } from '../../schema/fold/former-names.js';
 import { type LogEvent, type NewEvent, isAdopted } from '../../schema/model/events.js';

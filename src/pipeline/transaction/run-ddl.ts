@@ -1,12 +1,15 @@
 /** Runs the DDL of a batch and interprets errors of PostgreSQL. */
 import type pg from 'pg';
 import { ExchangeError, driverError, isConnectionLoss, isLocked, sqlState } from '../../postgres/errors.js';
-import { sendScript } from '../../postgres/exchange.js';
-import { runScript } from '../../postgres/script.js';
+import { sendScript, runScript } from '../../postgres/exchange.js';
 import { type Sql, integer, sql, ident, join } from '../../projector/ddl/sql.js';
-import { ddlFailure } from '../../projector/refusals/ddl-failure.js';
-import { type LockSettings, isLockTableFull, readLockSettings } from '../../projector/refusals/too-few-locks.js';
-import type { LockedTable, Statement } from '../../projector/ddl/statement.js';
+import {
+  ddlFailure,
+  type LockSettings,
+  isLockTableFull,
+  readLockSettings,
+} from '../../projector/refusals/ddl-failure.js';
+import type { LockedTable, Statement } from '../../projector/ddl/step.js';
 import { LockedError, lockTables, strongestLocks } from '../../projector/ddl/table-locks.js';
 import {
   rowTypeProblems,
@@ -22,12 +25,14 @@ import {
   takenByOthers,
   takenParts,
   withTaken,
-} from '../../projector/refusals/taken-names.js';
+  type Refused,
+  offendingRowsOf,
+  withCount,
+} from '../../projector/refusals/offending-rows.js';
 import { type LogEvent, type RestoredCollection, takenFromTrash } from '../../schema/model/events.js';
 import type { Problem } from '../../kernel/problem.js';
 import type { State } from '../../schema/model/state.js';
 import type { Try } from '../keep-alive.js';
-import { type Refused, offendingRowsOf, withCount } from '../../projector/refusals/offending-rows.js';
 import { SAVEPOINT } from './begin.js';
 
 /* Adds details to an error of PostgreSQL after the transaction has released its locks. */

@@ -3,14 +3,17 @@ import { randomBytes } from 'node:crypto';
 import { access, chmod, constants, lstat, mkdir, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { OperatorError } from '../../kernel/operator-error.js';
-import { type Account, serverAccount } from './system-user.js';
-import { findBinaries } from './binaries.js';
+import {
+  type Account,
+  serverAccount,
+  findBinaries,
+  existingHome,
+  reachableHome,
+  reachablePrograms,
+} from './programs.js';
 import { startServer, stopOrphan } from './start-server.js';
-import { initialise } from './initialise.js';
+import { initialise, ensureServiceAccount, THROWAWAY_SETTINGS, serverSettings } from './cluster.js';
 import { type DataLock, isLock, takeLock } from './lock.js';
-import { existingHome, reachableHome, reachablePrograms } from './place.js';
-import { ensureServiceAccount } from './service-account.js';
-import { THROWAWAY_SETTINGS, serverSettings } from './settings.js';
 
 /** Another process uses the data directory. */
 export class DataDirInUseError extends OperatorError {}

@@ -6,8 +6,7 @@ import { readFile, readlink, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { OperatorError } from '../../kernel/operator-error.js';
-import type { Account } from './system-user.js';
-import { program } from './binaries.js';
+import { type Account, program } from './programs.js';
 
 /*
  * Runs the server under a shell that stops it when this process ends. The pipe to the shell then closes, even after

@@ -1,4 +1,4 @@
-import { quoted } from '../../kernel/quoted.js';
+import { quoted } from '../../kernel/text.js';
 import { notNullName, identitySequenceName } from '../../schema/model/constraint-names.js';
 import { type ColumnExtras, type TableExtras, isSerial } from '../../schema/model/extras.js';
 import { checkExpression } from '../../schema/sql-text/expression.js';
@@ -7,9 +7,7 @@ import { isExtensionType } from '../../schema/sql-text/data-types.js';
 import type { Field } from '../../schema/model/model.js';
 import { type Result, refuse } from '../../kernel/problem.js';
 import type { CatalogColumn } from '../catalog/model.js';
-import { type Converting, note } from './context.js';
-import { listFault } from './unsendable-sql.js';
-import { unmanagedUse, sequenceOptions } from './needs.js';
+import { type Converting, note, listFault, unmanagedUse, sequenceOptions } from './needs.js';
 import type { Json } from '../../kernel/json.js';
 
 /*

@@ -1,19 +1,15 @@
-import { quoted } from '../../kernel/quoted.js';
+import { quoted } from '../../kernel/text.js';
 import { runToEnd } from '../../kernel/resumable.js';
 import type { TableExtras } from '../../schema/model/extras.js';
-import { tableExtrasV1 } from '../../schema/fold/extras-schemas.js';
+import { tableExtrasV1 } from '../../schema/fold/event-schemas.js';
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
 import { checkName, readNewCollection } from '../../schema/normal-form/index.js';
 import { type Result, allOf, ok } from '../../kernel/problem.js';
 import { checkSqlText } from '../../schema/sql-text/check-sql-text.js';
-import { withExtras } from '../../schema/transition/table-extras.js';
+import { withExtras } from '../../schema/transition/cascade.js';
 import { type Unmanaged, noParts, toField } from './column.js';
-import { type Converting, note } from './context.js';
-import { keysOf } from './keys.js';
-import { aroundOf } from './unsendable-sql.js';
-import { needsOf } from './needs.js';
-import type { Refused } from './note.js';
-import { foreignKeysOf } from './relations.js';
+import { type Converting, note, aroundOf, needsOf, type Refused } from './needs.js';
+import { keysOf, foreignKeysOf } from './keys.js';
 
 export interface Converted {
   collection: Collection;

@@ -1,17 +1,140 @@
-/** Converts constraints and indexes: fields represent some of them, the table's extras represent the others. */
-import { quoted } from '../../kernel/quoted.js';
-import { extrasOf, hasTable } from '../../schema/model/state.js';
+/* Converts constraints and indexes: fields represent some of them, the table's extras represent the others. */
+import { quoted } from '../../kernel/text.js';
+import {
+  extrasOf,
+  hasTable,
+  primaryKeyOf,
+  extrasOfTable,
+  type CollectionNode,
+  type State,
+} from '../../schema/model/state.js';
 import { indexName, primaryKeyName, uniqueName } from '../../schema/model/constraint-names.js';
-import { keyDefinition } from '../../schema/sql-text/columns.js';
+import { keyDefinition, checkIndexDefinition, parseConstraint } from '../../schema/sql-text/definitions.js';
 import type { TableExtras } from '../../schema/model/extras.js';
-import { checkIndexDefinition, parseConstraint } from '../../schema/sql-text/definitions.js';
-import type { CatalogConstraint, CatalogIndex } from '../catalog/model.js';
+import type { CatalogConstraint, CatalogIndex, CatalogTable } from '../catalog/model.js';
 import { type ColumnParts, noParts } from './column.js';
-import { type Converting, note } from './context.js';
-import { isSaid, listFault } from './unsendable-sql.js';
-import { unmanagedUse } from './needs.js';
+import { type Converting, note, isSaid, listFault, unmanagedUse } from './needs.js';
+import type { ForeignKey, NewRelation, Collection, TableSchema } from '../../schema/model/model.js';
+import { keyFamily } from '../../schema/sql-text/data-types.js';
+import { typeFromColumn } from '../../schema/normal-form/index.js';
+import { REFERABLE_SYSTEM_COLLECTIONS, isSystemCollection } from '../../schema/model/system-collections.js';
+import { tableExtrasV1 } from '../../schema/fold/event-schemas.js';
+import { withExtras } from '../../schema/transition/cascade.js';
+import { objectNames } from '../ddl/column.js';
 
-export interface Keys {
+/* Converts foreign keys with one column that reference the primary key of a managed table to relations. */
+
+interface ForeignKeys {
+  relations: NewRelation[];
+  others: CatalogConstraint[];
+}
+
+/** If several foreign keys use one column, the relation uses the existing one, or the first by name. */
+export function foreignKeysOf(converting: Converting): ForeignKeys {
+  const { table, like } = converting;
+  const relations = new Map<string, NewRelation>();
+  const others: CatalogConstraint[] = [];
+  const found = table.constraints.filter(({ kind }) => kind === 'foreign key');
+  const wasRelation = ({ name, columns }: CatalogConstraint): boolean =>
+    like?.relations.get(columns[0] ?? '')?.schema?.constraint_name === name;
+  for (const constraint of [...found.filter(wasRelation), ...found.filter((each) => !wasRelation(each))]) {
+    const relation = isSaid(converting, 'constraint', constraint.name) ? null : toRelation(converting, constraint);
+    if (relation === null || relations.has(relation.many_field)) others.push(constraint);
+    else relations.set(relation.many_field, relation);
+  }
+  return { relations: [...relations.values()], others };
+}
+
+/**
+ * Matches only what a relation supports: no NOT VALID, no NOT ENFORCED. A column list of SET NULL can only name the
+ * one column.
+ */
+const EXPRESSIBLE =
+  /\)( ON UPDATE (CASCADE|RESTRICT|SET NULL|SET DEFAULT))?( ON DELETE (CASCADE|RESTRICT|SET NULL|SET DEFAULT))?( DEFERRABLE( INITIALLY DEFERRED)?)?$/;
+
+function toRelation(converting: Converting, constraint: CatalogConstraint): NewRelation | null {
+  const { table, like } = converting;
+  const { references } = constraint;
+  const [field, ...more] = constraint.columns;
+  if (field === undefined || more.length > 0 || references === null) return null;
+  if (!isExpressible(converting, constraint)) return null;
+  const known = like?.relations.get(field);
+  const kept = known?.one_collection === references.table ? known : NOTHING_KNOWN;
+  return {
+    many_collection: table.name,
+    many_field: field,
+    one_collection: references.table,
+    one_field: kept.one_field,
+    one_collection_field: null,
+    one_allowed_collections: null,
+    junction_field: kept.junction_field,
+    sort_field: kept.sort_field,
+    one_deselect_action: kept.one_deselect_action,
+    schema: {
+      constraint_name: constraint.name,
+      on_update: references.onUpdate,
+      on_delete: references.onDelete,
+      ...waiting(constraint),
+    },
+  };
+}
+
+/** Members that no constraint records. */
+type Metadata = Pick<NewRelation, 'one_field' | 'junction_field' | 'sort_field' | 'one_deselect_action'>;
+
+const NOTHING_KNOWN: Metadata = {
+  one_field: null,
+  junction_field: null,
+  sort_field: null,
+  one_deselect_action: 'nullify',
+};
+
+function waiting({ deferrable, initiallyDeferred }: CatalogConstraint): Pick<ForeignKey, 'deferrable'> {
+  if (!deferrable) return {};
+  return { deferrable: initiallyDeferred ? 'INITIALLY DEFERRED' : 'INITIALLY IMMEDIATE' };
+}
+
+function isExpressible(
+  converting: Converting,
+  { references, columns, definition, validated }: CatalogConstraint,
+): boolean {
+  if (references === null || !isInReach(converting, references) || references.match !== 'simple') return false;
+  if (!validated || !EXPRESSIBLE.test(definition)) return false;
+  const key = keyOf(converting, references.table);
+  const type = converting.table.columns.find(({ name }) => name === columns[0])?.type;
+  if (key === null || type === undefined || references.columns[0] !== key.name) return false;
+  return keyFamily(typeFromColumn(type).data_type) === keyFamily(typeFromColumn(key.type).data_type);
+}
+
+/** Checks whether the table is in the managed schema or is one of the service's own. */
+const isInReach = (converting: Converting, { schema, table }: NonNullable<CatalogConstraint['references']>): boolean =>
+  schema === (isSystemCollection(table) ? null : converting.schema);
+
+interface Key {
+  name: string;
+  /** Either as format_type writes it, or as in the normal form. */
+  type: string;
+}
+
+/** Returns the column of a single-column primary key. */
+function keyOf({ table, together, state }: Converting, target: string): Key | null {
+  const system = REFERABLE_SYSTEM_COLLECTIONS.get(target);
+  if (system !== undefined) return { name: system.field, type: system.data_type };
+  const found = target === table.name ? table : together.get(target);
+  if (found !== undefined) return catalogKey(found);
+  const node = state.collections.get(target);
+  const [only, ...more] = node === undefined ? [] : primaryKeyOf(node);
+  return only?.schema && more.length === 0 ? { name: only.field, type: only.schema.data_type } : null;
+}
+
+function catalogKey({ constraints, columns }: CatalogTable): Key | null {
+  const key = constraints.find(({ kind }) => kind === 'primary key');
+  const [only, ...more] = key?.columns ?? [];
+  const column = more.length > 0 ? undefined : columns.find(({ name }) => name === only);
+  return column === undefined ? null : { name: column.name, type: column.type };
+}
+
+interface Keys {
   /** Keyed by column. */
   parts: ReadonlyMap<string, ColumnParts>;
   extras: Required<Pick<TableExtras, 'constraints' | 'indexes' | 'unmanaged'>> & Pick<TableExtras, 'primary_key'>;
@@ -42,7 +165,7 @@ export function keysOf(converting: Converting, others: readonly CatalogConstrain
 
 const isKey = ({ kind }: CatalogConstraint): boolean => kind === 'primary key';
 
-export const byNames = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
+const byNames = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
 
 /** Where several objects cover the same column, the field represents the one with the service's default name. */
 function ownFirst<T extends { name: string; columns: (string | null)[] }>(
@@ -118,7 +241,7 @@ function foreignKey(building: Building, converting: Converting, constraint: Cata
 }
 
 /** Converts a foreign key for the extras, or explains why that is not possible. */
-export function keptReference(
+function keptReference(
   converting: Converting,
   { name, definition, references }: CatalogConstraint,
 ): Constraint | string {
@@ -129,7 +252,7 @@ export function keptReference(
 }
 
 /** Checks whether the table is managed or is being adopted in this operation. */
-export function isManaged({ together, state }: Pick<Converting, 'together' | 'state'>, table: string): boolean {
+function isManaged({ together, state }: Pick<Converting, 'together' | 'state'>, table: string): boolean {
   return together.has(table) || hasTable(state, table);
 }
 
@@ -180,7 +303,107 @@ function leaveUnmanaged({ extras }: Building, converting: Converting, left: Unre
  * Notes `CONSTRAINT_NOT_REPRESENTED` or `INDEX_NOT_REPRESENTED`.
  * @param fault follows the name in the message, for example "is invalid"
  */
-export function noteUnrepresented(converting: Converting, { kind, name, fault }: Unrepresented): void {
+function noteUnrepresented(converting: Converting, { kind, name, fault }: Unrepresented): void {
   const message = `${kind} ${quoted(name)} ${fault}: it stays as it is, and is part of no snapshot`;
   note(converting, { kind, name, code: `${kind.toUpperCase()}_NOT_REPRESENTED`, message });
+}
+
+/*
+ * Completes managed tables whose foreign keys were left out because the target was not managed. When the target is
+ * adopted, the result equals adopting both tables together.
+ */
+
+interface ManagedKeys {
+  relations: NewRelation[];
+  /** The collections whose extras gain or lose an object. */
+  collections: Collection[];
+}
+
+/** Managed tables with an unmanaged constraint that may be such a foreign key. */
+export function waitingTables({ collections }: State): string[] {
+  return [...collections].flatMap(([name, node]) => (leftOut(node).size > 0 ? [name] : []));
+}
+
+function leftOut({ collection }: CollectionNode): Set<string> {
+  const unmanaged = extrasOf({ collection }).unmanaged ?? [];
+  return new Set(unmanaged.flatMap(({ kind, name }) => (kind === 'constraint' ? [name] : [])));
+}
+
+type Common = Omit<Converting, 'table' | 'like'>;
+
+/** @param common `together` holds the tables that are being adopted */
+export function completeKeys(there: readonly CatalogTable[], common: Common): ManagedKeys {
+  const managed: ManagedKeys = { relations: [], collections: [] };
+  for (const table of there) {
+    const node = common.state.collections.get(table.name);
+    if (node === undefined || leftOut(node).size === 0) continue;
+    const { relations, collection } = completeTable({ ...common, table, like: node });
+    managed.relations.push(...relations);
+    if (collection !== null) managed.collections.push(collection);
+  }
+  return managed;
+}
+
+type Holder = Converting & { like: CollectionNode };
+
+function completeTable(holder: Holder): { relations: NewRelation[]; collection: Collection | null } {
+  const { table, like } = holder;
+  const keys = awaited(holder);
+  const isOther = ({ kind, name }: CatalogConstraint) => kind !== 'foreign key' || keys.has(name);
+  const found = foreignKeysOf({ ...holder, table: { ...table, constraints: table.constraints.filter(isOther) } });
+  const relations = found.relations.filter((relation) => canBeRelation(holder, relation));
+  const named = new Set(relations.map(({ schema }) => schema?.constraint_name));
+  const constraints = [...keys.values()]
+    .filter(({ name }) => !named.has(name))
+    .flatMap((key) => keptReferences(holder, key));
+  const { schema } = like.collection;
+  const there = new Set(table.constraints.map(({ name }) => name));
+  const gone = [...leftOut(like)].filter((name) => !there.has(name));
+  const said = new Set([...named, ...constraints.map(({ name }) => name), ...gone]);
+  if (schema === null || said.size === 0) return { relations: [], collection: null };
+  const extras = {
+    ...schema.extras,
+    constraints: [...(extrasOfTable(schema).constraints ?? []), ...constraints].sort(byNames),
+    unmanaged: extrasOfTable(schema).unmanaged?.filter(({ kind, name }) => kind !== 'constraint' || !said.has(name)),
+  };
+  return { relations, collection: { ...like.collection, schema: ordered(schema, extras) } };
+}
+
+/** Documents list their members in this order. */
+const ordered = (schema: TableSchema, extras: object): TableSchema => withExtras(schema, tableExtrasV1.parse(extras));
+
+/**
+ * Foreign keys whose target is managed or becomes managed. A key with the same name in the log is the same key, and
+ * is no longer left out.
+ */
+function awaited({ table, like, schema, state, together }: Holder): Map<string, CatalogConstraint> {
+  const left = leftOut(like);
+  for (const name of objectNames(like)) left.delete(name);
+  const keys = table.constraints.filter(
+    ({ kind, name, references }) =>
+      kind === 'foreign key' &&
+      left.has(name) &&
+      references?.schema === schema &&
+      isManaged({ together, state }, references.table),
+  );
+  return new Map(keys.map((key) => [key.name, key]));
+}
+
+/** A column has one relation. If the log has a relation of another type for it, that is drift. */
+function canBeRelation({ table, like }: Holder, { many_field: name }: NewRelation): boolean {
+  const type = table.columns.find((column) => column.name === name)?.type;
+  const known = like.fields.get(name)?.schema;
+  if (!known || type === undefined || like.relations.has(name)) return false;
+  return keyFamily(known.data_type) === keyFamily(typeFromColumn(type).data_type);
+}
+
+function keptReferences(holder: Holder, key: CatalogConstraint) {
+  const isKnown = key.columns.every((column) => holder.like.fields.get(column)?.schema);
+  const kept = isKnown ? keptReference(holder, key) : `is on a column that ${holder.table.name} isn't known to have`;
+  if (typeof kept !== 'string') return [kept];
+  // The other keys were reported when their target was adopted.
+  if (holder.together.has(key.references?.table ?? '')) {
+    noteUnrepresented(holder, { kind: 'constraint', name: key.name, fault: kept });
+  }
+  return [];
 }

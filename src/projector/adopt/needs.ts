@@ -1,15 +1,112 @@
-/** Lists the objects that a table uses: those that a snapshot can create, and those that must already exist. */
-import { quoted } from '../../kernel/quoted.js';
-import { type Need, type SequenceOptions, TRUSTED_EXTENSIONS } from '../../schema/model/extras.js';
-import { needLabel, needsOfNode } from '../../schema/model/needs.js';
-import { checkSqlText } from '../../schema/sql-text/check-sql-text.js';
-import type { TextContext } from '../../schema/sql-text/text-context.js';
+/* Lists the objects that a table uses: those that a snapshot can create, and those that must already exist. */
+import { quoted } from '../../kernel/text.js';
+import { type Need, type SequenceOptions, TRUSTED_EXTENSIONS, type TableExtras } from '../../schema/model/extras.js';
+import { needLabel, needsOfNode } from '../../schema/model/order.js';
+import { checkSqlText, type TextKind } from '../../schema/sql-text/check-sql-text.js';
+import { type TextContext, textContextOfTable } from '../../schema/sql-text/expression.js';
 import { textsOfDomain } from '../../schema/sql-text/texts.js';
 import { type SequenceType, unusualOptions } from '../../schema/model/sequence-options.js';
-import { byName } from '../../schema/model/state.js';
-import type { CatalogSequence, Use, UsedType } from '../catalog/objects.js';
-import { type Converting, note } from './context.js';
-import { keepNeeds } from './unsendable-sql.js';
+import { byName, type CollectionNode, type State, extrasOf } from '../../schema/model/state.js';
+import type { CatalogSequence, Use, UsedType, CatalogObjects } from '../catalog/objects.js';
+import type { CatalogTable } from '../catalog/model.js';
+
+/** An object that a snapshot cannot represent, or can represent only in part. */
+export interface Note {
+  table: string | null;
+  kind: string;
+  name: string;
+  /** A stable code such as `TRIGGER_NOT_REPRESENTED`. */
+  code: string;
+  message: string;
+}
+
+export interface Refused {
+  table: string;
+  code: 'NAME_NOT_ALLOWED' | 'COLUMN_NOT_ALLOWED' | 'PARENT_NOT_ADOPTED' | 'BELONGS_TO_EXTENSION' | 'NOT_REPRESENTABLE';
+  message: string;
+}
+
+/* The context in which one table is converted. */
+
+export interface Converting {
+  schema: string;
+  table: CatalogTable;
+  objects: CatalogObjects;
+  state: State;
+  /** Tables converted in the same operation, by name. */
+  together: ReadonlyMap<string, CatalogTable>;
+  /** The collection in the current state. Where several representations are equal, the conversion uses this one. */
+  like?: CollectionNode | undefined;
+  notes: Note[];
+}
+
+/** Records a note under the table's name. */
+export function note({ table, notes }: Converting, found: Omit<Note, 'table'>): void {
+  notes.push({ table: table.name, ...found });
+}
+
+/*
+ * Handles existing SQL text that a request could not send. It stays in the database but is excluded from snapshots,
+ * so that snapshots can be applied elsewhere.
+ */
+
+type Kind = NonNullable<TableExtras['unmanaged']>[number]['kind'];
+
+interface Part {
+  kind: Kind;
+  name: string;
+  text: string;
+}
+
+const TEXT_KINDS: { readonly [K in Kind]: TextKind } = {
+  constraint: 'constraint',
+  index: 'index',
+  default: 'expression',
+  generated: 'expression',
+};
+
+/**
+ * Explains why a part of the table cannot be represented; null if it can. Parts that are already in the log are not
+ * checked again.
+ */
+export function listFault(converting: Converting, { kind, name, text }: Part): string | null {
+  const { like } = converting;
+  if (isSaid(converting, kind, name)) return null;
+  const left = extrasOf(like).unmanaged ?? [];
+  if (left.some((each) => each.kind === kind && each.name === name)) return 'is left out of the log';
+  return checkSqlText(TEXT_KINDS[kind], text, aroundOf(converting));
+}
+
+/**
+ * Checks whether the log stores this object in PostgreSQL's own words. It then stays that way even if a field or
+ * relation could represent it.
+ */
+export const isSaid = ({ like }: Pick<Converting, 'like'>, kind: Kind, name: string): boolean =>
+  like !== undefined && SAID[kind](like, name);
+
+const hasName = (items: readonly { name: string }[] | undefined, name: string): boolean =>
+  items?.some((each) => each.name === name) === true;
+
+const SAID: { readonly [K in Kind]: (node: CollectionNode, name: string) => boolean } = {
+  constraint: (node, name) => hasName(extrasOf(node).constraints, name),
+  index: (node, name) => hasName(extrasOf(node).indexes, name),
+  default: ({ fields }, name) => fields.get(name)?.schema?.extras?.default !== undefined,
+  generated: ({ fields }, name) => (fields.get(name)?.schema?.generation_expression ?? null) !== null,
+};
+
+/** The needs of a table are looked up once for all of its parts. */
+const known = new WeakMap<Converting, TextContext>();
+
+/** @param needs the needs found so far; the list may be incomplete */
+function keepNeeds(converting: Converting, needs: readonly Need[]): TextContext {
+  const { name: collection, columns } = converting.table;
+  const around = textContextOfTable({ collection, columns, needs });
+  known.set(converting, around);
+  return around;
+}
+
+/** The names that texts of the table may use. The table's needs are missing until `keepNeeds` was called. */
+export const aroundOf = (converting: Converting): TextContext => known.get(converting) ?? keepNeeds(converting, []);
 
 const usesOf = ({ objects, table }: Converting): readonly Use[] => objects.uses.get(table.name) ?? [];
 
@@ -33,7 +130,7 @@ export function needsOf(converting: Converting): Need[] {
 
 /** A domain whose constraints could not be sent must already exist, like other types that no snapshot can create. */
 function isListed(need: Need, around: TextContext, converting: Converting): boolean {
-  if (need.kind !== 'domain' || isSaid(need, converting)) return true;
+  if (need.kind !== 'domain' || isDescribed(need, converting)) return true;
   const faults = textsOfDomain(need, []).flatMap(({ kind, text }) => checkSqlText(kind, text, around) ?? []);
   if (faults.length === 0) return true;
   const message = `domain ${quoted(need.name)} ${faults[0]}: it has to be there before a snapshot with this table is applied elsewhere`;
@@ -41,7 +138,7 @@ function isListed(need: Need, around: TextContext, converting: Converting): bool
   return false;
 }
 
-const isSaid = (need: Need, { like }: Converting): boolean =>
+const isDescribed = (need: Need, { like }: Converting): boolean =>
   needsOfNode(like).some((each) => needLabel(each) === needLabel(need));
 
 function extensionNeed(name: string, converting: Converting): Need[] {

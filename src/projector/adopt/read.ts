@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { quoted } from '../../kernel/quoted.js';
+import { quoted } from '../../kernel/text.js';
 import { extrasOf, type State } from '../../schema/model/state.js';
 import type { CatalogFindings, FoundTable, AdoptRequest } from '../../schema/operations/adopt-tables.js';
 import type { NewRelation, Collection } from '../../schema/model/model.js';
@@ -7,18 +7,16 @@ import { isSystemCollection } from '../../schema/model/system-collections.js';
 import { createTimeSlice } from '../../kernel/event-loop.js';
 import type { CatalogTable } from '../catalog/model.js';
 import { type CatalogObjects, objectsReading } from '../catalog/objects.js';
-import { catalogReading } from '../catalog/read.js';
-import { type Reading, readTogether } from '../catalog/reading.js';
+import { catalogReading, type Reading, readTogether, TABLES } from '../catalog/read.js';
 import { convertTable, refusalOf } from './convert.js';
-import { completeKeys, waitingTables } from './managed-keys.js';
-import type { Note, Refused } from './note.js';
+import { completeKeys, waitingTables } from './keys.js';
+import type { Note, Refused } from './needs.js';
 import type { Need } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
-import { needLabel, ownerOf, withOwner } from '../../schema/model/needs.js';
-import { withExtras } from '../../schema/transition/table-extras.js';
+import { needLabel, ownerOf, withOwner } from '../../schema/model/order.js';
+import { withExtras } from '../../schema/transition/cascade.js';
 import { type Sql, literal, sql } from '../ddl/sql.js';
-import { PREPARED_NAME } from '../online/names.js';
-import { TABLES } from '../catalog/queries.js';
+import { PREPARED_NAME } from '../online/copy.js';
 
 /*
  * Finds objects that depend on tables, or exist beside them, and that no snapshot can represent. Adoption leaves them

@@ -1,9 +1,8 @@
 import type pg from 'pg';
 import type { Collation } from '../../schema/model/extras.js';
-import { type Reading, readTogether } from './reading.js';
-import { collationDocument } from '../ddl/collation.js';
+import { type Reading, readTogether, TABLES } from './read.js';
+import { collationDocument } from '../ddl/needs.js';
 import { type Sql, sql } from '../ddl/sql.js';
-import { TABLES } from './queries.js';
 
 /*
  * Catalog queries for the objects that tables use: types, sequences, functions. Like queries.ts: $1 is the schema, $2

@@ -2,15 +2,14 @@ import { takenFromTrash } from '../../schema/model/events.js';
 import type { TableSchema } from '../../schema/model/model.js';
 import { type CollectionNode, extrasOf, hasColumn, isFolder } from '../../schema/model/state.js';
 import { parentOf } from '../../schema/model/order.js';
-import type { Change } from './change.js';
-import { type Step, dropping, step, tableObject } from './step.js';
+import { type Change, type Step, dropping, step, tableObject } from './step.js';
 import { needsUnique } from './column.js';
 import { createBareTable } from './create-table.js';
 import { changeExtras, completeTable, refuseWithPartitions } from './extras.js';
 import { typeIdentitySequence } from './identity-sequence.js';
 import { createNeeds } from './needs.js';
-import { addIndex } from './add-column.js';
-import { moveToTrash, restoreTable } from './trash/table.js';
+import { addIndex } from './alter-column.js';
+import { moveToTrash, restoreTable } from './trash.js';
 import { columnComment } from './parts.js';
 import { type Sql, literal, qualified, sql } from './sql.js';
 

@@ -1,11 +1,48 @@
-/** A column definition as CREATE TABLE and ADD COLUMN need it. */
+/* A column definition as CREATE TABLE and ADD COLUMN need it. */
 import { isIdentity } from '../../schema/model/extras.js';
-import type { ColumnSchema } from '../../schema/model/model.js';
-import type { ColumnField } from '../../schema/model/state.js';
-import { columnType } from '../../schema/normal-form/index.js';
-import { defaultExpression } from './default-clause.js';
+import type { ColumnSchema, Field } from '../../schema/model/model.js';
+import { type ColumnField, hasColumn, extrasOf, type CollectionNode, primaryKeyOf } from '../../schema/model/state.js';
+import { columnType, isFunctionDefault } from '../../schema/normal-form/index.js';
 import { sequenceOptions } from './sequence.js';
-import { type Sql, collationName, expression, ident, sql, typeName } from './sql.js';
+import { type Sql, collationName, expression, ident, sql, typeName, UnsafeSqlError, literal } from './sql.js';
+import {
+  indexNameOf,
+  primaryKeyNameOf,
+  uniqueNameOf,
+  identitySequenceNameOf,
+} from '../../schema/model/constraint-names.js';
+
+/** The functions that a default may call. Everything else is a literal. */
+const FUNCTIONS = new Map<string, Sql>([
+  ['now()', sql`now()`],
+  ['CURRENT_TIMESTAMP', sql`CURRENT_TIMESTAMP`],
+  ['CURRENT_DATE', sql`CURRENT_DATE`],
+  ['CURRENT_TIME', sql`CURRENT_TIME`],
+  ['gen_random_uuid()', sql`gen_random_uuid()`],
+]);
+
+/** The expression after DEFAULT; null if the column has no default. */
+export function defaultExpression(field: Field, schema: ColumnSchema): Sql | null {
+  if (schema.extras?.default !== undefined) return expression(schema.extras.default);
+  const value = schema.default_value;
+  if (value === null) return null;
+  if (typeof value === 'string' && isFunctionDefault(field.type, schema)) return functionCall(value);
+  // A quoted literal without a type works for every type: PostgreSQL reads '5', 'true' and '{"a":1}' as the column's
+  // type. This code therefore does not format numbers. A string is the text itself, also in json columns.
+  return literal(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+/** Checks whether each row gets its own value. Adding such a column rewrites the table. */
+export function isVolatileDefault(field: Field, schema: ColumnSchema): boolean {
+  if (schema.extras?.default !== undefined) return true;
+  return schema.default_value === 'gen_random_uuid()' && isFunctionDefault(field.type, schema);
+}
+
+function functionCall(text: string): Sql {
+  const call = FUNCTIONS.get(text);
+  if (call === undefined) throw new UnsafeSqlError('not one of the functions a default may call', text);
+  return call;
+}
 
 /** A primary key is already unique, so only other columns need a constraint. */
 export function needsUnique({ schema }: ColumnField): boolean {
@@ -47,4 +84,32 @@ export function columnDefinition(field: ColumnField): Sql {
   if (schema.is_nullable) return column;
   const name = schema.extras?.not_null_name;
   return name === undefined ? sql`${column} NOT NULL` : sql`${column} CONSTRAINT ${ident(name)} NOT NULL`;
+}
+
+/*
+ * The names of a table's own constraints and indexes: the service's default names, unless they were adopted with
+ * other names.
+ */
+
+/** The names of all constraints, indexes and sequences of the table. */
+export function objectNames(node: CollectionNode): ReadonlySet<string> {
+  const { constraints = [], indexes = [], needs = [] } = extrasOf(node);
+  const sequences = needs.filter((need) => need.kind === 'sequence');
+  return new Set([
+    ...(primaryKeyOf(node).length === 0 ? [] : [primaryKeyNameOf(node)]),
+    ...[...node.fields.values()].filter(hasColumn).flatMap(columnNames),
+    ...[...node.relations.values()].flatMap(({ schema }) => schema?.constraint_name ?? []),
+    ...[...constraints, ...indexes, ...sequences].map(({ name }) => name),
+  ]);
+}
+
+function columnNames(field: ColumnField): string[] {
+  const { schema } = field;
+  return [
+    ...(needsUnique(field) ? [uniqueNameOf(field)] : []),
+    ...(schema.is_indexed ? [indexNameOf(field)] : []),
+    ...(schema.is_nullable ? [] : [schema.extras?.not_null_name ?? []].flat()),
+    // PostgreSQL's default name, unless another one was set.
+    ...(isIdentity(schema) ? [identitySequenceNameOf(field)] : []),
+  ];
 }

@@ -10,9 +10,18 @@ import {
 import type { Deferrable, ForeignKey, Relation } from '../../schema/model/model.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/model/system-collections.js';
 import { columnDefinition, needsUnique } from './column.js';
-import { columnList } from './names.js';
+import {
+  columnList,
+  type Sql,
+  constraintDefinition,
+  ident,
+  join,
+  partitionKey,
+  qualified,
+  sql,
+  targetTable,
+} from './sql.js';
 import { primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
-import { type Sql, constraintDefinition, ident, join, partitionKey, qualified, sql, targetTable } from './sql.js';
 
 export type ForeignKeyRelation = Relation & { schema: ForeignKey; one_collection: string };
 

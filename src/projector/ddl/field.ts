@@ -1,11 +1,9 @@
 /** Decides how a created, updated or deleted field affects its column. */
 import { takenFromTrash } from '../../schema/model/events.js';
 import { hasColumn, getField } from '../../schema/model/state.js';
-import { addColumn, dropColumn } from './add-column.js';
-import { alterColumn } from './alter-column.js';
-import { type Change, fieldNameOf } from './change.js';
-import { dropKeptColumn, restoreColumn } from './trash/column.js';
-import type { Step } from './step.js';
+import { addColumn, dropColumn, alterColumn } from './alter-column.js';
+import { type Change, fieldNameOf, type Step } from './step.js';
+import { dropKeptColumn, restoreColumn } from './trash.js';
 
 /** Empty for an alias. If the event says so and there is a trash, the column is restored from it with its values. */
 export function planFieldCreated(change: Change<'field.created'>): Step[] {

@@ -1,13 +1,261 @@
-/** Plans the objects that must exist before a table, and the sequences that its columns own. */
+/* Plans the objects that must exist before a table, and the sequences that its columns own. */
 import { extrasOf, type CollectionNode } from '../../schema/model/state.js';
-import { type Need, isIdentity } from '../../schema/model/extras.js';
+import { type Need, isIdentity, type Collation, type Domain } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
-import { needsOfNode, ownerOf } from '../../schema/model/needs.js';
-import type { DatabaseObject } from './statement.js';
-import type { Change } from './change.js';
-import { type Costs, type Step, step } from './step.js';
-import { addsLabels, changesWhatIsThere, createNeed } from './create-need.js';
-import { type Sql, ident, qualified, sql } from './sql.js';
+import { needsOfNode, ownerOf } from '../../schema/model/order.js';
+import { type DatabaseObject, type Change, type Costs, type Step, step } from './step.js';
+import {
+  type Sql,
+  ident,
+  qualified,
+  sql,
+  join,
+  literal,
+  scratch,
+  collationName,
+  constraintDefinition,
+  expression,
+  typeName,
+} from './sql.js';
+import { everyOption, sequenceOptions, alterSequence } from './sequence.js';
+
+/* CREATE COLLATION. PostgreSQL cannot alter the definition of a collation. */
+
+const PROVIDERS: Record<Collation['provider'], Sql> = {
+  libc: sql`PROVIDER = libc`,
+  icu: sql`PROVIDER = icu`,
+  builtin: sql`PROVIDER = builtin`,
+};
+
+/**
+ * Fails if the name exists.
+ * @param name qualified
+ */
+export function createCollation(name: Sql, collation: Collation): Sql {
+  const { provider, locale, lc_collate, lc_ctype, deterministic, rules } = collation;
+  const parts = [
+    PROVIDERS[provider],
+    said(sql`LOCALE`, locale),
+    said(sql`LC_COLLATE`, lc_collate),
+    said(sql`LC_CTYPE`, lc_ctype),
+    deterministic === false ? sql`DETERMINISTIC = false` : null,
+    said(sql`RULES`, rules),
+  ];
+  return sql`CREATE COLLATION ${name} (${join(
+    parts.filter((part) => part !== null),
+    sql`, `,
+  )})`;
+}
+
+const said = (words: Sql, text: string | undefined): Sql | null =>
+  text === undefined ? null : sql`${words} = ${literal(text)}`;
+
+/**
+ * A row `c` of pg_collation as a JSON document with the members of Collation. It uses only columns that the release
+ * has: the ICU locale column moved twice, and rules were added in PostgreSQL 16.
+ */
+export const collationDocument: Sql = sql`pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object(
+    'provider', CASE c.collprovider WHEN 'i' THEN 'icu' WHEN 'b' THEN 'builtin' ELSE 'libc' END,
+    'locale', CASE WHEN c.collprovider <> 'c'
+      THEN coalesce(pg_catalog.to_jsonb(c) ->> 'colllocale'::text, pg_catalog.to_jsonb(c) ->> 'colliculocale'::text, c.collcollate::text)
+      WHEN c.collcollate = c.collctype THEN c.collcollate::text END,
+    'lc_collate', CASE WHEN c.collprovider = 'c' AND c.collcollate <> c.collctype THEN c.collcollate::text END,
+    'lc_ctype', CASE WHEN c.collprovider = 'c' AND c.collcollate <> c.collctype THEN c.collctype::text END,
+    'deterministic', nullif(c.collisdeterministic, true), 'rules', pg_catalog.to_jsonb(c) ->> 'collicurules'::text))`;
+
+/** The same by name; null if the collation does not exist. */
+export const describedCollation = (name: Sql): Sql =>
+  sql`(SELECT ${collationDocument} FROM pg_catalog.pg_collation c WHERE c.oid = pg_catalog.to_regcollation(${literal(name)})::oid)`;
+
+/*
+ * Creates a missing type, sequence or extension. An object that the tables already used is changed as far as
+ * PostgreSQL allows. An object that existed before the tables is not changed and must match.
+ */
+
+/* CREATE DOMAIN and ALTER DOMAIN. */
+
+/** CREATE DOMAIN does not accept NOT VALID checks, so those are added afterwards. */
+export function createDomain(name: Sql, { type, collation, not_null, default: value, checks = [] }: Domain): Sql {
+  const parts = [sql`CREATE DOMAIN ${name} AS ${typeName(type)}`];
+  if (collation !== undefined) parts.push(sql`COLLATE ${collationName(collation)}`);
+  if (value !== undefined) parts.push(sql`DEFAULT ${expression(value)}`);
+  if (not_null === true) parts.push(sql`NOT NULL`);
+  const later: Sql[] = [];
+  for (const check of checks) {
+    if (check.definition.endsWith(' NOT VALID')) later.push(sql`; ALTER DOMAIN ${name} ADD ${checkOf(check)}`);
+    else parts.push(checkOf(check));
+  }
+  return sql`${join(parts, sql` `)}${join(later, sql``)}`;
+}
+
+type Check = NonNullable<Domain['checks']>[number];
+
+const checkOf = ({ name, definition }: Check): Sql =>
+  sql`CONSTRAINT ${ident(name)} ${constraintDefinition(definition)}`;
+
+/** The statements end with a semicolon. The base type and the collation do not change. */
+export function alterDomain(old: Domain, now: Domain, name: Sql): Sql[] {
+  const changes: Sql[] = [];
+  if (old.default !== now.default) {
+    changes.push(now.default === undefined ? sql`DROP DEFAULT` : sql`SET DEFAULT ${expression(now.default)}`);
+  }
+  if (old.not_null !== now.not_null) changes.push(now.not_null === true ? sql`SET NOT NULL` : sql`DROP NOT NULL`);
+  const [before, after] = [old.checks ?? [], now.checks ?? []];
+  const isIn = (checks: readonly Check[]) => (check: Check) => checks.some((each) => jsonEqual(check, each));
+  const [gone, come] = [before.filter((each) => !isIn(after)(each)), after.filter((each) => !isIn(before)(each))];
+  for (const check of [...gone, ...come]) changes.push(sql`DROP CONSTRAINT IF EXISTS ${ident(check.name)}`);
+  changes.push(...come.map((check) => sql`ADD ${checkOf(check)}`));
+  return changes.map((change) => sql`ALTER DOMAIN ${name} ${change};`);
+}
+
+/* Changes a type or sequence in use to its new definition. */
+
+/** The statements end with a semicolon. Someone may already have changed the object by hand. */
+export function changeNeed(need: Need, name: Sql, old: Need | undefined): Sql[] {
+  switch (need.kind) {
+    case 'enum':
+      return old?.kind === 'enum' ? newLabels(old.labels, need.labels, name) : [];
+    case 'domain':
+      return old?.kind === 'domain' ? alterDomain(old, need, name) : [];
+    case 'sequence':
+      return old?.kind === 'sequence' ? newOptions(everyOption(old), everyOption(need), name) : [];
+    default:
+      return [];
+  }
+}
+
+const newOptions = (old: Sql, now: Sql, name: Sql): Sql[] =>
+  old === now ? [] : [alterSequence(sql`${literal(name)}::regclass`, now)];
+
+/** PostgreSQL cannot remove or reorder enum labels. In that case only the comparison remains. */
+function newLabels(old: readonly string[], now: readonly string[], name: Sql): Sql[] {
+  const known = new Set(old);
+  const kept = now.filter((label) => known.has(label));
+  if (!jsonEqual(kept, [...old])) return [];
+  return now.flatMap((label, index) => {
+    if (known.has(label)) return [];
+    return [sql`ALTER TYPE ${name} ADD VALUE IF NOT EXISTS ${literal(label)}${placeOf(now[index - 1], old[0])};`];
+  });
+}
+
+function placeOf(before: string | undefined, first: string | undefined): Sql {
+  if (before !== undefined) return sql` AFTER ${literal(before)}`;
+  return first === undefined ? sql`` : sql` BEFORE ${literal(first)}`;
+}
+
+type Made = Exclude<Need, { kind: 'extension' }>;
+
+interface CreateNeed {
+  need: Need;
+  schema: string;
+  collection: string;
+  /** The definition that tables used until now. */
+  old?: Need | undefined;
+  /** True if an existing object must match `need`. */
+  isCompared: boolean;
+}
+
+/**
+ * No exception handler: PostgreSQL allows using new enum labels at once only if no subtransaction created the type.
+ */
+export function createNeed(given: CreateNeed): Sql {
+  const { need, schema } = given;
+  // The extension's types and functions are found through public, which is in every search path.
+  if (need.kind === 'extension') return sql`CREATE EXTENSION IF NOT EXISTS ${ident(need.name)}`;
+  const name = qualified(schema, need.name);
+  const otherwise = [...changeNeed(need, name, given.old), ...comparison(need, name, given)];
+  const rest = otherwise.length === 0 ? sql`` : sql` ELSE ${join(otherwise, sql` `)}`;
+  const body = sql`BEGIN IF ${FOUND[need.kind]}(${literal(name)}) IS NULL THEN ${create(need, name)};${rest} END IF; END`;
+  return sql`DO ${literal(body)}`;
+}
+
+/** Checks whether it changes an existing object and does not only compare it. */
+export const changesWhatIsThere = ({ need, schema, old }: Pick<CreateNeed, 'need' | 'schema' | 'old'>): boolean =>
+  changeNeed(need, qualified(schema, need.name), old).length > 0;
+
+const FOUND: Record<Made['kind'], Sql> = {
+  collation: sql`pg_catalog.to_regcollation`,
+  enum: sql`pg_catalog.to_regtype`,
+  domain: sql`pg_catalog.to_regtype`,
+  sequence: sql`pg_catalog.to_regclass`,
+};
+
+/** Checks whether it adds enum labels, which cannot be used before the commit. */
+export const addsLabels = ({ need, old }: Pick<CreateNeed, 'need' | 'old'>): boolean =>
+  need.kind === 'enum' && old?.kind === 'enum' && !jsonEqual(need.labels, old.labels);
+
+function create(need: Made, name: Sql): Sql {
+  switch (need.kind) {
+    case 'enum':
+      return sql`CREATE TYPE ${name} AS ENUM (${join(need.labels.map(literal), sql`, `)})`;
+    case 'collation':
+      return createCollation(name, need);
+    case 'domain':
+      return createDomain(name, need);
+    case 'sequence': {
+      const { kind: _, name: __, owned_by: ___, ...options } = need;
+      return sql`CREATE SEQUENCE ${name} ${sequenceOptions(options)}`;
+    }
+    default:
+      return need satisfies never;
+  }
+}
+
+/** The statements end with a semicolon. */
+function comparison(need: Made, name: Sql, { schema, collection, old, isCompared }: CreateNeed): Sql[] {
+  if (!isCompared || (old !== undefined && jsonEqual(old, need))) return [];
+  if (need.kind === 'enum') {
+    const { labels } = need;
+    const given = literal(JSON.stringify({ kind: 'enum', ...(labels.length === 0 ? {} : { labels }) }));
+    return [unlessSame(describedType(name), sql`${given}::jsonb`)];
+  }
+  // PostgreSQL can print these only after they exist.
+  if (need.kind === 'domain') {
+    const compared = unlessSame(describedType(name), describedType(LIKE));
+    return [sql`${createDomain(LIKE, need)};`, compared, sql`DROP DOMAIN ${LIKE};`];
+  }
+  if (need.kind === 'collation') {
+    const compared = unlessSame(describedCollation(name), describedCollation(LIKE));
+    return [sql`${createCollation(LIKE, need)};`, compared, sql`DROP COLLATION ${LIKE};`];
+  }
+  const others =
+    need.owned_by === undefined || old !== undefined ? [] : [unlessOthers(name, qualified(schema, collection))];
+  return [unlessSame(describedSequence(name), literal(everyOption(need))), ...others];
+}
+
+const LIKE = scratch('compared');
+
+const raise = (message: string, detail: Sql): Sql =>
+  sql`RAISE EXCEPTION ${literal(message)}, ${detail} USING ERRCODE = ${literal('duplicate_object')};`;
+
+const unlessSame = (found: Sql, given: Sql): Sql =>
+  sql`IF ${found} IS DISTINCT FROM ${given} THEN ${raise('it is there already, as %', sql`coalesce(${found}::text, ${literal('something else')})`)} END IF;`;
+
+/** Skips a sequence that a column of another table owns. */
+function unlessOthers(name: Sql, table: Sql): Sql {
+  const owner = sql`(SELECT d.refobjid::regclass::text FROM pg_catalog.pg_depend d
+    WHERE d.classid = 'pg_catalog.pg_class'::regclass::oid AND d.objid = pg_catalog.to_regclass(${literal(name)})::oid
+    AND d.refclassid = 'pg_catalog.pg_class'::regclass::oid AND d.refobjsubid > 0 AND d.deptype IN ('a', 'i')
+    AND d.refobjid IS DISTINCT FROM pg_catalog.to_regclass(${literal(table)})::oid)`;
+  return sql`IF ${owner} IS NOT NULL THEN ${raise('it is there already, and ends with a column of %', owner)} END IF;`;
+}
+
+/** Null if the sequence does not exist. */
+const describedSequence = (name: Sql): Sql => sql`(SELECT pg_catalog.format(
+    'AS %s START WITH %s INCREMENT BY %s MINVALUE %s MAXVALUE %s CACHE %s %s', pg_catalog.format_type(q.seqtypid, NULL),
+    q.seqstart, q.seqincrement, q.seqmin, q.seqmax, q.seqcache, CASE WHEN q.seqcycle THEN 'CYCLE' ELSE 'NO CYCLE' END)
+  FROM pg_catalog.pg_sequence q WHERE q.seqrelid = pg_catalog.to_regclass(${literal(name)})::oid)`;
+
+/** A JSON document; null if the type does not exist. */
+export const describedType = (name: Sql): Sql => sql`(SELECT pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object(
+    'labels', (SELECT pg_catalog.jsonb_agg(l.enumlabel ORDER BY l.enumsortorder) FROM pg_catalog.pg_enum l WHERE l.enumtypid = t.oid),
+    'kind', CASE t.typtype WHEN 'e' THEN 'enum' WHEN 'd' THEN 'domain' ELSE 'type' END,
+    'type', CASE WHEN t.typtype = 'd' THEN pg_catalog.format_type(t.typbasetype, t.typtypmod) END,
+    'collation', CASE WHEN t.typtype = 'd' AND t.typcollation <> 0::oid THEN t.typcollation::regcollation::text END,
+    'not_null', nullif(t.typnotnull, false), 'default', pg_catalog.pg_get_expr(t.typdefaultbin, 0),
+    'checks', (SELECT pg_catalog.jsonb_object_agg(c.conname, pg_catalog.pg_get_constraintdef(c.oid))
+      FROM pg_catalog.pg_constraint c WHERE c.contypid = t.oid AND c.contype = 'c')))
+  FROM pg_catalog.pg_type t WHERE t.oid = pg_catalog.to_regtype(${literal(name)})::oid)`;
 
 /** Plans each need once per batch. */
 export function createNeeds(change: Change, needs: readonly Need[]): Step[] {

@@ -1,15 +1,12 @@
 import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
 import type { ColumnSchema } from '../../schema/model/model.js';
 import { type ColumnField, type CollectionNode, extrasOf } from '../../schema/model/state.js';
-import { type Change, isNew } from './change.js';
-import { type Step, dropping, partOf, step } from './step.js';
+import { type Change, isNew, type Step, dropping, partOf, step, type Preparable } from './step.js';
 import { primaryKeyColumns, primaryKeyConstraint, primaryKeyDefinition } from './create-table.js';
-import { columnList } from './names.js';
+import { columnList, type Sql, ident, literal, qualified, sql } from './sql.js';
 import { countPastRows } from './sequence.js';
-import { type Sql, ident, literal, qualified, sql } from './sql.js';
 import { type Kind, kindOf } from './type-change.js';
 import { type ParsedKey, parseConstraint } from '../../schema/sql-text/definitions.js';
-import type { Preparable } from './statement.js';
 
 /*
  * Statements that check what has an index name before they use it. Index names are unique per schema, and someone may

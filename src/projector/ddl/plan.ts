@@ -3,8 +3,7 @@ import { type LogEvent, type NewEvent, takenFromTrash, isAdopted } from '../../s
 import { type Folding, startFolding } from '../../schema/fold/evolve.js';
 import type { State } from '../../schema/model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import type { Statement } from './statement.js';
-import { batchNeeds, type Change, fieldNameOf } from './change.js';
+import { type Statement, batchNeeds, type Change, fieldNameOf, type Step, statementsOf } from './step.js';
 import {
   planCollectionAdopted,
   planCollectionCreated,
@@ -12,12 +11,10 @@ import {
   planCollectionUpdated,
 } from './collection.js';
 import { planFieldCreated, planFieldDeleted, planFieldUpdated } from './field.js';
-import { type RecreatedRun, recreatedRuns } from './recreate/plan.js';
-import { type DeferredForeignKey, deferredForeignKeys } from './deferred-foreign-keys.js';
-import { planRelation } from './relation.js';
+import { type RecreatedRun, recreatedRuns } from './recreate.js';
+import { type DeferredForeignKey, deferredForeignKeys, planRelation } from './relation.js';
 import { planCollectionRenamed, planFieldRenamed } from './rename.js';
-import { type Step, statementsOf } from './step.js';
-import { planPurges } from './trash/purge.js';
+import { planPurges } from './trash.js';
 
 /** Set if the batch is a slice of a log that is replayed into an empty database. */
 export interface Replaying {

@@ -2,8 +2,7 @@
 import type { SequenceOptions } from '../../schema/model/extras.js';
 import type { ColumnField } from '../../schema/model/state.js';
 import { type SequenceType, everyOptionOf } from '../../schema/model/sequence-options.js';
-import { type Sql, ident, integer, join, literal, sql } from './sql.js';
-import { asOwner } from './as-owner.js';
+import { type Sql, ident, integer, join, literal, sql, asOwner } from './sql.js';
 
 const TYPES: Record<SequenceType, Sql> = {
   smallint: sql`AS smallint`,

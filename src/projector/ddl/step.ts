@@ -1,10 +1,150 @@
-/**
+/*
  * The output of the planners. A step is a statement that does not know its event, or whether the batch created its
  * table. `statementsOf` adds both.
  */
-import { type Change, isNew } from './change.js';
-import type { DatabaseObject, LockedTable, Statement } from './statement.js';
 import type { Sql } from './sql.js';
+import type { EventType, NewEvent, SchemaEventType } from '../../schema/model/events.js';
+import type { Need } from '../../schema/model/extras.js';
+import type { State } from '../../schema/model/state.js';
+import { jsonEqual } from '../../kernel/json.js';
+import { needLabel, needsOfNode } from '../../schema/model/order.js';
+
+/** The strongest lock that the statement takes on a table that may hold rows, named as in PostgreSQL. */
+type TableLock = 'none' | 'SHARE UPDATE EXCLUSIVE' | 'SHARE' | 'SHARE ROW EXCLUSIVE' | 'ACCESS EXCLUSIVE';
+
+/** A table that existed before, and the strongest lock on it. */
+export interface LockedTable {
+  table: string;
+  lock: Exclude<TableLock, 'none'>;
+}
+
+/** A named object in the database. */
+export interface DatabaseObject {
+  kind: 'table' | 'column' | 'constraint' | 'index' | Need['kind'];
+  name: string;
+  /** The table that the object belongs to; null for a table and for standalone objects. */
+  table: string | null;
+}
+
+/**
+ * The part of a statement that can be prepared outside its transaction, so that it needs no long lock
+ * (src/projector/online). `name`: its final name.
+ */
+export type Preparable =
+  | { kind: 'not null'; column: string }
+  /** `definition`: the text after the table name. */
+  | { kind: 'index'; name: string; unique: boolean; definition: Sql }
+  /** A primary key or unique constraint that uses a prepared index; `after`: the text after the index name. */
+  | { kind: 'key'; name: string; type: 'PRIMARY KEY' | 'UNIQUE'; definition: Sql; after: Sql }
+  /** `definition`: the text after the constraint name. `references`: the table that a foreign key references. */
+  | { kind: 'constraint'; name: string; references: string | null; definition: Sql }
+  /** The values of a dropped column, with the primary key of their rows. `position`: their position in the trash. */
+  | { kind: 'copy'; column: CopiedColumn; key: readonly CopiedColumn[]; position: number };
+
+/** A column of a table, and its name in the copy. */
+export interface CopiedColumn {
+  name: string;
+  identity: string;
+}
+
+export interface Statement {
+  sql: Sql;
+  /** The object that the statement creates, changes or drops. */
+  object: DatabaseObject;
+  /** Objects that no longer exist afterwards: its object or parts of it. */
+  drops: readonly DatabaseObject[];
+  /**
+   * Set if the statement does nothing when the object already matches. It then ensures a sequence, or the column that
+   * owns it.
+   */
+  ensures?: 'object' | 'owner';
+  /** A phrase for display: `create table articles`. */
+  summary: string;
+  lock: TableLock;
+  /** The tables that the statement locks and that other sessions may use. */
+  locks: readonly LockedTable[];
+  /** The statement loses rows, columns or values. */
+  loses_data: boolean;
+  kept_until?: string;
+  /** PostgreSQL rewrites the whole table under the lock. */
+  rewrites_table: boolean;
+  /** Existing rows can make the statement fail. */
+  may_fail: boolean;
+  /** Entries in PostgreSQL's shared lock table until the commit: an upper estimate. */
+  lock_entries: number;
+  /** How the statement can be prepared; undefined if that is not possible or not needed. */
+  preparable?: Preparable;
+  /** Its objects can be used only in a later transaction. */
+  commit?: 'before it is used';
+  /** The event that it comes from: its index in the batch, and its subject. */
+  source: { event: number; type: EventType; collection: string; field: string | null };
+}
+
+/* The input of the planners: one event of a batch with the states before and after it. */
+
+/* Collects the objects that the tables of a batch need, each once. */
+
+interface BatchNeeds {
+  /** Records the need. Returns the definition that tables had until now. */
+  record(need: Need, collection: string): { old: Need | undefined; isUnchanged: boolean };
+  /**
+   * True if an existing object must match the definition. Disabled in a replay, where a difference shows at the end.
+   */
+  isCompared: boolean;
+}
+
+/** `state`: before the batch. It is scanned on first use, because most batches need nothing. */
+export function batchNeeds({ collections }: State, isCompared: boolean): BatchNeeds {
+  let known: ReadonlyMap<string, Need> | undefined;
+  const seen = new Map<string, Need>();
+  /** The table's own definition takes precedence: other tables may record another one after changes by hand. */
+  const before = (label: string, collection: string): Need | undefined => {
+    const own = needsOfNode(collections.get(collection)).find((each) => needLabel(each) === label);
+    if (own !== undefined) return own;
+    known ??= new Map([...collections.values()].flatMap(needsOfNode).map((each) => [needLabel(each), each]));
+    return known.get(label);
+  };
+  return {
+    isCompared,
+    record(need, collection) {
+      const label = needLabel(need);
+      const last = seen.get(label);
+      seen.set(label, need);
+      // A sequence is dropped with its column and may have to be created again.
+      const isUnchanged = need.kind !== 'sequence' && last !== undefined && jsonEqual(last, need);
+      return { old: last ?? before(label, collection), isUnchanged };
+    },
+  };
+}
+
+interface ChangeBy<E extends NewEvent> {
+  event: E;
+  /** The index of the event in its batch. */
+  index: number;
+  position: number;
+  /** True if deleted objects go to the trash and return from it. False for a replay. */
+  hasTrash: boolean;
+  before: State;
+  after: State;
+  schema: string;
+  /** For each collection, the index of the event of this batch that created its table. A restored table has rows. */
+  createdAt: ReadonlyMap<string, number>;
+  needs: BatchNeeds;
+  /** The field that the statements concern, if it is not the field of the event. */
+  about?: string;
+  /** The statements that recreate the primary key are planned around the event. */
+  recreatesKey?: boolean;
+}
+
+export type Change<T extends SchemaEventType = SchemaEventType> = ChangeBy<Extract<NewEvent, { type: T }>>;
+
+/** Checks whether this batch created the table. Such a table is empty, and no other session can see or lock it. */
+export function isNew({ createdAt, index }: Change, collection: string): boolean {
+  return (createdAt.get(collection) ?? Infinity) <= index;
+}
+
+/** The field of an event. The fallback is not a valid field name. */
+export const fieldNameOf = ({ field }: Pick<NewEvent, 'field'>): string => field ?? '';
 
 /** The costs of a step on a table that may hold rows. Missing members are false. */
 export type Costs = Pick<Statement, 'lock'> &

@@ -1,12 +1,28 @@
-/**
+/*
  * The locks of a change on tables that others use. They are requested together before the change does anything. If
  * they are not available, the holders are listed.
  * https://www.postgresql.org/docs/current/explicit-locking.html#LOCKING-TABLES
  */
-import { partsOf } from './partitions.js';
 import { type Sql, block, join, literal, ownSchemaOid, qualified, sql } from './sql.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/model/system-collections.js';
-import type { LockedTable, Statement } from './statement.js';
+import type { LockedTable, Statement } from './step.js';
+
+/*
+ * Lists the partitions of a table without locking them. pg_partition_tree() would wait for concurrent changes of a
+ * partition.
+ */
+
+/**
+ * The oids of the table and of its partitions at all levels.
+ * @param table an alias for pg_class
+ */
+export const partsOf = (table: Sql): Sql => sql`
+WITH RECURSIVE part (oid, kind) AS (
+  SELECT ${table}.oid, ${table}.relkind
+  UNION ALL
+  SELECT r.oid, r.relkind FROM part JOIN pg_catalog.pg_inherits i ON i.inhparent = part.oid AND part.kind = 'p'
+    JOIN pg_catalog.pg_class r ON r.oid = i.inhrelid)
+SELECT oid FROM part`;
 
 type Mode = LockedTable['lock'];
 

@@ -1,6 +1,9 @@
 import type { ColumnSchema } from '../../schema/model/model.js';
-import { columnType } from '../../schema/normal-form/index.js';
+import { columnType, typeFromColumn } from '../../schema/normal-form/index.js';
 import { type Sql, sql, typeName } from './sql.js';
+import type { Need } from '../../schema/model/extras.js';
+import type { Statement } from './step.js';
+import { quotedName } from '../../schema/sql-text/quoted-name.js';
 
 /** Kinds of types whose values convert the same way. */
 export type Kind = 'text' | 'number' | 'boolean' | 'temporal' | 'json' | 'other';
@@ -66,7 +69,230 @@ const SPECIAL = new Map<string, (column: Sql, type: Sql) => Sql>([
 ]);
 
 /** Checks whether PostgreSQL has a cast between two types of one kind. */
-export function hasCast(from: ColumnSchema, to: ColumnSchema): boolean {
+function hasCast(from: ColumnSchema, to: ColumnSchema): boolean {
   const kind = kindOf(from);
   return kind === kindOf(to) && kind !== 'other' && !NO_CAST.has(`${from.data_type}>${to.data_type}`);
+}
+
+/* The range and precision of number types, to decide whether a type change loses data. */
+
+/** Digits after the decimal point; Infinity if unlimited. */
+function scaleOf({ data_type, numeric_precision, numeric_scale }: ColumnSchema): number {
+  if (data_type === 'numeric') return numeric_precision === null ? Infinity : (numeric_scale ?? 0);
+  return WHOLE_DIGITS.has(data_type) ? 0 : Infinity;
+}
+
+/** The decimal logarithm of the largest value: numeric(10,5) ends below 10⁵. */
+function magnitude(schema: ColumnSchema): number {
+  const { data_type, numeric_precision } = schema;
+  if (data_type === 'numeric') return numeric_precision === null ? Infinity : numeric_precision - scaleOf(schema);
+  return MAGNITUDES.get(data_type) ?? Infinity;
+}
+
+/**
+ * Checks whether a conversion can round values without an error. `from` is null for numbers stored as text or JSON.
+ */
+function roundsNumbers(from: ColumnSchema | null, to: ColumnSchema): boolean {
+  if (from?.data_type === to.data_type && isFloating(to)) return false;
+  if (from === null) return !WHOLE_DIGITS.has(to.data_type) && Number.isFinite(digitsHeld(to));
+  if (isFloating(from)) return to.data_type !== 'double precision';
+  return scaleOf(to) < scaleOf(from) || (isFloating(to) && digitsHeld(to) < digitsHeld(from));
+}
+
+const isFloating = ({ data_type }: ColumnSchema): boolean => data_type === 'real' || data_type === 'double precision';
+
+/** The number of significant digits that always survive. */
+function digitsHeld({ data_type, numeric_precision }: ColumnSchema): number {
+  if (data_type === 'numeric') return numeric_precision ?? Infinity;
+  return WHOLE_DIGITS.get(data_type) ?? (data_type === 'real' ? 6 : 15);
+}
+
+const WHOLE_DIGITS = new Map([
+  ['smallint', 5],
+  ['integer', 10],
+  ['bigint', 19],
+]);
+
+const MAGNITUDES = new Map([
+  ['smallint', 4.6],
+  ['integer', 9.4],
+  ['bigint', 19],
+  ['real', 38.6],
+  ['double precision', 308.3],
+]);
+
+type TypeChangeCosts = Pick<Statement, 'loses_data' | 'rewrites_table' | 'may_fail'>;
+
+/**
+ * All false if the type does not change.
+ * @param needs the enums and domains that the table uses before and after
+ */
+export function typeChangeCosts(from: ColumnSchema, to: ColumnSchema, needs: readonly Need[] = []): TypeChangeCosts {
+  if (columnType(from) === columnType(to)) return { loses_data: false, rewrites_table: false, may_fail: false };
+  return { loses_data: losesData(from, to, needs), rewrites_table: !keepsBytes(from, to), may_fail: mayFail(from, to) };
+}
+
+/** Pairs of types with the same binary format, for which PostgreSQL only changes the catalog. */
+function keepsBytes(from: ColumnSchema, to: ColumnSchema): boolean {
+  if (from.data_type === 'numeric' && to.data_type === 'numeric') return isRoomier(from, to);
+  if (kindOf(from) === 'temporal' && kindOf(to) === 'temporal') return keepsTimes(from, to);
+  if (!VARIABLE_TEXT.has(from.data_type) || !VARIABLE_TEXT.has(to.data_type)) return false;
+  if (to.max_length === null) return true;
+  return from.data_type === 'character varying' && from.max_length !== null && to.max_length >= from.max_length;
+}
+
+const VARIABLE_TEXT = new Set(['text', 'citext', 'character varying']);
+
+const isTimestamp = ({ data_type }: ColumnSchema): boolean => data_type.startsWith('timestamp ');
+
+/** PostgreSQL keeps six fractional digits of a second by default and rounds to fewer. */
+const MOST_DIGITS = 6;
+
+const digitsOf = ({ extras }: ColumnSchema): number => extras?.precision ?? MOST_DIGITS;
+
+/**
+ * Sessions run in UTC, where a timestamp has the same value with and without time zone. If a precision is given,
+ * PostgreSQL still rounds after such a cast, even if that is not needed.
+ */
+function keepsTimes(from: ColumnSchema, to: ColumnSchema): boolean {
+  if (from.data_type === to.data_type) return digitsOf(to) >= digitsOf(from);
+  return isTimestamp(from) && isTimestamp(to) && digitsOf(to) === MOST_DIGITS;
+}
+
+/** numeric: at least as many digits, and the same scale. */
+function isRoomier(from: ColumnSchema, to: ColumnSchema): boolean {
+  if (to.numeric_precision === null) return true;
+  if (from.numeric_precision === null) return false;
+  return to.numeric_precision >= from.numeric_precision && scaleOf(to) === scaleOf(from);
+}
+
+/** How a type prints and parses its values. `label`: an enum; `opaque`: a type unknown to the service. */
+type Spelling = Kind | 'label' | 'uuid' | 'bytes' | 'opaque';
+
+interface SpelledType {
+  schema: ColumnSchema;
+  spelling: Spelling;
+}
+
+/** A domain prints its values like its base type. */
+function spelledType(schema: ColumnSchema, needs: readonly Need[]): SpelledType {
+  if (kindOf(schema) !== 'other') return { schema, spelling: kindOf(schema) };
+  if (schema.data_type === 'uuid') return { schema, spelling: 'uuid' };
+  if (schema.data_type === 'bytea') return { schema, spelling: 'bytes' };
+  const need = needs.find(({ name }) => quotedName(name) === schema.data_type);
+  if (need?.kind === 'enum') return { schema, spelling: 'label' };
+  if (need?.kind !== 'domain') return { schema, spelling: 'opaque' };
+  return spelledType({ ...schema, ...typeFromColumn(need.type) }, needs);
+}
+
+/** Checks whether some value can change silently: another spelling, rounding or truncation. */
+function losesData(from: ColumnSchema, to: ColumnSchema, needs: readonly Need[]): boolean {
+  const [old, now] = [spelledType(from, needs), spelledType(to, needs)];
+  // An explicit cast to a domain truncates to the base type. An assignment to the column would fail.
+  if (now.schema !== to && (now.schema.max_length !== null || now.schema.numeric_precision !== null)) return true;
+  return LOSSES[now.spelling](old, now.schema);
+}
+
+/** Keyed by the new type. */
+const LOSSES: Record<Spelling, (from: SpelledType, to: ColumnSchema) => boolean> = {
+  text: cutsBlanks,
+  number: losesNumbers,
+  // All numbers except zero become one value. Other types spell true in several ways: t, yes, 1.
+  boolean: ({ spelling }) => ['number', 'text', 'json', 'label', 'opaque'].includes(spelling),
+  temporal: losesTimes,
+  json: losesJson,
+  label: () => false,
+  uuid: ({ schema, spelling }) =>
+    ['text', 'json', 'label', 'opaque'].includes(spelling) ||
+    (schema.data_type === 'numeric' && magnitude(schema) >= UUID_DIGITS),
+  bytes: ({ spelling }) => spelling !== 'bytes',
+  // A geometry modifier rejects values and changes none.
+  opaque: ({ schema }, to) => !isGeometry(schema) || !isGeometry(to),
+  other: () => true,
+};
+
+const isGeometry = ({ data_type }: ColumnSchema): boolean => /^geometry\b/.test(data_type);
+
+/** A uuid can be written as 32 decimal digits. */
+const UUID_DIGITS = 32;
+
+/** An assignment truncates trailing blanks without an error, and `character` stores none. */
+function cutsBlanks({ schema, spelling }: SpelledType, to: ColumnSchema): boolean {
+  const hasBlanks = ENDS_IN_BLANKS.has(spelling) && schema.data_type !== 'character' && schema.data_type !== 'jsonb';
+  if (!hasBlanks || to.max_length === null) return false;
+  return to.data_type === 'character' || longestText(schema) > to.max_length;
+}
+
+const ENDS_IN_BLANKS: ReadonlySet<Spelling> = new Set(['text', 'json', 'label', 'opaque']);
+
+/** `0012` and `+12` are other texts for 12. jsonb prints each number in one way. */
+function losesNumbers({ schema, spelling }: SpelledType, to: ColumnSchema): boolean {
+  if (spelling === 'number') return roundsNumbers(schema, to);
+  if (schema.data_type === 'jsonb') return roundsNumbers(null, to);
+  return ENDS_IN_BLANKS.has(spelling);
+}
+
+/**
+ * A text may contain more than the type stores, such as a zone or a time of day. Numbers also parse: 20200203 and
+ * 200203 are the same day.
+ */
+function losesTimes({ schema, spelling }: SpelledType, to: ColumnSchema): boolean {
+  if (spelling !== 'temporal') return spelling === 'number' || ENDS_IN_BLANKS.has(spelling);
+  if (partsOf(schema).some((part) => !partsOf(to).includes(part))) return true;
+  return partsOf(schema).includes('time') && digitsOf(to) < digitsOf(schema);
+}
+
+/** json keeps its text. jsonb drops duplicate keys, key order, whitespace and the sign of zero. */
+function losesJson({ schema, spelling }: SpelledType, to: ColumnSchema): boolean {
+  if (spelling === 'text' || spelling === 'json') return to.data_type === 'jsonb' && schema.data_type !== 'jsonb';
+  // to_jsonb converts floating-point numbers to numeric, which has no negative zero.
+  return spelling === 'opaque' || schema.data_type === 'real' || schema.data_type === 'double precision';
+}
+
+/** A timestamp in UTC is a date and a time, so the zone can be dropped without loss. */
+const PARTS = new Map<string, readonly string[]>([
+  ['date', ['day']],
+  ['time without time zone', ['time']],
+  ['time with time zone', ['time', 'zone']],
+  ['timestamp without time zone', ['day', 'time']],
+  ['timestamp with time zone', ['day', 'time']],
+]);
+
+const partsOf = ({ data_type }: ColumnSchema): readonly string[] => PARTS.get(data_type) ?? [];
+
+/** Checks whether some value has no counterpart in the new type, so that its row fails. */
+function mayFail(from: ColumnSchema, to: ColumnSchema): boolean {
+  const now = kindOf(to);
+  if (now === 'text') return to.max_length !== null && longestText(from) > to.max_length;
+  return FAILURES.get(`${kindOf(from)}>${now}`)?.(from, to) ?? now !== 'json';
+}
+
+/** Keyed by both kinds. All other pairs convert through text, where only JSON accepts everything. */
+const FAILURES = new Map<string, (from: ColumnSchema, to: ColumnSchema) => boolean>([
+  ['number>number', numberMayFail],
+  ['number>boolean', () => false],
+  ['boolean>number', (_, to) => magnitude(to) < 1],
+  ['temporal>temporal', (from, to) => !hasCast(from, to)],
+  ['text>json', () => true],
+  ['json>json', (_, to) => to.data_type === 'jsonb'],
+]);
+
+/** Integer types have no NaN; all other number types do. */
+function numberMayFail(from: ColumnSchema, to: ColumnSchema): boolean {
+  const whole = (schema: ColumnSchema): boolean => schema.data_type.endsWith('int') || schema.data_type === 'integer';
+  return magnitude(from) > magnitude(to) || (whole(to) && !whole(from));
+}
+
+const LONGEST = new Map([
+  ['boolean', 5],
+  ['smallint', 6],
+  ['integer', 11],
+  ['bigint', 20],
+  ['uuid', 36],
+  ['date', 13],
+]);
+
+/** The length of the longest value as text, in characters. */
+function longestText(schema: ColumnSchema): number {
+  return schema.max_length ?? LONGEST.get(schema.data_type) ?? Infinity;
 }

@@ -3,20 +3,24 @@ import type pg from 'pg';
 import { isFolder, extrasOf, type CollectionNode, byName, partitionsOf, type State } from '../../schema/model/state.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { runToEnd } from '../../kernel/resumable.js';
-import { type AcceptRequest, requestAfter } from '../../schema/operations/accept-request.js';
-import { type FoundDrift, type DriftedTable, acceptedState } from '../../schema/operations/accepted-state.js';
-import { needLabel } from '../../schema/model/needs.js';
-import { withExtras } from '../../schema/transition/table-extras.js';
+import {
+  type AcceptRequest,
+  requestAfter,
+  type FoundDrift,
+  type DriftedTable,
+  acceptedState,
+} from '../../schema/operations/accept-drift.js';
+import { needLabel } from '../../schema/model/order.js';
+import { withExtras } from '../../schema/transition/cascade.js';
 import { type Converted, convertTable, refusalOf } from '../adopt/convert.js';
-import type { Note } from '../adopt/note.js';
+import type { Note } from '../adopt/needs.js';
 import type { CatalogTable } from '../catalog/model.js';
 import { type Difference, verifyCatalog } from '../verify/index.js';
-import { alignSpelling } from './align-spelling.js';
+import { alignSpelling, renamedTables, renamedColumns } from './renames.js';
 import { type Finding, lookForDrift } from './find.js';
-import { renamedTables, renamedColumns } from './renames.js';
 import { SQLSTATE, isLocked, sqlState } from '../../postgres/errors.js';
 import { type Renames, withRenames } from '../../schema/transition/renames.js';
-import type { LockedTable } from '../ddl/statement.js';
+import type { LockedTable } from '../ddl/step.js';
 import { LockedError, lockTables } from '../ddl/table-locks.js';
 
 /* The basis of an acceptance: tables that cannot change until its transaction ends, by their current names. */

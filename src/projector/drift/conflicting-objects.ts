@@ -7,7 +7,7 @@ import type { TableSchema } from '../../schema/model/model.js';
 import { extrasOfTable } from '../../schema/model/state.js';
 import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
 import { type Sql, ident, qualified, sql } from '../ddl/sql.js';
-import { requestOf } from '../online/names.js';
+import { requestOf } from '../online/copy.js';
 import type { Difference } from '../verify/index.js';
 import type { RepairPlan } from './model.js';
 

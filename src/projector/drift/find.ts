@@ -12,7 +12,7 @@ import { createTimeSlice, mapYielding, runYielding } from '../../kernel/event-lo
 import type { Resumable } from '../../kernel/resumable.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
 import { asSent } from '../../postgres/client.js';
-import type { Note } from '../adopt/note.js';
+import type { Note } from '../adopt/needs.js';
 import { type Converted, convertTable } from '../adopt/convert.js';
 import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
 import { type CatalogObjects, readObjects } from '../catalog/objects.js';
@@ -20,13 +20,12 @@ import { readCatalog } from '../catalog/read.js';
 import { ident, qualified, sql } from '../ddl/sql.js';
 import { type Difference, verifyCatalog } from '../verify/index.js';
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
-import { alignSpelling } from './align-spelling.js';
+import { alignSpelling, renamedColumns, renamedTables, withNames } from './renames.js';
 import { looseParts, conflictingObjects, partOf } from './conflicting-objects.js';
 import type { Drift, DriftDifference, RepairStatement, TableDrift, RepairPlan, PlannedRepair } from './model.js';
-import { renamedColumns, renamedTables, withNames } from './renames.js';
 import { repairOf, repairOfAll, planForDifferent, planForMissing } from './repair-plan.js';
 import { quotedName } from '../../schema/sql-text/quoted-name.js';
-import type { DatabaseObject } from '../ddl/statement.js';
+import type { DatabaseObject } from '../ddl/step.js';
 
 /* Removes statements that would change nothing because the object already exists. */
 

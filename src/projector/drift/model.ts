@@ -1,5 +1,5 @@
 import type { NewEvent } from '../../schema/model/events.js';
-import type { Statement } from '../ddl/statement.js';
+import type { Statement } from '../ddl/step.js';
 import type { Json } from '../../kernel/json.js';
 
 export interface Drift {

@@ -1,19 +1,17 @@
 /** Plans the repair of one table: statements for the database, events for the log. */
 import { Draft } from '../../schema/transition/draft.js';
-import { dropCollection } from '../../schema/transition/cascade.js';
+import { dropCollection, withExtras } from '../../schema/transition/cascade.js';
 import type { Relation, Field } from '../../schema/model/model.js';
 import { type CollectionNode, type State, extrasOf, primaryKeyOf } from '../../schema/model/state.js';
 import { transition } from '../../schema/transition/transition.js';
 import type { Converted } from '../adopt/convert.js';
 import { planBatch } from '../ddl/plan.js';
-import type { Statement } from '../ddl/statement.js';
+import { type Statement, partOf } from '../ddl/step.js';
 import type { PlannedRepair, Repair, RepairPlan } from './model.js';
 import { runToEnd } from '../../kernel/resumable.js';
 import { jsonEqual } from '../../kernel/json.js';
-import { withExtras } from '../../schema/transition/table-extras.js';
 import { primaryKeyConstraint } from '../ddl/create-table.js';
 import { primaryKeyNameOf } from '../../schema/model/constraint-names.js';
-import { partOf } from '../ddl/step.js';
 import { ident, qualified, sql } from '../ddl/sql.js';
 
 /* A primary key with several columns is dropped and created as a whole instead of per field. */

@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { isLocked } from '../../postgres/errors.js';
 import type { State } from '../../schema/model/state.js';
-import type { LockedTable } from '../ddl/statement.js';
+import type { LockedTable } from '../ddl/step.js';
 import { LockedError } from '../ddl/table-locks.js';
 import { findDrift } from './find.js';
 import type { Drift, RepairStatement, TableDrift } from './model.js';

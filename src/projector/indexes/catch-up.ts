@@ -1,17 +1,245 @@
-/**
+/*
  * Processes the log from the checkpoint to the head: skips events without indexes and reconciles the others in order.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
 import { headPosition, EVENT_COLUMNS, type EventRow, toEventRecord } from '../../log/read.js';
 import type { Queryable } from '../../postgres/pool.js';
-import { REFUSE_OLDER_RELEASE } from '../../postgres/release-guard.js';
+import { REFUSE_OLDER_RELEASE } from '../../postgres/own-tables.js';
 import type { Logger } from '../../postgres/logger.js';
-import { advanceCheckpoint, loadCheckpoint } from './checkpoint.js';
 import type { LockedSession } from '../../postgres/locked-session.js';
-import { type Reconciling, reconcileIndex } from './build-concurrently.js';
-import { type IndexTarget, indexTargets } from './targets.js';
-import type { StoredEvent } from '../../schema/model/events.js';
-import { own } from '../../postgres/own-tables.js';
+import type { StoredEvent, LogEvent, NewEvent } from '../../schema/model/events.js';
 import { readEvent } from '../../schema/fold/upcasting.js';
+import { sql, own, type Sql, ident, qualified } from '../ddl/sql.js';
+import { INDEX_PROJECTION, type PlacedTarget, renamedTarget, renamesWithin } from '../verify/pending-indexes.js';
+import { isIndexed, extrasOf, type State, getField } from '../../schema/model/state.js';
+import { SQLSTATE, sqlState } from '../../postgres/errors.js';
+import { indexName, indexNameOf } from '../../schema/model/constraint-names.js';
+
+/* The progress of the index builder: its row in service_projections. */
+
+/** The failure that stopped the builder, stored as displayed. */
+export interface IndexFailure {
+  /** The event whose index cannot be built. */
+  position: number;
+  collection: string;
+  field: string;
+  sqlstate: string | null;
+  message: string;
+  /** The number of attempts. */
+  attempts: number;
+}
+
+const LOAD = sql`
+WITH first AS (
+  INSERT INTO ${own.projections} (name, kind) VALUES ($1, 'after-commit') ON CONFLICT (name) DO NOTHING
+)
+SELECT position FROM ${own.projections} WHERE name = $1`;
+
+/** Everything up to this position is done; 0 at first. */
+export async function loadCheckpoint(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ position: number }>(LOAD, [INDEX_PROJECTION]);
+  return Number(rows[0]?.position ?? 0);
+}
+
+/**
+ * The log must still contain the previous and the new checkpoint, so that a truncation is not hidden. The log may
+ * have been cut off since its end was read, and a position without a hash would cause another divergence.
+ */
+const ADVANCE = sql`
+UPDATE ${own.projections} p SET position = target.position, hash = target.hash,
+  status = 'running', last_error = NULL, updated_at = now()
+FROM ${own.events} target
+WHERE target.position = $3 AND p.name = $1 AND p.position = $2 AND (p.position = 0 OR p.hash IS NULL OR EXISTS (
+  SELECT FROM ${own.events} e WHERE e.position = p.position AND e.hash = p.hash))`;
+
+/** Compare and set: a process that lost its lock cannot overwrite the progress of another one. */
+export async function advanceCheckpoint(db: Queryable, from: number, to: number): Promise<boolean> {
+  if (from === to) return true;
+  const { rowCount } = await db.query(ADVANCE, [INDEX_PROJECTION, from, to]);
+  return rowCount === 1;
+}
+
+const FAIL = sql`
+UPDATE ${own.projections} SET status = 'failed', last_error = $2, updated_at = now() WHERE name = $1`;
+
+/** Valid until the checkpoint advances. */
+export async function recordFailure(db: Queryable, failure: IndexFailure): Promise<void> {
+  await db.query(FAIL, [INDEX_PROJECTION, JSON.stringify(failure)]);
+}
+
+/* Finds the indexes that an event may have left to build or drop after its commit. Pure. */
+
+interface IndexTarget {
+  collection: string;
+  field: string;
+}
+
+/**
+ * Covers events that defer an index build, and events that drop an index. A build may have been running then, and
+ * DROP INDEX does not see it.
+ */
+export function indexTargets(event: LogEvent): IndexTarget[] {
+  switch (event.type) {
+    case 'collection.created':
+      if (event.data.concurrent_indexes !== true) return [];
+      return event.data.fields.filter(isIndexed).map(({ field }) => ({ collection: event.collection, field }));
+    case 'field.created':
+      return event.data.concurrent_indexes === true ? targetOf(event) : [];
+    case 'field.updated':
+      return event.data.concurrent_indexes === true || touchesIndex(event.data.patch) ? targetOf(event) : [];
+    default:
+      return [];
+  }
+}
+
+function targetOf({ collection, field }: NewEvent): IndexTarget[] {
+  return field === null ? [] : [{ collection, field }];
+}
+
+function touchesIndex(patch: readonly { path: string }[]): boolean {
+  return patch.some(({ path }) => path === '' || path === '/schema' || path === '/schema/is_indexed');
+}
+
+interface Reconciling {
+  /** Not in a transaction, because CREATE INDEX CONCURRENTLY cannot run in one. */
+  client: pg.ClientBase;
+  schema: string;
+  /** The state at the head of the log when called, or later. */
+  currentState: () => Promise<State>;
+  stopping?: () => boolean;
+}
+
+type Reconciled = 'built' | 'dropped' | 'as it should be';
+
+/**
+ * undefined_table, undefined_column, duplicate_table, undefined_object: the table changed concurrently, so look
+ * again.
+ */
+const MOVED = new Set(['42P01', '42703', '42P07', '42704']);
+const LOOKS = 3;
+
+/** These errors depend on concurrent sessions, not on the index. */
+const MOMENTARY = new Set<string>([SQLSTATE.deadlock_detected, SQLSTATE.lock_not_available]);
+/** Milliseconds before each retry. After the last one, operators are notified. */
+const PAUSES = [100, 300, 1_000, 3_000];
+
+/**
+ * Creates or drops an index to match the state instead of the event, so that outdated events cause no work. It keeps
+ * a valid index and drops an invalid one, which a failed build left behind. Idempotent.
+ * @throws the PostgreSQL error if the index cannot be built
+ */
+export async function reconcileIndex(reconciling: Reconciling, target: PlacedTarget): Promise<Reconciled> {
+  const pauses = PAUSES.values();
+  for (let look = 1; ;) {
+    try {
+      return await reconcileOnce(reconciling, target);
+    } catch (error) {
+      const state = sqlState(error) ?? '';
+      const pause = MOMENTARY.has(state) ? pauses.next().value : undefined;
+      if (pause !== undefined && reconciling.stopping?.() !== true) await sleep(pause);
+      else if (look < LOOKS && MOVED.has(state)) look += 1;
+      else throw error;
+    }
+  }
+}
+
+/** Checks whether a field should have an index, whatever its current name. */
+export async function isDesired(db: Queryable, state: State, target: PlacedTarget): Promise<boolean> {
+  const { collection, field } = await targetIn(db, state, target);
+  return isIndexed(getField(state, collection, field));
+}
+
+/** Translates the target to the names of the state, which is at the target's event or later. */
+async function targetIn(db: Queryable, state: State, target: PlacedTarget): Promise<IndexTarget> {
+  return renamedTarget(target, await renamesWithin(db, target.position, state.position));
+}
+
+async function reconcileOnce(reconciling: Reconciling, placed: PlacedTarget): Promise<Reconciled> {
+  const { client, schema, currentState } = reconciling;
+  const state = await currentState();
+  const target = await targetIn(client, state, placed);
+  const { collection, field } = target;
+  const desired = desiredIndex(state, target);
+  const name = desired.name ?? indexName(collection, field);
+  const found = desired.others.has(name) ? NONE : await findIndex(client, schema, target, name);
+  if (desired.name !== null && found.valid === true) return 'as it should be';
+  const index = qualified(schema, name);
+  if (found.valid !== null) await client.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
+  if (desired.name === null) return found.valid === null ? 'as it should be' : 'dropped';
+  const on = sql`${ident(name)} ON ${qualified(schema, collection)} (${ident(field)})`;
+  if (found.partitioned) await buildUnderLock(client, sql`CREATE INDEX ${on}`);
+  else await client.query(sql`CREATE INDEX CONCURRENTLY ${on}`);
+  return afterBuild(reconciling, placed, name);
+}
+
+/** Partitioned tables do not support CONCURRENTLY. Writers queue behind this lock, so the wait for it is short. */
+async function buildUnderLock(client: pg.ClientBase, create: Sql): Promise<void> {
+  await client.query(sql`BEGIN; SET LOCAL lock_timeout = '200ms'`);
+  try {
+    await client.query(create);
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw error;
+  }
+}
+
+/**
+ * A concurrent rename or removal did not see the new index, and no longer knows the name under which it was built.
+ */
+async function afterBuild(reconciling: Reconciling, target: PlacedTarget, name: string): Promise<Reconciled> {
+  const { client, schema, currentState } = reconciling;
+  const state = await currentState();
+  const { name: now } = desiredIndex(state, await targetIn(client, state, target));
+  if (now === name) return 'built';
+  await client.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${qualified(schema, name)}`);
+  return now === null ? 'dropped' : reconcileOnce(reconciling, target);
+}
+
+interface DesiredIndex {
+  /** The name of the field's index; null if it has none. */
+  name: string | null;
+  /** The names of the other indexes of the table. */
+  others: ReadonlySet<string>;
+}
+
+function desiredIndex(state: State, { collection, field }: IndexTarget): DesiredIndex {
+  const others = extrasOf(state.collections.get(collection)).indexes ?? [];
+  const column = getField(state, collection, field);
+  const name = column?.schema?.is_indexed === true ? indexNameOf({ ...column, schema: column.schema }) : null;
+  return { name, others: new Set(others.map((each) => each.name)) };
+}
+
+interface ExistingIndex {
+  valid: boolean | null;
+  partitioned: boolean;
+}
+
+const NONE: ExistingIndex = { valid: null, partitioned: false };
+
+/** An index with the same name that is not a plain index of the column is not ours. */
+const FIND: Sql = sql`
+SELECT t.relkind = 'p' AS partitioned, x.valid
+FROM pg_catalog.pg_class t JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace
+LEFT JOIN LATERAL (
+  SELECT i.indisvalid AND i.indisready AND i.indislive AS valid
+  FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+  JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid AND a.attname = $4 AND i.indkey::text = a.attnum::text
+  WHERE i.indrelid = t.oid AND c.relname = $3 AND NOT i.indisunique AND NOT i.indisexclusion
+    AND i.indpred IS NULL
+) x ON true
+WHERE n.nspname = $1 AND t.relname = $2 AND t.relkind IN ('r', 'p')`;
+
+async function findIndex(
+  client: pg.ClientBase,
+  schema: string,
+  { collection, field }: IndexTarget,
+  name: string,
+): Promise<ExistingIndex> {
+  const { rows } = await client.query<ExistingIndex>(FIND, [schema, collection, name, field]);
+  return rows[0] ?? NONE;
+}
 
 const PAGE = 1_000;
 
@@ -31,7 +259,7 @@ async function* readIndexEvents(
   }
 }
 
-export interface CatchingUp extends Omit<Reconciling, 'client'> {
+interface CatchingUp extends Omit<Reconciling, 'client'> {
   pool: Queryable;
   /** Null if another process is building. */
   openSession: () => Promise<LockedSession | null>;
@@ -39,7 +267,7 @@ export interface CatchingUp extends Omit<Reconciling, 'client'> {
   stopping: () => boolean;
 }
 
-export type CaughtUp = 'done' | 'stopped' | 'busy elsewhere';
+type CaughtUp = 'done' | 'stopped' | 'busy elsewhere';
 
 /** PostgreSQL rejected an index; `cause` has the reason. */
 export class IndexBuildError extends Error {

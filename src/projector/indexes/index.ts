@@ -6,15 +6,13 @@
  * growing pauses, and at once when an event drops the index.
  */
 import type pg from 'pg';
-import { growingPause } from '../../kernel/growing-pause.js';
+import { growingPause } from '../../kernel/time.js';
 import { type LockedSession, cancelUntil, openLockedSession } from '../../postgres/locked-session.js';
 import { isConnectionLoss, sqlState } from '../../postgres/errors.js';
 import type { Logger } from '../../postgres/logger.js';
 import type { ConnectionOptions } from '../../postgres/pool.js';
 import type { State } from '../../schema/model/state.js';
-import { IndexBuildError, catchUp } from './catch-up.js';
-import { type IndexFailure, loadCheckpoint, recordFailure } from './checkpoint.js';
-import { isDesired } from './build-concurrently.js';
+import { IndexBuildError, catchUp, type IndexFailure, loadCheckpoint, recordFailure, isDesired } from './catch-up.js';
 
 export interface IndexProjection {
   /** Notifies it of new events. Cheap, so call it after every commit. */

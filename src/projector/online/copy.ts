@@ -1,13 +1,45 @@
-/**
+/*
  * Copies a column's values while the table is in use. Triggers only record the keys of written rows, so that no
  * application write waits for the copy, conflicts with it or fails because of it. The recorded rows are read again
  * from the table and updated in the copy, the last ones under the lock of the change.
  *
  * All objects are in the trash schema of position 0, which no event has.
  */
+import { hash } from 'node:crypto';
 import { type Sql, block, ident, join, literal, qualified, sql, trash } from '../ddl/sql.js';
-import type { CopiedColumn } from '../ddl/statement.js';
-import { preparedName } from './names.js';
+import type { CopiedColumn } from '../ddl/step.js';
+import type { Queryable } from '../../postgres/pool.js';
+import { ownTable } from '../../postgres/own-tables.js';
+import { type LockWaits, underStrongLocks } from './strong-locks.js';
+import type { StepContext } from './types.js';
+
+/*
+ * Names of objects created for a change request. They identify the request, so that verification can ignore them
+ * while it is open, and cleanup finds them even if other data was lost.
+ */
+
+/** A regular expression for JavaScript and PostgreSQL. At most 59 bytes, so PostgreSQL never truncates it. */
+export const PREPARED_NAME = '^dps_online_[0-9a-f]{32}_[0-9a-f]{8}(_[a-z]{1,6})?$';
+
+const PREPARED = new RegExp(PREPARED_NAME);
+
+/**
+ * @param id UUID of the change request
+ * @param key identifies the object within the request
+ */
+export const preparedName = (id: string, key: string): string => `${beginning(id)}${hash('sha256', key).slice(0, 8)}`;
+
+const beginning = (id: string): string => `dps_online_${id.replaceAll('-', '').toLowerCase()}_`;
+
+/** The names of one request, as a PostgreSQL regular expression. */
+export const preparedNamesOf = (id: string): string => `^${beginning(id)}[0-9a-f]{8}(_[a-z]{1,6})?$`;
+
+/** The UUID of the request in a name; null for other names. */
+export function requestOf(name: string): string | null {
+  if (!PREPARED.test(name)) return null;
+  const hex = name.slice('dps_online_'.length, 'dps_online_'.length + 32);
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
 
 /** The schema for copies until their change is applied. */
 export const ROOM: Sql = trash(0);
@@ -168,3 +200,162 @@ export const dropNotes = (copying: Copying): Sql[] => [
   sql`DROP TABLE IF EXISTS ${notedTable(copying)}`,
   sql`DROP TABLE IF EXISTS ${lostTable(copying)}`,
 ];
+
+/* Finds objects of change requests that no longer exist, after a restore or manual changes. */
+
+/** Requests that may still have objects in the database. Their steps are kept until those are gone. */
+export async function requestsInPreparation(db: Queryable): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ request: string }>(
+    `SELECT DISTINCT request::text AS request FROM ${ownTable('service_preparations')}`,
+  );
+  return new Set(rows.map(({ request }) => request));
+}
+
+interface Orphan {
+  /** The UUID of its change request. */
+  request: string;
+  kind: 'constraint' | 'index' | 'trigger' | 'table' | 'function';
+  name: string;
+  /** The statement that drops it. */
+  repair: Sql;
+}
+
+interface Found extends Pick<Orphan, 'kind' | 'name'> {
+  /** Its table, or null. */
+  table: string | null;
+}
+
+/** In an order in which they can be dropped. */
+const FOUND = sql`
+SELECT 'trigger' AS kind, t.tgname::text AS name, c.relname::text AS table
+  FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
+  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+ WHERE n.nspname = $1 AND NOT t.tgisinternal AND t.tgname ~ $2::text
+UNION ALL
+SELECT 'constraint', k.conname::text, c.relname::text
+  FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class c ON c.oid = k.conrelid
+  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+ WHERE n.nspname = $1 AND k.coninhcount = 0 AND k.contype <> 't' AND k.conname ~ $2::text
+UNION ALL
+SELECT 'index', c.relname::text, NULL
+  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+ WHERE n.nspname = $1 AND c.relkind IN ('i', 'I') AND c.relname ~ $2::text
+UNION ALL
+SELECT 'function', proname::text, NULL FROM pg_catalog.pg_proc
+ WHERE pronamespace = pg_catalog.to_regnamespace(${literal(ROOM)})::oid AND proname ~ $2::text
+UNION ALL
+SELECT 'table', relname::text, NULL FROM pg_catalog.pg_class
+ WHERE relnamespace = pg_catalog.to_regnamespace(${literal(ROOM)})::oid AND relkind = 'r' AND relname ~ $2::text`;
+
+/**
+ * In an order in which they can be dropped.
+ * @param schema the managed schema
+ */
+export async function findOrphans(db: Queryable, schema: string): Promise<Orphan[]> {
+  const living = await requestsInPreparation(db);
+  const { rows } = await db.query<Found>(FOUND, [schema, PREPARED_NAME]);
+  return rows.flatMap(({ kind, name, table }) => {
+    const request = requestOf(name);
+    if (request === null || living.has(request)) return [];
+    return [{ request, kind, name, repair: dropping({ kind, name, table }, schema) }];
+  });
+}
+
+function dropping({ kind, name, table }: Found, schema: string): Sql {
+  switch (kind) {
+    case 'constraint':
+      return sql`ALTER TABLE ${qualified(schema, table ?? '')} DROP CONSTRAINT ${ident(name)}`;
+    case 'trigger':
+      return sql`DROP TRIGGER ${ident(name)} ON ${qualified(schema, table ?? '')}`;
+    case 'index':
+      return sql`DROP INDEX CONCURRENTLY ${qualified(schema, name)}`;
+    case 'table':
+      return sql`DROP TABLE ${ROOM}.${ident(name)}`;
+    default:
+      return sql`DROP FUNCTION ${ROOM}.${ident(name)}()`;
+  }
+}
+
+type Cleaning = Pick<StepContext, 'id' | 'session' | 'schema' | 'signal'>;
+
+/** @see PreparationEngine.cleanUp */
+export async function cleanUp(context: Cleaning, waits: LockWaits): Promise<void> {
+  await dropConstraints(context, waits);
+  await dropCopyTriggers(context, waits);
+  await dropCopies(context);
+  await dropIndexes(context);
+}
+
+interface ConstraintRow {
+  table: string;
+  name: string;
+  /** The table that a foreign key references, if it is in the same schema. */
+  other: string | null;
+}
+
+const CONSTRAINTS = sql`
+SELECT t.relname::text AS table, c.conname::text AS name, o.relname::text AS other
+FROM pg_catalog.pg_constraint c JOIN pg_catalog.pg_class t ON t.oid = c.conrelid
+JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace
+LEFT JOIN pg_catalog.pg_class o ON o.oid = c.confrelid AND o.oid <> t.oid AND o.relnamespace = t.relnamespace
+WHERE n.nspname = $1 AND c.conname ~ $2::text AND c.coninhcount = 0 AND c.contype <> 't' ORDER BY 1, 2`;
+
+async function dropConstraints(context: Cleaning, waits: LockWaits): Promise<void> {
+  const { session, schema, id } = context;
+  const { rows } = await session.query<ConstraintRow>(CONSTRAINTS, [schema, preparedNamesOf(id)]);
+  for (const { table, name, other } of rows) {
+    const tables = [table, ...(other === null ? [] : [other])].sort();
+    const locks = tables.map((each) => ({ table: each, lock: 'ACCESS EXCLUSIVE' }) as const);
+    const drop = sql`ALTER TABLE IF EXISTS ${qualified(schema, table)} DROP CONSTRAINT IF EXISTS ${ident(name)}`;
+    await underStrongLocks(context, locks, waits, { under: [drop] });
+  }
+}
+
+const INDEXES: Sql = sql`
+SELECT c.relname::text AS name FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = $1 AND c.relname ~ $2::text AND c.relkind IN ('i', 'I') ORDER BY 1`;
+
+/** Waits for the transactions that use the index, without blocking others. */
+async function dropIndexes({ session, schema, id, signal }: Cleaning): Promise<void> {
+  const { rows } = await session.query<{ name: string }>(INDEXES, [schema, preparedNamesOf(id)]);
+  for (const { name } of rows) {
+    signal.throwIfAborted();
+    await session.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${qualified(schema, name)}`);
+  }
+}
+
+const TRIGGERS = sql`
+SELECT c.relname::text AS table, pg_catalog.array_agg(t.tgname::text ORDER BY t.tgname) AS names
+FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = $1 AND t.tgname ~ $2::text AND NOT t.tgisinternal GROUP BY 1 ORDER BY 1`;
+
+async function dropCopyTriggers(context: Cleaning, waits: LockWaits): Promise<void> {
+  const { session, schema, id } = context;
+  const { rows } = await session.query<{ table: string; names: string[] }>(TRIGGERS, [schema, preparedNamesOf(id)]);
+  for (const { table, names } of rows) {
+    await underStrongLocks(context, [{ table, lock: 'ACCESS EXCLUSIVE' }], waits, {
+      under: names.map((name) => sql`DROP TRIGGER IF EXISTS ${ident(name)} ON ${qualified(schema, table)}`),
+    });
+  }
+}
+
+const IN_ROOM = sql`
+SELECT 'function' AS kind, proname::text AS name FROM pg_catalog.pg_proc
+ WHERE pronamespace = pg_catalog.to_regnamespace(${literal(ROOM)})::oid AND proname ~ $1::text
+UNION ALL
+SELECT 'table', relname::text FROM pg_catalog.pg_class
+ WHERE relnamespace = pg_catalog.to_regnamespace(${literal(ROOM)})::oid AND relname ~ $1::text AND relkind = 'r'`;
+
+/** Without the triggers, nothing uses the copies. The schema is dropped with the last copy. */
+async function dropCopies({ session, id }: Cleaning): Promise<void> {
+  const { rows } = await session.query<{ kind: 'function' | 'table'; name: string }>(IN_ROOM, [preparedNamesOf(id)]);
+  for (const { kind, name } of rows) {
+    const place = sql`${ROOM}.${ident(name)}`;
+    await session.query(
+      kind === 'table' ? sql`DROP TABLE IF EXISTS ${place}` : sql`DROP FUNCTION IF EXISTS ${place}()`,
+    );
+  }
+  const body = sql`BEGIN DROP SCHEMA IF EXISTS ${ROOM}; EXCEPTION WHEN dependent_objects_still_exist THEN NULL; END`;
+  await session.query(sql`DO ${block(body)}`);
+}

@@ -1,10 +1,7 @@
 import type { Queryable } from '../../postgres/pool.js';
-import { tableOfRows, takesLong } from '../../schema/findings/planned-statement.js';
-import { offendingOf } from './offending.js';
-import { type Prepared, preparedOf } from './preparables.js';
-import { stepsOf } from './steps.js';
-import { readTableFacts, type TableFacts } from './table-facts.js';
-import type { Statement } from '../ddl/statement.js';
+import { tableOfRows, takesLong } from '../../schema/findings/model.js';
+import { type Prepared, preparedOf, stepsOf, readTableFacts, type TableFacts } from './steps.js';
+import type { Statement } from '../ddl/step.js';
 import type { DecidedChange, Preparation } from './types.js';
 import type { Warning } from '../../kernel/warning.js';
 import { jsonEqual } from '../../kernel/json.js';
@@ -13,7 +10,31 @@ import { hasColumn, type CollectionNode } from '../../schema/model/state.js';
 import type { Field } from '../../schema/model/model.js';
 import { columnTypeSql } from '../ddl/column.js';
 import { primaryKeyColumns } from '../ddl/create-table.js';
-import { ident } from '../ddl/sql.js';
+import { ident, columnList } from '../ddl/sql.js';
+import { type OffendingRows, offendingRowsOf } from '../refusals/offending-rows.js';
+
+/* Finds the rows that would violate a prepared constraint. */
+
+const STATES = { 'not null': '23502', key: '23505', index: '23505', constraint: '23503', copy: '' } as const;
+
+/** Null if no query can tell more than PostgreSQL's own message. */
+export function offendingOf(
+  { before, after, schema }: DecidedChange,
+  { source }: Statement,
+  { what }: Prepared,
+): OffendingRows | null {
+  const { collection, field } = source;
+  if (field === null || !isOf(what, field)) return null;
+  const details = { sqlstate: STATES[what.kind] };
+  const problem: Problem = { code: 'DATABASE_REFUSED', message: '', collection, field, details };
+  return offendingRowsOf({ problem, before, after, schema });
+}
+
+/** Checks whether the rule concerns one field only. */
+function isOf(what: Prepared['what'], field: string): boolean {
+  if (what.kind === 'key' || what.kind === 'index') return what.definition === columnList([field]);
+  return what.kind === 'not null' || (what.kind === 'constraint' && what.references !== null);
+}
 
 /* Reasons why a statement on a large table cannot be prepared. */
 
@@ -154,7 +175,7 @@ function sentenceOf({ table, what }: Prepared): string {
   }
 }
 
-export interface PlanOptions {
+interface PlanOptions {
   /** Size in bytes of a table that is read quickly. Nothing is prepared on it. */
   smallTable: number;
 }

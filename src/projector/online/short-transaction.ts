@@ -1,9 +1,8 @@
 /** The short transaction: statements that use prepared objects replace slow ones. */
-import type { Statement } from '../ddl/statement.js';
-import { offendingOf } from './offending.js';
-import { type Prepared, preparedOf } from './preparables.js';
-import { type EngineStep, readStep, stepsOf } from './steps.js';
-import type { DecidedChange, PreparationStep, PreparedStatements } from './types.js';
+import type { Statement } from '../ddl/step.js';
+import { offendingOf } from './plan.js';
+import { type Prepared, preparedOf, type EngineStep, readStep, stepsOf } from './steps.js';
+import { type DecidedChange, type PreparationStep, type PreparedStatements, PREPARATION_LOST } from './types.js';
 import { type Sql, block, join, literal, qualified, sql, ident, integer, trash } from '../ddl/sql.js';
 import {
   copyTable,
@@ -14,11 +13,10 @@ import {
   dropNotes,
   dropTriggers,
   followNotes,
+  preparedName,
 } from './copy.js';
-import { PREPARATION_LOST } from './preparation-lost.js';
-import { preparedName } from './names.js';
 import { postgresName } from '../../schema/model/constraint-names.js';
-import { COPY, notePrivileges } from '../ddl/trash/values.js';
+import { COPY, notePrivileges } from '../ddl/trash.js';
 
 /* The short statements that use prepared objects and replace a slow one. */
 

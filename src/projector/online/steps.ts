@@ -1,11 +1,153 @@
-/** The steps that prepare one object, and their members that only this folder reads. */
+/* The steps that prepare one object, and their members that only this folder reads. */
+import { hash } from 'node:crypto';
 import type { Json } from '../../kernel/json.js';
-import type { Statement } from '../ddl/statement.js';
+import type { Statement, Preparable, LockedTable } from '../ddl/step.js';
 import type { OffendingRows } from '../refusals/offending-rows.js';
-import { fromStoredSql, storedSql } from '../ddl/sql.js';
-import { type Prepared, fromStored, toStored, wordOf } from './preparables.js';
-import type { TableFacts } from './table-facts.js';
+import { fromStoredSql, storedSql, sql } from '../ddl/sql.js';
 import type { PreparationStep } from './types.js';
+import { placeText } from '../../schema/model/place.js';
+import type { Queryable } from '../../postgres/pool.js';
+import { partsOf, strongestLocks } from '../ddl/table-locks.js';
+
+/* The parts of a batch that can be prepared, and how they are stored in a step. */
+
+export interface Prepared {
+  table: string;
+  what: Preparable;
+  /** Stable: planning the same change again yields the same key. */
+  key: string;
+}
+
+/** Undefined if nothing of the statement can be prepared. */
+export function preparedOf({ preparable: what, object }: Statement): Prepared | undefined {
+  return what === undefined || object.table === null
+    ? undefined
+    : { table: object.table, what, key: keyOf(object.table, what) };
+}
+
+function keyOf(table: string, what: Preparable): string {
+  if (what.kind === 'not null') return `not null ${placeText({ collection: table, field: what.column })}`;
+  if (what.kind === 'copy')
+    return `copy ${placeText({ collection: table, field: what.column.name })} ${hashOf([what.column, what.key])}`;
+  return `${wordOf(what)} ${placeText({ collection: table, field: what.name })} ${hashOf(what)}`;
+}
+
+const hashOf = (what: unknown): string => hash('sha256', JSON.stringify(what)).slice(0, 8);
+
+/** For display: `check`, `foreign key`, `index` … */
+export function wordOf(what: Preparable): string {
+  switch (what.kind) {
+    case 'constraint':
+      return what.references === null ? 'check' : 'foreign key';
+    case 'key':
+      return what.type === 'UNIQUE' ? 'unique' : 'primary key';
+    case 'index':
+      return what.unique ? 'unique index' : 'index';
+    default:
+      return what.kind;
+  }
+}
+
+function toStored(what: Preparable): Json {
+  const { definition, after } = what as Partial<Extract<Preparable, { kind: 'key' }>>;
+  return {
+    ...what,
+    ...(definition !== undefined && { definition: storedSql(definition) }),
+    ...(after !== undefined && { after: storedSql(after) }),
+  } as unknown as Json;
+}
+
+/** Accepts the output of `toStored`. */
+function fromStored(stored: Json): Preparable {
+  const { definition, after, ...rest } = stored as Record<string, string[]>;
+  return {
+    ...rest,
+    ...(definition !== undefined && { definition: fromStoredSql(definition) }),
+    ...(after !== undefined && { after: fromStoredSql(after) }),
+  } as unknown as Preparable;
+}
+
+/* Facts from the catalog and the statistics about the tables of a change. */
+
+export interface TableFacts {
+  name: string;
+  kind: 'table' | 'partitioned';
+  /** Size of the heap with its partitions; null without statistics. */
+  bytes: number | null;
+  /** PostgreSQL's estimate; null without statistics. */
+  rows: number | null;
+  /** Age of the statistics in seconds; null if the table was never analyzed. */
+  age: number | null;
+  uses: number | null;
+  /** Rows arrive through logical replication. */
+  subscribed: boolean;
+  /** It is a partition or takes part in inheritance: statements on other tables add and remove its rows. */
+  related: boolean;
+  /** Row security policies also apply to its owner. */
+  policed: boolean;
+}
+
+/**
+ * Reading exact file sizes needs a lock that waits for ACCESS EXCLUSIVE; statistics do not. Partitions come from
+ * pg_inherits, because pg_partition_tree locks them.
+ */
+const FACTS = sql`
+SELECT c.relname::text AS name, CASE c.relkind WHEN 'p' THEN 'partitioned' ELSE 'table' END AS kind, p.bytes, p.rows, p.age, p.uses,
+  EXISTS (SELECT FROM pg_catalog.pg_subscription_rel s WHERE s.srrelid = c.oid) AS subscribed,
+  EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE c.oid IN (i.inhrelid, i.inhparent)) AS related, c.relforcerowsecurity AS policed
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace,
+LATERAL (
+  SELECT pg_catalog.sum(CASE WHEN $3 THEN pg_catalog.pg_relation_size(r.oid)
+      WHEN r.reltuples >= 0::real THEN r.relpages::bigint * pg_catalog.current_setting('block_size')::bigint END)::float8 AS bytes,
+    pg_catalog.sum(coalesce(nullif(r.reltuples, (-1)::real), nullif(pg_catalog.pg_stat_get_live_tuples(r.oid), 0::bigint)))::float8 AS rows,
+    extract(epoch FROM now() - pg_catalog.min(greatest(pg_catalog.pg_stat_get_last_analyze_time(r.oid),
+      pg_catalog.pg_stat_get_last_autoanalyze_time(r.oid))))::float8 AS age,
+    pg_catalog.sum(pg_catalog.pg_stat_get_numscans(r.oid) + pg_catalog.pg_stat_get_tuples_inserted(r.oid)
+      + pg_catalog.pg_stat_get_tuples_updated(r.oid) + pg_catalog.pg_stat_get_tuples_deleted(r.oid)
+      + (SELECT coalesce(pg_catalog.sum(pg_catalog.pg_stat_get_numscans(i.indexrelid)), 0)::bigint
+           FROM pg_catalog.pg_index i WHERE i.indrelid = r.oid))::float8 AS uses
+  FROM (${partsOf(sql`c`)}) AS t (oid)
+  JOIN pg_catalog.pg_class r ON r.oid = t.oid AND r.relkind = 'r'
+) p
+WHERE n.nspname = $1 AND c.relname = ANY ($2::text[]) AND c.relkind IN ('r', 'p')`;
+
+export interface Asked {
+  schema: string;
+  tables: readonly string[];
+  /** True if the sizes are exact instead of estimated. */
+  exact: boolean;
+}
+
+/** Keyed by name. Missing tables are left out. */
+export async function readTableFacts(
+  client: Queryable,
+  { schema, tables, exact }: Asked,
+): Promise<ReadonlyMap<string, TableFacts>> {
+  if (tables.length === 0) return new Map();
+  const { rows } = await client.query<TableFacts>(FACTS, [schema, tables, exact]);
+  return new Map(rows.map((row) => [row.name, row]));
+}
+
+/* The tables that a batch locks, and their size. */
+
+export interface LockedTableFacts extends LockedTable {
+  /** Estimated by PostgreSQL; null without statistics. */
+  rows: number | null;
+  bytes: number | null;
+}
+
+/** Each existing table once, by name, with its strongest lock. */
+export async function lockedTables(
+  db: Queryable,
+  { schema, statements }: { schema: string; statements: readonly Statement[] },
+): Promise<LockedTableFacts[]> {
+  const locks = strongestLocks(statements);
+  const facts = await readTableFacts(db, { schema, tables: locks.map(({ table }) => table), exact: false });
+  return locks.map((each) => {
+    const { rows = null, bytes = null } = facts.get(each.table) ?? {};
+    return { ...each, rows, bytes };
+  });
+}
 
 /**
  * How a column becomes NOT NULL: through the constraint itself from PostgreSQL 18 on, or through an equivalent check.

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLocked } from '../../postgres/errors.js';
-import type { LockedTable } from '../ddl/statement.js';
+import type { LockedTable } from '../ddl/step.js';
 import type { Sql } from '../ddl/sql.js';
 import { HOLDERS, type Holder, conflictsOf, lockTables, readHolders, holderKey } from '../ddl/table-locks.js';
 import type { StepContext } from './types.js';

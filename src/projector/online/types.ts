@@ -1,4 +1,4 @@
-/**
+/*
  * The interface between change requests, which decide when to prepare and inform people, and this engine, which knows
  * PostgreSQL. A preparation is planned from a decided change and runs step by step outside its transaction. The short
  * transaction of the change uses it. The runner of change requests calls everything here; nothing here knows events
@@ -11,7 +11,7 @@ import type { Warning } from '../../kernel/warning.js';
 import type { Queryable } from '../../postgres/pool.js';
 import type { LogEvent } from '../../schema/model/events.js';
 import type { State } from '../../schema/model/state.js';
-import type { Statement } from '../ddl/statement.js';
+import type { Statement } from '../ddl/step.js';
 import type { Holder } from '../ddl/table-locks.js';
 
 /** A change that the pipeline decided and planned but has not carried out. */
@@ -145,3 +145,6 @@ export interface PreparationEngine {
    */
   cleanUp(context: Pick<StepContext, 'id' | 'session' | 'schema' | 'signal'>): Promise<void>;
 }
+
+/** The SQLSTATE that the short transaction raises if a prepared object is missing or invalid. */
+export const PREPARATION_LOST = 'DPS02';

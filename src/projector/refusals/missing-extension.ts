@@ -3,7 +3,7 @@ import type { Field } from '../../schema/model/model.js';
 import type { Problem } from '../../kernel/problem.js';
 import type { State } from '../../schema/model/state.js';
 import type { LogEvent } from '../../schema/model/events.js';
-import { type TypeFacts, type TypeLookup, type TypeUse, typeKey, typesUsed } from '../../schema/findings/types-used.js';
+import { type TypeFacts, type TypeLookup, type TypeUse, typeKey, typesUsed } from '../../schema/findings/model.js';
 import { type Sql, join, literal, sql } from '../ddl/sql.js';
 
 const UNDEFINED_OBJECT = '42704';

@@ -1,7 +1,8 @@
-/** Facts about tables that are about to be deleted. None of them is part of the schema. */
+/* Facts about tables that are about to be deleted. None of them is part of the schema. */
 import type pg from 'pg';
 import { type Parameterised, sendBatch } from '../../postgres/exchange.js';
 import type { Queryable } from '../../postgres/pool.js';
+import { type Sql, integer, join, literal, qualified, sql, trash, trashSchemaName } from '../ddl/sql.js';
 
 export interface TrashFacts {
   /** The database's clock. */
@@ -119,4 +120,152 @@ async function readDetails(
   if (tables.length === 0) return new Map();
   const { rows } = await client.query<Details>(DETAILS, [schema, tables]);
   return new Map(rows.map(({ name, ...details }) => [name, details]));
+}
+
+/* Facts about a table before its values are copied, read while no other session can change it. */
+
+export interface ValuesFacts {
+  /** The account may read it. */
+  readable: boolean;
+  partitioned: boolean;
+  /** Tables that inherit from it, at any depth. Their rows also belong to this table but not to its primary key. */
+  heirs: string[];
+  /** Column names. */
+  columns: string[];
+  /** Exact up to the limit, at most one more. Null if not counted. */
+  rows: number | null;
+}
+
+/** The location of a table before the batch: the managed schema, or the trash if the batch restores it. */
+export interface Place {
+  name: string;
+  /** The position of the deletion that moved it to the trash. */
+  position?: number | undefined;
+}
+
+export interface ValuesAsked {
+  schema: string;
+  places: readonly Place[];
+  /** The counting limit. Null skips counting. */
+  most: number | null;
+}
+
+type Found = Omit<ValuesFacts, 'rows'> & { place: number };
+
+const tablesAt = (places: Sql): Sql => sql`
+SELECT w.place, pg_catalog.has_table_privilege(c.oid, 'SELECT') AS readable, c.relkind = 'p' AS partitioned,
+  ARRAY(WITH RECURSIVE heirs AS (
+          SELECT i.inhrelid AS oid FROM pg_catalog.pg_inherits i WHERE i.inhparent = c.oid AND c.relkind = 'r'
+          UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN heirs h ON i.inhparent = h.oid)
+        SELECT h.oid::regclass::text FROM heirs h ORDER BY 1) AS heirs,
+  ARRAY(SELECT a.attname::text FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS columns
+  FROM (VALUES ${places}) AS w (place, schema, name) JOIN pg_catalog.pg_namespace n ON n.nspname = w.schema
+  JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = w.name AND c.relkind IN ('r', 'p')`;
+
+/** Keyed by index. Tables that someone dropped by hand are missing. Call it with the tables locked. */
+export async function readValuesFacts(
+  client: pg.ClientBase,
+  asked: ValuesAsked,
+): Promise<ReadonlyMap<number, ValuesFacts>> {
+  return readFacts(client, asked, async (counted) => {
+    const { rows } = await client.query<CountedRows>(join(counted, sql` UNION ALL `));
+    return rows;
+  });
+}
+
+/** The same without locks. @param ask returns null for a table that cannot be counted in time */
+export async function glanceAtValues(
+  db: Queryable,
+  asked: ValuesAsked,
+  ask: (question: Sql) => Promise<CountedRows | null>,
+): Promise<ReadonlyMap<number, ValuesFacts>> {
+  return readFacts(db, asked, async (questions) => {
+    const counted: CountedRows[] = [];
+    for (const question of questions) {
+      const rows = await ask(question);
+      if (rows !== null) counted.push(rows);
+    }
+    return counted;
+  });
+}
+
+export interface CountedRows {
+  place: number;
+  rows: number;
+}
+
+type Count = (questions: readonly Sql[]) => Promise<CountedRows[]>;
+
+async function readFacts(
+  db: Queryable,
+  { schema, places, most }: ValuesAsked,
+  count: Count,
+): Promise<ReadonlyMap<number, ValuesFacts>> {
+  if (places.length === 0) return new Map();
+  const values = places.map(({ name, position }, index) => {
+    const at = position === undefined ? literal(schema) : trashSchemaName(integer(String(position)));
+    return sql`(${integer(String(index))}, ${at}::text, ${literal(name)})`;
+  });
+  const { rows: found } = await db.query<Found>(tablesAt(join(values, sql`, `)));
+  const counted = found.flatMap(({ place, readable, partitioned, heirs }) => {
+    const at = places[place];
+    const isCounted = readable && !partitioned && heirs.length === 0;
+    return most !== null && isCounted && at !== undefined ? [countOf(schema, at, { place, most })] : [];
+  });
+  const counts = new Map((counted.length > 0 ? await count(counted) : []).map(({ place, rows }) => [place, rows]));
+  return new Map(found.map(({ place, ...facts }) => [place, { ...facts, rows: counts.get(place) ?? null }]));
+}
+
+/** Stops reading a table once the limit is exceeded. */
+function countOf(schema: string, { name, position }: Place, { place, most }: { place: number; most: number }): Sql {
+  const table = position === undefined ? qualified(schema, name) : qualified(trash(position), name);
+  const rows = sql`SELECT FROM ${table} LIMIT ${integer(String(most + 1))}`;
+  return sql`SELECT ${integer(String(place))} AS place, count(*)::int AS rows FROM (${rows}) AS counted`;
+}
+
+/** A column of a table before the batch. */
+export interface ParentColumn {
+  table: string;
+  column: string;
+}
+
+/** A table that inherits from one with such a column, or from one of its heirs. */
+export interface Heir {
+  /** The index of the column that was asked for. */
+  place: number;
+  oid: number;
+  parent: number;
+  /** The table of the column that was asked for. */
+  root: number;
+  /** Null in another PostgreSQL schema. */
+  table: string | null;
+  /** The number of parents that it inherits the column from. Null if it does not have it. */
+  parents: number | null;
+  /** True if it also defines the column itself. */
+  isLocal: boolean | null;
+}
+
+/** At any depth, parents first. Partitions are not listed, because their columns cannot be changed here. */
+export async function readHeirs(db: Queryable, schema: string, columns: readonly ParentColumn[]): Promise<Heir[]> {
+  if (columns.length === 0) return [];
+  const values = columns.map(
+    ({ table, column }, index) => sql`(${integer(String(index))}, ${literal(table)}, ${literal(column)}::name)`,
+  );
+  const { rows } = await db.query<Heir>(sql`
+WITH RECURSIVE roots AS (
+  SELECT w.place, w.column_name, c.oid FROM (VALUES ${join(values, sql`, `)}) AS w (place, table_name, column_name)
+    JOIN pg_catalog.pg_namespace n ON n.nspname = ${literal(schema)}
+    JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = w.table_name AND c.relkind = 'r'),
+heirs AS (
+  SELECT r.place, r.column_name, r.oid AS root, i.inhrelid AS oid, i.inhparent AS parent, 1 AS depth
+    FROM roots r JOIN pg_catalog.pg_inherits i ON i.inhparent = r.oid
+  UNION SELECT h.place, h.column_name, h.root, i.inhrelid, i.inhparent, h.depth + 1
+    FROM heirs h JOIN pg_catalog.pg_inherits i ON i.inhparent = h.oid)
+SELECT h.place, h.oid::int8::float8 AS oid, h.parent::int8::float8 AS parent, h.root::int8::float8 AS root,
+  CASE WHEN n.nspname = ${literal(schema)} THEN c.relname::text END AS "table",
+  a.attinhcount::int AS parents, a.attislocal AS "isLocal"
+  FROM heirs h JOIN pg_catalog.pg_class c ON c.oid = h.oid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+  LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = h.oid AND a.attname = h.column_name AND NOT a.attisdropped
+ ORDER BY h.depth, h.place, 2, 3`);
+  return rows;
 }

@@ -1,7 +1,30 @@
 import type { Problem } from '../../kernel/problem.js';
-import { own } from '../../postgres/own-tables.js';
+import { own, trashSchemaNameSql } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
-import { isThere, shownTime } from './expressions.js';
+import { COPY } from '../ddl/trash.js';
+import { endsOf } from '../../log/lives.js';
+import type { Identity } from '../../schema/model/state.js';
+import { type LogEvent, takenFromTrash } from '../../schema/model/events.js';
+
+/* SQL shared by the queries about the trash. Parameters are expressions. */
+
+/** A time in the format of responses: ISO 8601, in UTC. */
+export const shownTime = (time: string): string =>
+  `pg_catalog.to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/** Aliases of rows with the columns of a deletion. */
+type Deletion = 't' | 'e';
+
+/**
+ * A condition on `c` of pg_class: it is the table that a deletion kept, or the copy of a field's values. A join would
+ * use all of pg_class. Matching by name needs no privilege on the schema.
+ */
+export const isKeptTable = (of: Deletion): string =>
+  `c.relnamespace = (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = ${trashSchemaNameSql(`${of}.position`)})
+   AND c.relname = CASE WHEN ${of}.field IS NULL THEN ${of}.collection ELSE '${COPY}' END`;
+
+/** Checks that it exists, because someone may have dropped it by hand. */
+export const isThere = (of: Deletion): string => `EXISTS (SELECT FROM pg_catalog.pg_class c WHERE ${isKeptTable(of)})`;
 
 export interface TrashEntry {
   /** The position of the event that deleted it. */
@@ -35,7 +58,7 @@ SELECT ${COLUMNS}, e.actor AS deleted_by,
        coalesce(e.data -> 'publications'::text, '[]') AS publications, coalesce(e.data -> 'foreign_keys'::text, '[]') AS foreign_keys
   FROM ${own.trash} t LEFT JOIN LATERAL (SELECT actor, data FROM ${own.events} l WHERE l.position = t.position OFFSET 0) e ON true`;
 
-export interface Page {
+interface Page {
   offset: number;
   limit: number;
 }
@@ -61,7 +84,7 @@ export async function findInTrash(db: Queryable, position: number): Promise<Tras
 }
 
 /** By identity: the trash never contains an object twice. `there`: nobody has dropped it by hand. */
-export async function findIdentities(
+async function findIdentities(
   db: Queryable,
   identities: readonly string[],
 ): Promise<(Omit<TrashEntry, 'deleted_by' | 'publications' | 'foreign_keys'> & { there: boolean })[]> {
@@ -118,4 +141,105 @@ export async function isKept(db: Queryable, { position, field, collection }: Tra
     [position, field, collection],
   );
   return rows[0]?.there === true;
+}
+
+/*
+ * The trash according to the log: deletions that kept something and have not ended since. A database that was created
+ * from its log contains none of it.
+ */
+
+/** Without the members that only a fold or the catalog provides. */
+export interface KeptDeletion extends Omit<TrashEntry, 'identity' | 'rows' | 'bytes'> {
+  /** True if the kept object exists. */
+  there: boolean;
+  /** True if it has expired by the database's clock. */
+  expired: boolean;
+}
+
+/** Checks whether an event kept something. An index has this exact condition. */
+const KEEPS = `e.type IN ('collection.deleted', 'field.deleted') AND e.data ? 'kept_until'::text`;
+
+/** Neither restored nor purged. */
+const IS_OPEN = `NOT EXISTS (SELECT FROM ${own.events} r
+  WHERE r.subject ->> 'kind'::text = 'trash' AND r.subject ->> 'id'::text = e.position::text AND r.position > e.position)`;
+
+const QUESTION = `
+SELECT e.position::float8 AS position, CASE WHEN e.field IS NULL THEN 'collection' ELSE 'field' END AS kind,
+       e.collection, e.field, e.batch, ${shownTime('e.occurred_at')} AS deleted_at,
+       ${shownTime("(e.data ->> 'kept_until'::text)::timestamptz")} AS kept_until, e.actor AS deleted_by,
+       coalesce(e.data -> 'publications'::text, '[]') AS publications, coalesce(e.data -> 'foreign_keys'::text, '[]') AS foreign_keys,
+       ${isThere('e')} AS there, (e.data ->> 'kept_until'::text)::timestamptz <= clock_timestamp() AS expired
+  FROM ${own.events} e WHERE ${KEEPS} AND ${IS_OPEN}`;
+
+export async function allKeptDeletions(db: Queryable): Promise<KeptDeletion[]> {
+  return (await db.query<KeptDeletion>(`${QUESTION} ORDER BY e.position`)).rows;
+}
+
+/** The deletions at these positions, in order. */
+export async function keptDeletions(db: Queryable, positions: readonly number[]): Promise<KeptDeletion[]> {
+  if (positions.length === 0) return [];
+  const asked = `${QUESTION} AND e.position = ANY ($1::bigint[]) ORDER BY e.position`;
+  return (await db.query<KeptDeletion>(asked, [positions])).rows;
+}
+
+/* Finds objects in the trash by identity, whatever their names were. */
+
+interface Returning extends Pick<TrashEntry, 'position' | 'kind' | 'collection' | 'identity'> {
+  /** The log says that the object was kept, but the database was created from that log and does not contain it. */
+  empty: boolean;
+}
+
+/** Ordered by deletion. Objects that someone dropped from the trash by hand are not found. */
+export async function findReturning(db: Queryable, identities: readonly Identity[]): Promise<Returning[]> {
+  const listed = await findIdentities(db, identities);
+  const known = new Set(listed.map(({ identity }) => identity));
+  const found = listed
+    .filter(({ there }) => there)
+    .map(({ position, kind, collection, identity }) => ({ position, kind, collection, identity, empty: false }));
+  const unlisted = await findUnlisted(
+    db,
+    identities.filter((identity) => !known.has(identity)),
+  );
+  return [...found, ...unlisted].sort((a, b) => a.position - b.position);
+}
+
+/** Finds objects that are not in the list, through the events that deleted them. */
+async function findUnlisted(db: Queryable, identities: readonly Identity[]): Promise<Returning[]> {
+  const ended = new Map<number, Identity>();
+  for (const [identity, { position, isOwn }] of await endsOf(db, identities)) if (isOwn) ended.set(position, identity);
+  const deletions = await keptDeletions(db, [...ended.keys()]);
+  return deletions.map(({ position, kind, collection, there }) => {
+    const identity = ended.get(position) as Identity;
+    return { position, kind, collection, identity, empty: !there };
+  });
+}
+
+/* The objects that a plan restores from the trash, and when they expire. */
+
+export interface Return {
+  collection: string;
+  /** Null for a table. */
+  field: string | null;
+  /** The position of the deletion. */
+  position: number;
+  /** ISO 8601. After this time it may be purged. Null if it was purged or is not in the list. */
+  kept_until: string | null;
+}
+
+/** In event order; empty if the events restore nothing. */
+export async function returningBy(db: Queryable, events: readonly LogEvent[]): Promise<Return[]> {
+  const taken = events.flatMap((event) => {
+    if (event.type !== 'collection.created' && event.type !== 'field.created') return [];
+    const { collection, field, data } = event;
+    const restored = takenFromTrash(data);
+    return restored === undefined ? [] : [{ collection, field, position: restored.position }];
+  });
+  if (taken.length === 0) return [];
+  const { rows } = await db.query<{ position: number; kept_until: string }>(
+    `SELECT t.position::float8 AS position, ${shownTime('t.kept_until')} AS kept_until
+       FROM ${own.trash} t WHERE t.position = ANY ($1::bigint[])`,
+    [taken.map(({ position }) => position)],
+  );
+  const until = new Map(rows.map(({ position, kept_until }) => [position, kept_until]));
+  return taken.map((each) => ({ ...each, kept_until: until.get(each.position) ?? null }));
 }

@@ -1,15 +1,16 @@
-/** Writes the trash list service_trash in the transaction of its events. */
-import type { Parameterised } from '../../postgres/exchange.js';
+/* Writes the trash list service_trash in the transaction of its events. */
+import type pg from 'pg';
+import { type Parameterised, sendBatch } from '../../postgres/exchange.js';
 import { own } from '../../postgres/own-tables.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Folding, startFolding } from '../../schema/fold/evolve.js';
-import type { LogEvent, StoredEvent } from '../../schema/model/events.js';
+import { type LogEvent, type StoredEvent, isDeletion } from '../../schema/model/events.js';
 import type { CollectionNode, Identity, State } from '../../schema/model/state.js';
-import { copiedRows } from '../ddl/trash/values.js';
+import { copiedRows } from '../ddl/trash.js';
 import { sql } from '../ddl/sql.js';
-import { isKeptTable } from './expressions.js';
-import { isDeletion } from '../../schema/model/events.js';
-import type { TrashEntry } from './list.js';
+import { isKeptTable, type TrashEntry, type KeptDeletion, allKeptDeletions } from './list.js';
+import { type Point, foldLog, startPoint, type LogLock } from '../../log/fold.js';
+import type { Queryable } from '../../postgres/pool.js';
 
 /** The part of an entry that comes from the events. */
 type Row = Pick<
@@ -17,7 +18,7 @@ type Row = Pick<
   'position' | 'kind' | 'collection' | 'field' | 'identity' | 'batch' | 'deleted_at' | 'kept_until'
 >;
 
-export interface TrashBatch {
+interface TrashBatch {
   before: State;
   events: readonly StoredEvent[];
 }
@@ -39,7 +40,7 @@ SELECT t.position, t.kind, t.collection, t.field, t.identity, t.batch, t.deleted
 const REMOVE = `DELETE FROM ${own.trash} t USING pg_catalog.jsonb_array_elements_text($1::jsonb) AS gone (position) WHERE t.position = gone.position::bigint`;
 
 /** Missing objects are left out. */
-export const insertRows = (rows: readonly Row[]): Parameterised => ({ text: INSERT, values: [JSON.stringify(rows)] });
+const insertRows = (rows: readonly Row[]): Parameterised => ({ text: INSERT, values: [JSON.stringify(rows)] });
 
 /** The entries that a batch adds and removes. Run it after the DDL of the batch. */
 export function* trashStatements({ before, events }: TrashBatch): Resumable<Parameterised[]> {
@@ -89,4 +90,51 @@ function positionsLeft(event: LogEvent): number[] {
   if (event.type !== 'collection.created' && event.type !== 'field.created') return [];
   const { restored } = event.data;
   return restored === undefined ? [] : [restored.position];
+}
+
+/* Rebuilds the trash list from the log: open deletions whose objects still exist. */
+
+export const TRASH_PROJECTION = 'trash';
+
+export interface RebuiltTrash {
+  position: number;
+  /** The number of objects in the trash. */
+  entries: number;
+}
+
+/** The identities of deleted objects up to a point of the log. Only a fold provides them. */
+interface Known {
+  identities: ReadonlyMap<number, Identity>;
+  point: Point;
+}
+
+/** Folds without the log's lock from the first event, and takes it only for the last deletions and the rows. */
+export async function rebuildTrash(pool: pg.Pool, lock: LogLock): Promise<RebuiltTrash> {
+  const known = await follow(pool, { identities: new Map(), point: startPoint() }, await keptAndThere(pool));
+  return lock.underLock(async (client, { head: { position } }) => {
+    const kept = await keptAndThere(client);
+    const { identities } = await follow(client, known, kept);
+    await client.query(`DELETE FROM ${own.trash}`);
+    const rows = kept.map((each) => ({ ...each, identity: identities.get(each.position) as Identity }));
+    await sendBatch(client, [insertRows(rows)]);
+    return { position, entries: rows.length };
+  });
+}
+
+const keptAndThere = async (db: Queryable): Promise<KeptDeletion[]> =>
+  (await allKeptDeletions(db)).filter(({ there }) => there);
+
+/**
+ * Continues along the log from deletion to deletion.
+ * @param kept in order
+ */
+async function follow(db: Queryable, { identities, point }: Known, kept: readonly KeptDeletion[]): Promise<Known> {
+  const found = new Map(identities);
+  let at = point;
+  for (const deletion of kept) {
+    if (found.has(deletion.position)) continue;
+    at = await foldLog(db, at, { upTo: deletion.position - 1 });
+    found.set(deletion.position, identityOf(deletion, at.state.collections.get(deletion.collection)));
+  }
+  return { identities: found, point: at };
 }

@@ -1,18 +1,134 @@
-/** Compares a collection of the fold with a table of the catalog. */
-import { hasColumn, memberKey, type CollectionNode, type State, extrasOf } from '../../schema/model/state.js';
+/* Compares a collection of the fold with a table of the catalog. */
+import {
+  hasColumn,
+  memberKey,
+  type CollectionNode,
+  type State,
+  extrasOf,
+  type ColumnField,
+} from '../../schema/model/state.js';
 import type { CatalogColumn, CatalogTable, CatalogConstraint, CatalogIndex } from '../catalog/model.js';
 import type { CatalogObjects } from '../catalog/objects.js';
-import type { SpelledColumn } from './column-spellings.js';
-import { compareColumn } from './compare-column.js';
+import type { SpelledColumn } from './equivalent-definitions.js';
 import type { Difference } from './difference.js';
 import { type Json, jsonEqual } from '../../kernel/json.js';
-import type { Need } from '../../schema/model/extras.js';
-import { needLabel } from '../../schema/model/needs.js';
+import { type Need, isIdentity } from '../../schema/model/extras.js';
+import { needLabel } from '../../schema/model/order.js';
 import { needsOf, sequenceOptions } from '../adopt/needs.js';
 import { isSystemCollection } from '../../schema/model/system-collections.js';
 import { needsUnique } from '../ddl/column.js';
 import { type ForeignKeyRelation, hasForeignKey, primaryKeyColumns, referencedColumns } from '../ddl/create-table.js';
 import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
+import type { ColumnSchema } from '../../schema/model/model.js';
+import { columnType, defaultFromCatalog } from '../../schema/normal-form/index.js';
+
+/* Compares a field of the fold with a column of the catalog. */
+
+type Member = Pick<Difference, 'member' | 'expected' | 'found'>;
+
+interface How {
+  /** PostgreSQL's spelling of the stored definition, if it was determined. */
+  spelled: SpelledColumn | undefined;
+  /** Checks whether the default or generation expression is unmanaged. */
+  isUnmanaged: (kind: 'default' | 'generated') => boolean;
+}
+
+/** Returns each differing member once. Indexes and constraints are compared with the table. */
+function compareColumn(field: ColumnField, column: CatalogColumn, { spelled, isUnmanaged }: How): Member[] {
+  const { schema } = field;
+  const members: [string, Json, Json][] = [
+    ['schema.data_type', columnType(schema), typeOf(column, columnType(schema), spelled)],
+    ['schema.is_nullable', schema.is_nullable, column.nullable],
+    ...(isUnmanaged('default') ? [] : [defaultMember(field, column, spelled)]),
+    ['schema.has_auto_increment', expectedCounting(schema), countsOnItsOwn(column)],
+    ...(isUnmanaged('generated') ? [] : [generationMember(field, column, spelled)]),
+    ['schema.comment', schema.comment, column.comment],
+    ['not null name', ...notNullNames(schema, column)],
+    ['collation', ...collations(schema, column, spelled)],
+  ];
+  return members
+    .filter(([, expected, found]) => !jsonEqual(expected, found))
+    .map(([member, expected, found]) => ({ member, expected, found }));
+}
+
+/** Checks whether only the texts differ, so that PostgreSQL may spell both alike. */
+export function mayBeSpelled(field: ColumnField, column: CatalogColumn): boolean {
+  const { generation_expression: generated, extras } = field.schema;
+  const type = columnType(field.schema);
+  const pairs: [string | null | undefined, string | null | undefined][] = [
+    [type, typeOf(column, type, undefined)],
+    [extras?.default, column.default],
+    [generated, column.generated?.expression],
+  ];
+  const isOther = pairs.some(([ours, there]) => ours != null && there != null && ours !== there);
+  // PostgreSQL stores no default for the NULL of a type that is no domain.
+  if (column.default === null && /\bnull\b/i.test(extras?.default ?? '')) return true;
+  return isOther || (extras?.collation !== undefined && extras.collation !== column.collation);
+}
+
+/** format_type qualifies a type outside the search path. For a type of an extension the schema is irrelevant. */
+function typeOf({ type, builtIn }: CatalogColumn, expected: string, spelled: SpelledColumn | undefined): string {
+  if (spelled?.type === type) return expected;
+  return !builtIn && type.endsWith(`.${expected}`) ? expected : type;
+}
+
+/** A default stored as SQL is compared as SQL. */
+function defaultMember(
+  field: ColumnField,
+  column: CatalogColumn,
+  spelled: SpelledColumn | undefined,
+): [string, Json, Json] {
+  const { default_value: value, extras } = field.schema;
+  if (extras?.default === undefined) return ['schema.default_value', value, defaultOf(field, column)];
+  if (spelled !== undefined && column.default === spelled.default) return ['schema.default_value', null, null];
+  return ['schema.default_value', { sql: extras.default }, column.default === null ? null : { sql: column.default }];
+}
+
+/** A default without a normal form is reported in PostgreSQL's spelling, marked as SQL. */
+function defaultOf({ type, schema }: ColumnField, column: CatalogColumn): Json {
+  if (column.default === null) return null;
+  const value = defaultFromCatalog(type, schema, column.default);
+  return value === undefined ? { sql: column.default } : value;
+}
+
+/** The name of a NOT NULL constraint is compared only if the log records it and the server has such names. */
+function notNullNames({ extras }: ColumnSchema, { notNull }: CatalogColumn): [Json, Json] {
+  const expected = extras?.not_null_name ?? null;
+  return expected === null || notNull === null ? [null, null] : [expected, notNull.name];
+}
+
+function collations(
+  { extras }: ColumnSchema,
+  { collation }: CatalogColumn,
+  spelled: SpelledColumn | undefined,
+): [Json, Json] {
+  const expected = extras?.collation ?? null;
+  return spelled !== undefined && spelled.collation === collation ? [null, null] : [expected, collation];
+}
+
+function expectedCounting(schema: ColumnSchema): Json {
+  return isIdentity(schema) && schema.extras?.identity === 'always' ? 'always' : isIdentity(schema);
+}
+
+/** The service never creates GENERATED ALWAYS AS IDENTITY, because it would reject explicit keys. */
+function countsOnItsOwn({ identity }: CatalogColumn): Json {
+  return identity === 'always' ? 'always' : identity !== null;
+}
+
+/** Equal expressions are displayed alike, whatever PostgreSQL's spelling is. */
+function generationMember(
+  { schema }: ColumnField,
+  { generated }: CatalogColumn,
+  spelled: SpelledColumn | undefined,
+): [string, Json, Json] {
+  const member = 'schema.generation_expression';
+  const ours = schema.generation_expression;
+  if (generated === null) return [member, ours, null];
+  const kind = schema.extras?.virtual === true ? 'virtual' : 'stored';
+  const same =
+    (generated.expression === spelled?.generated || generated.expression === ours) && generated.kind === kind;
+  return [member, ours, same ? ours : `${generated.expression} ${generated.kind.toUpperCase()}`];
+}
 
 /* Compares constraints and indexes with the catalog, by name, as small documents. */
 
@@ -154,7 +270,7 @@ function toIndexShape(index: CatalogIndex, node: CollectionNode): Named {
 
 /* Compares partitioning and the objects that tables use with the catalog. */
 
-type Member = Pick<Difference, 'field' | 'member' | 'expected' | 'found'>;
+type TableMember = Pick<Difference, 'field' | 'member' | 'expected' | 'found'>;
 
 interface Context {
   state: State;
@@ -163,10 +279,10 @@ interface Context {
 }
 
 /** Returns the differing members. Shared objects are compared for each table. */
-function compareExtras(node: CollectionNode, table: CatalogTable, context: Context): Member[] {
+function compareExtras(node: CollectionNode, table: CatalogTable, context: Context): TableMember[] {
   const extras = extrasOf(node);
   const parent = table.partitionOf && { table: table.partitionOf.table, bound: table.partitionOf.bound };
-  const members: Member[] = [
+  const members: TableMember[] = [
     { member: 'partition_by', expected: extras.partition_by ?? null, found: table.partitionKey },
     { member: 'partition_of', expected: extras.partition_of ?? null, found: parent },
   ].filter(({ expected, found }) => !jsonEqual(expected, found));
@@ -177,7 +293,7 @@ function compareExtras(node: CollectionNode, table: CatalogTable, context: Conte
 }
 
 /** @param found the objects that the table uses; extra ones are reported through their columns */
-function compareNeed(need: Need, found: readonly Need[], objects: CatalogObjects): Member[] {
+function compareNeed(need: Need, found: readonly Need[], objects: CatalogObjects): TableMember[] {
   const other = found.find((each) => needLabel(each) === needLabel(need)) ?? unused(need, objects);
   if (jsonEqual(need, other)) return [];
   return [{ member: needLabel(need), expected: { ...need }, found: other === undefined ? null : { ...other } }];
@@ -196,8 +312,8 @@ function unused(need: Need, { extensions, sequences, collations, typeNames }: Ca
 }
 
 /** Compares identity sequences. Their names are compared only if the log records them. */
-function compareSequences(node: CollectionNode, table: CatalogTable, { sequences }: CatalogObjects): Member[] {
-  return table.columns.flatMap((column): Member[] => {
+function compareSequences(node: CollectionNode, table: CatalogTable, { sequences }: CatalogObjects): TableMember[] {
+  return table.columns.flatMap((column): TableMember[] => {
     const field = node.fields.get(column.name);
     const { identity, sequence: owned } = column;
     const sequence = identity !== null && owned !== null ? sequences.get(owned.name) : undefined;
@@ -212,7 +328,7 @@ function compareSequences(node: CollectionNode, table: CatalogTable, { sequences
 }
 
 /** The context of a comparison. */
-export interface Comparison {
+interface Comparison {
   state: State;
   /** The managed schema. */
   schema: string;

@@ -6,17 +6,12 @@ import { type ColumnField, hasColumn, type CollectionNode, type State, byName } 
 import type { CatalogTable } from '../catalog/model.js';
 import { readObjects } from '../catalog/objects.js';
 import { readCatalog } from '../catalog/read.js';
-import { mayBeSpelled } from './compare-column.js';
-import { compareTable } from './compare-table.js';
-import { verifyAccounts } from './accounts.js';
-import { verifyChanges } from './change-requests.js';
+import { mayBeSpelled, compareTable } from './compare-table.js';
+import { verifyAccounts, verifyChanges, verifyMetadata, verifyTrash } from './rows.js';
 import type { Difference } from './difference.js';
-import { spelledColumns } from './column-spellings.js';
-import { requestsInPreparation } from '../online/orphans.js';
+import { spelledColumns, withoutEquivalent } from './equivalent-definitions.js';
+import { requestsInPreparation } from '../online/copy.js';
 import { pendingIndexes } from './pending-indexes.js';
-import { verifyMetadata } from './metadata.js';
-import { verifyTrash } from './trash.js';
-import { withoutEquivalent } from './equivalent-definitions.js';
 
 export type { Difference } from './difference.js';
 

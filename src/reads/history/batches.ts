@@ -1,9 +1,8 @@
 /** Accepted commands: who, when, why, and a one-line summary. */
 import type { Queryable } from '../../postgres/pool.js';
 import type { Cause, EventType } from '../../schema/model/events.js';
-import { type EventFilter, conditionOf } from './filter.js';
+import { type EventFilter, conditionOf, EVENT_TYPES } from './filter.js';
 import { own } from '../../postgres/own-tables.js';
-import { EVENT_TYPES } from './event-types.js';
 
 /* Summarises a batch in one line. */
 

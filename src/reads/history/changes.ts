@@ -1,13 +1,20 @@
-/**
+/*
  * Returns the changes of batches as whole documents. A client that has the documents at one position can move to the
  * next or previous one without another request.
  */
-import { runYielding } from '../../kernel/event-loop.js';
+import { runYielding, createTimeSlice } from '../../kernel/event-loop.js';
 import { type Point, foldPage } from '../../log/fold.js';
-import { readEventPages } from '../../log/read.js';
+import { readEventPages, type EventText, selectEventTexts } from '../../log/read.js';
 import type { Queryable } from '../../postgres/pool.js';
-import { collectionsChanged } from '../../schema/fold/event-schemas.js';
-import { type State, type CollectionNode, type Identity, memberKey, relationsTo } from '../../schema/model/state.js';
+import { collectionsChanged, touchedBy } from '../../schema/fold/event-schemas.js';
+import {
+  type State,
+  type CollectionNode,
+  type Identity,
+  memberKey,
+  relationsTo,
+  initialState,
+} from '../../schema/model/state.js';
 import { type Batch, type BatchSelection, readBatches } from './batches.js';
 import type { TimeTravel } from './time-travel.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -21,6 +28,13 @@ import {
   collectionDocumentOf,
   fieldDocumentOf,
 } from '../../schema/snapshot/documents.js';
+import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';
+import { evolve } from '../../schema/fold/evolve.js';
+import { type SchemaChange, renamedWithin } from '../../schema/fold/rename-events.js';
+import { readEvent, type RawEvent } from '../../schema/fold/upcasting.js';
+import { type Life, livesOf, spansIn } from '../../log/lives.js';
+import { withinSpans } from './filter.js';
+import { isRename } from '../../schema/model/events.js';
 
 /* Pairs the documents of two states by identity, so that a rename appears as a change. */
 
@@ -230,7 +244,7 @@ function comparing(batches: readonly Batch[], shown: Shown) {
   };
 }
 
-export interface Shown {
+interface Shown {
   /** In order of position. */
   readonly batches: readonly ChangedBatch[];
   /** @returns true if there may be room for the next batch */
@@ -262,3 +276,59 @@ export function createShown(order: BatchSelection['order']): Shown {
 }
 
 const documentsOf = (batch: ChangedBatch | undefined): number => (batch?.changes ? countOf(batch.changes) : 0);
+
+/* The history of one collection under all its names: its events, each with the resulting diff. */
+
+export interface CollectionEvent extends EventText {
+  /** The change of the event as a diff. */
+  diff: SchemaDiff;
+}
+
+export interface CollectionHistory {
+  /** In order. */
+  events: CollectionEvent[];
+  /** Lives of all collections that ever had the name. */
+  lives: Life[];
+}
+
+export interface CollectionHistoryOptions {
+  collection: string;
+  /** Exclusive. */
+  after: number;
+  limit: number;
+}
+
+/**
+ * Only events of the collection and renames of objects it references can change it, so only those are read.
+ * @returns undefined if no collection ever had the name
+ */
+export async function readCollectionHistory(
+  db: Queryable,
+  travel: TimeTravel,
+  options: CollectionHistoryOptions,
+): Promise<CollectionHistory | undefined> {
+  const { collection, after, limit } = options;
+  const lives = await livesOf(db, collection);
+  if (lives.length === 0) return undefined;
+  const values: unknown[] = [after];
+  const where = `e.position > $1 AND ${withinSpans(lives.flatMap(spansIn), values)}`;
+  const texts = await selectEventTexts(db, { where, values, order: 'asc', limit });
+  const [first] = texts;
+  if (first === undefined) return { events: [], lives };
+  let state = after === 0 ? initialState() : (await travel.at(first.position - 1)).state;
+  const events: CollectionEvent[] = [];
+  const slice = createTimeSlice();
+  for (const event of texts) {
+    // One event may contain a collection with thousands of fields.
+    if (slice.isOver()) await slice.yield();
+    const placed = readEvent(JSON.parse(event.text) as RawEvent) as SchemaChange;
+    const before = state;
+    state = evolveWithin(before, placed);
+    events.push({ ...event, diff: await runYielding(diffStates(before, state, touchedBy(placed)), slice) });
+  }
+  return { events, lives };
+}
+
+/** Other objects that an event changes may be missing from this partial state. */
+const evolveWithin = (state: State, event: SchemaChange): State =>
+  isRename(event) ? renamedWithin(state, event) : evolve(state, event);

@@ -1,25 +1,27 @@
 /** The difference between two points in time as a diff, with the costs of applying it. */
 import type { Queryable } from '../../postgres/pool.js';
 import { planBatch } from '../../projector/ddl/plan.js';
-import { judgedFindings } from '../../projector/findings/index.js';
+import { judgedFindings } from '../../projector/findings.js';
 import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';
 import { withOrigins } from '../../schema/diff/origins.js';
 import { changeProblems } from '../../schema/invariants/index.js';
 import type { Problem } from '../../kernel/problem.js';
-import { isReplacedField } from '../../schema/transition/removed-objects.js';
+import { isReplacedField } from '../../schema/transition/context.js';
 import { snapshotHash } from '../../schema/snapshot/snapshot.js';
 import { type State, getField, type Identity } from '../../schema/model/state.js';
-import { comingAgain } from '../../schema/transition/coming-again.js';
-import { fitting } from '../../schema/transition/fitting-trash.js';
-import { restoringTransition, type InTrash } from '../../schema/transition/restoring-transition.js';
+import {
+  comingAgain,
+  fitting,
+  restoringTransition,
+  type InTrash,
+} from '../../schema/transition/restoring-transition.js';
 import { type Finding, withoutPlaces } from '../../schema/findings/index.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { namesMentioned } from './names-mentioned.js';
-import { returnsOf } from './returns.js';
-import { rowsInTheWay } from './rows-in-the-way.js';
+import { namesMentioned, returnsOf } from './returns.js';
+import { rowsInTheWay } from './rows-before.js';
 import type { TimeTravel } from './time-travel.js';
-import { findReturning } from '../../projector/trash/by-identity.js';
+import { findReturning } from '../../projector/trash/list.js';
 
 /* Finds objects by identity in the trash, and returns them as they were when they were deleted. */
 

@@ -1,6 +1,12 @@
-/** Converts an event filter to a condition with parameters. */
+/* Converts an event filter to a condition with parameters. */
 import { type NameSpan, spansOf } from '../../log/lives.js';
 import type { Queryable } from '../../postgres/pool.js';
+import { EVENT_KINDS } from '../../schema/fold/event-schemas.js';
+import type { EventType } from '../../schema/model/events.js';
+
+/* All event types, collections first, because a batch summary begins with the most important change. */
+
+export const EVENT_TYPES = Object.keys(EVENT_KINDS) as [EventType, ...EventType[]];
 
 export interface EventFilter {
   /** The collection that has this name, under all names of its life. */

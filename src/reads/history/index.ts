@@ -1,31 +1,33 @@
 /** Reads for auditors: the log itself, and the schema at any point in time. */
 import { isInLog } from '../../log/divergence.js';
 import { exportedLines } from '../../log/documents.js';
-import { type EventText, readEventTexts, selectEventTexts } from '../../log/event-text.js';
+import { type EventText, readEventTexts, selectEventTexts } from '../../log/read.js';
 import type { Queryable } from '../../postgres/pool.js';
 import type { Identity } from '../../schema/model/state.js';
 import type { InTrash } from '../../schema/transition/restoring-transition.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Point } from '../../log/fold.js';
 import type { Store } from '../state-store.js';
-import type { StoredFolds } from '../stored-folds/index.js';
+import type { StoredFolds } from '../stored-folds.js';
 import { type Batch, type BatchSelection, readBatches } from './batches.js';
-import { type ChangedBatches, readChanges } from './changes.js';
+import {
+  type ChangedBatches,
+  readChanges,
+  type CollectionHistory,
+  type CollectionHistoryOptions,
+  readCollectionHistory,
+} from './changes.js';
 import type { Problem } from '../../kernel/problem.js';
 import { type Difference, differenceBetween, obstaclesBetween, inTrash } from './difference.js';
 import { type EventFilter, conditionOf } from './filter.js';
-import { type CollectionHistory, type CollectionHistoryOptions, readCollectionHistory } from './collection-history.js';
-import { type Moment, isReached, positionAt, positionBefore } from './moment.js';
-import { type NamesChanged, namesMentioned } from './names-mentioned.js';
-import { type Plan, returnsOf } from './returns.js';
+import { type Moment, isReached, positionAt, positionBefore, createTimeTravel } from './time-travel.js';
+import { type NamesChanged, namesMentioned, type Plan, returnsOf } from './returns.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import type { Planned } from './rows-before.js';
-import { rowsInTheWay } from './rows-in-the-way.js';
+import { type Planned, rowsInTheWay } from './rows-before.js';
 import { scriptOf } from './script.js';
 import { type Tail, createTail } from './tail.js';
-import { createTimeTravel } from './time-travel.js';
 import { type LogVerification, verifyLog } from '../../log/verify-log.js';
-import { shareNext } from '../../kernel/share-next.js';
+import { shareNext } from '../../kernel/memoize.js';
 
 export interface History {
   /** Returns matching events in order of position, and one more than `limit` if there are more. */

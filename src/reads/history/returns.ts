@@ -1,4 +1,4 @@
-/**
+/*
  * Warns about objects that a plan recreates: with their rows from the trash (`DATA_RESTORED`), or empty
  * (`DATA_NOT_RESTORED`).
  */
@@ -7,7 +7,7 @@ import type { Queryable } from '../../postgres/pool.js';
 import { createTimeSlice, runYielding } from '../../kernel/event-loop.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Warning } from '../../kernel/warning.js';
-import { COPY, countValues } from '../../projector/ddl/trash/values.js';
+import { COPY, countValues } from '../../projector/ddl/trash.js';
 import { type Sql, integer, qualified, sql, trash } from '../../projector/ddl/sql.js';
 import { formerNames } from '../../schema/fold/former-names.js';
 import {
@@ -18,10 +18,114 @@ import {
   isAdopted,
 } from '../../schema/model/events.js';
 import { type State, memberKey, primaryKeyOf } from '../../schema/model/state.js';
-import type { ComingAgain } from '../../schema/transition/coming-again.js';
-import { type End, endsOf } from '../../log/life-ends.js';
-import { TIME_TO_COUNT, askedWithin } from '../../projector/catalog/asked-within.js';
-import { comesEmpty, emptied, goneNow, notRestoredByName } from './not-restored.js';
+import type { ComingAgain } from '../../schema/transition/restoring-transition.js';
+import { type End, endsOf } from '../../log/lives.js';
+import { TIME_TO_COUNT, askedWithin, functionWarnings, functionsNaming } from '../../projector/catalog/table-facts.js';
+import { renamesBetween } from '../../schema/transition/renames.js';
+import { stillUsed } from '../../schema/transition/still-used.js';
+import { own } from '../../postgres/own-tables.js';
+
+/* Finds remaining uses of names that a plan removes, in members that the service ignores and in database functions. */
+
+export interface NamesChanged {
+  before: State;
+  after: State;
+  /** Collections that may differ, by the names in both states. */
+  touched: Iterable<string>;
+}
+
+/** Warns about each use of a name that an object loses. Runs no query if no name changes. */
+export async function namesMentioned(db: Queryable, { before, after, touched }: NamesChanged): Promise<Warning[]> {
+  const renames = await runYielding(renamesBetween(before, after, touched));
+  const names = [renames.collections, ...renames.fields.values()].flatMap((each) => [...each.keys()]);
+  const functions = await functionsNaming(db, [...new Set(names)]);
+  return [...(await runYielding(stillUsed(after, renames))), ...functionWarnings(functions)];
+}
+
+/*
+ * Warns about objects that a plan recreates under a former name without known identity. They are empty, which may
+ * surprise the client.
+ */
+
+interface Gone {
+  collection: string;
+  field: string | null;
+  /** Position of the event that deleted it. */
+  position: number;
+}
+
+type Name = Pick<Gone, 'collection' | 'field'>;
+
+const TABLES = `
+  SELECT d.collection, NULL AS field, pg_catalog.max(d.position) AS position
+    FROM ${own.events} d
+   WHERE d.type = 'collection.deleted' AND d.collection = ANY ($1)
+     AND EXISTS (SELECT FROM ${own.events} c
+                  WHERE c.collection = d.collection AND c.type IN ('collection.created', 'collection.adopted')
+                    AND c.position < d.position AND pg_catalog.jsonb_typeof(c.data #> '{collection,schema}'::text[]) = 'object')
+   GROUP BY d.collection`;
+
+const COLUMNS = `
+  SELECT d.collection, d.field, pg_catalog.max(d.position) AS position
+    FROM pg_catalog.jsonb_to_recordset($2) AS w (collection text, field text)
+    JOIN ${own.events} d ON d.collection = w.collection AND d.field = w.field AND d.type = 'field.deleted'
+   WHERE EXISTS (SELECT FROM ${own.events} c
+                  WHERE c.collection = d.collection AND c.position < d.position
+                    AND (c.type = 'field.created' AND c.field = d.field
+                           AND pg_catalog.jsonb_typeof(c.data #> '{field,schema}'::text[]) = 'object'
+                         OR c.type IN ('collection.created', 'collection.adopted')
+                           AND pg_catalog.jsonb_path_exists(c.data, '$.fields[*] ? (@.field == $name && @.schema != null)',
+                                                 pg_catalog.jsonb_build_object('name', d.field))))
+   GROUP BY d.collection, d.field`;
+
+/** Warns about each name under which an object with data was deleted. */
+async function notRestoredByName(
+  db: Queryable,
+  made: readonly Name[],
+): Promise<ReadonlyMap<string, readonly Warning[]>> {
+  const tables = made.flatMap(({ collection, field }) => (field === null ? [collection] : []));
+  const columns = made.flatMap(({ collection, field }) => (field === null ? [] : [{ collection, field }]));
+  if (made.length === 0) return new Map();
+  const { rows } = await db.query<Gone>(`${TABLES} UNION ALL ${COLUMNS}`, [tables, JSON.stringify(columns)]);
+  return new Map(
+    rows.map((gone) => [
+      gone.field === null ? gone.collection : memberKey(gone.collection, gone.field),
+      [comesEmpty(gone, gone.position)],
+    ]),
+  );
+}
+
+/** The warning about an object that was deleted at a position. */
+function comesEmpty({ collection, field }: Name, position: number): Warning {
+  const message =
+    field === null
+      ? `create table ${collection}: it comes back empty; the items it held went with position ${position}`
+      : `add column ${field} to ${collection}: it comes back empty; the values it held went with position ${position}`;
+  return { code: 'DATA_NOT_RESTORED', collection, ...(field !== null && { field }), message };
+}
+
+/** The warning about an object whose data the trash lacks because the database was created from its log. */
+function emptied({ collection, field }: Name, position: number): Warning {
+  const what = field === null ? `restore table ${collection}` : `restore column ${field} of ${collection}`;
+  const message = `${what}: it comes back empty; this database was made from its log, and has nothing of what position ${position} left in the trash`;
+  return { code: 'DATA_NOT_RESTORED', collection, ...(field !== null && { field }), message };
+}
+
+/** Warnings about objects that the events restore without data. */
+export function emptiedBy(events: readonly LogEvent[]): Warning[] {
+  return events.flatMap((event) => {
+    if (event.type !== 'collection.created' && event.type !== 'field.created') return [];
+    const { collection, field } = event;
+    const { restored } = event.data;
+    return restored?.empty === true ? [emptied({ collection, field }, restored.position)] : [];
+  });
+}
+
+/** The warning about an object that is deleted first. */
+function goneNow({ collection, field }: Name): Warning {
+  const message = `recreate ${collection}.${field}: it comes back empty; the values it holds are deleted first`;
+  return { code: 'DATA_NOT_RESTORED', collection, ...(field !== null && { field }), message };
+}
 
 export interface Plan {
   /** The state that the plan starts from. */

@@ -8,7 +8,7 @@ import { nameOwnSchema, ownTable } from '../../postgres/own-tables.js';
 import { hasForeignKey } from '../../projector/ddl/create-table.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/model/system-collections.js';
 import { type State, initialState } from '../../schema/model/state.js';
-import type { Statement } from '../../projector/ddl/statement.js';
+import type { Statement } from '../../projector/ddl/step.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { transition } from '../../schema/transition/transition.js';
 import { bytes } from '../../kernel/bytes.js';

@@ -2,7 +2,7 @@
  * Streams the log to any number of followers at the cost of one. They share pages, and only one page is read at a time.
  * The store, which learns of the commits of all processes, announces new events.
  */
-import { type EventText, readEventTexts } from '../../log/event-text.js';
+import { type EventText, readEventTexts } from '../../log/read.js';
 import type { Queryable } from '../../postgres/pool.js';
 import type { Store } from '../state-store.js';
 

@@ -1,5 +1,5 @@
 /** Decides which approvals count: those of the current plan, by users who may approve now. */
-import type { Policy } from '../policy/index.js';
+import type { Policy } from '../policy.js';
 import type { Approval, ChangeRequest } from './model.js';
 
 /** The part of the policy about approvers. */

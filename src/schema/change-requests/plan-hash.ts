@@ -4,8 +4,7 @@
  * relation ids, so the same change has the same hash on every server and day.
  */
 import { createHash } from 'node:crypto';
-import { canonicalJson } from '../../kernel/canonical.js';
-import { canonicalPieces, createCanonicalWriter } from '../../kernel/canonical-writer.js';
+import { canonicalJson, canonicalPieces, createCanonicalWriter } from '../../kernel/canonical.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type SchemaDiff, diffStates } from '../diff/diff.js';
 import { type Entry, type NameMember, isRenameEntry, isWhole } from '../diff/entries.js';

@@ -1,7 +1,7 @@
 /** Compares the current schema with a submitted snapshot, for POST /schema/diff. */
 import { type SchemaDiff, diffStates } from '../diff/diff.js';
 import { importSnapshot } from '../import/import-snapshot.js';
-import type { Instance } from '../import/context.js';
+import type { Instance } from '../import/reading.js';
 import { isObject } from '../../kernel/json.js';
 import {
   type Problem,
@@ -17,18 +17,17 @@ import { SNAPSHOT_VERSION, VENDOR, snapshotHash } from '../snapshot/snapshot.js'
 import { type State, getField, getRelation, primaryKeyOf } from '../model/state.js';
 import { type Resumable, pausingEvery } from '../../kernel/resumable.js';
 import { REFERABLE_SYSTEM_COLLECTIONS, isSystemCollection } from '../model/system-collections.js';
-import type { SnapshotParts } from './submitted-documents.js';
+import { type SnapshotParts, snapshotPlaces } from './submitted-documents.js';
 import { type DesiredState, desiredState } from './desired-state.js';
 import type { Warning } from '../../kernel/warning.js';
 import { locate } from '../../kernel/locate.js';
-import { renameProblems } from '../invariants/renames.js';
+import { renameProblems } from '../invariants/names.js';
 import { withRenames, type Renames } from '../transition/renames.js';
 import { composedFault, withComposedNames, checkName } from '../normal-form/names.js';
 import { looksRenamed } from './looks-renamed.js';
-import { snapshotPlaces } from './places.js';
 import { inverse } from '../../kernel/inverse.js';
 import type { Names } from '../fold/replace-names.js';
-import { quoted } from '../../kernel/quoted.js';
+import { quoted } from '../../kernel/text.js';
 
 /*
  * Reads `renamed_from`, the former name of a collection or field in a submitted snapshot. It is an instruction and

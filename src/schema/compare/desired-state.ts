@@ -14,11 +14,8 @@ import {
   withNamedType,
   relationSteps,
 } from '../normal-form/index.js';
-import { snapshotPlaces } from './places.js';
-import { locate } from '../../kernel/locate.js';
-import { MAX_PROBLEMS, type Result, invalid, ok, refuse } from '../../kernel/problem.js';
-import { type FieldDocument, collectionDocumentOf, fieldDocumentsOf } from '../snapshot/documents.js';
 import {
+  snapshotPlaces,
   type Collecting,
   type Documents,
   type SnapshotParts,
@@ -26,6 +23,9 @@ import {
   key,
   relationDocuments,
 } from './submitted-documents.js';
+import { locate } from '../../kernel/locate.js';
+import { MAX_PROBLEMS, type Result, invalid, ok, refuse } from '../../kernel/problem.js';
+import { type FieldDocument, collectionDocumentOf, fieldDocumentsOf } from '../snapshot/documents.js';
 import { type CollectionNode, type State, getField, getRelation } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
 

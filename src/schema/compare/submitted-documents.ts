@@ -1,10 +1,56 @@
-/** The documents of a submitted snapshot by name. */
+/* The documents of a submitted snapshot by name. */
 import { isObject } from '../../kernel/json.js';
 import { relationEnds } from '../normal-form/index.js';
-import type { Place, Places } from '../../kernel/locate.js';
+import { type Place, type Places, documentPlace } from '../../kernel/locate.js';
 import { MAX_PROBLEMS, type Path, type Problem, invalid } from '../../kernel/problem.js';
 import { type Resumable, pausingEvery } from '../../kernel/resumable.js';
 import { isSystemCollection } from '../model/system-collections.js';
+import { relationPlace } from '../normal-form/relation.js';
+
+/* Locations within a submitted snapshot. */
+
+/** Joins names by NUL, which names cannot contain. */
+const joinedKey = (...names: unknown[]): string => names.join('\0');
+
+/** Indexes a submitted snapshot. Of duplicate documents, the first one counts. */
+export function snapshotPlaces(body: unknown): Required<Places> {
+  const indexes = {
+    collections: once(() => indexesOf(body, 'collections', ({ collection }) => joinedKey(collection))),
+    fields: once(() => indexesOf(body, 'fields', ({ collection, field }) => joinedKey(collection, field))),
+    relations: once(() => indexesOf(body, 'relations', (document) => joinedKey(...relationEnds(document)))),
+  };
+  const find = (part: keyof typeof indexes, make: typeof documentPlace, ...names: string[]): Place | undefined => {
+    const found = indexes[part]().get(joinedKey(...names));
+    return found && make([part, found.index], found.document);
+  };
+  return {
+    collection: (collection) => find('collections', documentPlace, collection),
+    field: (collection, field) => find('fields', documentPlace, collection, field),
+    relation: (collection, field) => find('relations', relationPlace, collection, field),
+  };
+}
+
+type DocumentAt = { index: number; document: unknown };
+
+function indexesOf(
+  body: unknown,
+  part: string,
+  nameOf: (document: Record<string, unknown>) => string,
+): ReadonlyMap<string, DocumentAt> {
+  const found = new Map<string, DocumentAt>();
+  const documents: unknown = isObject(body) ? body[part] : undefined;
+  for (const [index, document] of Array.isArray(documents) ? documents.entries() : []) {
+    const name = isObject(document) ? nameOf(document) : undefined;
+    if (name !== undefined && !found.has(name)) found.set(name, { index, document });
+  }
+  return found;
+}
+
+/** Only problems need locations. */
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
 
 /** The parts of a snapshot. An absent part changes nothing. */
 export interface SnapshotParts {

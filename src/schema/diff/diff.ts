@@ -1,9 +1,8 @@
 /** A diff describes changes as entries of kinds `N`, `D`, `E` and `A`. */
 import { inverse } from '../../kernel/inverse.js';
-import { relationBody } from '../transition/context.js';
+import { relationBody, isReplacedCollection, isReplacedField } from '../transition/context.js';
 import type { Field, NewRelation, Relation } from '../model/model.js';
 import { fieldsInOrder, relationsInOrder } from '../model/order.js';
-import { isReplacedCollection, isReplacedField } from '../transition/removed-objects.js';
 import {
   type CollectionDocument,
   type FieldDocument,

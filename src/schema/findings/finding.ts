@@ -1,8 +1,11 @@
-/** Combines an observation with the text of its rule. All findings are created here. */
+/* Combines an observation with the text of its rule. All findings are created here. */
 import { visibleText } from '../../kernel/text.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Finding, Observed, PlannedEvent, Rule } from './model.js';
 import { RULES } from './rules/index.js';
+import { placeText } from '../model/place.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import { IMPORTED } from './rules/imported.js';
 
 const BY_CODE: ReadonlyMap<string, Rule> = new Map(RULES.map((rule) => [rule.code, rule]));
 
@@ -36,7 +39,7 @@ export function findingOf(noticed: Warning): Finding {
 }
 
 /** Converts the observation of a rule's check. */
-export function foundBy(rule: Rule, observed: Observed, planned: PlannedEvent, statement?: number): Finding {
+function foundBy(rule: Rule, observed: Observed, planned: PlannedEvent, statement?: number): Finding {
   const { event, index } = planned;
   const { message, level = rule.level, collection = event.collection, object, safer, statistics } = observed;
   const field = observed.field === undefined ? event.field : observed.field;
@@ -62,3 +65,138 @@ const place = (collection: string | undefined, field: string | undefined): Pick<
 /** Removes plan indexes, which are meaningless without the plan. */
 export const withoutPlaces = <F extends Finding>(findings: readonly F[]): Omit<F, 'event' | 'statement'>[] =>
   findings.map(({ event: _event, statement: _statement, ...finding }) => finding);
+
+/*
+ * Groups findings for display. A batch may report an object more than once, if a field changes in two events. A note
+ * about hundreds of new tables is shown once.
+ */
+
+/** Locations that a note lists. */
+const MOST_PLACES = 50;
+
+interface Gathering {
+  /** @param statement its index in the plan */
+  add(rule: Rule, observed: Observed, planned: PlannedEvent, statement?: number): void;
+  findings(): Finding[];
+}
+
+type Place = { collection: string; field?: string };
+
+/** A note about new objects: its finding and all objects it applies to. */
+interface Note {
+  first: number;
+  places: Place[];
+  /** Names of all these objects. */
+  known: Set<string>;
+}
+
+/** Returns the group of a note about new objects. Undefined for a note that is not grouped. */
+export type GroupOf = (code: string, place: Place) => string | undefined;
+
+/**
+ * Returns findings in the order of addition and ignores repetitions about existing objects.
+ * @param groupOf groups notes about new objects. By default each rule has one group.
+ */
+export function createGathering(groupOf: GroupOf = (code) => code): Gathering {
+  const found: Finding[] = [];
+  /** For existing objects. A new object is checked only once. */
+  const seen = new Set<string>();
+  const notes = new Map<string, Note>();
+
+  /** True if the same note already exists. */
+  function isNoted({ code }: Rule, place: Place): boolean {
+    const group = groupOf(code, place);
+    if (group === undefined) return false;
+    const name = JSON.stringify([place.collection, place.field]);
+    const note = notes.get(group);
+    if (note === undefined) {
+      notes.set(group, { first: found.length, places: [place], known: new Set([name]) });
+      return false;
+    }
+    // One table may need several objects of a kind.
+    if (!note.known.has(name) && note.places.length < MOST_PLACES) note.places.push(place);
+    note.known.add(name);
+    return true;
+  }
+
+  function isSeen(finding: Finding): boolean {
+    const key = keyOf(finding);
+    if (seen.has(key)) return true;
+    seen.add(key);
+    return false;
+  }
+
+  return {
+    add(rule, observed, planned, statement) {
+      const place = placeOf(observed, planned);
+      const isNew = planned.batch.isNew(place.collection);
+      if (isNew && (observed.level ?? rule.level) === 'note' && isNoted(rule, place)) return;
+      const finding = foundBy(rule, observed, planned, statement);
+      if (isNew || !isSeen(finding)) found.push(finding);
+    },
+    findings() {
+      for (const { first, places, known } of notes.values()) {
+        const finding = found[first];
+        if (finding === undefined || known.size === 1) continue;
+        found[first] = { ...finding, message: `${finding.message}; ${alsoText(places, known.size)}`, places };
+      }
+      return found;
+    },
+  };
+}
+
+function placeOf({ collection, field: observed }: Observed, { event }: PlannedEvent): Place {
+  const field = observed === undefined ? event.field : observed;
+  return { collection: collection ?? event.collection, ...(field !== null && { field }) };
+}
+
+const keyOf = ({ code, collection, field, object, message }: Finding): string =>
+  JSON.stringify([code, collection, field, object, message]);
+
+/** Names per sentence. */
+const NAMED = 3;
+
+/** @param places the first is the location of the finding. `count`: of all locations */
+function alsoText(places: readonly Place[], count: number): string {
+  const others = places.slice(1, NAMED + 1).map(placeText);
+  const more = count - 1 - others.length;
+  return `the same of ${others.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/* Groups the findings of an imported file, so that the same reason is not repeated for each object. */
+
+/** Groups findings with the same code and reason at the position of the first. */
+export function* together<F extends Finding & { action?: string }>(noticed: readonly F[]): Resumable<F[]> {
+  const groups = new Map<string, { first: F; places: Place[]; count: number }>();
+  for (const [index, finding] of noticed.entries()) {
+    yield;
+    const place = placeToList(finding);
+    const key = place === undefined ? String(index) : reasonOf(finding);
+    const group = groups.get(key);
+    if (group === undefined) {
+      groups.set(key, { first: finding, places: place === undefined ? [] : [place], count: 1 });
+      continue;
+    }
+    group.count += 1;
+    if (place !== undefined && group.places.length < MOST_PLACES) group.places.push(place);
+  }
+  return [...groups.values()].map(({ first, places, count }) =>
+    count === 1 ? first : { ...first, message: `${ended(first.message)}; ${alsoText(places, count)}`, places },
+  );
+}
+
+const OF_FILES: ReadonlySet<string> = new Set(IMPORTED.map(({ code }) => code));
+
+/** Findings about data, or that can block a change, are not grouped. */
+function placeToList({ code, collection, field }: Finding): Place | undefined {
+  if (collection === undefined || !OF_FILES.has(code)) return undefined;
+  return { collection, ...(field !== undefined && { field }) };
+}
+
+/** Returns the message without the names of its own location. */
+function reasonOf({ code, level, action, collection, field, message }: Finding & { action?: string }): string {
+  const names = [collection, field].filter((name) => name !== undefined).map((name) => JSON.stringify(name));
+  return JSON.stringify([code, level, action, names.reduce((text, name) => text.replaceAll(name, '""'), message)]);
+}
+
+const ended = (sentence: string): string => sentence.replace(/\.$/, '');

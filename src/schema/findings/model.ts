@@ -1,13 +1,139 @@
-/**
+/*
  * Findings about planned changes. A rule is a pure function of an event, its statements and the statistics of their
  * tables. It contains its documentation, from which `docs/findings` is generated.
  */
 import type { Warning } from '../../kernel/warning.js';
-import type { NewEvent } from '../model/events.js';
+import { type NewEvent, type EventType, type LogEvent, takenFromTrash } from '../model/events.js';
 import type { Field, Relation } from '../model/model.js';
 import type { CollectionNode, State } from '../model/state.js';
-import type { TypeLookup } from './types-used.js';
-import type { PlannedStatement } from './planned-statement.js';
+import { columnType, dataType, isExtensionType } from '../sql-text/data-types.js';
+import { extensionsWith } from '../sql-text/allowed-names.js';
+import { parseTypeText } from '../sql-text/expression.js';
+import { needsOfNode } from '../model/order.js';
+
+/* The parts of a planned statement that rules use. The statements of src/projector/ddl match. */
+
+interface PlannedObject {
+  kind: string;
+  name: string;
+  /** The table of the object. Null for a table, and for objects outside tables. */
+  table: string | null;
+}
+
+export interface PlannedStatement {
+  sql: string;
+  /** One phrase for people: `create table articles`. */
+  summary: string;
+  object: PlannedObject;
+  drops: readonly PlannedObject[];
+  lock: string;
+  locks: readonly { table: string; lock: string }[];
+  loses_data: boolean;
+  kept_until?: string;
+  rewrites_table: boolean;
+  may_fail: boolean;
+  preparable?: { kind: string; unique?: boolean; type?: string; references?: string | null };
+  source: { event: number; type: EventType; collection: string; field: string | null };
+}
+
+/** Returns the table whose rows a statement reads. */
+export const tableOfRows = ({ object, source }: Pick<PlannedStatement, 'object' | 'source'>): string =>
+  object.table ?? source.collection;
+
+/**
+ * True for statements that build an index (SHARE) or check rows. They hold the lock in proportion to the size of the
+ * table.
+ */
+export function scansUnderLock({ lock, may_fail }: Pick<PlannedStatement, 'lock' | 'may_fail'>): boolean {
+  return lock === 'SHARE' || (may_fail && lock !== 'none' && lock !== 'SHARE UPDATE EXCLUSIVE');
+}
+
+/** True if the duration grows with the size of the table. */
+export const takesLong = (statement: PlannedStatement): boolean =>
+  statement.rewrites_table || scansUnderLock(statement) || statement.preparable?.kind === 'copy';
+
+/* Types and collations that planned events use and the database must have. */
+
+export interface TypeUse {
+  kind: 'type' | 'collation';
+  /** As in the column's definition. */
+  text: string;
+  collection: string;
+  /** The column. Absent for a domain of `needs` based on the type. */
+  field?: string;
+}
+
+/** A type that does not exist, or is the row type of a relation in another PostgreSQL schema. */
+export interface TypeFacts {
+  isMissing: boolean;
+  /** The relation whose row type it is or contains. Null if there is none in another schema. */
+  relation: string | null;
+}
+
+/** Undefined if the type exists and may be used. */
+export type TypeLookup = ReadonlyMap<string, TypeFacts>;
+
+export const typeKey = ({ kind, text }: Pick<TypeUse, 'kind' | 'text'>): string => `${kind} ${text}`;
+
+/** Returns types that an event introduces. Types of restored objects already exist. */
+export function typesUsed(event: LogEvent, after: State): TypeUse[] {
+  if (event.collection === null) return [];
+  const node = after.collections.get(event.collection);
+  if (node === undefined) return [];
+  return [
+    ...fieldsIn(event, node).flatMap((field) => usesOfColumn(field, node, after)),
+    ...usesOfDomains(event, node, after),
+  ];
+}
+
+function fieldsIn(event: LogEvent, { fields }: CollectionNode): Field[] {
+  if (event.type === 'collection.created') return takenFromTrash(event.data) === undefined ? [...fields.values()] : [];
+  if (event.type === 'field.created' && takenFromTrash(event.data) !== undefined) return [];
+  if (event.type !== 'field.created' && event.type !== 'field.updated') return [];
+  const field = fields.get(event.field ?? '');
+  return field === undefined ? [] : [field];
+}
+
+function usesOfColumn({ collection, field, schema }: Field, node: CollectionNode, after: State): TypeUse[] {
+  if (schema === null) return [];
+  const collation = schema.extras?.collation;
+  const isOrdinary = dataType(schema.data_type) !== undefined && !isExtensionType(schema.data_type);
+  return [
+    ...(isOrdinary ? [] : typeUse(columnType(schema), { collection, field }, { node, after })),
+    ...(collation === undefined || isNeeded(node, 'collation', collation)
+      ? []
+      : [{ kind: 'collation' as const, text: collation, collection, field }]),
+  ];
+}
+
+function usesOfDomains(event: LogEvent, node: CollectionNode, after: State): TypeUse[] {
+  if (event.type !== 'collection.created' && event.type !== 'collection.updated') return [];
+  if (event.type === 'collection.created' && takenFromTrash(event.data) !== undefined) return [];
+  const place = { collection: node.collection.collection };
+  return needsOfNode(node).flatMap((need) =>
+    need.kind === 'domain' ? typeUse(need.type, place, { node, after }) : [],
+  );
+}
+
+function typeUse(
+  text: string,
+  place: Pick<TypeUse, 'collection' | 'field'>,
+  { node, after }: { node: CollectionNode; after: State },
+): TypeUse[] {
+  const parsed = parseTypeText(text);
+  if (parsed === null || (dataType(parsed.name) !== undefined && !isExtensionType(parsed.name))) return [];
+  const { name } = parsed;
+  const isMade =
+    isNeeded(node, 'enum', name) ||
+    isNeeded(node, 'domain', name) ||
+    after.collections.has(name) ||
+    extensionsWith('types', name).some((extension) => isNeeded(node, 'extension', extension));
+  return isMade ? [] : [{ kind: 'type', text, ...place }];
+}
+
+/** True if the change creates it when missing. */
+const isNeeded = (node: CollectionNode, kind: string, name: string): boolean =>
+  needsOfNode(node).some((need) => need.kind === kind && need.name === name);
 
 /** Ascending. `note`: for information. `warn`: needs attention. `danger`: blocks others or loses data permanently. */
 export const LEVELS = ['note', 'warn', 'danger'] as const;

@@ -1,22 +1,31 @@
-/** Prepares a planned batch for the rules: each event with its statements, and the collection before and after. */
+/* Prepares a planned batch for the rules: each event with its statements, and the collection before and after. */
 import { changesSchema } from '../fold/event-schemas.js';
 import { type FormerNames, formerNames } from '../fold/former-names.js';
 import { type LogEvent, type NewEvent, takenFromTrash, isAdopted } from '../model/events.js';
-import type { State } from '../model/state.js';
-import type { Policy } from '../policy/index.js';
+import { type State, extrasOf } from '../model/state.js';
+import { type Policy, actionOf, keyOf } from '../policy.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import type {
-  Dependent,
-  Field,
-  FieldChange,
-  IndexedStatement,
-  ReviewedBatch,
-  PlannedEvent,
-  RelationChange,
-  TableStatistics,
+import {
+  type Dependent,
+  type Field,
+  type FieldChange,
+  type IndexedStatement,
+  type ReviewedBatch,
+  type PlannedEvent,
+  type RelationChange,
+  type TableStatistics,
+  type TypeLookup,
+  type TypeUse,
+  typesUsed,
+  type PlannedStatement,
+  tableOfRows,
+  type Finding,
+  type Observed,
+  type Rule,
 } from './model.js';
-import { type TypeLookup, type TypeUse, typesUsed } from './types-used.js';
-import { type PlannedStatement, tableOfRows } from './planned-statement.js';
+import { placeText } from '../model/place.js';
+import { type GroupOf, createGathering } from './finding.js';
+import { RULES } from './rules/index.js';
 
 /** A plan before its execution. */
 export interface Plan {
@@ -98,7 +107,7 @@ const without = (names: ReadonlySet<string>, made: ReadonlySet<string>): string[
   [...names].filter((name) => !made.has(name));
 
 /** Yields each event that is judged, and undefined for others, so that long batches can pause there. */
-export function* plannedEvents(plan: Plan, known: Known = {}): Generator<PlannedEvent | undefined, void, void> {
+function* plannedEvents(plan: Plan, known: Known = {}): Generator<PlannedEvent | undefined, void, void> {
   const { before, after, events, statements, adopted = false } = plan;
   const byEvent = yield* statementsByEvent(statements);
   const made = yield* tablesMade(events);
@@ -166,7 +175,7 @@ const isMade = (event: LogEvent): event is Extract<NewEvent, { type: 'collection
   event.type === 'collection.created' && takenFromTrash(event.data) === undefined;
 
 /** The fields that an event creates or changes. Restored fields were judged when they were created. */
-export function fieldChanges({ event, before, after, formerField }: PlannedEvent): FieldChange[] {
+function fieldChanges({ event, before, after, formerField }: PlannedEvent): FieldChange[] {
   const made = fieldsMade(event);
   if (made !== undefined) return made.map((now) => ({ old: undefined, now }));
   const now = event.type === 'field.updated' ? after?.fields.get(event.field ?? '') : undefined;
@@ -182,9 +191,85 @@ function fieldsMade(event: NewEvent): readonly Field[] | undefined {
 }
 
 /** The relation that an event creates or changes. */
-export function relationChanges({ event, before, after, formerField }: PlannedEvent): RelationChange[] {
+function relationChanges({ event, before, after, formerField }: PlannedEvent): RelationChange[] {
   if (event.type !== 'relation.created' && event.type !== 'relation.updated') return [];
   const now = after?.relations.get(event.field ?? '');
   if (now === undefined) return [];
   return [{ old: event.type === 'relation.created' ? undefined : before?.relations.get(formerField), now }];
+}
+
+/* Runs the rules over a plan. */
+
+type With<K extends keyof Rule> = Rule & Required<Pick<Rule, K>>;
+
+const having = <K extends keyof Rule>(check: K, rules: readonly Rule[]): With<K>[] =>
+  rules.filter((rule): rule is With<K> => rule[check] !== undefined);
+
+const checksOf = (rules: readonly Rule[]) => ({
+  statements: having('statement', rules),
+  fields: having('field', rules),
+  relations: having('relation', rules),
+  events: having('event', rules),
+});
+
+const CHECKS = checksOf(RULES);
+
+/** For adopted objects. */
+const STANDING = checksOf(RULES.filter(({ standing }) => standing === true));
+
+/** Returns all findings of a plan in the order of its events. Findings of statements come first within an event. */
+export function* findingsOf(plan: Plan, known: Known = {}): Resumable<Finding[]> {
+  const gathering = createGathering(groupsOf(plan));
+  for (const planned of plannedEvents(plan, known)) {
+    yield;
+    if (planned === undefined) continue;
+    for (const { statement, index } of planned.statements) {
+      for (const rule of CHECKS.statements) add(rule, rule.statement(statement, planned), planned, index);
+    }
+    yield* judgeDocuments(planned, add);
+  }
+  return gathering.findings();
+
+  function add(rule: Rule, observed: Observed | undefined, planned: PlannedEvent, statement?: number): void {
+    if (observed !== undefined) gathering.add(rule, observed, planned, statement);
+  }
+}
+
+/**
+ * Groups findings by code and policy action. Findings that people acknowledge or approve are not grouped, because each
+ * needs its location.
+ */
+function groupsOf({ policy, apart = NONE }: Plan): GroupOf | undefined {
+  if (apart === 'every') return () => undefined;
+  if (policy === undefined) return undefined;
+  return (code, place) => {
+    const action = actionOf(policy, code, place.collection);
+    const isApart =
+      action === 'acknowledge' ||
+      action === 'approve' ||
+      (apart.size > 0 && apart.has(keyOf({ code, place: placeText(place) })));
+    return isApart ? undefined : `${code} ${action}`;
+  };
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+type Add = (rule: Rule, observed: Observed | undefined, planned: PlannedEvent) => void;
+
+/** Findings about columns of partitions are reported for the parent table. */
+const isPartition = ({ after }: PlannedEvent): boolean => extrasOf(after).partition_of !== undefined;
+
+/** A collection may have any number of fields. */
+function* judgeDocuments(planned: PlannedEvent, add: Add): Resumable<void> {
+  const checks = planned.found ? STANDING : CHECKS;
+  for (const change of isPartition(planned) ? [] : fieldChanges(planned)) {
+    for (const rule of checks.fields) add(rule, rule.field(change, planned), planned);
+    yield;
+  }
+  for (const change of relationChanges(planned)) {
+    for (const rule of checks.relations) add(rule, rule.relation(change, planned), planned);
+  }
+  for (const rule of checks.events) {
+    for (const observed of [rule.event(planned) ?? []].flat()) add(rule, observed, planned);
+  }
 }

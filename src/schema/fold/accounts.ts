@@ -1,6 +1,5 @@
 /** accounts × event → accounts: the users and API tokens with their permissions. Pure. */
-import { type AccountAccess, type AccountEventData, type TokenAccess, USER } from '../model/account-events.js';
-import type { LogEvent } from '../model/events.js';
+import { type AccountAccess, type AccountEventData, type TokenAccess, USER, type LogEvent } from '../model/events.js';
 
 interface Account extends AccountAccess {
   /** By id. */

@@ -1,72 +1,182 @@
-/** The schema of every event payload per type and version. A released schema never changes. */
+/* The schema of every event payload per type and version. A released schema never changes. */
 import { z } from 'zod';
-import {
-  changeApprovedV1,
-  changeOpenedV1,
-  changePreparedV1,
-  changePreparingV1,
-  changeUpdatedV1,
-} from './change-event-schemas.js';
-import { columnExtrasV1, tableExtrasV1 } from './extras-schemas.js';
 import { DEFERRABLES, FIELD_WIDTHS, REFERENTIAL_ACTIONS } from '../model/model.js';
 import { ACTIONS, POLICY_CHANGES } from '../model/policy.js';
 import type { EventType, LogEvent, NewEvent, SchemaEventType } from '../model/events.js';
 
+/* Schemas of the payloads of change request events. A released schema never changes. */
+
 const text = z.string();
-const textOrNull = z.string().nullable();
+const textOrNull = text.nullable();
+
+const proposal = { title: text, plan: text, base: z.int().nonnegative() };
+const changeOpenedV1 = z.strictObject({
+  operation: text,
+  document: text,
+  online: z.boolean(),
+  collections: z.array(text),
+  proposal: z.strictObject(proposal).optional(),
+  reverts: text.optional(),
+});
+const changeUpdatedV1 = z
+  .strictObject({
+    ...proposal,
+    reason: textOrNull,
+    document: text,
+    online: z.boolean(),
+    collections: z.array(text),
+  })
+  .partial();
+const changeApprovedV1 = z.strictObject({
+  plan: text,
+  complete: z.boolean(),
+  comment: text.optional(),
+  online: z.boolean(),
+  credential: z.enum(['password', 'token']),
+  findings: z.record(text, z.array(text)),
+  kept: z.array(text),
+});
+const changePreparingV1 = z.strictObject({
+  collections: z.array(text),
+  steps: z.array(z.strictObject({ key: text, kind: text, collection: text, field: textOrNull, summary: text })),
+  warnings: z
+    .array(z.strictObject({ code: text, collection: text.optional(), field: text.optional(), message: text }))
+    .optional(),
+  apply: z.boolean().optional(),
+});
+const changePreparedV1 = z.strictObject({
+  steps: z.array(z.strictObject({ key: text, milliseconds: z.number().nonnegative() })),
+});
+
+/* Schema of extras in event payloads, version 1. */
+
+const extrasText = z.string();
+const yes = z.literal(true);
+
+const sequenceOptions = {
+  type: z.enum(['smallint', 'integer', 'bigint']).optional(),
+  start: extrasText.optional(),
+  increment: extrasText.optional(),
+  min: extrasText.optional(),
+  max: extrasText.optional(),
+  cache: extrasText.optional(),
+  cycle: yes.optional(),
+};
+
+export const columnExtrasV1 = z.strictObject({
+  precision: z.int().min(0).max(6).optional(),
+  collation: extrasText.optional(),
+  default: extrasText.optional(),
+  identity: z.literal('always').optional(),
+  virtual: yes.optional(),
+  sequence: z.strictObject({ name: extrasText.optional(), ...sequenceOptions }).optional(),
+  primary_key_name: extrasText.optional(),
+  unique_name: extrasText.optional(),
+  index_name: extrasText.optional(),
+  not_null_name: extrasText.optional(),
+});
+
+const named = z.strictObject({ name: extrasText, definition: extrasText });
+
+const need = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('extension'), name: extrasText }),
+  z.strictObject({
+    kind: z.literal('collation'),
+    name: extrasText,
+    provider: z.enum(['libc', 'icu', 'builtin']),
+    locale: extrasText.optional(),
+    lc_collate: extrasText.optional(),
+    lc_ctype: extrasText.optional(),
+    deterministic: z.literal(false).optional(),
+    rules: extrasText.optional(),
+  }),
+  z.strictObject({ kind: z.literal('enum'), name: extrasText, labels: z.array(extrasText) }),
+  z.strictObject({
+    kind: z.literal('domain'),
+    name: extrasText,
+    type: extrasText,
+    collation: extrasText.optional(),
+    not_null: yes.optional(),
+    default: extrasText.optional(),
+    checks: z.array(named).optional(),
+  }),
+  z.strictObject({
+    kind: z.literal('sequence'),
+    name: extrasText,
+    owned_by: extrasText.optional(),
+    ...sequenceOptions,
+  }),
+]);
+
+export const tableExtrasV1 = z.strictObject({
+  primary_key: z
+    .strictObject({ name: extrasText, columns: z.array(extrasText), definition: extrasText.optional() })
+    .optional(),
+  constraints: z.array(named.extend({ references: extrasText.optional() })).optional(),
+  indexes: z.array(named.extend({ unique: yes.optional() })).optional(),
+  partition_by: extrasText.optional(),
+  partition_of: z.strictObject({ table: extrasText, bound: extrasText }).optional(),
+  needs: z.array(need).optional(),
+  unmanaged: z
+    .array(z.strictObject({ kind: z.enum(['constraint', 'index', 'default', 'generated']), name: extrasText }))
+    .optional(),
+});
+
+const eventText = z.string();
+const eventTextOrNull = z.string().nullable();
 const json = z.json();
 
 const collectionV1 = z.strictObject({
-  collection: text,
+  collection: eventText,
   meta: z.strictObject({
-    icon: textOrNull,
-    note: textOrNull,
-    display_template: textOrNull,
+    icon: eventTextOrNull,
+    note: eventTextOrNull,
+    display_template: eventTextOrNull,
     hidden: z.boolean(),
     singleton: z.boolean(),
     translations: json,
-    archive_field: textOrNull,
+    archive_field: eventTextOrNull,
     archive_app_filter: z.boolean(),
-    archive_value: textOrNull,
-    unarchive_value: textOrNull,
-    sort_field: textOrNull,
+    archive_value: eventTextOrNull,
+    unarchive_value: eventTextOrNull,
+    sort_field: eventTextOrNull,
     accountability: z.enum(['all', 'activity']).nullable(),
-    color: textOrNull,
+    color: eventTextOrNull,
     item_duplication_fields: json,
     sort: z.number().nullable(),
-    group: textOrNull,
+    group: eventTextOrNull,
     collapse: z.enum(['open', 'closed', 'locked']),
-    preview_url: textOrNull,
+    preview_url: eventTextOrNull,
     versioning: z.boolean(),
   }),
-  schema: z.strictObject({ comment: textOrNull, extras: tableExtrasV1.optional() }).nullable(),
+  schema: z.strictObject({ comment: eventTextOrNull, extras: tableExtrasV1.optional() }).nullable(),
 });
 
 const fieldV1 = z.strictObject({
-  collection: text,
-  field: text,
-  type: text,
+  collection: eventText,
+  field: eventText,
+  type: eventText,
   meta: z.strictObject({
-    special: z.array(text).nullable(),
-    interface: textOrNull,
+    special: z.array(eventText).nullable(),
+    interface: eventTextOrNull,
     options: json,
-    display: textOrNull,
+    display: eventTextOrNull,
     display_options: json,
     readonly: z.boolean(),
     hidden: z.boolean(),
     sort: z.number().nullable(),
     width: z.enum(FIELD_WIDTHS),
     translations: json,
-    note: textOrNull,
+    note: eventTextOrNull,
     conditions: json,
-    group: textOrNull,
+    group: eventTextOrNull,
     required: z.boolean(),
     validation: json,
-    validation_message: textOrNull,
+    validation_message: eventTextOrNull,
   }),
   schema: z
     .strictObject({
-      data_type: text,
+      data_type: eventText,
       default_value: json,
       max_length: z.number().nullable(),
       numeric_precision: z.number().nullable(),
@@ -75,27 +185,27 @@ const fieldV1 = z.strictObject({
       is_unique: z.boolean(),
       is_indexed: z.boolean(),
       is_primary_key: z.boolean(),
-      generation_expression: textOrNull,
+      generation_expression: eventTextOrNull,
       has_auto_increment: z.boolean(),
-      comment: textOrNull,
+      comment: eventTextOrNull,
       extras: columnExtrasV1.optional(),
     })
     .nullable(),
 });
 
 const relationV1 = z.strictObject({
-  many_collection: text,
-  many_field: text,
-  one_collection: textOrNull,
-  one_field: textOrNull,
-  one_collection_field: textOrNull,
-  one_allowed_collections: z.array(text).nullable(),
-  junction_field: textOrNull,
-  sort_field: textOrNull,
+  many_collection: eventText,
+  many_field: eventText,
+  one_collection: eventTextOrNull,
+  one_field: eventTextOrNull,
+  one_collection_field: eventTextOrNull,
+  one_allowed_collections: z.array(eventText).nullable(),
+  junction_field: eventTextOrNull,
+  sort_field: eventTextOrNull,
   one_deselect_action: z.enum(['nullify', 'delete']),
   schema: z
     .strictObject({
-      constraint_name: text,
+      constraint_name: eventText,
       on_update: z.enum(REFERENTIAL_ACTIONS),
       on_delete: z.enum(REFERENTIAL_ACTIONS),
       deferrable: z.enum(DEFERRABLES).optional(),
@@ -105,45 +215,47 @@ const relationV1 = z.strictObject({
 
 const patch = z.array(
   z.discriminatedUnion('op', [
-    z.strictObject({ op: z.literal('add'), path: text, value: json }),
-    z.strictObject({ op: z.literal('replace'), path: text, value: json }),
-    z.strictObject({ op: z.literal('remove'), path: text }),
+    z.strictObject({ op: z.literal('add'), path: eventText, value: json }),
+    z.strictObject({ op: z.literal('replace'), path: eventText, value: json }),
+    z.strictObject({ op: z.literal('remove'), path: eventText }),
   ]),
 );
 
 const concurrent_indexes = z.boolean().optional();
 const adopted = z.boolean().optional();
 
-const kept_until = text.optional();
-const restoredField = { position: z.int().positive(), identity: text, empty: z.boolean().optional() };
+const kept_until = eventText.optional();
+const restoredField = { position: z.int().positive(), identity: eventText, empty: z.boolean().optional() };
 
 const divergence = z.strictObject({
   seen: logPlace(),
   found: logPlace(),
   fork: z.int().nonnegative().nullable().optional(),
-  noticed_at: text,
+  noticed_at: eventText,
 });
 const renamedV1 = z.strictObject({
-  to: text,
-  touches: z.array(text).optional(),
+  to: eventText,
+  touches: z.array(eventText).optional(),
   patches: z
-    .array(z.strictObject({ collection: text, field: text.optional(), relation: text.optional(), patch }))
+    .array(
+      z.strictObject({ collection: eventText, field: eventText.optional(), relation: eventText.optional(), patch }),
+    )
     .optional(),
   adopted,
 });
 
 const noData = z.strictObject({});
-const actionsV1 = z.record(text, z.enum(ACTIONS));
+const actionsV1 = z.record(eventText, z.enum(ACTIONS));
 const policyV1 = z.strictObject({
   findings: actionsV1,
-  collections: z.array(z.strictObject({ pattern: text, findings: actionsV1 })),
+  collections: z.array(z.strictObject({ pattern: eventText, findings: actionsV1 })),
   online_above_rows: z.int().nonnegative().nullable(),
   approvals: z.int().positive(),
   author_may_approve: z.boolean(),
   policy_changes: z.enum(POLICY_CHANGES),
 });
 
-const accountAccess = { role: text, status: text, password_set_by: textOrNull };
+const accountAccess = { role: eventText, status: eventText, password_set_by: eventTextOrNull };
 const accountUpdatedV1 = z
   .strictObject({
     ...accountAccess,
@@ -154,10 +266,10 @@ const accountUpdatedV1 = z
   .partial();
 
 function logPlace() {
-  return z.strictObject({ position: z.int().nonnegative(), hash: textOrNull });
+  return z.strictObject({ position: z.int().nonnegative(), hash: eventTextOrNull });
 }
 
-export interface EventKind<T extends EventType = EventType> {
+interface EventKind<T extends EventType = EventType> {
   /** False if the schema's fold ignores the event, so that nothing that shows the schema changes. */
   changesSchema: T extends SchemaEventType ? true : false;
   /** Schemas of the payload. Index 0 is version 1. */
@@ -173,7 +285,7 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
       collection: collectionV1,
       fields: z.array(fieldV1),
       concurrent_indexes,
-      restored: z.strictObject({ ...restoredField, name: text, fields: z.array(text) }).optional(),
+      restored: z.strictObject({ ...restoredField, name: eventText, fields: z.array(eventText) }).optional(),
     }),
   ),
   'collection.adopted': schemaEvent(z.strictObject({ collection: collectionV1, fields: z.array(fieldV1) })),
@@ -182,8 +294,8 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
     z.strictObject({
       adopted,
       kept_until,
-      publications: z.array(text).optional(),
-      foreign_keys: z.array(z.strictObject({ name: text, definition: text })).optional(),
+      publications: z.array(eventText).optional(),
+      foreign_keys: z.array(z.strictObject({ name: eventText, definition: eventText })).optional(),
     }),
   ),
   'collection.renamed': schemaEvent(renamedV1),
@@ -202,26 +314,28 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
   'relation.updated': schemaEvent(z.strictObject({ patch, adopted })),
   'relation.deleted': schemaEvent(z.strictObject({ adopted })),
   'log.acknowledged': otherEvent(
-    z.strictObject({ divergences: z.array(divergence), previous_origin: text.optional() }),
+    z.strictObject({ divergences: z.array(divergence), previous_origin: eventText.optional() }),
   ),
   'trash.purged': otherEvent(z.strictObject({ position: z.int().positive(), expired: z.boolean().optional() })),
   'change.opened': otherEvent(changeOpenedV1),
   'change.updated': otherEvent(changeUpdatedV1),
-  'change.commented': otherEvent(z.strictObject({ comment: text })),
+  'change.commented': otherEvent(z.strictObject({ comment: eventText })),
   'change.approved': otherEvent(changeApprovedV1),
-  'change.rejected': otherEvent(z.strictObject({ comment: text.optional() })),
-  'change.scheduled': otherEvent(z.strictObject({ at: text })),
+  'change.rejected': otherEvent(z.strictObject({ comment: eventText.optional() })),
+  'change.scheduled': otherEvent(z.strictObject({ at: eventText })),
   'change.preparing': otherEvent(changePreparingV1),
   'change.prepared': otherEvent(changePreparedV1),
   'change.applied': otherEvent(noData),
-  'change.failed': otherEvent(z.strictObject({ code: text, document: text })),
+  'change.failed': otherEvent(z.strictObject({ code: eventText, document: eventText })),
   'change.withdrawn': otherEvent(noData),
   'policy.updated': otherEvent(z.strictObject({ policy: policyV1 })),
   'account.created': otherEvent(z.strictObject(accountAccess)),
   'account.updated': otherEvent(accountUpdatedV1),
   'account.deleted': otherEvent(noData),
-  'token.created': otherEvent(z.strictObject({ token: text, issued_by: textOrNull, expires_at: textOrNull })),
-  'token.revoked': otherEvent(z.strictObject({ token: text })),
+  'token.created': otherEvent(
+    z.strictObject({ token: eventText, issued_by: eventTextOrNull, expires_at: eventTextOrNull }),
+  ),
+  'token.revoked': otherEvent(z.strictObject({ token: eventText })),
 };
 
 /** True if an event affects the schema's fold. */

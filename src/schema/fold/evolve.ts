@@ -3,9 +3,15 @@ import { changesSchema } from './event-schemas.js';
 import { type LogEvent, type NewEvent, isRename } from '../model/events.js';
 import type { Collection, Field, Relation } from '../model/model.js';
 import { type RenameEvent, renamed, ImpossibleEventError, type SchemaChange, patched } from './rename-events.js';
-import { type ChangedFields, renameIndexes, reindex } from './secondary-indexes.js';
-import { type CollectionNode, type Identities, type State, initialState, type Identity } from '../model/state.js';
-import { carried } from '../model/indexed.js';
+import { type ChangedFields, renameIndexes, reindex } from './replace-names.js';
+import {
+  type CollectionNode,
+  type Identities,
+  type State,
+  initialState,
+  type Identity,
+  carried,
+} from '../model/state.js';
 import { type Resumable, runToEnd } from '../../kernel/resumable.js';
 
 /* Identities that the fold assigns to collections and fields, equal for the logs of all releases. */

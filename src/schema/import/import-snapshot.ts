@@ -7,8 +7,7 @@ import { isObject } from '../../kernel/json.js';
 import { invalid, ok, refuse, type Result } from '../../kernel/problem.js';
 import { SYSTEM_PREFIX, REFERABLE_SYSTEM_COLLECTIONS } from '../model/system-collections.js';
 import type { Warning } from '../../kernel/warning.js';
-import { isFolder, readCollections, resolveKinds } from './collections.js';
-import { dropFieldsOfFolders, readFields } from './fields.js';
+import { isFolder, readCollections, resolveKinds, dropFieldsOfFolders, readFields } from './collections.js';
 import {
   type Import,
   EMPTY_INSTANCE,
@@ -16,15 +15,19 @@ import {
   type Place,
   type FieldDocument,
   type RelationDocument,
-} from './context.js';
-import { warn, warnOfMember, hasCollection, hasField, isSystem, quotedPath } from './reading.js';
+  warn,
+  warnOfMember,
+  hasCollection,
+  hasField,
+  isSystem,
+  quotedPath,
+} from './reading.js';
 import { readRelations, isAlias, completedField, isKey, keyTarget } from './relations.js';
-import { vendorOf } from './vendor.js';
+import { vendorOf, defaultOf } from './columns.js';
 import { memberKey } from '../model/state.js';
 import { keyFamily } from '../sql-text/data-types.js';
 import { Wrong } from '../normal-form/checks.js';
 import { dataTypesOf, typeOfDataType } from '../normal-form/types/field-types.js';
-import { defaultOf } from './columns.js';
 
 /* Primary keys, and the columns that reference them. */
 

@@ -1,8 +1,81 @@
-/** A running import: what was read, and what was skipped. */
+/* A running import: what was read, and what was skipped. */
 import { isObject } from '../../kernel/json.js';
-import { invalid, MAX_PROBLEMS } from '../../kernel/problem.js';
+import { invalid, MAX_PROBLEMS, type Problem } from '../../kernel/problem.js';
 import { SYSTEM_PREFIX, isSystemCollection } from '../model/system-collections.js';
-import type { Import, Place } from './context.js';
+import type { Collection, Field, Relation } from '../model/model.js';
+import type { Warning } from '../../kernel/warning.js';
+import { Wrong, type CheckTable } from '../normal-form/checks.js';
+
+/* The context of an import: the file as read so far, and the target instance. */
+
+/** Documents in our form with only the members of the file. Absent members are unspecified. */
+export interface CollectionDocument {
+  collection: string;
+  meta?: Record<string, unknown>;
+  schema?: { comment?: unknown; extras?: unknown } | null;
+}
+
+export interface FieldDocument {
+  collection: string;
+  field: string;
+  type?: string;
+  meta?: Record<string, unknown>;
+  schema?: Record<string, unknown> | null;
+}
+
+export interface RelationDocument {
+  many_collection: string;
+  many_field: string;
+  one_collection?: string | null;
+  one_field?: string | null;
+  one_collection_field?: string | null;
+  one_allowed_collections?: string[];
+  junction_field?: string | null;
+  sort_field?: string | null;
+  one_deselect_action?: string;
+  schema?: Record<string, unknown> | null;
+}
+
+export interface Import {
+  readonly vendor: string | undefined;
+  /** The prefix of system collections in the file. */
+  readonly prefix: string;
+  /** System collections (by our names) that relations may reference. */
+  readonly systemCollections: ReadonlySet<string>;
+  readonly instance: Instance;
+  readonly collections: Map<string, CollectionDocument>;
+  /** By collection, then by field. */
+  readonly fields: Map<string, Map<string, FieldDocument>>;
+  /** By many collection and many field. */
+  readonly relations: Map<string, RelationDocument>;
+  /** The parts of the file. Other parts are unspecified. */
+  readonly parts: ReadonlySet<string>;
+  readonly warnings: Warning[];
+  readonly problems: Problem[];
+  /** Unknown members that a warning already named. */
+  readonly namedMembers: Set<string>;
+}
+
+export type Place = { collection?: string; field?: string };
+
+/** The target instance, which provides what the file omits. */
+export interface Instance {
+  /** True if an object that the file references but does not contain will exist. */
+  exists(collection: string, field?: string): boolean;
+  collectionOf(collection: string): Collection | undefined;
+  columnOf(collection: string, field: string): Field | undefined;
+  /** The fields of the primary key. */
+  keyOf(collection: string): readonly Field[];
+  relationOf(collection: string, field: string): Relation | undefined;
+}
+
+export const EMPTY_INSTANCE: Instance = {
+  exists: () => false,
+  collectionOf: () => undefined,
+  columnOf: () => undefined,
+  keyOf: () => [],
+  relationOf: () => undefined,
+};
 
 /** Records skipped parts in order. @param code of a rule in `rules/imported.ts` */
 export function warn({ warnings }: Import, code: string, place: Place, message: string): void {
@@ -44,7 +117,7 @@ export function* documentsOf(part: string, body: Record<string, unknown>, into: 
   }
 }
 
-export interface Entry {
+interface Entry {
   input: Record<string, unknown>;
   at: (string | number)[];
 }
@@ -65,4 +138,43 @@ export function hasCollection(name: string, { collections, instance, parts }: Im
 /** True for any name if the snapshot has no fields part, because existing fields stay. */
 export function hasField(collection: string, field: string, { fields, instance, parts }: Import): boolean {
   return fields.get(collection)?.has(field) === true || instance.exists(collection, field) || !parts.has('fields');
+}
+
+/* Converts `meta` of other systems: known members with values that we can store. */
+
+/** Members that repeat other data, or only concern the other instance. */
+const REPEATED: ReadonlySet<string> = new Set(['id', 'collection', 'field', 'system']);
+
+interface MetaInput {
+  part: 'collections' | 'fields';
+  table: CheckTable;
+  place: Place;
+}
+
+/** Undefined if there is none. */
+export function readMeta(
+  given: unknown,
+  { part, table, place }: MetaInput,
+  into: Import,
+): Record<string, unknown> | undefined {
+  if (!isObject(given)) return undefined;
+  const meta: Record<string, unknown> = {};
+  for (const name of Object.keys(given)) {
+    if (REPEATED.has(name)) continue;
+    const check = table.get(name);
+    if (check === undefined) {
+      warnOfMember(into, part, `meta.${name}`);
+      continue;
+    }
+    const value = check(given[name], true);
+    if (value instanceof Wrong) warnOfValue(into, place, `meta.${name}`, value);
+    else meta[name] = value;
+  }
+  return meta;
+}
+
+/** VALUE_LEFT_OUT, for each document with such a value. */
+export function warnOfValue(into: Import, place: Place, member: string, { message }: Wrong): void {
+  const owner = quotedPath(...[place.collection, place.field].filter((name) => name !== undefined));
+  warn(into, 'VALUE_LEFT_OUT', place, `The value of ${member} of ${owner} was left out: it ${message}.`);
 }

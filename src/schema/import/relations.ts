@@ -1,5 +1,5 @@
 import { RELATION_MEMBERS, REFERENTIAL_ACTIONS } from '../model/model.js';
-import { NESTED } from '../normal-form/relation-shape.js';
+import { NESTED } from '../normal-form/relation.js';
 import { memberKey, isPrimary } from '../model/state.js';
 import { isObject } from '../../kernel/json.js';
 import { holdsText } from '../sql-text/data-types.js';
@@ -7,8 +7,19 @@ import { dataTypesOf, ALIAS_TYPE } from '../normal-form/types/field-types.js';
 import { identifierFault } from '../normal-form/names.js';
 import { isSystemCollection, SYSTEM_PREFIX } from '../model/system-collections.js';
 import { isFolder } from './collections.js';
-import type { Import, RelationDocument, FieldDocument } from './context.js';
-import { documentsOf, hasCollection, hasField, isSystem, ourName, quotedPath, warn, warnOfMember } from './reading.js';
+import {
+  type Import,
+  type RelationDocument,
+  type FieldDocument,
+  documentsOf,
+  hasCollection,
+  hasField,
+  isSystem,
+  ourName,
+  quotedPath,
+  warn,
+  warnOfMember,
+} from './reading.js';
 import { mergeField } from '../normal-form/field.js';
 
 /* Combines the file with the target instance. */

@@ -1,17 +1,12 @@
 /** Rules that hold in every state. They are checked on the result of a command before it becomes events. */
 import { memberKey, type State, relationsTo } from '../model/state.js';
 import { MAX_PROBLEMS, type Problem } from '../../kernel/problem.js';
-import { sqlTextProblems } from '../sql-text/changed-texts.js';
+import { sqlTextProblems } from '../sql-text/texts.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { collectionProblems, groupsOf } from './collection.js';
-import { columnCountProblems } from './column-count.js';
-import { fieldProblems } from './field.js';
-import { indexNameProblems } from './index-names.js';
+import { collectionProblems, groupsOf, columnCountProblems, fieldProblems } from './columns.js';
+import { indexNameProblems, implicitNameProblems, newNameProblems } from './names.js';
 import { needProblems } from './needs.js';
-import { implicitNameProblems } from './implicit-names.js';
-import { newNameProblems } from './new-names.js';
-import { relationProblems } from './relation.js';
-import { shownOnceProblems } from './alias-once.js';
+import { relationProblems, shownOnceProblems } from './relation.js';
 import { unsupportedChanges } from './unsupported-changes.js';
 import type { Relation } from '../model/model.js';
 

@@ -1,7 +1,7 @@
 /** Shared objects must be equal in all tables that use them, and a sequence has one owner column. */
-import { quoted } from '../../kernel/quoted.js';
+import { quoted } from '../../kernel/text.js';
 import { type Need, isIdentity } from '../model/extras.js';
-import { isSameNeed, needLabel, needsOfNode, ownerOf } from '../model/needs.js';
+import { isSameNeed, needLabel, needsOfNode, ownerOf } from '../model/order.js';
 import { type Problem, about } from '../../kernel/problem.js';
 import type { CollectionNode, State } from '../model/state.js';
 

@@ -1,12 +1,65 @@
-import { quoted } from '../../kernel/quoted.js';
-import { isFolder, type State, getField, primaryKeyOf } from '../model/state.js';
+import { quoted } from '../../kernel/text.js';
+import { isFolder, type State, getField, primaryKeyOf, byName, getRelation, relationsTo } from '../model/state.js';
 import { holdsText, keyFamily } from '../sql-text/data-types.js';
 import { columnType } from '../normal-form/index.js';
 import type { ColumnSchema, Relation } from '../model/model.js';
 import { type Path, type Problem, type ProblemCode, about } from '../../kernel/problem.js';
 import { REFERABLE_SYSTEM_COLLECTIONS, isSystemCollection } from '../model/system-collections.js';
-import { isConflicting } from './which-conflict.js';
-import { INCOMPARABLE } from './column.js';
+import { INCOMPARABLE } from './columns.js';
+import { relationBody } from '../transition/context.js';
+import { jsonEqual } from '../../kernel/json.js';
+
+/* Decides which of two conflicting relations is reported. */
+
+/** True for the relation that the change touches, or for the newer one. @param from before the change */
+function isConflicting(relation: Relation, other: Relation, from: State): boolean {
+  const [mine, theirs] = [isChanged(relation, from), isChanged(other, from)];
+  if (mine !== theirs) return mine;
+  const [age, others] = [ageOf(relation), ageOf(other)];
+  return age === others ? byName(nameOf(relation), nameOf(other)) > 0 : age > others;
+}
+
+/** `articles.author`, as in messages. */
+const nameOf = ({ many_collection, many_field }: Relation): string => `${many_collection}.${many_field}`;
+
+function isChanged(relation: Relation, from: State): boolean {
+  const before = getRelation(from, relation.many_collection, relation.many_field);
+  if (before === undefined || before === relation) return before === undefined;
+  return !jsonEqual(relationBody(before), relationBody(relation));
+}
+
+/** A relation that is not in the log yet has the id 0. */
+const ageOf = ({ id }: Relation): number => (id === 0 ? Infinity : id);
+
+/* An alias field shows the items of one relation, never of two. */
+
+/** @param relations those that the change touches. Of two with the same alias, one is reported. */
+export function shownOnceProblems(state: State, relations: readonly Relation[], from: State): Problem[] {
+  const checked = new Map<string, ReadonlyMap<string, Relation>>();
+  return relations.flatMap((relation) => {
+    const { many_collection, many_field, one_collection: one, one_field: alias } = relation;
+    if (one === null || alias === null) return [];
+    let known = checked.get(one);
+    if (known === undefined) checked.set(one, (known = firstByAlias(state, one, from)));
+    const first = known.get(alias);
+    if (first === undefined || first === relation) return [];
+    const message = `${quoted(alias)} of ${quoted(one)} shows the relation ${quoted(nameOf(first))} already`;
+    const member = ['one_field'];
+    return [about({ kind: 'relation', collection: many_collection, field: many_field, member }, message)];
+  });
+}
+
+/** Returns for each alias the relation that conflicts with the others that reference `one`. */
+function firstByAlias(state: State, one: string, from: State): ReadonlyMap<string, Relation> {
+  const first = new Map<string, Relation>();
+  for (const relation of relationsTo(state, one)) {
+    const { one_collection, one_field: alias } = relation;
+    if (one_collection !== one || alias === null) continue;
+    const other = first.get(alias);
+    if (other === undefined || isConflicting(other, relation, from)) first.set(alias, relation);
+  }
+  return first;
+}
 
 type Fault = Pick<Problem, 'message' | 'details'> & { path: Path; code?: ProblemCode };
 

@@ -6,7 +6,7 @@ import { extrasOf, type CollectionNode, type State, byName } from '../model/stat
 import { jsonEqual } from '../../kernel/json.js';
 import type { ColumnSchema, Field, Relation } from '../model/model.js';
 import { type Problem, about, problemsOfEach } from '../../kernel/problem.js';
-import { quoted } from '../../kernel/quoted.js';
+import { quoted } from '../../kernel/text.js';
 import type { Resumable } from '../../kernel/resumable.js';
 
 /**

@@ -1,4 +1,4 @@
-/**
+/*
  * The events of the log and their payloads. `upcasting.ts` upcasts old versions, which are never rewritten.
  * `event-schemas.ts` declares which types the schema's fold ignores.
  */
@@ -7,12 +7,146 @@ import type { Collection, Field, NewRelation } from './model.js';
 import type { Json } from '../../kernel/json.js';
 import type { Identity } from './state.js';
 import type { Policy } from './policy.js';
-import type { AccountEventData } from './account-events.js';
-import type { ChangeEventData } from './change-events.js';
-import type { Divergence } from './divergence.js';
+import type { Warning } from '../../kernel/warning.js';
 
-export type * from './change-events.js';
-export type { Divergence, LogPlace } from './divergence.js';
+/** The content of an event about a diverged log. */
+
+/** A position in the log with the hash of its event. The hash is null if only the position was known. */
+export interface LogPlace {
+  position: number;
+  hash: string | null;
+}
+
+/** A log that is shorter than the log seen before, or differs from it. */
+export interface Divergence {
+  /** The newest position seen that the log no longer contains. */
+  seen: LogPlace;
+  /** The end of the present log. */
+  found: LogPlace;
+  /**
+   * Position of the newest event that both logs contain, as far as known. Nothing up to it is lost. The log may have
+   * continued since, so it can be before `found`. Null if no common event is known.
+   */
+  fork?: number | null;
+  /** ISO 8601. */
+  noticed_at: string;
+}
+
+/**
+ * Payloads of events about users and their API tokens. The subject is the user: `{ kind: 'user', id: uuid }`. They
+ * contain ids, roles and times, and never names, e-mail addresses or secrets, because the log keeps everything.
+ */
+
+export const USER = 'user';
+
+/** Payload per type, newest version. */
+export interface AccountEventData {
+  'account.created': AccountAccess;
+  /** Contains only changed members, and neither the e-mail address nor the name. */
+  'account.updated': Partial<AccountAccess> & {
+    email?: 'changed';
+    name?: 'changed';
+    password?: 'set' | 'removed';
+  };
+  /** Deletes all API tokens and sessions of the user. */
+  'account.deleted': Record<string, never>;
+  'token.created': { token: string } & TokenAccess;
+  'token.revoked': { token: string };
+}
+
+/** The properties that decide what a user may do. */
+export interface AccountAccess {
+  role: string;
+  status: string;
+  /** The other user who set the password. Null if no other user did. */
+  password_set_by: string | null;
+}
+
+/** The properties that decide how long an API token is accepted, and for what. */
+export interface TokenAccess {
+  /** The other user who issued it. Null if no other user did. */
+  issued_by: string | null;
+  /** ISO 8601, UTC. Null if it never expires. */
+  expires_at: string | null;
+}
+
+/* Payloads of events about change requests. The subject is the request: `{ kind: 'change', id: uuid }`. */
+
+interface ChangeEventData {
+  'change.opened': ChangeOpened;
+  /** Changes the title, the reason or the requested change. */
+  'change.updated': ChangeUpdated;
+  /** `comment`: the hash of a document, here and below. */
+  'change.commented': { comment: string };
+  /** Approves exactly this plan. `complete`: the number of approvals that the policy requires is reached. */
+  'change.approved': { plan: string; complete: boolean; comment?: string } & ApprovedView;
+  'change.rejected': { comment?: string };
+  /** Schedules the change for this time (ISO 8601, UTC) by the database's clock. The actor of this event applies it. */
+  'change.scheduled': { at: string };
+  /**
+   * From now on only this request may change the tables of `collections`, until it ends. `apply`: the actor of this
+   * event wants it applied once it is prepared.
+   */
+  'change.preparing': { collections: string[]; steps: ChangeStep[]; warnings?: Warning[]; apply?: boolean };
+  'change.prepared': { steps: { key: string; milliseconds: number }[] };
+  /** The last event of the batch that changes the schema. */
+  'change.applied': Record<string, never>;
+  /** The document contains the reasons. `code`: the code of the first problem. */
+  'change.failed': { code: string; document: string };
+  'change.withdrawn': Record<string, never>;
+}
+
+/** The view of the plan that the approver had, and how the approver was signed in. */
+export interface ApprovedView {
+  /** True if the request was to be prepared online. */
+  online: boolean;
+  credential: 'password' | 'token';
+  /** Locations of the findings by code: `{ "LOSES_DATA": ["articles.body"] }`. */
+  findings: Record<string, string[]>;
+  /** Locations of deleted objects that the trash would keep. */
+  kept: string[];
+}
+
+/** The requested change. */
+interface ChangeOpened {
+  /** The name of the operation: `update-fields`. */
+  operation: string;
+  /** Hex sha256 of the document with the requested change, which is stored outside the log. */
+  document: string;
+  /** Slow work is prepared first. Without a proposal the change is then applied without review. */
+  online: boolean;
+  /** Names of the collections that it changed when it was opened. */
+  collections: string[];
+  /** Set if it needs review. */
+  proposal?: ChangeProposal;
+  /** The change request that it reverts. */
+  reverts?: string;
+}
+
+interface ChangeProposal {
+  title: string;
+  /** The hash of its plan. */
+  plan: string;
+  /** Position of the schema that it was decided for. */
+  base: number;
+}
+
+/** Absent members are unchanged. */
+export interface ChangeUpdated extends Partial<ChangeProposal> {
+  reason?: string | null;
+  document?: string;
+  online?: boolean;
+  collections?: string[];
+}
+
+/** Work that is done before a change is applied, outside its transaction. */
+export interface ChangeStep {
+  key: string;
+  kind: string;
+  collection: string;
+  field: string | null;
+  summary: string;
+}
 
 /**
  * Payloads of events that change the schema, newest version. `adopted`: the change only records the database as it was,
@@ -127,7 +261,7 @@ export interface OtherEventData extends ChangeEventData, AccountEventData {
   'policy.updated': { policy: Policy };
 }
 
-export interface EventData extends SchemaEventData, OtherEventData {}
+interface EventData extends SchemaEventData, OtherEventData {}
 
 export type SchemaEventType = keyof SchemaEventData;
 export type EventType = keyof EventData;

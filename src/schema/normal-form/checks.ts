@@ -1,7 +1,7 @@
-/** Checks of single members. A check returns the value in normal form, or a `Wrong` with the expected form. */
+/* Checks of single members. A check returns the value in normal form, or a `Wrong` with the expected form. */
 import { z } from 'zod';
 import { invalid, MAX_PROBLEMS, type Path, type Problem } from '../../kernel/problem.js';
-import type { Json } from '../../kernel/json.js';
+import { type Json, jsonEqual } from '../../kernel/json.js';
 
 /** @param message follows the member's name: "must be a boolean" */
 export class Wrong {
@@ -38,7 +38,7 @@ export function checkOf<T>(shape: z.ZodType, message: string, { imported, normal
 }
 
 /** One check per member of a document. */
-export type Checks<D> = { readonly [M in keyof D]-?: Check<D[M]> };
+type Checks<D> = { readonly [M in keyof D]-?: Check<D[M]> };
 
 /** The state of reading a document: its location, strictness and problems so far. */
 export interface Reading {
@@ -146,4 +146,58 @@ export function oneOf<const T extends string | null>(
   const shape = z.enum(texts as string[]);
   const message = `must be ${allowed.map((item) => JSON.stringify(item)).join(', ')}`.replace(/, ([^,]*)$/, ' or $1');
   return checkOf<T>(texts.length < allowed.length ? shape.nullable() : shape, message, imported && { imported });
+}
+
+export type CheckTable = ReadonlyMap<string, Check<unknown>>;
+
+/** Checks by member name. This is a Map, because members may be named `constructor` or `__proto__`. */
+export function checkTable<D>(checks: Checks<D>): CheckTable {
+  return new Map(Object.entries<Check<unknown>>(checks));
+}
+
+/** Handles a member that is not in the table. True if it is known otherwise. */
+export type Others = (name: string, value: unknown) => boolean | Wrong;
+
+interface OverlayInput {
+  input: Record<string, unknown>;
+  table: CheckTable;
+  others: Others;
+  /** The location of `input` below the location of the reading. */
+  part: readonly string[];
+}
+
+/**
+ * Returns `base` with the members of `input` that differ, or `base` itself if none does, so that unchanged documents
+ * keep their identity. Absent and undefined members are unchanged.
+ */
+export function overlay<D extends object>(base: D, { input, table, others, part }: OverlayInput, reading: Reading): D {
+  let result = base;
+  for (const name of Object.keys(input)) {
+    const value = input[name];
+    if (value === undefined) continue;
+    const check = table.get(name);
+    if (check === undefined) {
+      checkOther(others(name, value), [...part, name], reading);
+      continue;
+    }
+    const before = base[name as keyof D];
+    if (value === before) continue;
+    const checked = check(value, reading.imported);
+    if (checked instanceof Wrong) complain(reading, [...part, name], checked.message);
+    else if (!jsonEqual(checked, before)) {
+      if (result === base) result = { ...base };
+      result[name as keyof D] = checked as D[keyof D];
+    }
+  }
+  return result;
+}
+
+function checkOther(answer: boolean | Wrong, steps: readonly string[], reading: Reading): void {
+  if (answer instanceof Wrong) complain(reading, steps, answer.message);
+  else if (!answer && !reading.imported) complain(reading, steps, 'is not a known member');
+}
+
+/** A derived member that must equal a name. */
+export function mustEqual(value: unknown, expected: string): true | Wrong {
+  return value === expected ? true : new Wrong(`must be ${JSON.stringify(expected)}, or left out`);
 }

@@ -9,8 +9,8 @@ import {
   nullableText,
   oneOf,
   translations,
+  checkTable,
 } from './checks.js';
-import { checkTable } from './overlay.js';
 
 /** The metadata of a collection without explicit values. */
 export const COLLECTION_META_DEFAULTS: Readonly<CollectionMeta> = Object.freeze<CollectionMeta>({

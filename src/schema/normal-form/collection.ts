@@ -2,14 +2,23 @@
 import { isObject, jsonEqual } from '../../kernel/json.js';
 import type { Collection, CollectionMeta, TableSchema } from '../model/model.js';
 import { invalid, ok, type Path, refuse, type Result } from '../../kernel/problem.js';
-import { asText, complain, type Reading, reporter, Wrong } from './checks.js';
+import {
+  asText,
+  complain,
+  type Reading,
+  reporter,
+  Wrong,
+  checkTable,
+  mustEqual,
+  type Others,
+  overlay,
+} from './checks.js';
 import { COLLECTION_META_DEFAULTS, COLLECTION_META_TABLE } from './collection-meta.js';
 import { commentText } from './column.js';
-import { withKnownTexts } from '../sql-text/known-texts.js';
+import { withKnownTexts } from '../sql-text/texts.js';
 import { readTableExtras } from './extras.js';
 import { checkName } from './names.js';
 import { type ReadOptions, startReading } from './options.js';
-import { checkTable, mustEqual, type Others, overlay } from './overlay.js';
 
 /** Members of `meta` that a create request may contain at the top level. */
 export const TOP_LEVEL_META = [

@@ -2,7 +2,14 @@
  * Extras in normal form. The shape is checked, PostgreSQL's parser checks every text, and empty members are removed.
  */
 import type { z } from 'zod';
-import { keyDefinition } from '../sql-text/columns.js';
+import {
+  keyDefinition,
+  checkCollation,
+  checkIndexDefinition,
+  checkPartitionBound,
+  checkPartitionKey,
+  parseConstraint,
+} from '../sql-text/definitions.js';
 import { checkExpression, checkTypeText } from '../sql-text/expression.js';
 import {
   type ColumnExtras,
@@ -12,7 +19,7 @@ import {
   type TableExtras,
   TRUSTED_EXTENSIONS,
 } from '../model/extras.js';
-import { columnExtrasV1, tableExtrasV1 } from '../fold/extras-schemas.js';
+import { columnExtrasV1, tableExtrasV1 } from '../fold/event-schemas.js';
 import type { Path } from '../../kernel/problem.js';
 import { shapeMessage } from '../../kernel/shape-messages.js';
 import {
@@ -22,13 +29,6 @@ import {
   unusualOptions,
   writtenOptions,
 } from '../model/sequence-options.js';
-import {
-  checkCollation,
-  checkIndexDefinition,
-  checkPartitionBound,
-  checkPartitionKey,
-  parseConstraint,
-} from '../sql-text/definitions.js';
 import type { Report } from './checks.js';
 import { identifierFault } from './names.js';
 

@@ -11,8 +11,8 @@ import {
   nullableText,
   oneOf,
   translations,
+  checkTable,
 } from './checks.js';
-import { checkTable } from './overlay.js';
 
 /** The metadata of a field without explicit values. */
 export const FIELD_META_DEFAULTS: Readonly<FieldMeta> = Object.freeze<FieldMeta>({

@@ -10,5 +10,4 @@ export { defaultPrimaryKey, mergeField, readNewField } from './field.js';
 export { checkJson } from './json.js';
 export { checkName } from './names.js';
 export type { FieldReadOptions } from './options.js';
-export { mergeRelation, readNewRelation } from './relation.js';
-export { relationEnds, relationSteps } from './relation-shape.js';
+export { mergeRelation, readNewRelation, relationEnds, relationSteps } from './relation.js';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { NewRelation } from '../model/model.js';
-import { checkOf, nullableName, oneOf } from './checks.js';
-import { checkTable } from './overlay.js';
+import { checkOf, nullableName, oneOf, checkTable } from './checks.js';
 
 const collectionNames = checkOf<string[] | null>(
   z

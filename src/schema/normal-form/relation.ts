@@ -1,14 +1,209 @@
-/** Reads new relations and changes of existing ones. */
+/* Reads new relations and changes of existing ones. */
+import { z } from 'zod';
 import { isObject, jsonEqual } from '../../kernel/json.js';
-import type { ForeignKey, NewRelation, Relation } from '../model/model.js';
-import { stepsIn } from '../../kernel/locate.js';
+import {
+  type ForeignKey,
+  type NewRelation,
+  type Relation,
+  RELATION_MEMBERS,
+  DEFERRABLES,
+  REFERENTIAL_ACTIONS,
+} from '../model/model.js';
+import { stepsIn, type Place } from '../../kernel/locate.js';
 import { invalid, ok, type Path, refuse, type Result } from '../../kernel/problem.js';
-import { complain, type Reading } from './checks.js';
-import { foreignKeyDefaults, type KeyedEnds, readForeignKey } from './foreign-key.js';
+import {
+  complain,
+  type Reading,
+  overlay,
+  checkOf,
+  oneOf,
+  Wrong,
+  checkTable,
+  mustEqual,
+  type Others,
+} from './checks.js';
 import { type ReadOptions, startReading } from './options.js';
-import { overlay } from './overlay.js';
 import { ENDS, END_DEFAULTS, type Ends } from './relation-members.js';
-import { flattenRelation, relationSteps } from './relation-shape.js';
+import { foreignKeyName } from '../model/name-length.js';
+import { identifierFault } from './names.js';
+
+/*
+ * Converts between the two forms of a relation: flat (ours) and nested (`collection`, `field`, `related_collection`,
+ * `meta`).
+ */
+
+interface FlatRelation {
+  /** The given members of the flat form, unchecked. */
+  members: Record<string, unknown>;
+  /** The given foreign key. Undefined if absent. */
+  schema: unknown;
+}
+
+const FLAT: ReadonlySet<string> = new Set(RELATION_MEMBERS);
+
+/** Names of flat members in the nested form. */
+export const NESTED = new Map([
+  ['collection', 'many_collection'],
+  ['field', 'many_field'],
+  ['related_collection', 'one_collection'],
+] as const) as ReadonlyMap<string, (typeof RELATION_MEMBERS)[number]>;
+
+/**
+ * Duplicate members must match, unknown ones are problems (unless imported), and ids are ignored. A client may read a
+ * relation and edit only one of the forms: of two different values, the one that equals the existing value is ignored.
+ */
+function flattenRelation(
+  input: Record<string, unknown>,
+  reading: Reading,
+  existing?: Readonly<Record<string, unknown>>,
+): FlatRelation {
+  const into: Gathered = { members: {}, reading, existing };
+  const { members } = into;
+  const { meta, schema, ...top } = input;
+  gather(top, NESTED, [], into);
+  if (isObject(meta)) gather(meta, NO_OTHER_NAMES, ['meta'], into);
+  else if (meta !== undefined && meta !== null) complain(reading, ['meta'], 'must be an object or null');
+  return { members, schema };
+}
+
+const NO_OTHER_NAMES: ReadonlyMap<string, string> = new Map();
+
+interface Gathered {
+  members: Record<string, unknown>;
+  reading: Reading;
+  /** The existing relation. Undefined for a new one. */
+  existing: Readonly<Record<string, unknown>> | undefined;
+}
+
+function gather(
+  from: Record<string, unknown>,
+  names: ReadonlyMap<string, string>,
+  part: string[],
+  into: Gathered,
+): void {
+  for (const name of Object.keys(from)) {
+    const member = names.get(name) ?? (FLAT.has(name) ? name : undefined);
+    const value = from[name];
+    if (name === 'id' || value === undefined) continue;
+    if (member !== undefined) put(member, value, [...part, name], into);
+    else if (!into.reading.imported) complain(into.reading, [...part, name], 'is not a known member');
+  }
+}
+
+function put(member: string, value: unknown, place: string[], { members, reading, existing }: Gathered): void {
+  const other = members[member];
+  if (other === undefined || isAsItWas(existing, member, other)) members[member] = value;
+  else if (!jsonEqual(other, value) && !isAsItWas(existing, member, value)) {
+    complain(reading, place, `must not differ from the other place where ${member} is given`);
+  }
+}
+
+const isAsItWas = (existing: Gathered['existing'], member: string, value: unknown): boolean =>
+  existing !== undefined && jsonEqual(existing[member], value);
+
+/** Returns the many side of a body in either form. Undefined if it is missing. */
+export function relationEnds(input: Record<string, unknown>): [collection: unknown, field: unknown] {
+  const meta = isObject(input['meta']) ? input['meta'] : {};
+  return [
+    input['many_collection'] ?? input['collection'] ?? meta['many_collection'],
+    input['many_field'] ?? input['field'] ?? meta['many_field'],
+  ];
+}
+
+/** Returns the location of a flat member in the submitted body, or its expected location. */
+export function relationSteps(steps: Path, input: Record<string, unknown>): Path {
+  const [member, ...rest] = steps;
+  return typeof member === 'string' && FLAT.has(member) ? [...placeOf(member, input), ...rest] : steps;
+}
+
+/** Returns the actual or expected location of a flat member. */
+function placeOf(member: string, input: Record<string, unknown>): string[] {
+  const other = [...NESTED].find(([, flat]) => flat === member)?.[0];
+  if (other !== undefined && input[other] !== undefined) return [other];
+  if (input[member] !== undefined) return [member];
+  const meta = input['meta'];
+  if (isObject(meta) && meta[member] !== undefined) return ['meta', member];
+  // A missing member has its location in the form that the body uses.
+  const isNested = [...NESTED.keys(), 'meta'].some((name) => input[name] !== undefined);
+  if (!isNested || Object.keys(input).some((name) => FLAT.has(name))) return [member];
+  return other === undefined ? ['meta', member] : [other];
+}
+
+/** The location of a relation in either form. */
+export function relationPlace(at: Path, body: unknown): Place {
+  return { at, stepsTo: (member) => (isObject(body) ? stepsIn(body, relationSteps(member, body)) : []) };
+}
+
+/* Reads the `schema` of a relation: its foreign key. */
+
+type ForeignKeyEnds = Omit<NewRelation, 'schema'>;
+
+/** `was`: the collection that the relation referenced before. A change may still contain its derived members. */
+type KeyedEnds = ForeignKeyEnds & { was?: string | null };
+
+/** The defaults of a foreign key. */
+function foreignKeyDefaults({ many_collection, many_field }: ForeignKeyEnds): ForeignKey {
+  return {
+    constraint_name: foreignKeyName(many_collection, many_field),
+    on_update: 'NO ACTION',
+    on_delete: 'NO ACTION',
+  };
+}
+
+const constraintName = checkOf<string>(z.string(), 'must be the name of the constraint, a string', {
+  normal(value) {
+    const fault = identifierFault(value as string);
+    return fault === null ? (value as string) : new Wrong(fault);
+  },
+});
+
+const action = oneOf(REFERENTIAL_ACTIONS, (value) => (typeof value === 'string' ? value.toUpperCase() : value));
+
+export const FOREIGN_KEY_TABLE = checkTable<Omit<ForeignKey, 'deferrable'>>({
+  constraint_name: constraintName,
+  on_update: action,
+  on_delete: action,
+});
+
+/** Returns `base` with the given members. Derived members must match the relation. */
+function readForeignKey(given: unknown, base: ForeignKey, relation: KeyedEnds, reading: Reading): ForeignKey {
+  if (!isObject(given)) {
+    complain(reading, ['schema'], 'must be an object (a foreign key) or null (none)');
+    return base;
+  }
+  const { constraint_name: name, ...rest } = given;
+  // Some vendors have foreign keys without names.
+  const input = name === null && reading.imported ? rest : given;
+  const key = overlay(
+    base,
+    { input, table: FOREIGN_KEY_TABLE, others: derivedMembers(relation), part: ['schema'] },
+    reading,
+  );
+  return given['deferrable'] === undefined ? key : withDeferrable(key, given['deferrable'], reading);
+}
+
+/** Null means not deferrable, which is an absent member in normal form. */
+function withDeferrable({ deferrable, ...key }: ForeignKey, given: unknown, reading: Reading): ForeignKey {
+  const known = DEFERRABLES.find((each) => each === given);
+  if (known !== undefined) return { ...key, deferrable: known };
+  if (given !== null) complain(reading, ['schema', 'deferrable'], `must be ${DEFERRABLES.join(' or ')}, or null`);
+  return given === null || deferrable === undefined ? key : { ...key, deferrable };
+}
+
+const NOT_A_NAME_OR_NULL = new Wrong('must be a string or null');
+const isTextOrNull = (value: unknown): boolean => typeof value === 'string' || value === null;
+
+function derivedMembers({ many_collection, many_field, one_collection, was }: KeyedEnds): Others {
+  return (name, value) => {
+    if (name === 'table') return mustEqual(value, many_collection);
+    if (name === 'column') return mustEqual(value, many_field);
+    if (name === 'foreign_key_table') return value === was || mustEqual(value, one_collection ?? '');
+    // The column follows from the primary key, which is checked later. The HTTP layer checks the schema.
+    if (name === 'foreign_key_column' || name === 'foreign_key_schema')
+      return isTextOrNull(value) || NOT_A_NAME_OR_NULL;
+    return name === 'deferrable';
+  };
+}
 
 /**
  * Reads a new relation in the flat form or the nested form of Directus. An object as `schema` is a foreign key, null is

@@ -3,17 +3,16 @@
  * members, which clients may send back unchanged.
  */
 import { z } from 'zod';
-import { columnExtrasV1, tableExtrasV1 } from '../fold/extras-schemas.js';
+import { columnExtrasV1, tableExtrasV1 } from '../fold/event-schemas.js';
 import { DEFERRABLES } from '../model/model.js';
 import { SNAPSHOT_VERSION } from '../snapshot/snapshot.js';
-import type { Check } from './checks.js';
+import type { Check, CheckTable } from './checks.js';
 import { TOP_LEVEL_META } from './collection.js';
 import { COLLECTION_META_TABLE } from './collection-meta.js';
 import { PLAIN_MEMBERS } from './column.js';
 import { FIELD_META_TABLE } from './field-meta.js';
 import { FIELD_TYPES } from './types/field-types.js';
-import { FOREIGN_KEY_TABLE } from './foreign-key.js';
-import type { CheckTable } from './overlay.js';
+import { FOREIGN_KEY_TABLE } from './relation.js';
 import { ENDS } from './relation-members.js';
 
 type Members = Record<string, z.ZodType>;

@@ -1,16 +1,186 @@
-/** accept-drift: records manual changes of the database in the log. The tables are not changed. */
+/* accept-drift: records manual changes of the database in the log. The tables are not changed. */
 import type { NewEvent } from '../model/events.js';
 import { invariantProblems } from '../invariants/index.js';
-import { isObject } from '../../kernel/json.js';
+import { isObject, jsonEqual } from '../../kernel/json.js';
 import { locate } from '../../kernel/locate.js';
-import { invalid, ok, refuse, unknownMembers } from '../../kernel/problem.js';
+import {
+  invalid,
+  ok,
+  refuse,
+  unknownMembers,
+  type Path,
+  type Problem,
+  problemsOfEach,
+  renderPath,
+} from '../../kernel/problem.js';
 import { transition } from '../transition/transition.js';
-import { type AcceptRequest, type Named, readNamed, requestOf } from './accept-request.js';
-import { type FoundDrift, acceptedState } from './accepted-state.js';
-import { missingCollection, missingField } from './refusals.js';
-import type { Operation } from './operation.js';
+import { missingCollection, missingField, type Operation } from './operation.js';
+import { runToEnd, type Resumable } from '../../kernel/resumable.js';
+import { type Renames, withRenames } from '../transition/renames.js';
+import type { CollectionNode, State } from '../model/state.js';
+import { Draft } from '../transition/draft.js';
+import { changeRelation, dropCollection, dropField } from '../transition/cascade.js';
+import type { Collection, Field, NewRelation } from '../model/model.js';
 
-export interface AcceptDrift {
+/* Selects the differences to accept. */
+
+export interface AcceptRequest {
+  /** Named collections with fields. Undefined accepts all. Null accepts a whole collection. */
+  only: ReadonlyMap<string, ReadonlySet<string> | null> | undefined;
+  takes(collection: string, field: string | undefined): boolean;
+}
+
+type Named = Map<string, Set<string> | null>;
+
+/**
+ * `takes` without a field refers to the table as a whole, and is true only for collections that are accepted
+ * completely.
+ */
+function requestOf(only: AcceptRequest['only']): AcceptRequest {
+  return {
+    only,
+    takes(collection, field) {
+      const fields = only === undefined ? null : only.get(collection);
+      return fields === null || (field !== undefined && fields?.has(field) === true);
+    },
+  };
+}
+
+/** Translates the request to the current names of tables and columns. */
+export function requestAfter({ only }: AcceptRequest, { collections, fields }: Renames): AcceptRequest {
+  if (only === undefined) return requestOf(only);
+  return requestOf(
+    new Map(
+      [...only].map(([name, named]) => [
+        collections.get(name) ?? name,
+        named && new Set([...named, ...(fields.get(name)?.values() ?? [])]),
+      ]),
+    ),
+  );
+}
+
+/** Reads `collections` and `fields` of the body into `only`. */
+function readNamed(body: { [member: string]: unknown }, only: Named): Problem[] {
+  return [
+    ...elementsOf(body['collections'], ['collections'], (each, at) => nameCollection(each, at, only)),
+    ...elementsOf(body['fields'], ['fields'], (each, at) => nameField(each, at, only)),
+  ];
+}
+
+type Check = (element: unknown, at: Path) => Problem[];
+
+function elementsOf(list: unknown, at: Path, check: Check): Problem[] {
+  if (list === undefined) return [];
+  if (!Array.isArray(list) || list.length === 0) return [invalid(at, `${renderPath(at)} is an array, not empty`)];
+  return runToEnd(problemsOfEach(list, (each, index) => check(each, [...at, index])));
+}
+
+function nameCollection(name: unknown, at: Path, only: Named): Problem[] {
+  if (typeof name !== 'string') return [invalid(at, 'must be the name of a collection, a string')];
+  only.set(name, null);
+  return [];
+}
+
+function nameField(named: unknown, at: Path, only: Named): Problem[] {
+  if (!isObject(named)) return [invalid(at, 'must be an object with collection and field')];
+  const { collection, field } = named;
+  const problems = unknownMembers(named, new Set(['collection', 'field']), at);
+  if (typeof collection !== 'string') problems.push(invalid([...at, 'collection'], 'collection is required, a string'));
+  if (typeof field !== 'string') problems.push(invalid([...at, 'field'], 'field is required, a string'));
+  if (typeof collection !== 'string' || typeof field !== 'string') return problems;
+  const fields = only.get(collection);
+  if (fields !== null) only.set(collection, (fields ?? new Set()).add(field));
+  return problems;
+}
+
+/* Creates a draft of the schema with manual changes. The caller checks it. */
+
+/** A table of the catalog in normal form, with metadata from the log. */
+export interface DriftedTable {
+  collection: Collection;
+  fields: Field[];
+  relations: NewRelation[];
+}
+
+export interface FoundDrift {
+  renames: Renames;
+  /** Tables that differ from the log, by their current names. */
+  tables: DriftedTable[];
+  /** Collections whose table was dropped. */
+  gone: string[];
+  /** Requested fields that neither the log nor the database contains. */
+  missing: readonly { collection: string; field: string }[];
+}
+
+interface AcceptedState {
+  desired: State;
+  /** Collections that may differ. */
+  touched: ReadonlySet<string>;
+}
+
+/** @param found catalog data. Objects that `request` does not name are unchanged. */
+export function* acceptedState(state: State, found: FoundDrift, request: AcceptRequest): Resumable<AcceptedState> {
+  const { state: base, touched } = yield* withRenames(state, found.renames);
+  const meant = requestAfter(request, found.renames);
+  const draft = new Draft(base);
+  for (const name of found.gone) {
+    if (meant.takes(name, undefined)) dropCollection(draft, base, name);
+    yield;
+  }
+  for (const table of found.tables) {
+    acceptTable(draft, base, table, meant);
+    yield;
+  }
+  return { desired: yield* draft.toState(), touched: new Set([...touched, ...draft.touched]) };
+}
+
+function acceptTable(draft: Draft, state: State, found: DriftedTable, request: AcceptRequest): void {
+  const name = found.collection.collection;
+  const known = state.collections.get(name) as CollectionNode;
+  const takes = (field: string) => request.takes(name, field);
+  dropMissing(draft, state, { known, found, takes });
+  // References to a dropped column may have been removed with it.
+  const held = draft.get(name)?.collection;
+  if (held !== undefined && request.takes(name, undefined) && !jsonEqual(held.schema, found.collection.schema)) {
+    draft.putCollection({ ...held, schema: found.collection.schema });
+  }
+  for (const field of found.fields) {
+    if (takes(field.field) && !jsonEqual(field, known.fields.get(field.field))) draft.putField(field);
+  }
+  leaveKeys(draft, { known, found, takes });
+  for (const relation of found.relations) if (takes(relation.many_field)) putKey(draft, relation);
+}
+
+interface Taking {
+  known: CollectionNode;
+  found: DriftedTable;
+  takes: (field: string) => boolean;
+}
+
+function dropMissing(draft: Draft, state: State, { known, found, takes }: Taking): void {
+  const there = new Set(found.fields.map(({ field }) => field));
+  for (const { collection, field, schema } of known.fields.values()) {
+    if (schema !== null && !there.has(field) && takes(field)) dropField(draft, state, collection, field);
+  }
+}
+
+/** A relation stays without its dropped foreign key. */
+function leaveKeys(draft: Draft, { known, found, takes }: Taking): void {
+  const there = new Set(found.relations.map(({ many_field }) => many_field));
+  for (const { many_collection, many_field, schema } of known.relations.values()) {
+    const held = draft.get(many_collection)?.relations.get(many_field);
+    if (held === undefined || schema === null || there.has(many_field) || !takes(many_field)) continue;
+    draft.putRelation({ ...held, schema: null });
+  }
+}
+
+function putKey(draft: Draft, relation: NewRelation): void {
+  const held = draft.get(relation.many_collection)?.relations.get(relation.many_field);
+  if (held === undefined) draft.putRelation(relation);
+  else if (!jsonEqual({ id: held.id, ...relation }, held)) changeRelation(draft, held, relation);
+}
+
+interface AcceptDrift {
   request: AcceptRequest;
   /** Catalog data, read under the log lock with the tables locked. */
   found?: FoundDrift;

@@ -6,7 +6,7 @@ import { invariantProblems } from '../invariants/index.js';
 import { isObject } from '../../kernel/json.js';
 import type { Collection, Field, NewRelation } from '../model/model.js';
 import { locate } from '../../kernel/locate.js';
-import { adoptPlaces } from './places.js';
+import { adoptPlaces, type Operation } from './operation.js';
 import {
   type Problem,
   type Result,
@@ -21,9 +21,8 @@ import {
 import { neededFirst, partitionsFirst } from '../model/order.js';
 import { type EventSteps, addEvents } from '../transition/context.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
-import { patchBetween } from '../fold/patch.js';
-import type { Operation } from './operation.js';
-import { quoted } from '../../kernel/quoted.js';
+import { patchBetween } from '../fold/rename-events.js';
+import { quoted } from '../../kernel/text.js';
 import { runToEnd } from '../../kernel/resumable.js';
 
 /** Named tables, or all unmanaged ones. */

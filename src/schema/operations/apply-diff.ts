@@ -1,8 +1,8 @@
 /** apply-diff: applies a diff, checked as strictly as any other command. */
 import type { SchemaDiff } from '../diff/diff.js';
-import { identifyFromTrash, lostSince } from '../diff/from-trash.js';
+import { identifyFromTrash, lostSince } from '../diff/origins.js';
 import { Draft } from '../transition/draft.js';
-import { diffPlaces, applyItems } from '../diff/apply-entries.js';
+import { diffPlaces, applyItems, byNewNames } from '../diff/apply-entries.js';
 import { type Problem, type Result, ok, refuse } from '../../kernel/problem.js';
 import { snapshotHash } from '../snapshot/snapshot.js';
 import type { State } from '../model/state.js';
@@ -10,7 +10,6 @@ import type { InTrash } from '../transition/restoring-transition.js';
 import { type Resumable } from '../../kernel/resumable.js';
 import { readDiffDocument } from '../diff/diff-document.js';
 import type { EntryFindings } from '../diff/entries.js';
-import { byNewNames } from '../diff/rename-entries.js';
 import { type Operation, decideDraft } from './operation.js';
 
 export interface ApplyDiff {

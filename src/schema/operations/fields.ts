@@ -1,10 +1,10 @@
-/** create-field, update-fields, delete-field. */
-import { isFolder, type CollectionNode, type State } from '../model/state.js';
+/* create-field, update-fields, delete-field. */
+import { isFolder, type CollectionNode, type State, primaryKeyOf, extrasOf, relationsTo } from '../model/state.js';
 import { Draft } from '../transition/draft.js';
 import { dropField } from '../transition/cascade.js';
 import type { NewEvent } from '../model/events.js';
 import { isObject, type Json } from '../../kernel/json.js';
-import type { Field } from '../model/model.js';
+import type { Field, ColumnSchema } from '../model/model.js';
 import { MAX_SORT, mergeField, readNewField } from '../normal-form/index.js';
 import {
   type Path,
@@ -18,24 +18,130 @@ import {
   renderPath,
   repeated,
 } from '../../kernel/problem.js';
-import { type Resumable } from '../../kernel/resumable.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { withComposedNames } from '../normal-form/names.js';
-import { neededBy } from './needed-by.js';
-import { inPlaceFault, keyProblems, referenceProblems } from './field-changes.js';
-import { type Operation, decideDraft } from './operation.js';
-import { keyTarget } from '../snapshot/documents.js';
+import {
+  type Operation,
+  decideDraft,
+  fieldPlaces,
+  missingCollection,
+  missingField,
+  systemCollection,
+} from './operation.js';
+import { keyTarget, type KeyTarget } from '../snapshot/documents.js';
 import { locate } from '../../kernel/locate.js';
-import { fieldPlaces } from './places.js';
-import { missingCollection, missingField, systemCollection } from './refusals.js';
+import { secondKey } from '../invariants/columns.js';
+import { collectionName } from '../model/system-collections.js';
+import { keyDefinition, expressionColumns } from '../sql-text/definitions.js';
+import { quoted } from '../../kernel/text.js';
 
-export interface CreateField {
+/* Field changes that are never possible. */
+
+/** Changes for which PostgreSQL must drop the column with its data. No update implies that. */
+function inPlaceFault(existing: Field, now: Field): [member: string, becomes: string] | null {
+  if (existing.schema === null)
+    return now.schema === null ? null : ['data_type', "is an alias and can't become a column"];
+  if (now.schema === null) return ['data_type', "is a column and can't become an alias"];
+  if (existing.schema.generation_expression !== null || now.schema.generation_expression === null) return null;
+  return ['generation_expression', "holds values of its own and can't become a generated column"];
+}
+
+/** `foreign_key_table` and `foreign_key_column` show the relation, and only a relation changes them. */
+function referenceProblems(target: KeyTarget | null, schema: Json | undefined, at: Path): Problem[] {
+  if (!isObject(schema)) return [];
+  const derived = { foreign_key_table: target?.table ?? null, foreign_key_column: target?.column ?? null };
+  return Object.entries(derived).flatMap(([member, now]) => {
+    if (schema[member] === undefined || collectionName(schema[member], (name) => name === now) === now) return [];
+    const message = `${member} must be ${JSON.stringify(now)}, or left out: it follows from the field's relation`;
+    return [invalid([...at, 'schema', member], message)];
+  });
+}
+
+type Change = { field: string; at: Path };
+
+/** The primary key can move to another column of the same batch. It cannot be removed or duplicated. */
+function keyProblems(node: CollectionNode, draft: Draft, changes: readonly Change[]): Problem[] {
+  const { collection } = node.collection;
+  const [had] = primaryKeyOf(node);
+  const keys = primaryKeyOf(draft.get(collection) ?? node);
+  const path = (field: string): { path?: string } => {
+    const change = changes.find((each) => each.field === field);
+    return change === undefined ? {} : { path: renderPath([...change.at, 'schema', 'is_primary_key']) };
+  };
+  if (had !== undefined && keys.length === 0) {
+    const message = `${JSON.stringify(had.field)} is the primary key of ${JSON.stringify(collection)}; make another field the primary key in the same request`;
+    return [{ code: 'IN_USE', message, ...path(had.field), collection, field: had.field }];
+  }
+  if (keys.length < 2 || extrasOf(node).primary_key !== undefined) return [];
+  const [first] = had !== undefined && keys.some(({ field }) => field === had.field) ? [had] : keys;
+  const others = keys.filter(({ field }) => field !== first?.field);
+  return others.map(({ field }) => ({ ...secondKey(collection, first?.field ?? '', field), ...path(field) }));
+}
+
+/* Objects that depend on a field and are not deleted implicitly. The client must delete them first. */
+
+/** Why the field is needed, and by which fields. */
+type Need = [message: string, by: string[]];
+
+/** IN_USE, with the dependent fields in `details.needed_by`. Empty if the field can be deleted. */
+function neededBy(state: State, node: CollectionNode, { collection, field, schema }: Field): Problem[] {
+  const needs = [
+    ...(schema?.is_primary_key === true ? [asKey(state, collection, field)] : []),
+    ...inKey(node, field),
+    ...inExpressions(node, collection, field),
+    ...asPointer(node, collection, field),
+  ];
+  return needs.map(([message, by]) => ({ code: 'IN_USE', message, collection, field, details: { needed_by: by } }));
+}
+
+function asKey(state: State, collection: string, field: string): Need {
+  const users = relationsTo(state, collection).map((each) => `${each.many_collection}.${each.many_field}`);
+  const also = users.length > 0 ? `, and relations point at it (${users.join(', ')})` : '';
+  const message = `${quoted(field)} is the primary key of ${quoted(collection)}${also}; delete the collection, or make another field the key first`;
+  return [message, users];
+}
+
+/** PostgreSQL drops a key with a column that its index includes. */
+function inKey(node: CollectionNode, field: string): Need[] {
+  const key = extrasOf(node).primary_key;
+  const carried = key?.definition === undefined ? [] : keyDefinition(key.definition).including;
+  if (key === undefined || !carried.includes(field)) return [];
+  return [[`the primary key ${quoted(key.name)} includes ${quoted(field)}; it can't be changed here`, key.columns]];
+}
+
+/** Fields of the collection whose expression uses the field. */
+function inExpressions(node: CollectionNode, collection: string, field: string): Need[] {
+  const readers = [...node.fields.values()]
+    .filter((other) => other.field !== field && other.schema !== null && readsFrom(other.schema, field))
+    .map((other) => other.field);
+  if (readers.length === 0) return [];
+  const [are, them] = readers.length === 1 ? ['is', 'that'] : ['are', 'them'];
+  const message = `${readers.map(quoted).join(', ')} ${are} computed from ${quoted(field)}; delete or change ${them} first`;
+  return [[message, readers.map((reader) => `${collection}.${reader}`)]];
+}
+
+const readsFrom = ({ generation_expression: text }: ColumnSchema, field: string): boolean =>
+  text !== null && expressionColumns(text).has(field);
+
+/** Many-to-any relations that store their collection's name in the field. */
+function asPointer({ relations }: CollectionNode, collection: string, field: string): Need[] {
+  return [...relations.values()]
+    .filter((relation) => relation.one_collection_field === field)
+    .map(({ many_field }) => {
+      const user = `${collection}.${many_field}`;
+      const message = `the many-to-any relation ${user} keeps its collection's name in ${quoted(field)}; delete ${user} first`;
+      return [message, [user]];
+    });
+}
+
+interface CreateField {
   field: Field;
   /** As submitted. */
   body: unknown;
   concurrentIndexes: boolean;
 }
 
-export interface CreateFieldInput {
+interface CreateFieldInput {
   collection: string;
   body: unknown;
   concurrentIndexes: boolean;
@@ -92,13 +198,13 @@ interface FieldChange {
 }
 
 /** Updates one or several fields, all or nothing. */
-export interface UpdateFields {
+interface UpdateFields {
   collection: string;
   changes: FieldChange[];
   concurrentIndexes: boolean;
 }
 
-export interface UpdateFieldsInput {
+interface UpdateFieldsInput {
   collection: string;
   /** The field of a single update. Absent: the body is an array whose elements contain names. */
   field?: string;
@@ -186,7 +292,7 @@ function merge(state: State, node: CollectionNode, { field, body, at }: FieldCha
   return refuse(invalid([...at, ...(isObject(body['schema']) ? ['schema', member] : ['type'])], message));
 }
 
-export interface DeleteField {
+interface DeleteField {
   collection: string;
   field: string;
 }

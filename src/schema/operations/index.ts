@@ -3,17 +3,18 @@ import type { LogEvent } from '../model/events.js';
 import { acceptDrift } from './accept-drift.js';
 import { adoptTables } from './adopt-tables.js';
 import { applyDiff } from './apply-diff.js';
-import { createCollections, updateCollections } from './batches.js';
-import { createCollection } from './create-collection.js';
-import { deleteCollection } from './delete-collection.js';
+import {
+  createCollections,
+  updateCollections,
+  createCollection,
+  deleteCollection,
+  updateCollection,
+} from './collections.js';
 import { createField, deleteField, updateFields } from './fields.js';
 import type { Operation } from './operation.js';
-import { purgeTrash } from './purge-trash.js';
+import { purgeTrash, restoreCollection, restoreField } from './trash.js';
 import { renameCollection, renameField } from './rename.js';
 import { createRelation, deleteRelation, updateRelation } from './relations.js';
-import { restoreCollection } from './restore-collection.js';
-import { restoreField } from './restore-field.js';
-import { updateCollection } from './update-collection.js';
 import { updatePolicy } from './update-policy.js';
 
 export const operations = {

@@ -1,13 +1,33 @@
-/** The interface of all operations. */
+/* The interface of all operations. */
 import type { Draft } from '../transition/draft.js';
 import type { LogEvent, NewEvent } from '../model/events.js';
-import { proposalProblems } from './proposal.js';
-import { type Places, locate } from '../../kernel/locate.js';
-import { type Result, ok, refuse } from '../../kernel/problem.js';
+import { type Places, locate, type Place, documentPlace, stepsIn } from '../../kernel/locate.js';
+import { type Result, ok, refuse, type Problem, type Path } from '../../kernel/problem.js';
 import type { State } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type InTrash, restoringTransition } from '../transition/restoring-transition.js';
 import type { TransitionOptions } from '../transition/context.js';
+import { type ProposedChange, changeProblems } from '../invariants/index.js';
+import { renameProblems } from '../invariants/names.js';
+import { isNone, renamesBetween, withRenames } from '../transition/renames.js';
+import { isObject } from '../../kernel/json.js';
+import { relationPlace } from '../normal-form/relation.js';
+import { isSystemCollection } from '../model/system-collections.js';
+
+/* Problems of a change that may include renames. */
+
+/** Returns all problems of a change. It compares by new names, so that a rename alone is none. */
+function* proposalProblems(proposal: ProposedChange): Resumable<Problem[]> {
+  const { from, to, touched } = proposal;
+  const renames = yield* renamesBetween(from, to, touched);
+  if (isNone(renames)) return yield* changeProblems(proposal);
+  const named = yield* withRenames(from, renames);
+  const all = new Set([...touched, ...named.touched]);
+  return [
+    ...renameProblems(to, renames, named.unwritten),
+    ...(yield* changeProblems({ ...proposal, from: named.state, touched: all })),
+  ];
+}
 
 /** `Decided`: the type of its events. */
 export interface Operation<Name extends string, Input, Command, Decided extends LogEvent = NewEvent> {
@@ -24,7 +44,7 @@ export interface Operation<Name extends string, Input, Command, Decided extends 
   deletes?(command: Command): readonly string[];
 }
 
-export interface DraftOptions extends TransitionOptions {
+interface DraftOptions extends TransitionOptions {
   /** Further objects that the draft restores from the trash, with their identities. */
   found?: readonly InTrash[];
 }
@@ -43,4 +63,134 @@ export function* decideDraft(
   if (problems.length > 0) return refuse(...problems.map((problem) => locate(problem, places)));
   const { found = [], ...rest } = options;
   return ok(yield* restoringTransition({ from: state, to: desired, touched, options: rest }, found));
+}
+
+/* Locations in request bodies of collections, fields and relations. */
+
+/** A body that may contain members of `meta` at its top level. */
+export function requestPlace(at: Path, body: unknown): Place {
+  return {
+    at,
+    stepsTo(member) {
+      const [part, name, ...rest] = member;
+      if (part !== 'meta' || typeof name !== 'string' || !isObject(body)) return stepsIn(body, member);
+      const meta = body['meta'];
+      if (isObject(meta) && Object.hasOwn(meta, name)) return stepsIn(body, member);
+      const top = [name, name === 'translations' ? 'translation' : name].find((each) => Object.hasOwn(body, each));
+      return top === undefined ? stepsIn(body, member) : stepsIn(body, [top, ...rest]);
+    },
+  };
+}
+
+interface CollectionBody {
+  collection: string;
+  body: unknown;
+  at: Path;
+}
+
+/** Bodies of collections with their fields. */
+export function collectionPlaces(bodies: readonly CollectionBody[]): Places {
+  const named = firstBy(bodies, ({ collection }) => collection);
+  const fieldsIn = new Map<CollectionBody, (field: string) => [index: number, field: unknown] | undefined>();
+  const fieldsOf = (body: CollectionBody) => {
+    const found = fieldsIn.get(body) ?? firstBy(fieldsWithin(body), ([, field]) => nameOf(field));
+    fieldsIn.set(body, found);
+    return found;
+  };
+  return {
+    collection(name) {
+      const found = named(name);
+      return found && requestPlace(found.at, found.body);
+    },
+    field(name, field) {
+      const body = named(name);
+      const [index, found] = (body && fieldsOf(body)(field)) ?? [];
+      return body && index !== undefined ? requestPlace([...body.at, 'fields', index], found) : undefined;
+    },
+  };
+}
+
+function fieldsWithin({ body }: CollectionBody): [index: number, field: unknown][] {
+  return isObject(body) && Array.isArray(body['fields']) ? [...body['fields'].entries()] : [];
+}
+
+const nameOf = (field: unknown): unknown => (isObject(field) ? field['field'] : undefined);
+
+/** Finds the first item of a name. The index is built on demand, because most bodies never need it. */
+function firstBy<T>(items: readonly T[], keyOf: (item: T) => unknown): (name: string) => T | undefined {
+  let known: Map<unknown, T> | undefined;
+  return (name) => {
+    known ??= new Map(items.toReversed().map((item) => [keyOf(item), item]));
+    return known.get(name);
+  };
+}
+
+interface FieldBody {
+  field: string;
+  body: unknown;
+  at: Path;
+}
+
+/** Bodies of fields of one collection. */
+export function fieldPlaces(collection: string, bodies: readonly FieldBody[]): Places {
+  const named = firstBy(bodies, ({ field }) => field);
+  return {
+    field(name, field) {
+      const found = name === collection ? named(field) : undefined;
+      return found && requestPlace(found.at, found.body);
+    },
+  };
+}
+
+/** The body of one relation. */
+export function relationPlaces(collection: string, field: string, body: unknown): Places {
+  return {
+    relation: (name, many) => (name === collection && many === field ? relationPlace([], body) : undefined),
+  };
+}
+
+/** The request with the names of tables to adopt. */
+export function adoptPlaces(tables: readonly string[]): Places {
+  return {
+    collection(name) {
+      const index = tables.indexOf(name);
+      return index < 0 ? undefined : documentPlace(['tables', index], name);
+    },
+  };
+}
+
+/* Problems that several operations share. */
+
+/** NOT_FOUND, with the submitted name. */
+export function missingCollection({ collections }: State, collection: string): Problem {
+  const message = `there is no collection ${JSON.stringify(collection)}${composedHint(collections, collection)}`;
+  return { code: 'NOT_FOUND', message, collection };
+}
+
+/** Names that look the same can differ in their characters: macOS spells "é" as two, and stored names have one. */
+function composedHint(names: { has(name: string): boolean }, sent: string): string {
+  const composed = sent.normalize('NFC');
+  if (composed === sent || !names.has(composed)) return '';
+  return `, but ${JSON.stringify(composed)} exists: send the name in Unicode normalization form NFC`;
+}
+
+/** FORBIDDEN. Undefined if the name is no system collection. */
+export function systemCollection(collection: string): Problem | undefined {
+  if (!isSystemCollection(collection)) return undefined;
+  const message = `${JSON.stringify(collection)} is a system collection; it can't be changed through the API`;
+  return { code: 'FORBIDDEN', message, collection };
+}
+
+/** For reads within a collection. System collections are listed, but their contents are not. */
+export function noFieldsListed(state: State, collection: string): Problem {
+  if (!isSystemCollection(collection)) return missingCollection(state, collection);
+  const message = `${JSON.stringify(collection)} belongs to the service: its fields and relations are not shown`;
+  return { code: 'NOT_FOUND', message, collection };
+}
+
+/** NOT_FOUND, in an existing collection. */
+export function missingField({ collections }: State, collection: string, field: string): Problem {
+  const hint = composedHint(collections.get(collection)?.fields ?? new Map(), field);
+  const message = `there is no field ${JSON.stringify(field)} in ${JSON.stringify(collection)}${hint}`;
+  return { code: 'NOT_FOUND', message, collection, field };
 }

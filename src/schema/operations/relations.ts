@@ -5,11 +5,16 @@ import { isObject, type Json } from '../../kernel/json.js';
 import type { NewRelation, Relation } from '../model/model.js';
 import { mergeRelation, readNewRelation } from '../normal-form/index.js';
 import { type Places, locate } from '../../kernel/locate.js';
-import { relationPlaces } from './places.js';
+import {
+  relationPlaces,
+  type Operation,
+  decideDraft,
+  missingCollection,
+  missingField,
+  systemCollection,
+} from './operation.js';
 import { type Problem, type Result, about, invalid, ok, refuse } from '../../kernel/problem.js';
 import { type State, getField, getRelation } from '../model/state.js';
-import { type Operation, decideDraft } from './operation.js';
-import { missingCollection, missingField, systemCollection } from './refusals.js';
 import { collectionName } from '../model/system-collections.js';
 
 export interface CreateRelation {

@@ -8,8 +8,7 @@ import { isObject } from '../../kernel/json.js';
 import { type Path, type Problem, type Result, invalid, ok, refuse, unknownMembers } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { NO_RENAMES, type Renames, withRenames } from '../transition/renames.js';
-import { type Operation, decideDraft } from './operation.js';
-import { missingCollection, missingField, systemCollection } from './refusals.js';
+import { type Operation, decideDraft, missingCollection, missingField, systemCollection } from './operation.js';
 
 export interface RenameCollection {
   collection: string;

@@ -3,7 +3,7 @@ import { jsonEqual } from '../../kernel/json.js';
 import { ok } from '../../kernel/problem.js';
 import type { OtherEvent } from '../model/events.js';
 import type { Policy } from '../model/policy.js';
-import { policyUpdated } from '../policy/index.js';
+import { policyUpdated } from '../policy.js';
 import type { Operation } from './operation.js';
 
 export interface UpdatePolicy {

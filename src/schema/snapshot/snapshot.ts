@@ -1,6 +1,6 @@
 /** A snapshot is the state as a document. Equal schemas have equal bytes and hashes. */
 import { createHash } from 'node:crypto';
-import { createCanonicalWriter } from '../../kernel/canonical-writer.js';
+import { createCanonicalWriter } from '../../kernel/canonical.js';
 import { relationBody } from '../transition/context.js';
 import type { Relation } from '../model/model.js';
 import { collectionsInOrder } from '../model/order.js';

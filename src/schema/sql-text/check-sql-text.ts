@@ -3,12 +3,29 @@
  * definition. Each function, type, operator and operator class must be listed (docs/functions.md). So nothing runs that
  * reads files or other tables, waits, or changes anything.
  */
-import { type Node, checkExpression, list, member, parseStatement, stringOf, only } from './expression.js';
+import {
+  type Node,
+  checkExpression,
+  list,
+  member,
+  parseStatement,
+  stringOf,
+  only,
+  type TextContext,
+} from './expression.js';
 import { checkIndexDefinition, checkPartitionBound, checkPartitionKey, parseConstraint } from './definitions.js';
-import { type AllowedNames, NAMES_OF_EXTENSIONS, OWN_NAMES, extensionsWith } from './allowed-functions.js';
-import { MAX_SIZE, sizeOf, guardedCallFault, isGuarded, isGuardedWhole } from './result-size.js';
-import type { TextContext } from './text-context.js';
-import { type TypeUse, isConfiguration, typeFault, OWN_TYPES } from './types.js';
+import { type AllowedNames, NAMES_OF_EXTENSIONS, OWN_NAMES, extensionsWith } from './allowed-names.js';
+import {
+  MAX_SIZE,
+  sizeOf,
+  guardedCallFault,
+  isGuarded,
+  isGuardedWhole,
+  type TypeUse,
+  isConfiguration,
+  typeFault,
+  OWN_TYPES,
+} from './result-size.js';
 
 /* PostgreSQL evaluates partition bounds immediately, so only constants are allowed. */
 

@@ -1,10 +1,12 @@
-/**
+/*
  * Parses SQL texts (generated columns, type names, defaults of the catalog) with PostgreSQL's parser. Nothing is
  * executed. Accepted texts are still sent to the server, which knows the functions, types and columns.
  */
 import { loadModule, parseSync, scanSync } from 'libpg-query';
 import { parseDataType } from './data-types.js';
 import { memoize } from '../../kernel/memoize.js';
+import { extrasOf, type CollectionNode } from '../model/state.js';
+import type { Need } from '../model/extras.js';
 
 await loadModule();
 
@@ -215,4 +217,56 @@ export function catalogTarget(text: string): Node | undefined {
   } catch {
     return undefined;
   }
+}
+
+/* The context of a text: its table and the table's needs. */
+
+export interface TextContext {
+  /** The table. Absent for rules of domains. */
+  collection?: string;
+  columns: ReadonlySet<string>;
+  /** Enums and domains that the table needs. */
+  types: ReadonlySet<string>;
+  /** Types of its columns. */
+  columnTypes: ReadonlySet<string>;
+  sequences: ReadonlySet<string>;
+  extensions: ReadonlySet<string>;
+}
+
+interface Table {
+  collection?: string;
+  columns: readonly { name: string; type: string }[];
+  needs: readonly Need[];
+}
+
+export const NOTHING_AROUND = textContextOfTable({ columns: [], needs: [] });
+
+/** For a known collection. Aliases are no columns. */
+export function textContextOf({ collection, fields }: Pick<CollectionNode, 'collection' | 'fields'>): TextContext {
+  const columns = [...fields.values()].flatMap(({ field, schema }) =>
+    schema === null ? [] : [{ name: field, type: schema.data_type }],
+  );
+  return textContextOfTable({
+    collection: collection.collection,
+    columns,
+    needs: extrasOf({ collection }).needs ?? [],
+  });
+}
+
+/** @param columns types in format_type's spelling, with parameters */
+export function textContextOfTable({ collection, columns, needs }: Table): TextContext {
+  const named = (...kinds: Need['kind'][]) => needs.flatMap(({ kind, name }) => (kinds.includes(kind) ? [name] : []));
+  return {
+    ...(collection === undefined ? {} : { collection }),
+    columns: new Set(columns.map(({ name }) => name)),
+    types: new Set(named('enum', 'domain')),
+    columnTypes: new Set(columns.map(({ type }) => parseTypeText(type)?.name ?? type)),
+    sequences: new Set(named('sequence')),
+    extensions: new Set([...named('extension'), ...extensionsOf(columns)]),
+  };
+}
+
+/** PostGIS cannot be among the needs, but a column of its types implies it. */
+function extensionsOf(columns: Table['columns']): string[] {
+  return columns.some(({ type }) => /^geo(metry|graphy)\b/.test(type)) ? ['postgis'] : [];
 }

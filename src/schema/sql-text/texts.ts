@@ -1,10 +1,15 @@
-/** Lists all SQL texts of a collection that PostgreSQL evaluates. */
-import type { Domain, TableExtras } from '../model/extras.js';
+/* Lists all SQL texts of a collection that PostgreSQL evaluates. */
+import type { Domain, TableExtras, ColumnExtras, Need } from '../model/extras.js';
 import type { Field } from '../model/model.js';
-import type { Path } from '../../kernel/problem.js';
-import type { TextKind } from './check-sql-text.js';
+import { type Path, MAX_PROBLEMS, type Problem, type Subject, about, problemsOfEach } from '../../kernel/problem.js';
+import { type TextKind, checkSqlText } from './check-sql-text.js';
+import { type CollectionNode, type State, extrasOf } from '../model/state.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import { type TextContext, textContextOf } from './expression.js';
+import { needLabel } from '../model/order.js';
+import { isSameText } from './renamed-text.js';
 
-export interface SqlText {
+interface SqlText {
   kind: TextKind;
   text: string;
   /** Relative to the document of the collection or field. */
@@ -44,3 +49,112 @@ export function textsOfField({ schema }: Field): SqlText[] {
 
 const text = (kind: TextKind, given: string | undefined, path: Path): SqlText[] =>
   given === undefined ? [] : [{ kind, text: given, path }];
+
+/*
+ * Checks the SQL texts that a change introduces. Existing texts are not checked again, so the log and adopted objects
+ * stay usable if the list gets shorter.
+ */
+
+/** @param touched the collections that may differ between the two states */
+export function* sqlTextProblems(from: State, to: State, touched: Iterable<string>): Resumable<Problem[]> {
+  const problems: Problem[] = [];
+  for (const name of touched) {
+    if (problems.length >= MAX_PROBLEMS) break;
+    const node = to.collections.get(name);
+    if (node !== undefined) problems.push(...(yield* problemsOf(from.collections.get(name), node)));
+    yield;
+  }
+  return problems;
+}
+
+function* problemsOf(before: CollectionNode | undefined, node: CollectionNode): Resumable<Problem[]> {
+  const { collection } = node.collection;
+  let around: TextContext | undefined;
+  const check = (texts: readonly SqlText[], field?: string): Problem[] =>
+    texts.flatMap(({ kind, text, path }) => {
+      const fault = checkSqlText(kind, text, (around ??= textContextOf(node)));
+      if (fault === null) return [];
+      const subject: Subject =
+        field === undefined
+          ? { kind: 'collection', collection, member: path }
+          : { kind: 'field', collection, field, member: path };
+      return [about(subject, `${path.at(-1)} ${fault}`)];
+    });
+  const ofTable = check(newTexts(tableTexts(before), tableTexts(node)));
+  const ofFields = yield* problemsOfEach(node.fields.values(), (field) => {
+    const known = before?.fields.get(field.field);
+    if (field === known) return [];
+    return check(newTexts(known === undefined ? [] : textsOfField(known), textsOfField(field)), field.field);
+  });
+  return [...ofTable, ...ofFields];
+}
+
+const tableTexts = (node: CollectionNode | undefined): SqlText[] => textsOfTable(extrasOf(node));
+
+/** Ignores the location: the same text under another index name is not new. */
+function newTexts(before: readonly SqlText[], after: readonly SqlText[]): SqlText[] {
+  if (after.length === 0) return [];
+  const known = new Set(before.map(({ kind, text }) => `${kind}\0${text}`));
+  return after.filter(({ kind, text }) => !known.has(`${kind}\0${text}`));
+}
+
+/*
+ * Keeps the existing spelling of equivalent SQL texts in submitted extras, so that another spelling, such as
+ * PostgreSQL's own, is no change.
+ */
+
+/** Returns a copy of `given`. Objects are matched by name. */
+export function withKnownTexts(given: TableExtras, known: TableExtras): TableExtras {
+  const { constraints, indexes, needs } = given;
+  return {
+    ...given,
+    ...(given.primary_key && { primary_key: withText('constraint', given.primary_key, known.primary_key) }),
+    ...(constraints && { constraints: eachByName('constraint', constraints, known.constraints) }),
+    ...(indexes && { indexes: eachByName('index', indexes, known.indexes) }),
+    ...knownPartition(given, known),
+    ...(needs && { needs: needs.map((need) => knownNeed(need, known.needs)) }),
+  };
+}
+
+function knownPartition({ partition_by: by, partition_of: of }: TableExtras, known: TableExtras): TableExtras {
+  return {
+    ...(by !== undefined && { partition_by: knownOrGiven('partition key', by, known.partition_by) }),
+    ...(of && { partition_of: { ...of, bound: knownOrGiven('partition bound', of.bound, known.partition_of?.bound) } }),
+  };
+}
+
+/** Returns the given value if it has no default or a different one. */
+export function withKnownDefault(given: ColumnExtras, known: ColumnExtras | undefined): ColumnExtras {
+  if (given.default === undefined) return given;
+  return { ...given, default: knownOrGiven('expression', given.default, known?.default) };
+}
+
+const knownOrGiven = (kind: TextKind, given: string, known: string | undefined): string =>
+  known !== undefined && isSameText(kind, given, known) ? known : given;
+
+interface Defined {
+  name: string;
+  definition?: string;
+}
+
+function withText<T extends Defined>(kind: TextKind, given: T, known: Defined | undefined): T {
+  return given.definition === undefined
+    ? given
+    : { ...given, definition: knownOrGiven(kind, given.definition, known?.definition) };
+}
+
+function eachByName<T extends Defined>(kind: TextKind, given: readonly T[], known: readonly Defined[] = []): T[] {
+  const there = new Map(known.map((each) => [each.name, each]));
+  return given.map((each) => withText(kind, each, there.get(each.name)));
+}
+
+function knownNeed(need: Need, all: readonly Need[] = []): Need {
+  const known = all.find((each) => needLabel(each) === needLabel(need));
+  if (need.kind !== 'domain' || known?.kind !== 'domain') return need;
+  const { default: value, checks } = need;
+  return {
+    ...need,
+    ...(value !== undefined && { default: knownOrGiven('expression', value, known.default) }),
+    ...(checks && { checks: eachByName('constraint', checks, known.checks) }),
+  };
+}

@@ -10,15 +10,15 @@ import {
   addEvents,
   columnChanges,
   relationBody,
+  isReplacedRelation,
 } from './context.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
 import { type NewEvent, newEvent } from '../model/events.js';
 import type { Collection, Field, Relation, TableSchema } from '../model/model.js';
 import { partitionsFirst } from '../model/order.js';
-import { patchBetween } from '../fold/patch.js';
-import { isReplacedRelation } from './removed-objects.js';
-import { withNeeds, withoutColumns, withoutConstraints, withoutOthers, withoutReferences } from './table-extras.js';
+import { patchBetween } from '../fold/rename-events.js';
+import { withNeeds, withoutColumns, withoutConstraints, withoutOthers, withoutReferences } from './cascade.js';
 
 /** `held`: documents that the detaching events changed. */
 export function* detach(change: TransitionContext): Resumable<{ events: NewEvent[]; held: Detached }> {

@@ -4,9 +4,8 @@
  */
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Collection, Field, NewRelation, Relation } from '../model/model.js';
-import { type ChangedFields, renameIndexes, reindex } from '../fold/secondary-indexes.js';
-import { carried } from '../model/indexed.js';
-import { type CollectionNode, type Identity, type State, UNMADE } from '../model/state.js';
+import { type ChangedFields, renameIndexes, reindex } from '../fold/replace-names.js';
+import { carried, type CollectionNode, type Identity, type State, UNMADE } from '../model/state.js';
 
 interface OpenNode {
   identities: { collection: Identity; fields: Map<string, Identity> };

@@ -21,10 +21,9 @@ import {
 } from '../model/state.js';
 import { dropCollection, dropField } from './cascade.js';
 import { Draft } from './draft.js';
-import { type Rewritten, type UnwrittenText, withTexts } from './rename-texts.js';
+import { type Rewritten, type UnwrittenText, withTexts, reaching } from './rename-texts.js';
 import { jsonEqual } from '../../kernel/json.js';
-import { patchBetween } from '../fold/patch.js';
-import { reaching } from './rename-templates.js';
+import { patchBetween } from '../fold/rename-events.js';
 
 /* Creates the event of a rename, with the changes that the fold cannot derive. */
 

@@ -4,14 +4,14 @@ import { type Resumable, pausingEvery } from '../../kernel/resumable.js';
 import { indexNameOf, uniqueNameOf, notNullNameOf } from '../model/constraint-names.js';
 import type { Field, NewRelation, Relation, TableSchema } from '../model/model.js';
 import { type CollectionNode, type Identity, type State, extrasOf, extrasOfTable } from '../model/state.js';
-import { constraintColumns, indexColumns } from '../sql-text/columns.js';
+import { constraintColumns, indexColumns } from '../sql-text/definitions.js';
 import { type Restores, relationBody } from './context.js';
 import { Draft } from './draft.js';
-import { keyChange } from './fitting-trash.js';
+import { keyChange } from './restoring-transition.js';
 import { renamesBetween, withRenames } from './renames.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../model/system-collections.js';
-import { quoted } from '../../kernel/quoted.js';
-import { withExtras } from './table-extras.js';
+import { quoted } from '../../kernel/text.js';
+import { withExtras } from './cascade.js';
 
 /*
  * Restores what was deleted with a field in the same batch, if the other side still exists and the name is free. The

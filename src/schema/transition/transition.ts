@@ -31,14 +31,16 @@ import {
   relationBody,
   survivingOf,
   type Restores,
+  isReplacedCollection,
+  isReplacedRelation,
+  removalsBetween,
 } from './context.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
 import { type NewEvent, newEvent, trashSubject, type RestoredCollection, type RestoredField } from '../model/events.js';
 import { detach } from './detach.js';
 import type { Collection, Field, Relation } from '../model/model.js';
 import { groupsFirst, neededFirst, partitionsFirst, relationsInOrder, parentOf } from '../model/order.js';
-import { patchBetween } from '../fold/patch.js';
-import { isReplacedCollection, isReplacedRelation, removalsBetween } from './removed-objects.js';
+import { patchBetween } from '../fold/rename-events.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { isNone, renameEvents, renamesBetween, withoutInTheWay } from './renames.js';
 import { collectionsChanged } from '../fold/event-schemas.js';

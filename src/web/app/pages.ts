@@ -5,8 +5,7 @@ import reviewIcon from 'icon:rule';
 import accountsIcon from 'icon:group';
 import referenceIcon from 'icon:api';
 import operationsIcon from 'icon:monitor_heart';
-import { MAY } from '../service/abilities.js';
-import type { Role } from '../service/types.js';
+import { MAY, type Role } from '../service/types.js';
 
 export interface PageEntry {
   to: '/' | '/review' | '/timeline' | '/operations' | '/accounts' | '/api';

@@ -3,7 +3,7 @@ import { QueryClientProvider, QueryClient } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { SessionGate } from '../pages/sign-in/session-gate.js';
 import { router } from './router.js';
-import { isPassing } from '../service/errors.js';
+import { isPassing } from '../service/send.js';
 import { whenUserChanges } from '../service/session.js';
 
 const iris: MantineColorsTuple = [

@@ -6,7 +6,7 @@ import { readNewSearch } from '../pages/new/search.js';
 import { readReferenceSearch } from '../pages/reference/search.js';
 import { readReviewSearch } from '../pages/review/search.js';
 import { readTimelineSearch } from '../pages/timeline/search.js';
-import { NotFound } from '../shared/not-found.js';
+import { NotFound } from '../shared/page.js';
 import { readSchemaSearch } from '../pages/schema/search.js';
 import { Shell } from './shell.js';
 

@@ -20,18 +20,15 @@ import {
 } from 'react';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { Heading } from 'docs:headings';
-import { Glyph } from '../shared/glyph.js';
-import { MaterialIcon } from '../shared/material-icon.js';
-import type { SearchHit, Searched } from './search-actions.js';
+import { Glyph, MaterialIcon } from '../shared/glyph.js';
+import { type SearchHit, type Searched, best, actionsFor } from './search-actions.js';
 import { withDraft } from '../draft/listed.js';
-import { useDraft } from '../draft/use-draft.js';
+import { useDraft } from '../draft/store.js';
 import { collectionsQuery, fieldNamesQuery } from '../service/queries.js';
-import { may } from '../service/abilities.js';
-import { useRole } from '../service/use-session.js';
+import { may, type ListedCollection } from '../service/types.js';
+import { useRole } from '../service/session.js';
 import { ACTIONS, PAGES, PARTS, type PageEntry } from './pages.js';
-import type { ListedCollection } from '../service/types.js';
-import { brief } from '../shared/brief.js';
-import { best, actionsFor } from './search-actions.js';
+import { brief } from '../shared/text.js';
 
 /* Keyboard handling of the search, which loses no key pressed before it is ready. */
 

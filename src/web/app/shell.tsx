@@ -4,19 +4,17 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { Suspense, useEffect, useRef, Component, type ReactNode } from 'react';
 import { DraftBar } from '../draft/draft-bar.js';
-import { useDraft } from '../draft/use-draft.js';
-import { may } from '../service/abilities.js';
-import { toApproveQuery } from '../service/proposal-queries.js';
-import { useMay, useRole } from '../service/use-session.js';
+import { useDraft } from '../draft/store.js';
+import { may, type Info } from '../service/types.js';
+import { toApproveQuery } from '../service/change-queries.js';
+import { useMay, useRole } from '../service/session.js';
 import { Glyph } from '../shared/glyph.js';
-import { Waiting } from '../shared/waiting.js';
+import { Waiting, ProblemAlert } from '../shared/problem-alert.js';
 import { PAGES } from './pages.js';
 import { TopBar } from './top-bar.js';
 import { UndoNotice } from './undo-notice.js';
 import classes from './shell.module.css';
 import { CHANGE, SCHEMA, infoQuery } from '../service/queries.js';
-import type { Info } from '../service/types.js';
-import { ProblemAlert } from '../shared/problem-alert.js';
 
 /* Keeps the frame if a page cannot be loaded or rendered. */
 

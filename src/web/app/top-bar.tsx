@@ -6,14 +6,13 @@ import deviceIcon from 'icon:contrast';
 import lightIcon from 'icon:light_mode';
 import forgetIcon from 'icon:delete';
 import outIcon from 'icon:logout';
-import { usePageTitle } from '../shared/page-title.js';
+import { usePageTitle } from '../shared/page.js';
 import type { Info } from '../service/types.js';
 import { Glyph } from '../shared/glyph.js';
 import { Search, openSearch } from './search.js';
 import classes from './top-bar.module.css';
-import { forgetFiles } from '../pages/review/sources/files.js';
-import { currentUserId, signOut } from '../service/session.js';
-import { useSession } from '../service/use-session.js';
+import { forgetFiles } from '../pages/review/sources/upload.js';
+import { currentUserId, signOut, useSession } from '../service/session.js';
 import { forgetKept } from '../shared/browser-storage.js';
 
 const SCHEMES = [

@@ -4,8 +4,9 @@ import type { CollectionDiff, FieldDiff, RelationDiff, SchemaDiff } from '../../
 import { type Entry, entriesBetween } from '../../schema/diff/entries.js';
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
 import { type Difference, merged, overlaid } from './merge.js';
-import { type Documents, type Draft, type Edit, type Part, PARTS, formerName, keyOf } from './model.js';
+import { type Documents, type Draft, type Edit, type Part, PARTS, formerName, keyOf, memberKey } from './model.js';
 import { renamer } from './rename.js';
+import { discard } from './edits.js';
 
 /** The current state of a draft's collections, with their fields and relations. */
 export interface Head {
@@ -18,14 +19,14 @@ export interface Head {
 }
 
 /** A concurrent change of something that the draft changes. */
-export interface Conflict extends Difference {
+interface Conflict extends Difference {
   part: Part;
   /** In the names of the draft. */
   collection: string;
   field: string | null;
 }
 
-export interface DraftDiff {
+interface DraftDiff {
   hash: string;
   diff: SchemaDiff;
   /** In `diff`, the draft wins. */
@@ -139,4 +140,33 @@ function itemOf(part: Part, key: string, relation: NewRelation | null): Item {
   if (part === 'collections') return { collection };
   if (part === 'fields') return { collection, field };
   return { collection, field, related_collection: relation?.one_collection ?? null };
+}
+
+/** The draft without this conflict; the same draft if it no longer contains it. */
+export function settled(draft: Draft, head: Head, conflict: Conflict, choice: 'mine' | 'theirs'): Draft {
+  const { part, collection, field, path } = conflict;
+  const key = field === null ? collection : memberKey(collection, field);
+  const edit = draft[part].get(key) as Edit<object> | undefined;
+  if (edit === undefined) return draft;
+  if (path.length === 0) {
+    if (choice === 'theirs') return discard(draft, part, key);
+    const theirs = byDraftNames(draft, head)[part].get(key) ?? null;
+    return withEdit(draft, part, key, { ...edit, before: theirs });
+  }
+  const theirs = (document: object | null) => document && withMember(document, path, conflict.theirs);
+  const after = choice === 'mine' ? edit.after : theirs(edit.after);
+  return withEdit(draft, part, key, { ...edit, before: theirs(edit.before), after });
+}
+
+const withEdit = (draft: Draft, part: Conflict['part'], key: string, edit: Edit<object>): Draft => ({
+  ...draft,
+  [part]: new Map(draft[part] as ReadonlyMap<string, Edit<object>>).set(key, edit),
+});
+
+function withMember(document: object, [first = '', ...rest]: readonly string[], value: unknown): object {
+  const members = { ...document } as { [member: string]: unknown };
+  if (rest.length > 0) members[first] = withMember(members[first] as object, rest, value);
+  else if (value === undefined) delete members[first];
+  else members[first] = value;
+  return members;
 }

@@ -1,15 +1,33 @@
-/** Shown at the bottom of every page while there is a draft. */
+/* Shown at the bottom of every page while there is a draft. */
 import draftIcon from 'icon:edit_note';
 import undoIcon from 'icon:undo';
-import { Button, Text } from '@mantine/core';
+import { Button, Text, Badge } from '@mantine/core';
 import { Link, useLocation } from '@tanstack/react-router';
-import { counted } from '../shared/amounts.js';
-import { ConfirmButton } from '../shared/confirm-button.js';
+import { counted } from '../shared/text.js';
+import { ConfirmButton } from '../shared/buttons.js';
 import { Glyph } from '../shared/glyph.js';
 import { type Draft, changesIn, isEmpty } from './model.js';
-import { discardDraft, undoEdit } from './store.js';
-import { useDraft } from './use-draft.js';
+import { discardDraft, undoEdit, useDraft } from './store.js';
 import classes from './draft-bar.module.css';
+import type { Mark } from './drafted.js';
+
+const LOOKS = {
+  made: { color: 'teal', label: 'new' },
+  changed: { color: 'orange', label: 'changed' },
+  renamed: { color: 'orange', label: 'renamed' },
+  removed: { color: 'red', label: 'deleted' },
+} as const;
+
+/** Renders nothing without a draft change. */
+export function MarkBadge({ how }: { how: Mark | undefined }) {
+  if (how === undefined) return null;
+  const { color, label } = LOOKS[how];
+  return (
+    <Badge size="sm" variant="light" color={color} tt="none" title="In your draft">
+      {label}
+    </Badge>
+  );
+}
 
 /** Renders nothing for an empty draft. Warns if the browser cannot store it. The review shows no link to itself. */
 export function DraftBar() {

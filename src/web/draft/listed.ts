@@ -1,9 +1,8 @@
 /** Lists of collections with the draft on top. */
 import type { Collection } from '../../schema/model/model.js';
 import type { ListedCollection } from '../service/types.js';
-import { collectionOf } from './documents.js';
+import { collectionOf, type Draft, isEmpty } from './model.js';
 import { drafted } from './drafted.js';
-import { type Draft, isEmpty } from './model.js';
 
 /** The members of lists: of the schema only the table name; null for a folder. */
 export const listedOf = ({ collection, meta, schema }: Collection): ListedCollection => ({

@@ -1,4 +1,5 @@
-import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
+import { type Collection, type Field, type NewRelation, RELATION_MEMBERS } from '../../schema/model/model.js';
+import type { CollectionDocument, FieldDocument, ListedCollection, RelationDocument } from '../service/types.js';
 
 export interface Edit<T> {
   /** The state before the first edit, in the draft's names; null if it is new. */
@@ -63,7 +64,7 @@ export function isEmpty({ names, collections, fields, relations }: Draft): boole
   return names.collections.size + names.fields.size + collections.size + fields.size + relations.size === 0;
 }
 
-export interface DraftedChange {
+interface DraftedChange {
   part: Part;
   collection: string;
   /** The field, or the many field of a relation. */
@@ -119,4 +120,90 @@ export function formerName({ names }: Draft, part: Part, key: string): string | 
   const [collection = '', field = ''] = key.split('\0');
   if (part === 'relations') return undefined;
   return part === 'collections' ? names.collections.get(key) : names.fields.get(collection)?.get(field);
+}
+
+/* Converts responses to documents in normal form, without derived members. */
+
+/** @param document from a list or a snapshot; only snapshots contain extras */
+export function collectionOf({ collection, meta, schema }: CollectionDocument | ListedCollection): Collection {
+  const { collection: _, system: __, ...own } = meta;
+  if (schema === null) return { collection, meta: own, schema };
+  const { comment = null, extras } = schema as Partial<NonNullable<Collection['schema']>>;
+  return { collection, meta: own, schema: { comment, ...(extras && { extras }) } };
+}
+
+const DERIVED = new Set(['name', 'table', 'schema', 'is_generated', 'foreign_key_table', 'foreign_key_column']);
+
+/** Removes column members derived from the field and its relation: name, table, foreign key. */
+export function fieldOf({ collection, field, type, meta, schema }: FieldDocument): Field {
+  const { collection: _, field: __, system: ___, ...own } = meta as typeof meta & { system?: boolean };
+  if (schema === null) return { collection, field, type, meta: own, schema };
+  const column = Object.fromEntries(Object.entries(schema).filter(([member]) => !DERIVED.has(member)));
+  return { collection, field, type, meta: own, schema: column as unknown as NonNullable<Field['schema']> };
+}
+
+type Related = Pick<RelationDocument, 'meta' | 'schema'>;
+
+/** @param document from /relations, or flat from a snapshot */
+export function relationOf(document: Related | NewRelation): NewRelation {
+  const ends = 'meta' in document ? document.meta : document;
+  const { schema } = document;
+  const own = Object.fromEntries(RELATION_MEMBERS.map((member) => [member, ends[member]]));
+  if (schema === null) return { ...own, schema } as NewRelation;
+  const { constraint_name, on_update, on_delete, deferrable } = schema;
+  return {
+    ...own,
+    schema: { constraint_name, on_update, on_delete, ...(deferrable && { deferrable }) },
+  } as NewRelation;
+}
+
+const VERSION = 1;
+
+type Pairs<T> = [string, T][];
+
+interface Kept {
+  version: typeof VERSION;
+  position: number;
+  names: { collections: Pairs<string>; fields: Pairs<Pairs<string>> };
+  collections: Pairs<Edit<object>>;
+  fields: Pairs<Edit<object>>;
+  relations: Pairs<Edit<object>>;
+}
+
+/** JSON for `readDraft`. */
+export function draftText({ position, names, collections, fields, relations }: Draft): string {
+  const kept: Kept = {
+    version: VERSION,
+    position,
+    names: {
+      collections: [...names.collections],
+      fields: [...names.fields].map(([name, former]) => [name, [...former]]),
+    },
+    collections: [...collections],
+    fields: [...fields],
+    relations: [...relations],
+  };
+  return JSON.stringify(kept);
+}
+
+/** Invalid drafts and those of another release are read as empty. */
+export function readDraft(text: string | null): Draft {
+  if (text === null) return EMPTY;
+  try {
+    const kept = JSON.parse(text) as Kept;
+    if (kept.version !== VERSION) return EMPTY;
+    const [collections, fields, relations] = PARTS.map((part) => new Map(kept[part]));
+    return {
+      position: kept.position,
+      names: {
+        collections: new Map(kept.names.collections),
+        fields: new Map(kept.names.fields.map(([name, former]) => [name, new Map(former)])),
+      },
+      collections,
+      fields,
+      relations,
+    } as Draft;
+  } catch {
+    return EMPTY;
+  }
 }

@@ -4,8 +4,7 @@ import { readAnswer } from '../service/send.js';
 import type { CollectionDocument, FieldDocument, Info } from '../service/types.js';
 import type { NewRelation } from '../../schema/model/model.js';
 import type { Head } from './diff.js';
-import { collectionOf, fieldOf, relationOf } from './documents.js';
-import { type Draft, touchedAtHead } from './model.js';
+import { collectionOf, fieldOf, relationOf, type Draft, touchedAtHead } from './model.js';
 
 interface Snapshot {
   collections: CollectionDocument[];

@@ -1,14 +1,12 @@
 import { Button, Drawer, Group, List, Stack, Alert, Text } from '@mantine/core';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { type FieldValues, FormProvider, type UseFormReturn } from 'react-hook-form';
-import { Caution } from '../shared/caution.js';
-import { firstInput } from '../shared/swapped-form.js';
+import { Caution, firstInput } from '../shared/form.js';
 import { ProblemAlert } from '../shared/problem-alert.js';
-import { SteadyButton } from '../shared/steady-button.js';
+import { SteadyButton } from '../shared/buttons.js';
 import classes from './editor-frame.module.css';
-import { FormName, useFormName } from './form-name.js';
-import type { Keeping } from './use-keep.js';
-import { placeBefore } from '../shared/opener.js';
+import { FormName, useFormName, type Keeping } from './use-keep.js';
+import { placeBefore } from '../shared/focus.js';
 import { keep, readKept } from '../shared/browser-storage.js';
 import { isObject, jsonEqual } from '../../kernel/json.js';
 

@@ -6,15 +6,13 @@ import type { Field, ColumnSchema } from '../../schema/model/model.js';
 import { FIELD_META_TABLE } from '../../schema/normal-form/field-meta.js';
 import { settledFlags, canCountUp, columnOfType, interfaceOf, newColumn, specialOf } from './column-defaults.js';
 import { EditorForm } from './editor-frame.js';
-import { FIELD_SECTIONS, COLUMN_FLAGS, COLUMN_TEXTS, type Member } from './members.js';
+import { FIELD_SECTIONS, COLUMN_FLAGS, COLUMN_TEXTS, type Member, useChoices, type Choices } from './members.js';
 import { checkedBy } from './resolver.js';
 import { Sections } from './sections.js';
-import { useChoices } from './use-choices.js';
 import { type Edit, useKeep } from './use-keep.js';
 import { ALIAS_TYPE, FIELD_TYPES, UNKNOWN_TYPE, dataTypesOf } from '../../schema/normal-form/types/field-types.js';
-import { columnText } from '../shared/column-text.js';
+import { columnText } from '../shared/text.js';
 import classes from './editor-frame.module.css';
-import type { Choices } from './input-props.js';
 import { MemberInput } from './member-input.js';
 
 /* Edits the type and the column of a field. */

@@ -1,4 +1,4 @@
-/** The input of a member by its kind, with its error. */
+/* The input of a member by its kind, with its error. */
 import {
   Autocomplete,
   Checkbox,
@@ -9,15 +9,220 @@ import {
   TagsInput,
   TextInput,
   Textarea,
+  Group,
+  Text,
+  ActionIcon,
+  Button,
+  Input,
+  Stack,
 } from '@mantine/core';
-import { type ReactElement, useState } from 'react';
+import { type ReactElement, useState, type ReactNode, type Ref, useMemo } from 'react';
 import { useController } from 'react-hook-form';
+import searchIcon from 'icon:search';
+import { useQuery } from '@tanstack/react-query';
+import removeIcon from 'icon:delete';
+import addIcon from 'icon:add';
 import classes from './editor-frame.module.css';
-import { IconInput } from './icon-input.js';
-import type { Choices, InputProps } from './input-props.js';
-import type { Kind, Member } from './members.js';
-import { MOST_LISTED, NameSearch } from './name-search.js';
-import { TranslationsInput } from './translations-input.js';
+import type { Choices, InputProps, Kind, Member } from './members.js';
+import { MaterialIcon, Glyph } from '../shared/glyph.js';
+import { isObject } from '../../kernel/json.js';
+
+/** Beyond this number, names are searched instead of listed. */
+export const MOST_LISTED = 500;
+const MOST_FOUND = 50;
+
+interface Props {
+  label: string;
+  description?: ReactNode;
+  error?: ReactNode;
+  names: readonly string[];
+  value: string;
+  /** Empty while the input is no name yet. */
+  onChange: (name: string) => void;
+  onBlur: () => void;
+  ref: Ref<HTMLInputElement>;
+}
+
+/** Shows a message without matches, and at most fifty matches. */
+export function NameSearch({ names, value, onChange, error, ...input }: Props) {
+  const [text, setText] = useState(value);
+  const known = useMemo(() => new Set(names), [names]);
+  const isNothing = useMemo(() => {
+    const needle = text.trim().toLowerCase();
+    return needle !== '' && !names.some((name) => name.toLowerCase().includes(needle));
+  }, [names, text]);
+  return (
+    <Autocomplete
+      {...input}
+      error={error ?? (isNothing ? 'No results.' : undefined)}
+      data={[...names]}
+      limit={MOST_FOUND}
+      placeholder={`Search ${names.length.toLocaleString()} names`}
+      value={text}
+      onChange={(typed) => {
+        setText(typed);
+        onChange(known.has(typed) ? typed : '');
+      }}
+      comboboxProps={{ withinPortal: false }}
+    />
+  );
+}
+
+/** Maximum number of icons shown at once, because each is a separate file. */
+const MOST = 24;
+
+/** Accepts unknown names too. Empty means null. The list of names is loaded with the first such input. */
+function IconInput({ member, value, onChange, onBlur, ref, error }: InputProps) {
+  const name = typeof value === 'string' ? value : '';
+  const { data: names = '' } = useQuery({
+    queryKey: ['icon names'],
+    queryFn: async () => (await import('icon-names')).default,
+    staleTime: Infinity,
+  });
+  return (
+    <Autocomplete
+      ref={ref}
+      label={member.label}
+      description="Name of a Material Symbol: article, shopping_cart, person …"
+      error={error}
+      onBlur={onBlur}
+      leftSection={<MaterialIcon name={name === '' ? null : name} otherwise={searchIcon} />}
+      data={namesFor(names, name)}
+      filter={({ options }) => options}
+      comboboxProps={{ withinPortal: false }}
+      maxDropdownHeight={260}
+      renderOption={({ option }) => (
+        <Group gap="sm" wrap="nowrap">
+          <MaterialIcon name={option.value} otherwise={searchIcon} size={22} />
+          <Text size="sm">{option.value}</Text>
+        </Group>
+      )}
+      value={name}
+      onChange={(next) => onChange(next === '' ? null : next)}
+    />
+  );
+}
+
+/** Names with the prefix first. */
+function namesFor(names: string, typed: string): string[] {
+  const wanted = typed
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, '_');
+  const all = names.split(' ');
+  const holding = wanted === '' ? COMMON : all.filter((name) => name.includes(wanted));
+  const rank = (name: string) => (name === wanted ? 0 : name.startsWith(wanted) ? 1 : 2);
+  return [...holding].sort((one, other) => rank(one) - rank(other)).slice(0, MOST);
+}
+
+const COMMON = [
+  'article',
+  'person',
+  'group',
+  'shopping_cart',
+  'inventory_2',
+  'event',
+  'image',
+  'folder',
+  'label',
+  'mail',
+  'home',
+  'settings',
+  'payments',
+  'chat',
+  'map',
+  'category',
+  'star',
+  'public',
+  'local_shipping',
+  'school',
+];
+
+/** `more`: further members of an entry: `singular`, `plural`. */
+interface Row {
+  language: string;
+  translation: string;
+  more: object;
+}
+
+/**
+ * Keeps the given format: a list of entries, or an object by language. An object becomes a list while two rows have
+ * the same language. Null without rows.
+ */
+function TranslationsInput({ member, value, onChange, error }: InputProps) {
+  const rows = rowsOf(value);
+  const put = (next: Row[]) => onChange(valueOf(next, isObject(value)));
+  const change = (index: number, changed: Partial<Row>) =>
+    put(rows.map((row, at) => (at === index ? { ...row, ...changed } : row)));
+  return (
+    <Input.Wrapper label={member.label} error={error} labelElement="div">
+      <Stack gap="xs" mt={4} role="group" aria-label={member.label}>
+        {rows.map((row, index) => (
+          // Rows have no name of their own while they are typed.
+          // oxlint-disable-next-line react/no-array-index-key
+          <Group key={index} gap="xs" wrap="nowrap">
+            <TextInput
+              aria-label="Language"
+              placeholder="de-DE"
+              w={110}
+              value={row.language}
+              onChange={(event) => change(index, { language: event.currentTarget.value })}
+            />
+            <TextInput
+              aria-label={`Name in ${row.language === '' ? 'this language' : row.language}`}
+              flex={1}
+              value={row.translation}
+              onChange={(event) => change(index, { translation: event.currentTarget.value })}
+            />
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={`Remove ${row.language}`}
+              onClick={() => put(rows.filter((_, at) => at !== index))}
+            >
+              <Glyph path={removeIcon} size={18} />
+            </ActionIcon>
+          </Group>
+        ))}
+        <Button
+          variant="default"
+          size="xs"
+          w="fit-content"
+          leftSection={<Glyph path={addIcon} size={16} />}
+          onClick={() => put([...rows, { language: '', translation: '', more: {} }])}
+        >
+          Add a language
+        </Button>
+      </Stack>
+    </Input.Wrapper>
+  );
+}
+
+const asText = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+function rowsOf(value: unknown): Row[] {
+  if (Array.isArray(value)) {
+    return value.filter(isObject).map(({ language, translation, ...more }) => ({
+      language: asText(language),
+      translation: asText(translation),
+      more,
+    }));
+  }
+  if (!isObject(value)) return [];
+  return Object.entries(value).map(([language, translation]) => ({
+    language,
+    translation: asText(translation),
+    more: {},
+  }));
+}
+
+function valueOf(rows: readonly Row[], byLanguage: boolean): unknown {
+  if (rows.length === 0) return null;
+  const isClear = new Set(rows.map(({ language }) => language)).size === rows.length;
+  if (byLanguage && isClear)
+    return Object.fromEntries(rows.map(({ language, translation }) => [language, translation]));
+  return rows.map(({ language, translation, more }) => ({ language, translation, ...more }));
+}
 
 /** Only inside a form. Empty input becomes null, not an empty text or list. */
 export function MemberInput({ member, choices }: { member: Member; choices: Choices }) {
@@ -46,14 +251,14 @@ const common = ({ member, error, onBlur }: InputProps) => ({
 });
 
 const orNull = (text: string): string | null => (text === '' ? null : text);
-const asText = (value: unknown): string => (typeof value === 'string' ? value : '');
+const asString = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-function Text(props: InputProps) {
+function PlainTextInput(props: InputProps) {
   return (
     <TextInput
       {...common(props)}
       ref={props.ref}
-      value={asText(props.value)}
+      value={asString(props.value)}
       onChange={(event) => props.onChange(orNull(event.currentTarget.value))}
     />
   );
@@ -67,7 +272,7 @@ function Area(props: InputProps) {
       autosize
       minRows={2}
       maxRows={8}
-      value={asText(props.value)}
+      value={asString(props.value)}
       onChange={(event) => props.onChange(orNull(event.currentTarget.value))}
       {...(props.member.kind === 'code' && { classNames: { input: classes.code ?? '' }, spellCheck: false })}
     />
@@ -103,7 +308,7 @@ function Choice(props: InputProps) {
       {...common(props)}
       ref={props.ref}
       data={[...(props.member.options ?? [])]}
-      value={asText(props.value)}
+      value={asString(props.value)}
       onChange={(event) => props.onChange(orNull(event.currentTarget.value))}
     />
   );
@@ -116,7 +321,7 @@ function Suggestion(props: InputProps) {
       ref={props.ref}
       data={[...(props.member.options ?? [])].map((option) => (typeof option === 'string' ? option : option.value))}
       limit={50}
-      value={asText(props.value)}
+      value={asString(props.value)}
       onChange={(value) => props.onChange(orNull(value))}
       comboboxProps={{ withinPortal: false }}
     />
@@ -126,7 +331,7 @@ function Suggestion(props: InputProps) {
 /** An existing name or none. */
 const NameOf = (names: (choices: Choices) => readonly string[]) =>
   function Name(props: InputProps) {
-    const value = asText(props.value);
+    const value = asString(props.value);
     const there = names(props.choices);
     if (there.length > MOST_LISTED)
       return (
@@ -205,7 +410,7 @@ function Color(props: InputProps) {
       swatchesPerRow={9}
       popoverProps={{ withinPortal: false }}
       eyeDropperButtonProps={{ 'aria-label': 'Pick a color from the screen' }}
-      value={asText(props.value)}
+      value={asString(props.value)}
       onChange={(value) => props.onChange(orNull(value))}
     />
   );
@@ -214,7 +419,7 @@ function Color(props: InputProps) {
 const SWATCHES = ['#2ecda7', '#3399ff', '#6644ff', '#e35169', '#ffa439', '#ffc23b', '#7a8699', '#18222f', '#a2b5cd'];
 
 const INPUTS: Readonly<Record<Kind, (props: InputProps) => ReactElement>> = {
-  text: Text,
+  text: PlainTextInput,
   area: Area,
   code: Area,
   number: Count,

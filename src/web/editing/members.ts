@@ -1,5 +1,6 @@
-/** The members of collections, fields and relations: their inputs in form order. */
+/* The members of collections, fields and relations: their inputs in form order. */
 import { FIELD_WIDTHS } from '../../schema/model/model.js';
+import { useDraftedCollections, useDraftedFields } from '../draft/store.js';
 
 export type Kind =
   | 'text'
@@ -216,3 +217,38 @@ export const COLUMN_TEXTS: readonly Member[] = [
   column('generation_expression', 'Generated from', 'code', 'An SQL expression that uses other columns of the row'),
   column('comment', 'Comment in the database', 'area'),
 ];
+
+/* The common props of member inputs. */
+
+/** The names to choose from. */
+export interface Choices {
+  fields: readonly string[];
+  /** Fields without a column. */
+  aliases: readonly string[];
+  collections: readonly string[];
+}
+
+export interface InputProps {
+  member: Member;
+  value: unknown;
+  onChange: (value: unknown) => void;
+  onBlur: () => void;
+  ref: (element: unknown) => void;
+  error: string | undefined;
+  choices: Choices;
+}
+
+/** @param collection null for one that does not exist yet */
+export function useChoices(collection: string | null): Choices {
+  const { data: fields = [] } = useDraftedFields(collection);
+  const { data: collections = [] } = useDraftedCollections();
+  const there = fields.filter(({ how }) => how !== 'removed').map(({ document }) => document);
+  return {
+    fields: there.filter(({ schema }) => schema !== null).map(({ field }) => field),
+    aliases: there.filter(({ schema }) => schema === null).map(({ field }) => field),
+    collections: collections
+      .filter(({ how, document }) => how !== 'removed' && document.collection !== collection)
+      .map(({ document }) => document.collection)
+      .sort(),
+  };
+}

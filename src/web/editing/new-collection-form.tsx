@@ -9,7 +9,7 @@ import { MemberInput } from './member-input.js';
 import { NameInput } from './relation-parts.js';
 import { type KeyKind, primaryKey } from './relations.js';
 import { checkedBy } from './resolver.js';
-import { useChoices } from './use-choices.js';
+import { useChoices } from './members.js';
 import { type Edit, useKeep } from './use-keep.js';
 
 interface Preset {

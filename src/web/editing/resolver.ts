@@ -1,8 +1,7 @@
 /** Validates a form with the service's own checks before any request. */
 import type { FieldErrors, FieldValues, Resolver } from 'react-hook-form';
 import { isObject } from '../../kernel/json.js';
-import { Wrong } from '../../schema/normal-form/checks.js';
-import type { CheckTable } from '../../schema/normal-form/overlay.js';
+import { Wrong, type CheckTable } from '../../schema/normal-form/checks.js';
 
 /** @param tables the checks of members below a name; `''` for the document itself */
 export function checkedBy<T extends FieldValues>(

@@ -1,17 +1,27 @@
-/** Adds an edit to the draft after the service accepted it. */
+/* Adds an edit to the draft after the service accepted it. */
 import { useQueryClient } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { useRef, useState, createContext, useContext } from 'react';
 import type { FieldValues, UseFormReturn } from 'react-hook-form';
 import { DraftEditor } from '../draft/editor.js';
 import { type Draft, PARTS, type Part, formerName } from '../draft/model.js';
-import { currentDraft } from '../draft/store.js';
-import { editSchema, readSource } from '../draft/use-drafted.js';
+import { currentDraft, editSchema, readSource } from '../draft/store.js';
 import { infoQuery } from '../service/queries.js';
 import { keep as keepText } from '../shared/browser-storage.js';
-import { useHere } from '../shared/use-still-here.js';
-import { useFormName } from './form-name.js';
-import { RefusedError } from '../service/errors.js';
+import { useHere } from '../shared/focus.js';
+import { RefusedError } from '../service/send.js';
 import { request } from '../service/request.js';
+import { useSession } from '../service/session.js';
+
+/* The storage name of a form's input: the same form of the same user finds it again. */
+
+export const FormName = createContext<string | null>(null);
+
+/** Null if it is not stored. */
+export function useFormName(): string | null {
+  const name = useContext(FormName);
+  const session = useSession();
+  return name === null || !('user' in session) ? null : `dps.form.${session.user.id} ${name}`;
+}
 
 /* Validates a draft with the service before it is applied, without using the database. */
 

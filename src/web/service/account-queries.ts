@@ -1,7 +1,6 @@
 /** Users and their tokens. For admins. */
 import { queryOptions } from '@tanstack/react-query';
-import { pagedQuery } from './paged.js';
-import { request } from './request.js';
+import { pagedQuery, request } from './request.js';
 import { currentSession, signIn } from './session.js';
 import type { LiveSession, NewToken, Role, Token, User } from './types.js';
 

@@ -1,9 +1,10 @@
-/** Lists of change requests. */
+/* Lists of change requests. */
 import { queryOptions } from '@tanstack/react-query';
-import { MOST_LISTED, itemsIn, pagedQuery } from './paged.js';
+import { MOST_LISTED, itemsIn, pagedQuery, request, withQuery, reasonHeader } from './request.js';
 import { SCHEMA } from './queries.js';
-import { request, withQuery } from './request.js';
 import type { ChangeSummary } from './types.js';
+import type { Resolution } from '../../schema/merge/model.js';
+import { resolving, type Applying } from './review-queries.js';
 
 const LISTED = 20;
 
@@ -31,5 +32,103 @@ export const inWorkQuery = (collection?: string) =>
       );
       // A request may change its state between two responses.
       return itemsIn(lists).sort((one, other) => other.opened_position - one.opened_position);
+    },
+  });
+
+interface Proposing {
+  title: string;
+  /** Undefined: unchanged. */
+  reason: string | undefined;
+  /** Identifies the attempt, so that a retry takes effect once. */
+  key: string;
+}
+
+const askedBy = ({ hash, diff, online, purge, acknowledge = [] }: Applying) => ({
+  diff: { hash, diff: diff() },
+  ...(online && { online }),
+  ...(purge && { purge }),
+  ...(acknowledge.length > 0 && { acknowledge }),
+});
+
+/** Opens a request for the review instead of applying it. */
+export async function propose(applying: Applying, { title, reason = '', key }: Proposing): Promise<ChangeSummary> {
+  const headers = { ...reasonHeader(reason), 'Idempotency-Key': key };
+  const json = { title, ...askedBy(applying) };
+  return (await request<{ data: ChangeSummary }>('/changes', { method: 'POST', json, headers })).data;
+}
+
+/** Replaces the diff of a request by the review. */
+export async function proposeInstead(
+  id: string,
+  applying: Applying,
+  { title, reason, key }: Proposing,
+): Promise<ChangeSummary> {
+  const said = {
+    ...(title !== '' && { title }),
+    ...(reason !== undefined && { reason: reason === '' ? null : reason }),
+  };
+  const json = { ...said, online: false, purge: false, ...askedBy(applying) };
+  const headers = { 'Idempotency-Key': key };
+  return (await request<{ data: ChangeSummary }>(`/changes/${id}`, { method: 'PATCH', json, headers })).data;
+}
+
+export type Act =
+  | { action: 'comment'; json: { comment: string } }
+  | { action: 'approve'; json: { plan: string } }
+  | { action: 'reject'; json: object }
+  | { action: 'rebase'; resolve: readonly Resolution[] }
+  | { action: 'apply'; json?: { at: string } };
+
+/** @param keyFor returns a key for the content, as in `revert` */
+export function act(id: string, what: Act, keyFor: (sent: unknown) => string): Promise<unknown> {
+  const send = (json?: object) => {
+    const headers = { 'Idempotency-Key': keyFor(json) };
+    return request(`/changes/${id}/${what.action}`, { method: 'POST', headers, ...(json !== undefined && { json }) });
+  };
+  return what.action === 'rebase' ? resolving(what.resolve, (resolve) => send(resolvedBy(resolve))) : send(what.json);
+}
+
+const resolvedBy = (resolve: readonly Resolution[]) => (resolve.length > 0 ? { resolve } : {});
+
+export const rename = (id: string, json: { title: string; reason: string | null }): Promise<unknown> =>
+  request(`/changes/${id}`, { method: 'PATCH', json });
+
+/**
+ * Opens a reverting request.
+ * @param keyFor returns a key for the content, so that a retry takes effect once
+ * @returns it
+ */
+export const revert = (
+  id: string,
+  resolutions: readonly Resolution[],
+  keyFor: (resolve: readonly Resolution[]) => string,
+): Promise<ChangeSummary> =>
+  resolving(resolutions, async (resolve) => {
+    const headers = { 'Idempotency-Key': keyFor(resolve) };
+    const sent = { method: 'POST' as const, json: resolvedBy(resolve), headers };
+    return (await request<{ data: ChangeSummary }>(`/changes/${id}/revert`, sent)).data;
+  });
+
+const UPDATED_IN: ReadonlySet<string> = new Set(['open', 'approved', 'rejected', 'scheduled', 'failed']);
+
+/** The user's requests that can still be updated. */
+export const ownRequestsQuery = (author: string) =>
+  queryOptions({
+    queryKey: [SCHEMA, 'changes', 'of', author],
+    queryFn: async ({ signal }) => {
+      const { data } = await request<{ data: ChangeSummary[] }>(withQuery('/changes', { author, limit: MOST_LISTED }), {
+        signal,
+      });
+      return data.filter(({ state, title }) => title !== null && UPDATED_IN.has(state));
+    },
+  });
+
+/** The number of requests that wait for the user's approval. */
+export const toApproveQuery = () =>
+  queryOptions({
+    queryKey: [SCHEMA, 'changes', 'to approve'],
+    queryFn: async ({ signal }) => {
+      const path = withQuery('/changes', { to_approve: 'true', limit: 0, meta: 'filter_count' });
+      return (await request<{ meta: { filter_count: number } }>(path, { signal })).meta.filter_count;
     },
   });

@@ -1,9 +1,94 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { SCHEMA } from './queries.js';
-import { request, requestAnswer, withQuery } from './request.js';
-import type { Batch, CollectionEvent, Lives, LogEvent, SchemaDiff } from './types.js';
+import { request, requestAnswer, withQuery, nameList } from './request.js';
+import type {
+  Batch,
+  CollectionEvent,
+  Lives,
+  LogEvent,
+  SchemaDiff,
+  ChangedBatch,
+  FieldDocument,
+  ListedCollection,
+  RelationDocument,
+} from './types.js';
 
-interface Page<T, M> {
+interface Page {
+  data: ChangedBatch[];
+  meta: { next: number | null };
+}
+
+interface Place {
+  order: 'asc' | 'desc';
+  after: number;
+}
+
+const placeBefore = (after: number): Place => ({ order: 'desc', after });
+
+const BATCHES = 40;
+
+/** The batches up to a position, then earlier and later pages on request. */
+export const framesQuery = (anchor: number) =>
+  infiniteQueryOptions({
+    queryKey: ['film', 'frames', anchor],
+    staleTime: Infinity,
+    initialPageParam: placeBefore(anchor + 1),
+    queryFn: async ({ pageParam, signal }) => {
+      const path = withQuery('/history/changes', { ...pageParam, limit: BATCHES });
+      const { data, meta }: Page = await request(path, { signal });
+      const isOldest = pageParam.order === 'desc' && meta.next === null;
+      return { batches: pageParam.order === 'desc' ? data.reverse() : data, isOldest };
+    },
+    getPreviousPageParam: ({ batches: [first], isOldest }): Place | null =>
+      first === undefined || isOldest ? null : placeBefore(first.first_position),
+    // The head of the log tells whether there are any.
+    getNextPageParam: (_last, pages): Place => ({
+      order: 'asc',
+      after: pages.findLast(({ batches }) => batches.length > 0)?.batches.at(-1)?.last_position ?? 0,
+    }),
+  });
+
+export interface PastDocuments {
+  collections: ListedCollection[];
+  fields?: FieldDocument[];
+  relations: RelationDocument[];
+}
+
+/** @param isSmall includes all fields */
+export const momentQuery = (position: number, isSmall: boolean) =>
+  queryOptions({
+    queryKey: ['film', 'moment', position, isSmall],
+    staleTime: Infinity,
+    gcTime: 60_000,
+    queryFn: async ({ signal }) => {
+      const parts = isSmall ? 'collections,fields,relations' : 'collections,relations';
+      return (await request<{ data: PastDocuments }>(withQuery('/history/schema', { at: position, parts }), { signal }))
+        .data;
+    },
+  });
+
+/** The fields of some collections at a position. */
+export const pastFieldsQuery = (position: number, names: readonly string[]) =>
+  queryOptions({
+    queryKey: ['film', 'fields', position, names],
+    staleTime: Infinity,
+    gcTime: 60_000,
+    queryFn: async ({ signal }) => {
+      const path = withQuery('/history/schema', { at: position, parts: 'fields', collections: nameList(names) });
+      return (await request<{ data: { fields: FieldDocument[] } }>(path, { signal })).data.fields;
+    },
+  });
+
+/**
+ * The last batch at or before a time; null if there is none.
+ * @param until ISO 8601
+ */
+export async function batchAt(until: string): Promise<Batch | null> {
+  const { data } = await request<{ data: Batch[] }>(withQuery('/history/batches', { until, limit: 1 }));
+  return data[0] ?? null;
+}
+
+interface HistoryPage<T, M> {
   data: T[];
   meta: M;
 }
@@ -19,7 +104,7 @@ export interface BatchFilter {
   until?: string | undefined;
 }
 
-const BATCHES = 50;
+const BATCHES_PER_PAGE = 50;
 
 /** Newest first, in pages. */
 export const batchesQuery = (filter: BatchFilter) =>
@@ -27,8 +112,8 @@ export const batchesQuery = (filter: BatchFilter) =>
     queryKey: [SCHEMA, 'batches', filter],
     initialPageParam: null as number | null,
     queryFn: ({ pageParam, signal }) =>
-      request<Page<Batch, { next: number | null }>>(
-        withQuery('/history/batches', { ...filter, after: pageParam, limit: BATCHES }),
+      request<HistoryPage<Batch, { next: number | null }>>(
+        withQuery('/history/batches', { ...filter, after: pageParam, limit: BATCHES_PER_PAGE }),
         { signal },
       ),
     getNextPageParam: ({ meta }) => meta.next,
@@ -79,7 +164,7 @@ export const lifeQuery = (collection: string) =>
       let after: number | null = 0;
       for (let page = 0; page < MOST_PAGES && after !== null; page++) {
         const path = withQuery(`/history/collections/${encodeURIComponent(collection)}`, { after, limit: EVENTS });
-        const found: Page<CollectionEvent, Lives> = await request(path, { signal });
+        const found: HistoryPage<CollectionEvent, Lives> = await request(path, { signal });
         events.push(...found.data);
         after = found.meta.next;
       }
@@ -93,14 +178,14 @@ export const batchQuery = (id: string) =>
     queryKey: ['batch', id],
     staleTime: Infinity,
     queryFn: async ({ signal }) => {
-      const events: Page<{ position: number }, unknown> = await request(
+      const events: HistoryPage<{ position: number }, unknown> = await request(
         withQuery('/history/events', { batch: id, order: 'desc', limit: 1 }),
         { signal },
       );
       const last = events.data[0]?.position;
       if (last === undefined) return null;
       const path = withQuery('/history/batches', { after: last + 1, limit: 1 });
-      const batches: Page<Batch, unknown> = await request(path, { signal });
+      const batches: HistoryPage<Batch, unknown> = await request(path, { signal });
       return batches.data[0] ?? null;
     },
   });
@@ -112,7 +197,7 @@ export const trashEventsQuery = (batch: string) =>
     staleTime: Infinity,
     queryFn: async ({ signal }) => {
       const path = withQuery('/history/events', { batch, subject: 'trash', limit: EVENTS });
-      return (await request<Page<LogEvent, unknown>>(path, { signal })).data;
+      return (await request<HistoryPage<LogEvent, unknown>>(path, { signal })).data;
     },
   });
 

@@ -1,8 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
-import { UnreachableError } from './errors.js';
+import { UnreachableError } from './send.js';
 import { SCHEMA } from './queries.js';
-import { reasonHeader } from './reason.js';
-import { request } from './request.js';
+import { reasonHeader, request, requestAnswer, withQuery } from './request.js';
 import type {
   Adoption,
   Drift,
@@ -12,7 +11,135 @@ import type {
   Projection,
   Rebuilt,
   Verification,
+  PolicyAt,
+  Plan,
+  TrashEntry,
 } from './types.js';
+
+/* The Prometheus metrics, read while the page is open. */
+
+/** Milliseconds between two readings. */
+export const BETWEEN = 5_000;
+
+/** Maximum readings: ten minutes. */
+const KEPT = 120;
+
+export interface Sample {
+  name: string;
+  labels: Readonly<Record<string, string>>;
+  value: number;
+}
+
+export interface Reading {
+  /** Milliseconds since 1970. */
+  at: number;
+  samples: readonly Sample[];
+}
+
+/** All readings since the page was opened, newest last. */
+export const readingsQuery = () =>
+  queryOptions({
+    queryKey: ['metrics'],
+    refetchInterval: BETWEEN,
+    staleTime: 0,
+    gcTime: Infinity,
+    structuralSharing: false,
+    queryFn: async ({ client, queryKey, signal }): Promise<Reading[]> => {
+      const before = client.getQueryData<Reading[]>(queryKey) ?? [];
+      const text = await (await requestAnswer('/metrics', { signal })).text();
+      return [...before.slice(1 - KEPT), { at: Date.now(), samples: samplesOf(text) }];
+    },
+  });
+
+const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/;
+const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g;
+
+/** Parses the Prometheus text format as this service writes it. */
+function samplesOf(text: string): Sample[] {
+  return text.split('\n').flatMap((line) => {
+    const [, name, labels = '', value] = LINE.exec(line) ?? [];
+    if (name === undefined) return [];
+    const found = [...labels.matchAll(LABEL)].map(([, label = '', said = '']) => [label, unescaped(said)]);
+    return [{ name, labels: Object.fromEntries(found) as Record<string, string>, value: numberOf(value) }];
+  });
+}
+
+const unescaped = (text: string): string =>
+  text.replaceAll(/\\(.)/g, (_, letter: string) => (letter === 'n' ? '\n' : letter));
+
+const numberOf = (text: string | undefined): number =>
+  text === '+Inf' ? Infinity : text === '-Inf' ? -Infinity : Number(text);
+
+export type Policy = PolicyAt['data'];
+
+export interface ReadPolicy extends PolicyAt {
+  /** The version for detecting concurrent changes. */
+  etag: string;
+}
+
+/** Without a stored policy, returns the defaults. */
+export const policyQuery = () =>
+  queryOptions({
+    queryKey: [SCHEMA, 'policy'],
+    queryFn: async ({ signal }): Promise<ReadPolicy> => {
+      const answer = await requestAnswer('/policy', { signal });
+      return { ...((await answer.json()) as PolicyAt), etag: answer.headers.get('etag') ?? '' };
+    },
+  });
+
+/** @returns the next etag */
+export async function setPolicy(policy: Policy, { etag, reason }: { etag: string; reason: string }): Promise<string> {
+  const headers = { ...reasonHeader(reason), 'If-Match': etag };
+  const answer = await requestAnswer('/policy', { method: 'PUT', json: policy, headers });
+  return answer.headers.get('etag') ?? '';
+}
+
+const LISTED = 200;
+
+/** The newest entries and the total. */
+export const trashQuery = () =>
+  queryOptions({
+    queryKey: [SCHEMA, 'trash'],
+    queryFn: ({ signal }) =>
+      request<{ data: TrashEntry[]; meta: { total_count: number } }>(
+        withQuery('/trash', { limit: LISTED, meta: 'total_count' }),
+        { signal },
+      ),
+  });
+
+export interface Restoring {
+  /** The new name; empty for the former one. */
+  as: string;
+  /** Names of keys to leave out. */
+  without: readonly string[];
+}
+
+const bodyOf = ({ as, without }: Restoring) => ({ ...(as !== '' && { as }), ...(without.length > 0 && { without }) });
+
+/** The plan of a restore. Stores nothing. */
+export const restorePlanQuery = (position: number, restoring: Restoring) =>
+  queryOptions({
+    // Outside the schema keys: a restored entry is not planned again.
+    queryKey: ['restore', position, restoring],
+    gcTime: 0,
+    retry: false,
+    queryFn: ({ signal }) =>
+      request<Plan>(`/trash/${position}/restore?dry_run`, { method: 'POST', json: bodyOf(restoring), signal }),
+  });
+
+/** The restored object and what could not be restored. */
+export const restore = (position: number, restoring: Restoring, reason: string) =>
+  request<{ data: { collection: string; field?: string }; warnings?: { code: string; message: string }[] }>(
+    `/trash/${position}/restore`,
+    { method: 'POST', json: bodyOf(restoring), headers: reasonHeader(reason) },
+  );
+
+/**
+ * Deletes it permanently with its rows.
+ * @param position of the trash entry
+ */
+export const purge = (position: number, reason: string) =>
+  request(`/trash/${position}`, { method: 'DELETE', headers: reasonHeader(reason) });
 
 /** Milliseconds between refetches of current values. */
 const EVERY = 5_000;

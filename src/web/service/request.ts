@@ -1,5 +1,5 @@
-import { RefusedError } from './errors.js';
-import { answerTo, type Sending, send } from './send.js';
+import { infiniteQueryOptions } from '@tanstack/react-query';
+import { RefusedError, answerTo, type Sending, send } from './send.js';
 import { accessToken, renewOrWait, sessionSignal } from './session.js';
 
 /** Like `send` with the session. An expired session is renewed, by login if needed, and the request is repeated. */
@@ -39,4 +39,39 @@ export function withQuery(path: string, query: Readonly<Record<string, string | 
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== '');
   const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
   return text === '' ? path : `${path}?${text}`;
+}
+
+/** The service's maximum page size. */
+export const MOST_LISTED = 1_000;
+
+interface ListPage<T> {
+  data: T[];
+  meta: { filter_count: number };
+}
+
+/**
+ * @param path of a list with `offset`, `limit` and `meta`
+ * @param limit items per page
+ */
+export const pagedQuery = <T>(queryKey: readonly unknown[], path: string, limit: number) =>
+  infiniteQueryOptions({
+    queryKey,
+    initialPageParam: 0,
+    queryFn: ({ pageParam: offset, signal }) =>
+      request<ListPage<T>>(withQuery(path, { offset, limit, meta: 'filter_count' }), { signal }),
+    getNextPageParam: ({ data, meta }, _, offset) =>
+      data.length > 0 && offset + data.length < meta.filter_count ? offset + data.length : null,
+  });
+
+/** Concurrent changes shift pages, so duplicates are removed. */
+export const itemsIn = <T extends { id: string }>(pages: readonly { data: readonly T[] }[]): T[] => [
+  ...new Map(pages.flatMap(({ data }) => data).map((item) => [item.id, item])).values(),
+];
+
+/** The reason header: UTF-8 bytes as latin1. Absent for an empty reason. */
+export function reasonHeader(reason: string): Record<string, string> {
+  if (reason.trim() === '') return {};
+  return {
+    'X-Reason': Array.from(new TextEncoder().encode(reason.trim()), (byte) => String.fromCharCode(byte)).join(''),
+  };
 }

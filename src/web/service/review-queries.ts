@@ -1,13 +1,11 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { SchemaDiff as DraftedDiff } from '../../schema/diff/diff.js';
 import type { Resolution } from '../../schema/merge/model.js';
-import type { Acknowledgement } from '../../schema/policy/index.js';
+import type { Acknowledgement } from '../../schema/policy.js';
 import { CHANGE, SCHEMA } from './queries.js';
-import { reasonHeader } from './reason.js';
-import { request, requestAnswer, withQuery } from './request.js';
-import { readAnswer } from './send.js';
+import { reasonHeader, request, requestAnswer, withQuery } from './request.js';
+import { readAnswer, RefusedError } from './send.js';
 import type { Batch, ChangeRequest, Plan, SchemaDiff, Finding } from './types.js';
-import { RefusedError } from './errors.js';
 
 /* Sends conflict resolutions until the server accepts them. */
 

@@ -1,10 +1,10 @@
-/**
+/*
  * The session. The access token exists only in the memory of this tab; the refresh token is in a cookie hidden from
  * scripts. A token entered by hand is also in memory and ends with the page.
  */
-import { RefusedError } from './errors.js';
-import { send } from './send.js';
-import type { Grant, User } from './types.js';
+import { useSyncExternalStore } from 'react';
+import { RefusedError, send } from './send.js';
+import { type Grant, type User, type Ability, may, type Role } from './types.js';
 
 export type Session =
   | { status: 'starting' }
@@ -220,4 +220,24 @@ function partsOf(token: string): { sub?: string; sid?: string } {
   } catch {
     return {};
   }
+}
+
+/** Renders again on every change. */
+export const useSession = (): Session => useSyncExternalStore(subscribeSession, currentSession);
+
+/** The user's role; the lowest without a user. */
+export function useRole(): Role {
+  const session = useSession();
+  return 'user' in session ? session.user.role : 'reader';
+}
+
+/** For the signed-in user, also with an expired session. */
+export const useMay = (ability: Ability): boolean => may(useRole(), ability);
+
+/** True if the user may update, rebase and withdraw a request. Authors may only do so with their own. */
+export function useMayRevise({ author }: { author: { id: string } }): boolean {
+  const session = useSession();
+  if (!('user' in session)) return false;
+  const { id, role } = session.user;
+  return may(role, 'carryOut') || (may(role, 'propose') && author.id === id);
 }

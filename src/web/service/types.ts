@@ -9,6 +9,7 @@ import type { policyAt } from '../../http/openapi/answers/policy.js';
 import type { databaseTable } from '../../http/openapi/answers/table.js';
 import type { trashEntry } from '../../http/openapi/answers/trash.js';
 import type { CollectionDocument } from '../../http/deps.js';
+import type { Role } from '../../auth/caller.js';
 
 export type { CollectionDocument } from '../../http/deps.js';
 export type { FieldDocument, RelationDocument } from '../../schema/snapshot/documents.js';
@@ -60,3 +61,25 @@ export type TrashEntry = z.output<typeof trashEntry>;
 /** The policy and all configurable codes. */
 export type PolicyAt = z.output<typeof policyAt>;
 export type DatabaseTable = z.output<typeof databaseTable>;
+
+/* Features by role. The service enforces permissions; a test keeps both consistent. */
+
+export const MAY = {
+  /** Edit, review and propose drafts, and manage one's own change requests. */
+  propose: ['admin', 'author'],
+  /** Read change requests and past schemas. */
+  readRequests: ['admin', 'auditor', 'author'],
+  /** Apply, approve and reject. */
+  carryOut: ['admin'],
+  /** Read actors and times. */
+  readHistory: ['admin', 'auditor'],
+  /** Read database facts, drift, the trash, the policy and the service status. */
+  readOperations: ['admin', 'auditor'],
+  /** Manage users, adopt, repair. */
+  administer: ['admin'],
+} as const satisfies Record<string, readonly Role[]>;
+
+export type Ability = keyof typeof MAY;
+
+/** Controls visibility only; the service enforces permissions. */
+export const may = (role: Role, ability: Ability): boolean => (MAY[ability] as readonly Role[]).includes(role);

@@ -1,3 +1,5 @@
+import { useQuery } from '@tanstack/react-query';
+
 /** A Material Symbol of the app. Decorative: the text or label beside it has the meaning. */
 export function Glyph({ path, size = 20 }: { path: string; size?: number }) {
   return (
@@ -5,4 +7,33 @@ export function Glyph({ path, size = 20 }: { path: string; size?: number }) {
       <path d={path} />
     </svg>
   );
+}
+
+const NAME = /^[a-z0-9_]{1,64}$/;
+
+async function readPath(name: string): Promise<string> {
+  if (!NAME.test(name)) return '';
+  const answer = await fetch(`/app/icons/${__ICONS__}/${name}.svg`).catch(() => null);
+  if (answer === null || answer.status !== 200) return '';
+  const text = await answer.text();
+  return [...text.matchAll(/ d="([^"]+)"/g)].map(([, path]) => path).join('');
+}
+
+interface Props {
+  name: string | null;
+  /** Shown if the icon does not exist. */
+  otherwise: string;
+  size?: number;
+}
+
+/** Renders nothing while loading. Invalid names are not requested. */
+export function MaterialIcon({ name, otherwise, size = 20 }: Props) {
+  const { data } = useQuery({
+    queryKey: ['icon', name],
+    queryFn: () => readPath(name ?? ''),
+    enabled: name !== null,
+    staleTime: Infinity,
+    gcTime: Infinity,
+  });
+  return <Glyph path={name === null || data === '' ? otherwise : (data ?? '')} size={size} />;
 }

@@ -1,4 +1,6 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useSyncExternalStore } from 'react';
+import { Title, Anchor, Stack, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import classes from './page.module.css';
 
 /** @param props.wide for wide tables */
@@ -7,5 +9,59 @@ export function Page({ wide = false, children }: { wide?: boolean; children: Rea
     <div className={classes.page} data-wide={wide || undefined}>
       {children}
     </div>
+  );
+}
+
+/* The title of the page, set by each page. Rendered as text. */
+
+let title = '';
+const listeners = new Set<() => void>();
+
+function become(next: string): void {
+  title = next;
+  for (const listener of listeners) listener();
+}
+
+/** Empty before the first page has set it. */
+export const usePageTitle = (): string =>
+  useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => title,
+  );
+
+/** Call it in every page. */
+export function useTitle(next: string): void {
+  useEffect(() => become(next), [next]);
+}
+
+/** @param props.title a second-level heading */
+export function Section({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section>
+      <Title order={2} size="h5" mb="xs">
+        {title}
+      </Title>
+      {children}
+    </section>
+  );
+}
+
+/* For unknown addresses. */
+
+/** Also for unknown guides. */
+export function NotFound() {
+  return (
+    <Stack align="center" justify="center" mih="60vh" p="xl" gap="xs">
+      <Title order={1} size="h3">
+        Page not found
+      </Title>
+      <Text c="dimmed">The address may be mistyped or belong to another release.</Text>
+      <Anchor component={Link} to="/">
+        Open the schema
+      </Anchor>
+    </Stack>
   );
 }

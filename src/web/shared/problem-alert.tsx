@@ -1,8 +1,11 @@
-/** Shows an error in the service's words. */
+/* Shows an error in the service's words. */
 import errorIcon from 'icon:error';
-import { Alert, Button, Code, List, Text } from '@mantine/core';
-import { RefusedError } from '../service/errors.js';
+import { Alert, Button, Code, List, Text, Center, Loader } from '@mantine/core';
+import type { UseQueryResult, UseInfiniteQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { RefusedError } from '../service/send.js';
 import { Glyph } from './glyph.js';
+import { SteadyButton } from './buttons.js';
 
 /**
  * Shows every problem; for internal errors also the request id.
@@ -39,4 +42,58 @@ function titleOf(error: Error): string {
   if (!(error instanceof RefusedError)) return 'No response';
   if (error.status === 403) return 'Not allowed';
   return error.status >= 500 ? 'The service failed' : 'Rejected';
+}
+
+/**
+ * @param props.label what is loading, for screen readers
+ * @param props.height in CSS; that of its container by default
+ */
+export function Waiting({ label, height = '100%' }: { label: string; height?: string }) {
+  return (
+    <Center h={height} p="md">
+      <Loader role="status" aria-label={label} />
+    </Center>
+  );
+}
+
+/* Shows a query result, a loading indicator, or the error. */
+
+interface Props<T> {
+  query: Pick<UseQueryResult<unknown>, 'error'> & { data: T | undefined; refetch: () => unknown };
+  /** The loading content, for screen readers. */
+  label: string;
+  children: (data: T) => ReactNode;
+}
+
+/** Data stays during a refetch, even if it fails. */
+export function Answered<T>({ query: { data, error, refetch }, label, children }: Props<T>) {
+  if (data !== undefined) return children(data);
+  if (error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
+  return <Waiting label={label} height="160px" />;
+}
+
+/* Loads further pages of a list, and shows the error of the last one. */
+
+interface MoreProps {
+  of: Pick<
+    UseInfiniteQueryResult,
+    'hasNextPage' | 'isFetchingNextPage' | 'isFetchNextPageError' | 'error' | 'fetchNextPage'
+  >;
+  /** The label of the button. */
+  children: ReactNode;
+}
+
+/** Renders nothing after the last page. An error can be retried. */
+export function More({ of, children }: MoreProps) {
+  const { hasNextPage, isFetchingNextPage: isLoading, isFetchNextPageError: isRefused, error, fetchNextPage } = of;
+  if (!hasNextPage) return null;
+  const load = () => void fetchNextPage();
+  return (
+    <>
+      <SteadyButton variant="default" mt="md" fullWidth loading={isLoading} onClick={load}>
+        {children}
+      </SteadyButton>
+      {isRefused && error !== null && <ProblemAlert error={error} retry={load} />}
+    </>
+  );
 }

@@ -1,9 +1,16 @@
-/** Identifies attempts, so that a retry takes effect once if there was no response. */
+/* Identifies attempts, so that a retry takes effect once if there was no response. */
 import { useMemo, useRef } from 'react';
-import { UnreachableError } from '../service/errors.js';
-import { newId } from './new-id.js';
+import { UnreachableError } from '../service/send.js';
 
-export interface Attempt {
+/** A UUID. Plain http has no randomUUID. */
+export function newId(): string {
+  const hex = [...crypto.getRandomValues(new Uint8Array(16))]
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+interface Attempt {
   /**
    * @param of the content; another content is another attempt
    * @returns its `Idempotency-Key`

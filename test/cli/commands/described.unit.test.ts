@@ -5,12 +5,12 @@ import { describeExamined } from '../../../src/cli/commands/doctor.js';
 import { describeAcceptance, describeDrift, describeRepair } from '../../../src/cli/commands/drift.js';
 import { distinct } from '../../../src/cli/commands/lint.js';
 import { describeTest } from '../../../src/cli/commands/policy.js';
-import { describePolicy } from '../../../src/cli/policy.js';
+import { describePolicy } from '../../../src/cli/planned-changes.js';
 import { describeRebuilt } from '../../../src/cli/commands/rebuild.js';
 import { type Status, describeStatus } from '../../../src/cli/commands/status.js';
 import { row } from '../../../src/cli/commands/trash.js';
-import { finding } from '../../../src/doctor/finding.js';
-import { DEFAULT_POLICY } from '../../../src/schema/policy/index.js';
+import { finding } from '../../../src/doctor/check.js';
+import { DEFAULT_POLICY } from '../../../src/schema/policy.js';
 import {
   answeredFinding,
   answeredPlan,

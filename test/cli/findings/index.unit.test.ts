@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type FindingFormat, type Shown, type Source, printFindings } from '../../../src/cli/findings/index.js';
+import { type FindingFormat, type Shown, type Source, printFindings } from '../../../src/cli/findings.js';
 import { ruleOf } from '../../../src/schema/findings/index.js';
 
 /** As a service returns them, with the policy's action. */

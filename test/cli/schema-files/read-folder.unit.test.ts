@@ -2,8 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { documentsOf } from '../../../src/cli/schema-files/contents.js';
-import { writeLock } from '../../../src/cli/schema-files/lock.js';
+import { documentsOf, writeLock } from '../../../src/cli/schema-files/contents.js';
 import { parsePlace } from '../../../src/cli/schema-files/merge-files.js';
 import { namesIn, readLockIn, readSchemaFiles } from '../../../src/cli/schema-files/read-folder.js';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { parseYaml } from '../../../src/http/formats/yaml.js';
+import { parseYaml } from '../../../src/http/formats.js';
 import { ensureBuilt } from '../../support/built.js';
 import { json } from '../../support/client.js';
 import { ROOT, blocksOf } from '../../support/documents.js';

@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { jsonAnswer, jsonBytesAnswer, noContent } from '../../../src/http/answer/answer.js';
-import { encoded } from '../../../src/http/answer/compress.js';
-import { largeJsonAnswer } from '../../../src/http/answer/json-text.js';
+import { jsonAnswer, jsonBytesAnswer, noContent, largeJsonAnswer } from '../../../src/http/answer/answer.js';
+import { encoded } from '../../../src/http/answer/representation.js';
 
 const asking = (coding?: string) =>
   ({ headers: coding === undefined ? {} : { 'accept-encoding': coding } }) as unknown as IncomingMessage;

@@ -2,8 +2,8 @@ import { PassThrough } from 'node:stream';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { writeEventStream } from '../../../src/http/answer/event-stream.js';
-import type { EventText } from '../../../src/log/event-text.js';
+import { writeEventStream } from '../../../src/http/answer/stream.js';
+import type { EventText } from '../../../src/log/read.js';
 import type { Tail } from '../../../src/reads/history/tail.js';
 import { until } from '../../support/until.js';
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { character } from '../../support/characters.js';
 import { type Export, FORMATS } from '../../../src/http/answer/export.js';
-import { writeYaml } from '../../../src/http/formats/yaml.js';
+import { writeYaml } from '../../../src/http/formats.js';
 import type { Snapshot } from '../../../src/schema/snapshot/snapshot.js';
 
 const written = (format: Export, document: Snapshot): string => [...FORMATS[format].write(document)].join('');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { attachment, type Export, EXPORTS, FORMATS } from '../../../src/http/answer/export.js';
-import { parseYaml, writeYaml } from '../../../src/http/formats/yaml.js';
+import { parseYaml, writeYaml } from '../../../src/http/formats.js';
 import type { Snapshot } from '../../../src/schema/snapshot/snapshot.js';
 
 const snapshot = {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { jsonBytes } from '../../../src/http/answer/json-text.js';
+import { jsonBytes } from '../../../src/http/answer/answer.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 
 describe('writing JSON in steps', () => {

@@ -1,8 +1,12 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { readAcceptEncoding } from '../../../src/http/answer/content-coding.js';
+import {
+  readAcceptEncoding,
+  codingFor,
+  representationAnswer,
+  requireAcceptable,
+} from '../../../src/http/answer/representation.js';
 import { Refused } from '../../../src/http/errors.js';
-import { codingFor, representationAnswer, requireAcceptable } from '../../../src/http/answer/representation.js';
 import { bytes } from '../../../src/kernel/bytes.js';
 import { renderedChunks } from '../../../src/reads/rendered-cache.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';

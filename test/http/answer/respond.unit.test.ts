@@ -2,8 +2,7 @@ import { type Server, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { Answer } from '../../../src/http/answer/answer.js';
-import { respond } from '../../../src/http/answer/respond.js';
-import { type SendPace, closeIfSlow } from '../../../src/http/answer/stream.js';
+import { respond, type SendPace, closeIfSlow } from '../../../src/http/answer/stream.js';
 import { until } from '../../support/until.js';
 
 interface Received {

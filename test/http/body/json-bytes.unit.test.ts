@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { endOfLiteral, endOfString, lineAndColumn, skipSpace } from '../../../src/http/body/json-bytes.js';
+import { endOfLiteral, endOfString, lineAndColumn, skipSpace } from '../../../src/http/body/json.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 
 const LIMIT = 1_000;

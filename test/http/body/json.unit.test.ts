@@ -1,8 +1,7 @@
 /** JSON.parse is the reference, cut or whole. What it would silently accept is rejected. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { buildJson, JSON_LIMITS, parseJson } from '../../../src/http/body/json.js';
-import { scanJson } from '../../../src/http/body/json-scan.js';
+import { buildJson, JSON_LIMITS, parseJson, scanJson } from '../../../src/http/body/json.js';
 import { Refused } from '../../../src/http/errors.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { explored } from '../../support/runs.js';

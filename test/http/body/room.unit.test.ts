@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createRoom, growingShare } from '../../../src/http/body/room.js';
+import { createRoom, growingShare } from '../../../src/http/body/limited-bytes.js';
 import { AbandonedError, OverloadedError } from '../../../src/kernel/scheduler.js';
 
 const gone = new AbortController().signal;

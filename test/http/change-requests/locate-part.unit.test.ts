@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { below, locatedIn, relocated } from '../../../src/http/change-requests/locate-part.js';
+import { below, locatedIn, relocated } from '../../../src/http/change-requests.js';
 import { Refused } from '../../../src/http/errors.js';
 
 const refusal = (path: string | undefined, headers: string[] = []) =>

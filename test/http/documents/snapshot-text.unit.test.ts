@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createCollectionTexts, documentOf } from '../../../src/http/documents/collection-texts.js';
+import { createCollectionTexts, documentOf, createSnapshotTexts } from '../../../src/http/documents/texts.js';
 import type { CollectionDocument } from '../../../src/http/deps.js';
-import { createSnapshotTexts } from '../../../src/http/documents/snapshot-text.js';
 import { COLLECTION_META_DEFAULTS } from '../../../src/schema/normal-form/collection-meta.js';
 import { collectionsInOrder } from '../../../src/schema/model/order.js';
 import { snapshotOf } from '../../../src/schema/snapshot/snapshot.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { character } from '../../support/characters.js';
 import { SaxesParser } from 'saxes';
-import { xmlTexts } from '../../../src/http/formats/xml.js';
+import { xmlTexts } from '../../../src/http/formats.js';
 import { explored } from '../../support/runs.js';
 
 interface Element {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { character } from '../../support/characters.js';
-import { parseYaml, writeYaml, YamlError, type YamlLimits } from '../../../src/http/formats/yaml.js';
+import { parseYaml, writeYaml, YamlError, type YamlLimits } from '../../../src/http/formats.js';
 import { explored } from '../../support/runs.js';
 
 const refusalOf = (text: string, limits?: YamlLimits): string => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { beyond, filterOf, order, subject, subjectFilter, type } from '../../../src/http/history/filter.js';
+import { beyond, filterOf, order, subject, subjectFilter, type } from '../../../src/http/history.js';
 import type { HttpDeps } from '../../../src/http/deps.js';
 
 const MESSAGES = (shape: typeof subject | typeof order | typeof type, text: string) =>

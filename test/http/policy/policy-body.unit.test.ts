@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Refused } from '../../../src/http/errors.js';
-import { readPolicyBody } from '../../../src/http/policy/policy-body.js';
+import { readPolicyBody } from '../../../src/http/policy.js';
 
 function told(body: unknown, member?: string): string[] {
   try {

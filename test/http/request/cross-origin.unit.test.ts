@@ -2,7 +2,7 @@ import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Request, Response } from 'express';
 import { expect } from 'chai';
-import { crossOrigin } from '../../../src/http/request/cross-origin.js';
+import { crossOrigin } from '../../../src/http/request/headers.js';
 
 describe('CORS headers', () => {
   let server: Server;

@@ -13,7 +13,7 @@ import {
   requestIdOf,
   traceparentOf,
   userAgentOf,
-} from '../../../src/http/request/request-headers.js';
+} from '../../../src/http/request/headers.js';
 
 const request = (headers: IncomingHttpHeaders, remoteAddress?: string) =>
   ({ headers, socket: { remoteAddress } }) as unknown as IncomingMessage;

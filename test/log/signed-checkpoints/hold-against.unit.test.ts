@@ -1,9 +1,16 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
 import type { EventRecord } from '../../../src/log/read.js';
-import { checkpointText, originOf, parseCheckpoint } from '../../../src/log/signed-checkpoints/checkpoint.js';
+import {
+  checkpointText,
+  originOf,
+  parseCheckpoint,
+  encodeNoteKey,
+  noteKey,
+  rawPublicKey,
+  signNote,
+} from '../../../src/log/signed-checkpoints/checkpoint.js';
 import { createExportView, holdAgainst } from '../../../src/log/signed-checkpoints/hold-against.js';
-import { encodeNoteKey, noteKey, rawPublicKey, signNote } from '../../../src/log/signed-checkpoints/note.js';
 
 const { privateKey } = generateKeyPairSync('ed25519');
 const KEY = noteKey('data-platform-service', rawPublicKey(privateKey));

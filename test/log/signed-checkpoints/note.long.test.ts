@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { NoteError, parseNoteKeys } from '../../../src/log/signed-checkpoints/note.js';
+import { NoteError, parseNoteKeys } from '../../../src/log/signed-checkpoints/checkpoint.js';
 
 it('finds keys in a large file quickly', () => {
   const started = performance.now();

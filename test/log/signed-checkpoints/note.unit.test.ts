@@ -7,8 +7,6 @@ import {
   fileNameOf,
   originOf,
   parseCheckpoint,
-} from '../../../src/log/signed-checkpoints/checkpoint.js';
-import {
   NoteError,
   type NoteKey,
   encodeNoteKey,
@@ -19,7 +17,7 @@ import {
   rawPublicKey,
   signNote,
   verifyNote,
-} from '../../../src/log/signed-checkpoints/note.js';
+} from '../../../src/log/signed-checkpoints/checkpoint.js';
 
 /** The example of golang.org/x/mod/sumdb/note: its key, its text, and Go's results. */
 const GO = {

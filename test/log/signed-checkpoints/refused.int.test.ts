@@ -2,9 +2,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { chmod, mkdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { parseCheckpoint } from '../../../src/log/signed-checkpoints/checkpoint.js';
-import { readKeyFile } from '../../../src/log/signed-checkpoints/key-file.js';
-import { parseNoteKeys } from '../../../src/log/signed-checkpoints/note.js';
+import { parseCheckpoint, parseNoteKeys } from '../../../src/log/signed-checkpoints/checkpoint.js';
+import { readKeyFile } from '../../../src/log/signed-checkpoints/keys.js';
 import { temporaryDirectory } from '../../support/postgres.js';
 
 const reasonOf = (work: () => unknown): string => {

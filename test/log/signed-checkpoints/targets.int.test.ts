@@ -7,8 +7,14 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { checkpointText, fileNameOf, originOf } from '../../../src/log/signed-checkpoints/checkpoint.js';
-import { noteKey, rawPublicKey, signNote } from '../../../src/log/signed-checkpoints/note.js';
+import {
+  checkpointText,
+  fileNameOf,
+  originOf,
+  noteKey,
+  rawPublicKey,
+  signNote,
+} from '../../../src/log/signed-checkpoints/checkpoint.js';
 import { type Delivery, RefusedError, createTarget } from '../../../src/log/signed-checkpoints/targets.js';
 import { temporaryDirectory } from '../../support/postgres.js';
 

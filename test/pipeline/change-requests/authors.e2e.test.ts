@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
 import pg from 'pg';
-import { advisoryKey } from '../../../src/postgres/advisory.js';
+import { advisoryKey } from '../../../src/postgres/locked-session.js';
 import { json } from '../../support/client.js';
 import { until } from '../../support/until.js';
 import { withService } from '../../support/with-service.js';

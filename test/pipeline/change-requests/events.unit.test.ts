@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { applicantsCause, changeEvent, ownCause } from '../../../src/pipeline/change-requests/events.js';
+import { applicantsCause, changeEvent, ownCause } from '../../../src/pipeline/change-requests/planning.js';
 import type { ChangeRequest } from '../../../src/schema/change-requests/model.js';
 
 const NOBODY = { request_id: null, ip: null, user_agent: null };

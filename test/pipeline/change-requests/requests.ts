@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import { createChangeRequests, createChangeRunner, openedBy } from '../../../src/pipeline/change-requests/index.js';
-import { readDatabase } from '../../../src/postgres/database.js';
+import { readDatabase } from '../../../src/postgres/server.js';
 import { createChanges, type ChangeView } from '../../../src/reads/changes.js';
 import { createPreparationEngine } from '../../../src/projector/online/index.js';
 import type { InputOf, OperationName } from '../../../src/schema/operations/index.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { MAX_PROBLEMS, type Problem } from '../../../src/kernel/problem.js';
-import { heldFrom, heldProblems } from '../../../src/pipeline/transaction/held-collections.js';
-import type { Statement } from '../../../src/projector/ddl/statement.js';
+import { heldFrom, heldProblems } from '../../../src/pipeline/transaction/decide.js';
+import type { Statement } from '../../../src/projector/ddl/step.js';
 import type { LogEvent } from '../../../src/schema/model/events.js';
 
 const inUse = (collection: string, change: string): Problem => ({

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Problem } from '../../../src/kernel/problem.js';
-import { outcomeUnknown } from '../../../src/pipeline/transaction/commit-outcome.js';
+import { outcomeUnknown } from '../../../src/pipeline/transaction/commit.js';
 import { earlierAnswer, isStorable } from '../../../src/pipeline/transaction/idempotency.js';
 import type { Done, Idempotency } from '../../../src/pipeline/types.js';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { OperatorError } from '../../../src/kernel/operator-error.js';
-import { findBinaries } from '../../../src/postgres/embedded/binaries.js';
+import { findBinaries } from '../../../src/postgres/embedded/programs.js';
 
 describe("the embedded server's programs", () => {
   let folder: string;

@@ -4,9 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { serverAccount } from '../../../src/postgres/embedded/system-user.js';
-import { findBinaries, program } from '../../../src/postgres/embedded/binaries.js';
-import { reachablePrograms } from '../../../src/postgres/embedded/place.js';
+import { serverAccount, findBinaries, program, reachablePrograms } from '../../../src/postgres/embedded/programs.js';
 
 const run = promisify(execFile);
 

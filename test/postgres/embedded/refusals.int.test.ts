@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { OperatorError } from '../../../src/kernel/operator-error.js';
-import { initialise } from '../../../src/postgres/embedded/initialise.js';
+import { initialise } from '../../../src/postgres/embedded/cluster.js';
 import {
   readPostmaster,
   runningPostmaster,

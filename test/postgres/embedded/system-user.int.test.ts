@@ -2,7 +2,7 @@ import { chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { OperatorError } from '../../../src/kernel/operator-error.js';
-import { serverAccount } from '../../../src/postgres/embedded/system-user.js';
+import { serverAccount } from '../../../src/postgres/embedded/programs.js';
 import { temporaryDirectory } from '../../support/postgres.js';
 
 describe("the embedded server's account under root", function () {

@@ -5,8 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LostConnectionError } from '../../../src/postgres/errors.js';
 import { type DatabaseAddress, parseAddress } from '../../../src/postgres/hosts/address.js';
 import { createHosts, hostsOf } from '../../../src/postgres/hosts/choose-host.js';
-import type { Probed } from '../../../src/postgres/hosts/probe.js';
-import { createTimelineGuard } from '../../../src/postgres/hosts/timeline.js';
+import { type Probed, createTimelineGuard } from '../../../src/postgres/hosts/probe.js';
 
 const PRIMARY = { found: { standby: false, readOnly: false, timeline: 3 } };
 const DEPOSED = { found: { standby: false, readOnly: false, timeline: 2 } };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { CAUSE, refusedWith } from '../../support/instance.js';
-import { replayInto } from '../../../src/cli/connections/replay.js';
+import { replayInto } from '../../../src/cli/connections/projections.js';
 import { readRecordPages } from '../../../src/log/read.js';
 import { createDatabase, testServer } from '../../support/postgres.js';
 import { HARD_SCHEMA, UNREPRESENTED } from './hard-schema.js';

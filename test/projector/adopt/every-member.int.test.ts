@@ -9,7 +9,7 @@ import { type Difference, verify } from '../../../src/projector/verify/index.js'
 import { scriptOf } from '../../../src/reads/history/script.js';
 import type { Outcome } from '../../../src/pipeline/index.js';
 import type { Problem } from '../../../src/kernel/problem.js';
-import { columnExtrasV1, tableExtrasV1 } from '../../../src/schema/fold/extras-schemas.js';
+import { columnExtrasV1, tableExtrasV1 } from '../../../src/schema/fold/event-schemas.js';
 import { testServer } from '../../support/postgres.js';
 import { catalogText } from '../../support/catalog-text.js';
 import { COLUMNS, type Row, TABLES } from './every-member.js';

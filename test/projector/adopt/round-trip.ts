@@ -1,7 +1,7 @@
 /** Loads, adopts, applies the snapshot to an empty instance, and compares the catalogs. */
 import { expect } from 'chai';
 import pg from 'pg';
-import { replayInto } from '../../../src/cli/connections/replay.js';
+import { replayInto } from '../../../src/cli/connections/projections.js';
 import { readRecordPages } from '../../../src/log/read.js';
 import { readAdoption, type Adoption, readFound } from '../../../src/projector/adopt/read.js';
 import type { Outcome } from '../../../src/pipeline/index.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { replayInto } from '../../../src/cli/connections/replay.js';
+import { replayInto } from '../../../src/cli/connections/projections.js';
 import { readRecordPages } from '../../../src/log/read.js';
 import type { Outcome } from '../../../src/pipeline/index.js';
 import { findDrift } from '../../../src/projector/drift/find.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type pg from 'pg';
-import { askedWithin } from '../../../src/projector/catalog/asked-within.js';
+import { askedWithin } from '../../../src/projector/catalog/table-facts.js';
 import { sql } from '../../../src/projector/ddl/sql.js';
 import { createPool } from '../../../src/postgres/pool.js';
 import { silent } from '../../support/instance.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { functionWarnings, functionsNaming } from '../../../src/projector/catalog/functions-naming.js';
+import { functionWarnings, functionsNaming } from '../../../src/projector/catalog/table-facts.js';
 import { withPool } from '../../support/with-pool.js';
 
 describe('functions that mention a name', () => {

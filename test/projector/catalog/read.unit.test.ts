@@ -9,7 +9,7 @@ import {
   toIndex,
   toTable,
 } from '../../../src/projector/catalog/read.js';
-import { preparedName } from '../../../src/projector/online/names.js';
+import { preparedName } from '../../../src/projector/online/copy.js';
 
 const NAMES = new Map([
   [1, 'id'],

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type pg from 'pg';
-import { foldChangesOf } from '../../../src/projector/change-requests/rebuild.js';
-import { verifyChanges } from '../../../src/projector/verify/change-requests.js';
+import { foldChangesOf } from '../../../src/projector/change-requests/rows.js';
+import { verifyChanges } from '../../../src/projector/verify/rows.js';
 import { type Instance, startInstance } from '../../support/instance.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 

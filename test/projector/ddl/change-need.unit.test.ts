@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { changeNeed } from '../../../src/projector/ddl/create-need.js';
+import { changeNeed } from '../../../src/projector/ddl/needs.js';
 import { qualified } from '../../../src/projector/ddl/sql.js';
 import type { Need } from '../../../src/schema/model/extras.js';
 

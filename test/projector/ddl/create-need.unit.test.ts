@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { addsLabels, changesWhatIsThere, createNeed } from '../../../src/projector/ddl/create-need.js';
+import { addsLabels, changesWhatIsThere, createNeed } from '../../../src/projector/ddl/needs.js';
 import type { Need } from '../../../src/schema/model/extras.js';
 import { createTranscript } from '../../support/transcript.js';
 

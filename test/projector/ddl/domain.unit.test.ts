@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { alterDomain, createDomain } from '../../../src/projector/ddl/create-need.js';
+import { alterDomain, createDomain } from '../../../src/projector/ddl/needs.js';
 import { sql } from '../../../src/projector/ddl/sql.js';
 import type { Domain } from '../../../src/schema/model/extras.js';
 

@@ -1,5 +1,5 @@
 import { planBatch } from '../../../src/projector/ddl/plan.js';
-import type { Statement } from '../../../src/projector/ddl/statement.js';
+import type { Statement } from '../../../src/projector/ddl/step.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { strongestLocks } from '../../../src/projector/ddl/table-locks.js';
-import type { LockedTable } from '../../../src/projector/ddl/statement.js';
+import type { LockedTable } from '../../../src/projector/ddl/step.js';
 
 type Mode = LockedTable['lock'];
 

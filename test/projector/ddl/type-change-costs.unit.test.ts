@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { typeChangeCosts } from '../../../src/projector/ddl/type-change-costs.js';
+import { typeChangeCosts } from '../../../src/projector/ddl/type-change.js';
 import type { ColumnSchema } from '../../../src/schema/model/model.js';
 import { typeFromColumn } from '../../../src/schema/normal-form/index.js';
 import { column } from '../columns.js';

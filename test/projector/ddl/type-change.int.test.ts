@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { conversion, kindOf } from '../../../src/projector/ddl/type-change.js';
-import { typeChangeCosts } from '../../../src/projector/ddl/type-change-costs.js';
+import { conversion, kindOf, typeChangeCosts } from '../../../src/projector/ddl/type-change.js';
 import { ident } from '../../../src/projector/ddl/sql.js';
 import type { Need } from '../../../src/schema/model/extras.js';
 import type { ColumnSchema } from '../../../src/schema/model/model.js';

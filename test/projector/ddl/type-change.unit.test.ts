@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { conversion } from '../../../src/projector/ddl/type-change.js';
-import { typeChangeCosts } from '../../../src/projector/ddl/type-change-costs.js';
+import { conversion, typeChangeCosts } from '../../../src/projector/ddl/type-change.js';
 import { sql } from '../../../src/projector/ddl/sql.js';
 import type { ColumnSchema } from '../../../src/schema/model/model.js';
 import { typeFromColumn } from '../../../src/schema/normal-form/index.js';

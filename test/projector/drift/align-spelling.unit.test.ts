@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { alignSpelling } from '../../../src/projector/drift/align-spelling.js';
+import { alignSpelling } from '../../../src/projector/drift/renames.js';
 import type { ColumnExtras, TableExtras } from '../../../src/schema/model/extras.js';
 import type { Field } from '../../../src/schema/model/model.js';
 import { type CollectionNode, initialState } from '../../../src/schema/model/state.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { CatalogColumn, CatalogTable } from '../../../src/projector/catalog/model.js';
 import { conflictingObjects, looseParts, partOf } from '../../../src/projector/drift/conflicting-objects.js';
-import { preparedName } from '../../../src/projector/online/names.js';
+import { preparedName } from '../../../src/projector/online/copy.js';
 import type { Json } from '../../../src/kernel/json.js';
 import type { Difference } from '../../../src/projector/verify/index.js';
 import { catalogColumn, catalogConstraint, catalogIndex, catalogTable } from '../catalog-tables.js';

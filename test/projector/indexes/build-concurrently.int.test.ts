@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type pg from 'pg';
-import { reconcileIndex } from '../../../src/projector/indexes/build-concurrently.js';
+import { reconcileIndex } from '../../../src/projector/indexes/catch-up.js';
 import { initialState, type State } from '../../../src/schema/model/state.js';
 import { follow } from '../../support/given.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { advanceCheckpoint, loadCheckpoint } from '../../../src/projector/indexes/checkpoint.js';
+import { advanceCheckpoint, loadCheckpoint } from '../../../src/projector/indexes/catch-up.js';
 import { own } from '../../../src/postgres/own-tables.js';
 import { CAUSE, done, startInstance, table } from '../../support/instance.js';
 import { createDatabase } from '../../support/postgres.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { indexTargets } from '../../../src/projector/indexes/targets.js';
+import { indexTargets } from '../../../src/projector/indexes/catch-up.js';
 import { added, changed, column, created, deleted, dropped } from '../columns.js';
 
 describe('the deferred indexes of an event', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readDatabase } from '../../../src/postgres/database.js';
+import { readDatabase } from '../../../src/postgres/server.js';
 import { type RebuiltMetadata, rebuildMetadataRows } from '../../../src/projector/metadata/rebuild.js';
 import { verify } from '../../../src/projector/verify/index.js';
 import { withClient } from '../../../src/postgres/pool.js';

@@ -3,12 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type pg from 'pg';
 import { createPool } from '../../../src/postgres/pool.js';
-import { PREPARATION_LOST, createPreparationEngine } from '../../../src/projector/online/index.js';
-import type { DecidedChange, PreparationStep, StepProgress } from '../../../src/projector/online/index.js';
+import {
+  PREPARATION_LOST,
+  createPreparationEngine,
+  type DecidedChange,
+  type PreparationStep,
+  type StepProgress,
+} from '../../../src/projector/online/index.js';
 import { sql } from '../../../src/projector/ddl/sql.js';
-import type { Statement } from '../../../src/projector/ddl/statement.js';
+import type { Statement } from '../../../src/projector/ddl/step.js';
 import { copyTable, copyingOf, followNotes, notedTable } from '../../../src/projector/online/copy.js';
-import { preparedOf } from '../../../src/projector/online/preparables.js';
+import { preparedOf } from '../../../src/projector/online/steps.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import type { Json } from '../../../src/kernel/json.js';
 import { silent } from '../../support/instance.js';

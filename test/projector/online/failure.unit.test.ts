@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import { sql } from '../../../src/projector/ddl/sql.js';
-import type { Preparable } from '../../../src/projector/ddl/statement.js';
-import { stepFailure } from '../../../src/projector/online/failure.js';
-import { preparedName } from '../../../src/projector/online/names.js';
+import type { Preparable } from '../../../src/projector/ddl/step.js';
+import { stepFailure } from '../../../src/projector/online/index.js';
+import { preparedName } from '../../../src/projector/online/copy.js';
 import type { EngineStep } from '../../../src/projector/online/steps.js';
 import { PreparationRefused, type PreparationStep, type StepContext } from '../../../src/projector/online/types.js';
 

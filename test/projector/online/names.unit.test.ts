@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { preparedName, preparedNamesOf, requestOf } from '../../../src/projector/online/names.js';
+import { preparedName, preparedNamesOf, requestOf } from '../../../src/projector/online/copy.js';
 
 const ID = '5a8c9b1e-0d7f-4c3b-9a55-2f1f0c9f6f11';
 const OTHER = '5a8c9b1e-0d7f-4c3b-9a55-2f1f0c9f6f12';

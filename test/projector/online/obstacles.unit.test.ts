@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { sql } from '../../../src/projector/ddl/sql.js';
-import type { Preparable, Statement } from '../../../src/projector/ddl/statement.js';
+import type { Preparable, Statement } from '../../../src/projector/ddl/step.js';
 import { obstacleTo } from '../../../src/projector/online/plan.js';
-import type { TableFacts } from '../../../src/projector/online/table-facts.js';
+import type { TableFacts } from '../../../src/projector/online/steps.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import { follow } from '../../support/given.js';

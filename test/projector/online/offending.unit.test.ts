@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { sql } from '../../../src/projector/ddl/sql.js';
-import type { Preparable, Statement } from '../../../src/projector/ddl/statement.js';
-import { offendingOf } from '../../../src/projector/online/offending.js';
+import type { Preparable, Statement } from '../../../src/projector/ddl/step.js';
+import { offendingOf } from '../../../src/projector/online/plan.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import { follow } from '../../support/given.js';
 import { column, created, related } from '../columns.js';

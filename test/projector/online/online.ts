@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { ServiceClient } from '../../../src/postgres/client.js';
 import { connectionConfig } from '../../../src/postgres/pool.js';
-import { runScript } from '../../../src/postgres/script.js';
+import { runScript } from '../../../src/postgres/exchange.js';
 import { planBatch } from '../../../src/projector/ddl/plan.js';
 import { lockTables, strongestLocks } from '../../../src/projector/ddl/table-locks.js';
 import {
@@ -15,8 +15,7 @@ import {
   createPreparationEngine,
 } from '../../../src/projector/online/index.js';
 import type { LogEvent } from '../../../src/schema/model/events.js';
-import { operations } from '../../../src/schema/operations/index.js';
-import type { CommandOf, OperationName } from '../../../src/schema/operations/index.js';
+import { operations, type CommandOf, type OperationName } from '../../../src/schema/operations/index.js';
 import type { Instance } from '../../support/instance.js';
 import type { Json } from '../../../src/kernel/json.js';
 

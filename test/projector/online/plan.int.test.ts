@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import type pg from 'pg';
-import { createPreparationEngine } from '../../../src/projector/online/index.js';
-import type { PreparationStep } from '../../../src/projector/online/index.js';
+import { createPreparationEngine, type PreparationStep } from '../../../src/projector/online/index.js';
 import type { CommandOf } from '../../../src/schema/operations/index.js';
 import { catalogText } from '../../support/catalog-text.js';
 import { CAUSE, type Instance, command, done, field, startInstance, table } from '../../support/instance.js';

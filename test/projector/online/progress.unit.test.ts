@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { observeStep } from '../../../src/projector/online/progress.js';
+import { observeStep } from '../../../src/projector/online/index.js';
 
 const HOLDER = { pid: 5, transaction: '3/4', application: 'x', age: 1, table: 't', maintenance: false };
 

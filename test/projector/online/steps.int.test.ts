@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type pg from 'pg';
 import { findDrift } from '../../../src/projector/drift/find.js';
-import { findOrphans } from '../../../src/projector/online/orphans.js';
+import { findOrphans, preparedName } from '../../../src/projector/online/copy.js';
 import {
   PREPARATION_LOST,
   PreparationRefused,
@@ -11,7 +11,6 @@ import {
 } from '../../../src/projector/online/index.js';
 import { verifyCatalog } from '../../../src/projector/verify/index.js';
 import type { CommandOf, OperationName } from '../../../src/schema/operations/index.js';
-import { preparedName } from '../../../src/projector/online/names.js';
 import type { EngineStep } from '../../../src/projector/online/steps.js';
 import { catalogText } from '../../support/catalog-text.js';
 import { CAUSE, type Instance, command, done, field, startInstance, table } from '../../support/instance.js';

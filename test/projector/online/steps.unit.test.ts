@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { block, sql } from '../../../src/projector/ddl/sql.js';
-import type { Preparable, Statement } from '../../../src/projector/ddl/statement.js';
-import { preparedOf, wordOf } from '../../../src/projector/online/preparables.js';
-import { readStep, stepsOf } from '../../../src/projector/online/steps.js';
+import type { Preparable, Statement } from '../../../src/projector/ddl/step.js';
+import { preparedOf, wordOf, readStep, stepsOf } from '../../../src/projector/online/steps.js';
 import type { PreparationStep } from '../../../src/projector/online/types.js';
 import { warningOf } from '../../../src/projector/online/plan.js';
 

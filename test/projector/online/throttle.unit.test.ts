@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { firstSize, nextSize, restAfter } from '../../../src/projector/online/throttle.js';
+import { firstSize, nextSize, restAfter } from '../../../src/projector/online/run-copy.js';
 
 describe('the speed of a copy', () => {
   const sizes: [string, rows: number, milliseconds: number, next: number][] = [

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { nextStep } from '../../../src/projector/projections/list.js';
+import { nextStep } from '../../../src/projector/projections.js';
 
 describe('advice for a failed projection', () => {
   const at = (sqlstate: string | null, field: string | null = 'body') =>

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import { ExchangeError } from '../../../src/postgres/errors.js';
-import { runScript } from '../../../src/postgres/script.js';
+import { runScript } from '../../../src/postgres/exchange.js';
 import { planBatch } from '../../../src/projector/ddl/plan.js';
 import { ddlFailure } from '../../../src/projector/refusals/ddl-failure.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';

@@ -1,9 +1,13 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import { ExchangeError } from '../../../src/postgres/errors.js';
-import type { Statement } from '../../../src/projector/ddl/statement.js';
-import { ddlFailure } from '../../../src/projector/refusals/ddl-failure.js';
-import { isLockTableFull, locksPerTransaction, tooFewLocks } from '../../../src/projector/refusals/too-few-locks.js';
+import type { Statement } from '../../../src/projector/ddl/step.js';
+import {
+  ddlFailure,
+  isLockTableFull,
+  locksPerTransaction,
+  tooFewLocks,
+} from '../../../src/projector/refusals/ddl-failure.js';
 
 const statement = (summary: string, source: Partial<Statement['source']>, lock_entries = 1) =>
   ({

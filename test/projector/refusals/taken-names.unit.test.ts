@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { articled, isNameTaken, takenParts, withTaken } from '../../../src/projector/refusals/taken-names.js';
+import { articled, isNameTaken, takenParts, withTaken } from '../../../src/projector/refusals/offending-rows.js';
 import type { Problem } from '../../../src/kernel/problem.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import { initialState } from '../../../src/schema/model/state.js';

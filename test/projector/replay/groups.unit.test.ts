@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Group, groupsOf } from '../../../src/projector/replay/groups.js';
+import { type Group, groupsOf } from '../../../src/projector/replay.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import type { Need } from '../../../src/schema/model/extras.js';
 import { initialState } from '../../../src/schema/model/state.js';

@@ -1,6 +1,6 @@
 import type { ColumnField } from '../../../src/schema/model/state.js';
 import { expect } from 'chai';
-import { spelledColumns } from '../../../src/projector/verify/column-spellings.js';
+import { spelledColumns } from '../../../src/projector/verify/equivalent-definitions.js';
 import { type Projected, startProjected } from '../../support/projected.js';
 import { column } from '../columns.js';
 

@@ -1,6 +1,6 @@
 import type { ColumnField } from '../../../src/schema/model/state.js';
 import { expect } from 'chai';
-import { mayBeSpelled } from '../../../src/projector/verify/compare-column.js';
+import { mayBeSpelled } from '../../../src/projector/verify/compare-table.js';
 import type { CatalogColumn } from '../../../src/projector/catalog/model.js';
 import type { Field } from '../../../src/schema/model/model.js';
 import { catalogColumn, catalogSequence } from '../catalog-tables.js';

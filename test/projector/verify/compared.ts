@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { CatalogColumn, CatalogTable } from '../../../src/projector/catalog/model.js';
 import { compareTable } from '../../../src/projector/verify/compare-table.js';
-import type { SpelledColumn } from '../../../src/projector/verify/column-spellings.js';
+import type { SpelledColumn } from '../../../src/projector/verify/equivalent-definitions.js';
 import type { ColumnExtras, TableExtras } from '../../../src/schema/model/extras.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import type { Field } from '../../../src/schema/model/model.js';

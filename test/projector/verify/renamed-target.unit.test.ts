@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { renamedTarget } from '../../../src/projector/verify/renamed-target.js';
+import { renamedTarget } from '../../../src/projector/verify/pending-indexes.js';
 
 const rename = (position: number, what: string, to: string) => {
   const [collection = '', field = null] = what.split('.');

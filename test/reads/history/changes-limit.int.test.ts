@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type pg from 'pg';
 import { readChanges } from '../../../src/reads/history/changes.js';
-import { createStoredFolds } from '../../../src/reads/stored-folds/index.js';
+import { createStoredFolds } from '../../../src/reads/stored-folds.js';
 import { createTimeTravel } from '../../../src/reads/history/time-travel.js';
 import { CAUSE, type Instance, command, done, silent, startInstance } from '../../support/instance.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';

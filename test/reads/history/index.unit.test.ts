@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { readLines } from '../../../src/log/lines.js';
-import { readMoment } from '../../../src/reads/history/moment.js';
+import { readLines } from '../../../src/log/exported-log.js';
+import { readMoment } from '../../../src/reads/history/time-travel.js';
 import { summarise } from '../../../src/reads/history/batches.js';
 
 describe('points in time', () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { startPoint } from '../../../src/log/fold.js';
 import { createTimeTravel } from '../../../src/reads/history/time-travel.js';
 import type { StoreListener } from '../../../src/reads/state-store.js';
-import { createStoredFolds } from '../../../src/reads/stored-folds/index.js';
+import { createStoredFolds } from '../../../src/reads/stored-folds.js';
 import { ACKNOWLEDGED, append } from '../../support/append.js';
 import { silent } from '../../support/instance.js';
 import { withPool } from '../../support/with-pool.js';

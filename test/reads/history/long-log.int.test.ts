@@ -1,9 +1,9 @@
-import { positionOf } from '../../../src/log/exported-chain.js';
+import { positionOf } from '../../../src/log/exported-log.js';
 import { expect } from 'chai';
 import type pg from 'pg';
 import { writeLog } from '../../../scripts/bench/history/generated-log.js';
 import { type History, createHistory } from '../../../src/reads/history/index.js';
-import { createStoredFolds } from '../../../src/reads/stored-folds/index.js';
+import { createStoredFolds } from '../../../src/reads/stored-folds.js';
 import { type Store, createStore } from '../../../src/reads/state-store.js';
 import { snapshotHash } from '../../../src/schema/snapshot/snapshot.js';
 import { type Instance, silent, startInstance } from '../../support/instance.js';

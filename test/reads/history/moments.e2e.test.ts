@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { parseYaml } from '../../../src/http/formats/yaml.js';
+import { parseYaml } from '../../../src/http/formats.js';
 import { readCatalog } from '../../../src/projector/catalog/read.js';
 import { createClient } from '../../../src/postgres/pool.js';
 import { createDatabase } from '../../support/postgres.js';

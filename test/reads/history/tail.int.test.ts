@@ -4,7 +4,7 @@ import { type Queryable, createPool } from '../../../src/postgres/pool.js';
 import { type Tail, createTail } from '../../../src/reads/history/tail.js';
 import type { Store } from '../../../src/reads/state-store.js';
 import type { LogEvent } from '../../../src/schema/model/events.js';
-import type { EventText } from '../../../src/log/event-text.js';
+import type { EventText } from '../../../src/log/read.js';
 import { ACKNOWLEDGED, append } from '../../support/append.js';
 import { silent } from '../../support/instance.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';

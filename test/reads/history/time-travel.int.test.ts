@@ -1,10 +1,9 @@
 import { expect } from 'chai';
 import type pg from 'pg';
-import { createSnapshotTexts } from '../../../src/http/documents/snapshot-text.js';
+import { createSnapshotTexts } from '../../../src/http/documents/texts.js';
 import { createTimeTravel } from '../../../src/reads/history/time-travel.js';
 import { createStore } from '../../../src/reads/state-store.js';
-import { type StoredFolds, createStoredFolds } from '../../../src/reads/stored-folds/index.js';
-import { insertFold } from '../../../src/reads/stored-folds/table.js';
+import { type StoredFolds, createStoredFolds, insertFold } from '../../../src/reads/stored-folds.js';
 import { evolve } from '../../../src/schema/fold/evolve.js';
 import type { CommandOf } from '../../../src/schema/operations/index.js';
 import { snapshotHash } from '../../../src/schema/snapshot/snapshot.js';

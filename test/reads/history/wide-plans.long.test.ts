@@ -1,9 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import type pg from 'pg';
-import { TIME_TO_COUNT } from '../../../src/projector/catalog/asked-within.js';
-import { type Planned, rowsBefore } from '../../../src/reads/history/rows-before.js';
-import { rowsInTheWay } from '../../../src/reads/history/rows-in-the-way.js';
+import { TIME_TO_COUNT } from '../../../src/projector/catalog/table-facts.js';
+import { type Planned, rowsBefore, rowsInTheWay } from '../../../src/reads/history/rows-before.js';
 import { fold } from '../../../src/schema/fold/evolve.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import { accepted, attempt } from '../../support/given.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { runToEnd } from '../../../src/kernel/resumable.js';
-import { readState, writeState } from '../../../src/reads/stored-folds/table.js';
+import { readState, writeState } from '../../../src/reads/stored-folds.js';
 import { fold } from '../../../src/schema/fold/evolve.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
 import { snapshotHash, snapshotOf } from '../../../src/schema/snapshot/snapshot.js';

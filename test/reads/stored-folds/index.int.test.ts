@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { type Point, foldLog, startPoint } from '../../../src/log/fold.js';
 import { createPool } from '../../../src/postgres/pool.js';
 import type { Logger } from '../../../src/postgres/logger.js';
-import { type StoredFoldsOptions, createStoredFolds } from '../../../src/reads/stored-folds/index.js';
+import { type StoredFoldsOptions, createStoredFolds } from '../../../src/reads/stored-folds.js';
 import { type CollectionNode, initialState } from '../../../src/schema/model/state.js';
 import { ACKNOWLEDGED, append } from '../../support/append.js';
 import { silent } from '../../support/instance.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Point } from '../../../src/log/fold.js';
-import { createStoredFolds, type StoredFoldsOptions } from '../../../src/reads/stored-folds/index.js';
+import { createStoredFolds, type StoredFoldsOptions } from '../../../src/reads/stored-folds.js';
 
 describe('stored folds', () => {
   it('lie as many events apart as there are collections, 5,000 to 50,000', () => {

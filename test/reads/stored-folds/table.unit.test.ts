@@ -1,7 +1,7 @@
 /** The format of a stored fold: omitted members keep their meaning under one format number. */
 import { expect } from 'chai';
 import type { CollectionNode } from '../../../src/schema/model/state.js';
-import { FOLD_FORMAT, readState, writeState } from '../../../src/reads/stored-folds/table.js';
+import { FOLD_FORMAT, readState, writeState } from '../../../src/reads/stored-folds.js';
 
 const LINES = [
   '[{},{"data_type":"integer","is_nullable":false}]',

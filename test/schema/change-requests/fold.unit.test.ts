@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { UnreadableEventError } from '../../../src/schema/fold/upcasting.js';
-import { allowedIn } from '../../../src/schema/change-requests/actions.js';
-import { evolveChange, foldChanges, mayFollow } from '../../../src/schema/change-requests/fold.js';
+import { allowedIn, evolveChange, foldChanges, mayFollow } from '../../../src/schema/change-requests/fold.js';
 import { documentsOf } from '../../../src/schema/change-requests/documents-of.js';
 import {
   CHANGE_STATES,

@@ -4,7 +4,7 @@ import { planBatch } from '../../../src/projector/ddl/plan.js';
 import { findingsOf } from '../../../src/schema/findings/index.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import type { LogEvent } from '../../../src/schema/model/events.js';
-import { DEFAULT_POLICY, type Policy } from '../../../src/schema/policy/index.js';
+import { DEFAULT_POLICY, type Policy } from '../../../src/schema/policy.js';
 import { type Edited, type How, LIBRARY, column, edit, fieldIn, key, table } from './diffs.js';
 import { ROWS } from './plan.js';
 

@@ -3,7 +3,7 @@ import { planBatch } from '../../../src/projector/ddl/plan.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
 import { type Finding, type Known, findingsOf } from '../../../src/schema/findings/index.js';
-import type { Policy } from '../../../src/schema/policy/index.js';
+import type { Policy } from '../../../src/schema/policy.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
 import { snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
 import { transition } from '../../../src/schema/transition/transition.js';

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { createGathering } from '../../../src/schema/findings/group-findings.js';
-import { ruleOf } from '../../../src/schema/findings/finding.js';
+import { createGathering, ruleOf } from '../../../src/schema/findings/finding.js';
 import type { Observed, PlannedEvent, Rule } from '../../../src/schema/findings/model.js';
 
 const rule = ruleOf('CHAR_TYPE') as Rule;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Operation } from 'fast-json-patch';
-import { onlineRequest } from '../../../src/schema/findings/rules/long-statements.js';
+import { onlineRequest } from '../../../src/schema/findings/rules/common.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import { edit, key, table } from './diffs.js';

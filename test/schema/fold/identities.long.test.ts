@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { type PlacedEvent, fold } from '../../../src/schema/fold/evolve.js';
 import { readEvent } from '../../../src/schema/fold/upcasting.js';
 import { type CollectionNode, type State, UNMADE, initialState } from '../../../src/schema/model/state.js';
-import { readState, writeState } from '../../../src/reads/stored-folds/table.js';
+import { readState, writeState } from '../../../src/reads/stored-folds.js';
 import { Draft } from '../../../src/schema/transition/draft.js';
 import { accepted, attempt, follow } from '../../support/given.js';
 import { createRandomCommands } from '../../support/random-commands.js';

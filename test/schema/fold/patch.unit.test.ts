@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { copyJson, jsonEqual } from '../../../src/kernel/json.js';
-import { applyPatch, patchBetween } from '../../../src/schema/fold/patch.js';
+import { applyPatch, patchBetween } from '../../../src/schema/fold/rename-events.js';
 import { explored } from '../../support/runs.js';
 
 /** Documents as events patch them: fixed members, free values inside. */

@@ -3,7 +3,7 @@ import { runToEnd } from '../../../src/kernel/resumable.js';
 import { expect } from 'chai';
 import { Draft } from '../../../src/schema/transition/draft.js';
 import { evolve } from '../../../src/schema/fold/evolve.js';
-import { renameIndexes } from '../../../src/schema/fold/secondary-indexes.js';
+import { renameIndexes } from '../../../src/schema/fold/replace-names.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
 import { transition } from '../../../src/schema/transition/transition.js';
 import { column, created } from '../../projector/columns.js';

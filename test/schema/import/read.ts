@@ -1,7 +1,7 @@
 import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
 import type { SchemaDiff } from '../../../src/schema/diff/diff.js';
 import { type ImportedSnapshot, importSnapshot } from '../../../src/schema/import/import-snapshot.js';
-import { EMPTY_INSTANCE, type Instance } from '../../../src/schema/import/context.js';
+import { EMPTY_INSTANCE, type Instance } from '../../../src/schema/import/reading.js';
 import type { State } from '../../../src/schema/model/state.js';
 import { valueOf } from '../normal-form/read.js';
 import type { Json } from '../../../src/kernel/json.js';

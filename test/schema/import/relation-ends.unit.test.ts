@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EMPTY_INSTANCE, type Instance } from '../../../src/schema/import/context.js';
+import { EMPTY_INSTANCE, type Instance } from '../../../src/schema/import/reading.js';
 import { importSnapshot } from '../../../src/schema/import/import-snapshot.js';
 import { valueOf } from '../normal-form/read.js';
 import { SYSTEM, alias, column, file, key, read, relation, table } from './read.js';

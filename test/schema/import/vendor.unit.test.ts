@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { vendorDefault, vendorFunction, vendorOf } from '../../../src/schema/import/vendor.js';
+import { vendorDefault, vendorFunction, vendorOf } from '../../../src/schema/import/columns.js';
 
 describe("other vendors' functions", () => {
   const SAME: [ours: string, theirs: string[]][] = [

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ColumnSchema } from '../../../src/schema/model/model.js';
-import { columnFaults } from '../../../src/schema/invariants/column.js';
+import { columnFaults } from '../../../src/schema/invariants/columns.js';
 import { column } from '../../projector/columns.js';
 
 const schemaOf = (type: string, members: Partial<ColumnSchema>): ColumnSchema => ({

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { renameProblems } from '../../../src/schema/invariants/renames.js';
+import { renameProblems } from '../../../src/schema/invariants/names.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
 import type { Renames } from '../../../src/schema/transition/renames.js';
 import { follow } from '../../support/given.js';

@@ -1,8 +1,13 @@
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { mergeStates } from '../../../src/schema/merge/merge-states.js';
-import { type MergeConflict, type MergePlace, type Resolution, decisionsOf } from '../../../src/schema/merge/model.js';
-import { describePlace } from '../../../src/schema/merge/resolutions.js';
+import {
+  type MergeConflict,
+  type MergePlace,
+  type Resolution,
+  decisionsOf,
+  describePlace,
+} from '../../../src/schema/merge/model.js';
 import type { State } from '../../../src/schema/model/state.js';
 import type { InputOf, OperationName } from '../../../src/schema/operations/index.js';
 import { accepted } from '../../support/given.js';

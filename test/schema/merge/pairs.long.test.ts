@@ -3,8 +3,8 @@
  * Compared with `test/fixtures/merges.txt`.
  */
 import { runToEnd } from '../../../src/kernel/resumable.js';
-import { mergeSnapshot } from '../../../src/schema/merge/merge-snapshot.js';
-import { describePlace } from '../../../src/schema/merge/resolutions.js';
+import { mergeSnapshot } from '../../../src/schema/merge/merge-states.js';
+import { describePlace } from '../../../src/schema/merge/model.js';
 import type { State } from '../../../src/schema/model/state.js';
 import type { InputOf, OperationName } from '../../../src/schema/operations/index.js';
 import { snapshotOf } from '../../../src/schema/snapshot/snapshot.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { relationEnds, relationPlace, relationSteps } from '../../../src/schema/normal-form/relation-shape.js';
+import { relationEnds, relationPlace, relationSteps } from '../../../src/schema/normal-form/relation.js';
 
 type Members = Record<string, unknown>;
 

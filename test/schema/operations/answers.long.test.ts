@@ -3,9 +3,9 @@
  * message, or accepted with its events. Compared with `test/fixtures/answers.txt`.
  */
 import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
-import { readResolutions } from '../../../src/schema/merge/resolutions.js';
+import { readResolutions } from '../../../src/schema/merge/model.js';
 import type { OperationName } from '../../../src/schema/operations/index.js';
-import { readRestoreRequest } from '../../../src/schema/operations/restore-collection.js';
+import { readRestoreRequest } from '../../../src/schema/operations/trash.js';
 import type { State } from '../../../src/schema/model/state.js';
 import { snapshotHash, snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { missingCollection, noFieldsListed, systemCollection } from '../../../src/schema/operations/refusals.js';
+import { missingCollection, noFieldsListed, systemCollection } from '../../../src/schema/operations/operation.js';
 import type { OperationName } from '../../../src/schema/operations/index.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import { parsed } from '../../support/given.js';

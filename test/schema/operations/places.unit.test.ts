@@ -5,7 +5,7 @@ import {
   fieldPlaces,
   relationPlaces,
   requestPlace,
-} from '../../../src/schema/operations/places.js';
+} from '../../../src/schema/operations/operation.js';
 import { type Place } from '../../../src/kernel/locate.js';
 import { renderPath } from '../../../src/kernel/problem.js';
 

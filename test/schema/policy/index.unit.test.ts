@@ -9,9 +9,9 @@ import {
   isEnforced,
   judged,
   policyUpdated,
-} from '../../../src/schema/policy/index.js';
+  fits,
+} from '../../../src/schema/policy.js';
 import { placeText } from '../../../src/schema/model/place.js';
-import { fits } from '../../../src/schema/policy/decide.js';
 import { changesSchema } from '../../../src/schema/fold/event-schemas.js';
 import { readEvent } from '../../../src/schema/fold/upcasting.js';
 

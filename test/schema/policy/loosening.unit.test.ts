@@ -11,7 +11,7 @@ import {
   loosenedBy,
   policyUpdated,
   policyWarnings,
-} from '../../../src/schema/policy/index.js';
+} from '../../../src/schema/policy.js';
 
 const policyOf = (members: Partial<Policy>): Policy => ({ ...DEFAULT_POLICY, ...members });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
-import { typeNames } from '../../../src/schema/program-types/outline.js';
+import { typeNames } from '../../../src/schema/program-types.js';
 
 describe('type names', () => {
   it('are numbered if equal, ordered by collection name', () => {

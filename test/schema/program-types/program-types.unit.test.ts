@@ -1,6 +1,6 @@
 /** A schema with a field of every type as type definitions, compared with `test/fixtures/program-types.txt`. */
 import { FIELD_TYPES } from '../../../src/schema/normal-form/types/field-types.js';
-import { LANGUAGES, programTypes } from '../../../src/schema/program-types/index.js';
+import { LANGUAGES, programTypes } from '../../../src/schema/program-types.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { exampleSchema } from '../../support/answers.js';
 import { accepted } from '../../support/given.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type TextKind, checkSqlText } from '../../../src/schema/sql-text/check-sql-text.js';
-import { textContextOfTable } from '../../../src/schema/sql-text/text-context.js';
+import { textContextOfTable } from '../../../src/schema/sql-text/expression.js';
 
 const around = textContextOfTable({
   collection: 't',

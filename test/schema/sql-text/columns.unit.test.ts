@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { constraintColumns, indexColumns, expressionColumns } from '../../../src/schema/sql-text/columns.js';
+import { constraintColumns, indexColumns, expressionColumns } from '../../../src/schema/sql-text/definitions.js';
 
 describe('the columns in an SQL text', () => {
   it('are found in an index definition', () => {

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import { indexKeys, keyDefinition, targetColumns } from '../../../src/schema/sql-text/columns.js';
-import { parseConstant } from '../../../src/schema/normal-form/defaults/catalog-default.js';
 import {
+  indexKeys,
+  keyDefinition,
+  targetColumns,
   type ParsedKey,
   checkCollation,
   checkIndexDefinition,
@@ -9,6 +10,7 @@ import {
   checkPartitionKey,
   parseConstraint,
 } from '../../../src/schema/sql-text/definitions.js';
+import { parseConstant } from '../../../src/schema/normal-form/defaults/catalog-default.js';
 
 const SUBQUERY = 'must not hold a subquery';
 const notPostgres = (near: string): string => `must be SQL as PostgreSQL writes it: syntax error at ${near}`;

@@ -3,8 +3,9 @@ import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { PAGE, functionsPage } from '../../../scripts/docs/functions/page.js';
 import { readCatalog } from '../../../scripts/docs/functions/catalog.js';
-import { NAMES_OF_EXTENSIONS, OWN_NAMES } from '../../../src/schema/sql-text/allowed-functions.js';
 import {
+  NAMES_OF_EXTENSIONS,
+  OWN_NAMES,
   CHOSEN_EXTENSION_FUNCTIONS,
   CHOSEN_FUNCTIONS,
   GUARDED_FUNCTIONS,
@@ -12,9 +13,9 @@ import {
   REFUSED_EXTENSION_FUNCTIONS,
   REFUSED_FUNCTIONS,
   REFUSED_TYPES,
-} from '../../../src/schema/sql-text/chosen-functions.js';
+} from '../../../src/schema/sql-text/allowed-names.js';
 import { type TextKind, checkSqlText } from '../../../src/schema/sql-text/check-sql-text.js';
-import { textContextOfTable } from '../../../src/schema/sql-text/text-context.js';
+import { textContextOfTable } from '../../../src/schema/sql-text/expression.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 
 const CHOSEN = new Set(namesOf(CHOSEN_FUNCTIONS));

@@ -1,9 +1,7 @@
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { type CollectionNode, type State, initialState, memberKey } from '../../../src/schema/model/state.js';
-import { comingAgain } from '../../../src/schema/transition/coming-again.js';
-import { fitting, keyChange } from '../../../src/schema/transition/fitting-trash.js';
-import type { InTrash } from '../../../src/schema/transition/restoring-transition.js';
+import { comingAgain, fitting, keyChange, type InTrash } from '../../../src/schema/transition/restoring-transition.js';
 import { accepted } from '../../support/given.js';
 import { column, fieldIn } from '../findings/diffs.js';
 import { type Edit, LIBRARY, edited, without } from './trashed.js';

@@ -7,7 +7,7 @@ import {
   withoutConstraints,
   withoutOthers,
   withoutReferences,
-} from '../../../src/schema/transition/table-extras.js';
+} from '../../../src/schema/transition/cascade.js';
 
 const CHECK = { name: 'positive', definition: 'CHECK ((rank > 0))' };
 const KEY = { name: 'to_authors', definition: 'FOREIGN KEY (author) REFERENCES authors(id)', references: 'authors' };

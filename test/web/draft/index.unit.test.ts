@@ -4,13 +4,22 @@ import { runToEnd } from '../../../src/kernel/resumable.js';
 import type { NewRelation } from '../../../src/schema/model/model.js';
 import type { State } from '../../../src/schema/model/state.js';
 import { snapshotHash, snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
-import { type Head, byDraftNames, draftDiff } from '../../../src/web/draft/diff.js';
-import { collectionOf, fieldOf, relationOf } from '../../../src/web/draft/documents.js';
+import { type Head, byDraftNames, draftDiff, settled } from '../../../src/web/draft/diff.js';
+import {
+  collectionOf,
+  fieldOf,
+  relationOf,
+  draftText,
+  readDraft,
+  type Draft,
+  EMPTY,
+  changesIn,
+  isEmpty,
+  memberKey,
+  touchedAtHead,
+} from '../../../src/web/draft/model.js';
 import { discard, put, remove, renameCollection, renameField, unapplied } from '../../../src/web/draft/edits.js';
-import { draftText, readDraft } from '../../../src/web/draft/draft-text.js';
-import { type Draft, EMPTY, changesIn, isEmpty, memberKey, touchedAtHead } from '../../../src/web/draft/model.js';
 import { type Item, chosenOf, itemsOf, leftOutOf, withDependents } from '../../../src/web/pages/review/model/items.js';
-import { settled } from '../../../src/web/draft/resolve-conflict.js';
 import { accepted, attempt, follow, given } from '../../support/given.js';
 import { withRelations } from '../../support/library.js';
 

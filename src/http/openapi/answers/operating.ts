@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PROJECTION_NAMES } from '../../../projector/projections/index.js';
+import { PROJECTION_NAMES } from '../../../projector/projections.js';
 import { errors } from './errors.js';
 import { plannedEvent } from './history.js';
 import { finding } from './schema.js';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { LEVELS } from '../../../schema/findings/index.js';
-import { policy, policyBody } from '../../policy/policy-body.js';
-import { OUTCOMES } from '../../policy/policy-test.js';
+import { policy, policyBody, OUTCOMES } from '../../policy.js';
 import { acknowledge } from './envelopes.js';
 import { finding } from './schema.js';
 

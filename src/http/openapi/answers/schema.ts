@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { columnExtrasV1, tableExtrasV1 } from '../../../schema/fold/extras-schemas.js';
-import { ACTIONS } from '../../../schema/policy/index.js';
+import { columnExtrasV1, tableExtrasV1 } from '../../../schema/fold/event-schemas.js';
+import { ACTIONS } from '../../../schema/policy.js';
 import { LEVELS } from '../../../schema/findings/index.js';
 import { DEFERRABLES, FIELD_WIDTHS } from '../../../schema/model/model.js';
 import { COLLECTION_META_TABLE } from '../../../schema/normal-form/collection-meta.js';
 import { FIELD_META_TABLE } from '../../../schema/normal-form/field-meta.js';
-import { FOREIGN_KEY_TABLE } from '../../../schema/normal-form/foreign-key.js';
+import { FOREIGN_KEY_TABLE } from '../../../schema/normal-form/relation.js';
 import { ENDS } from '../../../schema/normal-form/relation-members.js';
 import { COLUMN_MEMBERS, fieldType, membersOf, schemaChanges } from '../../../schema/normal-form/shapes.js';
 import { SNAPSHOT_VERSION, VENDOR } from '../../../schema/snapshot/snapshot.js';

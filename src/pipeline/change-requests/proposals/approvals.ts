@@ -1,8 +1,8 @@
-/** Comments, approvals and rejections of a proposal. */
+/* Comments, approvals and rejections of a proposal. */
 import type pg from 'pg';
 import type { Document } from '../../../log/document-lines.js';
 import { keepDocuments } from '../../../log/documents.js';
-import { activeAdmins } from '../../../projector/change-requests/approvers.js';
+import { activeAdmins, readChange, isDue, untilTime } from '../../../projector/change-requests/rows.js';
 import {
   type ApprovalRule,
   type JudgedApproval,
@@ -11,12 +11,32 @@ import {
 } from '../../../schema/change-requests/approvals.js';
 import type { Approval, ChangeRequest } from '../../../schema/change-requests/model.js';
 import type { ApprovedView, Cause } from '../../../schema/model/events.js';
-import type { PlannedBatch, Refusal, Revise, RevisedBatch } from '../../types.js';
-import { changeEvent } from '../events.js';
-import { instead } from '../planning.js';
-import { type How, planOf } from './plan.js';
-import { otherPlan, ownApproval, stale } from './problems.js';
-import { allowed } from './asked-for.js';
+import {
+  type PlannedBatch,
+  type Refusal,
+  type Revise,
+  type RevisedBatch,
+  type Command,
+  CommandRefused,
+  type Prepare,
+} from '../../types.js';
+import {
+  changeEvent,
+  instead,
+  planned,
+  prepare,
+  refusal,
+  shownSteps,
+  startingOf,
+  withApplied,
+  wrongState,
+} from '../planning.js';
+import { type How, planOf, allowed } from './plan.js';
+import { otherPlan, ownApproval, stale, nothingToPrepare, badTime, notYetDue, schedulerLost } from './problems.js';
+import type { PreparationEngine } from '../../../projector/online/types.js';
+import type { ChangeAction } from '../../../schema/change-requests/fold.js';
+import { heldFrom } from '../../transaction/decide.js';
+import type { Problem } from '../../../kernel/problem.js';
 
 /** Comments per request, because its row is read and written as one. */
 const MOST_COMMENTS = 1_000;
@@ -49,7 +69,7 @@ export const rejectingOf =
     return instead(batch, { events, also: keepDocuments(comment ? [comment] : []) });
   };
 
-export interface Approving {
+interface Approving {
   /** The hash of the reviewed plan. */
   plan: string;
   comment?: Document | undefined;
@@ -90,17 +110,135 @@ async function judged(
 }
 
 /** Passes the counted approvals to the policy. */
-export const counting = (
+const counting = (
   { approvals }: { approvals: readonly Approval[] },
   outcome: RevisedBatch | Refusal,
 ): RevisedBatch | Refusal => (outcome.kind === 'refused' ? outcome : { ...outcome, approvals });
 
 /** Rejects a plan that differs from the reviewed one. @returns the approvals that count now */
-export async function standing(
+async function standing(
   client: pg.ClientBase,
   { request, batch, how }: { request: ChangeRequest; batch: PlannedBatch; how: How },
 ): Promise<Refusal | { kind: 'stands'; approvals: readonly Approval[] }> {
   const plan = await planOf(batch, how);
   if (plan !== request.proposal?.plan) return { kind: 'refused', problems: [stale(request, plan)] };
   return { kind: 'stands', approvals: countedApprovals(await judged(client, request, batch.policy)) };
+}
+
+/* Prepares and applies exactly the approved change of a proposal, after deciding it again. */
+
+export interface CarryingOut {
+  engine: Pick<PreparationEngine, 'planPreparation'>;
+  how: How;
+}
+
+/** Applies it, or begins the preparation. The runner then applies it, unless only the preparation was requested. */
+export const carryingOut =
+  (id: string, action: Extract<ChangeAction, 'prepare' | 'apply'>, { engine, how }: CarryingOut): Revise =>
+  async (client, batch) => {
+    const request = await allowed(client, id, action);
+    const stands = await standing(client, { request, batch, how });
+    if (stands.kind === 'refused') return stands;
+    return counting(stands, await carried(client, { request, batch, action }, engine));
+  };
+
+/** For dry runs: returns the batch unchanged if it is still the reviewed plan. */
+export const rehearsing =
+  (id: string, how: How): Revise =>
+  async (client, batch) => {
+    const request = await allowed(client, id, 'apply');
+    const stands = await standing(client, { request, batch, how });
+    return stands.kind === 'refused' ? stands : { ...batch, kind: 'revised', also: [] };
+  };
+
+async function carried(
+  client: pg.ClientBase,
+  { request, batch, action }: { request: ChangeRequest; batch: PlannedBatch; action: 'prepare' | 'apply' },
+  engine: CarryingOut['engine'],
+): Promise<RevisedBatch | Refusal> {
+  const { id } = request;
+  if (isPrepared(request)) return goingOn(batch, request);
+  if (!request.online) return withApplied(batch, id);
+  const preparation = await planned(engine, client, { id, batch });
+  if (preparation.kind === 'not possible') return refusal(preparation);
+  if (preparation.kind === 'nothing')
+    return action === 'apply' ? withApplied(batch, id) : { kind: 'refused', problems: [nothingToPrepare(request)] };
+  const problems = heldFrom(batch.held, { id, collections: preparation.collections });
+  if (problems.length > 0) return { kind: 'refused', problems };
+  return instead(batch, prepare(id, preparation, action === 'apply'));
+}
+
+/** True if it is prepared and waits, perhaps for its scheduled time. */
+const isPrepared = ({ state, preparation }: ChangeRequest): boolean =>
+  state === 'prepared' || (state === 'scheduled' && preparation !== null);
+
+/** Hands a prepared request to the runner, which uses the prepared steps. */
+function goingOn(batch: PlannedBatch, { id, preparation }: ChangeRequest): RevisedBatch {
+  const { steps = [], ...rest } = preparation ?? { collections: [] };
+  return instead(batch, {
+    events: [changeEvent('change.preparing', id, { ...rest, steps: shownSteps(steps), apply: true })],
+    also: [],
+  });
+}
+
+/** The first action of the runner for a request that waited for others or for its time. */
+export const starting =
+  (request: ChangeRequest, engine: CarryingOut['engine']): Revise =>
+  async (client, batch) => {
+    if (isPrepared(request)) return goingOn(batch, request);
+    return request.online ? startingOf(engine, request.id)(client, batch) : withApplied(batch, request.id);
+  };
+
+/**
+ * Runs a proposal only if it is still the approved one.
+ * @param revise the action for a request without review
+ */
+export const guarding =
+  (id: string, revise: Revise, how: How): Revise =>
+  async (client, batch) => {
+    const request = await readChange(client, id);
+    if (request === undefined || request.proposal === null) return revise(client, batch);
+    const stands = await standing(client, { request, batch, how });
+    if (stands.kind === 'refused') return stands;
+    const revised = counting(stands, await revise(client, batch));
+    // If no preparation is needed any more, it waits, as requested.
+    const applies = revised.kind === 'revised' && revised.change !== undefined;
+    if (!applies || request.applicant !== null) return revised;
+    return instead(batch, { events: [changeEvent('change.prepared', id, { steps: [] })], also: [] });
+  };
+
+/* Schedules a proposal. It is decided again at that time, by the database's clock. */
+
+/** Milliseconds. A time slightly in the past means now. A time far in the future is an error. */
+const TIMES = { past: 60_000, future: 366 * 86_400_000 };
+
+/** Requires that it could be applied now, including the policy. @param at ISO 8601 */
+export const schedulingOf =
+  (id: string, at: string, how: How): Revise =>
+  async (client, batch) => {
+    const request = await allowed(client, id, 'apply');
+    const wait = await untilTime(client, at);
+    if (wait < -TIMES.past) return { kind: 'refused', problems: [badTime(at, 'has passed')] };
+    if (wait > TIMES.future) return { kind: 'refused', problems: [badTime(at, 'is more than a year away')] };
+    const stands = await standing(client, { request, batch, how });
+    if (stands.kind === 'refused') return stands;
+    const scheduled = instead(batch, { events: [changeEvent('change.scheduled', id, { at })], also: [] });
+    return counting(stands, { ...scheduled, online: request.online });
+  };
+
+/** Returns the command of a due request. It checks that the request is still due before deciding anything. */
+export const onTime =
+  <C>(request: ChangeRequest, command: Command<C>): Prepare<C> =>
+  async (client, state) => {
+    const problem = await whyNotNow(client, request);
+    if (problem !== null) throw new CommandRefused([problem]);
+    return typeof command === 'function' ? (command as Prepare<C>)(client, state) : command;
+  };
+
+async function whyNotNow(client: pg.ClientBase, request: ChangeRequest): Promise<Problem | null> {
+  const now = await readChange(client, request.id);
+  if (now === undefined || now.schedule?.position !== request.schedule?.position) return wrongState(request.id, now);
+  if (!(await isDue(client, now))) return notYetDue(now);
+  const { id = '' } = now.applicant ?? {};
+  return (await activeAdmins(client, [id])).has(id) ? null : schedulerLost(now);
 }

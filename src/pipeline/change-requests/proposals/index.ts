@@ -19,15 +19,27 @@ import {
   type Revise,
 } from '../../types.js';
 import type { Reading, AskedFor } from '../command.js';
-import { type CarryingOut, carryingOut, rehearsing } from './carry-out.js';
+import {
+  type CarryingOut,
+  carryingOut,
+  rehearsing,
+  approvingOf,
+  commentingOf,
+  rejectingOf,
+  schedulingOf,
+} from './approvals.js';
 import { foreseeing } from '../planning.js';
-import { approvingOf, commentingOf, rejectingOf } from './approvals.js';
-import type { How } from './plan.js';
-import { type PlanNow, planNow } from './plan-now.js';
-import { type Proposed, proposingOf, requireRoom, updatingOf } from './propose.js';
-import { type Rebasing, type Reverting, rebase, revert } from './rebase.js';
-import { schedulingOf } from './schedule.js';
-import { type ProposedOperation, allowed, askedForNow } from './asked-for.js';
+import { type How, type PlanNow, planNow, type ProposedOperation, allowed, askedForNow } from './plan.js';
+import {
+  type Proposed,
+  proposingOf,
+  requireRoom,
+  updatingOf,
+  type Rebasing,
+  type Reverting,
+  rebase,
+  revert,
+} from './propose.js';
 
 /** The requested change. */
 export interface Asked extends Pick<AskedFor, 'purge' | 'acknowledged'> {

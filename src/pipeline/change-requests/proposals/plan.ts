@@ -1,8 +1,27 @@
-/** The plan of a batch that was decided for a proposal. */
+/* The plan of a batch that was decided for a proposal. */
+import type pg from 'pg';
 import { runYielding } from '../../../kernel/event-loop.js';
 import { planHash } from '../../../schema/change-requests/plan-hash.js';
-import type { PlannedBatch } from '../../types.js';
-import type { NamedCommand } from '../command.js';
+import { type PlannedBatch, type Command, CommandRefused, type Prepare } from '../../types.js';
+import { type NamedCommand, type Reading, commandOf } from '../command.js';
+import { type Problem, type Result, ok, refuse } from '../../../kernel/problem.js';
+import type { Statement } from '../../../projector/ddl/step.js';
+import { planBatch } from '../../../projector/ddl/plan.js';
+import type { ChangeRequest } from '../../../schema/change-requests/model.js';
+import { type SchemaDiff, diffStates } from '../../../schema/diff/diff.js';
+import { collectionsChanged } from '../../../schema/fold/event-schemas.js';
+import type { LogEvent } from '../../../schema/model/events.js';
+import type { Policy } from '../../../schema/model/policy.js';
+import type { State } from '../../../schema/model/state.js';
+import { operations, type CommandOf } from '../../../schema/operations/index.js';
+import type { Operation } from '../../../schema/operations/operation.js';
+import type { UpdatePolicy } from '../../../schema/operations/update-policy.js';
+import { withHeirs } from '../../transaction/inherited-columns.js';
+import { readChange } from '../../../projector/change-requests/rows.js';
+import { type ChangeAction, mayDo } from '../../../schema/change-requests/fold.js';
+import type { Queryable } from '../../../postgres/pool.js';
+import { wrongState } from '../planning.js';
+import { updatedMeanwhile } from './problems.js';
 
 export type How = Pick<NamedCommand, 'purge' | 'acknowledges'>;
 
@@ -12,3 +31,106 @@ export const planOf = (
   { purge, acknowledges }: How,
 ): Promise<string> =>
   runYielding(planHash({ before: before.state, after, events, purge, policy, acknowledge: acknowledges?.findings }));
+
+/* Plans a proposal against the current schema, without a transaction and without running anything. */
+
+export type PlanNow =
+  /** The proposal does not fit the current schema. */
+  | { kind: 'conflicts'; problems: Problem[] }
+  | {
+      kind: 'planned';
+      /** Differs from the hash of the request if the objects that it changes or deletes have changed. */
+      hash: string;
+      purge: boolean;
+      before: State;
+      after: State;
+      events: LogEvent[];
+      statements: Statement[];
+      /** The policy in force, and the one that replaces it; null: it changes the schema. */
+      policy: { from: Policy; to: Policy } | null;
+      diff: SchemaDiff;
+    };
+
+/** @param schema of the tables */
+export async function planNow(
+  reading: Reading & { schema: string },
+  request: ChangeRequest,
+  state: State,
+): Promise<PlanNow> {
+  const askedFor = await commandOf(reading, request);
+  if (!askedFor.ok) return { kind: 'conflicts', problems: askedFor.problems };
+  const { name, command, purge, acknowledges } = askedFor.value;
+  const { decide } = operations[name] as unknown as Operation<string, object, object, LogEvent>;
+  const now: object = typeof command === 'function' ? await command(reading.pool, state) : command;
+  const decided = await runYielding(decide(state, now));
+  if (!decided.ok) return { kind: 'conflicts', problems: decided.problems };
+  const { pool, schema } = reading;
+  const { events, problems } = await withHeirs(pool, { state, events: decided.value, schema, purge: purge === true });
+  if (problems.length > 0) return { kind: 'conflicts', problems: [...problems] };
+  const policy = name === 'update-policy' ? (now as UpdatePolicy) : undefined;
+  const { statements, after } = await runYielding(planBatch(state, events, schema));
+  const plan = { before: state, after, events };
+  return {
+    ...plan,
+    kind: 'planned',
+    hash: await runYielding(planHash({ ...plan, policy: policy?.current, purge, acknowledge: acknowledges?.findings })),
+    purge: purge === true,
+    statements,
+    policy: policy === undefined ? null : { from: policy.current as Policy, to: policy.policy },
+    diff: await runYielding(diffStates(state, after, collectionsChanged(events))),
+  };
+}
+
+/* Reads the requested change of a proposal for an action on it. */
+
+/** The operations that people propose. */
+export type ProposedOperation = 'apply-diff' | 'update-policy';
+
+type Proposed = CommandOf<ProposedOperation>;
+
+interface AskedForNow {
+  name: ProposedOperation;
+  /** Decides the change against the schema and the policy at the head, if the request allows the action. */
+  command: Prepare<Proposed>;
+  how: Omit<NamedCommand, 'name' | 'command'>;
+  online: boolean;
+}
+
+/** The document is read before the transaction. In the transaction, the request must still have the same document. */
+export async function askedForNow(reading: Reading, id: string, action: ChangeAction): Promise<Result<AskedForNow>> {
+  const request = await readChange(reading.pool, id);
+  if (request === undefined) return refuse(wrongState(id, undefined));
+  if (request.proposal === null) return refuse(wrongState(id, request));
+  const askedFor = await commandOf(reading, request);
+  if (!askedFor.ok) return askedFor;
+  const { command, name, ...how } = askedFor.value;
+  const decided = command as Command<Proposed>;
+  return ok({
+    name: name as ProposedOperation,
+    how,
+    online: request.online,
+    command: async (client, state) => {
+      const now = await allowed(client, id, action);
+      if (now.document !== request.document) throw new CommandRefused([updatedMeanwhile(id)]);
+      return typeof decided === 'function' ? decided(client, state) : decided;
+    },
+  });
+}
+
+/** Returns the request if it allows the action. */
+export async function requireAction(db: Queryable, id: string, action: ChangeAction): Promise<Result<ChangeRequest>> {
+  const request = await readChange(db, id);
+  return request !== undefined && mayDo(request, action) ? ok(request) : refuse(wrongState(id, request));
+}
+
+/** Returns the request if it allows the action now. @throws CommandRefused */
+export async function allowed(
+  client: pg.ClientBase,
+  id: string,
+  action: ChangeAction,
+): Promise<ChangeRequest & { proposal: NonNullable<ChangeRequest['proposal']> }> {
+  const request = await readChange(client, id);
+  if (request === undefined || request.proposal === null || !mayDo(request, action))
+    throw new CommandRefused([wrongState(id, request)]);
+  return { ...request, proposal: request.proposal };
+}

@@ -1,5 +1,5 @@
 /** The normal form of `default_value` by column type. Normalising it again changes nothing. */
-import { UUID } from '../../../kernel/uuid.js';
+import { UUID } from '../../../kernel/text.js';
 import type { ColumnSchema } from '../../model/model.js';
 import { characterCount, Wrong } from '../checks.js';
 import type { ColumnType } from '../types/field-types.js';

@@ -4,23 +4,18 @@ import { useInfiniteQuery, useQuery, useMutation, useQueryClient } from '@tansta
 import { useState, type FormEvent } from 'react';
 import { Link } from '@tanstack/react-router';
 import { usersQuery, ACCOUNTS, createToken, removeToken, tokensQuery } from '../../service/account-queries.js';
-import { itemsIn } from '../../service/paged.js';
+import { itemsIn } from '../../service/request.js';
 import type { User, Token } from '../../service/types.js';
-import { Answered } from '../../shared/answered.js';
+import { Answered, More, ProblemAlert } from '../../shared/problem-alert.js';
 import { Glyph } from '../../shared/glyph.js';
-import { More } from '../../shared/more.js';
-import { Page } from '../../shared/page.js';
-import { useTitle } from '../../shared/page-title.js';
+import { Page, useTitle } from '../../shared/page.js';
 import { Time } from '../../shared/time.js';
 import { SessionsPart } from './sessions-part.js';
 import { UserDialog } from './user-dialog.js';
 import classes from './page.module.css';
 import { latestQuery } from '../../service/history-queries.js';
-import { brief } from '../../shared/brief.js';
-import { ProblemAlert } from '../../shared/problem-alert.js';
-import { ConfirmButton } from '../../shared/confirm-button.js';
-import { CopyButton } from '../../shared/copy-button.js';
-import { SteadyButton } from '../../shared/steady-button.js';
+import { brief } from '../../shared/text.js';
+import { ConfirmButton, CopyButton, SteadyButton } from '../../shared/buttons.js';
 
 const DAY = 24 * 60 * 60 * 1000;
 

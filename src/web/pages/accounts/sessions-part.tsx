@@ -1,13 +1,11 @@
 import { Badge, Group, Text, Title } from '@mantine/core';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { ACCOUNTS, endSession, endSessions, sessionsQuery } from '../../service/account-queries.js';
-import { itemsIn } from '../../service/paged.js';
+import { itemsIn } from '../../service/request.js';
 import { ownSessionId } from '../../service/session.js';
 import type { LiveSession } from '../../service/types.js';
-import { Answered } from '../../shared/answered.js';
-import { ConfirmButton } from '../../shared/confirm-button.js';
-import { More } from '../../shared/more.js';
-import { ProblemAlert } from '../../shared/problem-alert.js';
+import { Answered, More, ProblemAlert } from '../../shared/problem-alert.js';
+import { ConfirmButton } from '../../shared/buttons.js';
 import { Time } from '../../shared/time.js';
 import classes from './page.module.css';
 

@@ -2,11 +2,10 @@ import { Group, Modal, NativeSelect, PasswordInput, Stack, TextInput } from '@ma
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { ACCOUNTS, type UserInput, changeUser, createUser, removeUser } from '../../service/account-queries.js';
-import { RefusedError } from '../../service/errors.js';
+import { RefusedError } from '../../service/send.js';
 import type { Role, User } from '../../service/types.js';
-import { ConfirmButton } from '../../shared/confirm-button.js';
+import { ConfirmButton, SteadyButton } from '../../shared/buttons.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
-import { SteadyButton } from '../../shared/steady-button.js';
 
 const ROLES = [
   { value: 'admin', label: 'admin: everything' },

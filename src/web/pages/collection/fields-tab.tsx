@@ -10,24 +10,20 @@ import moreIcon from 'icon:more_vert';
 import type { Field, ColumnSchema } from '../../../schema/model/model.js';
 import type { Drafted, Mark } from '../../draft/drafted.js';
 import { useIndexesUnderWay } from '../../shared/indexes-under-way.js';
-import { MarkBadge } from '../../draft/mark-badge.js';
-import { headName, useDraftedFields, useDraftedRelations, editSchema } from '../../draft/use-drafted.js';
-import { useDraft } from '../../draft/use-draft.js';
+import { MarkBadge } from '../../draft/draft-bar.js';
+import { headName, useDraftedFields, useDraftedRelations, editSchema, useDraft, editDraft } from '../../draft/store.js';
 import { lifeQuery } from '../../service/history-queries.js';
 import type { CollectionEvent } from '../../service/types.js';
-import { brief } from '../../shared/brief.js';
-import { typeText } from '../../shared/column-text.js';
+import { brief, typeText } from '../../shared/text.js';
 import { Glyph } from '../../shared/glyph.js';
-import { ProblemAlert } from '../../shared/problem-alert.js';
+import { ProblemAlert, Waiting } from '../../shared/problem-alert.js';
 import { Time } from '../../shared/time.js';
-import { Waiting } from '../../shared/waiting.js';
 import { typeIcon } from './type-icon.js';
 import type { EditName } from '../../editing/edit-names.js';
 import classes from './page.module.css';
 import { changesOf } from '../../shared/changes/sentences.js';
 import { discard } from '../../draft/edits.js';
 import { memberKey } from '../../draft/model.js';
-import { editDraft } from '../../draft/store.js';
 import type { DraftEditor } from '../../draft/editor.js';
 
 /** By `sort`; those without one come last in their order. */

@@ -3,12 +3,11 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lifeQuery } from '../../service/history-queries.js';
 import type { CollectionEvent } from '../../service/types.js';
-import { brief } from '../../shared/brief.js';
+import { brief } from '../../shared/text.js';
 import { ChangeList } from '../../shared/changes/change-list.js';
 import { changesOf, restoredBy } from '../../shared/changes/sentences.js';
-import { ProblemAlert } from '../../shared/problem-alert.js';
+import { ProblemAlert, Waiting } from '../../shared/problem-alert.js';
 import { Time } from '../../shared/time.js';
-import { Waiting } from '../../shared/waiting.js';
 import classes from './history-tab.module.css';
 
 /** @param props.collection the name at the head */

@@ -5,13 +5,11 @@ import { Link } from '@tanstack/react-router';
 import type { NewRelation } from '../../../schema/model/model.js';
 import { type Drafted } from '../../draft/drafted.js';
 import { discard } from '../../draft/edits.js';
-import { MarkBadge } from '../../draft/mark-badge.js';
+import { MarkBadge } from '../../draft/draft-bar.js';
 import { memberKey } from '../../draft/model.js';
-import { editDraft } from '../../draft/store.js';
-import { useDraftedRelations } from '../../draft/use-drafted.js';
+import { editDraft, useDraftedRelations } from '../../draft/store.js';
 import { Glyph } from '../../shared/glyph.js';
-import { ProblemAlert } from '../../shared/problem-alert.js';
-import { Waiting } from '../../shared/waiting.js';
+import { ProblemAlert, Waiting } from '../../shared/problem-alert.js';
 import type { EditName } from '../../editing/edit-names.js';
 import classes from './page.module.css';
 

@@ -6,19 +6,16 @@ import { type FormEvent, useState, useMemo } from 'react';
 import downloadIcon from 'icon:download';
 import { type ChangeObject, diffLines } from 'diff';
 import { momentDifferenceQuery, pastScriptQuery } from '../../service/history-queries.js';
-import { Answered } from '../../shared/answered.js';
+import { Answered, ProblemAlert, Waiting } from '../../shared/problem-alert.js';
 import { ChangeList } from '../../shared/changes/change-list.js';
 import { changesOf } from '../../shared/changes/sentences.js';
-import { Page } from '../../shared/page.js';
-import { useTitle } from '../../shared/page-title.js';
+import { Page, useTitle } from '../../shared/page.js';
 import type { CompareSearch, View } from './search.js';
 import { request, withQuery } from '../../service/request.js';
 import { Glyph } from '../../shared/glyph.js';
-import { ProblemAlert } from '../../shared/problem-alert.js';
 import { saveText } from '../../shared/save.js';
 import { SnapshotMenu } from '../../shared/snapshot/snapshot-menu.js';
-import { SteadyButton } from '../../shared/steady-button.js';
-import { Waiting } from '../../shared/waiting.js';
+import { SteadyButton } from '../../shared/buttons.js';
 import classes from './sql-difference.module.css';
 
 /** Milliseconds until the comparison gives up. */

@@ -7,13 +7,11 @@ import GithubSlugger from 'github-slugger';
 import { type ReactNode, isValidElement, useEffect, useMemo } from 'react';
 import Markdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
-import { Answered } from '../../shared/answered.js';
-import { NotFound } from '../../shared/not-found.js';
-import { Page } from '../../shared/page.js';
-import { useTitle } from '../../shared/page-title.js';
+import { Answered } from '../../shared/problem-alert.js';
+import { NotFound, Page, useTitle } from '../../shared/page.js';
 import { ReferenceTabs } from '../reference/reference-tabs.js';
 import classes from './page.module.css';
-import { CopyButton } from '../../shared/copy-button.js';
+import { CopyButton } from '../../shared/buttons.js';
 
 /* Renders a guide's Markdown. HTML in it is removed. */
 

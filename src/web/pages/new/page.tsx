@@ -1,13 +1,12 @@
 import { SegmentedControl, Text, Title } from '@mantine/core';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { useDraftedCollections } from '../../draft/use-drafted.js';
+import { useDraftedCollections } from '../../draft/store.js';
 import classes from '../../editing/editor-frame.module.css';
-import { FormName } from '../../editing/form-name.js';
+import { FormName } from '../../editing/use-keep.js';
 import { NewCollectionForm } from '../../editing/new-collection-form.js';
-import { useMay } from '../../service/use-session.js';
-import { Answered } from '../../shared/answered.js';
-import { Page } from '../../shared/page.js';
-import { useTitle } from '../../shared/page-title.js';
+import { useMay } from '../../service/session.js';
+import { Answered } from '../../shared/problem-alert.js';
+import { Page, useTitle } from '../../shared/page.js';
 
 const route = getRouteApi('/new');
 

@@ -1,18 +1,97 @@
-import { Alert, Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Checkbox, Group, Stack, Text, TextInput, Badge, UnstyledButton } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { adopt, unmanagedQuery } from '../../service/operations-queries.js';
 import { SCHEMA } from '../../service/queries.js';
-import type { Adoption } from '../../service/types.js';
-import { useRole } from '../../service/use-session.js';
-import { counted } from '../../shared/amounts.js';
-import { Answered } from '../../shared/answered.js';
-import { useTitle } from '../../shared/page-title.js';
-import { ReasonInput } from '../../shared/reason-input.js';
-import { AdoptionReport } from './adoption-report.js';
-import { AdoptionRefusal } from './adoption-refusal.js';
-import { SteadyButton } from '../../shared/steady-button.js';
+import type { Adoption, Problem } from '../../service/types.js';
+import { useRole } from '../../service/session.js';
+import { counted, brief } from '../../shared/text.js';
+import { Answered, ProblemAlert } from '../../shared/problem-alert.js';
+import { useTitle } from '../../shared/page.js';
+import { ReasonInput } from '../../shared/form.js';
+import { SteadyButton } from '../../shared/buttons.js';
 import classes from './page.module.css';
+import { RefusedError } from '../../service/send.js';
+
+/**
+ * Errors without a table, and other errors, are shown as usual.
+ * @param props.tables the sent tables in order, which errors identify by index
+ */
+export function AdoptionRefusal({ error, tables }: { error: Error; tables: readonly string[] }) {
+  const problems = error instanceof RefusedError ? error.problems : [];
+  const at = problems.map((problem) => tableOf(problem, tables));
+  if (at.every((table) => table === undefined)) return <ProblemAlert error={error} />;
+  return (
+    <Alert color="red" role="alert" title="No table was adopted">
+      {problems.map(({ message }, index) => (
+        <Text size="sm" key={message}>
+          {at[index] !== undefined && (
+            <>
+              <b>
+                <bdi>{at[index]}</bdi>
+              </b>
+              :{' '}
+            </>
+          )}
+          {message}
+        </Text>
+      ))}
+    </Alert>
+  );
+}
+
+/** `tables[3]` is the fourth selected table. */
+function tableOf({ extensions: { path, collection } }: Problem, tables: readonly string[]): string | undefined {
+  const [, index] = /^tables\[(\d+)\]/.exec(path ?? '') ?? [];
+  return index === undefined ? collection : tables[Number(index)];
+}
+
+/** Notes shown before the user asks for all. */
+const MOST = 20;
+
+/** @param props.isTrial a dry run without events */
+export function AdoptionReport({ adoption, isTrial = false }: { adoption: Adoption; isTrial?: boolean }) {
+  const { adopted, relations, refused, not_represented: notes, events } = adoption;
+  const [isWhole, setWhole] = useState(false);
+  return (
+    <>
+      <Text size="sm" fw={isTrial ? 600 : 400}>
+        {isTrial ? 'Dry run: ' : ''}
+        {counted(adopted.length, 'table')} with {counted(relations, 'relation')}
+        {events !== undefined && `, ${counted(events.length, 'event')}`}. {brief(adopted.join(', '), 300)}
+      </Text>
+      {refused.map(({ table, message }) => (
+        <Text size="sm" key={table} mt={4}>
+          <b>{table}</b>: {message}
+        </Text>
+      ))}
+      {notes.length > 0 && (
+        <>
+          <Text size="sm" mt="sm" fw={550}>
+            {counted(notes.length, 'object')} will not be managed:
+          </Text>
+          <ul className={classes.lines}>
+            {notes.slice(0, isWhole ? notes.length : MOST).map(({ table, kind, name, message }) => (
+              <li key={`${table} ${kind} ${name} ${message}`} className={classes.note}>
+                <Badge variant="default" tt="none" fw={500} size="xs" mr={6}>
+                  {kind}
+                </Badge>
+                <Text component="span" size="sm">
+                  {message}
+                </Text>
+              </li>
+            ))}
+          </ul>
+          {notes.length > MOST && !isWhole && (
+            <UnstyledButton className={classes.more} onClick={() => setWhole(true)}>
+              Show all {notes.length.toLocaleString()}
+            </UnstyledButton>
+          )}
+        </>
+      )}
+    </>
+  );
+}
 
 /**
  * For admins; others see a message. A dry run of the same tables precedes an adoption. Shows a message if no table is
@@ -124,7 +203,7 @@ function Choice({ tables, onAdopted }: ChoiceProps) {
 }
 
 /** The maximum number shown; the filter finds others. */
-const MOST = 600;
+const MAX_TABLES_SHOWN = 600;
 
 interface TablesProps {
   shown: readonly string[];
@@ -139,15 +218,15 @@ function Tables({ shown, chosen, onChoose }: TablesProps) {
   return (
     <>
       <ul className={classes.tables} aria-label="Tables">
-        {shown.slice(0, MOST).map((table) => (
+        {shown.slice(0, MAX_TABLES_SHOWN).map((table) => (
           <li key={table}>
             <Checkbox label={<bdi>{table}</bdi>} checked={among.has(table)} onChange={() => toggle(table)} />
           </li>
         ))}
       </ul>
-      {shown.length > MOST && (
+      {shown.length > MAX_TABLES_SHOWN && (
         <Text size="sm" c="dimmed">
-          and {(shown.length - MOST).toLocaleString()} more. Use the filter to find them.
+          and {(shown.length - MAX_TABLES_SHOWN).toLocaleString()} more. Use the filter to find them.
         </Text>
       )}
     </>

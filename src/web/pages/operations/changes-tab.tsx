@@ -3,16 +3,31 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { changesQuery, inWorkQuery, isInWork } from '../../service/change-queries.js';
-import { itemsIn } from '../../service/paged.js';
+import { itemsIn } from '../../service/request.js';
 import type { ChangeSummary } from '../../service/types.js';
-import { Answered } from '../../shared/answered.js';
-import { brief } from '../../shared/brief.js';
-import { STATES } from '../../shared/change-request/states.js';
-import { More } from '../../shared/more.js';
-import { useTitle } from '../../shared/page-title.js';
+import { Answered, More } from '../../shared/problem-alert.js';
+import { brief } from '../../shared/text.js';
+import { STATES, Progress, Withdraw } from '../../shared/change-request/progress.js';
+import { useTitle } from '../../shared/page.js';
 import { Time } from '../../shared/time.js';
-import { ChangeDetails } from './change-details.js';
 import classes from './page.module.css';
+import { changeQuery } from '../../service/review-queries.js';
+
+/** Refetched every second while it makes progress. Hides the withdraw button without permission. */
+export function ChangeDetails({ id }: { id: string }) {
+  return (
+    <Answered query={useQuery(changeQuery(id))} label="Loading the change request">
+      {(request) => (
+        <>
+          <Progress request={request} />
+          <Group justify="flex-end" mt="md">
+            <Withdraw request={request} />
+          </Group>
+        </>
+      )}
+    </Answered>
+  );
+}
 
 /** Open requests are expanded; others link to the review. Explains how to start one if there never was any. */
 export function ChangesTab() {

@@ -1,8 +1,241 @@
-import { Stack } from '@mantine/core';
-import { useTitle } from '../../shared/page-title.js';
-import { Checks } from './checks.js';
-import { DoctorPart } from './doctor-part.js';
-import { DriftPart } from './drift-part.js';
+import { Stack, Badge, Code, Group, Text, VisuallyHidden, TextInput } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTitle } from '../../shared/page.js';
+import { Checks, Ask } from './checks.js';
+import { examination, acceptDrift, driftQuery, rebuild } from '../../service/operations-queries.js';
+import type { Examination, Drift } from '../../service/types.js';
+import { counted, brief } from '../../shared/text.js';
+import { CopyButton, ConfirmButton } from '../../shared/buttons.js';
+import { ProblemAlert } from '../../shared/problem-alert.js';
+import { Part, State } from './part.js';
+import classes from './page.module.css';
+import { SCHEMA } from '../../service/queries.js';
+import { useRole } from '../../service/session.js';
+import { valueText } from '../../shared/changes/sentences.js';
+
+/** Run by its button. Findings first, then all checks with their results. */
+export function DoctorPart() {
+  const doctor = useMutation({ mutationFn: examination });
+  return (
+    <Part
+      title="Doctor"
+      about="Checks the server, settings, privileges, migrations, event log, notifications and projections, like “dps doctor”. It reads the whole event log."
+      action={<Ask label="Run checks" isAsking={doctor.isPending} onAsk={() => doctor.mutate()} />}
+    >
+      {doctor.error !== null && <ProblemAlert error={doctor.error} />}
+      {doctor.data && <Found found={doctor.data} />}
+    </Part>
+  );
+}
+
+const LOOKS = {
+  ok: { sign: '✓', color: 'teal' },
+  warning: { sign: '!', color: 'orange' },
+  error: { sign: '✗', color: 'red' },
+  skipped: { sign: '–', color: 'gray' },
+} as const;
+
+type Check = Examination['checks'][number];
+
+function Found({ found: { ok, checks } }: { found: Examination }) {
+  const findings = checks.flatMap((check) => check.findings);
+  return (
+    <div role="status">
+      <State ok={ok}>
+        {findings.length === 0 ? `${checks.length} checks, no findings` : counted(findings.length, 'finding')}
+      </State>
+      {findings.map(({ code, severity, message, fix }) => (
+        <div key={`${code} ${message}`} className={classes.finding} data-severity={severity}>
+          <Group gap="xs">
+            <Badge size="sm" variant="light" color={LOOKS[severity].color} className={classes.severity}>
+              {severity}
+            </Badge>
+            <Code>{code}</Code>
+          </Group>
+          <Text size="sm" mt={4} className={classes.message}>
+            {message}
+          </Text>
+          <Group gap={4} wrap="nowrap" align="flex-start" mt={4}>
+            <Text size="sm" c="dimmed" flex={1}>
+              {fix}
+            </Text>
+            <CopyButton text={fix} label={`Copy the fix for ${code}`} />
+          </Group>
+        </div>
+      ))}
+      <ul className={classes.looked} aria-label="Checks">
+        {checks.map((check) => (
+          <Looked key={check.name} check={check} />
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Looked({ check: { name, result } }: { check: Check }) {
+  return (
+    <li data-result={result}>
+      <span aria-hidden="true">{LOOKS[result].sign}</span> {name}
+      <VisuallyHidden component="span">: {result}</VisuallyHidden>
+    </li>
+  );
+}
+
+/* Drift with both ways to resolve it. */
+
+type DriftTable = Drift['tables'][number];
+
+/** Run by its button, and again after a repair or acceptance. Auditors see the drift; only admins may resolve it. */
+export function DriftPart() {
+  const drift = useQuery(driftQuery());
+  const look = () => void drift.refetch();
+  return (
+    <Part
+      title="Drift"
+      about="Changes that someone made in the database without the service. Repair the database, or accept the changes into the event log."
+      action={<Ask label="Check for drift" isAsking={drift.isFetching} onAsk={look} />}
+    >
+      {drift.error !== null && <ProblemAlert error={drift.error} />}
+      {drift.data && <DriftReport drift={drift.data} onChanged={look} />}
+    </Part>
+  );
+}
+
+function DriftReport({ drift: { ok, tables, unmanaged }, onChanged }: { drift: Drift; onChanged: () => void }) {
+  const isAdmin = useRole() === 'admin';
+  return (
+    <div role="status">
+      <State ok={ok}>
+        {ok
+          ? 'No drift: the database matches the event log'
+          : `${tables.length} ${tables.length === 1 ? 'table differs' : 'tables differ'}`}
+      </State>
+      <ul className={classes.lines}>
+        {tables.map((table) => (
+          <TableDrift key={table.table} table={table} onChanged={onChanged} />
+        ))}
+      </ul>
+      {!ok && isAdmin && <MakeAsLogged onChanged={onChanged} />}
+      {unmanaged.length > 0 && (
+        <Text size="sm" c="dimmed" mt="xs">
+          Unmanaged tables (not drift): {brief(unmanaged.join(', '), 400)}
+        </Text>
+      )}
+    </div>
+  );
+}
+
+/** Repairs all tables at once. Destructive statements are left to people. */
+function MakeAsLogged({ onChanged }: { onChanged: () => void }) {
+  const client = useQueryClient();
+  const make = useMutation({
+    mutationFn: () => rebuild('tables'),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: [SCHEMA] });
+      onChanged();
+    },
+  });
+  const { made = [], left = [] } = make.data ?? {};
+  return (
+    <div className={classes.step}>
+      <Group justify="space-between" gap="sm">
+        <Text size="sm" flex="1 1 260px">
+          You can also repair the tables. The service runs the statements above in one transaction. It skips statements
+          that drop an object.
+        </Text>
+        <ConfirmButton
+          size="xs"
+          label="Repair tables"
+          sure="Yes, repair tables"
+          loading={make.isPending}
+          onConfirm={() => make.mutate()}
+        />
+      </Group>
+      {make.error !== null && <ProblemAlert error={make.error} />}
+      {make.data && (
+        <Text size="sm" mt="xs">
+          The service ran {counted(made.length, 'statement')}
+          {left.length > 0 && ` and skipped ${left.length}. Run the skipped ones yourself`}.
+        </Text>
+      )}
+      {left.map(({ statement, reason }) => (
+        <Text size="sm" key={statement} mt={4}>
+          <Code>{brief(statement, 300)}</Code>: {reason}
+        </Text>
+      ))}
+    </div>
+  );
+}
+
+function TableDrift({ table, onChanged }: { table: DriftTable; onChanged: () => void }) {
+  const isAdmin = useRole() === 'admin';
+  return (
+    <li className={classes.difference}>
+      <Text fw={600}>
+        {table.table}{' '}
+        <Badge variant="default" tt="none" fw={500} size="sm">
+          {table.kind}
+        </Badge>
+      </Text>
+      {table.differences.map(({ field, member, expected, found, repair }) => (
+        <div key={JSON.stringify([field, member])} className={classes.detail}>
+          <Text size="sm">
+            {field === undefined ? '' : `${field}, `}
+            {member}: {brief(valueText(expected), 120)} in the event log, {brief(valueText(found), 120)} in the database
+          </Text>
+          {repair.database.map(({ sql, summary, drops }) => (
+            <div key={sql}>
+              <Text size="xs" c="dimmed">
+                To repair: {summary}
+                {drops ? ' (drops an object or may lose values)' : ''}
+              </Text>
+              <Code block tabIndex={0} aria-label={summary}>
+                {sql}
+              </Code>
+            </div>
+          ))}
+        </div>
+      ))}
+      {isAdmin && <Accept table={table.table} onChanged={onChanged} />}
+    </li>
+  );
+}
+
+function Accept({ table, onChanged }: { table: string; onChanged: () => void }) {
+  const [reason, setReason] = useState('');
+  const client = useQueryClient();
+  const accept = useMutation({
+    mutationFn: () => acceptDrift(table, reason),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: [SCHEMA] });
+      onChanged();
+    },
+  });
+  return (
+    <>
+      <Group gap="sm" mt="sm" align="flex-end">
+        <TextInput
+          size="xs"
+          label={`Reason for accepting ${table}`}
+          placeholder="Recorded with the change"
+          flex={1}
+          value={reason}
+          onChange={(event) => setReason(event.currentTarget.value)}
+        />
+        <ConfirmButton
+          size="xs"
+          label="Accept"
+          sure="Yes, accept drift"
+          about={table}
+          loading={accept.isPending}
+          onConfirm={() => accept.mutate()}
+        />
+      </Group>
+      {accept.error !== null && <ProblemAlert error={accept.error} />}
+    </>
+  );
+}
 
 /** Requests nothing before a button is pressed. */
 export function ChecksTab() {

@@ -1,14 +1,13 @@
 /** Two slow checks, run on request. */
 import { Code, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { counted } from '../../shared/amounts.js';
+import { counted, brief } from '../../shared/text.js';
 import { chainCheck, comparison } from '../../service/operations-queries.js';
 import type { LogVerification, Verification } from '../../service/types.js';
-import { brief } from '../../shared/brief.js';
 import { valueText } from '../../shared/changes/sentences.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { Part, State } from './part.js';
-import { SteadyButton } from '../../shared/steady-button.js';
+import { SteadyButton } from '../../shared/buttons.js';
 import classes from './page.module.css';
 
 /** Both may take as long as the log is long. Each shows its last result until it is run again. */

@@ -1,10 +1,10 @@
 /** Load and latency of the last minutes, read while the page is open. */
 import { Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { BETWEEN, type Reading, readingsQuery } from '../../service/metrics-query.js';
-import { bytesText } from '../../shared/amounts.js';
-import { Answered } from '../../shared/answered.js';
-import { useTitle } from '../../shared/page-title.js';
+import { BETWEEN, type Reading, readingsQuery } from '../../service/operations-queries.js';
+import { bytesText } from '../../shared/text.js';
+import { Answered } from '../../shared/problem-alert.js';
+import { useTitle } from '../../shared/page.js';
 import { Chart } from './metrics/chart.js';
 import {
   type Fact,

@@ -3,8 +3,8 @@ import { Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Outlet } from '@tanstack/react-router';
 import { inWorkQuery } from '../../service/change-queries.js';
-import { trashQuery } from '../../service/trash-queries.js';
-import { useRole } from '../../service/use-session.js';
+import { trashQuery } from '../../service/operations-queries.js';
+import { useRole } from '../../service/session.js';
 import { LinkTabs } from '../../shared/link-tabs.js';
 import { Page } from '../../shared/page.js';
 

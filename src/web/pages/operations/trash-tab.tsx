@@ -1,19 +1,250 @@
-/** Lists deleted objects that can be restored with their rows. */
-import { Badge, Button, Group, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+/* Lists deleted objects that can be restored with their rows. */
+import { Badge, Button, Group, Text, Alert, Modal, Stack, TagsInput, TextInput } from '@mantine/core';
+import { useQuery, keepPreviousData, useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
-import { trashQuery } from '../../service/trash-queries.js';
-import type { TrashEntry } from '../../service/types.js';
-import { useRole } from '../../service/use-session.js';
-import { bytesText, counted } from '../../shared/amounts.js';
-import { Answered } from '../../shared/answered.js';
-import { useTitle } from '../../shared/page-title.js';
+import { useState, type FormEvent } from 'react';
+import { useDebouncedValue } from '@mantine/hooks';
+import { trashQuery, type Restoring, restore, restorePlanQuery, purge } from '../../service/operations-queries.js';
+import type { TrashEntry, Plan } from '../../service/types.js';
+import { useRole } from '../../service/session.js';
+import { bytesText, counted } from '../../shared/text.js';
+import { Answered, ProblemAlert, Waiting } from '../../shared/problem-alert.js';
+import { useTitle } from '../../shared/page.js';
 import { Time } from '../../shared/time.js';
-import { nameOf } from './trash-name.js';
-import { PurgeDialog } from './purge-dialog.js';
-import { RestoreDialog } from './restore-dialog.js';
 import classes from './page.module.css';
+import { RefusedError } from '../../service/send.js';
+import { SCHEMA } from '../../service/queries.js';
+import { Caution, ReasonInput } from '../../shared/form.js';
+import { SteadyButton } from '../../shared/buttons.js';
+
+/** `articles`, or `articles.title` */
+export const nameOf = ({ collection, field }: Pick<TrashEntry, 'collection' | 'field'>): string =>
+  field === null ? collection : `${collection}.${field}`;
+
+/* Summarizes the plan of a restore. */
+
+export interface RestoreOutlook {
+  /** Restored objects, in the service's words. */
+  comes: string[];
+  /** Objects that cannot be restored. */
+  stays: string[];
+  /** PostgreSQL's errors; empty if it accepts the restore. */
+  refused: string[];
+}
+
+/** Three empty lists: everything is restored without notes. */
+export function outlookOf({ accepted, errors = [], warnings }: Plan): RestoreOutlook {
+  const comes = warnings.filter(({ code }) => code === 'DATA_RESTORED');
+  const stays = warnings.filter(({ code }) => code !== 'DATA_RESTORED');
+  const said = errors.map(({ message }) => message);
+  return {
+    comes: comes.map(({ message }) => message),
+    stays: stays.map(({ message }) => message),
+    refused: accepted || said.length > 0 ? said : ['PostgreSQL would reject the restore.'],
+  };
+}
+
+/* Restores from the trash. A dry run shows first what cannot be restored. */
+
+/** Milliseconds without input before a dry run. */
+const PAUSE = 400;
+
+type Back = Awaited<ReturnType<typeof restore>>;
+
+/**
+ * Runs a dry run when it opens and after each pause in typing. An input that would be rejected cannot be sent. Opens
+ * the restored object.
+ */
+export function RestoreDialog({ entry, onClose }: { entry: TrashEntry; onClose: () => void }) {
+  const [back, setBack] = useState<Back | null>(null);
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      size="lg"
+      title={`Restore ${nameOf(entry)}`}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {back === null ? <Form entry={entry} onDone={setBack} /> : <Done back={back} onClose={onClose} />}
+    </Modal>
+  );
+}
+
+function Form({ entry, onDone }: { entry: TrashEntry; onDone: (back: Back) => void }) {
+  const [restoring, setRestoring] = useState<Restoring>({ as: '', without: [] });
+  const [reason, setReason] = useState('');
+  const [tried] = useDebouncedValue(restoring, PAUSE);
+  const plan = useQuery({ ...restorePlanQuery(entry.position, tried), placeholderData: keepPreviousData });
+  const client = useQueryClient();
+  const bring = useMutation({
+    mutationFn: () => restore(entry.position, restoring, reason),
+    onSuccess: async (back) => {
+      await client.invalidateQueries({ queryKey: [SCHEMA] });
+      onDone(back);
+    },
+  });
+  const error = bring.error ?? plan.error;
+  const at = (path: string) => said(error, path);
+  const outlook = plan.data === undefined ? null : outlookOf(plan.data);
+  const change = (changed: Partial<Restoring>) => {
+    bring.reset();
+    setRestoring({ ...restoring, ...changed });
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    bring.mutate();
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <TextInput
+          label="New name"
+          placeholder={entry.field ?? entry.collection}
+          data-autofocus
+          value={restoring.as}
+          error={at('as')}
+          onChange={(event) => change({ as: event.currentTarget.value })}
+        />
+        <TagsInput
+          label="Skip these foreign keys"
+          description="Foreign keys that no longer hold can be skipped. Choose them, or type their names."
+          data={[...(plan.data?.optional ?? [])]}
+          value={[...restoring.without]}
+          error={at('without[0]')}
+          onChange={(without) => change({ without })}
+          clearButtonProps={{ 'aria-label': 'Clear' }}
+        />
+        <ReasonInput value={reason} onChange={setReason} />
+        <div role="status" aria-live="polite">
+          <Tried error={error} outlook={outlook} />
+        </div>
+        <Group justify="flex-end">
+          <SteadyButton type="submit" loading={bring.isPending} disabled={plan.isFetching || !mayCome(outlook)}>
+            Restore
+          </SteadyButton>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+const said = (error: Error | null, path: string): string | undefined =>
+  error instanceof RefusedError ? error.at(path) : undefined;
+
+const mayCome = (outlook: RestoreOutlook | null): boolean => outlook?.refused.length === 0;
+
+/** An error shown at its input is not repeated. */
+function Tried({ error, outlook }: { error: Error | null; outlook: RestoreOutlook | null }) {
+  if (error !== null) {
+    const isAtBox = said(error, 'as') !== undefined || said(error, 'without[0]') !== undefined;
+    return isAtBox ? null : <ProblemAlert error={error} />;
+  }
+  return outlook === null ? <Waiting label="Dry run" height="60px" /> : <Outlook outlook={outlook} />;
+}
+
+function Outlook({ outlook: { comes, stays, refused } }: { outlook: RestoreOutlook }) {
+  return (
+    <Stack gap="xs">
+      {refused.map((message) => (
+        <Alert key={message} color="red" title="It cannot be restored with these options">
+          {message}
+        </Alert>
+      ))}
+      {comes.map((message) => (
+        <Text size="sm" key={message}>
+          {message}
+        </Text>
+      ))}
+      {stays.length > 0 && (
+        <Caution title="Not restored">
+          {stays.map((message) => (
+            <Text size="sm" key={message}>
+              {message}
+            </Text>
+          ))}
+        </Caution>
+      )}
+      {refused.length === 0 && stays.length === 0 && (
+        <Text size="sm">The dry run succeeded. Everything is restored, including the rows.</Text>
+      )}
+    </Stack>
+  );
+}
+
+function Done({ back: { data, warnings = [] }, onClose }: { back: Back; onClose: () => void }) {
+  const search = data.field === undefined ? {} : { field: data.field };
+  return (
+    <Stack>
+      <Text>
+        <Link to="/collections/$name" params={{ name: data.collection }} search={search} onClick={onClose}>
+          {data.field === undefined ? data.collection : `${data.collection}.${data.field}`}
+        </Link>{' '}
+        is restored.
+      </Text>
+      {warnings.map(({ message }) => (
+        <Text size="sm" key={message}>
+          {message}
+        </Text>
+      ))}
+      <Group justify="flex-end">
+        <Button onClick={onClose}>Done</Button>
+      </Group>
+    </Stack>
+  );
+}
+
+/* A purge is permanent, so the user must type the name. */
+
+/** Closes when it is done; shows errors. */
+export function PurgeDialog({ entry, onClose }: { entry: TrashEntry; onClose: () => void }) {
+  const name = nameOf(entry);
+  const [typed, setTyped] = useState('');
+  const [reason, setReason] = useState('');
+  const client = useQueryClient();
+  const done = useMutation({
+    mutationFn: () => purge(entry.position, reason),
+    onSuccess: () => client.invalidateQueries({ queryKey: [SCHEMA] }),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    // Only if the dialog is still open.
+    done.mutate(undefined, { onSuccess: onClose });
+  };
+  return (
+    <Modal opened onClose={onClose} title={`Purge ${name}`} closeButtonProps={{ 'aria-label': 'Close' }}>
+      <form onSubmit={submit}>
+        <Stack>
+          <Text size="sm">
+            {entry.rows === null ? 'Its rows' : counted(entry.rows, 'row')} will be permanently deleted. Only a backup
+            can restore the data. The event log records who purged it and when.
+          </Text>
+          <TextInput
+            label={
+              <>
+                Type <bdi>{name}</bdi> to confirm
+              </>
+            }
+            autoComplete="off"
+            data-autofocus
+            value={typed}
+            onChange={(event) => setTyped(event.currentTarget.value)}
+          />
+          <ReasonInput value={reason} onChange={setReason} />
+          {done.error !== null && <ProblemAlert error={done.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              {' '}
+              Cancel{' '}
+            </Button>
+            <SteadyButton type="submit" color="red.8" disabled={typed !== name} loading={done.isPending}>
+              Delete permanently
+            </SteadyButton>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
 
 type Open = { what: 'restore' | 'purge'; entry: TrashEntry } | null;
 

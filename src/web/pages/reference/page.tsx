@@ -13,10 +13,9 @@ import {
 } from '../../../http/openapi/outline.js';
 import type { OpenApiDocument } from '../../../http/openapi/document.js';
 import { request } from '../../service/request.js';
-import { Answered } from '../../shared/answered.js';
+import { Answered } from '../../shared/problem-alert.js';
 import { Glyph } from '../../shared/glyph.js';
-import { Page } from '../../shared/page.js';
-import { useTitle } from '../../shared/page-title.js';
+import { Page, useTitle } from '../../shared/page.js';
 import { ReferenceTabs } from './reference-tabs.js';
 import type { ReferenceSearch } from './search.js';
 import classes from './page.module.css';

@@ -3,11 +3,10 @@ import { Badge, Group, Stack, Text, TextInput, Textarea } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import type { OutlinedOperation, OutlinedParameter } from '../../../http/openapi/outline.js';
-import { CopyButton } from '../../shared/copy-button.js';
+import { CopyButton, SteadyButton } from '../../shared/buttons.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
-import { SteadyButton } from '../../shared/steady-button.js';
 import classes from './page.module.css';
-import { RefusedError } from '../../service/errors.js';
+import { RefusedError } from '../../service/send.js';
 import { shellQuoted } from '../../../kernel/shell.js';
 import { requestAnswer } from '../../service/request.js';
 

@@ -1,20 +1,47 @@
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { RefusedError, UnreachableError } from '../../service/errors.js';
+import { keepPreviousData, useMutation, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
+import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import { RefusedError, UnreachableError } from '../../service/send.js';
 import { SCHEMA } from '../../service/queries.js';
-import { type Applied, type Applying, apply, explain, rehearse } from '../../service/review-queries.js';
+import { type Applied, type Applying, apply, explain, rehearse, type Reviewed } from '../../service/review-queries.js';
 import { noteApplied } from '../../shared/applied.js';
-import { useHere } from '../../shared/use-still-here.js';
-import { currentUserId } from '../../service/session.js';
-import { useMay } from '../../service/use-session.js';
+import { useHere } from '../../shared/focus.js';
+import { currentUserId, useMay } from '../../service/session.js';
 import type { Finding, Plan, Problem } from '../../service/types.js';
-import { type LeftOutItems, byCollection, chosenOf, itemsOf } from './model/items.js';
-import { keysSince } from './model/conflicts.js';
+import { type LeftOutItems, byCollection, chosenOf, itemsOf, keysSince, type Conflict } from './model/items.js';
 import { acknowledgementsOf, stopsOf } from './model/policy.js';
 import { located } from './model/plan.js';
-import { reasonFor } from './model/reason.js';
-import { newId } from '../../shared/new-id.js';
-import type { Source } from './source.js';
+import { reasonFor } from './model/sentences.js';
+import { newId } from '../../shared/use-attempt.js';
+
+export interface Source {
+  /** Identifies it, for the stored input. */
+  key: string;
+  title: string;
+  about: ReactNode;
+  reviewed: Reviewed;
+  /** It describes the whole schema, so it would undo concurrent changes. A draft describes only its changes. */
+  isWhole: boolean;
+  /** Refetches for the current schema. Keeps the input. */
+  renewal: Renewal;
+  /** Conflicts that the source knows, with a way to resolve them. */
+  conflicts?: readonly (Conflict & { settle: (choice: 'mine' | 'theirs') => void })[];
+  /** Called when the chosen part was applied or has become a change request. */
+  onApplied: (leftOut: LeftOutItems) => void;
+}
+
+export interface Renewal {
+  renew: () => Promise<unknown>;
+  isRenewing: boolean;
+  /** Why the shown state is outdated. */
+  error: Error | null;
+}
+
+/** Its error is null during a refetch. */
+export const renewalOf = ({ refetch, isFetching, error }: UseQueryResult): Renewal => ({
+  renew: refetch,
+  isRenewing: isFetching,
+  error: isFetching ? null : error,
+});
 
 interface Typed {
   /** Null: it follows the changes. */

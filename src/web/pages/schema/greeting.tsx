@@ -3,9 +3,9 @@ import bringIcon from 'icon:upload_file';
 import makeIcon from 'icon:add_box';
 import { Button, Code, Container, Group, Paper, SimpleGrid, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { useMay } from '../../service/use-session.js';
+import { useMay } from '../../service/session.js';
 import { Glyph } from '../../shared/glyph.js';
-import { CopyButton } from '../../shared/copy-button.js';
+import { CopyButton } from '../../shared/buttons.js';
 import classes from './greeting.module.css';
 
 interface Way {

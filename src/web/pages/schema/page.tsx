@@ -1,21 +1,20 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo } from 'react';
-import { useDraftedCollections, editSchema } from '../../draft/use-drafted.js';
+import { useDraftedCollections, editSchema } from '../../draft/store.js';
 import { collectionsQuery } from '../../service/queries.js';
 import type { ListedCollection } from '../../service/types.js';
-import { useTitle } from '../../shared/page-title.js';
-import { ProblemAlert } from '../../shared/problem-alert.js';
-import { Waiting } from '../../shared/waiting.js';
+import { useTitle } from '../../shared/page.js';
+import { ProblemAlert, Waiting } from '../../shared/problem-alert.js';
 import { Greeting } from './greeting.js';
 import classes from './page.module.css';
 import type { Collection } from '../../../schema/model/model.js';
 import type { Drafted } from '../../draft/drafted.js';
 import { listedOf } from '../../draft/listed.js';
-import { useMay } from '../../service/use-session.js';
+import { useMay } from '../../service/session.js';
 import { Whole } from './schema-view.js';
 import type { DraftEditor } from '../../draft/editor.js';
-import type { Mark } from './graph/mark.js';
+import type { Mark } from './graph/graph.js';
 import { treeOf } from './tree-model.js';
 
 /* The current schema, with the draft in the tree. The diagram shows it without the draft. */

@@ -1,9 +1,8 @@
 /** The schema page in the past, with the slider over the log. */
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { ProblemAlert } from '../../shared/problem-alert.js';
-import { useHere } from '../../shared/use-still-here.js';
-import { Waiting } from '../../shared/waiting.js';
+import { ProblemAlert, Waiting } from '../../shared/problem-alert.js';
+import { useHere } from '../../shared/focus.js';
 import { Whole } from './schema-view.js';
 import classes from './page.module.css';
 import { FilmBar } from './film/film-bar.js';

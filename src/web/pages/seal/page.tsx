@@ -8,12 +8,10 @@ import { Link } from '@tanstack/react-router';
 import { infoQuery } from '../../service/queries.js';
 import { requestAnswer } from '../../service/request.js';
 import { Glyph } from '../../shared/glyph.js';
-import { Page } from '../../shared/page.js';
-import { useTitle } from '../../shared/page-title.js';
+import { Page, useTitle } from '../../shared/page.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
-import { SteadyButton } from '../../shared/steady-button.js';
+import { SteadyButton, CopyButton } from '../../shared/buttons.js';
 import type { FromSeal, Result, ToSeal, Place } from './messages.js';
-import { CopyButton } from '../../shared/copy-button.js';
 import { Time } from '../../shared/time.js';
 import { isPosition } from '../../../kernel/position.js';
 

@@ -2,8 +2,7 @@
 import { sha256 as digest } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { z } from 'zod';
-import { checkExportedLog } from '../../../log/exported-chain.js';
-import { readLines } from '../../../log/lines.js';
+import { checkExportedLog, readLines } from '../../../log/exported-log.js';
 import type { FromSeal, ToSeal } from './messages.js';
 import { createSealView } from './seal-view.js';
 

@@ -15,13 +15,11 @@ import { useQuery, useMutation } from '@tanstack/react-query';
 import { Fragment, type ReactNode, type FormEvent, useState } from 'react';
 import logo from 'icon:account_tree';
 import { useDocumentTitle } from '@mantine/hooks';
-import { resume, signOut, signIn, signInWithToken } from '../../service/session.js';
-import { useSession } from '../../service/use-session.js';
-import { ProblemAlert } from '../../shared/problem-alert.js';
-import { Waiting } from '../../shared/waiting.js';
+import { resume, signOut, signIn, signInWithToken, useSession } from '../../service/session.js';
+import { ProblemAlert, Waiting } from '../../shared/problem-alert.js';
 import { Glyph } from '../../shared/glyph.js';
 import classes from './page.module.css';
-import { SteadyButton } from '../../shared/steady-button.js';
+import { SteadyButton } from '../../shared/buttons.js';
 
 const WAYS = [
   { value: 'password', label: 'E-mail' },

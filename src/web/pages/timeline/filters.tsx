@@ -6,7 +6,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { collectionsQuery } from '../../service/queries.js';
 import { Glyph } from '../../shared/glyph.js';
-import { useHere } from '../../shared/use-still-here.js';
+import { useHere } from '../../shared/focus.js';
 import type { TimelineSearch } from './search.js';
 import classes from './page.module.css';
 

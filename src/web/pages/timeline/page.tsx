@@ -7,19 +7,16 @@ import openIcon from 'icon:expand_more';
 import { batchesQuery, batchQuery } from '../../service/history-queries.js';
 import type { Batch } from '../../service/types.js';
 import { Glyph } from '../../shared/glyph.js';
-import { More } from '../../shared/more.js';
-import { Page } from '../../shared/page.js';
-import { useTitle } from '../../shared/page-title.js';
-import { ProblemAlert } from '../../shared/problem-alert.js';
+import { More, ProblemAlert, Waiting } from '../../shared/problem-alert.js';
+import { Page, useTitle } from '../../shared/page.js';
 import { dayOf, Time } from '../../shared/time.js';
-import { Waiting } from '../../shared/waiting.js';
 import { Filters } from './filters.js';
 import { type TimelineSearch, filterOf } from './search.js';
 import classes from './page.module.css';
-import { brief } from '../../shared/brief.js';
+import { brief } from '../../shared/text.js';
 import { ChangeList } from '../../shared/changes/change-list.js';
 import { useBatchChanges } from '../../shared/changes/use-batch-changes.js';
-import { useMay } from '../../service/use-session.js';
+import { useMay } from '../../service/session.js';
 
 /* Links from a change: the schema at that time, a revert, and a comparison. */
 

@@ -1,26 +1,107 @@
 import { Group, Text, TextInput } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { Resolution } from '../../../schema/merge/model.js';
-import { revert } from '../../service/proposal-queries.js';
+import type { Resolution, MergeConflict } from '../../../schema/merge/model.js';
+import { revert, type Act, act } from '../../service/change-queries.js';
 import type { ChangeRequest } from '../../service/types.js';
-import { useMay, useMayRevise } from '../../service/use-session.js';
+import { useMay, useMayRevise } from '../../service/session.js';
 import { startOf } from '../local-time.js';
 import { ProblemAlert } from '../problem-alert.js';
-import { SteadyButton } from '../steady-button.js';
+import { SteadyButton } from '../buttons.js';
 import { Time } from '../time.js';
-import { Merging } from './merging.js';
 import { useAttempt } from '../use-attempt.js';
-import { useHere } from '../use-still-here.js';
-import { useAct } from './use-act.js';
+import { useHere } from '../focus.js';
+import { CHANGE, SCHEMA } from '../../service/queries.js';
+import { UnreachableError } from '../../service/send.js';
+import { Decide, conflictsIn } from '../conflicts/decide.js';
+
+/* Actions on a change request, which invalidate everything they may change. */
+
+/**
+ * Without a response, a retry takes effect once.
+ * @param id of the change request
+ */
+export function useAct(id: string) {
+  const client = useQueryClient();
+  const { keyFor, end } = useAttempt();
+  return useMutation({
+    mutationFn: (what: Act) => act(id, what, (sent) => keyFor(JSON.stringify([what.action, sent]))),
+    onSettled: async (_, error) => {
+      end(error);
+      await client.invalidateQueries({ queryKey: [CHANGE, id] });
+      await client.invalidateQueries({ queryKey: [SCHEMA] });
+      await client.invalidateQueries({ queryKey: ['info'] });
+    },
+  });
+}
+
+/* Merges onto the current schema: tries, and lets the user resolve conflicts. */
 
 interface Props {
+  label: string;
+  /** The label of the other value: `as the request has it`. */
+  mine: string;
+  isBusy: boolean;
+  error: Error | null;
+  onTry: (resolutions: readonly Resolution[]) => void;
+}
+
+const NOTHING: readonly Resolution[] = [];
+
+/**
+ * A button, which conflicts in `error` replace until all are resolved.
+ * @param props.onTry called with all resolutions so far; empty at first
+ */
+function Merging({ label, mine, isBusy, error, onTry }: Props) {
+  const [before, setBefore] = useState(NOTHING);
+  const conflicts = useLastConflicts(error);
+  const attempt = (resolutions: readonly Resolution[]) => {
+    setBefore(resolutions);
+    onTry(resolutions);
+  };
+  if (conflicts !== null)
+    return (
+      <>
+        <Decide
+          // Earlier choices do not apply to these conflicts.
+          key={conflicts.map(({ message }) => message).join('\n')}
+          conflicts={conflicts}
+          before={before}
+          mine={mine}
+          isBusy={isBusy}
+          onDecided={attempt}
+        />
+        {error instanceof UnreachableError && !isBusy && <ProblemAlert error={error} />}
+      </>
+    );
+  return (
+    <>
+      <SteadyButton variant="default" loading={isBusy} onClick={() => attempt(NOTHING)} w="fit-content">
+        {label}
+      </SteadyButton>
+      {error !== null && <ProblemAlert error={error} />}
+    </>
+  );
+}
+
+/** Keeps showing conflicts while resolutions are tried. */
+function useLastConflicts(error: Error | null): readonly MergeConflict[] | null {
+  const [met, setMet] = useState<{ error: Error; conflicts: readonly MergeConflict[] | null } | null>(null);
+  if (error !== null && error !== met?.error) {
+    // Without a response, the resolutions are sent again.
+    const conflicts = error instanceof UnreachableError ? (met?.conflicts ?? null) : conflictsIn(error);
+    setMet({ error, conflicts });
+  }
+  return met?.conflicts ?? null;
+}
+
+interface LaterProps {
   request: ChangeRequest;
 }
 
 /** Depends on its state and the role. */
-export function Later({ request }: Props) {
+export function Later({ request }: LaterProps) {
   const { id, allowed, planned = null, scheduled_at: scheduled } = request;
   const mayCarryOut = useMay('carryOut');
   const mayRevise = useMayRevise(request);
@@ -85,7 +166,7 @@ function AtTime({ id }: { id: string }) {
 }
 
 /** Opens a reverting request and shows it. */
-export function Revert({ request: { id, allowed } }: Props) {
+export function Revert({ request: { id, allowed } }: LaterProps) {
   const mayPropose = useMay('propose');
   const navigate = useNavigate();
   const isHere = useHere();

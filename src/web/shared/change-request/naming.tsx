@@ -1,13 +1,13 @@
 import { Button, Group, Stack, TextInput, Textarea } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { rename } from '../../service/proposal-queries.js';
+import { rename } from '../../service/change-queries.js';
 import { CHANGE, SCHEMA } from '../../service/queries.js';
 import type { ChangeRequest } from '../../service/types.js';
-import { useMayRevise } from '../../service/use-session.js';
+import { useMayRevise } from '../../service/session.js';
 import { ProblemAlert } from '../problem-alert.js';
-import { SteadyButton } from '../steady-button.js';
-import { SwappedForm } from '../swapped-form.js';
+import { SteadyButton } from '../buttons.js';
+import { SwappedForm } from '../form.js';
 
 /** Renders nothing unless the user may change it and its state allows that. */
 export function Naming({ request }: { request: ChangeRequest }) {

@@ -4,12 +4,25 @@ import { Link } from '@tanstack/react-router';
 import { CHANGE, SCHEMA } from '../../service/queries.js';
 import { withdraw } from '../../service/review-queries.js';
 import type { ChangeRequest } from '../../service/types.js';
-import { useMayRevise } from '../../service/use-session.js';
-import { durationText, sizeText } from '../amounts.js';
-import { Caution } from '../caution.js';
-import { ConfirmButton } from '../confirm-button.js';
+import { useMayRevise } from '../../service/session.js';
+import { durationText, sizeText } from '../text.js';
+import { Caution } from '../form.js';
+import { ConfirmButton } from '../buttons.js';
 import { ProblemAlert } from '../problem-alert.js';
 import classes from './progress.module.css';
+
+export const STATES = {
+  open: { color: 'iris', words: 'is waiting for review' },
+  approved: { color: 'teal', words: 'is approved but not applied' },
+  rejected: { color: 'red', words: 'was rejected. Its author can update it' },
+  scheduled: { color: 'teal', words: 'is scheduled' },
+  queued: { color: 'gray', words: 'waits for another request that changes the same tables' },
+  preparing: { color: 'iris', words: 'is being prepared online' },
+  prepared: { color: 'iris', words: 'is prepared but not applied' },
+  applied: { color: 'teal', words: 'is applied' },
+  failed: { color: 'red', words: 'failed. Nothing was changed' },
+  withdrawn: { color: 'gray', words: 'was withdrawn. Nothing was changed' },
+} as const;
 
 /** Omits empty parts: renders nothing without steps and blockers. */
 export function Progress({ request }: { request: ChangeRequest }) {

@@ -1,19 +1,17 @@
 import { Badge, Group, Stack, Text, Textarea, PasswordInput } from '@mantine/core';
 import { useState, type FormEvent } from 'react';
 import { useMutation } from '@tanstack/react-query';
-import type { Act } from '../../service/proposal-queries.js';
-import { RefusedError } from '../../service/errors.js';
+import type { Act } from '../../service/change-queries.js';
+import { RefusedError } from '../../service/send.js';
 import type { ChangeRequest, User } from '../../service/types.js';
-import { useMay, useSession } from '../../service/use-session.js';
-import { brief } from '../brief.js';
-import { Caution } from '../caution.js';
-import { ConfirmButton } from '../confirm-button.js';
+import { useMay, useSession } from '../../service/session.js';
+import { brief } from '../text.js';
+import { Caution } from '../form.js';
+import { ConfirmButton, SteadyButton } from '../buttons.js';
 import { ProblemAlert } from '../problem-alert.js';
-import { Section } from '../section.js';
-import { SteadyButton } from '../steady-button.js';
+import { Section } from '../page.js';
 import { Time } from '../time.js';
-import { Later } from './later.js';
-import { useAct } from './use-act.js';
+import { Later, useAct } from './later.js';
 import { setOwnPassword } from '../../service/account-queries.js';
 
 /** @param props.onChosen called when the user is signed in with the new password */

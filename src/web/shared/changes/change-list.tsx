@@ -1,9 +1,9 @@
 import { Badge, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { brief } from '../brief.js';
+import { brief } from '../text.js';
 import { ProblemAlert } from '../problem-alert.js';
-import { SteadyButton } from '../steady-button.js';
+import { SteadyButton } from '../buttons.js';
 import { type Change, titleOf, valueText } from './sentences.js';
 import classes from './change-list.module.css';
 

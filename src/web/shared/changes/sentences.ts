@@ -1,6 +1,6 @@
 /** Describes entries of a diff. */
 import type { Entry, FieldDocument, LogEvent, SchemaDiff } from '../../service/types.js';
-import { typeText } from '../column-text.js';
+import { typeText } from '../text.js';
 
 export interface Change {
   /** `collections`: the collection itself. */

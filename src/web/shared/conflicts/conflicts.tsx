@@ -1,7 +1,7 @@
 /** Shows conflicts with three values each and a choice. */
 import { Button, Radio } from '@mantine/core';
 import { useState } from 'react';
-import { brief } from '../brief.js';
+import { brief } from '../text.js';
 import type { Choice, ShownConflict } from './shown-conflict.js';
 import classes from './conflicts.module.css';
 

@@ -2,12 +2,12 @@
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { useMemo, useRef, useState } from 'react';
 import type { MergeConflict, Resolution, ConflictKind, MergePlace } from '../../../schema/merge/model.js';
-import { SteadyButton } from '../steady-button.js';
-import { useKeyboard } from '../swapped-form.js';
+import { SteadyButton } from '../buttons.js';
+import { useKeyboard } from '../form.js';
 import { Conflicts, useShown } from './conflicts.js';
 import type { Choice, ShownConflict } from './shown-conflict.js';
 import { isObject, jsonEqual } from '../../../kernel/json.js';
-import { RefusedError } from '../../service/errors.js';
+import { RefusedError } from '../../service/send.js';
 import { valueText } from '../changes/sentences.js';
 
 /* Merge conflicts from responses, and their resolutions. */

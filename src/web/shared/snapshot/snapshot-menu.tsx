@@ -4,11 +4,11 @@ import { Menu, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { request, withQuery } from '../../service/request.js';
-import { useMay } from '../../service/use-session.js';
+import { useMay } from '../../service/session.js';
 import { Glyph } from '../glyph.js';
 import { saveAnswer, saveText } from '../save.js';
 import type { OwnSnapshot } from './peer-form.js';
-import { SteadyButton } from '../steady-button.js';
+import { SteadyButton } from '../buttons.js';
 
 const EXPORTS = [
   { name: 'json', label: 'JSON', ending: 'json' },

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Problem } from '../../../../src/kernel/problem.js';
-import { wrongState } from '../../../../src/pipeline/change-requests/applying.js';
+import { wrongState } from '../../../../src/pipeline/change-requests/planning.js';
 import * as problems from '../../../../src/pipeline/change-requests/proposals/problems.js';
 import type { ChangeRequest } from '../../../../src/schema/change-requests/model.js';
 

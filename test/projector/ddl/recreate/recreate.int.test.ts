@@ -7,7 +7,7 @@ import { Draft } from '../../../../src/schema/transition/draft.js';
 import { type State, initialState } from '../../../../src/schema/model/state.js';
 import type { TableExtras } from '../../../../src/schema/model/extras.js';
 import type { Field } from '../../../../src/schema/model/model.js';
-import { withExtras } from '../../../../src/schema/transition/table-extras.js';
+import { withExtras } from '../../../../src/schema/transition/cascade.js';
 import { defaultPrimaryKey } from '../../../../src/schema/normal-form/index.js';
 import { ident } from '../../../../src/projector/ddl/sql.js';
 import { column, tableOf } from '../../columns.js';

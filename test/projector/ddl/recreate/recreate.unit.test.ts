@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { planBatch } from '../../../../src/projector/ddl/plan.js';
-import type { Statement } from '../../../../src/projector/ddl/statement.js';
+import type { Statement } from '../../../../src/projector/ddl/step.js';
 import type { NewEvent } from '../../../../src/schema/model/events.js';
 import type { Field } from '../../../../src/schema/model/model.js';
 import { type State, initialState } from '../../../../src/schema/model/state.js';

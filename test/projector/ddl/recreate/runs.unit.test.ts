@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { runToEnd } from '../../../../src/kernel/resumable.js';
 import type { NewEvent } from '../../../../src/schema/model/events.js';
 import { type State, initialState } from '../../../../src/schema/model/state.js';
-import type { Change } from '../../../../src/projector/ddl/change.js';
-import { fieldRuns } from '../../../../src/projector/ddl/recreate/runs.js';
+import type { Change } from '../../../../src/projector/ddl/step.js';
+import { fieldRuns } from '../../../../src/projector/ddl/recreate.js';
 import { follow } from '../../../support/given.js';
 import { changed, column, created, deleted, renamed } from '../../columns.js';
 

@@ -8,7 +8,7 @@ import {
   countValues,
   returnPrivileges,
   returnValues,
-} from '../../../../src/projector/ddl/trash/values.js';
+} from '../../../../src/projector/ddl/trash.js';
 import { type Projected, startProjected } from '../../../support/projected.js';
 
 const HOSTILE = `a%s "b" 'c' \\d $$`;

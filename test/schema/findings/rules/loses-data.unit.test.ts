@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { losesData } from '../../../../src/schema/findings/rules/loses-data.js';
-import type { PlannedEvent } from '../../../../src/schema/findings/model.js';
-import type { PlannedStatement } from '../../../../src/schema/findings/planned-statement.js';
+import { losesData } from '../../../../src/schema/findings/rules/data.js';
+import type { PlannedEvent, PlannedStatement } from '../../../../src/schema/findings/model.js';
 
 function told(dropped: string | undefined, keep: number, more: object = {}) {
   const drops = dropped === undefined ? [] : [{ kind: dropped, name: 'x', table: 'articles' }];

@@ -1,6 +1,6 @@
 import { Text, Title } from '@mantine/core';
 import { useId } from 'react';
-import type { Points, Series } from './rates.js';
+import type { Points, Series } from './series.js';
 import classes from './chart.module.css';
 
 const WIDTH = 360;

@@ -1,6 +1,6 @@
 /** The diff in the document of a change request, if it is one. */
 import { isObject } from '../../../../kernel/json.js';
-import type { Acknowledgement } from '../../../../schema/policy/index.js';
+import type { Acknowledgement } from '../../../../schema/policy.js';
 import type { Applying } from '../../../service/review-queries.js';
 import type { ChangeRequest, SchemaDiff } from '../../../service/types.js';
 

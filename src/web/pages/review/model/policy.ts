@@ -1,6 +1,6 @@
 /** The findings that the policy blocks, and their acknowledgements. */
 import { placeText } from '../../../../schema/model/place.js';
-import { keyOf, type Acknowledgement } from '../../../../schema/policy/index.js';
+import { keyOf, type Acknowledgement } from '../../../../schema/policy.js';
 import type { Finding } from '../../../service/types.js';
 
 /** The acknowledgement text of a finding: `LOSES_DATA:articles.title`. */

@@ -1,19 +1,118 @@
-/** The changes by collection. Only visible rows are rendered. */
+/* The changes by collection. Only visible rows are rendered. */
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, type RefObject, useCallback, useEffect, useMemo, useRef } from 'react';
-import { Checkbox, Group } from '@mantine/core';
+import {
+  type KeyboardEvent,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useDeferredValue,
+  useState,
+} from 'react';
+import { Checkbox, Group, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Item } from '../model/items.js';
-import { statementsByItem, type LockedTable } from '../model/plan.js';
+import { statementsByItem, type LockedTable, type Located } from '../model/plan.js';
 import type { Review } from '../use-review.js';
 import { ItemCard } from './item-card.js';
 import classes from './parts.module.css';
 import { relationsQuery } from '../../../service/queries.js';
 import { latelyQuery } from '../../../service/review-queries.js';
 import { Time } from '../../../shared/time.js';
-import { useMay } from '../../../service/use-session.js';
-import { sizeText } from '../../../shared/amounts.js';
+import { useMay } from '../../../service/session.js';
+import { sizeText, counted } from '../../../shared/text.js';
+
+interface Props {
+  items: readonly Item[];
+  /** Grouped by collection. */
+  groups: readonly (readonly [collection: string, items: readonly Item[]])[];
+  leftOut: ReadonlySet<string>;
+  problems: Located;
+  onChoose: (collection: string) => void;
+}
+
+/** The number visible without scrolling. */
+const FEW = 14;
+
+/**
+ * Marks errors. Searchable if there are many.
+ * @param props.onChoose called each time, also for the same collection
+ */
+export function Outline({ items, groups: all, leftOut, problems, onChoose }: Props) {
+  const [typed, setTyped] = useState('');
+  const needle = useDeferredValue(typed.trim().toLowerCase());
+  const scroller = useRef<HTMLUListElement>(null);
+  const groups = useMemo(() => all.filter(([name]) => name.toLowerCase().includes(needle)), [all, needle]);
+  const virtual = useVirtualizer({
+    count: groups.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => 34,
+    overscan: 12,
+  });
+  return (
+    <nav className={classes.outline} aria-label="Changed collections">
+      <p className={classes.total}>{totalText(items, all.length)}</p>
+      {all.length > FEW && (
+        <TextInput
+          size="xs"
+          mb={6}
+          placeholder="Find a collection"
+          aria-label="Find a collection"
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+        />
+      )}
+      <ul ref={scroller} className={classes.entries}>
+        <li className={classes.space} aria-hidden="true" style={{ height: virtual.getTotalSize() }} />
+        {virtual.getVirtualItems().map(({ index, start }) => {
+          const [collection, own] = groups[index] ?? ['', []];
+          const hasProblem = own.some(({ key, members }) =>
+            [key, ...members.map((member) => member.key)].some((each) => problems.at.has(each)),
+          );
+          return (
+            <li key={collection} className={classes.entry} style={{ transform: `translateY(${start}px)` }}>
+              <button type="button" onClick={() => onChoose(collection)} data-problem={hasProblem || undefined}>
+                <bdi className={classes.entryName}>{collection}</bdi>
+                {hasProblem && <span className={classes.bad}>rejected</span>}
+                <Counts items={own} leftOut={leftOut} />
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+    </nav>
+  );
+}
+
+const SIGNS = [
+  ['made', '+', 'new'],
+  ['changed', '~', 'changed'],
+  ['removed', '−', 'removed'],
+] as const;
+
+function Counts({ items, leftOut }: { items: readonly Item[]; leftOut: ReadonlySet<string> }) {
+  const taken = items.filter(({ key }) => !leftOut.has(key));
+  if (taken.length === 0) return <span className={classes.none}>excluded</span>;
+  return (
+    <span className={classes.counts}>
+      {SIGNS.map(([how, sign, word]) => {
+        const count = taken.filter((item) => (item.how === 'renamed' ? 'changed' : item.how) === how).length;
+        return count === 0 ? null : (
+          <span key={how} data-how={how} title={`${count} ${word}`}>
+            {sign}
+            {count}
+          </span>
+        );
+      })}
+    </span>
+  );
+}
+
+function totalText(items: readonly Item[], collections: number): string {
+  return `${counted(items.length, 'change')} in ${counted(collections, 'collection')}`;
+}
 
 interface CollectionHeadProps {
   collection: string;
@@ -82,7 +181,7 @@ function Hits({ collection, table }: { collection: string; table: LockedTable | 
 
 type Row = { kind: 'head'; collection: string; items: readonly Item[] } | { kind: 'item'; item: Item };
 
-interface Props {
+interface ChangesPaneProps {
   review: Review;
   canChoose: boolean;
   /** The collection to scroll to; a new object for each request. */
@@ -92,7 +191,7 @@ interface Props {
 const NONE = [] as const;
 
 /** @param props.canChoose whether changes can be left out */
-export function ChangesPane({ review, canChoose, wanted }: Props) {
+export function ChangesPane({ review, canChoose, wanted }: ChangesPaneProps) {
   const { items, groups, plan } = review;
   const scroller = useRef<HTMLDivElement>(null);
   const rows = useMemo(() => rowsOf(groups), [groups]);
@@ -162,12 +261,12 @@ const rowsOf = (groups: Review['groups']): Row[] =>
   ]);
 
 function useScrollTo(
-  wanted: Props['wanted'],
+  wanted: ChangesPaneProps['wanted'],
   rows: readonly Row[],
   scrollTo: (index: number) => void,
   scroller: RefObject<HTMLDivElement | null>,
 ): void {
-  const done = useRef<Props['wanted']>(null);
+  const done = useRef<ChangesPaneProps['wanted']>(null);
   useEffect(() => {
     if (wanted === null || wanted === done.current) return;
     done.current = wanted;

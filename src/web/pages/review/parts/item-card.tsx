@@ -3,19 +3,17 @@ import { useId, useState, type ReactNode } from 'react';
 import copyIcon from 'icon:content_copy';
 import type { Problem } from '../../../service/types.js';
 import { type Item, type Member, withDependents, chosenOf } from '../model/items.js';
-import { plain, type Phrase } from '../model/phrase.js';
-import { countFields, reasonFor } from '../model/reason.js';
-import { memberSentence, nameOf, sentencesOf } from '../model/sentences.js';
+import { plain, type Phrase, countFields, reasonFor, memberSentence, nameOf, sentencesOf } from '../model/sentences.js';
 import type { LockedTable, Statement } from '../model/plan.js';
 import type { Review } from '../use-review.js';
-import { Statements } from './statements.js';
+import { Statements } from './risks.js';
 import classes from './parts.module.css';
 import { addressOf } from '../../../service/review-queries.js';
 import { Glyph } from '../../../shared/glyph.js';
-import { useCopy } from '../../../shared/use-copy.js';
+import { useCopy } from '../../../shared/buttons.js';
 import { curlFor } from '../model/commands.js';
 import { valueText } from '../../../shared/changes/sentences.js';
-import { brief } from '../../../shared/brief.js';
+import { brief } from '../../../shared/text.js';
 
 const SHORT = 240;
 /** The maximum length on the page. */

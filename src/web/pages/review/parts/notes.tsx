@@ -1,11 +1,55 @@
-/** Messages about the review. */
-import { Alert, Button, Group, List, Stack, Text, Title } from '@mantine/core';
+/* Messages about the review. */
+import { Alert, Button, Group, List, Stack, Text, Title, Box, Collapse } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { brief } from '../../../shared/brief.js';
-import { Page } from '../../../shared/page.js';
-import type { Source } from '../source.js';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { brief } from '../../../shared/text.js';
+import { Page, useTitle } from '../../../shared/page.js';
+import type { Source } from '../use-review.js';
 import { Conflicts, useShown } from '../../../shared/conflicts/conflicts.js';
 import classes from './parts.module.css';
+import { ProblemAlert, Waiting } from '../../../shared/problem-alert.js';
+import type { Batch, SchemaDiff } from '../../../service/types.js';
+import { ChangeList } from '../../../shared/changes/change-list.js';
+import { changesOf } from '../../../shared/changes/sentences.js';
+import { Time } from '../../../shared/time.js';
+import type { Conflict } from '../model/items.js';
+import { SteadyButton } from '../../../shared/buttons.js';
+
+/* The frame of a loading or failed review, with its title. */
+
+interface Props<T> {
+  title: string;
+  query: UseQueryResult<T>;
+  label: string;
+  /** A retry would return the same. */
+  isFinal?: boolean;
+  /** Actions below an error. */
+  below?: ReactNode;
+  children: (data: T) => ReactNode;
+}
+
+/** Loaded content stays during a refetch, even if it fails. */
+export function Frame<T>({ title, query, label, isFinal = false, below, children }: Props<T>) {
+  const { data, error, refetch, isFetching } = query;
+  useTitle(`${title} · Review`);
+  if (data !== undefined) return children(data);
+  return (
+    <Page>
+      <Title order={1} size="h3" mb="lg">
+        {title}
+      </Title>
+      {error === null || isFetching ? (
+        <Waiting label={label} height="240px" />
+      ) : (
+        <Stack gap="md">
+          <ProblemAlert error={error} {...(!isFinal && { retry: () => void refetch() })} />
+          <Box>{below}</Box>
+        </Stack>
+      )}
+    </Page>
+  );
+}
 
 /** There is nothing to do. */
 export function Same({ source }: { source: Source }) {
@@ -85,6 +129,92 @@ export function Settling({ conflicts }: { conflicts: NonNullable<Source['conflic
         Another user changed the same values. Choose which to use. Until you choose, your values are applied.
       </Text>
       <Conflicts of={conflicts} shown={useShown()} choiceOf={() => null} onChoose={settle} />
+    </Alert>
+  );
+}
+
+/* Concurrent schema changes and how to continue. */
+
+interface MeanwhileProps {
+  since: { diff: SchemaDiff; batches: readonly Batch[] };
+  conflicts: readonly Conflict[];
+  isRenewing: boolean;
+  /** @param theirs the keys of items that stay as the others made them */
+  onGoOn: (theirs: readonly string[]) => void;
+}
+
+/** Mine wins unless theirs is chosen. Continues after all conflicts were shown or resolved alike. */
+export function Meanwhile({ since, conflicts, isRenewing, onGoOn }: MeanwhileProps) {
+  const [theirs, setTheirs] = useState<ReadonlySet<string>>(new Set());
+  const [isOpen, setOpen] = useState(false);
+  const shown = useShown();
+  /** Conflicts resolved alike, shown or not. */
+  const [alike, setAlike] = useState('');
+  const keys = conflicts.map(({ key }) => key);
+  const together = keys.join('\n');
+  const unseen = alike === together ? 0 : Math.max(0, keys.length - shown.count);
+  const chooseAll = (isTheirs: boolean) => {
+    setTheirs(new Set(isTheirs ? keys : []));
+    setAlike(together);
+  };
+  const choose = (key: string, choice: string) => {
+    const next = new Set(theirs);
+    if (choice === 'theirs') next.add(key);
+    else next.delete(key);
+    setTheirs(next);
+  };
+  return (
+    <Alert
+      color="orange"
+      variant="light"
+      title="The schema has changed since you opened this review"
+      role="alert"
+      className={classes.meanwhile}
+      classNames={{ title: classes.noticeTitle }}
+    >
+      {since.batches.slice(0, 3).map(({ batch, actor, summary, reason, occurred_at: at }) => (
+        <Text size="sm" key={batch}>
+          <strong>{actor.name}</strong>, <Time at={at} />: {brief(summary, 160)}
+          {reason !== null && ` (${brief(reason, 160)})`}
+        </Text>
+      ))}
+      {conflicts.length > 0 && (
+        <Text size="sm" mt="xs">
+          {conflicts.length === 1 ? '1 change conflicts' : `${conflicts.length.toLocaleString()} changes conflict`} with
+          yours. Choose which value to use:
+        </Text>
+      )}
+      <Conflicts
+        of={conflicts}
+        shown={shown}
+        choiceOf={(key) => (theirs.has(key) ? 'theirs' : 'mine')}
+        onChoose={choose}
+      />
+      <Group gap="sm" mt="sm">
+        <SteadyButton size="xs" loading={isRenewing} disabled={unseen > 0} onClick={() => onGoOn([...theirs])}>
+          {unseen > 0 ? `Continue (${unseen.toLocaleString()} not shown yet)` : 'Continue with the current schema'}
+        </SteadyButton>
+        {keys.length > 1 && (
+          <>
+            <Button size="xs" variant="default" onClick={() => chooseAll(true)}>
+              Use all theirs
+            </Button>
+            <Button size="xs" variant="default" onClick={() => chooseAll(false)}>
+              Use all mine
+            </Button>
+          </>
+        )}
+        <Button size="xs" variant="default" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {isOpen ? 'Hide their changes' : 'Show their changes'}
+        </Button>
+      </Group>
+      <Collapse expanded={isOpen}>
+        {isOpen && (
+          <div className={classes.theirs}>
+            <ChangeList changes={changesOf(since.diff)} />
+          </div>
+        )}
+      </Collapse>
     </Alert>
   );
 }

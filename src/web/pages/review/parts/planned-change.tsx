@@ -4,20 +4,19 @@
 import { Button, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useMemo, useState } from 'react';
-import { brief } from '../../../shared/brief.js';
+import { brief } from '../../../shared/text.js';
 import { placeText } from '../../../../schema/model/place.js';
 import { infoQuery } from '../../../service/queries.js';
 import { rehearse } from '../../../service/review-queries.js';
 import type { ChangeRequest, Finding, Plan } from '../../../service/types.js';
-import { useMay } from '../../../service/use-session.js';
+import { useMay } from '../../../service/session.js';
 import { ProblemAlert } from '../../../shared/problem-alert.js';
-import { Section } from '../../../shared/section.js';
-import { SteadyButton } from '../../../shared/steady-button.js';
+import { Section } from '../../../shared/page.js';
+import { SteadyButton } from '../../../shared/buttons.js';
 import { Time } from '../../../shared/time.js';
 import { applyingOf } from '../model/asked-for.js';
 import { worstFirst } from '../model/plan.js';
-import { FindingNote, LockNote, PlaceName, RiskSection } from './risks.js';
-import { Statements } from './statements.js';
+import { FindingNote, LockNote, PlaceName, RiskSection, Statements } from './risks.js';
 import classes from './parts.module.css';
 
 type Planned = NonNullable<ChangeRequest['planned']>;

@@ -1,24 +1,123 @@
-import { Button, Text } from '@mantine/core';
+import { Button, Text, Checkbox, Code } from '@mantine/core';
 import { Fragment, type ReactNode, useMemo } from 'react';
 import type { Finding } from '../../../service/types.js';
-import { brief } from '../../../shared/brief.js';
+import { brief, sizeText } from '../../../shared/text.js';
 import { Time } from '../../../shared/time.js';
-import { type LockedTable, type Loss, lossesOf, otherFindings } from '../model/plan.js';
-import { acknowledgedAs } from '../model/policy.js';
-import { Stopped } from './policy-stops.js';
-import { sizeText } from '../../../shared/amounts.js';
+import { type LockedTable, type Loss, lossesOf, otherFindings, type Statement } from '../model/plan.js';
+import { acknowledgedAs, type Stop } from '../model/policy.js';
 import type { Review } from '../use-review.js';
 import classes from './parts.module.css';
 import { placeText } from '../../../../schema/model/place.js';
+import { CopyButton } from '../../../shared/buttons.js';
+
+/* Findings that the policy blocks, with a checkbox for those that a person can acknowledge. */
+
+interface StoppedProps {
+  review: Review;
+  /** Renders a finding. */
+  children: (finding: Finding) => ReactNode;
+}
+
+/** The maximum number shown. */
+const MOST = 100;
+
+/**
+ * Renders nothing if nothing is blocked. Shows a hundred, those without acknowledgement first, and counts the rest.
+ */
+function Stopped({ review: { stops, acknowledge }, children }: StoppedProps) {
+  if (stops.length === 0) return null;
+  return (
+    <section className={classes.section} data-tone="bad">
+      <h2>Blocked by the policy</h2>
+      <ul className={classes.notes}>
+        {stops.slice(0, MOST).map((stop) => (
+          <li key={stop.key}>
+            {children(stop.finding)}
+            <Verdict stop={stop} onKnown={(isKnown) => acknowledge(stop.key, isKnown)} />
+          </li>
+        ))}
+      </ul>
+      {stops.length > MOST && (
+        <Text size="xs" c="dimmed">
+          and {(stops.length - MOST).toLocaleString()} more
+        </Text>
+      )}
+    </section>
+  );
+}
+
+function Verdict({ stop, onKnown }: { stop: Stop; onKnown: (isKnown: boolean) => void }) {
+  const { finding, canBeKnown, isKnown, key } = stop;
+  if (canBeKnown)
+    return (
+      <Checkbox
+        mt={6}
+        size="xs"
+        label="Acknowledge"
+        aria-label={`Acknowledge ${key}`}
+        checked={isKnown}
+        onChange={(event) => onKnown(event.currentTarget.checked)}
+      />
+    );
+  return (
+    <Text size="xs" fw={600} mt={4}>
+      {finding.action === 'approve'
+        ? 'The policy requires approval. Propose a change request.'
+        : 'The policy rejects it.'}
+    </Text>
+  );
+}
+
+const LONGEST = 8_000;
 
 interface Props {
+  statements: readonly Statement[];
+  tables: ReadonlyMap<string, LockedTable>;
+}
+
+/**
+ * Truncates long statements; copying includes all.
+ * @param props.tables locked by the plan, by name
+ */
+export function Statements({ statements, tables }: Props) {
+  return (
+    <ul className={classes.statements}>
+      {statements.map((statement, index) => {
+        const { sql, summary, lock, collection, rewrites_table: rewrites } = statement;
+        const table = tables.get(collection);
+        return (
+          <li key={`${index} ${summary}`} className={classes.statement}>
+            <Text size="xs" className={classes.lock} data-lock={lock === 'ACCESS EXCLUSIVE' || undefined}>
+              {lockText(lock, collection, table)}
+              {rewrites && ' · rewrites the table'}
+            </Text>
+            <div className={classes.sql}>
+              <Code block tabIndex={0} aria-label={`SQL: ${brief(summary, 120)}`}>
+                {sql.length > LONGEST ? `${sql.slice(0, LONGEST)}\n… download the SQL to see all of it` : sql}
+              </Code>
+              <CopyButton text={sql} label="Copy SQL" />
+            </div>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function lockText(lock: string, collection: string, table: LockedTable | undefined): string {
+  if (lock === 'none' || table === undefined) return 'Takes no lock on an existing table';
+  const size = sizeText(table);
+  return `Locks ${brief(collection, 60)}: ${lock}${size === null ? '' : ` · ${size}`}`;
+}
+
+interface RisksProps {
   review: Review;
   /** Warnings of the source, for example skipped parts of a file. */
   warnings: readonly Finding[];
 }
 
 /** Reports "No data loss" only when there is a plan. Findings that the policy blocks come first and are not repeated. */
-export function Risks({ review, warnings }: Props) {
+export function Risks({ review, warnings }: RisksProps) {
   const { plan, isPlanning, stops } = review;
   const losses = useMemo(() => (plan === undefined ? [] : lossesOf(plan)), [plan]);
   const stopped = useMemo(() => new Set(stops.map(({ key }) => key)), [stops]);
@@ -50,7 +149,7 @@ export function Risks({ review, warnings }: Props) {
 }
 
 /** The maximum number shown. */
-const MOST = 100;
+const MAX_RISKS_SHOWN = 100;
 
 interface RiskSectionProps<T> {
   title: string;
@@ -66,13 +165,13 @@ export function RiskSection<T>({ title, tone, of, children }: RiskSectionProps<T
     <section className={classes.section} data-tone={tone}>
       <h2>{title}</h2>
       <ul className={classes.notes}>
-        {of.slice(0, MOST).map((each) => (
+        {of.slice(0, MAX_RISKS_SHOWN).map((each) => (
           <li key={JSON.stringify(each)}>{children(each)}</li>
         ))}
       </ul>
-      {of.length > MOST && (
+      {of.length > MAX_RISKS_SHOWN && (
         <Text size="xs" c="dimmed">
-          and {(of.length - MOST).toLocaleString()} more
+          and {(of.length - MAX_RISKS_SHOWN).toLocaleString()} more
         </Text>
       )}
     </section>

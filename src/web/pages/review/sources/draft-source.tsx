@@ -13,10 +13,10 @@ import {
 } from '../../../draft/index.js';
 import { valueText } from '../../../shared/changes/sentences.js';
 import { keyOf, leftOutOf, memberKeyOf } from '../model/items.js';
-import { Frame } from '../parts/frame.js';
+import { Frame } from '../parts/notes.js';
 import { Workspace } from '../workspace.js';
-import { STILL } from './past-source.js';
-import { type Renewal, renewalOf } from '../source.js';
+import { STILL } from './made-from.js';
+import { type Renewal, renewalOf } from '../use-review.js';
 
 /**
  * Not refetched while the same collections are edited.

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState, type ReactNode } from 'react';
 import type { MergeConflict, Resolution } from '../../../../schema/merge/model.js';
-import { RefusedError } from '../../../service/errors.js';
+import { RefusedError } from '../../../service/send.js';
 import {
   type Reviewed,
   type SentFile,
@@ -13,25 +13,19 @@ import {
   readDocument,
   sinceThenQuery,
 } from '../../../service/review-queries.js';
-import { counted } from '../../../shared/amounts.js';
-import { brief } from '../../../shared/brief.js';
-import { Answered } from '../../../shared/answered.js';
+import { counted, brief } from '../../../shared/text.js';
+import { Answered, Waiting } from '../../../shared/problem-alert.js';
 import { Decide, conflictsIn } from '../../../shared/conflicts/decide.js';
-import { Page } from '../../../shared/page.js';
-import { useTitle } from '../../../shared/page-title.js';
-import { failingCollections, withoutCollections } from '../model/file-document.js';
-import { timeInName } from '../model/made-at.js';
-import { Frame } from '../parts/frame.js';
+import { Page, useTitle, Section } from '../../../shared/page.js';
+import { failingCollections, withoutCollections, timeInName } from '../model/file-document.js';
+import { Frame } from '../parts/notes.js';
 import type { ReviewSearch } from '../search.js';
 import { Workspace } from '../workspace.js';
-import { renewalOf } from '../source.js';
-import { type BroughtFile, broughtFile } from './files.js';
-import { KeptOfOthers, MadeFrom, NOW, Unsaid, type Base } from './made-from.js';
-import { STILL, momentText } from './past-source.js';
+import { renewalOf } from '../use-review.js';
+import { type BroughtFile, broughtFile } from './upload.js';
+import { KeptOfOthers, MadeFrom, NOW, Unsaid, type Base, STILL, momentText } from './made-from.js';
 import { ChangeList } from '../../../shared/changes/change-list.js';
 import { changesOf } from '../../../shared/changes/sentences.js';
-import { Section } from '../../../shared/section.js';
-import { Waiting } from '../../../shared/waiting.js';
 
 /*
  * A file name tells when the file was made, but not from which schema. The user is asked if others changed the schema

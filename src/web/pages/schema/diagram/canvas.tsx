@@ -6,13 +6,12 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { Glyph } from '../../../shared/glyph.js';
 import { saveText } from '../../../shared/save.js';
 import { FITTED } from './controls.js';
-import { type Placed, linkLabel, pathOf } from '../graph/lines.js';
+import { type Placed, linkLabel, pathOf, type Link, type Table, portAt } from '../graph/graph.js';
 import { LinkEdge, type LinkEdgeType } from './link-edge.js';
 import { svgOf } from './svg-export.js';
 import { TableNode, type TableNodeType } from './table-node.js';
 import classes from './diagram.module.css';
 import { MARK_WORDS } from '../graph/mark-sign.js';
-import { type Link, type Table, portAt } from '../graph/graph.js';
 
 /** Highlights the selected table and its neighbours, if it is shown. */
 function drawingOf(placed: Placed, chosen: string | undefined): { nodes: TableNodeType[]; edges: LinkEdgeType[] } {

@@ -1,6 +1,6 @@
 import { BaseEdge, type Edge, type EdgeProps } from '@xyflow/react';
 import { memo } from 'react';
-import type { Mark } from '../graph/mark.js';
+import type { Mark } from '../graph/graph.js';
 import classes from './link-edge.module.css';
 
 export type LinkEdgeType = Edge<

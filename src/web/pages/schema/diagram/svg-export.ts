@@ -1,6 +1,14 @@
-import type { Mark } from '../graph/mark.js';
-import { HEAD, ROW, type Link, type Table, type TableRow } from '../graph/graph.js';
-import { type Placed, linkLabel, pathOf } from '../graph/lines.js';
+import {
+  type Mark,
+  HEAD,
+  ROW,
+  type Link,
+  type Table,
+  type TableRow,
+  type Placed,
+  linkLabel,
+  pathOf,
+} from '../graph/graph.js';
 
 const MARGIN = 40;
 

@@ -8,18 +8,16 @@ import { ActionIcon, Button, NativeSelect, Text, Tooltip, TextInput, Group } fro
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { Link } from '@tanstack/react-router';
 import { Glyph } from '../../../shared/glyph.js';
-import type { Film } from './use-film.js';
-import { SPEEDS, usePlayer } from './use-player.js';
+import { type Film, SPEEDS, usePlayer } from './use-film.js';
 import classes from './film-bar.module.css';
-import { batchAt } from '../../../service/film-queries.js';
+import { batchAt } from '../../../service/history-queries.js';
 import { isoOf, localOf } from '../../../shared/local-time.js';
-import { useMay } from '../../../service/use-session.js';
-import { brief } from '../../../shared/brief.js';
+import { useMay } from '../../../service/session.js';
+import { brief } from '../../../shared/text.js';
 import { Time } from '../../../shared/time.js';
 import { MARK_WORDS, MarkSign } from '../graph/mark-sign.js';
-import type { Doing } from '../graph/mark.js';
-import { countsOf } from './marks.js';
-import type { Changes } from './moment.js';
+import type { Doing } from '../graph/graph.js';
+import { countsOf, type Changes } from './moment.js';
 
 /* The batch at the current position, with actor and reason. */
 

@@ -1,7 +1,5 @@
 /** Places the tables of the next state: existing ones keep their places, new ones go to free space. */
-import type { Graph, Link, Table } from '../graph/graph.js';
-import { portAt } from '../graph/graph.js';
-import type { Placed, Point } from '../graph/lines.js';
+import { type Graph, type Link, type Table, portAt, type Placed, type Point } from '../graph/graph.js';
 
 const GAP = 28;
 const BESIDE = 70;

@@ -1,13 +1,12 @@
 /** The diagram of a state, with marks and the removed tables. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo } from 'react';
-import { pastFieldsQuery } from '../../../service/film-queries.js';
+import { pastFieldsQuery } from '../../../service/history-queries.js';
 import type { FieldDocument, ListedCollection } from '../../../service/types.js';
 import { type ShownRelation, graphOf } from '../graph/graph.js';
 import { type GraphState, tablesFor } from '../graph/use-graph.js';
 import type { SchemaSearch } from '../search.js';
-import { aroundChanges } from './marks.js';
-import { inOrder } from './moment.js';
+import { aroundChanges, inOrder } from './moment.js';
 import type { Film } from './use-film.js';
 
 /**

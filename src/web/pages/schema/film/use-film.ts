@@ -1,10 +1,9 @@
-/** The state of the replay: position, batch, and possible steps. */
+/* The state of the replay: position, batch, and possible steps. */
 import { useQuery, type UseInfiniteQueryResult, useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo, useRef, useEffect, useState } from 'react';
-import { momentQuery, framesQuery } from '../../../service/film-queries.js';
+import { momentQuery, framesQuery } from '../../../service/history-queries.js';
 import type { ChangedBatch, DocumentChanges } from '../../../service/types.js';
-import { type Marks, NO_MARKS, marksOf } from './marks.js';
-import { type Changes, type Moment, momentOf, stepTo } from './moment.js';
+import { type Marks, NO_MARKS, marksOf, type Changes, type Moment, momentOf, stepTo } from './moment.js';
 import { infoQuery } from '../../../service/queries.js';
 
 /* The batches around a position, loaded in pages near either end. */
@@ -160,7 +159,7 @@ export interface Film {
   isBusy: boolean;
 }
 
-export type FilmState =
+type FilmState =
   { status: 'waiting' } | { status: 'failed'; error: Error; retry: () => void } | ({ status: 'there' } & Film);
 
 /** @param isSmall reads all fields at once */
@@ -213,3 +212,60 @@ function useMoment({ all, index }: Frames, isSmall: boolean) {
   }, [followed, index, read.data, position, reel]);
   return { moment, error: read.error, refetch: read.refetch };
 }
+
+/* Plays the replay, with keyboard shortcuts on the whole page. */
+
+export const SPEEDS = [
+  { value: '900', label: 'Slow' },
+  { value: '350', label: 'Normal' },
+  { value: '90', label: 'Fast' },
+];
+
+interface Player {
+  isPlaying: boolean;
+  toggle: () => void;
+  /** Milliseconds per step. */
+  speed: string;
+  setSpeed: (speed: string) => void;
+}
+
+/**
+ * Starts paused, pauses at the end, and waits for each state. Keys: `,` back, `.` forward, `k` play or pause.
+ * @param onGo called with the next position
+ */
+export function usePlayer({ previous, next, isBusy }: Film, onGo: (position: number) => void): Player {
+  const [isPlaying, setPlaying] = useState(false);
+  const [speed, setSpeed] = useState('350');
+  const atEnd = next === null;
+
+  useEffect(() => {
+    if (isPlaying && atEnd) setPlaying(false);
+    if (!isPlaying || isBusy || typeof next !== 'number') return;
+    const timer = setTimeout(() => onGo(next), Number(speed));
+    return () => clearTimeout(timer);
+  }, [isPlaying, atEnd, isBusy, next, speed, onGo]);
+
+  const toggle = (): void => {
+    if (!isPlaying && atEnd) onGo(0);
+    setPlaying(!isPlaying);
+  };
+  useEffect(() => {
+    const keys: Readonly<Record<string, () => void>> = {
+      ',': () => typeof previous === 'number' && onGo(previous),
+      '.': () => typeof next === 'number' && onGo(next),
+      k: toggle,
+    };
+    const onKey = (event: KeyboardEvent): void => {
+      const key = keys[event.key];
+      if (key === undefined || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      event.preventDefault();
+      key();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  });
+  return { isPlaying, toggle, speed, setSpeed };
+}
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && target.closest('input:not([type=range]), textarea, select, [role=dialog]') !== null;

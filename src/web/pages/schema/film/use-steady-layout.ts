@@ -1,9 +1,8 @@
 /** The layout of a replay: computed once, then adjusted step by step. */
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useRef, useState } from 'react';
-import type { Graph } from '../graph/graph.js';
+import type { Graph, Placed, Point } from '../graph/graph.js';
 import { layOut } from '../graph/layout.js';
-import type { Placed, Point } from '../graph/lines.js';
 import { placeSteadily } from './steady-layout.js';
 
 interface Steady {

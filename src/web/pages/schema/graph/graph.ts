@@ -1,6 +1,23 @@
 import type { FieldDocument, ListedCollection, RelationDocument } from '../../../service/types.js';
-import { type DrawnMarks, type Mark, fieldKey } from './mark.js';
 import type { Depth } from '../search.js';
+
+/** The effect of a batch on an object. */
+export type Doing = 'made' | 'changed' | 'removed';
+
+/** Or the current state: drift, a change in preparation, or an index being built. */
+export type Mark = Doing | 'drift' | 'prepared' | 'indexing';
+
+/** By collection; fields and relations by `fieldKey`. */
+export interface DrawnMarks {
+  collections: ReadonlyMap<string, Mark>;
+  /** For collections that stay. */
+  fields: ReadonlyMap<string, Mark>;
+  relations: ReadonlyMap<string, Mark>;
+}
+
+/** A unique text for a pair of names. */
+export const fieldKey = ({ collection, field }: { collection: string; field: string }): string =>
+  JSON.stringify([collection, field]);
 
 export type ShownRelation = Pick<RelationDocument, 'collection' | 'field' | 'related_collection' | 'meta' | 'schema'>;
 export type ShownField = Pick<FieldDocument, 'collection' | 'field' | 'type' | 'schema' | 'meta'>;
@@ -157,3 +174,40 @@ export function portAt(table: Table, field: string): number {
   const index = table.rows.findIndex((row) => row.field === field);
   return index < 0 ? HEAD / 2 : HEAD + index * ROW + ROW / 2;
 }
+
+export interface Point {
+  x: number;
+  y: number;
+}
+
+export interface Placed extends Graph {
+  places: ReadonlyMap<string, Point>;
+  /** The corners of each line by link id. */
+  lines: ReadonlyMap<string, readonly Point[]>;
+}
+
+/** An SVG path with rounded corners. */
+export function pathOf(corners: readonly Point[]): string {
+  const [first, ...rest] = corners;
+  if (first === undefined) return '';
+  const parts = rest.map((point, index) => {
+    const before = corners[index];
+    const after = rest[index + 1];
+    if (before === undefined || after === undefined) return `L${point.x} ${point.y}`;
+    const into = towards(point, before);
+    const out = towards(point, after);
+    return `L${into.x} ${into.y}Q${point.x} ${point.y} ${out.x} ${out.y}`;
+  });
+  return `M${first.x} ${first.y}${parts.join('')}`;
+}
+
+const RADIUS = 7;
+
+function towards(from: Point, to: Point): Point {
+  const distance = Math.hypot(to.x - from.x, to.y - from.y) || 1;
+  const part = Math.min(RADIUS, distance / 2) / distance;
+  return { x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part };
+}
+
+export const linkLabel = ({ from, fromField, to, kind }: Link): string =>
+  `${from}.${fromField} references ${to}${kind === 'unkept' ? ', without a foreign key' : kind === 'any' ? ', among others' : ''}`;

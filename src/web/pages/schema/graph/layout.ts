@@ -1,8 +1,7 @@
 import type { ELK, ElkExtendedEdge, ElkNode } from 'elkjs';
 import Elk from 'elkjs/lib/elk-api.js';
 import workerUrl from 'elkjs/lib/elk-worker.min.js?url';
-import { type Graph, type Table, portAt } from './graph.js';
-import type { Placed, Point } from './lines.js';
+import { type Graph, type Table, portAt, type Placed, type Point } from './graph.js';
 
 let elk: ELK | undefined;
 

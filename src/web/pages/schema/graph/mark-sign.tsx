@@ -1,4 +1,4 @@
-import type { Mark } from './mark.js';
+import type { Mark } from './graph.js';
 import classes from './mark-sign.module.css';
 
 const SIGNS: Readonly<Record<Mark, string>> = {

@@ -3,9 +3,16 @@ import { useMemo } from 'react';
 import { SCHEMA, fieldsQuery, relationsQuery } from '../../../service/queries.js';
 import { request } from '../../../service/request.js';
 import type { ListedCollection } from '../../../service/types.js';
-import type { DrawnMarks } from './mark.js';
+import {
+  type DrawnMarks,
+  type Graph,
+  MOST_TABLES,
+  type ShownField,
+  type ShownRelation,
+  graphOf,
+  neighbourhood,
+} from './graph.js';
 import type { SchemaSearch } from '../search.js';
-import { type Graph, MOST_TABLES, type ShownField, type ShownRelation, graphOf, neighbourhood } from './graph.js';
 
 const allFieldsQuery = () =>
   queryOptions({

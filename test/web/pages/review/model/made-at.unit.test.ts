@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { timeInName } from '../../../../../src/web/pages/review/model/made-at.js';
+import { timeInName } from '../../../../../src/web/pages/review/model/file-document.js';
 
 describe('when a snapshot was made, by its name', () => {
   const NOW = Date.parse('2026-11-22T12:00:00Z');

@@ -1,0 +1,242 @@
+import { pathToFileURL } from 'node:url';
+import { isAbsolute } from 'node:path';
+import type { z } from 'zod';
+import { readRelease } from '../release.js';
+import { json } from './output.js';
+import type { finding } from '../http/openapi/answers/schema.js';
+import { placeText } from '../schema/model/place.js';
+import { policyText } from './planned-changes.js';
+import { type Level, RULES, type Rule, ruleOf, LEVELS } from '../schema/findings/index.js';
+import { counted } from '../kernel/text.js';
+
+type Finding = z.output<typeof finding>;
+
+/** Earlier releases return no level. */
+export type Shown = Pick<Finding, 'code' | 'message'> & Partial<Finding>;
+
+export interface Source {
+  /** The name of the checked file; null for stdin or no file. */
+  file: string | null;
+  /** Its text; empty without a file. */
+  text: string;
+  /** For several files: the location within them; null if there is none. */
+  locate?: Locate;
+}
+
+export type Locate = (collection?: string, field?: string) => { file: string; line: number } | null;
+
+/** `articles.title`; empty without a location. */
+const placeOf = ({ object, ...finding }: Shown): string => {
+  const place = placeText(finding);
+  return object === undefined ? place : `${place} (${object.kind} ${object.name})`;
+};
+
+/** `PATCH /fields/articles/title?online {"schema":…}` */
+function requestOf({ safer }: Shown): string | undefined {
+  const request = safer?.request;
+  if (request === undefined) return undefined;
+  const body = request.body === undefined ? '' : ` ${JSON.stringify(request.body)}`;
+  return `${request.method} ${request.path}${body}`;
+}
+
+/* Finds the line of a location in a JSON or YAML snapshot or diff, for annotations. */
+
+const MEMBER = /^[\s-]*(?:\{\s*)?"?(collection|field)"?\s*:\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^\s,}#]+))/;
+
+type LineOf = (collection: string | undefined, field?: string) => number;
+
+/**
+ * Starts at 1; the first line if the location is not found. Members are searched line by line, so one-line JSON has
+ * one line.
+ */
+function linesOf({ text }: Source): LineOf {
+  const found = new Map<string, number>();
+  let collection = '';
+  for (const [index, line] of text.split('\n').entries()) {
+    const [, member, double, single, plain] = MEMBER.exec(line) ?? [];
+    if (member === undefined) continue;
+    const name = double ?? single ?? plain ?? '';
+    if (member === 'collection') collection = name;
+    const key = member === 'collection' ? name : `${collection}\0${name}`;
+    if (!found.has(key)) found.set(key, index + 1);
+  }
+  return (of = '', field) => found.get(field === undefined ? of : `${of}\0${field}`) ?? found.get(of) ?? 1;
+}
+
+/** The file and line of a location. */
+function locatorOf(source: Source): Locate {
+  const { file, locate } = source;
+  if (locate !== undefined) return locate;
+  if (file === null) return () => null;
+  const lineOf = linesOf(source);
+  return (collection, field) => ({ file, line: lineOf(collection, field) });
+}
+
+/*
+ * Findings as GitHub workflow commands, which are shown beside the lines of a pull request.
+ * https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions
+ */
+
+const COMMANDS: Readonly<Record<string, string>> = { danger: 'error', warn: 'warning', note: 'notice' };
+
+/** One line per finding; empty without findings. Findings that the policy blocks are errors. */
+function githubAnnotations(findings: readonly Shown[], source: Source): string {
+  const locate = locatorOf(source);
+  const lines = findings.map((finding) => {
+    const { level = 'warn', code, collection, field, message, safer } = finding;
+    const at = locate(collection, field);
+    const properties = {
+      ...(at !== null && { file: at.file, line: String(at.line) }),
+      title: `${code} ${placeOf(finding)}`.trimEnd(),
+    };
+    const shown = Object.entries(properties).map(([name, value]) => `${name}=${property(value)}`);
+    const policy = policyText(finding);
+    const text = [message, policy, safer?.text, requestOf(finding)].filter((each) => each !== undefined).join('\n');
+    return `::${policy === undefined ? (COMMANDS[level] ?? 'warning') : 'error'} ${shown.join(',')}::${data(text)}`;
+  });
+  return lines.join('\n');
+}
+
+const data = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+
+const property = (text: string): string => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+
+const LEVEL: Readonly<Record<Level, 'note' | 'warning' | 'error'>> = { note: 'note', warn: 'warning', danger: 'error' };
+
+/** @param release of this command */
+function sarifLog(findings: readonly Shown[], source: Source, release: string): object {
+  const used = RULES.filter(({ code }) => findings.some((finding) => finding.code === code));
+  const locate = locatorOf(source);
+  return {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: { driver: { name: 'dps lint', version: release, rules: used.map(descriptorOf) } },
+        columnKind: 'utf16CodeUnits',
+        results: findings.map((finding) => resultOf(finding, { locate, used })),
+      },
+    ],
+  };
+}
+
+function descriptorOf({ code, title, what, why, safer, level }: Rule): object {
+  return {
+    id: code,
+    shortDescription: { text: `${title}.` },
+    fullDescription: { text: `${what} ${why}` },
+    help: { text: safer },
+    defaultConfiguration: { level: LEVEL[level] },
+  };
+}
+
+interface Places {
+  locate: Locate;
+  used: readonly Rule[];
+}
+
+function resultOf(finding: Shown, { locate, used }: Places): object {
+  const { code, level = 'warn', collection, field, message, why, safer } = finding;
+  const rule = ruleOf(code);
+  const place = placeOf(finding);
+  const policy = policyText(finding);
+  const text = [message, policy, why, safer?.text, requestOf(finding)].filter((each) => each !== undefined).join('\n');
+  const at = locate(collection, field);
+  const physical = at !== null && {
+    physicalLocation: { artifactLocation: { uri: uriOf(at.file) }, region: { startLine: at.line } },
+  };
+  const logical = place !== '' && {
+    logicalLocations: [{ fullyQualifiedName: place, kind: field === undefined ? 'type' : 'member' }],
+  };
+  return {
+    ruleId: code,
+    ...(rule !== undefined && { ruleIndex: used.indexOf(rule) }),
+    level: policy === undefined ? LEVEL[level] : 'error',
+    message: { text },
+    ...((physical || logical) && { locations: [{ ...physical, ...logical }] }),
+    partialFingerprints: { 'finding/v1': `${code} ${place}` },
+  };
+}
+
+const uriOf = (file: string): string =>
+  isAbsolute(file) ? pathToFileURL(file).href : file.split(/[\\/]/).map(encodeURIComponent).join('/');
+
+/** Each with the reason and the alternative. */
+function findingsText(findings: readonly Shown[]): string {
+  const blocks = findings.map((finding) => {
+    const { level = 'warn', code, message, why, safer } = finding;
+    const lines = [`${level.padEnd(6)} ${code} ${placeOf(finding)}`.trimEnd(), `  ${message}`];
+    if (why !== undefined && why !== message) lines.push(`  why: ${why}`);
+    if (safer !== undefined) lines.push(`  safer: ${safer.text}`);
+    const request = requestOf(finding);
+    if (request !== undefined) lines.push(`    ${request}`);
+    const policy = policyText(finding);
+    if (policy !== undefined) lines.push(`  ${policy}`);
+    return lines.join('\n');
+  });
+  return [...blocks, countText(findings)].join('\n\n');
+}
+
+/** `3 findings: 1 danger, 2 notes` */
+function countText(findings: readonly Shown[]): string {
+  if (findings.length === 0) return 'No findings.';
+  const counts = LEVELS.toReversed().flatMap((level) => {
+    const count = findings.filter((finding) => (finding.level ?? 'warn') === level).length;
+    return count === 0 ? [] : [`${count} ${level}`];
+  });
+  return `${counted(findings.length, 'finding')}: ${counts.join(', ')}.`;
+}
+
+const MARKS: Readonly<Record<string, string>> = { danger: '🛑', warn: '⚠️', note: 'ℹ️' };
+
+/** A table with a count, or the count alone. */
+function findingsMarkdown(findings: readonly Shown[]): string {
+  if (findings.length === 0) return `${countText(findings)}\n`;
+  const rows = findings.map((finding) => {
+    const { level = 'warn', code, message, safer } = finding;
+    const request = requestOf(finding);
+    const way = [safer?.text ?? '', request === undefined ? '' : code_(request)].filter(Boolean).join('<br>');
+    const said = [message, policyText(finding)].filter((each) => each !== undefined).join('; ');
+    const what = [`${MARKS[level] ?? ''} ${level}`, code_(code), code_(placeOf(finding)), cell(said), way];
+    return `| ${what.map((each) => each.trim()).join(' | ')} |`;
+  });
+  return [
+    `**${countText(findings)}**`,
+    '',
+    '| level | finding | place | what | safer |',
+    '| --- | --- | --- | --- | --- |',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+/** Names are untrusted: nothing in them may be markup or end a cell. */
+const cell = (text: string): string =>
+  text.replaceAll(/[\\`*_{}[\]<>#|!@&]/g, String.raw`\$&`).replaceAll(/\s*\n\s*/g, ' ');
+
+function code_(text: string): string {
+  if (text === '') return '';
+  const inner = text.replaceAll('|', String.raw`\|`).replaceAll(/\s*\n\s*/g, ' ');
+  const longest = Math.max(0, ...[...inner.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return longest === 0 ? `${fence}${inner}${fence}` : `${fence} ${inner} ${fence}`;
+}
+
+export const FINDING_FORMATS = ['text', 'json', 'markdown', 'github', 'sarif'] as const;
+export type FindingFormat = (typeof FINDING_FORMATS)[number];
+
+/** @param source the document of the findings, for formats with line numbers */
+export function printFindings(findings: readonly Shown[], format: FindingFormat, source: Source): string {
+  switch (format) {
+    case 'text':
+      return findingsText(findings);
+    case 'json':
+      return json({ findings });
+    case 'markdown':
+      return findingsMarkdown(findings);
+    case 'github':
+      return githubAnnotations(findings, source);
+    case 'sarif':
+      return json(sarifLog(findings, source, readRelease()));
+  }
+}

@@ -1,0 +1,151 @@
+import type { z } from 'zod';
+import type { diff, finding } from '../http/openapi/answers/schema.js';
+import { oneLine } from './output.js';
+import { placeText, NO_PLACE, samePlace } from '../schema/model/place.js';
+import { type Acknowledgement, type Policy, keyOf } from '../schema/policy.js';
+import { shellQuoted } from '../kernel/shell.js';
+import { type Values, UsageError, texts } from './command.js';
+
+/* The policy's effect on a change, and acknowledged findings. */
+
+/** A finding in a response; earlier releases return no action. */
+interface Found {
+  code: string;
+  collection?: string | undefined;
+  field?: string | undefined;
+  action?: string | undefined;
+}
+
+/**
+ * Parses --acknowledge.
+ * @throws UsageError
+ */
+export function acknowledged(values: Values): Acknowledgement[] {
+  return texts(values, 'acknowledge').map((given) => {
+    const [, code, text = ''] = /^([A-Z_]+):(\P{Cc}*)$/su.exec(given) ?? [];
+    if (code === undefined)
+      throw new UsageError('--acknowledge is CODE:PLACE, as a plan shows them: LOSES_DATA:posts.title.');
+    const place = samePlace(text);
+    if (place === undefined) throw new UsageError(`--acknowledge ${given}: ${NO_PLACE}.`);
+    return { code, place };
+  });
+}
+
+/**
+ * The X-Acknowledge header.
+ * @throws UsageError
+ */
+export function acknowledgeHeader(values: Values): Record<string, string> {
+  const given = acknowledged(values);
+  if (given.length === 0) return {};
+  const text = given.map(keyOf);
+  // Headers are bytes, so UTF-8 is passed as latin1.
+  return { 'x-acknowledge': Buffer.from(text.join(', ')).toString('latin1') };
+}
+
+/** The findings that the policy blocks. */
+export function stoppedBy<F extends Found>(findings: readonly F[] | undefined, values: Values): F[] {
+  const known = new Set(acknowledged(values).map(keyOf));
+  return (findings ?? []).filter((finding) => {
+    if (policyText(finding) === undefined) return false;
+    return finding.action !== 'acknowledge' || !known.has(keyOfFound(finding));
+  });
+}
+
+const keyOfFound = (found: Found): string => keyOf({ code: found.code, place: placeText(found) });
+
+/** The policy's action in words; undefined if it does not block the finding. */
+export function policyText(finding: Found): string | undefined {
+  switch (finding.action) {
+    case 'refuse':
+      return 'the policy refuses it';
+    case 'approve':
+      return 'the policy wants an approved change request';
+    case 'acknowledge':
+      return `the policy wants it acknowledged (--acknowledge ${shellWord(keyOfFound(finding))})`;
+    default:
+      return undefined;
+  }
+}
+
+/** The header name, which messages replace by the option. */
+const HEADER = 'X-Acknowledge';
+export const OPTION = '--acknowledge';
+
+/** A message with the option instead of the equivalent header. */
+export function asOption(message: string, path?: string): string {
+  const said = message.replaceAll(
+    /\(X-Acknowledge: (.+?)\)(?=: )/g,
+    (_, named: string) => `(${OPTION} ${shellWord(named)})`,
+  );
+  if (path === undefined || path === '') return said;
+  return `${path === HEADER ? OPTION : path}: ${said}`;
+}
+
+/** Quoted for a shell. */
+export const shellWord = (text: string): string => (/^[\w.:%-]+$/.test(text) ? text : shellQuoted(text));
+
+/** One line per rule, then collections, online changes and approvals. */
+export function describePolicy({ findings, collections, online_above_rows: rows, ...people }: Policy): string {
+  const lines = Object.entries(findings).map(([code, action]) => `${code}: ${action}`);
+  for (const rule of collections)
+    for (const [code, action] of Object.entries(rule.findings)) lines.push(`${code} of ${rule.pattern}: ${action}`);
+  if (lines.length === 0) lines.push('Every finding is shown by its level, and nothing is refused.');
+  if (rows !== null) lines.push(`Online above ${rows.toLocaleString('en')} rows.`);
+  const who = people.author_may_approve ? 'its author may be one of them' : 'its author is none of them';
+  lines.push(`Approvals of a change request: ${people.approvals}; ${who}.`);
+  const changes = POLICY_CHANGES[people.policy_changes];
+  if (changes !== undefined) lines.push(changes);
+  return lines.join('\n');
+}
+
+/** What a change of the policy needs, where it needs anything. */
+const POLICY_CHANGES: Readonly<Partial<Record<Policy['policy_changes'], string>>> = {
+  acknowledge: 'Loosening the policy must be acknowledged.',
+  approve: 'A change of the policy needs an approved change request.',
+};
+
+export type DiffDocument = z.output<typeof diff>;
+export type Entry = DiffDocument['diff']['collections'][number];
+/** The members of a finding that one line shows. */
+export type JudgedWarning = Pick<z.output<typeof finding>, 'code' | 'message' | 'collection' | 'field' | 'action'>;
+
+/** True without entries, even if there are warnings. */
+export function isEmpty({ diff }: DiffDocument): boolean {
+  return diff.collections.length + diff.fields.length + diff.relations.length === 0;
+}
+
+/** One line per entry, such as `+ field articles.title`, then the warnings. */
+export function describeDiff(document: DiffDocument): string {
+  const { collections, fields, relations } = document.diff;
+  const lines = [
+    ...collections.map((entry) => describeEntry('collection', entry)),
+    ...fields.map((entry) => describeEntry('field', entry)),
+    ...relations.map((entry) => describeEntry('relation', entry)),
+  ];
+  if (lines.length === 0) lines.push('No differences.');
+  lines.push(...describeWarnings(document.warnings));
+  return lines.join('\n');
+}
+
+/** One line each. */
+export const describeWarnings = (warnings: readonly JudgedWarning[] = []): string[] =>
+  warnings.map((warning) => `! ${describeWarning(warning)}`);
+
+/** One line: code, location, and the policy's action if any. */
+export function describeWarning(warning: JudgedWarning): string {
+  const { code, message } = warning;
+  const place = placeText(warning);
+  const policy = policyText(warning);
+  const said = policy === undefined ? message : `${message}; ${policy}`;
+  return oneLine(place === '' ? `${code}: ${said}` : `${code} ${place}: ${said}`);
+}
+
+function describeEntry(kind: string, { diff, ...changed }: Entry): string {
+  const name = oneLine(placeText(changed));
+  const whole = diff.find((change) => change.path === undefined || change.path.length === 0);
+  if (whole?.kind === 'N') return `+ ${kind} ${name}`;
+  if (whole?.kind === 'D') return `- ${kind} ${name}`;
+  const members = new Set(diff.map(({ path }) => (path ?? []).join('.')));
+  return `~ ${kind} ${name}: ${[...members].join(', ')}`;
+}

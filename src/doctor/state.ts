@@ -1,0 +1,175 @@
+/* Finds objects in the trash that do not belong to the service. */
+import { OWN_SCHEMA_OID, own } from '../postgres/own-tables.js';
+import { COPY } from '../projector/ddl/trash.js';
+import { type Check, finding, type Finding, type FindingCode } from './check.js';
+import { storedSecret } from '../auth/secrets.js';
+import { emptyHead } from '../log/head.js';
+import { findUnprotected, verifyLog } from '../log/verify-log.js';
+import { foldPositions, readFold } from '../reads/stored-folds.js';
+import { describeDivergence, describeDifference } from './differences.js';
+import type { Difference } from '../projector/verify/index.js';
+import type { ProjectionStatus } from '../projector/projections.js';
+import { findOrphans } from '../projector/online/copy.js';
+
+export const protection: Check = {
+  name: 'log is append-only',
+  async run({ pool }) {
+    const found = await findUnprotected(pool);
+    return found.length === 0 ? [] : [finding('LOG_UNPROTECTED', found.join(' '))];
+  },
+};
+
+export const chain: Check = {
+  name: 'hash chain',
+  async run({ pool, tools, onVerified }) {
+    const { head } = await tools.projections.list();
+    const { broken, divergences } = await verifyLog(pool, emptyHead(), {
+      onProgress: (done) => onVerified?.(done, Math.max(head, done)),
+    });
+    const found =
+      broken === undefined ? [] : [finding('CHAIN_BROKEN', `Position ${broken.position}: ${broken.reason}.`)];
+    const pending = divergences.filter(({ acknowledged }) => acknowledged === null);
+    return [...found, ...pending.map((each) => finding('LOG_DIVERGED', describeDivergence(each)))];
+  },
+};
+
+export const readable: Check = {
+  name: 'log can be folded',
+  decisive: true,
+  async run({ tools }) {
+    try {
+      await tools.load();
+      return [];
+    } catch (error) {
+      return [finding('LOG_UNREADABLE', `The log can't be folded: ${(error as Error).message}.`)];
+    }
+  },
+};
+
+export const storedFolds: Check = {
+  name: 'stored folds',
+  async run({ pool, config }) {
+    const found: Finding[] = [];
+    const secret = config.tokenSecret ?? (await storedSecret(pool));
+    // Creates nothing: without a secret there are no stored folds.
+    if (secret === null) return found;
+    for (const position of await foldPositions(pool)) {
+      const fold = await readFold(pool, position, secret);
+      if (fold !== null && 'why' in fold) {
+        found.push(finding('STORED_FOLD_WRONG', `The stored fold of position ${position}: ${fold.why}.`));
+      }
+    }
+    return found;
+  },
+};
+
+/* Checks the fold, the rows, the tables, and the progress of each projection. */
+
+const SHOWN = 5;
+
+export const comparison: Check = {
+  name: 'fold = metadata rows = catalog',
+  async run({ tools }) {
+    const { differences } = await tools.projections.verify();
+    return Object.entries(KINDS).flatMap(([where, { code, what }]) =>
+      differing(
+        code,
+        what,
+        differences.filter((each) => each.where === where),
+      ),
+    );
+  },
+};
+
+/** A finding for each source of differences. The type requires an entry for new ones. */
+const KINDS: Readonly<Record<Difference['where'], { code: FindingCode; what: string }>> = {
+  metadata: { code: 'ROWS_DIFFER', what: 'metadata rows' },
+  catalog: { code: 'TABLES_DIFFER', what: 'tables' },
+  trash: { code: 'TRASH_DIFFERS', what: 'things in the trash' },
+  changes: { code: 'CHANGES_DIFFER', what: 'rows of change requests' },
+  accounts: { code: 'ACCOUNTS_DIFFER', what: 'users and API tokens' },
+};
+
+function differing(code: FindingCode, what: string, differences: readonly Difference[]): Finding[] {
+  if (differences.length === 0) return [];
+  const more = differences.length > SHOWN ? [`  and ${differences.length - SHOWN} more: "dps verify" shows all`] : [];
+  const lines = [...differences.slice(0, SHOWN).map(describeDifference), ...more];
+  return [finding(code, `The ${what} are not what the log says:\n${lines.join('\n')}`)];
+}
+
+/** Milliseconds that a projection may lag. */
+const PATIENCE = 60_000;
+
+export const lag: Check = {
+  name: 'projections',
+  async run({ tools, pool, now }) {
+    const { rows } = await pool.query<{ last: Date | null }>(
+      `SELECT pg_catalog.max(occurred_at) AS last FROM ${own.events}`,
+    );
+    const quiet = now() - (rows[0]?.last?.getTime() ?? 0);
+    const { projections } = await tools.projections.list();
+    return projections.flatMap((projection) => projectionFindings(projection, quiet));
+  },
+};
+
+/** @param quiet milliseconds since the newest event */
+function projectionFindings(
+  { name, kind, status, lag: behind, last_error: error }: ProjectionStatus,
+  quiet: number,
+): Finding[] {
+  if (status === 'failed') {
+    const reason = error === null ? '' : ` at event ${error.position}: ${error.message}`;
+    return [finding('PROJECTION_FAILED', `The projection "${name}" has stopped${reason}.`)];
+  }
+  if (behind === 0 || (kind === 'after-commit' && quiet < PATIENCE)) return [];
+  return [finding('PROJECTION_BEHIND', `The projection "${name}" is ${behind} events behind.`)];
+}
+
+/* Finds objects of change requests that nobody works on any more. */
+
+const PREPARATIONS_SHOWN = 5;
+
+export const preparations: Check = {
+  name: 'preparations of change requests',
+  async run({ pool, config: { schema } }) {
+    const orphans = await findOrphans(pool, schema);
+    if (orphans.length === 0) return [];
+    const more = orphans.length > PREPARATIONS_SHOWN ? [`  and ${orphans.length - PREPARATIONS_SHOWN} more`] : [];
+    const lines = orphans.slice(0, PREPARATIONS_SHOWN).map(({ kind, name, repair }) => `  ${kind} ${name}: ${repair}`);
+    const message = `Nobody works on the change request of what is here for it:\n${[...lines, ...more].join('\n')}`;
+    return [finding('PREPARATION_LEFT', message)];
+  },
+};
+
+/**
+ * Position 0 contains copies in preparation (src/projector/online). Kept tables bring their row types, indexes,
+ * sequences and TOAST tables.
+ */
+const STRANGERS = `
+  WITH prefix AS (SELECT n.nspname::text || '_trash_' AS text FROM pg_catalog.pg_namespace n WHERE n.oid = ${OWN_SCHEMA_OID}),
+  places AS (SELECT n.oid, n.nspname::text AS name, t.kind, t.collection FROM prefix
+               JOIN pg_catalog.pg_namespace n ON pg_catalog.starts_with(n.nspname, prefix.text)
+                AND n.nspname <> prefix.text || '0'
+               LEFT JOIN ${own.trash} t ON n.nspname = prefix.text || t.position::text)
+  SELECT p.name FROM places p WHERE p.kind IS NULL
+  UNION ALL
+  SELECT pg_catalog.format('%s.%s', p.name, c.relname) FROM places p JOIN pg_catalog.pg_class c ON c.relnamespace = p.oid
+   WHERE p.kind IS NOT NULL AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+     AND c.relname <> CASE p.kind WHEN 'field' THEN '${COPY}' ELSE p.collection END
+  UNION ALL
+  SELECT pg_catalog.format('%s.%s', p.name, f.proname) FROM places p JOIN pg_catalog.pg_proc f ON f.pronamespace = p.oid
+  ORDER BY 1 LIMIT 6`;
+
+const TRASH_SHOWN = 5;
+
+export const trash: Check = {
+  name: 'nothing else in the trash',
+  async run({ pool }) {
+    const { rows } = await pool.query<{ name: string }>(STRANGERS);
+    if (rows.length === 0) return [];
+    const names = rows.slice(0, TRASH_SHOWN).map(({ name }) => JSON.stringify(name));
+    const more = rows.length > TRASH_SHOWN ? ' and more' : '';
+    const message = `There is something in the trash that the service did not put there: ${names.join(', ')}${more}.`;
+    return [finding('TRASH_STRANGE', message)];
+  },
+};

@@ -1,0 +1,128 @@
+/* The admin app at /app: the page for every path without a dot, and its files. */
+import { randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import type { Express, Request, RequestHandler, Response } from 'express';
+import helmet from 'helmet';
+import { type Answer, refusal } from './answer/answer.js';
+import { readAcceptEncoding } from './answer/representation.js';
+import { requestIdOf } from './request/headers.js';
+import type { RequestLog } from './request-log.js';
+import { respond } from './answer/stream.js';
+import { type BuiltApp, type BuiltFile, NONCE, createBuiltApp } from './admin-app/built-files.js';
+
+/* The security headers of the admin app. */
+
+const self = "'self'";
+const none = "'none'";
+
+/** Styles that the component library writes at run time carry the nonce of the response. */
+const nonce = (_req: unknown, res: ServerResponse): string =>
+  `'nonce-${String((res as ServerResponse & { locals?: Record<string, unknown> }).locals?.['nonce'])}'`;
+
+const directives = {
+  defaultSrc: [none],
+  scriptSrc: [self],
+  styleSrc: [self, nonce],
+  imgSrc: [self],
+  fontSrc: [self],
+  connectSrc: [self],
+  workerSrc: [self],
+  formAction: [self],
+  baseUri: [none],
+  frameAncestors: [none],
+};
+
+const common = {
+  contentSecurityPolicy: { useDefaults: false, directives },
+  referrerPolicy: { policy: 'no-referrer' },
+  // HSTS applies to the whole host, so the operator of the TLS proxy decides about it.
+  strictTransportSecurity: false,
+  xFrameOptions: { action: 'deny' },
+} as const;
+
+const overHttps = helmet(common);
+/** Browsers ignore these headers without https and log a warning. */
+const overHttp = helmet({ ...common, crossOriginOpenerPolicy: false, originAgentCluster: false });
+
+/** Requires `trust proxy`, because it depends on whether the browser used https. */
+const securityHeaders: RequestHandler = (req, res, next) => (req.secure ? overHttps : overHttp)(req, res, next);
+
+const HTML_TYPE = 'text/html; charset=utf-8';
+
+/** The names of these files contain a hash of their content. */
+const FOR_EVER = ['Cache-Control', 'public, max-age=31536000, immutable'] as const;
+
+/** Registers `/app` and its paths, and redirects browsers there from `/`. */
+export function mountAdminApp(app: Express, log: RequestLog): void {
+  const current = createBuiltApp();
+  const handle = (route: string, answerTo: (req: Request, res: Response) => Answer): RequestHandler => {
+    return (req, res, next) => {
+      if (req.method !== 'GET' && req.method !== 'HEAD') return next();
+      const started = performance.now();
+      const requestId = requestIdOf(req);
+      const answer = answerTo(req, res);
+      respond(req, res, requestId, answer);
+      log({ method: req.method, route, status: answer.status, started, requestId, position: undefined, caller: null });
+    };
+  };
+  app.route('/').all((req, res, next) => (wantsPage(req) ? handle('/', () => REDIRECT)(req, res, next) : next()));
+  const answerTo = (req: Request, res: Response): Answer => {
+    const built = current();
+    return built === null ? notBuilt() : appAnswer(built, req, res);
+  };
+  app.route(['/app', '/app/*path']).all(setNonce, securityHeaders, handle('/app', answerTo));
+}
+
+const REDIRECT: Answer = { status: 302, headers: ['Location', '/app', 'Cache-Control', 'no-store'], body: null };
+
+/** Browsers accept HTML explicitly; API clients accept anything or JSON. */
+const wantsPage = (req: Request): boolean => (req.headers.accept ?? '').includes('text/html');
+
+/** The security headers and the page use it. */
+const setNonce: RequestHandler = (_req, res, next) => {
+  res.locals['nonce'] = randomBytes(16).toString('base64');
+  next();
+};
+
+function notBuilt(): Answer {
+  return refusal([
+    {
+      code: 'ROUTE_NOT_FOUND',
+      message: 'The admin app is not built: run `npm run build`, then start the service again.',
+    },
+  ]);
+}
+
+function appAnswer(built: BuiltApp, req: Request, res: Response): Answer {
+  const path = req.path.replace(/^\/app\/?/, '');
+  const [, icon] = /^icons\/\w+\/([\w-]+)\.svg$/.exec(path) ?? [];
+  if (icon !== undefined) return iconAnswer(built.icon(icon));
+  if (!path.startsWith('assets/')) return pageAnswer(built.page, String(res.locals['nonce']));
+  const file = built.file(path);
+  if (file !== undefined) return fileAnswer(file, req);
+  return refusal([{ code: 'ROUTE_NOT_FOUND', message: 'The admin app has no such file: load its page again.' }]);
+}
+
+/** Not cached: each page has its own nonce and names the files of this release. */
+function pageAnswer(page: string, nonce: string): Answer {
+  const body = page.replaceAll(NONCE, nonce);
+  const headers = ['Content-Type', HTML_TYPE, 'Content-Length', String(Buffer.byteLength(body))];
+  return { status: 200, headers: [...headers, 'Cache-Control', 'no-store'], body };
+}
+
+/** An unknown icon name yields an empty response, because an error would appear in the browser's console. */
+function iconAnswer(svg: string | undefined): Answer {
+  if (svg === undefined) return { status: 204, headers: FOR_EVER, body: null };
+  const headers = ['Content-Type', 'image/svg+xml', 'Content-Length', String(Buffer.byteLength(svg))];
+  return { status: 200, headers: [...headers, ...FOR_EVER], body: svg };
+}
+
+function fileAnswer({ type, bytes }: BuiltFile, req: Request): Answer {
+  const accepted = req.headers['accept-encoding'];
+  const coding = accepted === undefined ? null : readAcceptEncoding(accepted).coding;
+  const encoded = coding === null ? null : bytes(coding);
+  const body = encoded ?? bytes(null);
+  const length = ['Content-Length', String(body?.length ?? 0), 'Vary', 'Accept-Encoding'];
+  const content = encoded === null ? [] : ['Content-Encoding', String(coding)];
+  return { status: 200, headers: ['Content-Type', type, ...length, ...content, ...FOR_EVER], body };
+}

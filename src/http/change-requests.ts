@@ -1,0 +1,250 @@
+/* The plan of a change request against the current schema. */
+import { judgedFindings } from '../projector/findings.js';
+import { returningBy } from '../projector/trash/list.js';
+import { withoutPlaces } from '../schema/findings/index.js';
+import { whyNotKept } from '../pipeline/transaction/keep-deleted.js';
+import type { PlanNow } from '../pipeline/change-requests/proposals/plan.js';
+import { policyWarnings } from '../schema/policy.js';
+import type { HttpDeps } from './deps.js';
+import { errorBody, refused, type EdgeProblem, Refused, inManagedSchema } from './errors.js';
+import { lockedTables } from '../projector/online/steps.js';
+import { isDeletion } from '../schema/model/events.js';
+import { shownStatement, type Recording, recorded, withBatch, withLosses, commandOf } from './change/change.js';
+import type { Done, RequestContext } from '../pipeline/types.js';
+import { summaryOf, type Changes } from '../reads/changes.js';
+import { allowedIn } from '../schema/change-requests/fold.js';
+import type { ChangeRequest } from '../schema/change-requests/model.js';
+import { type Answer, jsonAnswer, unwrap } from './answer/answer.js';
+import type { Call } from './route.js';
+import { isUuid } from '../kernel/text.js';
+import { type Problem, invalid } from '../kernel/problem.js';
+import { runYielding } from '../kernel/event-loop.js';
+import type { Asked } from '../pipeline/change-requests/proposals/index.js';
+import { applying } from '../pipeline/prepare/restore.js';
+import { type Comparison, compareSnapshot } from '../schema/compare/compare-snapshot.js';
+import { isEmptyDiff } from '../schema/diff/diff.js';
+import { originsIn } from '../schema/diff/origins.js';
+import { mergeSnapshot } from '../schema/merge/merge-states.js';
+import { describePlace } from '../schema/merge/model.js';
+import type { ChangeUpdate, NewChange } from './change-requests/bodies.js';
+import { createMomentState } from './history.js';
+
+/* Runs an action on a change request and responds with the updated request. */
+
+/** The reason can be in the body as well as in the header. */
+export const withReason = (context: RequestContext, reason: string | null | undefined): RequestContext =>
+  reason == null ? context : { ...context, cause: { ...context.cause, reason } };
+
+interface Answering {
+  /** The unchanged request, if there was nothing to do. */
+  request?: ChangeRequest;
+  /** Further members of the response. */
+  more?: () => object;
+}
+
+/** Runs an action on a request and responds with the updated request. */
+export async function acted(
+  call: Call<unknown>,
+  command: string,
+  how: Omit<Recording, 'render'>,
+  answering: Answering = {},
+): Promise<Answer> {
+  return recorded(call, command, { ...how, render: (done) => answerOf(done, answering) });
+}
+
+/** 201 for an opened request, 202 for a request in preparation or scheduled, otherwise 200. */
+function statusOf({ events }: Done): number {
+  const types = new Set(events.map(({ type }) => type));
+  if (types.has('change.opened')) return 201;
+  return types.has('change.preparing') || types.has('change.scheduled') ? 202 : 200;
+}
+
+function answerOf(done: Done, { request: before, more }: Answering): Answer {
+  const [request = before] = done.changes?.values() ?? [];
+  if (request === undefined) throw new Error('an event about a change request changed none');
+  const { id } = request;
+  const data = { ...summaryOf(request), allowed: allowedIn(request), ...more?.() };
+  const status = statusOf(done);
+  const headers = status === 200 ? [] : ['Location', `/changes/${id}`];
+  const answer = { ...jsonAnswer(status, { data }, headers), position: done.position };
+  return withLosses(withBatch(answer, done), done);
+}
+
+/** In lower case, as PostgreSQL prints UUIDs. The value may be invalid. */
+const changeIdOf = ({ params }: Call<unknown>): string => (params['id'] ?? '').toLowerCase();
+
+/** NOT_FOUND, for the caller to throw. */
+export const noSuchChange = (id: string) => refused('NOT_FOUND', `There is no change request ${JSON.stringify(id)}.`);
+
+/** @throws Refused NOT_FOUND */
+export async function findChange(changes: Pick<Changes, 'find'>, call: Call<unknown>): Promise<ChangeRequest> {
+  const id = changeIdOf(call);
+  const found = isUuid(id) ? await changes.find(id) : undefined;
+  if (found === undefined) throw noSuchChange(id);
+  return found;
+}
+
+/**
+ * Authors may only access their own requests.
+ * @throws Refused NOT_FOUND, FORBIDDEN
+ */
+export async function findOwnChange(changes: Pick<Changes, 'find'>, call: Call<unknown>): Promise<ChangeRequest> {
+  const found = await findChange(changes, call);
+  if (call.caller.role !== 'author' || found.author.id === call.caller.id) return found;
+  throw refused('FORBIDDEN', `The change request ${found.id} is not yours: authors do this with their own.`);
+}
+
+/* Translates the locations of problems from a part of a body to the whole body. */
+
+/** Translates a problem of a change to its location in the body. Problems of a snapshot's diff have no location. */
+export const locatedIn =
+  ({ snapshot }: { snapshot?: unknown }) =>
+  <P extends Pick<Problem, 'path' | 'details'>>(problem: P): P => {
+    const { path, details } = problem;
+    // Acknowledgements are a sibling of the diff in the body.
+    if (path === undefined || path === 'diff' || path === 'policy' || details?.['acknowledged'] !== undefined)
+      return problem;
+    return { ...problem, path: snapshot === undefined ? `diff.${path}` : 'snapshot' };
+  };
+
+/** Prefixes the locations of problems with the member. */
+export const below = <T>(member: string, work: Promise<T>): Promise<T> =>
+  relocated(work, (problem) =>
+    problem.path === undefined || OWN.has(problem.path) ? problem : { ...problem, path: joined(member, problem.path) },
+  );
+
+/** @throws Refused with translated locations */
+export async function relocated<T>(work: Promise<T>, locate: (problem: EdgeProblem) => EdgeProblem): Promise<T> {
+  return work.catch((error: unknown) => {
+    if (!(error instanceof Refused)) throw error;
+    throw new Refused(error.problems.map(locate), error.headers);
+  });
+}
+
+/** Members of the body itself. */
+const OWN: ReadonlySet<string> = new Set(['snapshot', 'base', 'mode', 'force']);
+
+const joined = (member: string, path: string): string =>
+  path === '' ? member : path.startsWith('[') ? `${member}${path}` : `${member}.${path}`;
+
+/* Determines the proposed diff: the one that was sent, or the one computed from a snapshot. */
+
+type Body = Pick<NewChange | ChangeUpdate, 'diff' | 'snapshot' | 'base' | 'mode' | 'force'>;
+
+export type ProposedChange = Pick<Asked, 'name' | 'input' | 'command'>;
+
+/**
+ * Undefined if the body proposes neither.
+ * @throws Refused at its member
+ */
+export function createProposedChange(deps: HttpDeps) {
+  const { store, history, config } = deps;
+  const { release, schema } = config;
+  const momentOf = createMomentState(deps);
+
+  const compared = async (body: Body, call: Call<unknown>): Promise<Comparison> => {
+    const { snapshot, base, mode = 'mirror', force = false } = body;
+    const ours = await store.atHead(call.head);
+    if (!force) await inManagedSchema(snapshot, schema);
+    const how = { mode, force, release };
+    if (base === undefined) return unwrap(await runYielding(compareSnapshot(ours, snapshot, how)));
+    const asked = { base: await momentOf(base, 'base', call), ours, theirs: snapshot, resolutions: [] };
+    const outcome = await relocated(runYielding(mergeSnapshot(asked, how)).then(unwrap), withoutTheirs);
+    if (outcome.kind === 'merged') return outcome;
+    const problems = outcome.conflicts.slice(0, MOST_CONFLICTS).map(({ message, ...details }) => ({
+      code: 'MERGE_CONFLICT' as const,
+      message: `${describePlace(details.place)}: ${message}`,
+      details,
+    }));
+    throw new Refused(problems);
+  };
+
+  return async (body: Body, call: Call<unknown>): Promise<ProposedChange | undefined> => {
+    const diff = await diffOf(body, () => below('snapshot', compared(body, call)));
+    if (diff === undefined) return undefined;
+    const input = { release, body: diff };
+    const read = await below(
+      'diff',
+      inManagedSchema(diff, schema).then(() => commandOf('apply-diff', input)),
+    );
+    return {
+      name: 'apply-diff',
+      input,
+      command: applying(read, await history.inTrash([...originsIn(read.diff).values()])),
+    };
+  };
+}
+
+/** Here the body is the snapshot itself, not an object that has it as `theirs`. */
+const withoutTheirs = ({ path, ...problem }: EdgeProblem): EdgeProblem =>
+  path === undefined ? problem : { ...problem, path: path.replace(/^theirs\.?/, '') };
+
+/** /schema/merge lists all of them. */
+const MOST_CONFLICTS = 100;
+
+async function diffOf(body: Body, compared: () => Promise<Comparison>): Promise<unknown> {
+  if (body.snapshot === undefined) return withoutSnapshot(body);
+  if (body.diff !== undefined) throw new Refused([invalid(['snapshot'], 'propose either a diff or a snapshot')]);
+  const { hash, diff } = await compared();
+  if (isEmptyDiff(diff)) throw new Refused([invalid(['snapshot'], 'this changes nothing: the schema is so already')]);
+  return { hash, diff };
+}
+
+function withoutSnapshot(body: Body): unknown {
+  for (const member of ['base', 'mode', 'force'] as const)
+    if (body[member] !== undefined) throw new Refused([invalid([member], `${member} is about a snapshot`)]);
+  return body.diff;
+}
+
+type Planned = Extract<PlanNow, { kind: 'planned' }>;
+
+/** @param request with the hash of the proposed plan */
+export async function shownPlan(
+  deps: Pick<HttpDeps, 'pool' | 'config'>,
+  plan: PlanNow,
+  request: { plan: string | null; online: boolean },
+): Promise<object> {
+  if (plan.kind === 'conflicts') return { fresh: false, hash: null, ...errorBody(plan.problems), ...NOTHING };
+  const { hash, statements, diff } = plan;
+  return {
+    fresh: hash === request.plan,
+    hash,
+    errors: null,
+    diff,
+    policy: plan.policy,
+    statements: statements.map(shownStatement),
+    tables: await lockedTables(deps.pool, { schema: deps.config.schema, statements }),
+    findings: await findingsOf(deps, plan, request),
+    loses: await lossesOf(deps, plan, request),
+    returns: await returningBy(deps.pool, plan.events),
+  };
+}
+
+const NOTHING = { diff: null, policy: null, statements: [], tables: [], findings: [], loses: [], returns: [] };
+
+async function findingsOf(
+  { pool, config }: Pick<HttpDeps, 'pool' | 'config'>,
+  plan: Planned,
+  { online }: { online: boolean },
+): Promise<object[]> {
+  const keep = plan.purge ? 0 : config.keepDeleted;
+  const { policy: change, ...rest } = plan;
+  const noticed = change === null ? [] : policyWarnings(change.from, plan.events);
+  return withoutPlaces(await judgedFindings(pool, config.schema, { plan: { ...rest, keep, online }, noticed }));
+}
+
+/** The deleted objects, and why the trash would not keep them. */
+async function lossesOf(
+  { pool, config: { schema, keepDeleted, keepCopyRows } }: Pick<HttpDeps, 'pool' | 'config'>,
+  { before: state, events, purge }: Planned,
+  { online }: { online: boolean },
+): Promise<object[]> {
+  if (!events.some(isDeletion)) return [];
+  const keep = { deleted: keepDeleted, copyRows: keepCopyRows };
+  const lost = await whyNotKept(pool, { state, events, schema, keep, online, purge });
+  return events.flatMap((event, index) => {
+    if (!isDeletion(event)) return [];
+    const why = lost.get(index) ?? null;
+    return [{ collection: event.collection, field: event.field, kept: why === null, why_not: why }];
+  });
+}

@@ -1,0 +1,141 @@
+import type { z } from 'zod';
+import { type NamingFunction, functionWarnings, functionsNaming } from '../../projector/catalog/table-facts.js';
+import { runYielding } from '../../kernel/event-loop.js';
+import { collectionsChanged } from '../../schema/fold/event-schemas.js';
+import type { CommandOf, InputOf, OperationName } from '../../schema/operations/index.js';
+import type { RenameCollection, RenameField } from '../../schema/operations/rename.js';
+import { findingOf } from '../../schema/findings/index.js';
+import type { State } from '../../schema/model/state.js';
+import { renamesBetween } from '../../schema/transition/renames.js';
+import { stillUsed } from '../../schema/transition/still-used.js';
+import type { Done } from '../../pipeline/types.js';
+import type { Warning } from '../../kernel/warning.js';
+import { type Answer, jsonBytesAnswer, noContent, jsonTextsAnswer } from '../answer/answer.js';
+import { type ChangeDeps, change, commandOf, isRehearsal, asks } from './change.js';
+import { type BodySpec, type Call, type Documentation, route, type Route, unparsed, type Method } from '../route.js';
+import type { Texts } from '../../kernel/bytes.js';
+import { inManagedSchema } from '../errors.js';
+
+/* Routes that change the schema with one operation: they read its input, run it and render the result. */
+
+interface Change<N extends OperationName, Query> {
+  name: N;
+  /** Reads the operation's input from path, query and body. */
+  input(call: Call<Query>): InputOf<N>;
+  /** The JSON under `data`; if absent, the response is 204. */
+  shows?(state: State, command: CommandOf<N>, call: Call<Query>): Texts;
+}
+
+/** A change whose operation is not statically known. Its name and shapes belong together. */
+interface AnyChange<Query> extends Change<OperationName, Query> {}
+
+/** TypeScript cannot relate a name that is not statically known. */
+export const changeOf = <N extends OperationName, Query>(change: Change<N, Query>): AnyChange<Query> =>
+  change as unknown as AnyChange<Query>;
+
+interface Described<Query> extends Omit<Documentation, 'changes'> {
+  method: Exclude<Method, 'get'>;
+  path: string;
+  query: z.ZodType<Query>;
+  /** The operation parses it. */
+  body?: BodySpec<unknown>;
+}
+
+interface ChangeRoute<N extends OperationName, Query> extends Described<Query>, Change<N, Query> {}
+
+/** A route for administrators. */
+export function changeRoute<N extends OperationName, Query>(
+  deps: ChangeDeps,
+  { name, input, shows, ...spec }: ChangeRoute<N, Query>,
+): Route {
+  return severalChangesRoute(deps, { ...spec, choose: () => changeOf({ name, input, ...(shows && { shows }) }) });
+}
+
+interface SeveralChangesRoute<Query> extends Described<Query> {
+  /** Selects the operation from the body. */
+  choose(call: Call<Query>): AnyChange<Query>;
+}
+
+/** For routes whose body determines the operation. */
+export function severalChangesRoute<Query>(
+  deps: ChangeDeps,
+  { choose, body, ...spec }: SeveralChangesRoute<Query>,
+): Route {
+  const { config } = deps;
+  return route({
+    ...spec,
+    access: 'admin',
+    changes: true,
+    ...(body && { body: unparsed(body) }),
+    async handle(given) {
+      const call = { ...given, body: await inManagedSchema(given.body, config.schema) };
+      const { name, input, shows } = choose(call);
+      const wanted = input(call);
+      const command = await commandOf(name, wanted);
+      const render = ({ state, position }: { state: State; position: number }) =>
+        shows === undefined ? noContent(position) : dataAnswer(shows(state, command, call), position);
+      return change(deps, call, { name, command, render, online: asks(call, 'online') ? wanted : undefined });
+    },
+  });
+}
+
+async function dataAnswer(texts: Texts, position: number): Promise<Answer> {
+  return { ...(await jsonTextsAnswer(inData(texts))), position };
+}
+
+function* inData(texts: Texts): Generator<string, void, void> {
+  yield '{"data":';
+  yield* texts;
+  yield '}';
+}
+
+type Name = 'rename-collection' | 'rename-field';
+
+interface RenameRoute<N extends Name, Query> extends Omit<Documentation, 'changes'> {
+  path: string;
+  query: z.ZodType<Query>;
+  body: BodySpec<unknown>;
+  name: N;
+  input(call: Call<Query>): InputOf<N>;
+  /** The renamed object as JSON. */
+  shows(state: State, command: CommandOf<N>, call: Call<Query>): string;
+}
+
+/** For admins. `warnings` is absent if nothing refers to the old name. */
+export function renameRoute<N extends Name, Query>(
+  deps: ChangeDeps,
+  { name, input, shows, body, ...spec }: RenameRoute<N, Query>,
+): Route {
+  return route({
+    ...spec,
+    method: 'post',
+    access: 'admin',
+    changes: true,
+    body: unparsed(body),
+    async handle(call) {
+      const command = await commandOf(name, input(call));
+      let functions: NamingFunction[] = [];
+      const looked = async (client: Parameters<typeof functionsNaming>[0]): Promise<CommandOf<N>> => {
+        functions = await functionsNaming(client, [oldName(command as RenameCollection | RenameField)]);
+        return command;
+      };
+      const render = async (done: Done): Promise<Answer> => {
+        const inFunctions = done.events.length === 0 ? [] : functionWarnings(functions);
+        const warnings = [...(await mentions(done)), ...inFunctions].map(findingOf);
+        const told = warnings.length === 0 ? '' : `,"warnings":${JSON.stringify(warnings)}`;
+        const body = Buffer.from(`{"data":${shows(done.state, command, call)}${told}}`);
+        return { ...jsonBytesAnswer(200, body), position: done.position };
+      };
+      // The plan looks for mentions by itself.
+      return change(deps, call, { name, command: isRehearsal(call) ? command : looked, render });
+    },
+  });
+}
+
+const oldName = (command: RenameCollection | RenameField): string =>
+  'field' in command ? command.field : command.collection;
+
+async function mentions({ before, state, events }: Done): Promise<Warning[]> {
+  const renames = await runYielding(renamesBetween(before, state, collectionsChanged(events)));
+  return runYielding(stillUsed(state, renames));
+}

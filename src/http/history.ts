@@ -1,0 +1,142 @@
+/* The state at a point in time that a body names. */
+import { z } from 'zod';
+import { invalid } from '../kernel/problem.js';
+import { readMoment, type Moment } from '../reads/history/time-travel.js';
+import type { State } from '../schema/model/state.js';
+import type { HttpDeps } from './deps.js';
+import { Refused, refused } from './errors.js';
+import { cursor, requireInLog, type Cursor, moment } from './request/history-query.js';
+import type { Call } from './route.js';
+import { EVENT_TYPES, type EventFilter } from '../reads/history/filter.js';
+import type { Point } from '../log/fold.js';
+import { FutureMomentError } from '../reads/history/index.js';
+import { UnreadableEventError } from '../schema/fold/upcasting.js';
+
+/* Converts query parameters of /history to an event filter. */
+
+/** `log`, or with an id: `log:42`. */
+export const subject = z
+  .string()
+  .regex(/^[^:]+(?::|$)/, { error: 'must be a kind of subject (log), or one with its id (log:42).' })
+  .optional();
+
+export const filters = {
+  collection: z.string().optional(),
+  actor: z.string().optional(),
+  command: z.string().optional(),
+  subject,
+  since: moment.optional(),
+  until: moment.optional(),
+};
+
+export type Order = 'asc' | 'desc';
+
+export const order = z.enum(['asc', 'desc'], { error: 'must be asc or desc.' });
+export const type = z.enum(EVENT_TYPES, { error: `must be one of ${EVENT_TYPES.join(', ')}.` }).optional();
+
+/** Some filters are used by only some routes. */
+interface Filters {
+  collection?: string | undefined;
+  actor?: string | undefined;
+  command?: string | undefined;
+  subject?: string | undefined;
+  since?: z.output<typeof moment> | undefined;
+  until?: z.output<typeof moment> | undefined;
+  field?: string | undefined;
+  type?: EventFilter['type'];
+  batch?: string | undefined;
+}
+
+/** The filter for events after the end of the last page. */
+export const beyond = (filter: EventFilter, order: Order, place: number | undefined): EventFilter =>
+  order === 'asc'
+    ? { ...filter, after: Math.max(place ?? 0, filter.after ?? 0) }
+    : { ...filter, before: lower(place, filter.before) };
+
+/**
+ * Undefined if no cursor was given.
+ * @throws Refused if the log does not contain that event
+ */
+export async function positionOf(place: Cursor | undefined, history: HttpDeps['history']): Promise<number | undefined> {
+  if (place !== undefined) await requireInLog(place, history);
+  return place?.position;
+}
+
+const lower = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
+
+/** Times become positions, because times never decrease along the log. */
+export async function filterOf(history: HttpDeps['history'], query: Filters): Promise<EventFilter> {
+  const { since, until, subject, ...filter } = query;
+  const after = since && (await boundOf(history, since, 'since'));
+  const last = until && (await boundOf(history, until, 'until'));
+  return {
+    ...filter,
+    ...subjectFilter(subject),
+    ...(after !== undefined && { after }),
+    ...(last !== undefined && { before: last + 1, namesAt: last }),
+  };
+}
+
+/** An id may contain colons, but a kind cannot. */
+export function subjectFilter(given: string | undefined): Pick<EventFilter, 'subjectKind' | 'subjectId'> {
+  if (!given?.includes(':')) return { subjectKind: given };
+  const colon = given.indexOf(':');
+  return { subjectKind: given.slice(0, colon), subjectId: given.slice(colon + 1) };
+}
+
+/** The position after which `since` begins, or at which `until` ends. */
+async function boundOf(
+  history: HttpDeps['history'],
+  given: z.output<typeof moment>,
+  which: 'since' | 'until',
+): Promise<number | undefined> {
+  if (given.kind === 'now') return which === 'since' ? Number.MAX_SAFE_INTEGER : undefined;
+  if (given.kind === 'position') return which === 'since' ? given.position - 1 : given.position;
+  // Both bounds include the events at exactly that time.
+  return history.positionBefore(which === 'since' ? given.time : new Date(given.time.getTime() + 1));
+}
+
+/* The state at a point in time that a request names. */
+
+/** @param parameter the name of the query parameter or the location in the body, for errors */
+export type PointAt = (given: Moment, parameter: string, call: Call<unknown>) => Promise<Point>;
+
+/** @param wrong the code for a point in the future */
+export function createPointAt(
+  { history, store }: Pick<HttpDeps, 'history' | 'store'>,
+  wrong: 'INVALID_QUERY' | 'INVALID_PAYLOAD' = 'INVALID_QUERY',
+): PointAt {
+  return async (given, parameter, { head }) => {
+    // The available state is at least as recent as the log was when the request arrived.
+    await store.atHead(head).catch((error: unknown) => {
+      // States before the unreadable event can still be shown.
+      if (!(error instanceof UnreadableEventError)) throw error;
+    });
+    const position = await history.resolve(given, head).catch((error: unknown) => {
+      if (error instanceof FutureMomentError) throw refused(wrong, `${error.message}.`, { path: parameter });
+      throw error;
+    });
+    if (position !== null) return history.at(position);
+    throw refused('NOT_FOUND', `There is no such position: the log ends at ${head}.`, { path: parameter });
+  };
+}
+
+const MOMENT = 'must be a position (42, or 42-3f9a… with the hash of its event), a time with its zone, a day, or now';
+
+/**
+ * Checks the hash of the log if the body contains one.
+ * @throws Refused at `member`
+ */
+export function createMomentState(deps: Pick<HttpDeps, 'history' | 'store'>) {
+  const pointAt = createPointAt(deps, 'INVALID_PAYLOAD');
+  return async (given: unknown, member: string, call: Call<unknown>): Promise<State> => {
+    const text = Number.isSafeInteger(given) ? String(given) : given;
+    if (typeof text !== 'string') throw new Refused([invalid([member], MOMENT)]);
+    const place = cursor.safeParse(text);
+    const moment = place.success ? ({ kind: 'position', position: place.data.position } as const) : readMoment(text);
+    if (moment === null) throw new Refused([invalid([member], MOMENT)]);
+    if (place.success) await requireInLog(place.data, deps.history);
+    return (await pointAt(moment, member, call)).state;
+  };
+}

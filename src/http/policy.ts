@@ -1,0 +1,218 @@
+/* Evaluates a policy for a change, without running anything or taking a lock. */
+import { z } from 'zod';
+import { runYielding } from '../kernel/event-loop.js';
+import { isObject } from '../kernel/json.js';
+import { invalid, unknownMembers, type Path } from '../kernel/problem.js';
+import { stepsTo } from '../kernel/resumable.js';
+import { readPolicy } from '../log/read.js';
+import { planBatch } from '../projector/ddl/plan.js';
+import { findingsByPolicy } from '../projector/findings.js';
+import { compareSnapshot } from '../schema/compare/compare-snapshot.js';
+import { originsIn } from '../schema/diff/origins.js';
+import { type Finding, withoutPlaces, RULES, ruleOf } from '../schema/findings/index.js';
+import type { State } from '../schema/model/state.js';
+import { operations } from '../schema/operations/index.js';
+import {
+  type Acknowledgement,
+  type Judged,
+  type Policy,
+  byAction,
+  isStopping,
+  keyOf,
+  ACTIONS,
+  type Action,
+  DEFAULT_POLICY,
+  POLICY_CHANGES,
+  isOfPolicy,
+} from '../schema/policy.js';
+import { acknowledgedBy, takeAcknowledged, commandOf } from './change/change.js';
+import { unwrap } from './answer/answer.js';
+import type { HttpDeps } from './deps.js';
+import { Refused, inManagedSchema } from './errors.js';
+import { below, locatedIn, relocated } from './change-requests.js';
+import type { Call } from './route.js';
+import { placeText } from '../schema/model/place.js';
+import { readShape } from './body/shape.js';
+
+const SHOWN_ONLY = 'is only noticed where a document is read: off, note or warn';
+
+const LONGEST_PATTERN = 255;
+const MOST_PATTERNS = 200;
+const MOST_APPROVALS = 100;
+
+const action = z.enum(ACTIONS, { error: `must be one of ${ACTIONS.join(', ')}.` });
+
+/** Checked one by one, so that an error names the location. */
+const findings = z
+  .record(z.string(), action)
+  .superRefine((actions, context) => {
+    for (const [code, each] of Object.entries(actions)) {
+      const problem = problemOf(code, each);
+      if (problem !== undefined) context.addIssue({ code: 'custom', path: [code], message: problem });
+    }
+  })
+  .describe(
+    `By code of a finding: ${RULES.filter(({ code, shownOnly }) => shownOnly !== true && !isOfPolicy(code)).length} of them can be more than shown`,
+  );
+
+function problemOf(code: string, each: Action): string | undefined {
+  const rule = ruleOf(code);
+  if (rule === undefined) return 'is not the code of a finding; docs/findings.md has all of them';
+  if (isOfPolicy(code)) return 'is about the policy itself: set policy_changes instead';
+  return rule.shownOnly === true && isStopping(each) ? SHOWN_ONLY : undefined;
+}
+
+const members = {
+  findings,
+  collections: z
+    .array(
+      z.strictObject({
+        pattern: z
+          .string()
+          .min(1)
+          .max(LONGEST_PATTERN)
+          .describe('Of names: `*` stands for any characters, all others for themselves'),
+        findings,
+      }),
+    )
+    .max(MOST_PATTERNS)
+    .describe('The first whose pattern fits and which has the code goes before `findings`'),
+  online_above_rows: z
+    .int()
+    .nonnegative()
+    .nullable()
+    .describe('What can be made online is, where its table has more rows; null: as one likes'),
+  approvals: z
+    .int()
+    .min(1)
+    .max(MOST_APPROVALS)
+    .describe('How many people approve a change request before it is applied'),
+  author_may_approve: z.boolean().describe('Whether its author is one of them'),
+  policy_changes: z
+    .enum(POLICY_CHANGES, { error: `must be one of ${POLICY_CHANGES.join(', ')}.` })
+    .describe(
+      'What a change of the policy needs: nothing; an acknowledgement (LOOSENS_POLICY) where it loosens the policy; an approved change request',
+    ),
+};
+
+/** A complete policy, as returned. */
+export const policy = z.strictObject(members).meta({ id: 'Policy' });
+
+/** A policy as it is set. Missing members get their defaults. */
+export const policyBody = z
+  .strictObject({
+    findings: members.findings.default({}),
+    collections: members.collections.default([]),
+    online_above_rows: members.online_above_rows.default(DEFAULT_POLICY.online_above_rows),
+    approvals: members.approvals.default(DEFAULT_POLICY.approvals),
+    author_may_approve: members.author_may_approve.default(DEFAULT_POLICY.author_may_approve),
+    policy_changes: members.policy_changes.default(DEFAULT_POLICY.policy_changes),
+  })
+  .meta({ id: 'PolicySettings' });
+
+/**
+ * Reads the policy from a member of a body, or from the body itself.
+ * @throws Refused
+ */
+export function readPolicyBody(body: unknown, member?: string): Policy {
+  const at = member === undefined ? [] : [member];
+  const hidden = hiddenMembers(body, at);
+  if (hidden.length > 0) throw new Refused(hidden.map((path) => invalid(path, 'is not the code of a finding')));
+  return member === undefined
+    ? readShape(policyBody, body)
+    : (readShape(z.object({ [member]: policyBody }), { [member]: body })[member] as Policy);
+}
+
+/** zod silently drops a member of this name. */
+const HIDDEN = '__proto__';
+
+function hiddenMembers(body: unknown, at: Path): Path[] {
+  if (!isObject(body)) return [];
+  const { findings, collections } = body;
+  const rules: unknown[] = Array.isArray(collections) ? collections : [];
+  return [
+    ...(isObject(findings) && Object.hasOwn(findings, HIDDEN) ? [[...at, 'findings', HIDDEN]] : []),
+    ...rules.flatMap((rule, index) => hiddenMembers(rule, [...at, 'collections', index])),
+  ];
+}
+
+/** Ascending severity: the result is the strictest action that is not acknowledged. */
+export const OUTCOMES = ['allowed', 'acknowledge', 'approve', 'refuse'] as const;
+
+interface PolicyTest {
+  outcome: (typeof OUTCOMES)[number];
+  /** The number of required approvals; null if none is required. */
+  approvals: number | null;
+  findings: Omit<Judged<Finding>, 'event' | 'statement'>[];
+}
+
+type TestCall = Call<{ online: boolean; force: boolean; mode: 'mirror' | 'merge' }>;
+
+const MEMBERS = new Set(['diff', 'snapshot', 'policy']);
+
+/** The returned function throws Refused for an unreadable body and for a change that the schema rejects. */
+export function createPolicyTest(deps: Pick<HttpDeps, 'pool' | 'store' | 'history' | 'config'>) {
+  const { pool, store, history, config } = deps;
+  const { release, schema, keepDeleted } = config;
+
+  /** The entries of the diff, or of the snapshot's changes. */
+  async function diffOf(body: Record<string, unknown>, state: State, { query }: TestCall): Promise<unknown> {
+    const { diff, snapshot } = body;
+    if ((diff === undefined) === (snapshot === undefined))
+      throw new Refused([
+        invalid([], 'the body has either diff (with its hash, as /schema/diff answers it) or snapshot'),
+      ]);
+    if (diff !== undefined) return diff;
+    const compared = async () => {
+      if (!query.force) await inManagedSchema(snapshot, schema);
+      return unwrap(await runYielding(compareSnapshot(state, snapshot, { ...query, release })));
+    };
+    const { hash, diff: entries } = await below('snapshot', compared());
+    return { hash, diff: entries };
+  }
+
+  async function eventsOf(diff: unknown, state: State) {
+    const command = await commandOf('apply-diff', { release, body: diff });
+    const kept = await history.inTrash([...originsIn(command.diff).values()]);
+    const decided = operations['apply-diff'].decide(state, { ...command, kept });
+    return unwrap(await runYielding(stepsTo(decided)));
+  }
+
+  return async (asked: TestCall): Promise<PolicyTest> => {
+    const call = takeAcknowledged(asked);
+    const body = bodyOf(call.body);
+    const { policy: given } = body;
+    const policy: Policy = given === undefined ? (await readPolicy(pool)).policy : readPolicyBody(given, 'policy');
+    const state = await store.atHead(call.head);
+    const diff = await diffOf(body, state, call);
+    const events = await relocated(eventsOf(diff, state), locatedIn(body));
+    const { statements, after } = await runYielding(planBatch(state, events, schema));
+    const apart = new Set((acknowledgedBy(call)?.findings ?? []).map(keyOf));
+    const { online } = call.query;
+    const plan = { before: state, after, events, statements, keep: keepDeleted, online, apart };
+    const findings = await findingsByPolicy(pool, schema, { plan, policy, noticed: [] });
+    return { ...outcomeOf(policy, findings, apart), findings: withoutPlaces(findings) };
+  };
+}
+
+function bodyOf(body: unknown): Record<string, unknown> {
+  if (!isObject(body)) throw new Refused([invalid([], 'the body is an object with diff or snapshot')]);
+  const problems = unknownMembers(body, MEMBERS, []);
+  if (problems.length > 0) throw new Refused(problems);
+  return body;
+}
+
+function outcomeOf(
+  { approvals }: Policy,
+  findings: readonly Judged<Finding>[],
+  acknowledged: ReadonlySet<string>,
+): Pick<PolicyTest, 'outcome' | 'approvals'> {
+  const isKnown = (finding: Judged<Finding>): boolean => acknowledged.has(keyOf(acknowledgementOf(finding)));
+  const [strictest] = findings
+    .filter((each) => isStopping(each.action) && !(each.action === 'acknowledge' && isKnown(each)))
+    .sort(byAction);
+  const outcome = (strictest?.action ?? 'allowed') as PolicyTest['outcome'];
+  return { outcome, approvals: findings.some(({ action }) => action === 'approve') ? approvals : null };
+}
+
+const acknowledgementOf = (finding: Finding): Acknowledgement => ({ code: finding.code, place: placeText(finding) });

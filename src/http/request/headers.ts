@@ -1,0 +1,166 @@
+/* CORS headers: which origins may call the API, and which headers they may send and read. */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import { isUtf8 } from 'node:buffer';
+import cors from 'cors';
+import type { RequestHandler, Request } from 'express';
+import type { Acknowledgement } from '../../schema/policy.js';
+import { refused } from '../errors.js';
+import { type Cursor, cursor } from './history-query.js';
+import { NO_PLACE, samePlace } from '../../schema/model/place.js';
+
+/* Request headers that the service uses. Malformed ones are rejected, never ignored. */
+
+const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/;
+const ENTITY_TAG = /^(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*)"$/;
+const AT_LEAST = 'x-log-position-at-least';
+const MAX_REASON = 1000;
+const MAX_USER_AGENT = 512;
+
+/** The caller's X-Request-Id if it is safe for logs and headers; otherwise a new UUID. */
+export function requestIdOf(req: IncomingMessage): string {
+  const given = req.headers['x-request-id'];
+  return typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : randomUUID();
+}
+
+/** Null without an Authorization header, undefined if the header is not a bearer token. */
+export function bearerToken(req: IncomingMessage): string | null | undefined {
+  const header = req.headers.authorization;
+  if (header === undefined) return null;
+  return /^bearer +([\x21-\x7e]+)$/i.exec(header)?.[1];
+}
+
+/** X-Reason: the reason for a change, stored with its events. */
+export function reasonOf(req: IncomingMessage): string | null {
+  const text = headerText(req, 'x-reason');
+  if (text === undefined) return null;
+  if (Array.from(text).length > MAX_REASON) {
+    throw refused('INVALID_PAYLOAD', `X-Reason holds at most ${MAX_REASON} characters.`, { path: 'X-Reason' });
+  }
+  return text === '' ? null : text;
+}
+
+/** X-Log-Position-At-Least: the minimum position of the response, optionally with the hash of its event. */
+export function atLeastOf(req: IncomingMessage): Cursor | undefined {
+  const given = req.headers[AT_LEAST];
+  if (given === undefined) return undefined;
+  const read = cursor.safeParse(given);
+  if (read.success) return read.data;
+  throw refused('INVALID_PAYLOAD', `X-Log-Position-At-Least ${read.error.issues[0]?.message}`, {
+    path: 'X-Log-Position-At-Least',
+  });
+}
+
+/**
+ * Null if absent.
+ * @throws Refused INVALID_PAYLOAD
+ */
+export function idempotencyKeyOf(req: IncomingMessage): string | null {
+  const key = req.headers['idempotency-key'];
+  if (key === undefined) return null;
+  if (typeof key === 'string' && IDEMPOTENCY_KEY.test(key)) return key;
+  throw refused('INVALID_PAYLOAD', 'Idempotency-Key must be 1 to 255 printable ASCII characters.', {
+    path: 'Idempotency-Key',
+  });
+}
+
+/**
+ * If-Match: the required schema hash. Undefined if absent or `*`, because there is always a schema. A weak tag never
+ * matches (RFC 9110, 13.1.1).
+ */
+export function ifMatchOf(req: IncomingMessage): string | undefined {
+  const header = req.headers['if-match']?.trim();
+  if (header === undefined || header === '*') return undefined;
+  const tag = ENTITY_TAG.exec(header)?.[1];
+  if (tag === undefined) {
+    throw refused('INVALID_PAYLOAD', 'If-Match must be one entity tag in double quotes, or *.', { path: 'If-Match' });
+  }
+  return header.startsWith('W/') ? `W/${tag}` : tag;
+}
+
+/** X-Acknowledge: acknowledged findings such as `LOSES_DATA:articles.title`, separated by commas. */
+export function acknowledgeOf(req: IncomingMessage): Acknowledgement[] | undefined {
+  const text = headerText(req, 'x-acknowledge');
+  if (text === undefined || text.trim() === '') return undefined;
+  return text.split(',').map((part) => {
+    const [, code, given = ''] = /^\s*([A-Z_]+):(.*?)\s*$/s.exec(part) ?? [];
+    const place = samePlace(given);
+    if (code !== undefined && place !== undefined) return { code, place };
+    const message = `X-Acknowledge is a list of CODE:place separated by commas; ${NO_PLACE}.`;
+    throw refused('INVALID_PAYLOAD', message, { path: 'X-Acknowledge' });
+  });
+}
+
+/** Truncated to `MAX_USER_AGENT` code points; null if empty or absent. Never rejected. */
+export function userAgentOf(req: IncomingMessage): string | null {
+  const text = headerText(req, 'user-agent') ?? '';
+  // Truncates by code points, because PostgreSQL rejects half a surrogate pair.
+  return Array.from(text).slice(0, MAX_USER_AGENT).join('') || null;
+}
+
+const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?=$|-)/;
+
+/**
+ * The trace of the request (W3C Trace Context), as far as this version of the standard defines it. The standard
+ * requires ignoring invalid values.
+ */
+export function traceparentOf(req: IncomingMessage): string | undefined {
+  const given = String(req.headers['traceparent']);
+  const [valid, version] = TRACEPARENT.exec(given) ?? [];
+  // Only later versions may have further parts.
+  return version === '00' && valid !== given ? undefined : valid;
+}
+
+/**
+ * The client address: from the proxies in TRUST_PROXY, otherwise from the socket. Removes the IPv6 prefix of IPv4
+ * addresses and the port that some proxies add. Invalid addresses are ignored.
+ */
+export function addressOf(req: Pick<Request, 'ip' | 'socket'>): string | null {
+  const said = bare(req.ip);
+  return said !== null && isIP(said) !== 0 ? said : bare(req.socket.remoteAddress);
+}
+
+function bare(address: string | undefined): string | null {
+  return (
+    address
+      ?.replace(/^\[(.*)\](?::\d+)?$/, '$1')
+      .replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')
+      .replace(/^::ffff:/i, '') ?? null
+  );
+}
+
+/** Node decodes headers as latin1, but nearly all clients send UTF-8. */
+function headerText(req: IncomingMessage, name: string): string | undefined {
+  const value = req.headers[name];
+  if (value === undefined) return undefined;
+  const bytes = Buffer.from(String(value), 'latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : bytes.toString('latin1');
+}
+
+/** Our response headers, beyond those that every script may read. */
+const EXPOSED = [
+  'ETag',
+  'Location',
+  'Retry-After',
+  'X-Batch-Id',
+  'X-Log-Lag',
+  'X-Log-Position',
+  'X-Request-Id',
+  'X-Warnings',
+];
+
+/** Seconds that a browser may cache a preflight response. */
+const MAX_AGE = 600;
+
+/** Answers preflights and sets the headers for `origins`. Other origins get no CORS headers. */
+export function crossOrigin(origins: readonly string[]): RequestHandler {
+  return cors({
+    origin: [...origins],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    exposedHeaders: EXPOSED,
+    credentials: true,
+    maxAge: MAX_AGE,
+  });
+}

@@ -1,0 +1,174 @@
+/* Verifies an exported log line by line without a database or Node.js. A browser runs the same code. */
+import type { Readable } from 'node:stream';
+import { z } from 'zod';
+import type { Sha256 } from '../kernel/sha256.js';
+import { documentsOf } from '../schema/change-requests/documents-of.js';
+import { chainWith } from './event-hash.js';
+import { type Document, documentFault, missing, readDocumentLine } from './document-lines.js';
+import type { LogHead } from './head.js';
+import type { EventRecord } from './read.js';
+
+/* Splits a stream into lines. */
+
+/**
+ * Yields lines without their line feeds. Only line feeds end a line: node:readline also breaks at U+2028, which JSON
+ * text may contain. Text after the last line feed is a line if it is not empty. Invalid UTF-8 becomes U+FFFD.
+ */
+export async function* readLines(
+  stream: Readable | AsyncIterable<Uint8Array>,
+): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  let rest = '';
+  for await (const chunk of stream as AsyncIterable<Uint8Array>) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  rest += decoder.decode();
+  if (rest !== '') yield rest;
+}
+
+/* The schema of an event in an exported log. */
+
+const text = z.string();
+const optional = z.string().nullable();
+
+export const RECORD = z.strictObject({
+  position: z.int().positive(),
+  id: z.uuid(),
+  batch: z.uuid(),
+  type: text,
+  version: z.int().positive(),
+  collection: optional,
+  field: optional,
+  data: z.record(z.string(), z.unknown()),
+  actor: z.strictObject({ id: text, name: text }),
+  command: text,
+  reason: optional,
+  request_id: optional,
+  ip: optional,
+  user_agent: optional,
+  context: z.record(z.string(), z.unknown()).optional(),
+  subject: z.strictObject({ kind: text, id: text }).optional(),
+  occurred_at: z.iso.datetime(),
+  previous_hash: text,
+  hash: text,
+});
+
+export interface ExportedLog {
+  ok: boolean;
+  /** The last event that was verified. */
+  head: LogHead;
+  /** The first event that failed verification. */
+  broken?: Fault;
+}
+
+/**
+ * Lines must be in the order of the file. After the first fault, later lines are read only to name the fault.
+ * @param onEvent called with each verified event
+ */
+export async function checkExportedLog(
+  lines: AsyncIterable<string>,
+  sha256: Sha256,
+  onEvent: (event: EventRecord) => void = () => undefined,
+): Promise<ExportedLog> {
+  const chain = chainWith(sha256);
+  const add = (event: EventRecord): string | null => {
+    const reason = chain.add(event);
+    if (reason !== null) return reason;
+    awaited.after(event);
+    onEvent(event);
+    return null;
+  };
+  const awaited = awaitedDocuments(sha256);
+  let fault: Fault | undefined;
+  let line = 0;
+  for await (const text of lines) {
+    line += 1;
+    const document = readDocumentLine(text);
+    if (document !== null) {
+      awaited.found(document);
+      continue;
+    }
+    const expected = chain.head().position + 1;
+    if (fault === undefined) {
+      fault = faultOf(text, { line, expected, add });
+      // After a gap, a later line may still contain the event.
+      if (fault !== undefined && fault.reason !== MISSING) break;
+    } else if (positionOf(text) === expected) {
+      fault = { position: expected, reason: `it stands in the wrong place: in line ${line}, after later events` };
+      break;
+    }
+  }
+  const head = chain.head();
+  fault ??= awaited.fault();
+  if (fault === undefined) return { ok: true, head };
+  return { ok: false, head, broken: fault };
+}
+
+/** Documents that events name. Each must follow its event in a line of its own. */
+function awaitedDocuments(sha256: Sha256) {
+  const awaited = new Map<string, number>();
+  let damaged: Fault | undefined;
+  return {
+    after: (event: EventRecord): void => {
+      for (const hash of documentsOf(event)) if (!awaited.has(hash)) awaited.set(hash, event.position);
+    },
+    found: (document: Document): void => {
+      const reason = documentFault(document, { hash: document.hash, sha256 });
+      const position = awaited.get(document.hash);
+      if (reason !== null && position !== undefined) damaged ??= { position, reason };
+      awaited.delete(document.hash);
+    },
+    fault: (): Fault | undefined => {
+      const [first] = awaited;
+      if (damaged !== undefined || first === undefined) return damaged;
+      const [hash, position] = first;
+      return { position, reason: missing(hash) };
+    },
+  };
+}
+
+const MISSING = 'it is missing';
+
+interface Fault {
+  position: number;
+  reason: string;
+}
+
+interface Place {
+  /** From 1. */
+  line: number;
+  /** The position that is expected here. */
+  expected: number;
+  add: (event: EventRecord) => string | null;
+}
+
+function faultOf(text: string, { line, expected, add }: Place): Fault | undefined {
+  const event = readLine(text);
+  if (event === null) {
+    const reason = `line ${line} is not an event as the service writes it: it was changed or cut off`;
+    return { position: expected, reason };
+  }
+  const { position } = event;
+  if (position > expected) return { position: expected, reason: MISSING };
+  if (position < expected) return { position, reason: `it is there again in line ${line}` };
+  const reason = add(event);
+  return reason === null ? undefined : { position, reason };
+}
+
+/** The service writes events in exactly one form. A line with the same meaning but other bytes was changed too. */
+function readLine(text: string): EventRecord | null {
+  try {
+    const value = JSON.parse(text) as unknown;
+    return JSON.stringify(value) === text && RECORD.safeParse(value).success ? (value as EventRecord) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the position in a line, if it can be parsed. */
+export function positionOf(text: string): number | undefined {
+  const found = /^\{"position":(\d{1,15}),/.exec(text)?.[1];
+  return found === undefined ? undefined : Number(found);
+}

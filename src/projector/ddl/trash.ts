@@ -1,0 +1,430 @@
+import {
+  type LogEvent,
+  type RestoredField,
+  type KeptTable,
+  type RestoredCollection,
+  newEvent,
+} from '../../schema/model/events.js';
+import { qualified, sql, trash, block, literal, type Sql, ident, join, asOwner } from './sql.js';
+import {
+  type Statement,
+  dropping,
+  tableObject,
+  type Change,
+  type Step,
+  step,
+  type CopiedColumn,
+  partOf,
+} from './step.js';
+import {
+  type ColumnField,
+  type CollectionNode,
+  primaryKeyOf,
+  hasColumn,
+  type State,
+  extrasOf,
+  initialState,
+} from '../../schema/model/state.js';
+import { columnAddition, dropColumn, alterColumn } from './alter-column.js';
+import { label, rowEntries, tableOf, countFromRows } from './parts.js';
+import { defaultExpression } from './column.js';
+import { attachPartition } from './extras.js';
+import { createNeeds } from './needs.js';
+import { planCollectionRenamed } from './rename.js';
+import { MENTIONS_NEXTVAL } from '../../schema/model/extras.js';
+
+/* Each deletion keeps its objects in a schema of its own, named after the position of its event. */
+
+/** The schema of a position. Only its owner may use it, whatever the default privileges are. */
+function createTrashSchema({ event }: Change, position: number): Step[] {
+  const schema = trash(position);
+  const body = sql`DECLARE g text; BEGIN
+    IF EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE oid = ${literal(schema)}::regnamespace::oid AND nspacl IS NULL)
+    THEN RETURN; END IF;
+    FOR g IN SELECT DISTINCT CASE WHEN a.grantee = 0::oid THEN 'PUBLIC' ELSE a.grantee::regrole::text END
+        FROM pg_catalog.pg_namespace n, pg_catalog.aclexplode(n.nspacl) a
+       WHERE n.oid = ${literal(schema)}::regnamespace::oid AND a.grantee <> n.nspowner
+    LOOP EXECUTE pg_catalog.format('REVOKE ALL ON SCHEMA %s FROM %s', ${literal(schema)}, g); END LOOP; END`;
+  const costs = { object: tableObject(event.collection), lock: 'none', lock_entries: 2 } as const;
+  return [
+    step(sql`CREATE SCHEMA ${schema}`, `make room in the trash for position ${position}`, costs),
+    step(sql`DO ${block(body)}`, `keep others out of it`, costs),
+  ];
+}
+
+/** Drops the schema of `createTrashSchema` when it is empty. */
+function dropTrashSchema({ event }: Change, position: number): Step {
+  const costs = { object: tableObject(event.collection), lock: 'none', lock_entries: 2 } as const;
+  return step(sql`DROP SCHEMA ${trash(position)}`, `leave no room in the trash for position ${position}`, costs);
+}
+
+/*
+ * Keeps the values of a dropped column with the primary key of their rows, which restores them. The copy names its
+ * columns by identity, because names may change in the meantime.
+ */
+
+export const COPY = 'values';
+
+/** The number of values in a copy, by its oid. */
+export const copiedRows = (copy: Sql): Sql => sql`pg_catalog.obj_description(${copy}, 'pg_class')::bigint`;
+
+export type Column = CopiedColumn;
+
+export interface Kept {
+  table: Sql;
+  key: readonly Column[];
+  column: Column;
+  copy: Sql;
+}
+
+/**
+ * Copies the values, and stores their number and the column privileges in comments. The copy has no indexes, because
+ * it is read once and as a whole.
+ */
+export function copyValues({ table, key, column, copy }: Kept): Sql {
+  const copied = [...key, column].map(({ name, identity }) => sql`t.${ident(name)} AS ${ident(identity)}`);
+  const columns = join(copied, sql`, `);
+  return asOwner(
+    table,
+    sql`CREATE TABLE ${copy} AS SELECT ${columns} FROM ${table} t;
+    GET DIAGNOSTICS counted = ROW_COUNT;
+    EXECUTE pg_catalog.format('COMMENT ON TABLE ${copy} IS %L', counted);
+    ${notePrivileges({ table, column, copy })}`,
+  );
+}
+
+/** PL/pgSQL that stores the column privileges in a comment. */
+export function notePrivileges({ table, column, copy }: Omit<Kept, 'key'>): Sql {
+  return sql`EXECUTE pg_catalog.format('COMMENT ON COLUMN ${copy}.${ident(column.identity)} IS %L', (SELECT pg_catalog.json_agg(pg_catalog.json_build_object(
+        'to', coalesce(r.rolname, ''), 'privilege', p.privilege_type, 'grantable', p.is_grantable))
+      FROM pg_catalog.pg_attribute a CROSS JOIN pg_catalog.aclexplode(a.attacl) p
+      LEFT JOIN pg_catalog.pg_roles r ON r.oid = p.grantee
+      WHERE a.attrelid = ${literal(table)}::regclass::oid AND a.attname = ${literal(column.name)}
+        AND (r.oid IS NOT NULL OR p.grantee = 0::oid))::text);`;
+}
+
+const matches = (key: readonly Column[]): Sql =>
+  join(
+    key.map(({ name, identity }) => sql`t.${ident(name)} = k.${ident(identity)}`),
+    sql` AND `,
+  );
+
+/**
+ * Copies the values back into the column, which exists again and is null. Triggers and rules of the table do not run.
+ * Raises an error if a row did not get its value, because the copy is dropped afterwards.
+ */
+export function returnValues({ table, key, column, copy }: Kept): Sql {
+  // IS NOT NULL would be false for a composite value with a null attribute.
+  const value = sql`k.${ident(column.identity)}`;
+  const kept = sql`${matches(key)} AND ${value} IS DISTINCT FROM NULL`;
+  const update = sql`UPDATE ${table} t SET ${ident(column.name)} = ${value} FROM ${copy} k WHERE ${kept};
+    GET DIAGNOSTICS counted = ROW_COUNT;
+    IF counted <> (SELECT count(*) FROM ${copy} k JOIN ${table} t ON ${kept}) THEN
+      RAISE EXCEPTION 'only % of the values in the trash were restored', counted;
+    END IF;`;
+  return asOwner(table, update, { silently: true });
+}
+
+/** Grants the column privileges again, except to roles that no longer exist. */
+export function returnPrivileges({ table, column, copy }: Omit<Kept, 'key'>): Sql {
+  const place = sql`'${copy}'::regclass`;
+  const noted = sql`pg_catalog.col_description(${place}, (SELECT a.attnum FROM pg_catalog.pg_attribute a
+      WHERE a.attrelid = ${place}::oid AND a.attname = ${literal(column.identity)}))`;
+  return sql`DO ${block(sql`DECLARE p record; BEGIN
+    FOR p IN SELECT g.*, r.rolname FROM pg_catalog.json_to_recordset(${noted}::json) AS g ("to" text, privilege text, grantable boolean)
+      LEFT JOIN pg_catalog.pg_roles r ON r.rolname = g."to"
+      WHERE g.privilege IN ('SELECT', 'INSERT', 'UPDATE', 'REFERENCES') AND (g."to" = '' OR r.oid IS NOT NULL)
+    LOOP EXECUTE pg_catalog.format('GRANT %s (%I) ON %s TO %s%s', p.privilege, ${literal(column.name)}, ${literal(table)},
+      CASE WHEN p."to" = '' THEN 'PUBLIC' ELSE pg_catalog.quote_ident(p.rolname) END,
+      CASE WHEN p.grantable THEN ' WITH GRANT OPTION' ELSE '' END);
+    END LOOP; END`)}`;
+}
+
+/** Counts the rows of the copy, those whose row still exists, and the rows of the table up to `most`. */
+export function countValues({ table, key, copy }: Omit<Kept, 'column'>, most: Sql): Sql {
+  return sql`SELECT (SELECT count(*) FROM ${copy})::int AS kept,
+    (SELECT count(*) FROM ${copy} k JOIN ${table} t ON ${matches(key)})::int AS met,
+    (SELECT count(*) FROM (SELECT FROM ${table} LIMIT ${most}) t)::int AS rows`;
+}
+
+/* Moves a column to the trash and back. The column is dropped and created again, and its values are copied. */
+
+/** The pipeline has checked that the values exist and are few enough to copy. */
+export function dropKeptColumn(change: Change<'field.deleted'>, field: ColumnField, kept_until: string): Step[] {
+  const { position } = change;
+  const dropped = dropColumn(change, field);
+  const kept = keptIn(change, position, field);
+  const { column, key } = kept;
+  return [
+    ...createTrashSchema(change, position),
+    step(copyValues(kept), `keep the values of ${label(field)} in the trash`, {
+      object: partOf(field.collection, 'column', field.field),
+      lock: 'ACCESS EXCLUSIVE',
+      lock_entries: 6 + rowEntries(change, field),
+      preparable: { kind: 'copy', column, key, position },
+    }),
+    { ...dropped, costs: { ...dropped.costs, kept_until } },
+  ];
+}
+
+/**
+ * Creates the column plain and nullable, copies the values by primary key, and then adds the constraints. PostgreSQL
+ * thus checks the restored values.
+ */
+export function restoreColumn(
+  change: Change<'field.created'>,
+  field: ColumnField,
+  { position }: RestoredField,
+): Step[] {
+  const kept = keptIn(change, position, field);
+  const bare = plain(field);
+  return [
+    columnAddition(change, bare),
+    step(returnValues(kept), `restore the values of ${label(field)} from the trash`, {
+      lock: 'ACCESS EXCLUSIVE',
+      lock_entries: 6 + rowEntries(change, field),
+    }),
+    ...alterColumn(change, bare, field),
+    step(returnPrivileges(kept), `restore the privileges on ${label(field)}`, { lock: 'ACCESS EXCLUSIVE' }),
+    step(sql`DROP TABLE ${kept.copy}`, `leave no values of ${label(field)} in the trash`, {
+      lock: 'none',
+      lock_entries: 3,
+    }),
+    dropTrashSchema(change, position),
+  ];
+}
+
+/** Uses the names of the state that has both the column and the primary key. */
+function keptIn(change: Change, position: number, { collection, field }: ColumnField): Kept {
+  const state = change.event.type === 'field.deleted' ? change.before : change.after;
+  const node = state.collections.get(collection) as CollectionNode;
+  const columnOf = (name: string) => ({ name, identity: node.identities.fields.get(name) ?? '' });
+  return {
+    table: tableOf(change),
+    key: primaryKeyOf(node).map((each) => columnOf(each.field)),
+    column: columnOf(field),
+    copy: qualified(trash(position), COPY),
+  };
+}
+
+function plain(field: ColumnField): ColumnField {
+  const { collation } = field.schema.extras ?? {};
+  const { extras: _, ...schema } = field.schema;
+  return {
+    ...field,
+    schema: {
+      ...schema,
+      default_value: null,
+      is_nullable: true,
+      is_unique: false,
+      is_indexed: false,
+      is_primary_key: false,
+      has_auto_increment: false,
+      comment: null,
+      ...(collation !== undefined && { extras: { collation } }),
+    },
+  };
+}
+
+/*
+ * A deleted table moves to its own trash schema with all its data, so that no name in it changes. PostgreSQL is asked
+ * first whether it would allow the drop. Foreign keys to tables outside are dropped, so that the trash never blocks a
+ * later change.
+ */
+
+interface Moving extends Required<Pick<KeptTable, 'kept_until'>> {
+  /** The table that it is a partition of. */
+  parent: string | undefined;
+  lock_entries: number;
+}
+
+/** Moves a table to the trash. */
+export function moveToTrash(
+  change: Change<'collection.deleted'>,
+  node: CollectionNode,
+  { parent, kept_until, lock_entries }: Moving,
+): Step[] {
+  const { event, schema, position } = change;
+  const name = event.collection;
+  const table = qualified(schema, name);
+  const also = parent === undefined ? [] : [{ table: parent, lock: 'ACCESS EXCLUSIVE' } as const];
+  const { publications = [], foreign_keys = [] } = event.data;
+  const summary = `keep table ${name} in the trash`;
+  return [
+    step(trialDrop(table), `drop table ${name}`, { lock: 'ACCESS EXCLUSIVE', lock_entries, also }),
+    ...publications.map((each) =>
+      step(
+        sql`ALTER PUBLICATION ${ident(each)} DROP TABLE ONLY ${table}`,
+        `take table ${name} out of publication ${each}`,
+        {
+          lock: 'ACCESS EXCLUSIVE',
+        },
+      ),
+    ),
+    ...(parent === undefined ? [] : [detachPartition(change, parent)]),
+    ...(pointsElsewhere(node) || foreign_keys.length > 0 ? [dropForeignKeys(change)] : []),
+    ...countedElsewhere(node).map((field) =>
+      step(
+        sql`ALTER TABLE ${table} ALTER COLUMN ${ident(field.field)} DROP DEFAULT`,
+        `remove the default of ${label(field)}, which calls a sequence of its own`,
+        {
+          lock: 'ACCESS EXCLUSIVE',
+        },
+      ),
+    ),
+    ...createTrashSchema(change, position),
+    step(sql`ALTER TABLE ${table} SET SCHEMA ${trash(position)}`, summary, {
+      ...dropping(tableObject(name)),
+      lock: 'ACCESS EXCLUSIVE',
+      lock_entries,
+      loses_data: true,
+      kept_until,
+    }),
+  ];
+}
+
+/** The SQLSTATE that ends the trial. */
+const TRIED = 'DPS01';
+
+/**
+ * Drops the table in a subtransaction and rolls back, so that PostgreSQL rejects what it would reject for a drop.
+ * Moving a table to another schema always succeeds, and views would silently follow it.
+ */
+function trialDrop(table: Sql): Sql {
+  const body = sql`BEGIN
+    BEGIN DROP TABLE ${table}; RAISE EXCEPTION USING ERRCODE = ${literal(TRIED)};
+    EXCEPTION WHEN SQLSTATE ${literal(TRIED)} THEN NULL; END; END`;
+  return sql`DO ${block(body)}`;
+}
+
+/** Someone may have detached it already with direct SQL. */
+function detachPartition({ event, schema }: Change, parent: string): Step {
+  const [whole, part] = [qualified(schema, parent), qualified(schema, event.collection)];
+  const body = sql`BEGIN IF EXISTS (SELECT FROM pg_catalog.pg_inherits
+    WHERE inhrelid = pg_catalog.to_regclass(${literal(part)})::oid AND inhparent = pg_catalog.to_regclass(${literal(whole)})::oid)
+    THEN ALTER TABLE ${whole} DETACH PARTITION ${part}; END IF; END`;
+  return step(sql`DO ${block(body)}`, `let ${event.collection} be no partition of ${parent}`, {
+    lock: 'ACCESS EXCLUSIVE',
+    lock_entries: 4,
+  });
+}
+
+function pointsElsewhere(node: CollectionNode): boolean {
+  const { partition_of, constraints = [] } = extrasOf(node);
+  const own = node.collection.collection;
+  return partition_of !== undefined || constraints.some(({ references = own }) => references !== own);
+}
+
+/** Drops all foreign keys to other tables, including those created by hand. */
+function dropForeignKeys({ event, schema }: Change): Step {
+  const table = qualified(schema, event.collection);
+  const body = sql`DECLARE k record; BEGIN
+    FOR k IN SELECT conname FROM pg_catalog.pg_constraint
+      WHERE conrelid = pg_catalog.to_regclass(${literal(table)})::oid AND contype = 'f' AND confrelid <> conrelid
+    LOOP EXECUTE pg_catalog.format('ALTER TABLE %s DROP CONSTRAINT %I', ${literal(table)}, k.conname); END LOOP; END`;
+  const summary = `let ${event.collection} point at no other table`;
+  return step(sql`DO ${block(body)}`, summary, { lock: 'ACCESS EXCLUSIVE', lock_entries: 7 });
+}
+
+/** Columns that use a sequence of another owner. The trash must not depend on that sequence. */
+function countedElsewhere(node: CollectionNode): ColumnField[] {
+  const own = new Set(
+    (extrasOf(node).needs ?? []).flatMap((need) => (need.kind === 'sequence' ? (need.owned_by ?? []) : [])),
+  );
+  return [...node.fields.values()].filter(
+    (field): field is ColumnField =>
+      hasColumn(field) && !own.has(field.field) && MENTIONS_NEXTVAL.test(field.schema.extras?.default ?? ''),
+  );
+}
+
+/** Restores a table with all its parts. Later events of the batch add foreign keys with their relations. */
+export function restoreTable(change: Change, node: CollectionNode, { position, name }: RestoredCollection): Step[] {
+  const { schema } = change;
+  const { collection } = node.collection;
+  const partition = extrasOf(node).partition_of;
+  const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 6 } as const;
+  const table = qualified(trash(position), collection);
+  return [
+    ...(name === collection ? [] : renameInTrash(change, node, { position, name })),
+    step(sql`ALTER TABLE ${table} SET SCHEMA ${ident(schema)}`, `restore table ${collection} from the trash`, costs),
+    dropTrashSchema(change, position),
+    ...countedElsewhere(node).flatMap((field) => countAgain(change, node, field)),
+    ...(partition === undefined ? [] : [attachPartition(change, partition)]),
+  ];
+}
+
+function countAgain(change: Change, node: CollectionNode, field: ColumnField): Step[] {
+  const value = defaultExpression(field, field.schema);
+  if (value === null) return [];
+  const needs = (extrasOf(node).needs ?? []).filter((need) => need.kind === 'sequence' && need.owned_by === undefined);
+  const table = qualified(change.schema, field.collection);
+  const text = sql`ALTER TABLE ${table} ALTER COLUMN ${ident(field.field)} SET DEFAULT ${value}`;
+  const summary = `make ${label(field)} auto-increment again`;
+  return [
+    ...createNeeds(change, needs),
+    step(text, summary, { lock: 'ACCESS EXCLUSIVE' }),
+    countFromRows(change, field),
+  ];
+}
+
+/** Renames inside the trash, so that the old names do not collide with others. */
+function renameInTrash(
+  change: Change,
+  node: CollectionNode,
+  { position, name }: Pick<RestoredCollection, 'position' | 'name'>,
+): Step[] {
+  const { collection: to } = node.collection;
+  const renamed = planCollectionRenamed({
+    ...change,
+    event: newEvent('collection.renamed', name, null, { to }) as Change<'collection.renamed'>['event'],
+    schema: trash(position),
+    before: stateOf(withName(node, name)),
+    after: stateOf(withName(node, to)),
+  });
+  return renamed.map(({ costs, ...each }) => ({ ...each, costs: { ...costs, object: tableObject(to) } }));
+}
+
+/** Its foreign keys were dropped. */
+const withName = (node: CollectionNode, collection: string): CollectionNode => ({
+  ...node,
+  collection: { ...node.collection, collection },
+  fields: new Map([...node.fields].map(([name, field]) => [name, { ...field, collection }])),
+  relations: new Map(),
+});
+
+function stateOf(node: CollectionNode): State {
+  const empty = initialState();
+  return { ...empty, collections: empty.collections.set(node.collection.collection, node) };
+}
+
+/** Drops what the trash keeps. Never CASCADE: objects that others created on it must be dropped by them. */
+export function planPurges(events: readonly LogEvent[]): Statement[] {
+  return events.flatMap((event, index) => {
+    if (event.type !== 'trash.purged' || event.collection === null) return [];
+    const { collection, field, type, data } = event;
+    const object = tableObject(collection);
+    const costs = { lock: 'none', locks: [], rewrites_table: false, may_fail: false, lock_entries: 6 } as const;
+    const source = { event: index, type, collection, field };
+    const what = field === null ? collection : `${collection}.${field}`;
+    const schema = trash(data.position);
+    return [
+      {
+        sql: sql`DROP TABLE IF EXISTS ${qualified(schema, field === null ? collection : COPY)}`,
+        summary: `purge ${what} of position ${data.position}`,
+        ...dropping(object),
+        ...costs,
+        loses_data: true,
+        source,
+      },
+      {
+        sql: sql`DROP SCHEMA IF EXISTS ${schema}`,
+        summary: `leave no room in the trash for position ${data.position}`,
+        object,
+        drops: [],
+        ...costs,
+        loses_data: false,
+        source,
+      },
+    ];
+  });
+}

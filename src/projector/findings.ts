@@ -1,0 +1,164 @@
+/* The findings of a plan, with facts from the database about its tables. */
+import { runYielding } from '../kernel/event-loop.js';
+import { NotInTimeError, inTime } from '../kernel/time.js';
+import type { Warning } from '../kernel/warning.js';
+import { namesInLives } from '../log/lives.js';
+import { readPolicy } from '../log/read.js';
+import type { Queryable } from '../postgres/pool.js';
+import {
+  type Dependent,
+  type Finding,
+  type Known,
+  type Plan,
+  type Questions,
+  type TableStatistics,
+  findingOf,
+  findingsOf,
+  questionsOf,
+  together,
+} from '../schema/findings/index.js';
+import { type NamesBefore, collectionsNamed } from '../schema/fold/former-names.js';
+import type { LogEvent } from '../schema/model/events.js';
+import type { State } from '../schema/model/state.js';
+import { type Judged, type Policy, isStopping, judgedAll } from '../schema/policy.js';
+import { typeLookup, typeQuestion } from './refusals/missing-extension.js';
+import { readTableFacts } from './online/steps.js';
+import { sql } from './ddl/sql.js';
+
+/* Finds unmanaged objects that depend on a table or a column: views, rules, policies, functions. */
+
+/** A view depends through its rule. Functions only depend if PostgreSQL has parsed their body (BEGIN ATOMIC). */
+const DEPENDENTS = sql`
+SELECT DISTINCT c.relname::text AS table, a.attname::text AS column,
+  CASE WHEN v.oid IS NOT NULL THEN CASE v.relkind WHEN 'm' THEN 'materialized view' WHEN 'v' THEN 'view' ELSE 'rule' END
+    WHEN f.oid IS NOT NULL THEN 'function' ELSE 'policy' END AS kind,
+  coalesce(CASE WHEN v.relkind IN ('v', 'm') THEN v.oid::regclass::text ELSE r.rulename::text END,
+    f.oid::regprocedure::text, p.polname::text) AS name
+FROM pg_catalog.pg_class c
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = $1
+JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_catalog.pg_class'::regclass::oid AND d.refobjid = c.oid
+LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = d.refobjsubid AND d.refobjsubid > 0
+LEFT JOIN pg_catalog.pg_rewrite r ON d.classid = 'pg_catalog.pg_rewrite'::regclass::oid AND r.oid = d.objid
+LEFT JOIN pg_catalog.pg_class v ON v.oid = r.ev_class
+LEFT JOIN pg_catalog.pg_proc f ON d.classid = 'pg_catalog.pg_proc'::regclass::oid AND f.oid = d.objid
+LEFT JOIN pg_catalog.pg_policy p ON d.classid = 'pg_catalog.pg_policy'::regclass::oid AND p.oid = d.objid AND d.refobjsubid > 0
+WHERE c.relname = ANY ($2::text[]) AND c.relkind IN ('r', 'p')
+  AND (v.oid IS NOT NULL AND v.oid <> c.oid OR f.oid IS NOT NULL OR p.oid IS NOT NULL)
+ORDER BY 1, 2, 3, 4 LIMIT 1000`;
+
+/** At most 1000, ordered by table. */
+async function readDependents(db: Queryable, schema: string, tables: readonly string[]): Promise<Dependent[]> {
+  const { rows } = await db.query<Dependent>(DEPENDENTS, [schema, tables]);
+  return rows;
+}
+
+/** Milliseconds for all queries. A plan without these facts is better than none. */
+const LIMIT = 2_000;
+
+/** Tables per query, because each result is parsed in one go. */
+const AT_ONCE = 1_000;
+
+/**
+ * Queries once per plan, outside its transaction, and only if a rule needs it. The statements may already have run
+ * and been rolled back.
+ * @param schema of the tables; `patient`: waits for the results, because a decision depends on them
+ */
+export async function planFindings(
+  db: Queryable,
+  schema: string,
+  plan: Plan,
+  { patient = false } = {},
+): Promise<Finding[]> {
+  const questions = await runYielding(questionsOf(plan));
+  return runYielding(findingsOf(plan, await ask(db, schema, { questions, patient })));
+}
+
+/**
+ * The findings of a plan, with the effect of the current policy.
+ * @param noticed findings from other sources
+ */
+export async function judgedFindings(
+  db: Queryable,
+  schema: string,
+  { plan, noticed }: { plan: Plan; noticed: readonly Warning[] },
+): Promise<Judged<Finding>[]> {
+  const { policy } = await readPolicy(db);
+  return findingsByPolicy(db, schema, { plan, policy, noticed });
+}
+
+/** For accepted drift: only the findings that the policy blocks. The others are already true in the database. */
+export async function stoppingFindings(
+  db: Queryable,
+  schema: string,
+  { warnings, ...plan }: Plan & { warnings: readonly Warning[] },
+): Promise<Judged<Finding>[]> {
+  const shown = await judgedFindings(db, schema, { plan: { ...plan, adopted: true }, noticed: warnings });
+  return shown.filter(({ action }) => isStopping(action));
+}
+
+/** The same under another policy. */
+export async function findingsByPolicy(
+  db: Queryable,
+  schema: string,
+  { plan, policy, noticed }: { plan: Plan; policy: Policy; noticed: readonly Warning[] },
+): Promise<Judged<Finding>[]> {
+  const found = await planFindings(db, schema, { ...plan, policy });
+  const before = await namesJudged(db, { policy, before: plan.before, events: plan.events });
+  const shown = await runYielding(judgedAll(policy, found, before));
+  const beside = await runYielding(judgedAll(policy, noticed.map(findingOf), before));
+  return [...shown, ...(await runYielding(together(beside)))];
+}
+
+/**
+ * The names under which the policy judges a collection: all that it had since it was created, also through the trash,
+ * and those that the batch assigns. Queries nothing if the policy is the same for all collections.
+ */
+export async function namesJudged(
+  db: Queryable,
+  { policy, before, events }: Pick<Plan, 'before' | 'events'> & { policy: Policy },
+): Promise<NamesBefore> {
+  const called = await runYielding(collectionsNamed(before, events));
+  const lives = policy.collections.length === 0 ? undefined : await namesInLives(db, namesBefore(before, events));
+  return (name) => new Set(called(name).flatMap(({ identity, names }) => [...names, ...(lives?.get(identity) ?? [])]));
+}
+
+/** Names of existing collections, and of those that the batch restores. */
+function* namesBefore({ collections }: State, events: readonly LogEvent[]): Iterable<string> {
+  yield* collections.keys();
+  for (const { type, data } of events) if (type === 'collection.created' && data.restored) yield data.restored.name;
+}
+
+interface Asking {
+  questions: Questions;
+  patient: boolean;
+}
+
+async function ask(db: Queryable, schema: string, { questions, patient }: Asking): Promise<Known> {
+  if (patient) return answer(db, schema, questions);
+  try {
+    return await inTime(answer(db, schema, questions), LIMIT);
+  } catch (error) {
+    if (error instanceof NotInTimeError) return {};
+    throw error;
+  }
+}
+
+async function answer(db: Queryable, schema: string, { tables, altered, types = [] }: Questions): Promise<Known> {
+  const statistics: [string, TableStatistics][] = [];
+  for (const some of inParts(tables)) {
+    const facts = await readTableFacts(db, { schema, tables: some, exact: false });
+    for (const { name, bytes, rows, age, uses } of facts.values()) statistics.push([name, { bytes, rows, age, uses }]);
+  }
+  const dependents: Dependent[] = [];
+  for (const some of inParts(altered)) dependents.push(...(await readDependents(db, schema, some)));
+  const known = { statistics: new Map(statistics), dependents };
+  if (types.length === 0) return known;
+  const { rows } = await db.query(typeQuestion(types.slice(0, AT_ONCE), schema));
+  return { ...known, types: typeLookup(rows) };
+}
+
+function inParts(names: readonly string[]): string[][] {
+  const parts: string[][] = [];
+  for (let from = 0; from < names.length; from += AT_ONCE) parts.push(names.slice(from, from + AT_ONCE));
+  return parts;
+}

@@ -1,0 +1,342 @@
+/*
+ * Replays a whole log into an empty database: events, tables and rows. It needs several transactions, because one
+ * would need a lock per table. A mark in the database says that it is incomplete, and no service starts on it. The
+ * last transaction removes the mark.
+ */
+import type pg from 'pg';
+import { sendBatch, runScript } from '../postgres/exchange.js';
+import { ExchangeError } from '../postgres/errors.js';
+import { OperatorError } from '../kernel/operator-error.js';
+import type { Document } from '../log/document-lines.js';
+import { findDamagedDocument, keepDocuments } from '../log/documents.js';
+import { createChain } from '../log/hash-chain.js';
+import type { LogHead } from '../log/head.js';
+import { type EventRecord, restoreEvents } from '../log/read.js';
+import { logChannel, advisoryKey } from '../postgres/locked-session.js';
+import { unmarkRestoring, holdsService, migrate, isRestoring, markRestoring } from '../postgres/migrate.js';
+import type { LogEvent } from '../schema/model/events.js';
+import { evolve } from '../schema/fold/evolve.js';
+import { type State, initialState } from '../schema/model/state.js';
+import { transition } from '../schema/transition/transition.js';
+import { readEvent } from '../schema/fold/upcasting.js';
+import { ddlFailure, readLockSettings, lockEntriesOf } from './refusals/ddl-failure.js';
+import { rebuildMetadata } from './metadata/rows.js';
+import { foldChangesOf, replaceChanges } from './change-requests/rows.js';
+import { PROJECTION_NAMES } from './projections.js';
+import { type Verification, verify } from './verify/index.js';
+import { INDEX_PROJECTION } from './verify/pending-indexes.js';
+
+import { runToEnd } from '../kernel/resumable.js';
+import { awaitedForeignKeys } from './ddl/relation.js';
+import { planBatch } from './ddl/plan.js';
+import type { Statement } from './ddl/step.js';
+import { readDatabase } from '../postgres/server.js';
+import type { Logger } from '../postgres/logger.js';
+import { createPool } from '../postgres/pool.js';
+import { unlimited } from '../postgres/limits.js';
+import { type Sql, sql, own } from './ddl/sql.js';
+
+/* Groups events so that one transaction can hold their locks: PostgreSQL's lock table has a fixed size. */
+
+export interface Group<E extends LogEvent> {
+  events: E[];
+  statements: Statement[];
+  /** The state after the group. */
+  after: State;
+}
+
+/** A quarter of the capacity of a server with default settings. */
+const LOCK_ENTRIES = 1_500;
+
+/** The number of events planned together, small enough for their locks. */
+const SLICE = 50;
+
+/** Groups in order, planned for empty tables. A statement's source is the index of the event in its group. */
+export function* groupsOf<E extends LogEvent>(
+  from: State,
+  events: readonly E[],
+  schema: string,
+): Generator<Group<E>, State> {
+  let state = from;
+  let group: Group<E> = { events: [], statements: [], after: state };
+  let entries = 0;
+  for (let start = 0; start < events.length;) {
+    const slice = planSlice(state, events.slice(start, start + SLICE), schema);
+    const needed = lockEntriesOf(slice.statements);
+    if (entries > 0 && entries + needed > LOCK_ENTRIES) {
+      yield group;
+      group = { events: [], statements: [], after: state };
+      entries = 0;
+    }
+    const offset = group.events.length;
+    group.events.push(...slice.events);
+    for (const each of slice.statements) {
+      group.statements.push({ ...each, source: { ...each.source, event: each.source.event + offset } });
+    }
+    group.after = slice.after;
+    // A group ends with the event that must be committed before others use its objects.
+    entries = slice.statements.some(({ commit }) => commit !== undefined) ? LOCK_ENTRIES : entries + needed;
+    state = slice.after;
+    start += slice.events.length;
+  }
+  if (group.events.length > 0) yield group;
+  return state;
+}
+
+/** Takes the events up to the first one that must be committed before others use its objects. */
+function planSlice<E extends LogEvent>(state: State, events: E[], schema: string): Group<E> {
+  const plan = (some: E[]) =>
+    runToEnd(planBatch(state, some.map(onEmptyTables), schema, { awaited: awaitedForeignKeys(state, schema) }));
+  const all = plan(events);
+  const last = all.statements.find(({ commit }) => commit !== undefined)?.source.event ?? events.length - 1;
+  if (last === events.length - 1) return { events, ...all };
+  const first = events.slice(0, last + 1);
+  return { events: first, ...plan(first) };
+}
+
+/** The tables are empty and none existed before: indexes are built at once, and adopted tables are created. */
+function onEmptyTables(event: LogEvent): LogEvent {
+  if (event.type === 'collection.adopted') return { ...event, type: 'collection.created', version: 1 };
+  const {
+    adopted: _,
+    concurrent_indexes: __,
+    ...data
+  } = event.data as { adopted?: boolean; concurrent_indexes?: boolean };
+  return { ...event, data } as LogEvent;
+}
+
+/* The empty database into which a log is replayed. */
+
+interface TargetOptions {
+  connectionString: string;
+  /** The managed schema. */
+  schema: string;
+  /** The schema of the service's own tables. */
+  serviceSchema: string;
+  logger: Logger;
+}
+
+interface ReplayTarget {
+  /** Holds the log's lock for its whole life. */
+  client: pg.PoolClient;
+  schema: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Creates the service's own tables and the mark for an incomplete database.
+ * @throws OperatorError if the database is not empty
+ */
+export async function openTarget(options: TargetOptions): Promise<ReplayTarget> {
+  const { schema, serviceSchema, logger } = options;
+  const pool = createPool({ ...options, max: 2, applicationName: 'dps restore' });
+  try {
+    const database = await readDatabase(pool);
+    const client = await pool.connect();
+    client.on('error', () => undefined);
+    const close = async (): Promise<void> => {
+      // The connection is closed instead of reused, because the lock belongs to the session.
+      client.release(true);
+      await pool.end();
+    };
+    try {
+      await client.query(unlimited('session'));
+      const key = advisoryKey({ database: database.database, schema }, 'log');
+      await takeLock(client, key);
+      await requireEmpty(client, options);
+      // Migrations take the log's lock themselves, on another connection.
+      await client.query('SELECT pg_catalog.pg_advisory_unlock($1)', [key]);
+      await migrate({ pool, schema, serviceSchema, database, logger });
+      await takeLock(client, key);
+      await requireEmpty(client, options);
+      await markRestoring(client);
+      return { client, schema, close };
+    } catch (error) {
+      await close();
+      throw error;
+    }
+  } catch (error) {
+    if (!pool.ended) await pool.end();
+    throw error;
+  }
+}
+
+async function takeLock(client: pg.ClientBase, key: string): Promise<void> {
+  const { rows } = await client.query<{ locked: boolean }>('SELECT pg_catalog.pg_try_advisory_lock($1) AS locked', [
+    key,
+  ]);
+  if (rows[0]?.locked === true) return;
+  throw new OperatorError('Something else is writing to the target: stop the service that uses it first.');
+}
+
+/** Objects of extensions (spatial_ref_sys) do not count. */
+const FOREIGN: Sql = sql`
+SELECT c.relname::text AS name
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+  AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
+ORDER BY c.relname COLLATE "C" LIMIT 4`;
+
+async function requireEmpty(client: pg.ClientBase, { schema, serviceSchema }: TargetOptions): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(FOREIGN, [schema]);
+  if (rows.length > 0) {
+    const some = rows.slice(0, 3).map(({ name }) => `"${name}"`);
+    throw notEmpty(`it holds ${some.join(', ')}${rows.length > 3 ? ' and more' : ''}`);
+  }
+  if (!(await holdsService(client, serviceSchema))) return;
+  if (await isRestoring(client)) throw notEmpty('an earlier restore into it was broken off');
+  const events = await client.query(`SELECT FROM ${own.events} LIMIT 1`);
+  if (events.rowCount !== 0) throw notEmpty('its log holds events');
+  // A service has started here. Its later writes would be lost after a failed restore.
+  const users = await client.query(`SELECT FROM ${own.users} LIMIT 1`);
+  if (users.rowCount !== 0) throw notEmpty('a service was started on it, and it holds users');
+}
+
+function notEmpty(why: string): OperatorError {
+  return new OperatorError(`The target database is not empty: ${why}. Name an empty one (CREATE DATABASE …).`);
+}
+
+export interface ReplayOptions {
+  target: ReplayTarget;
+  /** The log from its first event. */
+  pages: AsyncIterable<EventRecord[]>;
+  /**
+   * `every-event`: tables go through all their changes. `end-state`: they are created in their final form, which is
+   * faster after a long history.
+   */
+  tables: 'every-event' | 'end-state';
+  /** The documents of the events read so far, each once. */
+  documents?: () => Document[];
+  /** Reports the last event whose tables were replayed. */
+  onReplayed?: (position: number) => void;
+  /** Reports tables created at the end. */
+  onTables?: (done: number, total: number) => void;
+  fill?: (client: pg.ClientBase, schema: string, state: State) => Promise<void>;
+}
+
+export interface Replayed {
+  head: LogHead;
+  collections: number;
+  /** The number of DDL statements. */
+  statements: number;
+  verification: Verification;
+  /** The first event whose document is missing or does not match its hash. */
+  damaged: { position: number; reason: string } | null;
+}
+
+/** @throws OperatorError if the chain is broken or PostgreSQL rejects a statement; the database is unusable then */
+export async function replay(options: ReplayOptions): Promise<Replayed> {
+  const { target, tables } = options;
+  const run = { ...options, statements: 0, state: initialState(), chain: createChain() };
+  for await (const page of options.pages) {
+    for (const event of page) check(run, event);
+    if (tables === 'every-event') await replayPage(run, page);
+    else await keepPage(run, page);
+    await keepRead(run);
+  }
+  await keepRead(run);
+  if (tables === 'end-state') await makeTables(run);
+  await options.fill?.(target.client, target.schema, run.state);
+  const head = run.chain.head();
+  await finish(run, head);
+  const verification = await verify(target.client, run.state, target.schema);
+  const damaged = options.documents === undefined ? null : await findDamagedDocument(target.client, head.position);
+  return { head, collections: run.state.collections.size, statements: run.statements, verification, damaged };
+}
+
+interface Run extends ReplayOptions {
+  statements: number;
+  state: State;
+  chain: ReturnType<typeof createChain>;
+}
+
+function check({ chain }: Run, event: EventRecord): void {
+  const reason = chain.add(event);
+  if (reason === null) return;
+  throw new OperatorError(
+    `The log is broken at position ${event.position}: ${reason}. Nothing after it can be trusted.`,
+  );
+}
+
+/** Replays events and their DDL group by group. */
+async function replayPage(run: Run, page: readonly EventRecord[]): Promise<void> {
+  let done = 0;
+  for (const group of groupsOf(run.state, page.map(readEvent), run.target.schema)) {
+    await inTransaction(run, async () => {
+      await restoreEvents(run.target.client, page.slice(done, done + group.events.length));
+      await runGroup(run, group);
+    });
+    done += group.events.length;
+    run.state = group.after;
+    run.onReplayed?.(run.state.position);
+  }
+}
+
+async function keepPage(run: Run, page: readonly EventRecord[]): Promise<void> {
+  for (const event of page) run.state = evolve(run.state, readEvent(event));
+  await restoreEvents(run.target.client, page);
+}
+
+async function keepRead({ target: { client }, documents }: Run): Promise<void> {
+  const read = documents?.() ?? [];
+  if (read.length > 0) await sendBatch(client, keepDocuments(read));
+}
+
+async function makeTables(run: Run): Promise<void> {
+  const events = runToEnd(transition(initialState(), run.state, run.state.collections.keys()));
+  let done = 0;
+  for (const group of groupsOf(initialState(), events, run.target.schema)) {
+    await inTransaction(run, () => runGroup(run, group));
+    done += group.events.length;
+    run.onTables?.(done, events.length);
+  }
+}
+
+async function runGroup(run: Run, { events, statements }: Group<LogEvent & { position?: number }>): Promise<void> {
+  try {
+    await runScript(
+      run.target.client,
+      statements.map((statement) => statement.sql),
+    );
+    run.statements += statements.length;
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) throw error;
+    await run.target.client.query('ROLLBACK');
+    const settings = await readLockSettings(run.target.client);
+    const { message } = ddlFailure(error, statements, error.results.length, settings);
+    const position = events[statements[error.results.length]?.source.event ?? 0]?.position;
+    throw new OperatorError(position === undefined ? message : `Event ${position}: ${message}`, { cause: error });
+  }
+}
+
+async function inTransaction({ target: { client } }: Run, work: () => Promise<void>): Promise<void> {
+  await client.query('BEGIN');
+  try {
+    await work();
+    await client.query('COMMIT');
+  } catch (error) {
+    if (client.getTransactionStatus() !== 'I') await client.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+}
+
+const KIND = { [INDEX_PROJECTION]: 'after-commit' } as Record<string, string>;
+
+/** Writes the rows and checkpoints, and removes the mark. From here on, the database is ready for the service. */
+async function finish(run: Run, head: LogHead): Promise<void> {
+  const { client, schema } = run.target;
+  await inTransaction(run, async () => {
+    await rebuildMetadata(client, run.state);
+    await replaceChanges(client, await foldChangesOf(client, { after: 0, upTo: head.position }));
+    await sendBatch(client, [
+      ...PROJECTION_NAMES.map((name) => ({
+        text: `INSERT INTO ${own.projections} (name, kind, position, hash) VALUES ($1, $2, $3, $4)
+               ON CONFLICT (name) DO UPDATE
+                  SET position = excluded.position, hash = excluded.hash, updated_at = now()`,
+        values: [name, KIND[name] ?? 'transactional', head.position, head.position === 0 ? null : head.hash],
+      })),
+      { text: `SELECT pg_catalog.pg_notify($1, $2)`, values: [logChannel(schema), String(head.position)] },
+    ]);
+    await unmarkRestoring(client);
+  });
+}

@@ -1,0 +1,437 @@
+/*
+ * Stored folds: states along the log, written in the background and verified by hash. They only save work. A wrong one
+ * is deleted and written again by the next fold.
+ */
+import { type Hmac, createHmac } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import { createGunzip, createGzip } from 'node:zlib';
+import type { Logger } from '../postgres/logger.js';
+import type { Queryable } from '../postgres/pool.js';
+import { REFUSE_OLDER_RELEASE, own } from '../postgres/own-tables.js';
+import type { Point } from '../log/fold.js';
+import { type Texts, inChunks } from '../kernel/bytes.js';
+import { runYielding, createTimeSlice } from '../kernel/event-loop.js';
+import type { Collection, CollectionMeta, ColumnSchema, Field, FieldMeta, Relation } from '../schema/model/model.js';
+import { renameIndexes, reindex } from '../schema/fold/replace-names.js';
+import { type CollectionNode, type Identity, type State, initialState } from '../schema/model/state.js';
+
+/* The rows of service_folds. */
+
+/*
+ * Serialises a state: one line with the distinct column definitions, then one line per collection. Members with the
+ * most common value are omitted.
+ */
+
+/**
+ * Version of the text and of the states in it. Increase it when the templates below change, or when the same events
+ * produce another state. Stored folds of older versions are ignored and replaced.
+ */
+export const FOLD_FORMAT = 3;
+
+/** Values of omitted members. They are part of the format and independent of the current defaults. */
+const COLLECTION_META: CollectionMeta = {
+  icon: null,
+  note: null,
+  display_template: null,
+  hidden: false,
+  singleton: false,
+  translations: null,
+  archive_field: null,
+  archive_app_filter: true,
+  archive_value: null,
+  unarchive_value: null,
+  sort_field: null,
+  accountability: 'all',
+  color: null,
+  item_duplication_fields: null,
+  sort: null,
+  group: null,
+  collapse: 'open',
+  preview_url: null,
+  versioning: false,
+};
+
+const FIELD_META: FieldMeta = {
+  special: null,
+  interface: null,
+  options: null,
+  display: null,
+  display_options: null,
+  readonly: false,
+  hidden: false,
+  sort: null,
+  width: 'full',
+  translations: null,
+  note: null,
+  conditions: null,
+  group: null,
+  required: false,
+  validation: null,
+  validation_message: null,
+};
+
+const COLUMN: ColumnSchema = {
+  data_type: 'character varying',
+  default_value: null,
+  max_length: null,
+  numeric_precision: null,
+  numeric_scale: null,
+  is_nullable: true,
+  is_unique: false,
+  is_indexed: false,
+  is_primary_key: false,
+  generation_expression: null,
+  has_auto_increment: false,
+  comment: null,
+};
+
+/** `column` is an index into the column definitions, the column itself if there are too many, or null. */
+type StoredField = [name: string, identity: Identity, type: string, meta: unknown, column: unknown];
+type StoredNode = [
+  name: string,
+  identity: Identity,
+  meta: unknown,
+  schema: Collection['schema'],
+  fields: StoredField[],
+  relations: Relation[],
+];
+
+/** Most columns share few definitions, and equal ones become one object in memory. */
+const KINDS = 5_000;
+
+/** @returns the lines */
+export async function writeState(state: State): Promise<string[]> {
+  const kinds = new Map<string, number>();
+  const lines: string[] = [''];
+  const slice = createTimeSlice();
+  for (const node of state.collections.values()) {
+    lines.push(JSON.stringify(toStored(node, kinds)));
+    if (slice.isOver()) await slice.yield();
+  }
+  lines[0] = `[${[...kinds.keys()].join(',')}]`;
+  return lines;
+}
+
+/** @throws if `writeState` did not write the lines */
+export async function readState(text: Iterable<string>, position: number): Promise<State> {
+  const lines = text[Symbol.iterator]();
+  const slice = createTimeSlice();
+  let { referencedBy, indexNames } = initialState();
+  const collections = initialState().collections.asMutable();
+  const kinds = (JSON.parse(String(lines.next().value)) as unknown[]).map((kind) => grow(kind, COLUMN));
+  for (let line = lines.next(); line.done !== true; line = lines.next()) {
+    const node = fromStored(JSON.parse(line.value) as StoredNode, kinds);
+    const name = node.collection.collection;
+    collections.set(name, node);
+    referencedBy = reindex(referencedBy, name, undefined, node.relations);
+    const named = renameIndexes(indexNames, [{ collection: name, before: undefined, after: node.fields }]);
+    indexNames = await runYielding(named, slice);
+    if (slice.isOver()) await slice.yield();
+  }
+  return { position, collections: collections.asImmutable(), referencedBy, indexNames };
+}
+
+function toStored(
+  { identities, collection, fields, relations }: CollectionNode,
+  kinds: Map<string, number>,
+): StoredNode {
+  return [
+    collection.collection,
+    identities.collection,
+    shrink(collection.meta, COLLECTION_META),
+    collection.schema,
+    [...fields.values()].map(({ field, type, meta, schema }) => [
+      field,
+      identities.fields.get(field) as Identity,
+      type,
+      shrink(meta, FIELD_META),
+      schema === null ? null : kindOf(shrink(schema, COLUMN), kinds),
+    ]),
+    [...relations.values()],
+  ];
+}
+
+function kindOf(column: unknown, kinds: Map<string, number>): unknown {
+  const text = JSON.stringify(column);
+  const known = kinds.get(text);
+  if (known !== undefined) return known;
+  if (kinds.size >= KINDS) return column;
+  kinds.set(text, kinds.size);
+  return kinds.size - 1;
+}
+
+function fromStored(stored: StoredNode, kinds: ColumnSchema[]): CollectionNode {
+  const [name, identity, meta, schema, fields, relations] = stored;
+  const collection: Collection = { collection: name, meta: grow(meta, COLLECTION_META), schema };
+  return {
+    identities: { collection: identity, fields: new Map(fields.map((field) => [field[0], field[1]])) },
+    collection,
+    fields: new Map(fields.map((field) => [field[0], fromStoredField(name, field, kinds)])),
+    relations: new Map(relations.map((relation) => [relation.many_field, relation])),
+  };
+}
+
+function fromStoredField(collection: string, stored: StoredField, kinds: readonly ColumnSchema[]): Field {
+  const [field, _identity, type, meta, column] = stored;
+  return {
+    collection,
+    field,
+    type,
+    meta: grow(meta, FIELD_META),
+    schema: columnOf(column, kinds),
+  };
+}
+
+function columnOf(column: unknown, kinds: readonly ColumnSchema[]): ColumnSchema | null {
+  if (typeof column !== 'number') return column === null ? null : grow(column, COLUMN);
+  const kind = kinds[column];
+  if (kind === undefined) throw new Error(`there is no column of kind ${column}`);
+  return kind;
+}
+
+/** Returns the members that differ, or the whole document in an array if it lacks a member of the template. */
+function shrink(document: object, template: object): unknown {
+  const usual = template as Record<string, unknown>;
+  const rest: Record<string, unknown> = {};
+  let found = 0;
+  for (const [member, value] of Object.entries(document)) {
+    const known = Object.hasOwn(usual, member);
+    if (known) found += 1;
+    if (!known || usual[member] !== value) rest[member] = value;
+  }
+  return found === Object.keys(usual).length ? rest : [document];
+}
+
+function grow<T extends object>(stored: unknown, template: T): T {
+  return Array.isArray(stored) ? (stored[0] as T) : { ...template, ...(stored as Partial<T>) };
+}
+
+interface Row {
+  position: number;
+  format: number;
+  event_hash: string;
+  occurred_at: Date;
+  hash: string;
+  content: Buffer;
+  /** Hash of the event at the position in the log. */
+  log_hash: string | null;
+}
+
+/** An unusable fold, which must be deleted. */
+interface WrongFold {
+  position: number;
+  why: string;
+}
+
+/** Bytes that are hashed and decoded per step, so that the event loop is not blocked. */
+const CHUNK = 131_072;
+
+/** Positions of all folds of this format, ascending. */
+export async function foldPositions(db: Queryable): Promise<number[]> {
+  const { rows } = await db.query<{ position: number }>(
+    `SELECT position FROM ${own.folds} WHERE format = $1 ORDER BY position`,
+    [FOLD_FORMAT],
+  );
+  return rows.map((row) => row.position);
+}
+
+/** Null if there is none. */
+export async function readFold(db: Queryable, position: number, secret: string): Promise<Point | WrongFold | null> {
+  const { rows } = await db.query<Row>(
+    `SELECT f.*, e.hash AS log_hash FROM ${own.folds} f LEFT JOIN ${own.events} e USING (position)
+      WHERE f.position = $1 AND f.format = $2`,
+    [position, FOLD_FORMAT],
+  );
+  const [row] = rows;
+  if (row === undefined) return null;
+  if (row.log_hash !== row.event_hash) return { position, why: 'it is of another log' };
+  try {
+    const head = { position, hash: row.event_hash, occurred_at: row.occurred_at.toISOString() };
+    const hash = hasherOf(head, secret);
+    const chunks = await unpacked(row.content, (chunk) => hash.update(chunk));
+    if (hash.digest('hex') !== row.hash) return { position, why: 'its hash does not fit what it says' };
+    return { state: await readState(linesIn(chunks), position), head };
+  } catch (error) {
+    return { position, why: `it can't be read (${(error as Error).message})` };
+  }
+}
+
+/** Replaces an existing fold. */
+export async function insertFold(db: Queryable, { state, head }: Point, secret: string): Promise<void> {
+  const hash = hasherOf(head, secret);
+  const content = await packed(await writeState(state), (chunk) => hash.update(chunk));
+  await db.query(
+    `INSERT INTO ${own.folds} (position, format, event_hash, occurred_at, hash, content)
+     VALUES ($1, $2, $3, $4, $5, $6)
+     ON CONFLICT (position) DO UPDATE SET format = excluded.format, event_hash = excluded.event_hash,
+       occurred_at = excluded.occurred_at, hash = excluded.hash, content = excluded.content, made_at = now()`,
+    [head.position, FOLD_FORMAT, head.hash, head.occurred_at, hash.digest('hex'), content],
+  );
+}
+
+/** Does nothing if there is none. */
+async function deleteFold(db: Queryable, position: number): Promise<void> {
+  await db.query(`DELETE FROM ${own.folds} WHERE position = $1`, [position]);
+}
+
+/**
+ * The event's hash binds a fold to the chain and the secret binds it to the service. Someone who can write rows cannot
+ * forge one.
+ */
+function hasherOf({ position, hash, occurred_at }: Point['head'], secret: string): Hmac {
+  return createHmac('sha256', `stored folds\n${secret}`)
+    .update(JSON.stringify([FOLD_FORMAT, position, hash, occurred_at]))
+    .update('\n');
+}
+
+async function packed(lines: readonly string[], see: (chunk: Buffer) => void): Promise<Buffer> {
+  const gzip = createGzip({ level: 1 });
+  const found = buffer(gzip);
+  await runYielding(
+    inChunks(joined(lines), (chunk) => {
+      see(chunk);
+      gzip.write(chunk);
+    }),
+  );
+  gzip.end();
+  return found;
+}
+
+function* joined(lines: readonly string[]): Texts & Generator<string, void, void> {
+  for (const [index, line] of lines.entries()) yield index === 0 ? line : `\n${line}`;
+}
+
+/** @throws if `packed` did not write it */
+async function unpacked(content: Buffer, see: (chunk: Buffer) => void): Promise<Buffer[]> {
+  const chunks: Buffer[] = [];
+  const gunzip = createGunzip({ chunkSize: CHUNK });
+  gunzip.end(content);
+  for await (const chunk of gunzip as AsyncIterable<Buffer>) {
+    see(chunk);
+    chunks.push(chunk);
+  }
+  return chunks;
+}
+
+function* linesIn(chunks: readonly Buffer[]): Generator<string, void, void> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for (const chunk of chunks) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  yield rest + decoder.decode();
+}
+
+export interface StoredFolds {
+  /** Returns the newest valid one after `above` and at or before `position`. */
+  nearest(position: number, above?: number): Promise<Point | undefined>;
+  /** Returns the position after `from` at which the next point is worth storing. */
+  nextStop(from: Point): number;
+  /** Stores a point in the background, unless there is one nearby. */
+  offer(point: Point): void;
+  /** Resolves when nothing is being stored. */
+  idle(): Promise<void>;
+  /** Stores `last` if that is fast and finishes running writes. Nothing is stored afterwards. */
+  close(last?: Point): Promise<void>;
+}
+
+export interface StoredFoldsOptions {
+  pool: Queryable;
+  logger: Logger;
+  /** The secret of the service. Folds written with another secret are discarded. */
+  secret: string;
+  /** True while the database is read-only. Nothing is stored or deleted then. */
+  readOnly?: () => boolean;
+  /** Events between stored folds, by the number of collections. */
+  interval?: (collections: number) => number;
+}
+
+/**
+ * The cost of a fold grows with the collections, and its benefit grows with the events. An interval of as many events
+ * as collections keeps both in balance.
+ */
+const INTERVAL = (collections: number): number => Math.min(50_000, Math.max(5_000, collections));
+
+/** Points waiting to be stored. Each holds a state in memory. */
+const MAX_WAITING = 4;
+
+/** Maximum collections of a state that is stored at shutdown, and minimum events that make it worthwhile. */
+const AT_THE_END = { collections: 2_000, events: 1_000 } as const;
+
+/** Failed writes are logged and skipped. Wrong folds are logged and deleted. */
+export function createStoredFolds(options: StoredFoldsOptions): StoredFolds {
+  const { pool, logger, secret, readOnly = () => false, interval = INTERVAL } = options;
+  const waiting: Point[] = [];
+  let known: number[] | undefined;
+  let running: Promise<void> | undefined;
+  let closed = false;
+
+  /** Other processes store folds too, so the list is a hint and is read again before each write. */
+  const list = async (): Promise<number[]> => (known = await foldPositions(pool));
+
+  const before = (position: number): number => known?.findLast((each) => each <= position) ?? 0;
+
+  const isDue = ({ state, head }: Point, events = interval(state.collections.size)): boolean => {
+    const after = known?.find((each) => each > head.position);
+    // Requires half an interval to the next later fold, so that new folds lie between remaining ones.
+    const farFromNext = after === undefined || after - head.position >= events / 2;
+    return head.position - before(head.position) >= events && farFromNext;
+  };
+
+  const store = async (point: Point, events?: number): Promise<void> => {
+    try {
+      await list();
+      if (!isDue(point, events)) return;
+      const started = performance.now();
+      await pool.query(REFUSE_OLDER_RELEASE.text);
+      await insertFold(pool, point, secret);
+      await list();
+      const milliseconds = Math.round(performance.now() - started);
+      logger.debug('fold stored', { position: point.head.position, milliseconds });
+    } catch (error) {
+      logger.warn('a fold could not be stored', { position: point.head.position, error });
+    }
+  };
+
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await store(next);
+    running = undefined;
+  };
+
+  const offer = (point: Point): void => {
+    if (closed || readOnly() || waiting.length >= MAX_WAITING || !isDue(point)) return;
+    const last = waiting.at(-1)?.head.position;
+    if (last !== undefined && point.head.position - last < interval(point.state.collections.size)) return;
+    waiting.push(point);
+    running ??= work();
+  };
+
+  const nearest = async (position: number, above = 0): Promise<Point | undefined> => {
+    const candidates = (await list()).filter((each) => each > above && each <= position);
+    for (const candidate of candidates.reverse()) {
+      const fold = await readFold(pool, candidate, secret);
+      if (fold !== null && 'state' in fold) return fold;
+      if (fold === null) continue;
+      logger.warn('a stored fold is wrong; it is thrown away', { position: candidate, why: fold.why });
+      if (!readOnly()) await deleteFold(pool, candidate);
+      known = known?.filter((each) => each !== candidate);
+    }
+    return undefined;
+  };
+
+  return {
+    nearest,
+    nextStop: (from) => from.head.position + interval(from.state.collections.size),
+    offer,
+    idle: async () => running,
+    close: async (last) => {
+      closed = true;
+      await running;
+      if (last !== undefined && !readOnly() && last.state.collections.size <= AT_THE_END.collections) {
+        await store(last, AT_THE_END.events);
+      }
+    },
+  };
+}

@@ -1,0 +1,281 @@
+/* Findings that the planning creates directly: about the trash, names, preparations and the policy. */
+import { CHANGES_POLICY, LOOSENS_POLICY } from '../../model/policy.js';
+import type { Rule, Observed, PlannedEvent, TableStatistics, Dependent } from '../model.js';
+import { hasColumn } from '../../model/state.js';
+import { levelByUse } from '../levels.js';
+import { isRename } from '../../model/events.js';
+import { columnType } from '../../sql-text/data-types.js';
+import { fieldAfter } from './common.js';
+
+export const breaksClients: Rule = {
+  code: 'BREAKS_CLIENTS',
+  level: 'warn',
+  title: 'Breaks existing clients',
+  what: 'A table or column is renamed, or is dropped while it is in use.',
+  why: 'Applications that use the old name fail as soon as the change is applied, including those that only read.',
+  safer:
+    'First deploy applications that do not need it. For a rename, add the new name beside the old one, write both, and delete the old one later.',
+  levels:
+    '`note` if the statistics count no use of the table, else `warn`. Dropped objects are reported only if they count some use; `LOSES_DATA` reports their data.',
+  example: { unsafe: 'POST /fields/articles/title/rename {"to": "headline"}' },
+  aliases: {
+    squawk: ['renaming-column', 'renaming-table', 'ban-drop-column', 'ban-drop-table'],
+    strong_migrations: ['rename_column', 'rename_table', 'remove_column'],
+    atlas: ['BC101', 'BC102'],
+  },
+  event(planned) {
+    const what = whatOf(planned);
+    const statistics = planned.batch.statistics(planned.event.collection);
+    if (what === undefined || (!isRename(planned.event) && (statistics?.uses ?? 0) < USED)) return undefined;
+    const message = `${what}: applications that use it will fail${useText(statistics)}`;
+    return { message, level: levelByUse(statistics), statistics: statistics ?? null, ...placeAfter(planned) };
+  },
+};
+
+function whatOf(planned: PlannedEvent): string | undefined {
+  const { event } = planned;
+  const verb = VERBS.get(event.type);
+  if (verb === undefined || planned.batch.isNew(event.collection) || !isThere(planned)) return undefined;
+  const what = event.field === null ? `table ${event.collection}` : `column ${event.collection}.${event.field}`;
+  return 'to' in event.data ? `${verb} ${what} to ${event.data.to}` : `${verb} ${what}`;
+}
+
+const VERBS: ReadonlyMap<string, string> = new Map([
+  ['collection.deleted', 'drop'],
+  ['collection.renamed', 'rename'],
+  ['field.deleted', 'drop'],
+  ['field.renamed', 'rename'],
+]);
+
+/** Scans and written rows that distinguish applications from an administrator's manual queries. */
+const USED = 100;
+
+/** True for a table or column, false for metadata only. */
+const isThere = ({ event, before, formerField }: PlannedEvent): boolean =>
+  event.field === null ? before?.collection.schema != null : hasColumn(before?.fields.get(formerField));
+
+/** A diff contains renamed objects under their new names. */
+function placeAfter({ event }: PlannedEvent): Partial<Observed> {
+  if (event.type === 'collection.renamed') return { collection: event.data.to };
+  return event.type === 'field.renamed' ? { field: event.data.to } : {};
+}
+
+function useText(statistics: TableStatistics | undefined): string {
+  const uses = statistics?.uses ?? null;
+  if (uses === null) return '';
+  return uses === 0 ? ' (the statistics count no use of its table)' : ' (the statistics count use of its table)';
+}
+
+export const neededElsewhere: Rule = {
+  code: 'NEEDED_ELSEWHERE',
+  level: 'danger',
+  title: 'A view or function depends on it',
+  what: 'A view, rule, policy or function in the database depends on an object that is deleted, renamed or changes its type.',
+  why: 'PostgreSQL does not drop an object that a view depends on, nor change its type. After a rename the view keeps working and keeps the old column name.',
+  safer:
+    'Drop the view, apply the change and create the view again by hand, or first change the view so that it no longer depends on the object.',
+  levels: '`danger` if PostgreSQL rejects the change, `note` for a rename.',
+  event(planned) {
+    const { event, batch } = planned;
+    const change = changeOf(planned);
+    if (change === undefined) return undefined;
+    const needing = namesOf(batch.dependents(event.collection), change.column);
+    if (needing.length === 0) return undefined;
+    return { message: `${change.what}: ${whoNeeds(needing)}${after(change, needing.length)}`, ...change.place };
+  },
+};
+
+/** Names per sentence. */
+const NAMED = 6;
+
+/** `view sales_by_store`, each once, because it may depend on several columns of a table. */
+function namesOf(dependents: readonly Dependent[], column: string | null): string[] {
+  const needing = dependents.filter((each) => column === null || each.column === column);
+  return [...new Set(needing.map(({ kind, name }) => `${kind} ${name}`))];
+}
+
+function whoNeeds(names: readonly string[]): string {
+  const more = names.length - NAMED;
+  const shown = more > 0 ? [...names.slice(0, NAMED), `${more} more`] : names;
+  const last = shown.at(-1) ?? '';
+  return shown.length === 1 ? `${last} needs it` : `${shown.slice(0, -1).join(', ')} and ${last} need it`;
+}
+
+interface Change {
+  what: string;
+  /** Its name in the database. Null for the whole table. */
+  column: string | null;
+  place: Partial<Observed>;
+}
+
+function changeOf(planned: PlannedEvent): Change | undefined {
+  const { event, before, formerField } = planned;
+  const { collection, field } = event;
+  if (event.type === 'collection.deleted') return { what: `drop table ${collection}`, column: null, place: {} };
+  if (event.type === 'collection.renamed')
+    return { what: `rename table ${collection}`, column: null, place: { level: 'note', collection: event.data.to } };
+  if (!hasColumn(before?.fields.get(formerField))) return undefined;
+  const ofColumn = { column: formerField, place: {} };
+  if (event.type === 'field.deleted') return { what: `drop column ${collection}.${field}`, ...ofColumn };
+  if (event.type === 'field.renamed')
+    return {
+      what: `rename column ${collection}.${field}`,
+      ...ofColumn,
+      place: { level: 'note', field: event.data.to },
+    };
+  return isRetyped(planned) ? { what: `alter column ${collection}.${field}`, ...ofColumn } : undefined;
+}
+
+function isRetyped(planned: PlannedEvent): boolean {
+  const { event, before, formerField } = planned;
+  const [old, now] = [before?.fields.get(formerField), fieldAfter(planned, event)];
+  const isUpdate = event.type === 'field.updated' && hasColumn(old) && hasColumn(now);
+  return isUpdate && columnType(old.schema) !== columnType(now.schema);
+}
+
+function after({ place }: Change, count: number): string {
+  const isOne = count === 1;
+  if (place.level === 'note')
+    return `, and ${isOne ? 'follows' : 'follow'} with the old name in what ${isOne ? 'it shows' : 'they show'}`;
+  return `, so PostgreSQL refuses it (${isOne ? 'it is' : 'they are'} no part of the schema)`;
+}
+
+const dataRestored: Rule = {
+  code: 'DATA_RESTORED',
+  level: 'note',
+  shownOnly: true,
+  title: 'Data is restored',
+  what: 'The created object is in the trash and is restored with its rows.',
+  why: 'Applications see the rows as they were before the deletion.',
+  safer: 'To start with an empty object, purge it from the trash first.',
+};
+
+const dataNotRestored: Rule = {
+  code: 'DATA_NOT_RESTORED',
+  level: 'warn',
+  shownOnly: true,
+  title: 'Recreated empty',
+  what: 'A table or column of this name had data before. It is created without that data, which is permanently deleted or does not fit.',
+  why: 'The schema looks as before, but applications find no data in it.',
+  safer: 'Restore it from the trash while it is there, or from a backup.',
+};
+
+const rowsInTheWay: Rule = {
+  code: 'ROWS_IN_THE_WAY',
+  level: 'warn',
+  shownOnly: true,
+  title: 'Existing rows violate it',
+  what: 'Existing rows have null in a column that becomes NOT NULL, or have no target for a new foreign key.',
+  why: 'The whole change fails while such rows exist.',
+  safer: 'Update or delete the rows before the change, or remove the entry from the diff.',
+};
+
+const dataNotKept: Rule = {
+  code: 'DATA_NOT_KEPT',
+  level: 'danger',
+  title: 'Not kept in the trash',
+  what: 'The trash cannot keep a deleted object. The message gives the reason.',
+  why: 'The object is permanently deleted when the change is applied. Only a backup can restore it.',
+  safer: 'Apply the change online if the message says so, which copies many rows first, or remove the named obstacle.',
+};
+
+const notRestored: Rule = {
+  code: 'NOT_RESTORED',
+  level: 'warn',
+  shownOnly: true,
+  title: 'Not restored with it',
+  what: 'An object that belonged to the restored object is not restored: its other side is deleted, or its name is in use.',
+  why: 'The restored object is incomplete.',
+  safer: 'Create the named relation, group or key again if it is still needed.',
+};
+
+const leavesPublication: Rule = {
+  code: 'LEAVES_PUBLICATION',
+  level: 'warn',
+  title: 'Leaves a publication',
+  what: 'A table that moves to the trash is removed from its publications.',
+  why: 'Subscribers no longer receive its rows, even after it is restored.',
+  safer: 'After a restore, add it again: `ALTER PUBLICATION … ADD TABLE`.',
+};
+
+const actsWhilePrepared: Rule = {
+  code: 'ACTS_WHILE_PREPARED',
+  level: 'warn',
+  shownOnly: true,
+  title: 'Takes effect before the change',
+  what: 'An online change applies to new rows as soon as its preparation starts.',
+  why: 'Writes that violate the new rule fail before the schema shows it.',
+  safer: 'Make sure that applications follow the rule before the preparation starts.',
+};
+
+const looksRenamed: Rule = {
+  code: 'LOOKS_RENAMED',
+  level: 'warn',
+  shownOnly: true,
+  title: 'Looks like a rename',
+  what: 'An object is deleted and one with the same definition is created.',
+  why: 'The data is deleted, and the new object is empty.',
+  safer: 'Set `renamed_from` in the snapshot, as the message shows, or rename the object. Both keep the data.',
+  example: {
+    unsafe: 'a snapshot without `articles`, and with `posts` of the same fields',
+    safe: '{"collection": "posts", "renamed_from": "articles"}',
+  },
+};
+
+const nameStillUsed: Rule = {
+  code: 'NAME_STILL_USED',
+  level: 'warn',
+  title: 'An old name is still used',
+  what: 'The old name of a renamed object is still used in an option, a condition or a function body.',
+  why: 'PostgreSQL and the service cannot rewrite it there. Its next use fails.',
+  safer: 'Change the named locations together with the rename.',
+  aliases: { strong_migrations: ['rename_column', 'rename_table'] },
+};
+
+const renamedFromNothing: Rule = {
+  code: 'RENAMED_FROM_NOTHING',
+  level: 'note',
+  shownOnly: true,
+  title: 'The old name does not exist',
+  what: 'A snapshot sets `renamed_from` to a name that does not exist. The object is created.',
+  why: 'That is intended in an empty environment. Elsewhere the old name may be misspelled.',
+  safer: 'Check the spelling of the old name.',
+};
+
+const loosensPolicy: Rule = {
+  code: LOOSENS_POLICY,
+  level: 'warn',
+  title: 'Loosens the policy',
+  what: 'The new policy may let through a change that the present policy stops. The message lists the locations.',
+  why: 'Whoever can loosen the policy can make any change that the policy was to stop.',
+  safer:
+    'Open a change request for the new policy (`POST /changes` with `policy`, or `dps policy propose`), so that others see it first.',
+  levels: 'The member `policy_changes` of the present policy says what is done about it.',
+  example: { unsafe: 'PUT /policy {"approvals": 1}, where it was 2', safe: 'PUT /policy {"approvals": 3}' },
+};
+
+const changesPolicy: Rule = {
+  code: CHANGES_POLICY,
+  level: 'note',
+  title: 'Changes the policy',
+  what: 'The new policy is at least as strict as the present policy.',
+  why: 'Changes that were allowed may be stopped from now on.',
+  safer:
+    'Open a change request for the new policy (`POST /changes` with `policy`, or `dps policy propose`), so that others see it first.',
+  levels: 'The member `policy_changes` of the present policy says what is done about it.',
+};
+
+export const NOTICED: readonly Rule[] = [
+  dataRestored,
+  dataNotRestored,
+  rowsInTheWay,
+  dataNotKept,
+  notRestored,
+  leavesPublication,
+  actsWhilePrepared,
+  looksRenamed,
+  nameStillUsed,
+  renamedFromNothing,
+  loosensPolicy,
+  changesPolicy,
+];

@@ -1,0 +1,135 @@
+import { type CollectionNode, isFolder, primaryKeyOf, extrasOf } from '../../model/state.js';
+import type { PlannedEvent, Rule, Relation, SaferWay } from '../model.js';
+import { isDeletion } from '../../model/events.js';
+import { sized, added } from './common.js';
+import { indexKeys } from '../../sql-text/definitions.js';
+
+export const dropsIndex: Rule = {
+  code: 'DROPS_INDEX',
+  level: 'note',
+  title: 'Index is dropped',
+  what: 'An index is dropped from an existing table.',
+  why: 'Queries that used it read the whole table. Dropping it takes a short exclusive lock.',
+  safer: 'Check in pg_stat_user_indexes whether it is used.',
+  levels: 'Depends on the size of the table; at most `warn`.',
+  aliases: {
+    squawk: ['require-concurrent-index-deletion', 'ban-drop-index'],
+    strong_migrations: ['remove_index'],
+    atlas: ['PG102'],
+  },
+  statement(statement, planned) {
+    const dropped = statement.drops.find(({ kind }) => kind === 'index');
+    const { collection, field } = statement.source;
+    if (dropped === undefined || isDeletion(statement.source)) return undefined;
+    const object = { kind: dropped.kind, name: dropped.name };
+    const message = `${statement.summary}: queries that use it will read the whole table`;
+    return { message, field, object, ...sized(planned, dropped.table ?? collection, 'warn') };
+  },
+};
+
+/** An index rarely benefits from more columns. */
+const ENOUGH = 3;
+
+export const indexOfManyColumns: Rule = {
+  code: 'INDEX_OF_MANY_COLUMNS',
+  level: 'note',
+  standing: true,
+  title: 'Index of many columns',
+  what: 'A non-unique index has more than three columns.',
+  why: 'The first columns narrow a search. Each further column makes the index larger and every write slower.',
+  safer: 'Keep the most selective columns and omit the others.',
+  aliases: { strong_migrations: ['add_index_columns'] },
+  event: (planned) =>
+    added(planned, 'indexes').flatMap(({ name, unique, definition }) =>
+      unique !== true && indexKeys(definition).length > ENOUGH
+        ? [
+            {
+              message: `index ${name} of ${planned.event.collection} has ${indexKeys(definition).length} columns`,
+              object: { kind: 'index', name },
+            },
+          ]
+        : [],
+    ),
+};
+
+export const foreignKeyWithoutIndex: Rule = {
+  code: 'FOREIGN_KEY_WITHOUT_INDEX',
+  level: 'note',
+  standing: true,
+  title: 'Foreign key without an index on its column',
+  what: 'A relation gets a foreign key, but its many field has no index.',
+  why: 'Every delete in the other table reads the whole referencing table. So does every query for the rows that reference a row.',
+  safer: 'Index the field, concurrently if the table has rows.',
+  levels: '`note` on a new or small table, `warn` on a larger one.',
+  example: {
+    unsafe: 'POST /relations {"collection": "articles", "field": "author", "related_collection": "authors"}',
+    safe: 'PATCH /fields/articles/author?concurrentIndexCreation {"schema": {"is_indexed": true}}',
+  },
+  relation({ old, now }, planned) {
+    const { after } = planned;
+    if (now.schema === null || old?.schema != null || after === undefined) return undefined;
+    const { many_collection: table, many_field: field } = now;
+    if (after.collection.meta.singleton || hasIndex(after, field)) return undefined;
+    return {
+      message: `point ${table}.${field} at ${now.one_collection}: the field has no index`,
+      field,
+      ...(planned.batch.isNew(table) ? { level: 'note' as const } : sized(planned, table, 'warn')),
+      safer: saferWay(after, now),
+    };
+  },
+};
+
+function saferWay(node: CollectionNode, { many_collection: table, many_field: field }: Relation): SaferWay {
+  const { partition_by: by, partition_of: of } = extrasOf(node);
+  if (by !== undefined || of !== undefined)
+    return {
+      text: 'Index the column of the partitioned table in the database and accept the drift. Its partitions get the index too.',
+    };
+  const path = `/fields/${encodeURIComponent(table)}/${encodeURIComponent(field)}?concurrentIndexCreation`;
+  return {
+    text: 'Index the field concurrently, so that nobody waits for it.',
+    request: { method: 'PATCH', path, body: { schema: { is_indexed: true } } },
+  };
+}
+
+function hasIndex(node: CollectionNode, field: string): boolean {
+  const schema = node.fields.get(field)?.schema;
+  if (schema == null || schema.is_indexed || schema.is_unique) return true;
+  const [first] = extrasOf(node).primary_key?.columns ?? primaryKeyOf(node).map((key) => key.field);
+  if (first === field) return true;
+  return (extrasOf(node).indexes ?? []).some(({ definition }) => indexKeys(definition)[0] === field);
+}
+
+export const noPrimaryKey: Rule = {
+  code: 'NO_PRIMARY_KEY',
+  level: 'warn',
+  standing: true,
+  title: 'No primary key',
+  what: 'A table is created without a primary key, or loses its primary key.',
+  why: 'Rows cannot be identified: no relation can reference them, logical replication cannot update them, and the trash cannot keep values of a deleted field.',
+  safer: 'Add a primary key. A partition has that of its table.',
+  aliases: { atlas: ['CD103'] },
+  event(planned) {
+    const { event, before, after } = planned;
+    if (after === undefined || !LOSING.has(event.type) || hasKey(after) || !hadKey(planned)) return undefined;
+    const what = before === undefined ? 'create table' : 'alter table';
+    return { message: `${what} ${event.collection}: it has no primary key`, field: null };
+  },
+};
+
+const LOSING: ReadonlySet<string> = new Set([
+  'collection.created',
+  'collection.adopted',
+  'collection.updated',
+  'field.updated',
+  'field.deleted',
+]);
+
+const hasKey = (node: CollectionNode): boolean =>
+  isFolder(node) || primaryKeyOf(node).length > 0 || extrasOf(node).partition_of !== undefined;
+
+/** A table that never had a key is reported once, when it is created. */
+const hadKey = ({ event, before }: PlannedEvent): boolean =>
+  event.type === 'collection.created'
+    ? event.data.restored === undefined
+    : event.type === 'collection.adopted' || (before !== undefined && hasKey(before));

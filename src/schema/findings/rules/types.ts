@@ -1,0 +1,194 @@
+import { type Observed, type Rule, type Level, type TableStatistics, typeKey, typesUsed } from '../model.js';
+import { added, comes, labelOf, counts, placedUse } from './common.js';
+import { type ColumnField, hasColumn } from '../../model/state.js';
+import { isSerial } from '../../model/extras.js';
+
+export const charType: Rule = {
+  code: 'CHAR_TYPE',
+  level: 'note',
+  standing: true,
+  title: 'char(n)',
+  what: 'A field of the type `char(n)`.',
+  why: 'PostgreSQL pads every value with blanks and ignores them in comparisons. The fixed length saves nothing.',
+  safer: 'Use `string` (varchar) or `text`.',
+  example: {
+    unsafe: '{"field": "country", "type": "string", "schema": {"data_type": "character", "max_length": 2}}',
+    safe: '{"field": "country", "type": "string", "schema": {"max_length": 2}}',
+  },
+  aliases: { squawk: ['ban-char-field'] },
+  field: (change) =>
+    comes(change, 'data_type') && change.now.schema?.data_type === 'character'
+      ? { message: `${labelOf(change.now)} is char(${change.now.schema.max_length ?? 1})`, field: change.now.field }
+      : undefined,
+};
+
+export const jsonNotJsonb: Rule = {
+  code: 'JSON_NOT_JSONB',
+  level: 'note',
+  standing: true,
+  title: 'json instead of jsonb',
+  what: 'A column of the type `json`.',
+  why: 'It keeps the text as it was sent, blanks and repeated keys included: it can not be compared or indexed, and `SELECT DISTINCT` fails.',
+  safer: 'Use `jsonb`, unless the text itself matters.',
+  example: {
+    unsafe: '{"field": "options", "type": "json", "schema": {"data_type": "json"}}',
+    safe: '{"field": "options", "type": "json", "schema": {"data_type": "jsonb"}}',
+  },
+  aliases: { strong_migrations: ['add_column_json'] },
+  field: (change) =>
+    comes(change, 'data_type') && change.now.schema?.data_type === 'json'
+      ? { message: `${labelOf(change.now)} is json, not jsonb`, field: change.now.field }
+      : undefined,
+};
+
+export const timeWithoutZone: Rule = {
+  code: 'TIME_WITHOUT_ZONE',
+  level: 'note',
+  standing: true,
+  title: 'Time without a zone',
+  what: 'A field of the type `timestamp without time zone` (`dateTime`).',
+  why: 'It is no point in time: its meaning depends on the reader, and sessions in other time zones compare it wrongly.',
+  safer:
+    'Use `timestamp` (with time zone) for points in time. Use `dateTime` for calendar times whose location is known otherwise.',
+  example: { unsafe: '{"field": "sent_at", "type": "dateTime"}', safe: '{"field": "sent_at", "type": "timestamp"}' },
+  aliases: { squawk: ['prefer-timestamptz'] },
+  field: (change) =>
+    comes(change, 'data_type') && change.now.schema?.data_type === 'timestamp without time zone'
+      ? { message: `${labelOf(change.now)} is a timestamp without time zone`, field: change.now.field }
+      : undefined,
+};
+
+export const localTimeDefault: Rule = {
+  code: 'LOCAL_TIME_DEFAULT',
+  level: 'warn',
+  standing: true,
+  title: 'Default that depends on the session’s time zone',
+  what: 'A `timestamp without time zone` with the current time as default.',
+  why: 'PostgreSQL stores the local time of the inserting session. Applications in different time zones write different times.',
+  safer: 'Use `timestamp` (with time zone) for times that a clock sets.',
+  example: {
+    unsafe: '{"field": "sent_at", "type": "dateTime", "schema": {"default_value": "now()"}}',
+    safe: '{"field": "sent_at", "type": "timestamp", "schema": {"default_value": "now()"}}',
+  },
+  field: ({ old, now }) =>
+    hasColumn(now) && isLocal(now) && !(hasColumn(old) && isLocal(old))
+      ? { message: `${labelOf(now)} has no time zone, and its default is the current time`, field: now.field }
+      : undefined,
+};
+
+const NOW: ReadonlySet<unknown> = new Set(['now()', 'CURRENT_TIMESTAMP']);
+
+const isLocal = ({ schema }: ColumnField): boolean =>
+  schema.data_type === 'timestamp without time zone' && NOW.has(schema.default_value);
+
+export const serialColumn: Rule = {
+  code: 'SERIAL_COLUMN',
+  level: 'note',
+  standing: true,
+  title: 'Sequence instead of identity',
+  what: 'A field counts with a default `nextval(…)`, as `serial` does, instead of being an identity column.',
+  why: 'The sequence has its own owner and privileges. A role with INSERT on the table may lack USAGE on the sequence.',
+  safer: 'Use `has_auto_increment`, which creates an identity column.',
+  aliases: { squawk: ['prefer-identity'] },
+  field: ({ old, now }) =>
+    hasColumn(now) && isSerial(now.schema) && !(hasColumn(old) && isSerial(old.schema))
+      ? { message: `${labelOf(now)} counts with a sequence default, not as identity`, field: now.field }
+      : undefined,
+};
+
+/** The largest value of a type. */
+const LARGEST: ReadonlyMap<string, number> = new Map([
+  ['smallint', 2 ** 15 - 1],
+  ['integer', 2 ** 31 - 1],
+]);
+
+export const keyMayOverflow: Rule = {
+  code: 'KEY_MAY_OVERFLOW',
+  level: 'note',
+  standing: true,
+  title: 'Primary key may overflow',
+  what: 'An auto-increment primary key is `integer` (2,147,483,647 values, including deleted and rolled back rows) or `smallint` (32,767).',
+  why: 'When the numbers run out, inserts fail. A larger type rewrites the table and every table that references it.',
+  safer: 'Use `bigInteger` if programs write the rows or the table may grow large.',
+  levels:
+    '`note` for a new table. By the share that the rows of the statistics use: `warn` from a tenth, `danger` from half.',
+  example: {
+    unsafe: '{"field": "id", "type": "integer", "schema": {"is_primary_key": true, "has_auto_increment": true}}',
+    safe: '{"field": "id", "type": "bigInteger", "schema": {"is_primary_key": true, "has_auto_increment": true}}',
+  },
+  aliases: { squawk: ['prefer-bigint-over-int', 'prefer-bigint-over-smallint'] },
+  field({ old, now }, planned) {
+    const largest = hasColumn(now) ? largestKey(now) : undefined;
+    if (largest === undefined || planned.after?.collection.meta.singleton === true) return undefined;
+    if (hasColumn(old) && largestKey(old) === largest) return undefined;
+    const statistics = planned.batch.statistics(now.collection);
+    return {
+      message: `${labelOf(now)}: a key of type ${now.schema?.data_type} has ${largest.toLocaleString('en')} values`,
+      field: now.field,
+      level: levelOf(statistics, largest),
+      ...(planned.batch.isNew(now.collection) ? {} : { statistics: statistics ?? null }),
+    };
+  },
+};
+
+const largestKey = (field: ColumnField): number | undefined =>
+  field.schema.is_primary_key && counts(field) ? LARGEST.get(field.schema.data_type) : undefined;
+
+function levelOf(statistics: TableStatistics | undefined, largest: number): Level {
+  const used = (statistics?.rows ?? 0) / largest;
+  if (used >= 0.5) return 'danger';
+  return used >= 0.1 || largest < 100_000 ? 'warn' : 'note';
+}
+
+export const typeNeeded: Rule = {
+  code: 'TYPE_NEEDED',
+  level: 'danger',
+  title: 'A type that the database lacks',
+  what: 'A column or a domain uses a type or a collation that this database does not have and that the change does not create: a composite type, a range, or one of an extension.',
+  why: 'PostgreSQL rejects the whole change until the type exists.',
+  safer: 'Create the type, or install its extension, in this database before the change.',
+  example: {
+    unsafe: '{"type": "unknown", "schema": {"data_type": "address"}} where `CREATE TYPE address …` has not run',
+  },
+  event: (planned) =>
+    typesUsed(planned.event, planned.batch.after).flatMap((use): Observed[] => {
+      const facts = planned.batch.types.get(typeKey(use));
+      if (facts === undefined) return [];
+      const what = `${use.kind} ${JSON.stringify(use.text)}`;
+      const fault = facts.isMissing
+        ? 'does not exist in this database'
+        : `contains the row type of ${JSON.stringify(facts.relation)}, a relation of another schema, and cannot be used`;
+      return [{ message: `${placedUse(use)} needs the ${what}, which ${fault}`, field: use.field ?? null }];
+    }),
+};
+
+export const createsType: Rule = {
+  code: 'CREATES_TYPE',
+  level: 'note',
+  title: 'Custom type',
+  what: 'A table uses an enum, or a domain with a constraint.',
+  why: 'Enum labels can be added but never removed. A constraint added to a domain later locks and reads every table that uses it.',
+  safer: 'Use a text field with a check constraint, or a relation to a table of values.',
+  aliases: { squawk: ['ban-create-domain-with-constraint', 'ban-alter-domain-with-add-constraint'] },
+  event: (planned) =>
+    added(planned, 'needs').flatMap((need): Observed[] => {
+      const { kind, name } = need;
+      const isRuled = need.kind === 'domain' && (need.not_null === true || (need.checks ?? []).length > 0);
+      if (kind !== 'enum' && !isRuled) return [];
+      return [{ message: `${planned.event.collection} uses the ${kind} ${name}`, object: { kind, name } }];
+    }),
+};
+
+export const createsExtension: Rule = {
+  code: 'CREATES_EXTENSION',
+  level: 'note',
+  title: 'Needs an extension',
+  what: 'A column uses a type or function of an extension. The service installs the extension if it is missing and PostgreSQL marks it as trusted.',
+  why: 'Every server that gets this schema needs the extension and its package on disk, including production.',
+  safer: 'Install it on every server before the change.',
+  event: (planned) =>
+    added(planned, 'needs').flatMap(({ kind, name }): Observed[] => {
+      if (kind !== 'extension') return [];
+      return [{ message: `${planned.event.collection} needs the extension ${name}`, object: { kind, name } }];
+    }),
+};

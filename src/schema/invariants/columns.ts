@@ -1,0 +1,234 @@
+import { quoted } from '../../kernel/text.js';
+import { type Problem, about, type Subject, problemsOfEach } from '../../kernel/problem.js';
+import { type CollectionNode, type State, primaryKeyOf, extrasOf } from '../model/state.js';
+import { SYSTEM_COLUMNS } from '../normal-form/names.js';
+import { constraintColumns, indexColumns, keyDefinition } from '../sql-text/definitions.js';
+import type { TableExtras } from '../model/extras.js';
+import type { ColumnSchema } from '../model/model.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import { isExtensionType } from '../sql-text/data-types.js';
+
+/* Groups of collections and of fields. A chain of groups must end, and contain only members that can group others. */
+
+/** One namespace of groups. */
+interface Grouping {
+  /** Returns the group of `name`, or a sentence if it cannot group others. */
+  parentOf: (name: string) => { group: string | null } | string;
+  /** Groups with a verified chain, so that shared chains are walked once. */
+  sound: Set<string>;
+}
+
+/** Returns why `name` cannot be in `group`. Undefined if it can. */
+function groupFault(name: string, group: string | null, { parentOf, sound }: Grouping): string | undefined {
+  const seen = new Set([name]);
+  for (let at = group; at !== null && !sound.has(at);) {
+    if (seen.has(at)) return `group ${quoted(group)} makes a cycle: ${quoted(at)} would be inside itself`;
+    seen.add(at);
+    const parent = parentOf(at);
+    if (typeof parent === 'string') return parent;
+    at = parent.group;
+  }
+  // The name itself is excluded, because its ability to group others is not checked yet.
+  seen.delete(name);
+  for (const each of seen) sound.add(each);
+  return undefined;
+}
+
+/* Invalid columns, whatever the table contains. */
+
+type Fault = [member: keyof ColumnSchema, message: string];
+
+/** PostgreSQL cannot compare values of these types. */
+export const INCOMPARABLE = new Map([
+  ['json', 'json values can not be compared, so they are neither unique nor indexed; data_type "jsonb" can'],
+]);
+
+/** PostgreSQL does not store its values. */
+const VIRTUAL =
+  'a virtual generated column is computed when it is read, so it is neither unique nor indexed; a stored one (extras.virtual left out) can be';
+
+/** Returns at most one fault: the first invalid member among key, uniqueness and index. */
+export function columnFaults(schema: ColumnSchema): Fault[] {
+  const message = INCOMPARABLE.get(schema.data_type) ?? (schema.extras?.virtual === true ? VIRTUAL : undefined);
+  if (message === undefined) return [];
+  const members = (['is_primary_key', 'is_unique', 'is_indexed'] as const).filter((member) => schema[member]);
+  return members.slice(0, 1).map((member) => [member, message]);
+}
+
+/** Returns the problems of all fields of a collection, up to about `MAX_PROBLEMS`. */
+export function fieldProblems(state: State, node: CollectionNode): Resumable<Problem[]> {
+  const { collection } = node.collection;
+  const groups = groupsIn(node);
+  return problemsOfEach(node.fields.values(), ({ field, meta, schema }) => {
+    const problem = (member: string[], message: string): Problem =>
+      about({ kind: 'field', collection, field, member }, message);
+    const group = groupFault(field, meta.group, groups);
+    const grouping = group === undefined ? [] : [problem(['meta', 'group'], group)];
+    if (schema === null) return grouping;
+    const faults = [...columnFaults(schema), ...shadowFaults(state, schema)];
+    return [...grouping, ...faults.map(([member, message]) => problem(['schema', member], message))];
+  });
+}
+
+/** The group of a field is an alias field of the same collection. */
+function groupsIn({ collection: { collection }, fields }: CollectionNode): Grouping {
+  const parentOf = (name: string) => {
+    const parent = fields.get(name);
+    if (parent === undefined) return `there is no field ${quoted(name)} in ${quoted(collection)} to group under`;
+    return parent.schema === null ? parent.meta : `${quoted(name)} is a column; only an alias field can group others`;
+  };
+  return { parentOf, sound: new Set() };
+}
+
+/**
+ * Every table defines a type of its own name. Without the extension, a column of that type would contain rows of the
+ * table.
+ */
+function shadowFaults({ collections }: State, { data_type: type }: ColumnSchema): Fault[] {
+  if (!isExtensionType(type) || !collections.get(type)?.collection.schema) return [];
+  return [['data_type', `${quoted(type)} is a collection here, whose table takes the name of that type`]];
+}
+
+/* The maximum number of columns. */
+
+/** MaxHeapAttributeNumber of PostgreSQL. Dropped columns count as well, which PostgreSQL checks. */
+const MAX_COLUMNS = 1_600;
+
+/** Reports the first column beyond the limit. */
+export function columnCountProblems(node: CollectionNode): Problem[] {
+  if (node.fields.size <= MAX_COLUMNS) return [];
+  const { collection } = node.collection;
+  let columns = 0;
+  for (const { field, schema } of node.fields.values()) {
+    if (schema !== null) columns += 1;
+    if (columns <= MAX_COLUMNS) continue;
+    const message = `${quoted(field)} is one column too many: a table of PostgreSQL has at most ${MAX_COLUMNS.toLocaleString('en')}; a field of type "alias" has none`;
+    return [about({ kind: 'field', collection, field, member: ['field'] }, message)];
+  }
+  return [];
+}
+
+/* Extras must be consistent with the fields and other tables. */
+
+type Key = NonNullable<TableExtras['primary_key']>;
+
+/** `name`: the index or constraint. */
+type CollectionFault = [member: keyof TableExtras, message: string, name?: string];
+
+/** Checks that referenced objects exist and match. The SQL is checked when extras are read. */
+function extrasProblems(state: State, node: CollectionNode): Problem[] {
+  const extras = node.collection.schema?.extras;
+  if (extras === undefined) return [];
+  const faults = [
+    ...keyFaults(node, extras),
+    ...nameFaults(node, extras),
+    ...partitionFaults(state, extras),
+    ...referenceFaults(state, extras),
+  ];
+  return faults.map((fault) => about(subjectOf(node.collection.collection, extras, fault), fault[1]));
+}
+
+function subjectOf(collection: string, extras: TableExtras, [list, , name]: CollectionFault): Subject {
+  const member = ['schema', 'extras', list];
+  if (name === undefined || (list !== 'indexes' && list !== 'constraints')) {
+    return { kind: 'collection', collection, member };
+  }
+  const index = (extras[list] ?? []).findIndex((each) => each.name === name);
+  return { kind: list === 'indexes' ? 'index' : 'constraint', collection, name, member: [...member, index] };
+}
+
+/** The marked fields must be those of the key, and one cannot change without the other. */
+function keyFaults(node: CollectionNode, { primary_key: key }: TableExtras): CollectionFault[] {
+  if (key === undefined) return [];
+  const marked = primaryKeyOf(node).map(({ field }) => field);
+  const same = marked.length === key.columns.length && key.columns.every((column) => marked.includes(column));
+  if (same) return includedFaults(node, key);
+  const columns = key.columns.map(quoted).join(', ');
+  return [['primary_key', `the primary key ${quoted(key.name)} is of ${columns}: exactly these have is_primary_key`]];
+}
+
+/** PostgreSQL would drop the whole key with an included column. */
+function includedFaults({ fields }: CollectionNode, { name, definition }: Key): CollectionFault[] {
+  const included = definition === undefined ? [] : keyDefinition(definition).including;
+  const gone = included.filter((column) => !fields.get(column)?.schema);
+  if (gone.length === 0) return [];
+  return [
+    ['primary_key', `the primary key ${quoted(name)} includes ${gone.map(quoted).join(', ')}, which must be there`],
+  ];
+}
+
+/** PostgreSQL drops such objects with the column, so each must name existing columns. */
+function nameFaults({ fields }: CollectionNode, { constraints = [], indexes = [] }: TableExtras): CollectionFault[] {
+  const isGone = (column: string): boolean => !SYSTEM_COLUMNS.has(column) && !fields.get(column)?.schema;
+  const faults = (member: 'constraints' | 'indexes', name: string, columns: ReadonlySet<string>): CollectionFault[] => {
+    const gone = [...columns].filter(isGone);
+    if (gone.length === 0) return [];
+    return [[member, `${quoted(name)} names ${gone.map(quoted).join(', ')}, and there is no such column`, name]];
+  };
+  return [
+    ...constraints.flatMap(({ name, definition }) => faults('constraints', name, constraintColumns(definition))),
+    ...indexes.flatMap(({ name, definition }) => faults('indexes', name, indexColumns(definition))),
+  ];
+}
+
+/** Extras that every table may have. */
+function partitionFaults({ collections }: State, { partition_of: partition }: TableExtras): CollectionFault[] {
+  if (partition === undefined) return [];
+  const parent = collections.get(partition.table)?.collection.schema;
+  if (parent?.extras?.partition_by !== undefined) return [];
+  return [['partition_of', `there is no partitioned collection ${quoted(partition.table)}`]];
+}
+
+function referenceFaults({ collections }: State, { constraints = [] }: TableExtras): CollectionFault[] {
+  return constraints.flatMap(({ name, references }): CollectionFault[] => {
+    if (references === undefined || collections.get(references)?.collection.schema) return [];
+    return [
+      ['constraints', `${quoted(name)} points at ${quoted(references)}, which is no collection with a table`, name],
+    ];
+  });
+}
+
+/**
+ * Checks the collection as a whole: its group, the fields that meta names, keys and extras. Fields and relations are
+ * checked elsewhere.
+ */
+export function collectionProblems(state: State, node: CollectionNode, groups: Grouping): Problem[] {
+  const { collection, meta, schema } = node.collection;
+  const problem = (member: string[], message: string): Problem =>
+    about({ kind: 'collection', collection, member }, message);
+  const problems: Problem[] = [];
+  const group = groupFault(collection, meta.group, groups);
+  if (group !== undefined) problems.push(problem(['meta', 'group'], group));
+  for (const member of ['archive_field', 'sort_field'] as const) {
+    const field = meta[member];
+    if (field !== null && !node.fields.has(field)) {
+      const message = `${quoted(field)} is not a field of ${quoted(collection)}; name one of its fields, or null`;
+      problems.push(problem(['meta', member], message));
+    }
+  }
+  if (schema === null && node.fields.size > 0) {
+    problems.push(problem(['fields'], `${quoted(collection)} is a folder (schema null) and can't have fields`));
+  }
+  return [...problems, ...keysProblems(node), ...extrasProblems(state, node)];
+}
+
+/** Keys of several columns are only allowed if adopted. */
+function keysProblems(node: CollectionNode): Problem[] {
+  const [first, ...others] = primaryKeyOf(node);
+  const { collection } = node.collection;
+  if (first === undefined || others.length === 0 || extrasOf(node).primary_key !== undefined) return [];
+  return others.map(({ field }) => secondKey(collection, first.field, field));
+}
+
+/** The problem of a second primary key `field` beside `first`. */
+export function secondKey(collection: string, first: string, field: string): Problem {
+  const message = `field ${quoted(field)} cannot be the primary key of collection ${quoted(collection)}: field ${quoted(first)} is its primary key, and a collection has one. Send is_primary_key false for ${quoted(field)}, or move the key from ${quoted(first)} in the same request`;
+  return about({ kind: 'field', collection, field, member: ['schema', 'is_primary_key'] }, message);
+}
+
+/** Shared by the checks of one state: valid group chains are checked once. */
+export function groupsOf(state: State): Grouping {
+  const parentOf = (name: string) =>
+    state.collections.get(name)?.collection.meta ?? `there is no collection ${quoted(name)} to group under`;
+  return { parentOf, sound: new Set() };
+}

@@ -1,0 +1,298 @@
+/* Problems of a rename itself. */
+import { parentOf } from '../model/order.js';
+import { type State, isFolder, type CollectionNode, hasTable, extrasOf, primaryKeyOf, UNMADE } from '../model/state.js';
+import { type Problem, about, type Subject, problemsOfEach, type Path } from '../../kernel/problem.js';
+import type { Renames } from '../transition/renames.js';
+import type { UnwrittenText } from '../transition/rename-texts.js';
+import { quoted, invisibleFault } from '../../kernel/text.js';
+import {
+  NOT_NULL_SUFFIX,
+  notNullName,
+  identitySequenceName,
+  indexNameOf,
+  primaryKeyNameOf,
+  uniqueNameOf,
+} from '../model/constraint-names.js';
+import { isIdentity } from '../model/extras.js';
+import type { Field } from '../model/model.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import { composedFault } from '../normal-form/names.js';
+
+/*
+ * Names that PostgreSQL chooses itself and changes if they exist: sequences of identity columns, and NOT NULL
+ * constraints. In another creation order, another object with such a name would conflict.
+ */
+
+/**
+ * Reports a sequence named like a table of the schema, and a foreign key named like a NOT NULL constraint of its table.
+ */
+export function* implicitNameProblems(state: State, node: CollectionNode): Resumable<Problem[]> {
+  return [...(yield* sequenceProblems(state, node)), ...notNullProblems(node)];
+}
+
+interface Taken {
+  name: string;
+  kind: string;
+  /** Its owner. */
+  of: string;
+}
+
+function problem({ name, kind, of }: Taken, subject: Subject): Problem {
+  const message = `${quoted(name)} is the name of ${kind} ${of}: choose another name`;
+  const taken = [{ name, kind: kind.replace(/^the /, '') }];
+  return about(subject, message, { code: 'ALREADY_EXISTS', details: { taken } });
+}
+
+/** Null if it has none, or one with another name. */
+function sequenceOf({ collection, field, schema }: Field): string | null {
+  if (schema === null || !isIdentity(schema) || schema.extras?.sequence?.name !== undefined) return null;
+  return identitySequenceName(collection, field);
+}
+
+/** PostgreSQL itself reports the reverse case. */
+function sequenceProblems(state: State, node: CollectionNode): Resumable<Problem[]> {
+  const { collection } = node.collection;
+  return problemsOfEach(node.fields.values(), (field) => {
+    const name = sequenceOf(field);
+    if (name === null || !hasTable(state, name)) return [];
+    const taken = { name, kind: 'the table', of: 'that the sequence of this column would be called like' };
+    const member = ['schema', 'has_auto_increment'];
+    return [problem(taken, { kind: 'field', collection, field: field.field, member })];
+  });
+}
+
+function notNullProblems(node: CollectionNode): Problem[] {
+  const { collection } = node.collection;
+  const suspects = [...node.relations.values()].filter(({ schema }) =>
+    schema?.constraint_name?.endsWith(NOT_NULL_SUFFIX),
+  );
+  if (suspects.length === 0) return [];
+  const names = new Map([...node.fields.values()].flatMap(notNullOf));
+  return suspects.flatMap(({ many_field: field, schema }) => {
+    const name = schema?.constraint_name ?? '';
+    const column = names.get(name);
+    if (column === undefined) return [];
+    const of = `of ${quoted(column)}`;
+    const member = ['schema', 'constraint_name'];
+    return [problem({ name, kind: 'the NOT NULL', of }, { kind: 'relation', collection, field, member })];
+  });
+}
+
+function notNullOf({ collection, field, schema }: Field): [string, string][] {
+  if (schema === null || schema.is_nullable || schema.extras?.not_null_name !== undefined) return [];
+  return [[notNullName(collection, field), field]];
+}
+
+/* Objects with an index need unique names, both in their table and among the tables and indexes of the schema. */
+
+type Kind = 'index' | 'constraint';
+
+interface Part {
+  field: string;
+  member: 'is_unique' | 'is_indexed';
+  name: string;
+  kind: Kind;
+}
+
+/**
+ * ALREADY_EXISTS, with the conflicting object in `details.taken`: within the table, and among tables and indexes,
+ * including indexes that are not built yet.
+ */
+export function* indexNameProblems(state: State, node: CollectionNode): Resumable<Problem[]> {
+  const parts: Part[] = [];
+  for (const field of node.fields.values()) {
+    parts.push(...partsOf(field));
+    yield;
+  }
+  const problems = parts.length === 0 ? [] : problemsWithin(node, parts);
+  // Without field indexes PostgreSQL detects all conflicts itself.
+  return state.indexNames.size === 0 ? problems : [...problems, ...problemsBeyond(state, node, parts)];
+}
+
+function problemsWithin(node: CollectionNode, parts: readonly Part[]): Problem[] {
+  const { collection } = node.collection;
+  const taken = otherNames(node);
+  return parts.flatMap(({ field, member, name, kind }) => {
+    const other = taken.get(name);
+    if (other === undefined) {
+      taken.set(name, kind);
+      return [];
+    }
+    const message = `${quoted(name)} is the name of another ${other} of ${quoted(collection)}; give one of them another name, in extras`;
+    const details = { taken: [{ name, kind: `${other} of the table` }] };
+    const subject = { kind: 'field', collection, field, member: ['schema', member] } as const;
+    return [about(subject, message, { code: 'ALREADY_EXISTS', details })];
+  });
+}
+
+interface Claim {
+  name: string;
+  subject: Subject;
+  /** The collection that may own an index of that name. */
+  own: string | null;
+}
+
+/** PostgreSQL would not detect conflicts with an index that is not built yet. */
+function problemsBeyond(state: State, node: CollectionNode, parts: readonly Part[]): Problem[] {
+  if (isFolder(node)) return [];
+  return claimsOf(node, parts).flatMap(({ name, own, subject }) => {
+    const other = otherThan(state, name, own);
+    if (other === null) return [];
+    const { kind, said } = other;
+    const message = `${quoted(name)} is the name of ${said} already: choose another name`;
+    return [about(subject, message, { code: 'ALREADY_EXISTS', details: { taken: [{ name, kind }] } })];
+  });
+}
+
+function claimsOf(node: CollectionNode, parts: readonly Part[]): Claim[] {
+  const collection = node.collection.collection;
+  const claim = (name: string, subject: Subject): Claim => ({ name, own: collection, subject });
+  return [
+    { name: collection, own: null, subject: { kind: 'collection', collection, member: ['collection'] } },
+    ...parts.map(({ field, member, name }) =>
+      claim(name, { kind: 'field', collection, field, member: ['schema', member] }),
+    ),
+    ...[...otherNames(node)].map(([name, kind]) => claim(name, { kind, collection, name })),
+  ];
+}
+
+/**
+ * Returns the conflicting object: an index of a collection other than `own`, or a table with the name of an index of
+ * `own`.
+ */
+function otherThan(state: State, name: string, own: string | null): { kind: string; said: string } | null {
+  const holder = state.indexNames.get(name);
+  if (holder !== undefined && holder !== own) return { kind: 'index', said: `an index of ${quoted(holder)}` };
+  const hidden = own !== null && holder === own && hasTable(state, name);
+  return hidden ? { kind: 'table', said: 'a table' } : null;
+}
+
+/** Constraints whose index has the same name. */
+const WITH_INDEX = /^(?:UNIQUE|PRIMARY KEY|EXCLUDE)\b/i;
+
+/** Names that do not come from fields. */
+function otherNames(node: CollectionNode): Map<string, Kind> {
+  const { indexes = [], constraints = [] } = extrasOf(node);
+  const indexing = constraints.filter(({ definition }) => WITH_INDEX.test(definition));
+  return new Map<string, Kind>([
+    ...(primaryKeyOf(node).length === 0 ? [] : [[primaryKeyNameOf(node), 'constraint'] as const]),
+    ...indexes.map(({ name }) => [name, 'index'] as const),
+    ...indexing.map(({ name }) => [name, 'constraint'] as const),
+  ]);
+}
+
+function partsOf({ collection, field, schema }: Field): Part[] {
+  if (schema === null) return [];
+  const column = { collection, field, schema };
+  const parts: Part[] = [];
+  if (schema.is_unique && !schema.is_primary_key)
+    parts.push({ field, member: 'is_unique', name: uniqueNameOf(column), kind: 'constraint' });
+  if (schema.is_indexed) parts.push({ field, member: 'is_indexed', name: indexNameOf(column), kind: 'index' });
+  return parts;
+}
+
+/* Names that a change introduces. Adopted and restored objects keep their names. */
+
+/** Returns why a new collection or field cannot have the name, or null. */
+const nameFault = (name: string): string | null => invisibleFault(name) ?? composedFault(name);
+
+/** Returns the problems of names in `to` that `from` lacks. */
+export function* newNameProblems(from: State, to: State, touched: Iterable<string>): Resumable<Problem[]> {
+  const problems: Problem[] = [];
+  for (const collection of touched) {
+    yield;
+    const node = to.collections.get(collection);
+    const before = from.collections.get(collection);
+    if (node === undefined || node === before) continue;
+    const isRestored = before === undefined && node.identities.collection !== UNMADE;
+    if (!isRestored) problems.push(...namesOf(node, before));
+  }
+  return problems;
+}
+
+function namesOf(node: CollectionNode, before: CollectionNode | undefined): Problem[] {
+  const { collection } = node.collection;
+  const isNew = (field: string) => before?.fields.has(field) !== true && node.identities.fields.get(field) === UNMADE;
+  return [
+    ...(before === undefined ? collectionName(collection) : []),
+    ...[...node.fields.keys()].filter(isNew).flatMap((field) => fieldName(collection, field)),
+    ...objectNames(node, before),
+  ];
+}
+
+/** Returns the problems of new names in renames. */
+function renamedToProblems({ collections, fields }: Renames): Problem[] {
+  return [
+    ...[...collections.values()].flatMap(collectionName),
+    ...[...fields].flatMap(([collection, names]) => [...names.values()].flatMap((to) => fieldName(collection, to))),
+  ];
+}
+
+function collectionName(collection: string): Problem[] {
+  const fault = nameFault(collection);
+  if (fault === null) return [];
+  return [about({ kind: 'collection', collection, member: ['collection'] }, `the name of a collection ${fault}`)];
+}
+
+function fieldName(collection: string, field: string): Problem[] {
+  const fault = nameFault(field);
+  if (fault === null) return [];
+  return [about({ kind: 'field', collection, field, member: ['field'] }, `the name of a field ${fault}`)];
+}
+
+/** Constraints, indexes and other objects of the table. */
+function objectNames(node: CollectionNode, before: CollectionNode | undefined): Problem[] {
+  const { collection } = node.collection;
+  const old = new Set(before === undefined ? [] : namedObjects(before).map(({ name }) => name));
+  return namedObjects(node).flatMap(({ name, kind, member }) => {
+    const fault = old.has(name) ? null : invisibleFault(name);
+    return fault === null ? [] : [about({ kind: 'collection', collection, member }, `the name of ${kind} ${fault}`)];
+  });
+}
+
+interface NamedObject {
+  name: string;
+  kind: string;
+  member: Path;
+}
+
+function namedObjects(node: CollectionNode): NamedObject[] {
+  const { primary_key: key, constraints = [], indexes = [] } = extrasOf(node);
+  const at = (...steps: (string | number)[]): Path => ['schema', 'extras', ...steps, 'name'];
+  return [
+    ...(key === undefined ? [] : [{ name: key.name, kind: 'a primary key', member: at('primary_key') }]),
+    ...constraints.map(({ name }, index) => ({ name, kind: 'a constraint', member: at('constraints', index) })),
+    ...indexes.map(({ name }, index) => ({ name, kind: 'an index', member: at('indexes', index) })),
+    ...[...node.relations.values()].flatMap(({ schema }) =>
+      schema?.constraint_name == null ? [] : [{ name: schema.constraint_name, kind: 'a foreign key', member: [] }],
+    ),
+  ];
+}
+
+/** @param to the state with the new names. `unwritten`: texts that still contain the old ones */
+export const renameProblems = (to: State, renames: Renames, unwritten: readonly UnwrittenText[]): Problem[] => [
+  ...renamedToProblems(renames),
+  ...partitionProblems(to, renames),
+  ...unwritten.map(unwrittenProblem),
+];
+
+/** PostgreSQL renames columns of partitions together with the parent's. */
+function partitionProblems(to: State, { fields }: Renames): Problem[] {
+  return [...fields].flatMap(([collection, names]) => {
+    const node = to.collections.get(collection);
+    const parent = parentOf(to, collection);
+    if (node === undefined || isFolder(node) || parent === undefined) return [];
+    return [...names].flatMap(([field, name]) => {
+      if (node.fields.get(name)?.schema == null || fields.get(parent)?.get(field) === name) return [];
+      const message = `the columns of a partition are those of ${JSON.stringify(parent)}: rename it there too`;
+      return [about({ kind: 'field', collection, field: name }, message, { code: 'IN_USE' })];
+    });
+  });
+}
+
+function unwrittenProblem({ collection, field, path }: UnwrittenText): Problem {
+  const message = 'this SQL may mention a name that changes, and can not be rewritten: change or remove it first';
+  return field === undefined
+    ? about({ kind: 'collection', collection, member: path }, message, { code: 'IN_USE' })
+    : about({ kind: 'field', collection, field, member: path }, message, { code: 'IN_USE' });
+}

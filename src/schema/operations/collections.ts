@@ -1,0 +1,395 @@
+/* create-collections and update-collections: several at once, all or nothing. */
+import { Draft } from '../transition/draft.js';
+import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
+import { locate, type Places } from '../../kernel/locate.js';
+import {
+  collectionPlaces,
+  type Operation,
+  decideDraft,
+  requestPlace,
+  missingCollection,
+  systemCollection,
+} from './operation.js';
+import {
+  type Problem,
+  allOf,
+  invalid,
+  ok,
+  problemsOfEach,
+  refuse,
+  repeated,
+  type Path,
+  type Result,
+  about,
+  unknownMembers,
+  renderPath,
+} from '../../kernel/problem.js';
+import { runToEnd, type Resumable, stepsTo } from '../../kernel/resumable.js';
+import type { Collection, Field } from '../model/model.js';
+import { defaultPrimaryKey, readNewCollection, readNewField, mergeCollection } from '../normal-form/index.js';
+import { checkJson } from '../normal-form/json.js';
+import { TOP_LEVEL_META } from '../normal-form/collection.js';
+import { withComposedNames } from '../normal-form/names.js';
+import { isPrimary, type State } from '../model/state.js';
+import { dropCollection } from '../transition/cascade.js';
+
+/* create-collection: creates a table with its columns, or a folder. */
+
+interface CreateCollection {
+  collection: Collection;
+  fields: Field[];
+  /** The body and its location in the request, for problems. */
+  sent: { at: Path; body: unknown };
+  concurrentIndexes: boolean;
+}
+
+interface CreateCollectionInput {
+  body: unknown;
+  concurrentIndexes: boolean;
+  /** Location of the body in the request: empty, or an index of a batch. */
+  at?: Path;
+}
+
+const MEMBERS = new Set<string>(['collection', 'meta', 'schema', 'fields', 'translation', ...TOP_LEVEL_META]);
+
+export const createCollection: Operation<'create-collection', CreateCollectionInput, CreateCollection> = {
+  name: 'create-collection',
+
+  *parse({ body, concurrentIndexes, at = [] }) {
+    if (!isObject(body)) return refuse(invalid(at, 'a collection is a JSON object'));
+    const problems = unknownMembers(body, MEMBERS, at);
+    const meta = mergedMeta(body, at);
+    if (!meta.ok) return refuse(...problems, ...meta.problems);
+    const document: Record<string, Json> = { meta: meta.value };
+    if (body['collection'] !== undefined) document['collection'] = body['collection'];
+    if (body['schema'] !== undefined) document['schema'] = body['schema'];
+    const place = requestPlace(at, body);
+    const collection = readNewCollection(document, at, { imported: false, stepsTo: place.stepsTo });
+    if (!collection.ok) return refuse(...problems, ...collection.problems);
+    const fields = yield* readFields(body['fields'], collection.value, at);
+    if (!fields.ok) return refuse(...problems, ...fields.problems);
+    if (problems.length > 0) return refuse(...problems);
+    const read = { collection: collection.value, fields: fields.value };
+    const composed = withComposedNames(body, newNames(read));
+    // Normalization may have made two names equal.
+    if (composed !== body) return yield* stepsTo(createCollection.parse({ body: composed, concurrentIndexes, at }));
+    return ok({ ...read, sent: { at, body }, concurrentIndexes });
+  },
+
+  *decide(state, command) {
+    const { collection, fields, concurrentIndexes } = command;
+    const places = collectionPlaces([{ collection: collection.collection, ...command.sent }]);
+    if (state.collections.has(collection.collection)) return refuse(locate(takenName(collection), places));
+    const draft = new Draft(state);
+    draft.putCollection(collection);
+    for (const field of fields) {
+      draft.putField(field);
+      yield;
+    }
+    return yield* decideDraft(state, draft, { concurrentIndexes }, places);
+  },
+};
+
+function* newNames({ collection, fields }: Pick<CreateCollection, 'collection' | 'fields'>): Generator<string> {
+  yield collection.collection;
+  for (const { field } of fields) yield field;
+}
+
+/** ALREADY_EXISTS, also for a folder of the name. */
+function takenName({ collection }: Collection): Problem {
+  const message = `collection ${JSON.stringify(collection)} exists already`;
+  return about({ kind: 'collection', collection, member: ['collection'] }, message, { code: 'ALREADY_EXISTS' });
+}
+
+type Body = { [member: string]: Json };
+
+/** Merges members at the top level into `meta`. */
+function mergedMeta(body: Body, at: Path): Result<Body> {
+  const given = body['meta'] ?? {};
+  if (!isObject(given)) return refuse(invalid([...at, 'meta'], 'meta is an object'));
+  const meta: Body = { ...given };
+  const problems: Problem[] = [];
+  const put = (member: string, target: string, value: Json) => {
+    if (Object.hasOwn(meta, target) && !jsonEqual(meta[target], value)) {
+      problems.push(invalid([...at, member], `${member} and meta.${target} are both given and differ; give one`));
+    } else meta[target] = value;
+  };
+  for (const member of TOP_LEVEL_META) {
+    if (body[member] !== undefined) put(member, member, body[member]);
+  }
+  if (body['translation'] !== undefined) {
+    const translations = readTranslation(body['translation'], [...at, 'translation']);
+    if (!translations.ok) problems.push(...translations.problems);
+    else put('translation', 'translations', translations.value);
+  }
+  return problems.length > 0 ? refuse(...problems) : ok(meta);
+}
+
+/** `translation` is JSON, or a string that contains JSON. */
+function readTranslation(value: Json, at: Path): Result<Json> {
+  if (typeof value !== 'string') return ok(value);
+  try {
+    const translations = JSON.parse(value) as Json;
+    // The body was checked, but not the JSON within its strings.
+    const problems = runToEnd(checkJson(translations)).problems;
+    return problems.length > 0 ? refuse(...problems.map((each) => invalid(at, each.message))) : ok(translations);
+  } catch {
+    return refuse(invalid(at, 'translation is an object of names per language, or a string with that as JSON'));
+  }
+}
+
+function* readFields(input: Json | undefined, collection: Collection, at: Path): Resumable<Result<Field[]>> {
+  const path = [...at, 'fields'];
+  if (input !== undefined && !Array.isArray(input)) return refuse(invalid(path, 'fields is an array of field objects'));
+  const given = input ?? [];
+  if (collection.schema === null) {
+    return given.length === 0 ? ok([]) : refuse(invalid(path, 'a folder (schema null) has no table and so no fields'));
+  }
+  const fields = yield* allOf(given, (each, index) => readOne(each, [...path, index], collection.collection));
+  if (!fields.ok) return fields;
+  const twice = yield* duplicates(fields.value, path);
+  const complete = withPrimaryKey(fields.value, collection.collection, path);
+  if (!complete.ok) return refuse(...twice, ...complete.problems);
+  return twice.length > 0 ? refuse(...twice) : ok(yield* numbered(complete.value));
+}
+
+function readOne(input: Json, at: Path, collection: string): Result<Field> {
+  const problems: Problem[] = [];
+  if (isObject(input)) {
+    for (const member of ['field', 'type'] as const) {
+      if (input[member] === undefined) problems.push(invalid([...at, member], `${member} is required`));
+    }
+    const meta = isObject(input['meta']) ? input['meta'] : {};
+    if (input['interface'] === undefined && meta['interface'] === undefined) {
+      problems.push(invalid([...at, 'interface'], 'interface is required, here or in meta'));
+    }
+  }
+  const field = readNewField(input, at, { imported: false, topLevelMeta: true, collection });
+  if (problems.length === 0) return field;
+  const known = new Set(problems.map((problem) => problem.path));
+  return refuse(...problems, ...(field.ok ? [] : field.problems.filter((problem) => !known.has(problem.path))));
+}
+
+function duplicates(fields: Field[], path: Path): Resumable<Problem[]> {
+  const seen = new Map<string, number>();
+  return problemsOfEach(fields, ({ field }, index) => {
+    const first = seen.get(field);
+    if (first === undefined) seen.set(field, index);
+    return first === undefined
+      ? []
+      : [invalid([...path, index, 'field'], `${JSON.stringify(field)} is the name of fields[${first}] already`)];
+  });
+}
+
+/** Adds the default `id` as first field if there is no primary key. */
+function withPrimaryKey(fields: Field[], collection: string, path: Path): Result<Field[]> {
+  const keys = fields.flatMap((field, index) => (isPrimary(field) ? [index] : []));
+  if (keys.length > 1) {
+    const message = `fields[${keys[0]}] is the primary key already; a collection has one`;
+    return refuse(...keys.slice(1).map((key) => invalid([...path, key, 'schema', 'is_primary_key'], message)));
+  }
+  if (keys.length === 1) return ok(fields);
+  const id = defaultPrimaryKey(collection);
+  const taken = fields.findIndex((field) => field.field === id.field);
+  if (taken < 0) return ok([id, ...fields]);
+  const message = `no field is the primary key, and the name of the one that would be added, "${id.field}", is taken: mark a field with is_primary_key`;
+  return refuse(invalid([...path, taken, 'schema', 'is_primary_key'], message));
+}
+
+/** Keeps the submitted order: a missing sort becomes the index within the field's group. */
+function* numbered(fields: Field[]): Resumable<Field[]> {
+  const count = new Map<string | null, number>();
+  const all: Field[] = [];
+  for (const field of fields) {
+    const position = (count.get(field.meta.group) ?? 0) + 1;
+    count.set(field.meta.group, position);
+    all.push(field.meta.sort === null ? { ...field, meta: { ...field.meta, sort: position } } : field);
+    yield;
+  }
+  return all;
+}
+
+/* update-collection: changes only members of `meta`. */
+
+interface UpdateCollection {
+  collection: string;
+  /** The members to change. Empty changes nothing. */
+  meta: { [member: string]: Json };
+  /** As read by the client. Accepted if unchanged. */
+  schema?: Json;
+  /** Location in the request. */
+  at: Path;
+}
+
+interface UpdateCollectionInput {
+  collection: string;
+  body: unknown;
+  at?: Path;
+}
+
+const UPDATED_MEMBERS = new Set(['collection', 'meta', 'schema']);
+const SCHEMA_MEMBERS = new Set(['name', 'schema', 'sql', 'comment']);
+
+export const updateCollection: Operation<'update-collection', UpdateCollectionInput, UpdateCollection> = {
+  name: 'update-collection',
+
+  parse({ collection, body, at = [] }) {
+    if (!isObject(body)) return refuse(invalid(at, 'the body is an object with the member meta'));
+    const { meta = {}, schema } = body;
+    const problems = unknownMembers(body, UPDATED_MEMBERS, at);
+    if (body['collection'] !== undefined && body['collection'] !== collection) {
+      const message = `an update changes no names, and this collection is ${JSON.stringify(collection)}; to rename it: POST /collections/${encodeURIComponent(collection)}/rename`;
+      problems.push(invalid([...at, 'collection'], message));
+    }
+    if (!isObject(meta)) return refuse(...problems, invalid([...at, 'meta'], 'meta is an object'));
+    return problems.length > 0
+      ? refuse(...problems)
+      : ok({ collection, meta, at, ...(schema === undefined ? {} : { schema }) });
+  },
+
+  *decide(state, command) {
+    const draft = new Draft(state);
+    const problems = applyUpdate(state, draft, command);
+    return problems.length > 0 ? refuse(...problems) : yield* decideDraft(state, draft, {}, updatePlaces([command]));
+  },
+};
+
+/** Bodies in which only `meta` can cause problems. */
+const updatePlaces = (updates: readonly UpdateCollection[]): Places =>
+  collectionPlaces(updates.map(({ collection, meta, at }) => ({ collection, at, body: { collection, meta } })));
+
+/** Applies the update to the draft, or returns its problems. */
+function applyUpdate(state: State, draft: Draft, { collection, meta, schema, at }: UpdateCollection): Problem[] {
+  const node = state.collections.get(collection);
+  if (node === undefined) {
+    const problem = systemCollection(collection) ?? missingCollection(state, collection);
+    return [at.length === 0 ? problem : { ...problem, path: renderPath([...at, 'collection']) }];
+  }
+  const problems = schema === undefined ? [] : schemaProblems(schema, node.collection, [...at, 'schema']);
+  const merged = mergeCollection(node.collection, { collection, meta }, at, { imported: false });
+  if (!merged.ok) return [...problems, ...merged.problems];
+  if (problems.length === 0) draft.putCollection(merged.value);
+  return problems;
+}
+
+/** `schema` is only accepted unchanged. */
+function schemaProblems(given: Json, { collection, schema: now }: Collection, path: Path): Problem[] {
+  if (given === null || now === null) {
+    return given === now
+      ? []
+      : [invalid(path, 'a table stays a table and a folder a folder; leave schema as it was read')];
+  }
+  if (!isObject(given)) return [invalid(path, 'schema is an object or null')];
+  const wrong = Object.keys(given).filter((member) => !SCHEMA_MEMBERS.has(member));
+  if (given['name'] !== undefined && given['name'] !== collection) wrong.push('name');
+  if (given['comment'] !== undefined && given['comment'] !== now.comment) wrong.push('comment');
+  return wrong.map((member) => invalid([...path, member], 'an update changes meta only; leave schema as it was read'));
+}
+
+/* delete-collection: deletes the table with its items, fields and relations, and the fields that only showed them. */
+
+interface DeleteCollection {
+  collection: string;
+}
+
+export const deleteCollection: Operation<'delete-collection', DeleteCollection, DeleteCollection> = {
+  name: 'delete-collection',
+
+  parse: (input) => ok(input),
+
+  deletes: ({ collection }) => [collection],
+
+  *decide(state, { collection }) {
+    if (!state.collections.has(collection)) {
+      return refuse(systemCollection(collection) ?? missingCollection(state, collection));
+    }
+    const draft = new Draft(state);
+    dropCollection(draft, state, collection);
+    return yield* decideDraft(state, draft);
+  },
+};
+
+interface CreateCollections {
+  creates: CreateCollection[];
+  concurrentIndexes: boolean;
+}
+
+interface CreateCollectionsInput {
+  body: unknown[];
+  concurrentIndexes: boolean;
+}
+
+export const createCollections: Operation<'create-collections', CreateCollectionsInput, CreateCollections> = {
+  name: 'create-collections',
+
+  *parse({ body, concurrentIndexes }) {
+    const creates = yield* allOf(body, (element, index) =>
+      createCollection.parse({ body: element, concurrentIndexes, at: [index] }),
+    );
+    if (!creates.ok) return creates;
+    const twice = doubled(creates.value.map((create) => create.collection.collection));
+    return twice.length > 0 ? refuse(...twice) : ok({ creates: creates.value, concurrentIndexes });
+  },
+
+  *decide(state, { creates, concurrentIndexes }) {
+    const draft = new Draft(state);
+    const taken: Problem[] = [];
+    const places = collectionPlaces(creates.map(({ collection: { collection }, sent }) => ({ collection, ...sent })));
+    for (const { collection, fields } of creates) {
+      if (state.collections.has(collection.collection)) {
+        taken.push(locate(takenName(collection), places));
+        continue;
+      }
+      draft.putCollection(collection);
+      for (const field of fields) draft.putField(field);
+      yield;
+    }
+    if (taken.length > 0) return refuse(...taken);
+    return yield* decideDraft(state, draft, { concurrentIndexes }, places);
+  },
+};
+
+interface UpdateCollections {
+  updates: UpdateCollection[];
+}
+
+interface UpdateCollectionsInput {
+  body: unknown;
+}
+
+export const updateCollections: Operation<'update-collections', UpdateCollectionsInput, UpdateCollections> = {
+  name: 'update-collections',
+
+  *parse({ body }) {
+    if (!Array.isArray(body))
+      return refuse(invalid([], 'the body is an array of collections, each with its name and meta'));
+    const updates = yield* allOf(body, (element: unknown, index) => {
+      if (!isObject(element)) return refuse(invalid([index], 'a collection is an object with its name and meta'));
+      const name = element['collection'];
+      if (typeof name !== 'string') return refuse(invalid([index, 'collection'], 'collection is required, a string'));
+      return updateCollection.parse({ collection: name, body: element, at: [index] });
+    });
+    if (!updates.ok) return updates;
+    const twice = doubled(updates.value.map((update) => update.collection));
+    return twice.length > 0 ? refuse(...twice) : ok({ updates: updates.value });
+  },
+
+  *decide(state, { updates }) {
+    const draft = new Draft(state);
+    const problems: Problem[] = [];
+    for (const update of updates) {
+      problems.push(...applyUpdate(state, draft, update));
+      yield;
+    }
+    if (problems.length > 0) return refuse(...problems);
+    return yield* decideDraft(state, draft, {}, updatePlaces(updates));
+  },
+};
+
+function doubled(names: string[]): Problem[] {
+  return runToEnd(
+    problemsOfEach(repeated(names), (index) => [
+      invalid([index, 'collection'], `${JSON.stringify(names[index])} stands in the array twice`),
+    ]),
+  );
+}

@@ -1,0 +1,89 @@
+/* restore-field: restores a field from the trash with its values, and related objects where possible. */
+import { ok, type Problem, type Result, invalid, refuse, unknownMembers } from '../../kernel/problem.js';
+import { type RestoreField, fieldRestoration } from '../transition/restore-field.js';
+import { type Operation, decideDraft } from './operation.js';
+import { type OtherEvent, trashSubject } from '../model/events.js';
+import { isObject } from '../../kernel/json.js';
+import { checkNewName, composed } from '../normal-form/names.js';
+import { type RestoreCollection, restoration } from '../transition/restore-collection.js';
+
+/* purge-trash: removes the trash entries of deletions permanently. */
+
+interface PurgeTrash {
+  /** Trash entries by their former names. */
+  entries: readonly { position: number; collection: string; field: string | null }[];
+  /** True if the retention period is over, false if a user requested it. */
+  expired: boolean;
+}
+
+export const purgeTrash: Operation<'purge-trash', PurgeTrash, PurgeTrash, OtherEvent> = {
+  name: 'purge-trash',
+
+  parse: (input) => ok(input),
+
+  *decide(_state, { entries, expired }) {
+    yield;
+    return ok(
+      entries.map(({ position, collection, field }) => ({
+        type: 'trash.purged' as const,
+        version: 1,
+        collection,
+        field,
+        subject: trashSubject(position),
+        data: { position, ...(expired && { expired }) },
+      })),
+    );
+  },
+};
+
+/* restore-collection: restores a table from the trash with its rows, and related objects where possible. */
+
+/** Options of a restoration. */
+export type RestoreRequest = Pick<RestoreCollection, 'as' | 'without'>;
+
+const MEMBERS = new Set(['as', 'without']);
+
+/** Reads the body. A missing body has no options. */
+export function readRestoreRequest(body: unknown, kind: 'collection' | 'field'): Result<RestoreRequest> {
+  if (body === undefined || body === null) return ok({ without: [] });
+  if (!isObject(body)) return refuse(invalid([], 'the body is an object, which may have "as" and "without"'));
+  const problems: Problem[] = unknownMembers(body, MEMBERS, []);
+  const { without = [] } = body;
+  const as = composed(body['as']);
+  if (as !== undefined) problems.push(...checkNewName(kind, as, ['as']));
+  const isList = Array.isArray(without) && without.every((each) => typeof each === 'string');
+  if (!isList) problems.push(invalid(['without'], 'without is an array of names'));
+  return problems.length > 0 ? refuse(...problems) : ok({ as: as as string | undefined, without: without as string[] });
+}
+
+export const restoreCollection: Operation<'restore-collection', RestoreCollection, RestoreCollection> = {
+  name: 'restore-collection',
+
+  parse: (input) => ok(input),
+
+  *decide(state, command) {
+    const restored = yield* restoration(state, command);
+    if (!restored.ok) return restored;
+    const { draft, restores, unwritten } = restored.value;
+    if (unwritten.length > 0) return refuse(...unwritten.map(unwrittenProblem));
+    return yield* decideDraft(state, draft, { restores });
+  },
+};
+
+function unwrittenProblem({ collection, field }: { collection: string; field?: string }): Problem {
+  const message = 'an SQL text of it may mention its old name, and can not be rewritten: restore it under the old name';
+  return { code: 'IN_USE', message, collection, path: 'as', ...(field !== undefined && { field }) };
+}
+
+export const restoreField: Operation<'restore-field', RestoreField, RestoreField> = {
+  name: 'restore-field',
+
+  parse: (input) => ok(input),
+
+  *decide(state, command) {
+    const restored = yield* fieldRestoration(state, command);
+    if (!restored.ok) return restored;
+    const { draft, restores } = restored.value;
+    return yield* decideDraft(state, draft, { restores });
+  },
+};

@@ -1,0 +1,256 @@
+import type { Resumable } from '../kernel/resumable.js';
+import {
+  type Action,
+  ACTIONS,
+  LOOSENS_POLICY,
+  NOT_ONLINE,
+  type Policy,
+  isOfPolicy,
+  DEFAULT_POLICY,
+  POLICY_SUBJECT,
+  CHANGES_POLICY,
+  POLICY_CHANGES,
+  isStopping,
+} from './model/policy.js';
+import type { NamesBefore } from './fold/former-names.js';
+import type { LogEvent, OtherEvent } from './model/events.js';
+import type { Warning } from '../kernel/warning.js';
+
+/* Decides the action of a policy for each finding. */
+
+/**
+ * Matches a name against a pattern, in which `*` matches any characters including none. Not a regular expression, whose
+ * time could grow exponentially with the number of stars.
+ */
+export const fits = (pattern: string, name: string): boolean => fitting(pattern)(name);
+
+/** Compiles the pattern for many names. */
+function fitting(pattern: string): (name: string) => boolean {
+  const [first = '', ...parts] = pattern.split('*');
+  const last = parts.pop();
+  return last === undefined ? (name) => name === pattern : (name) => fitsParts(name, first, parts, last);
+}
+
+function fitsParts(name: string, first: string, parts: readonly string[], last: string): boolean {
+  if (name.length < first.length + last.length || !name.startsWith(first) || !name.endsWith(last)) return false;
+  const end = name.length - last.length;
+  let at = first.length;
+  for (const part of parts) {
+    const found = name.indexOf(part, at);
+    if (found < 0 || found + part.length > end) return false;
+    at = found + part.length;
+  }
+  return true;
+}
+
+/** The properties of a finding that a policy uses. */
+interface FindingFacts {
+  code: string;
+  level: 'note' | 'warn' | 'danger';
+  collection?: string | undefined;
+  field?: string | undefined;
+}
+
+/** The action of the policy. Never `off`, because such findings are hidden. */
+export type Judged<F extends FindingFacts> = F & { action: Exclude<Action, 'off'> };
+
+/** A finding that a user knows and accepts. */
+export interface Acknowledgement {
+  code: string;
+  /** In the form of `placeText`: `articles`, `articles.title`. Empty without a collection. */
+  place: string;
+}
+
+/** Returns the action for a code in a collection. Undefined if the policy does not mention it. */
+export const actionOf = (policy: Policy, code: string, collection: string | undefined): Action | undefined =>
+  isOfPolicy(code) ? actionOnItself(policy, code) : actionsOf(policy)(code, collection);
+
+/** About a change of the policy. */
+function actionOnItself({ policy_changes }: Policy, code: string): Action {
+  if (policy_changes === 'approve') return 'approve';
+  if (code !== LOOSENS_POLICY) return 'note';
+  return policy_changes === 'acknowledge' ? 'acknowledge' : 'warn';
+}
+
+type ActionOf = (code: string, collection: string | undefined) => Action | undefined;
+
+const READ = new WeakMap<Policy, ActionOf>();
+
+/** Compiles a policy once, because it judges thousands of findings. */
+function actionsOf(policy: Policy): ActionOf {
+  const read = READ.get(policy) ?? readActions(policy);
+  READ.set(policy, read);
+  return read;
+}
+
+function readActions({ findings, collections }: Policy): ActionOf {
+  const general = new Map(Object.entries(findings));
+  const special = new Map<string, { fits: (name: string) => boolean; action: Action }[]>();
+  for (const rule of collections) {
+    const fits = fitting(rule.pattern);
+    for (const [code, action] of Object.entries(rule.findings))
+      special.set(code, [...(special.get(code) ?? []), { fits, action }]);
+  }
+  return (code, collection) => {
+    const own = collection === undefined ? undefined : special.get(code)?.find(({ fits }) => fits(collection));
+    return own?.action ?? general.get(code);
+  };
+}
+
+const NONE: ReadonlySet<string> = new Set();
+const NOT_RENAMED: NamesBefore = () => NONE;
+
+/**
+ * Returns the finding with its action. Undefined if hidden. For a renamed collection the rules of both names apply, and
+ * the stricter action counts.
+ */
+export function judged<F extends FindingFacts>(
+  policy: Policy,
+  finding: F,
+  before = NOT_RENAMED,
+): Judged<F> | undefined {
+  const { code, collection, level } = finding;
+  const names = collection === undefined ? [undefined] : [collection, ...before(collection)];
+  const actions = names.map((name) => actionOf(policy, code, name) ?? usual(code, level));
+  const action = ACTIONS[Math.max(...actions.map((each) => ACTIONS.indexOf(each)))] as Action;
+  return action === 'off' ? undefined : { ...finding, level: levelFor(action, level), action };
+}
+
+/** Findings that exist only because the policy requests them are rejected by default. */
+function usual(code: string, level: FindingFacts['level']): Action {
+  if (code === NOT_ONLINE) return 'refuse';
+  return level === 'note' ? 'note' : 'warn';
+}
+
+/** Returns the visible findings with their actions. */
+export function* judgedAll<F extends FindingFacts>(
+  policy: Policy,
+  findings: readonly F[],
+  before = NOT_RENAMED,
+): Resumable<Judged<F>[]> {
+  const shown: Judged<F>[] = [];
+  for (const finding of findings) {
+    const one = judged(policy, finding, before);
+    if (one !== undefined) shown.push(one);
+    yield;
+  }
+  return shown;
+}
+
+/** A `note` has this level whatever its location. A finding with a stricter action is never a note. */
+function levelFor(action: Action, level: FindingFacts['level']): FindingFacts['level'] {
+  if (action === 'note') return 'note';
+  return level === 'note' ? 'warn' : level;
+}
+
+/** An acknowledgement as text: `LOSES_DATA:articles.title`. */
+export const keyOf = ({ code, place }: Acknowledgement): string => `${code}:${place}`;
+
+/** Strictest first. */
+export const byAction = (one: { action: Action }, other: { action: Action }): number =>
+  ACTIONS.indexOf(other.action) - ACTIONS.indexOf(one.action);
+
+/* policy × event → policy. Pure. */
+
+/** Returns the policy after the events. Ignores other events. */
+export function foldPolicy(events: Iterable<LogEvent>, from: Policy = DEFAULT_POLICY): Policy {
+  let policy = from;
+  for (const event of events) if (event.type === 'policy.updated') ({ policy } = event.data);
+  return policy;
+}
+
+/** Contains the complete policy, which replaces the previous one. */
+export const policyUpdated = (policy: Policy): OtherEvent => ({
+  type: 'policy.updated',
+  version: 1,
+  collection: null,
+  field: null,
+  subject: POLICY_SUBJECT,
+  data: { policy },
+});
+
+/* How a new policy differs from the one before: whether it asks for less anywhere. */
+
+/** How much an action stops; what only shows a finding stops nothing. */
+const strictness = (action: Action): number => (isStopping(action) ? ACTIONS.indexOf(action) : 0);
+
+/**
+ * Locations in the policy where `to` may let through what `from` stops: `approvals`, `findings.LOSES_DATA`. It may name a
+ * location that loosens nothing, because patterns are compared as texts, but it never misses one.
+ */
+export function loosenedBy(from: Policy, to: Policy): string[] {
+  const loosened: string[] = [];
+  if (rowsOf(to) > rowsOf(from)) loosened.push('online_above_rows');
+  if (to.approvals < from.approvals) loosened.push('approvals');
+  if (to.author_may_approve && !from.author_may_approve) loosened.push('author_may_approve');
+  if (POLICY_CHANGES.indexOf(to.policy_changes) < POLICY_CHANGES.indexOf(from.policy_changes))
+    loosened.push('policy_changes');
+  for (const code of codesOf(from)) {
+    const [before, after] = [rulesOf(from, code), rulesOf(to, code)];
+    if (after.otherwise < before.otherwise) loosened.push(`findings.${code}`);
+    if (loosensCollections(before, after)) loosened.push(`collections (${code})`);
+  }
+  return loosened;
+}
+
+const rowsOf = ({ online_above_rows: rows }: Policy): number => rows ?? Infinity;
+
+/** Each code that a policy can stop a change by. */
+const codesOf = ({ findings, collections }: Policy): Set<string> =>
+  new Set([findings, ...collections.map((rule) => rule.findings)].flatMap(Object.keys).concat(NOT_ONLINE));
+
+interface RulesOfCode {
+  /** In their order: the first whose pattern fits decides. */
+  rules: readonly { pattern: string; strictness: number }[];
+  /** For collections that no pattern fits. */
+  otherwise: number;
+}
+
+function rulesOf({ findings, collections }: Policy, code: string): RulesOfCode {
+  const rules = collections.flatMap(({ pattern, findings: own }) => {
+    const action = own[code];
+    return action === undefined ? [] : [{ pattern, strictness: strictness(action) }];
+  });
+  return { rules, otherwise: strictness(findings[code] ?? (code === NOT_ONLINE ? 'refuse' : 'off')) };
+}
+
+/**
+ * A collection that a rule decided for is decided for by the same pattern afterwards, or by one that comes before it. Those
+ * must not be milder. A collection without a rule may get one of a new pattern.
+ */
+function loosensCollections(before: RulesOfCode, after: RulesOfCode): boolean {
+  const isMilder = ({ pattern, strictness: was }: RulesOfCode['rules'][number]): boolean => {
+    const end = after.rules.findIndex((rule) => rule.pattern === pattern);
+    const deciding = end < 0 ? after.rules : after.rules.slice(0, end + 1);
+    return (end < 0 && after.otherwise < was) || deciding.some((rule) => rule.strictness < was);
+  };
+  const known = new Set(before.rules.map(({ pattern }) => pattern));
+  const isNewAndMilder = ({ pattern, strictness: now }: RulesOfCode['rules'][number]): boolean =>
+    !known.has(pattern) && now < before.otherwise;
+  return before.rules.some(isMilder) || after.rules.some(isNewAndMilder);
+}
+
+/** What there is to know of a batch that changes the policy; nothing of any other. */
+export function policyWarnings(policy: Policy, events: readonly LogEvent[]): Warning[] {
+  return events.flatMap((event) => {
+    if (event.type !== 'policy.updated') return [];
+    const loosened = loosenedBy(policy, event.data.policy);
+    return loosened.length === 0
+      ? [{ code: CHANGES_POLICY, message: 'change the policy' }]
+      : [{ code: LOOSENS_POLICY, message: `loosen the policy: ${loosened.join(', ')}` }];
+  });
+}
+
+/** Policies decide which schema changes are allowed without review, and block others. */
+export {
+  ACTIONS,
+  DEFAULT_POLICY,
+  POLICY_CHANGES,
+  POLICY_SUBJECT,
+  isEnforced,
+  isNamed,
+  isOfPolicy,
+  isStopping,
+  type Action,
+  type Policy,
+} from './model/policy.js';

@@ -1,0 +1,409 @@
+/* Many-to-one, or one-to-many as seen from the other side. */
+import { Checkbox, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+import { useForm, useFormContext, useWatch, Controller, type FieldValues } from 'react-hook-form';
+import {
+  type ReferentialAction,
+  type ForeignKey,
+  type NewRelation,
+  DEFERRABLES,
+  REFERENTIAL_ACTIONS,
+} from '../../schema/model/model.js';
+import { EditorForm } from './editor-frame.js';
+import {
+  namesFaults,
+  NameInput,
+  NameSelect,
+  OnDelete,
+  type RelationFormProps,
+  KeyProblem,
+  useKeyColumn,
+  freeName,
+} from './relation-parts.js';
+import { makeRelation } from './relations.js';
+import { checkedBy } from './resolver.js';
+import { type Edit, useKeep } from './use-keep.js';
+import classes from './editor-frame.module.css';
+import { ENDS } from '../../schema/normal-form/relation-members.js';
+import { type Member, useChoices } from './members.js';
+import { Members } from './sections.js';
+import { useDraftedFields } from '../draft/store.js';
+
+/* Many-to-any: a junction whose rows name an item and its collection. */
+
+interface Values {
+  field: string;
+  allowed: string[];
+  junction: string;
+  ownKey: string;
+  item: string;
+  itemCollection: string;
+  sort: string;
+  onDelete: ReferentialAction;
+}
+
+const NEEDED = ['field', 'junction', 'ownKey', 'item', 'itemCollection'];
+
+/** Needs the key of the collection. Without a single-column key, it shows the reason and keeps nothing. */
+export function AnyForm({ collection, names, chooser, onDone }: RelationFormProps & { chooser: ReactNode }) {
+  const form = useForm<Values>({
+    defaultValues: {
+      field: 'items',
+      allowed: [],
+      junction: freeName(`${collection}_items`, names.taken),
+      ownKey: `${collection}_id`,
+      item: 'item',
+      itemCollection: 'collection',
+      sort: 'sort',
+      onDelete: 'CASCADE',
+    },
+    resolver: checkedBy({}, (values) => ({
+      ...namesFaults(values as never, NEEDED),
+      ...(values.allowed.length === 0 && { allowed: 'Choose at least one collection.' }),
+      ...(names.taken.has(values.junction) && { junction: `Collection "${values.junction}" already exists.` }),
+    })),
+  });
+  const own = useKeyColumn(collection);
+  const keeping = useKeep({ names: [collection] });
+  const edit: Edit = (editor) => {
+    if (own) makeRelation(editor, { kind: 'm2a', collection, ...form.getValues(), keys: { own } });
+  };
+  const keep = async (unchecked: boolean) => {
+    if (own && (await keeping.keep(edit, { unchecked }))) onDone(form.getValues('field'));
+  };
+  return (
+    <EditorForm keeping={keeping} form={form} keep={keep} onCancel={() => onDone()} isReady={own !== undefined}>
+      {chooser}
+      <Controller
+        control={form.control}
+        name="allowed"
+        render={({ field, fieldState }) => (
+          <Allowed
+            names={names.collections}
+            value={field.value}
+            error={fieldState.error?.message}
+            onChange={field.onChange}
+          />
+        )}
+      />
+      <NameInput name="field" label="Field name" help="An alias field without a column" />
+      <NameInput name="junction" label="Junction collection" help="A new hidden collection" />
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+        <NameInput name="ownKey" label="Foreign key to this collection" />
+        <NameInput name="sort" label="Sort field" />
+        <NameInput name="item" label="Item field" />
+        <NameInput name="itemCollection" label="Collection field" />
+      </SimpleGrid>
+      <OnDelete label={`When an item of ${collection} is deleted`} />
+      <KeyProblem collection={collection} />
+    </EditorForm>
+  );
+}
+
+/** The maximum number of options shown; others are found by search. */
+const MOST_SHOWN = 50;
+
+interface AllowedProps {
+  names: readonly string[];
+  value: string[];
+  error: string | undefined;
+  onChange: (names: string[]) => void;
+}
+
+function Allowed({ names, value, error, onChange }: AllowedProps) {
+  const [filter, setFilter] = useState('');
+  const isLong = names.length > MOST_SHOWN;
+  const fitting = names.filter((name) => name.includes(filter.trim()));
+  // Selected names stay visible.
+  const shown = [...new Set([...value, ...fitting.slice(0, MOST_SHOWN)])];
+  return (
+    <Checkbox.Group label="Related collections" error={error} value={value} onChange={onChange}>
+      {isLong && (
+        <TextInput
+          mt={6}
+          size="xs"
+          aria-label="Search related collections"
+          placeholder={`Search ${names.length.toLocaleString()} collections`}
+          value={filter}
+          onChange={(event) => setFilter(event.currentTarget.value)}
+        />
+      )}
+      <Stack gap={6} mt={6} className={classes.list ?? ''}>
+        {shown.map((name) => (
+          <Checkbox key={name} value={name} label={name} />
+        ))}
+      </Stack>
+      {fitting.length > MOST_SHOWN && (
+        <Text size="xs" c="dimmed" mt={4}>
+          and {(fitting.length - MOST_SHOWN).toLocaleString()} more
+        </Text>
+      )}
+    </Checkbox.Group>
+  );
+}
+
+/* The members of a relation and of its foreign key. */
+
+const KEY_MEMBERS: readonly Member[] = [
+  {
+    path: 'schema.on_delete',
+    label: 'On delete',
+    kind: 'choice',
+    options: REFERENTIAL_ACTIONS.map((value) => ({ value, label: value.toLowerCase() })),
+  },
+  {
+    path: 'schema.on_update',
+    label: 'On update',
+    kind: 'choice',
+    options: REFERENTIAL_ACTIONS.map((value) => ({ value, label: value.toLowerCase() })),
+  },
+  {
+    path: 'schema.deferrable',
+    label: 'Constraint check',
+    kind: 'choice',
+    options: [
+      { value: '', label: 'immediate, not deferrable' },
+      ...DEFERRABLES.map((value) => ({ value, label: `deferrable, ${value.toLowerCase()}` })),
+    ],
+  },
+  { path: 'schema.constraint_name', label: 'Foreign key name', kind: 'text' },
+];
+
+const RELATION_MEMBERS: readonly Member[] = [
+  {
+    path: 'one_deselect_action',
+    label: 'When an item is deselected',
+    kind: 'choice',
+    options: [
+      { value: 'nullify', label: 'Set the field to null' },
+      { value: 'delete', label: 'Delete the item' },
+    ],
+  },
+  { path: 'sort_field', label: 'Sort field', kind: 'field' },
+];
+
+/**
+ * Its ends are fixed. A foreign key that is removed and added again keeps its former properties.
+ * @param props.onDone called when it is in the draft, or cancelled
+ */
+export function RelationEditForm({ document, onDone }: { document: NewRelation; onDone: () => void }) {
+  const { many_collection: many, many_field: field, one_collection: one } = document;
+  const form = useForm<FieldValues>({
+    defaultValues: structuredClone(document),
+    resolver: checkedBy({ '': ENDS }),
+  });
+  const keeping = useKeep({ names: [many], form });
+  const choices = useChoices(many);
+  const key = useWatch({ control: form.control, name: 'schema' }) as ForeignKey | null;
+  const edit: Edit = (editor) => {
+    const given = form.getValues() as NewRelation;
+    const now = editor.relation(many, field) ?? document;
+    editor.put('relations', { ...now, ...given, schema: given.schema && withoutNothing(given.schema) });
+  };
+  const keep = async (unchecked: boolean) => (await keeping.keep(edit, { unchecked })) && onDone();
+  const members: readonly Member[] = one === null ? [...RELATION_MEMBERS, ALLOWED] : RELATION_MEMBERS;
+  return (
+    <EditorForm keeping={keeping} form={form} keep={keep} onCancel={onDone}>
+      <Text size="sm" c="dimmed">
+        {many}.{field} references {one ?? 'one of several collections'}.
+      </Text>
+      <Members members={members} choices={choices} />
+      {one !== null && (
+        <Checkbox
+          label="Enforce with a foreign key"
+          description="PostgreSQL rejects values without a matching item"
+          checked={key !== null}
+          onChange={(event) =>
+            form.setValue('schema', event.currentTarget.checked ? (document.schema ?? NEW_KEY) : null)
+          }
+        />
+      )}
+      {key !== null && <Members members={KEY_MEMBERS} choices={choices} />}
+    </EditorForm>
+  );
+}
+
+const NEW_KEY = { on_update: 'NO ACTION', on_delete: 'NO ACTION' };
+
+const ALLOWED: Member = { path: 'one_allowed_collections', label: 'Related collections', kind: 'words' };
+
+/** The service names new keys, and omits `deferrable` for others. */
+function withoutNothing({ constraint_name: name, deferrable, ...key }: ForeignKey): ForeignKey {
+  return { ...key, ...(name && { constraint_name: name }), ...(deferrable && { deferrable }) } as ForeignKey;
+}
+
+interface ManyToManyFormValues {
+  other: string;
+  field: string;
+  otherField: string;
+  junction: string;
+  ownKey: string;
+  otherKey: string;
+  sort: string;
+  onDelete: ReferentialAction;
+}
+
+const MANY_TO_MANY_NEEDED = ['other', 'field', 'junction', 'ownKey', 'otherKey'];
+
+/**
+ * Names follow the other side until they are edited. Both sides need a single-column key and may be the same
+ * collection.
+ */
+export function ManyToManyForm({ collection, names, chooser, onDone }: RelationFormProps & { chooser: ReactNode }) {
+  const form = useForm<ManyToManyFormValues>({
+    defaultValues: {
+      other: '',
+      field: '',
+      otherField: '',
+      junction: '',
+      ownKey: `${collection}_id`,
+      otherKey: '',
+      sort: '',
+      onDelete: 'CASCADE',
+    },
+    resolver: checkedBy({}, (values) => ({
+      ...namesFaults(values as never, MANY_TO_MANY_NEEDED),
+      ...(names.taken.has(values.junction) && { junction: `Collection "${values.junction}" already exists.` }),
+    })),
+  });
+  const other = useWatch({ control: form.control, name: 'other' });
+  const [own, there] = [useKeyColumn(collection), useKeyColumn(other === '' ? null : other)];
+  const { data: drafted = [] } = useDraftedFields(collection);
+  const fields = new Set(drafted.map(({ document }) => document.field));
+  const keeping = useKeep({ names: [collection, ...(other === '' ? [] : [other])] });
+  const edit: Edit = (editor) => {
+    if (own && there)
+      makeRelation(editor, { kind: 'm2m', collection, ...form.getValues(), keys: { own, other: there } });
+  };
+  const keep = async (unchecked: boolean) => {
+    if (own && there && (await keeping.keep(edit, { unchecked }))) onDone(form.getValues('field'));
+  };
+  const suggest = (chosen: string) => {
+    const put = (name: 'field' | 'junction' | 'otherKey', value: string) => {
+      if (!form.getFieldState(name).isDirty) form.setValue(name, value);
+    };
+    put('field', freeName(chosen, fields));
+    put('junction', freeName(`${collection}_${chosen}`, names.taken));
+    put('otherKey', chosen === collection ? `related_${chosen}_id` : `${chosen}_id`);
+  };
+  return (
+    <EditorForm
+      keeping={keeping}
+      form={form}
+      keep={keep}
+      onCancel={() => onDone()}
+      isReady={own !== undefined && (other === '' || there !== undefined)}
+    >
+      {chooser}
+      <NameSelect name="other" label="Related collection" options={names.collections} onChoose={suggest} />
+      <NameInput name="field" label="Field name" help="An alias field without a column" />
+      <NameInput
+        name="otherField"
+        label="Reverse field"
+        help="An alias field in the related collection. Leave empty for none."
+      />
+      <NameInput name="junction" label="Junction collection" help="A new hidden collection" />
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+        <NameInput name="ownKey" label="Foreign key to this collection" />
+        <NameInput name="otherKey" label="Foreign key to the related collection" />
+      </SimpleGrid>
+      <NameInput name="sort" label="Sort field" help="Leave empty for none." />
+      <OnDelete label="When an item of either collection is deleted" />
+      <KeyProblem collection={collection} />
+      {other !== collection && <KeyProblem collection={other} />}
+    </EditorForm>
+  );
+}
+
+interface OneFormValues {
+  other: string;
+  /** The field with the foreign key, on the many side. */
+  field: string;
+  alias: string;
+  onDelete: ReferentialAction;
+  required: boolean;
+}
+
+interface OneFormProps extends RelationFormProps {
+  kind: 'm2o' | 'o2m';
+  chooser: ReactNode;
+}
+
+const ONE_NEEDED = { m2o: ['other', 'field'], o2m: ['other', 'field', 'alias'] };
+
+const NONE: OneFormValues = { other: '', field: '', alias: '', onDelete: 'SET NULL', required: false };
+
+/**
+ * Names follow the other side until they are edited. The one side needs a single-column key.
+ * @param props.kind the side of this collection: `m2o` has the foreign key, `o2m` is referenced
+ */
+export function OneForm({ collection, names, kind, chooser, onDone }: OneFormProps) {
+  const isHere = kind === 'm2o';
+  const form = useForm<OneFormValues>({
+    defaultValues: NONE,
+    resolver: checkedBy({}, (values) => namesFaults(values as never, ONE_NEEDED[kind])),
+  });
+  const other = useWatch({ control: form.control, name: 'other' });
+  const one = isHere ? other : collection;
+  const many = isHere ? collection : other;
+  const key = useKeyColumn(one === '' ? null : one);
+  const keeping = useKeep({ names: [collection, other] });
+  const edit: Edit = (editor) => {
+    const { field, alias, onDelete, required } = form.getValues();
+    if (key) makeRelation(editor, { kind, many, one, field, alias, onDelete, required, key });
+  };
+  const keep = async (unchecked: boolean) => {
+    if (key && (await keeping.keep(edit, { unchecked }))) onDone(form.getValues(isHere ? 'field' : 'alias'));
+  };
+  const suggest = (chosen: string) => {
+    const put = (name: 'field' | 'alias', value: string) => {
+      if (!form.getFieldState(name).isDirty) form.setValue(name, value);
+    };
+    put('field', isHere ? chosen : collection);
+    put('alias', isHere ? '' : chosen);
+  };
+  return (
+    <EditorForm
+      keeping={keeping}
+      form={form}
+      keep={keep}
+      onCancel={() => onDone()}
+      isReady={one === '' || key !== undefined}
+    >
+      {chooser}
+      <Inputs isHere={isHere} one={one} other={other} options={names.collections} onChoose={suggest} />
+      <KeyProblem collection={one} />
+    </EditorForm>
+  );
+}
+
+interface InputsProps {
+  isHere: boolean;
+  /** Empty until it is selected. */
+  one: string;
+  other: string;
+  options: readonly string[];
+  onChoose: (chosen: string) => void;
+}
+
+function Inputs({ isHere, one, other, options, onChoose }: InputsProps) {
+  const { register } = useFormContext();
+  const there = other === '' ? 'the related collection' : other;
+  return (
+    <>
+      <NameSelect name="other" label={'Related collection'} options={options} onChoose={onChoose} />
+      <NameInput
+        name="field"
+        label={isHere ? 'Field name' : `Foreign key field in ${there}`}
+        help="An existing field is reused. Otherwise the service creates one with the type of the primary key."
+      />
+      <NameInput
+        name="alias"
+        label={isHere ? `Reverse field in ${there}` : 'Field name'}
+        {...(isHere && { help: 'An alias field. Leave empty for none.' })}
+      />
+      <OnDelete label={`When an item of ${one === '' ? 'the related collection' : one} is deleted`} />
+      <Checkbox label="Required" {...register('required')} />
+    </>
+  );
+}

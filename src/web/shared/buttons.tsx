@@ -1,0 +1,131 @@
+import copyIcon from 'icon:content_copy';
+import doneIcon from 'icon:check';
+import { ActionIcon, Tooltip, Button, type ButtonProps, Loader } from '@mantine/core';
+import { type ComponentPropsWithoutRef, useState, useEffect, useRef } from 'react';
+import { Glyph } from './glyph.js';
+import classes from './steady-button.module.css';
+
+/* A button that keeps the focus while it is loading or disabled; a `disabled` button would lose it. */
+
+type SteadyButtonProps = ButtonProps & Omit<ComponentPropsWithoutRef<'button'>, keyof ButtonProps>;
+
+/** While `loading` or `disabled`, `onClick` is not called and no form is submitted. */
+export function SteadyButton({ loading = false, disabled = false, onClick, children, ...others }: SteadyButtonProps) {
+  const isOff = loading || disabled;
+  return (
+    <Button
+      {...others}
+      {...attributesOf(loading, disabled)}
+      onClick={(event) => {
+        // Does not submit a form either.
+        if (isOff) event.preventDefault();
+        else onClick?.(event);
+      }}
+    >
+      <span className={loading ? classes.behind : undefined}>{children}</span>
+      {loading && <Loader size={18} color="currentColor" className={classes.loader ?? ''} aria-hidden="true" />}
+    </Button>
+  );
+}
+
+const attributesOf = (isBusy: boolean, isHeld: boolean) => ({
+  'aria-disabled': isBusy || isHeld ? true : undefined,
+  'aria-busy': isBusy ? true : undefined,
+  'data-disabled': isHeld && !isBusy ? true : undefined,
+});
+
+/* A button that asks for confirmation in place before an irreversible action. */
+
+interface Props extends ButtonProps {
+  /** Its label, and the label of the confirmation. */
+  label: string;
+  /** Null: no confirmation. */
+  sure: string | null;
+  /** The object, if it is not visible beside it. */
+  about?: string;
+  onConfirm: () => void;
+}
+
+/**
+ * Blur cancels the confirmation.
+ * @param props.onConfirm called by the second click; by the first if `sure` is null
+ */
+export function ConfirmButton({ label, sure, about, onConfirm, ...looks }: Props) {
+  const [isAsked, setAsked] = useState(false);
+  const isAsking = isAsked && sure !== null;
+  const says = isAsking ? sure : label;
+  return (
+    <SteadyButton
+      variant={isAsking ? 'filled' : 'default'}
+      {...(isAsking && { color: 'red.8' })}
+      {...looks}
+      {...(about !== undefined && { 'aria-label': `${says}: ${about}` })}
+      onClick={({ detail: clicks }) => {
+        // A double click must not confirm.
+        if (sure !== null && clicks > 1) return;
+        if (isAsking || sure === null) onConfirm();
+        else setAsked(true);
+      }}
+      // Neither must a held key.
+      onKeyDown={(event) => event.repeat && event.preventDefault()}
+      onBlur={() => setAsked(false)}
+    >
+      {says}
+    </SteadyButton>
+  );
+}
+
+/* Copies text, also over plain http, where browsers offer no clipboard API. */
+
+/** Milliseconds for which it is shown. */
+const SAID = 2_000;
+
+/** `copied` is true for two seconds, and stays false if the browser refuses. */
+export function useCopy(): { copy: (text: string) => void; copied: boolean } {
+  const [copied, setCopied] = useState(false);
+  const ending = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(ending.current), []);
+  const say = (isDone: boolean) => {
+    clearTimeout(ending.current);
+    setCopied(isDone);
+    ending.current = setTimeout(() => setCopied(false), SAID);
+  };
+  const copy = (text: string) => {
+    const { clipboard } = navigator as { clipboard?: Clipboard };
+    if (clipboard === undefined) say(copySelected(text));
+    else
+      clipboard.writeText(text).then(
+        () => say(true),
+        () => say(copySelected(text)),
+      );
+  };
+  return { copy, copied };
+}
+
+/** Beside the focused element, because a dialog would take the focus back from elsewhere. */
+function copySelected(text: string): boolean {
+  const holder = document.activeElement;
+  const place = document.createElement('textarea');
+  place.value = text;
+  place.readOnly = true;
+  place.setAttribute('aria-hidden', 'true');
+  (holder?.parentElement ?? document.body).append(place);
+  place.select();
+  const isDone = document.execCommand('copy');
+  place.remove();
+  if (holder instanceof HTMLElement) holder.focus({ preventScroll: true });
+  return isDone;
+}
+
+/** Shows "Copied" for two seconds if the browser allowed it. */
+export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+  const { copy, copied } = useCopy();
+  const says = copied ? 'Copied' : label;
+  return (
+    <Tooltip label={says}>
+      <ActionIcon variant="subtle" color="gray" aria-label={says} onClick={() => copy(text)}>
+        <Glyph path={copied ? doneIcon : copyIcon} size={18} />
+      </ActionIcon>
+    </Tooltip>
+  );
+}

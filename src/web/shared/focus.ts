@@ -1,0 +1,33 @@
+/* Late responses and timers navigate only if the user is still on the page. */
+import { useRouter } from '@tanstack/react-router';
+import { useCallback, useLayoutEffect, useRef } from 'react';
+
+/** The element that had the focus when a form was opened. */
+let opener: HTMLElement | null = null;
+
+/** For a menu item, the button of the menu, because the menu is closed by then. */
+export function noteOpener(): void {
+  const { activeElement } = document;
+  const button = activeElement?.closest('[role="menu"]')?.getAttribute('aria-labelledby');
+  const place = button ? document.getElementById(button) : activeElement;
+  opener = place instanceof HTMLElement && place !== document.body ? place : null;
+}
+
+/** The noted element, or the page if it is gone. */
+export const placeBefore = (): HTMLElement | null =>
+  opener?.isConnected === true ? opener : document.getElementById('page');
+
+/**
+ * @returns whether the component is mounted and no navigation is pending: a page stays until the next one is loaded
+ */
+export function useHere(): () => boolean {
+  const router = useRouter();
+  const path = useRef<string>(undefined);
+  useLayoutEffect(() => {
+    path.current = router.history.location.pathname;
+    return () => {
+      path.current = undefined;
+    };
+  }, [router]);
+  return useCallback(() => path.current === router.history.location.pathname, [router]);
+}

@@ -1,0 +1,91 @@
+/* A warning with a heading. The library's own heading has too little contrast. */
+import { Alert, Text, TextInput, Box } from '@mantine/core';
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+
+/* The reason of a change, which is stored with its events. */
+
+interface Props {
+  label?: string;
+  value: string;
+  onChange: (reason: string) => void;
+}
+
+/** @param props.value may be empty */
+export function ReasonInput({ label = 'Reason', value, onChange }: Props) {
+  return (
+    <TextInput
+      label={label}
+      placeholder="Recorded with the change"
+      maxLength={1000}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  );
+}
+
+/* A button that is replaced by a form. The focus moves with it and back. */
+
+interface SwappedFormProps {
+  button: (place: RefObject<HTMLButtonElement | null>, open: () => void) => ReactNode;
+  form: (close: () => void) => ReactNode;
+}
+
+/**
+ * @param props.button receives `place`, to which the focus returns, and calls `open`
+ * @param props.form calls `close`, whether something was sent or not
+ */
+export function SwappedForm({ button, form }: SwappedFormProps) {
+  const [isOpen, setOpen] = useState(false);
+  const opener = useRef<HTMLButtonElement>(null);
+  const place = useRef<HTMLDivElement>(null);
+  const isLeft = useRef(false);
+  useEffect(() => {
+    if (isOpen) firstInput(place.current)?.focus();
+    else if (isLeft.current) opener.current?.focus();
+    isLeft.current = false;
+  }, [isOpen]);
+  const close = () => {
+    // Keeps the focus if the user has moved on.
+    isLeft.current = holdsKeyboard(place.current);
+    setOpen(false);
+  };
+  return isOpen ? <Box ref={place}>{form(close)}</Box> : button(opener, () => setOpen(true));
+}
+
+/** Null if there is none. */
+export const firstInput = (within: HTMLElement | null): HTMLElement | null =>
+  within?.querySelector<HTMLElement>('input, textarea, select') ?? null;
+
+/** Also if nothing has the focus. */
+function holdsKeyboard(place: HTMLElement | null): boolean {
+  const { activeElement } = document;
+  return activeElement === null || activeElement === document.body || place?.contains(activeElement) === true;
+}
+
+/** Focuses the first input of an element that replaced the focused one. */
+export function useKeyboard(place: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const { activeElement } = document;
+    if (activeElement === null || activeElement === document.body)
+      firstInput(place.current)?.focus({ preventScroll: true });
+  }, [place]);
+}
+
+interface CautionProps {
+  title: string;
+  children: ReactNode;
+  /** True if the user's last action caused it. */
+  isNews?: boolean;
+}
+
+/** Announced at once if it is news. */
+export function Caution({ title, children, isNews = false }: CautionProps) {
+  return (
+    <Alert color="orange" variant="light" role={isNews ? 'alert' : 'note'}>
+      <Text size="sm" fw={600} mb={4}>
+        {title}
+      </Text>
+      {children}
+    </Alert>
+  );
+}
