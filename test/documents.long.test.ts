@@ -13,9 +13,11 @@ const project = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as 
   scripts: Record<string, string>;
 };
 
+const GENERATED = ['api', 'findings'].flatMap((folder) => filesUnder(`docs/${folder}`, '.md'));
+
 describe('the documentation', () => {
   it('links to existing pages and pictures, and the README links to each page', () => {
-    for (const page of PAGES) {
+    for (const page of [...PAGES, ...GENERATED]) {
       for (const [, target = ''] of readPage(page).matchAll(/\]\((?!\w+:|#)([^)#\s]+)/g)) {
         expect(existsSync(join(ROOT, dirname(page), target)), `${page}: ${target}`).to.equal(true);
       }
@@ -28,7 +30,7 @@ describe('the documentation', () => {
     const anchorsIn = memoize((page) =>
       [...readPage(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading)),
     );
-    for (const page of PAGES) {
+    for (const page of [...PAGES, ...GENERATED]) {
       for (const [, target = '', anchor = ''] of readPage(page).matchAll(/\]\((?!\w+:)([^)#\s]*)#([^)\s]+)\)/g)) {
         const there = target === '' ? page : join(dirname(page), target);
         expect(anchorsIn(there), `${page}: ${target}#${anchor}`).to.contain(anchor);

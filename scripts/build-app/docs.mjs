@@ -5,8 +5,8 @@ import GithubSlugger from 'github-slugger';
 
 const MODULE = 'docs:headings';
 
-/** The reference is a page of the app already. */
-const SHOWN_ELSEWHERE = 'api';
+/** The app has a page of its own for the API reference. */
+const SHOWN_ELSEWHERE = 'api/';
 
 export function docsHeadings(root) {
   return {
@@ -20,7 +20,7 @@ function headingsOf(root) {
   const pages = readdirSync(join(root, 'docs'), { recursive: true })
     .filter((name) => name.endsWith('.md'))
     .map((name) => name.slice(0, -'.md'.length).replaceAll('\\', '/'))
-    .filter((name) => name !== SHOWN_ELSEWHERE);
+    .filter((name) => !name.startsWith(SHOWN_ELSEWHERE));
   const order = orderOf(root);
   const place = (page) => {
     const [guide] = page.split('/');

@@ -1,85 +1,131 @@
-/** The OpenAPI document as Markdown. */
+/** The pages of docs/api: the OpenAPI document as Markdown, one page per resource. */
 import type { OpenApiDocument } from '../../src/http/openapi/document.js';
-import { type Member, type OutlinedOperation, outlineOf } from '../../src/http/openapi/outline.js';
+import {
+  type Block,
+  errorTable,
+  headerTable,
+  type Inline,
+  operationBlocks,
+  type Outline,
+  outlineOf,
+  type OutlinedOperation,
+  type OutlinedShape,
+  shapeBlocks,
+  type Table,
+} from '../../src/http/openapi/outline.js';
 
-/** As docs/api.md says it, before prettier has laid it out. */
-export function apiReference(document: OpenApiDocument): string {
-  const { tags, shapes } = outlineOf(document);
-  const refusals = refusalsOf(tags.flatMap(({ operations }) => operations));
+/** The page of shapes that several resources use. */
+const SHARED = 'schemas';
+
+/** By file name in docs/api. */
+export function apiPages(document: OpenApiDocument): Map<string, string> {
+  const outline = outlineOf(document);
+  const { tags, shapes } = outline;
+  const placed = placesOf(outline);
+  const pages = new Map([['index.md', indexPage(outline)]]);
+  for (const { name, description, operations } of tags) {
+    const own = shapes.filter((shape) => placed.get(shape.name) === name);
+    const write = writerOf(placed, name);
+    const parts = [
+      `# API: ${name}`,
+      `${description}. [All resources](index.md)`,
+      ...operations.flatMap((operation) => write.operation(operation)),
+      ...(own.length === 0 ? [] : ['## Schemas', ...own.flatMap((shape) => write.shape(shape))]),
+    ];
+    pages.set(`${name}.md`, pageText(parts));
+  }
+  const write = writerOf(placed, SHARED);
+  const shared = shapes.filter(({ name }) => placed.get(name) === SHARED);
   const parts = [
-    '# The interface',
-    'Generated from the OpenAPI document by `npm run docs -- api`; change the routes, not this page. A running service has the same as a page under `/docs` (no token needed), and the document itself under `/server/openapi.json` and `/server/specs/oas`.',
-    'Success of lists and single objects is `{ "data": … }`; the three schema endpoints answer their document as it is. A refusal is `{ "errors": [{ "message": …, "extensions": { "code": …, "path": … } }] }`: one entry a problem. `fields` chooses top-level members of what is shown, with commas or repeated; the others are left out.',
-    'What is refused, by status; which operation has which stands with it:',
-    table(['status', 'codes'], refusals),
-    tags.map(({ name }) => `- [${name}](#${name})`).join('\n') + '\n- [shapes](#shapes)',
-    ...tags.flatMap(({ name, description, operations }) => [
-      `## ${name}`,
-      description,
-      ...operations.flatMap(operationParts),
-    ]),
-    '## shapes',
-    ...shapes.flatMap(({ name, description, members, type }) => [
-      `### ${name}`,
-      ...(description === '' ? [] : [description]),
-      members.length === 0 ? cell(type) : membersTable(members),
-    ]),
+    '# API: schemas',
+    'The schemas that several resources use. [All resources](index.md)',
+    ...shared.flatMap((shape) => write.shape(shape)),
   ];
-  return parts.join('\n\n');
+  return pages.set(`${SHARED}.md`, pageText(parts));
 }
 
-/** Status and codes of every refusal, once. */
-function refusalsOf(operations: readonly OutlinedOperation[]): string[][] {
-  const codes = new Map(
-    operations.flatMap(({ answers }) =>
-      answers.filter(({ refusal }) => refusal).map(({ status, type }) => [status, type] as const),
-    ),
-  );
-  return [...codes].sort(([a], [b]) => Number(a) - Number(b));
+const pageText = (parts: readonly string[]): string => `${parts.join('\n\n')}\n`;
+
+function indexPage(outline: Outline): string {
+  const rows = outline.tags.map(({ name, description, operations }) => [
+    { prose: `[${name}](${name}.md)` },
+    { prose: String(operations.length) },
+    { prose: description },
+  ]);
+  const write = writerOf(new Map(), '');
+  return pageText([
+    '# API reference',
+    'These pages describe every operation: its parameters, body, responses and errors. [HTTP](../http.md) explains what all operations share.',
+    '`npm run docs -- api` generates the pages from the OpenAPI document. To change them, change the routes in `src/http/routes/`. A running service shows the same reference at `/docs`, without a token, and has the document at `/server/openapi.json`.',
+    '## Resources',
+    write.table({ kind: 'table', title: '', head: ['Resource', 'Operations', 'Description'], rows }),
+    `[schemas](${SHARED}.md) has the schemas that several resources use.`,
+    '## Request headers',
+    'Each operation lists the headers that it supports.',
+    write.table(headerTable(outline)),
+    '## Responses',
+    'A list or an object is in `{ "data": … }`. `GET /schema/snapshot`, `POST /schema/diff` and `POST /schema/merge` respond with their document itself. `fields` selects top-level members of the response.',
+    '## Errors',
+    'An error response is `{ "errors": [{ "message": …, "extensions": { "code": …, "path": … } }] }`, with one entry per problem. Each operation lists its statuses.',
+    write.table(errorTable(outline)),
+  ]);
 }
 
-function operationParts(operation: OutlinedOperation): string[] {
-  const { method, path, summary, description, parameters, body, answers } = operation;
-  const example = body?.example === undefined ? [] : ['```json\n' + JSON.stringify(body.example, null, 2) + '\n```'];
-  return [
-    `### ${method} ${path}`,
-    `${summary}. ${description}`,
-    ...(parameters.length === 0
-      ? []
-      : [
-          table(
-            ['parameter', 'in', 'type', 'meaning'],
-            parameters.map((each) => [`\`${each.name}\``, each.in, each.type, each.description]),
-          ),
-        ]),
-    ...(body === undefined
-      ? []
-      : [`Body: ${cell(body.type)} as ${body.media.map((type) => `\`${type}\``).join(', ')}.`]),
-    ...example,
-    table(
-      ['status', 'answer'],
-      answers.filter(({ refusal }) => !refusal).map(({ status, type }) => [status, type]),
-    ),
-    `Refused: ${answers
-      .filter(({ refusal }) => refusal)
-      .map(({ status }) => status)
-      .join(', ')}.`,
-  ];
-}
+const NAMES = /<(\w+)>/g;
 
-function membersTable(members: readonly Member[]): string {
-  return table(
-    ['member', 'type', 'meaning'],
-    members.map(({ name, type, required, description }) => [`\`${name}\`${required ? '' : '?'}`, type, description]),
+/** The page of each shape: of the only resource that uses it, also through other shapes, or else the shared one. */
+function placesOf({ tags, shapes }: Outline): Map<string, string> {
+  const named = new Map(shapes.map((shape) => [shape.name, namesIn(shapeBlocks(shape))]));
+  const users = new Map<string, Set<string>>();
+  const use = (name: string, tag: string): void => {
+    const known = users.get(name) ?? new Set();
+    if (known.has(tag)) return;
+    users.set(name, known.add(tag));
+    for (const other of named.get(name) ?? []) use(other, tag);
+  };
+  for (const { name: tag, operations } of tags)
+    for (const operation of operations) for (const name of namesIn(operationBlocks(operation))) use(name, tag);
+  return new Map(
+    shapes.map(({ name }) => {
+      const [only = SHARED, ...others] = users.get(name) ?? [];
+      return [name, others.length === 0 ? only : SHARED];
+    }),
   );
 }
 
-function table(head: string[], rows: string[][]): string {
-  const line = (cells: string[]) => `| ${cells.map(cell).join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+function namesIn(blocks: readonly Block[]): string[] {
+  const inlines = blocks.flatMap((block) => {
+    if (block.kind === 'table') return block.rows.flat();
+    return block.kind === 'paragraph' ? block.content : [];
+  });
+  return inlines.flatMap((each) => ('type' in each ? [...each.type.matchAll(NAMES)].map(([, name = '']) => name) : []));
 }
 
-/** Names of shapes lead to them. */
-function cell(text: string): string {
-  return text.replaceAll('|', '\\|').replaceAll(/<(\w+)>/g, (_, name: string) => `[${name}](#${name.toLowerCase()})`);
+/** @param placed the page of each shape @param page the page that is written */
+function writerOf(placed: ReadonlyMap<string, string>, page: string) {
+  const linked = (name: string): string => {
+    const place = placed.get(name) ?? SHARED;
+    return `[${name}](${place === page ? '' : `${place}.md`}#${name.toLowerCase()})`;
+  };
+  const inline = (each: Inline): string => {
+    if ('code' in each) return `\`${each.code}\``;
+    return 'type' in each ? each.type.replaceAll(NAMES, (_, name: string) => linked(name)) : each.prose;
+  };
+  const table = ({ head, rows }: Table): string => {
+    const line = (cells: readonly string[]) => `| ${cells.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`;
+    return [head, head.map(() => '---'), ...rows.map((row) => row.map(inline))].map(line).join('\n');
+  };
+  const text = (block: Block): string => {
+    if (block.kind === 'example') return `\`\`\`json\n${block.json}\n\`\`\``;
+    return block.kind === 'table' ? table(block) : block.content.map(inline).join('');
+  };
+  return {
+    table,
+    operation: (operation: OutlinedOperation): string[] => [
+      `## ${operation.method} ${operation.path}`,
+      `${operation.summary}.`,
+      ...operationBlocks(operation).map(text),
+    ],
+    shape: (shape: OutlinedShape): string[] => [`### ${shape.name}`, ...shapeBlocks(shape).map(text)],
+  };
 }

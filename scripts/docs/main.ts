@@ -2,31 +2,34 @@
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { format } from 'prettier';
 import { documentOfRoutes } from '../../test/support/openapi.js';
-import { apiReference } from './api.js';
+import { apiPages } from './api.js';
 import { renderDiagram } from './diagrams.js';
 import { findingPages } from './findings.js';
 
 const DOCS = new URL('../../docs/', import.meta.url);
 
 const GENERATORS: Record<string, () => Promise<unknown>> = {
-  api: () => writePage('api.md', apiReference(documentOfRoutes())),
-  findings: writeFindings,
+  // Without prettier, whose aligned columns double the size of wide tables.
+  api: () => writeFolder('api', apiPages(documentOfRoutes())),
+  findings: async () => writeFolder('findings', await formatted(findingPages())),
   diagrams: drawDiagrams,
   functions: () => import('./functions/main.js'),
   screenshots: () => import('./screenshots/main.js'),
 };
 
-async function writeFindings(): Promise<void> {
-  const pages = findingPages();
-  const folder = new URL('findings/', DOCS);
-  await mkdir(folder, { recursive: true });
-  for (const name of await readdir(folder)) if (!pages.has(name)) await rm(new URL(name, folder));
-  for (const [name, text] of pages) await writePage(`findings/${name}`, text);
+async function formatted(pages: ReadonlyMap<string, string>): Promise<Map<string, string>> {
+  const options = { parser: 'markdown', printWidth: 120, proseWrap: 'preserve' } as const;
+  return new Map(
+    await Promise.all([...pages].map(async ([file, text]) => [file, await format(text, options)] as const)),
+  );
 }
 
-async function writePage(path: string, text: string): Promise<void> {
-  const page = await format(text, { parser: 'markdown', printWidth: 120, proseWrap: 'preserve' });
-  await writeFile(new URL(path, DOCS), page);
+/** Deletes the other pages of the folder. */
+async function writeFolder(name: string, pages: ReadonlyMap<string, string>): Promise<void> {
+  const folder = new URL(`${name}/`, DOCS);
+  await mkdir(folder, { recursive: true });
+  for (const file of await readdir(folder)) if (!pages.has(file)) await rm(new URL(file, folder));
+  for (const [file, text] of pages) await writeFile(new URL(file, folder), text);
 }
 
 async function drawDiagrams(): Promise<void> {

@@ -29,7 +29,10 @@ declare module 'docs:headings' {
 }
 
 interface ImportMeta {
-  /** Modules of matching files, loaded on use. The build resolves the pattern. */
-  glob<T>(pattern: string, options: { query: '?raw' | '?url'; import: 'default' }): Record<string, () => Promise<T>>;
+  /** Modules of matching files, loaded on use. The build resolves the patterns; those with `!` exclude files. */
+  glob<T>(
+    patterns: readonly string[],
+    options: { query: '?raw' | '?url'; import: 'default' },
+  ): Record<string, () => Promise<T>>;
   glob<T>(pattern: string, options: { query: '?raw' | '?url'; import: 'default'; eager: true }): Record<string, T>;
 }

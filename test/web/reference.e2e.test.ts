@@ -14,7 +14,7 @@ describe('the reference in the admin app', () => {
     await body.fill('{"collection": "by hand", "schema": {}}');
     await page.getByRole('button', { name: /^Send/ }).click();
     await page.getByRole('status').getByText('200', { exact: true }).waitFor();
-    expect(await page.getByLabel('Response').innerText()).to.contain('"by hand"');
+    expect(await page.getByLabel('Response', { exact: true }).innerText()).to.contain('"by hand"');
     expect((await app.client('/collections/by%20hand')).status).to.equal(200);
     await page.getByRole('button', { name: /^Send/ }).click();
     await page.getByRole('status').getByText('409', { exact: true }).waitFor();
@@ -34,11 +34,11 @@ describe('the reference in the admin app', () => {
     await page.goto(`/app/api?op=${one}`);
     await page.getByRole('textbox', { name: 'id', exact: true }).fill('by hand');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
-    await page.getByLabel('Response').getByText('"by hand"').first().waitFor();
+    await page.getByLabel('Response', { exact: true }).getByText('"by hand"').first().waitFor();
     await page.goto(`/app/api?op=${stream}`);
     await page.getByRole('textbox', { name: /^after/ }).fill('0');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
-    await page.getByLabel('Response').getByText('collection.created').waitFor();
+    await page.getByLabel('Response', { exact: true }).getByText('collection.created').waitFor();
   });
 
   for (const look of [{}, { dark: true, narrow: true }]) {

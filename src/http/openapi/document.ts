@@ -204,13 +204,16 @@ function refusalResponses(components: Components): Responses {
 
 /* Path and query parameters, from the shapes that read them. */
 
-/** Descriptions of the named path segments. */
+/** Descriptions of the named path segments. An `id` is described by the first segment of its path. */
 const PATH_PARTS: Readonly<Record<string, string>> = {
   collection: 'The name of a collection',
   field: 'The name of a field',
   position: 'A position of the log',
   name: 'The name of a projection',
   token: 'The id of a token',
+  users: 'The id of a user',
+  changes: 'The id of a change request',
+  sessions: 'The id of a session',
 };
 
 /** In path order, one for each `:name`. */
@@ -219,7 +222,7 @@ function pathParameters(path: string): JsonSchema[] {
     name,
     in: 'path',
     required: true,
-    description: PATH_PARTS[name] ?? (path.startsWith('/users') ? 'The id of a user' : PATH_PARTS['collection']),
+    description: PATH_PARTS[name === 'id' ? tagOf(path) : name] ?? PATH_PARTS['collection'],
     schema: name === 'position' ? { type: 'integer', minimum: 1 } : { type: 'string' },
   }));
 }

@@ -1,8 +1,11 @@
-/** The document in reading order: tags, operations, and the referenced shapes, each as a line of text. */
+/**
+ * The document in reading order, and the blocks that a reference shows of it: the page /docs, the admin app and the
+ * pages of docs/api render the same blocks.
+ */
 import type { OpenApiDocument } from './document.js';
 import type { JsonSchema } from './json-schema.js';
 
-export interface Member {
+interface Member {
   name: string;
   /** `array of string or null`; names of shapes are in angle brackets: `<Field>`. */
   type: string;
@@ -30,7 +33,83 @@ export interface OutlinedOperation {
 
 export interface Outline {
   tags: { name: string; description: string; operations: OutlinedOperation[] }[];
-  shapes: { name: string; description: string; members: Member[]; type: string }[];
+  shapes: OutlinedShape[];
+}
+
+export interface OutlinedShape {
+  name: string;
+  description: string;
+  members: Member[];
+  type: string;
+}
+
+/** Prose has code in backticks. A type has names of shapes in angle brackets. */
+export type Inline = { prose: string } | { code: string } | { type: string };
+
+export interface Table {
+  kind: 'table';
+  title: string;
+  head: readonly string[];
+  rows: Inline[][];
+}
+
+export type Block = { kind: 'paragraph'; content: Inline[] } | { kind: 'example'; json: string } | Table;
+
+const paragraph = (...content: Inline[]): Block => ({ kind: 'paragraph', content });
+
+/** Parameters, body and responses. Headers and errors are described once, by `headerTable` and `errorTable`. */
+export function operationBlocks({ description, parameters, body, answers }: OutlinedOperation): Block[] {
+  const blocks: Block[] = [];
+  if (description !== '') blocks.push(paragraph({ prose: description }));
+  const own = parameters.filter((each) => each.in !== 'header');
+  if (own.length > 0) blocks.push(membersTable('Parameters', 'In', own));
+  const headers = parameters.filter((each) => each.in === 'header').map(({ name }) => `\`${name}\``);
+  if (headers.length > 0) blocks.push(paragraph({ prose: `Headers: ${headers.join(', ')}.` }));
+  if (body !== undefined) {
+    const media = body.media.map((type) => `\`${type}\``).join(', ');
+    blocks.push(paragraph({ prose: 'Body: ' }, { type: body.type }, { prose: ` as ${media}.` }));
+    if (body.example !== undefined) blocks.push({ kind: 'example', json: JSON.stringify(body.example, null, 2) });
+  }
+  const rows = answers.filter(({ refusal }) => !refusal).map(({ status, type }) => [{ prose: status }, { type }]);
+  blocks.push({ kind: 'table', title: 'Responses', head: ['Status', 'Content'], rows });
+  const errors = answers.filter(({ refusal }) => refusal).map(({ status }) => status);
+  if (errors.length > 0) blocks.push(paragraph({ prose: `Errors: ${errors.join(', ')}.` }));
+  return blocks;
+}
+
+export function shapeBlocks({ description, members, type }: OutlinedShape): Block[] {
+  return [
+    ...(description === '' ? [] : [paragraph({ prose: description })]),
+    members.length === 0 ? paragraph({ type }) : membersTable('Members', 'Required', members),
+  ];
+}
+
+function membersTable(title: string, second: string, members: readonly (Member | OutlinedParameter)[]): Table {
+  const rows = members.map((member): Inline[] => [
+    { code: member.name },
+    { prose: 'in' in member ? member.in : member.required ? 'required' : 'optional' },
+    { type: member.type },
+    { prose: member.description },
+  ]);
+  return { kind: 'table', title, head: ['Name', second, 'Type', 'Description'], rows };
+}
+
+/** Request headers mean the same for every operation. */
+export function headerTable({ tags }: Outline): Table {
+  const all = tags.flatMap(({ operations }) => operations.flatMap(({ parameters }) => parameters));
+  const headers = new Map(all.filter((each) => each.in === 'header').map((each) => [each.name, each]));
+  const rows = [...headers.values()].map(({ name, description }) => [{ code: name }, { prose: description }]);
+  return { kind: 'table', title: 'Request headers', head: ['Name', 'Description'], rows };
+}
+
+/** The codes of each error status. */
+export function errorTable({ tags }: Outline): Table {
+  const answers = tags.flatMap(({ operations }) => operations.flatMap((each) => each.answers));
+  const codes = new Map(answers.filter(({ refusal }) => refusal).map(({ status, type }) => [status, type]));
+  const rows = [...codes]
+    .sort(([a], [b]) => Number(a) - Number(b))
+    .map(([status, type]) => [{ prose: status }, { prose: type }]);
+  return { kind: 'table', title: 'Errors', head: ['Status', 'Codes'], rows };
 }
 
 /** Tags, operations and shapes in document order. */

@@ -4,7 +4,17 @@
  */
 import { createHash } from 'node:crypto';
 import type { OpenApiDocument } from './document.js';
-import { type Member, type OutlinedOperation, type OutlinedParameter, outlineOf } from './outline.js';
+import {
+  type Block,
+  errorTable,
+  headerTable,
+  type Inline,
+  operationBlocks,
+  type OutlinedOperation,
+  outlineOf,
+  shapeBlocks,
+  type Table,
+} from './outline.js';
 
 const STYLE = `
 :root { color-scheme: light dark; --line: #8884; --code: #8881; --get: #15803d; --post: #1d4ed8; --patch: #b45309; --delete: #b91c1c }
@@ -33,75 +43,66 @@ export const PAGE_POLICY = [
 
 /** HTML as text. Values from the document are escaped. */
 export function pageOf(document: OpenApiDocument): string {
-  const { tags, shapes } = outlineOf(document);
+  const outline = outlineOf(document);
+  const { tags, shapes } = outline;
   const { title, description } = document['info'] as { title: string; description: string };
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>${escape(title)}: the interface</title>
+<title>${escape(title)}: API reference</title>
 <style>${STYLE}</style>
 </head>
 <body>
 <header>
 <h1>${escape(title)}</h1>
-<p>${escape(description)} For machines: <a href="/server/openapi.json"><code>/server/openapi.json</code></a> (OpenAPI 3.1, with a token).</p>
-<p>A call: <code>curl -H "Authorization: Bearer $TOKEN" "$URL/collections"</code></p>
+<p>${escape(description)} For programs: <a href="/server/openapi.json"><code>/server/openapi.json</code></a> (OpenAPI 3.1, with a token).</p>
+<p>Example: <code>curl -H "Authorization: Bearer $TOKEN" "$URL/collections"</code></p>
 </header>
-<nav aria-label="Parts"><ul>
-${[...tags.map(({ name }) => name), 'shapes'].map((name) => `<li><a href="#${name}">${name}</a></li>`).join('\n')}
+<nav aria-label="Resources"><ul>
+${[...tags.map(({ name }) => name), 'headers', 'errors', 'schemas'].map((name) => `<li><a href="#${name}">${name}</a></li>`).join('\n')}
 </ul></nav>
 <main>
 ${tags.map((tag) => `<h2 id="${tag.name}">${tag.name}</h2>\n<p>${escape(tag.description)}</p>\n${tag.operations.map(operationHtml).join('\n')}`).join('\n')}
-<h2 id="shapes">shapes</h2>
-${shapes.map(({ name, ...shape }) => `<details id="shape-${name}"><summary><code>${name}</code></summary>\n${shapeHtml(shape)}</details>`).join('\n')}
+<h2 id="headers">headers</h2>
+${tableHtml(headerTable(outline))}
+<h2 id="errors">errors</h2>
+${tableHtml(errorTable(outline))}
+<h2 id="schemas">schemas</h2>
+${shapes.map((shape) => `<details id="schema-${shape.name}"><summary><code>${shape.name}</code></summary>\n${blocksHtml(shapeBlocks(shape))}\n</details>`).join('\n')}
 </main>
 </body>
 </html>
 `;
 }
 
-function operationHtml({
-  id,
-  method,
-  path,
-  summary,
-  description,
-  parameters,
-  body,
-  answers,
-}: OutlinedOperation): string {
-  const rows = answers.map(({ status, type }) => `<tr><td>${status}</td><td>${typeHtml(type)}</td></tr>`);
+function operationHtml(operation: OutlinedOperation): string {
+  const { id, method, path, summary } = operation;
   return `<details id="${id}">
 <summary><span class="method ${method}">${method}</span> <code>${escape(path)}</code> ${escape(summary)}</summary>
-<p>${escape(description)}</p>
-${parameters.length === 0 ? '' : membersHtml('Parameters', parameters)}
-${body === undefined ? '' : `<h4>Body</h4>\n<p>${typeHtml(body.type)} as ${body.media.map((type) => `<code>${type}</code>`).join(', ')}</p>`}
-${body?.example === undefined ? '' : `<pre>${escape(JSON.stringify(body.example, null, 2))}</pre>`}
-<h4>Answers</h4>
-<table><thead><tr><th scope="col">status</th><th scope="col">what</th></tr></thead><tbody>${rows.join('\n')}</tbody></table>
+${blocksHtml(operationBlocks(operation))}
 </details>`;
 }
 
-function shapeHtml({ description, members, type }: { description: string; members: Member[]; type: string }): string {
-  const text = description === '' ? '' : `<p>${escape(description)}</p>\n`;
-  return `${text}${members.length === 0 ? `<p>${typeHtml(type)}</p>` : membersHtml('Members', members)}`;
+const blocksHtml = (blocks: readonly Block[]): string => blocks.map(blockHtml).join('\n');
+
+function blockHtml(block: Block): string {
+  if (block.kind === 'paragraph') return `<p>${block.content.map(inlineHtml).join('')}</p>`;
+  if (block.kind === 'example') return `<pre>${escape(block.json)}</pre>`;
+  return `<h4>${block.title}</h4>\n${tableHtml(block)}`;
 }
 
-function membersHtml(title: string, members: readonly (Member | OutlinedParameter)[]): string {
-  const rows = members.map((member) => {
-    const place = 'in' in member ? member.in : member.required ? 'always' : 'optional';
-    const cells = [`<code>${escape(member.name)}</code>`, place, typeHtml(member.type), escape(member.description)];
-    return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
-  });
-  const head = ['name', 'where', 'type', 'meaning'].map((name) => `<th scope="col">${name}</th>`).join('');
-  return `<h4>${title}</h4>\n<table><thead><tr>${head}</tr></thead><tbody>${rows.join('\n')}</tbody></table>`;
+function tableHtml({ head, rows }: Table): string {
+  const heads = head.map((name) => `<th scope="col">${name}</th>`).join('');
+  const lines = rows.map((cells) => `<tr>${cells.map((cell) => `<td>${inlineHtml(cell)}</td>`).join('')}</tr>`);
+  return `<table><thead><tr>${heads}</tr></thead><tbody>${lines.join('\n')}</tbody></table>`;
 }
 
-/** Names of shapes link to them. */
-function typeHtml(type: string): string {
-  return escape(type).replaceAll(/&lt;(\w+)&gt;/g, '<a href="#shape-$1">$1</a>');
+function inlineHtml(inline: Inline): string {
+  if ('code' in inline) return `<code>${escape(inline.code)}</code>`;
+  if ('type' in inline) return escape(inline.type).replaceAll(/&lt;(\w+)&gt;/g, '<a href="#schema-$1">$1</a>');
+  return escape(inline.prose).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };

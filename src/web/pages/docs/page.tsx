@@ -17,7 +17,11 @@ import { CopyButton } from '../../shared/buttons.js';
 
 /* The guides in docs/ of this release, each loaded on use. */
 
-const TEXTS = import.meta.glob<string>('../../../../docs/**/*.md', { query: '?raw', import: 'default' });
+// The API reference is a page of its own.
+const TEXTS = import.meta.glob<string>(['../../../../docs/**/*.md', '!../../../../docs/api/**'], {
+  query: '?raw',
+  import: 'default',
+});
 const PICTURES = import.meta.glob<string>('../../../../docs/images/*.svg', {
   query: '?url',
   import: 'default',
@@ -53,7 +57,7 @@ function targetOf(href: string, page: string): Target {
   const [file = '', hash = ''] = href.split('#');
   if (file === '') return { to: 'here', hash };
   const [, target] = /^(.+)\.md$/.exec(fileAt(file, page)) ?? [];
-  if (target === 'api') return { to: 'reference' };
+  if (target?.startsWith('api/') === true) return { to: 'reference' };
   return target !== undefined && pathOf(target) in TEXTS ? { to: 'page', page: target, hash } : { to: 'nowhere' };
 }
 

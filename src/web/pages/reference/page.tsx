@@ -5,11 +5,16 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState, useEffect, useId, useRef } from 'react';
 import openIcon from 'icon:expand_more';
 import {
+  type Block,
+  errorTable,
+  headerTable,
+  type Inline,
+  operationBlocks,
   type Outline,
   type OutlinedOperation,
   outlineOf,
-  type Member,
-  type OutlinedParameter,
+  shapeBlocks,
+  type Table,
 } from '../../../http/openapi/outline.js';
 import type { OpenApiDocument } from '../../../http/openapi/document.js';
 import { request } from '../../service/request.js';
@@ -21,54 +26,63 @@ import type { ReferenceSearch } from './search.js';
 import classes from './page.module.css';
 import { TryOut } from './try-out.js';
 
-function Shape({ shape: { name, description, members, type } }: { shape: Outline['shapes'][number] }) {
+function Shape({ shape }: { shape: Outline['shapes'][number] }) {
   return (
-    <details className={classes.shape} id={`shape-${name}`}>
-      <summary>{name}</summary>
-      {description !== '' && (
-        <p>
-          <Words>{description}</Words>
-        </p>
-      )}
-      {members.length === 0 ? <p>{typeText(type)}</p> : <Members of={members} label={`Members of ${name}`} />}
+    <details className={classes.shape} id={`shape-${shape.name}`}>
+      <summary>{shape.name}</summary>
+      <Blocks of={shapeBlocks(shape)} about={shape.name} />
     </details>
   );
 }
 
-/** Text in backticks is code. */
-const Words = ({ children }: { children: string }) =>
-  children
+/** @param props.about for screen readers */
+function Blocks({ of, about }: { of: readonly Block[]; about: string }) {
+  return of.map((block, index) => {
+    if (block.kind === 'table')
+      return <BlockTable key={block.title} table={block} label={`${block.title} of ${about}`} />;
+    // The form to try an operation starts with the example.
+    if (block.kind === 'example') return null;
+    return (
+      <Text key={index} size="sm">
+        {block.content.map((each, at) => (
+          <InlineText key={at} inline={each} />
+        ))}
+      </Text>
+    );
+  });
+}
+
+function InlineText({ inline }: { inline: Inline }) {
+  if ('code' in inline) return <code>{inline.code}</code>;
+  if ('type' in inline) return inline.type.replaceAll(/<(\w+)>/g, '$1');
+  return inline.prose
     .split(/`([^`]+)`/)
     .map((part, index) => (index % 2 === 0 ? part : <code key={`${index} ${part}`}>{part}</code>));
-
-/** The outline has names of shapes in angle brackets. */
-const typeText = (type: string): string => type.replaceAll(/<(\w+)>/g, '$1');
+}
 
 /** @param props.label for screen readers */
-function Members({ of, label }: { of: readonly (Member | OutlinedParameter)[]; label: string }) {
+function BlockTable({ table: { head, rows }, label }: { table: Table; label: string }) {
   return (
     <div className={classes.scroller} role="region" aria-label={label} tabIndex={0}>
       <table className={classes.members}>
         <thead>
           <tr>
-            {['Name', 'In', 'Type', 'Description'].map((head) => (
-              <th key={head} scope="col">
-                {head}
+            {head.map((name) => (
+              <th key={name} scope="col">
+                {name}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {of.map((member) => (
-            <tr key={`${placeOf(member)} ${member.name}`}>
-              <th scope="row">
-                <code>{member.name}</code>
-              </th>
-              <td>{placeOf(member)}</td>
-              <td>{typeText(member.type)}</td>
-              <td>
-                <Words>{member.description}</Words>
-              </td>
+          {rows.map(([first, ...others], index) => (
+            <tr key={index}>
+              <th scope="row">{first && <InlineText inline={first} />}</th>
+              {others.map((cell, at) => (
+                <td key={head[at + 1]}>
+                  <InlineText inline={cell} />
+                </td>
+              ))}
             </tr>
           ))}
         </tbody>
@@ -76,9 +90,6 @@ function Members({ of, label }: { of: readonly (Member | OutlinedParameter)[]; l
     </div>
   );
 }
-
-const placeOf = (member: Member | OutlinedParameter): string =>
-  'in' in member ? member.in : member.required ? 'required' : 'optional';
 
 interface Props {
   operation: OutlinedOperation;
@@ -114,25 +125,9 @@ function Operation({ operation, isOpen, onToggle }: Props) {
 }
 
 function Details({ operation }: { operation: OutlinedOperation }) {
-  const { id, description, parameters, body, answers } = operation;
   return (
     <Stack gap="md" className={classes.details}>
-      <Text size="sm">
-        <Words>{description}</Words>
-      </Text>
-      {parameters.length > 0 && <Members of={parameters} label={`Parameters of ${id}`} />}
-      {body && (
-        <Text size="sm">
-          Body: {typeText(body.type)} as {body.media.join(', ')}
-        </Text>
-      )}
-      <ul className={classes.answers}>
-        {answers.map(({ status, type }) => (
-          <li key={status}>
-            <strong>{status}</strong> {typeText(type)}
-          </li>
-        ))}
-      </ul>
+      <Blocks of={operationBlocks(operation)} about={operation.id} />
       <TryOut operation={operation} />
     </Stack>
   );
@@ -168,7 +163,8 @@ export function ReferencePage() {
   );
 }
 
-function Operations({ outline: { tags, shapes } }: { outline: Outline }) {
+function Operations({ outline }: { outline: Outline }) {
+  const { tags, shapes } = outline;
   const { op } = route.useSearch();
   const navigate = route.useNavigate();
   const [text, setText] = useState('');
@@ -206,15 +202,24 @@ function Operations({ outline: { tags, shapes } }: { outline: Outline }) {
           </section>
         ))}
       {wanted === '' && (
-        <section aria-labelledby="shapes">
-          <Title order={2} size="h5" mt="xl" mb="xs" id="shapes">
-            {' '}
-            Schemas
-          </Title>
-          {shapes.map((shape) => (
-            <Shape key={shape.name} shape={shape} />
+        <>
+          {[headerTable(outline), errorTable(outline)].map((table) => (
+            <section key={table.title}>
+              <Title order={2} size="h5" mt="xl" mb="xs">
+                {table.title}
+              </Title>
+              <BlockTable table={table} label={table.title} />
+            </section>
           ))}
-        </section>
+          <section aria-labelledby="shapes">
+            <Title order={2} size="h5" mt="xl" mb="xs" id="shapes">
+              Schemas
+            </Title>
+            {shapes.map((shape) => (
+              <Shape key={shape.name} shape={shape} />
+            ))}
+          </section>
+        </>
       )}
     </>
   );
