@@ -226,9 +226,10 @@ function typeOf(schema: JsonSchema): string {
   if (Array.isArray(choices)) return choices.map((choice) => JSON.stringify(choice)).join(' or ');
   if (items !== undefined) return `array of ${typeOf(items as JsonSchema)}`;
   if (properties !== undefined) return objectType(schema);
-  const type = textOf(schema['type']);
+  const types = [schema['type'] ?? []].flat() as string[];
   const format = textOf(schema['format']);
-  return (format === '' ? type : `${type} (${format})`) || 'any JSON';
+  const named = types.map((type) => (format === '' || type === 'null' ? type : `${type} (${format})`));
+  return named.join(' or ') || 'any JSON';
 }
 
 /** Small objects are shown completely. */

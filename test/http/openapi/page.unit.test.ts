@@ -51,6 +51,7 @@ const DOCUMENT = {
           most: { properties: { a: {}, b: {}, c: {}, d: {} } },
           more: { properties: { a: {}, b: {}, c: {}, d: {}, e: {} } },
           same: { oneOf: [{ type: 'string' }, { type: 'string' }] },
+          maybe: { type: ['string', 'null'], format: 'date-time' },
         },
       },
       Any: {},
