@@ -99,7 +99,7 @@ export function describePolicy({ findings, collections, online_above_rows: rows,
   return lines.join('\n');
 }
 
-/** What a change of the policy needs, where it needs anything. */
+/** Requirements of a change of the policy; none if it is free. */
 const POLICY_CHANGES: Readonly<Partial<Record<Policy['policy_changes'], string>>> = {
   acknowledge: 'Loosening the policy must be acknowledged.',
   approve: 'A change of the policy needs an approved change request.',

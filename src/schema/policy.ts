@@ -230,7 +230,7 @@ function loosensCollections(before: RulesOfCode, after: RulesOfCode): boolean {
   return before.rules.some(isMilder) || after.rules.some(isNewAndMilder);
 }
 
-/** What there is to know of a batch that changes the policy; nothing of any other. */
+/** Warnings of a batch that changes the policy; none for other batches. */
 export function policyWarnings(policy: Policy, events: readonly LogEvent[]): Warning[] {
   return events.flatMap((event) => {
     if (event.type !== 'policy.updated') return [];

@@ -62,7 +62,7 @@ describe('steps into a document', () => {
     [{}, [], []],
   ];
   for (const [document, given, steps] of CASES) {
-    it(`${JSON.stringify(given)} of ${JSON.stringify(document)}: ${JSON.stringify(steps)}`, () => {
+    it(`lead from ${JSON.stringify(given)} of ${JSON.stringify(document)} to ${JSON.stringify(steps)}`, () => {
       expect(stepsIn(document, given)).to.deep.equal(steps);
     });
   }

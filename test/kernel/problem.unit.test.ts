@@ -62,7 +62,7 @@ describe('checking the items of a list', () => {
         }),
     ],
   ] as [string, (list: unknown[]) => Result<object> | Resumable<Result<object>>][]) {
-    it(`of ${name} among them`, () => {
+    it(`stops early for ${name}`, () => {
       const { list, looked } = watched();
       expect(runToEnd(stepsTo(parse(list))).ok).to.equal(false);
       expect(looked()).to.be.within(1, MAX_PROBLEMS);

@@ -120,7 +120,7 @@ for (const way of ['the server', 'a pooler'] as const)
       expect(rows).to.deep.equal([]);
     });
 
-    it(`before it began: ${pooled ? 'the change fails in time' : 'another connection makes the change'}`, async () => {
+    it(`before the change begins leads to ${pooled ? 'a failure in time' : 'another connection for the change'}`, async () => {
       when((sent) => sent.includes('BEGIN') || sent.includes('batch_'), 'fall silent');
       const [outcome, took] = await timed(create('second'));
       // It may also wait for a pooler connection, so it may run into the timeout.

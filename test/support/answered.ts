@@ -85,7 +85,7 @@ export const answeredPlanned = (more: Partial<Planned>): Planned => ({
   ...more,
 });
 
-/** Of "ann" about the collection "a". */
+/** A change request of "ann" for the collection "a". */
 export const answeredChange = (more: Partial<ChangeRequest>): ChangeRequest => ({
   id: '5d3f',
   state: 'applied',

@@ -1,4 +1,4 @@
-/** What an approver sees of a change request, and who can approve it. */
+/** Approvers see the plan of a change request, and only some of them can approve it. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { diffOf, newPerson, open, without } from '../pipeline/change-requests/people.js';

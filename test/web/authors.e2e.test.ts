@@ -55,7 +55,7 @@ describe('the admin app for authors', function () {
     const { json: shown } = await app.client(`/changes/${id}`);
     expect(shown).to.have.nested.property('data.document.content.acknowledged[0].code', 'NARROWS_TYPE');
 
-    // What others do with it is shown without a reload.
+    // The page shows the actions of others without a reload.
     const admin = await app.visit({ path: '/' });
     await admin.getByRole('link', { name: /Review.*1 request waits for your approval/ }).waitFor();
     await page.getByLabel('Comment').fill('For the newsletter');

@@ -1,4 +1,4 @@
-/** What two people changed otherwise is decided, however much it is, and whatever else happens meanwhile. */
+/** Conflicting changes of two people can be resolved, however many there are and whatever happens meanwhile. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';

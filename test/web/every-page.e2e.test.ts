@@ -15,7 +15,7 @@ const NEW_NAMES = [MARKUP, LONGEST, FROM_THE_RIGHT, '__proto__', 'a/b?c#d%2e&e']
 const NAMES = [...NEW_NAMES, OVERRIDE];
 const NOTE = `</title></script><script>hacked=1</script>${MARKUP} `.repeat(14_000).slice(0, 1_000_000);
 
-/** What the parts of addresses are filled with. A route with another part has to be added here, or this test fails. */
+/** Values for the parameters of routes. A route with another parameter must be added here, or this test fails. */
 const FILLED: Readonly<Record<string, readonly string[]>> = { $name: NAMES, $page: ['concepts', 'nothing'] };
 
 describe('every page of the admin app, with hostile names and notes', () => {

@@ -1,4 +1,4 @@
-/** What of the diagram and of the slider needs no browser. */
+/** The diagram and the history slider, as far as they need no browser. */
 import { expect } from 'chai';
 import { SaxesParser } from 'saxes';
 import type { Graph, Table, Placed, Point } from '../../src/web/pages/schema/graph/graph.js';

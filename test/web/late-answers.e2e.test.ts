@@ -1,4 +1,4 @@
-/** What comes late, an answer or a timer, doesn't act on who has gone on meanwhile. */
+/** A late response or timer does not affect a page that has changed meanwhile. */
 import { expect } from 'chai';
 import type { Page, Request } from 'playwright-core';
 import { withApp } from '../support/app.js';

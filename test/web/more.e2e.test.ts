@@ -1,4 +1,4 @@
-/** What a list has more than is shown: where it can't be had, that is said, and tried again. */
+/** A list that cannot load its next page reports the error and offers to retry. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { withApp } from '../support/app.js';

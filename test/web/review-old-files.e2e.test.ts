@@ -26,7 +26,7 @@ describe('an old snapshot in the admin app', function () {
   const fieldOf = async (path: string) =>
     ((await app.client(`/fields/${path}`)).json as { data: Snapshot['fields'][number] }).data;
 
-  /** What somebody edited in the snapshot, and others in the service since it was made. */
+  /** Edits a snapshot while others change the service. */
   async function diverged(collection: string): Promise<{ position: number; stamp: string; text: string }> {
     const position = await send('/collections', {
       collection,

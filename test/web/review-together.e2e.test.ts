@@ -46,7 +46,7 @@ describe('the review page of the admin app: what happens meanwhile', () => {
 
   beforeEach(() => patch({ note: 'second', icon: 'star', color: null }));
 
-  /** What the admin would have drafted: a note, and a required title. */
+  /** A draft of the admin: a note, and a required title. */
   async function drafted(page: Page, what: { note?: string; required?: boolean }) {
     const { id } = await get<{ id: string }>('/users/me');
     const articles = collectionOf(await get<CollectionDocument>('/collections/articles'));
@@ -170,7 +170,7 @@ describe('the review page of the admin app: what happens meanwhile', () => {
     await database.connect();
     await database.query('delete from service.service_sessions');
     await database.end();
-    // What the page asks for of itself may be refused first: then the dialog is in the way.
+    // A request of the page itself may be rejected first. Its dialog then covers the button.
     const clicked = apply(page)
       .click({ timeout: 5_000 })
       .then(

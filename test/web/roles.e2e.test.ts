@@ -1,4 +1,4 @@
-/** What the app hides from a role, the service refuses it; what it offers, the service takes. */
+/** The app offers a role exactly the actions that the service permits. */
 import { expect } from 'chai';
 import { ROLES } from '../../src/auth/caller.js';
 import { type Ability, MAY, may } from '../../src/web/service/types.js';

@@ -5,7 +5,7 @@ import { json } from '../support/client.js';
 import { cutOff, rewrite, tamper } from '../support/tamper.js';
 
 const NOTES = 30;
-/** Of the log that each test begins with. */
+/** The last position of the log at the start of each test. */
 const HEAD = NOTES + 1;
 
 describe('the seal of the admin app', () => {

@@ -95,7 +95,7 @@ describe('signing in to the admin app', () => {
     const authors = page.getByRole('treeitem', { name: 'authors' });
     await authors.waitFor();
     await endSessions(app.service.databaseUrl);
-    // What the page asks for of itself may be refused first: then the dialog is in the way.
+    // A request of the page itself may be rejected first. Its dialog then covers the button.
     const chosen = authors.click({ timeout: 5_000 }).then(
       () => true,
       () => false,

@@ -54,7 +54,7 @@ describe('the slider over the log', () => {
     await bar(page).getByText(`No book without ${HOSTILE}`).waitFor();
     await bar(page).getByText('Admin').waitFor();
     expect(await page.locator('img').count()).to.equal(0);
-    // What was is looked at: no button makes anything in it, and no key moves a collection.
+    // The past is read-only: no button creates anything, and no key moves a collection.
     expect(await page.getByRole('button', { name: 'New collection or folder' }).count()).to.equal(0);
     await item(page, 'authors').press('Alt+ArrowDown');
     expect(await page.getByRole('region', { name: 'Draft' }).count()).to.equal(0);

@@ -64,7 +64,7 @@ export async function askForData<T>(invocation: Invocation, path: string, reques
   return (JSON.parse(await ask(invocation, path, request)) as { data: T }).data;
 }
 
-/** What runs at the service, and the state of its schema. */
+/** Reads the version of the service and the state of its schema. */
 export const readInfo = (invocation: Invocation): Promise<z.output<typeof info>> =>
   askForData(invocation, '/server/info');
 
@@ -99,7 +99,7 @@ export async function askFully(invocation: Invocation, path: string, request: Se
   return answer;
 }
 
-/** What a change did without being asked to, by its code in `X-Warnings`. */
+/** Side effects of a change, by the code in `X-Warnings`. */
 const WARNINGS: Readonly<Record<string, string>> = {
   DATA_NOT_KEPT: 'the trash did not keep everything that was deleted',
 };

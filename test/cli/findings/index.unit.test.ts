@@ -41,8 +41,8 @@ const NONE: Source = { file: null, text: '' };
 const printed = (format: FindingFormat, source = NONE, findings = FINDINGS): string =>
   printFindings(findings, format, source);
 
-describe('findings are printed', () => {
-  it('as text', () => {
+describe('findings', () => {
+  it('can be printed as text', () => {
     expect(printed('text')).to.equal(`danger LOSES_DATA posts.title
   The values of posts.title are lost.
   why: They come back only from a backup.
@@ -65,11 +65,11 @@ note   UNHEARD_OF
     expect(printed('text', NONE, [{ code: 'A', message: 'b' }])).to.equal('warn   A\n  b\n\n1 finding: 1 warn.');
   });
 
-  it('as JSON', () => {
+  it('can be printed as JSON', () => {
     expect(JSON.parse(printed('json'))).to.deep.equal({ findings: FINDINGS });
   });
 
-  it('as Markdown with all markup escaped', () => {
+  it('can be printed as Markdown with all markup escaped', () => {
     expect(printed('markdown')).to.equal(String.raw`**3 findings: 1 danger, 1 warn, 1 note.**
 
 | level | finding | place | what | safer |
@@ -81,7 +81,7 @@ note   UNHEARD_OF
     expect(printed('markdown', NONE, [])).to.equal('No findings.\n');
   });
 
-  it('as GitHub annotations, each on its line', () => {
+  it('can be printed as GitHub annotations, each on its line', () => {
     const text = 'It is *rewritten*,%0A  100 %25: [all](x) | of it.';
     const acknowledged = `the policy wants it acknowledged (--acknowledge 'REWRITES_TABLE:a|b')`;
     const lines = (at: (line: number) => string) => [
@@ -100,7 +100,7 @@ note   UNHEARD_OF
     );
   });
 
-  it('as SARIF, with their rules', () => {
+  it('can be printed as SARIF, with their rules', () => {
     interface Log {
       version: string;
       runs: { tool: { driver: { name: string; rules: object[] } }; columnKind: string; results: object[] }[];

@@ -184,10 +184,10 @@ describe('converting a column to a field', () => {
   });
 });
 
-describe('unsupported parts of a column include', () => {
+describe('unsupported parts of a column', () => {
   const STAYS = 'it stays as it is, and is part of no snapshot';
 
-  it('a default that uses an unsupported object', () => {
+  it('include a default that uses an unsupported object', () => {
     const { field, unmanaged, notes } = read(catalogColumn('a', 'text', { default: 'f()' }), uses('default'));
     expect(field.schema).to.include({ default_value: null });
     expect(field.schema).to.not.have.property('extras');
@@ -197,14 +197,14 @@ describe('unsupported parts of a column include', () => {
     });
   });
 
-  it('a default that no request could send', () => {
+  it('include a default that no request could send', () => {
     const { unmanaged, notes } = read(catalogColumn('a', 'text', { default: '(SELECT 1)' }));
     expect(unmanaged).to.deep.equal([{ kind: 'default', name: 'a' }]);
     expect(notes).to.have.length(1);
     expect(read(catalogColumn('a', 'text', { default: 'pg_sleep(1)' })).unmanaged).to.deep.equal(unmanaged);
   });
 
-  it('a generation expression, and elsewhere the column is ordinary', () => {
+  it('include a generation expression, and elsewhere the column is ordinary', () => {
     const found = catalogColumn('a', 'text', { generated: { expression: 'f()', kind: 'stored' } });
     const { field, unmanaged, notes } = read(
       found,
@@ -222,20 +222,20 @@ describe('unsupported parts of a column include', () => {
     );
   });
 
-  it('nothing that the log already stores as text', () => {
+  it('exclude what the log already stores as text', () => {
     const like = { fields: [column('t.a', 'text', { generation_expression: 'x' })] };
     const found = catalogColumn('a', 'text', { generated: { expression: 'f()', kind: 'stored' } });
     expect(fieldOf(found, { ...uses('generated'), like }).schema).to.include({ generation_expression: 'f()' });
   });
 
-  it('nothing in the schema or of an extension', () => {
+  it('exclude objects in the schema and of extensions', () => {
     const found = catalogColumn('a', 'text', { default: 'lower(CURRENT_USER)' });
     for (const more of [{ extension: 'citext' }, { uses: 'collation', schema: 'public', what: 'c' }] as const) {
       expect(fieldOf(found, uses('default', more)).schema?.extras).to.deep.equal({ default: 'lower(CURRENT_USER)' });
     }
   });
 
-  it('a NOT NULL that is not inherited', () => {
+  it('include a NOT NULL that is not inherited', () => {
     const found = catalogColumn('a', 'text', { nullable: false, notNull: { name: 'n', more: 'NO INHERIT' } });
     const { field, notes } = read(found);
     expect(field.schema?.extras).to.deep.equal({ not_null_name: 'n' });

@@ -29,13 +29,13 @@ describe('adopting real databases', function () {
     if (!realSchemasAreThere()) this.skip();
   });
 
-  it('Chinook', async () => {
+  it('restores Chinook from its snapshot', async () => {
     const result = await roundTrip(chinook());
     report('chinook', result);
     expect(result.tables).to.equal(11);
   });
 
-  it('the image board', async () => {
+  it('restores the image board from its snapshot', async () => {
     const result = await roundTrip(imageBoard());
     report('image-board', result);
     expect(result.tables).to.equal(66);

@@ -46,12 +46,12 @@ const OTHER: Case[] = [
 
 describe('the default that the service would set', () => {
   for (const [text, type, value] of USUAL) {
-    it(`of ${type}: ${text}`, () => {
+    it(`is ${text} for ${type}`, () => {
       expect(isUsualDefault(text, type, value)).to.equal(true);
     });
   }
   for (const [text, type, value] of OTHER) {
-    it(`of ${type} is not: ${text}`, () => {
+    it(`is not ${text} for ${type}`, () => {
       expect(isUsualDefault(text, type, value)).to.equal(false);
     });
   }

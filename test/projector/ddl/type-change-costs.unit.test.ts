@@ -103,13 +103,13 @@ const timeOf = ([type, precision]: [type: string, digits?: number]): ColumnSchem
 
 describe('the announced costs of a type change', () => {
   for (const [from, to, there, back] of PAIRS) {
-    it(`${from} to ${to}, and back`, () => {
+    it(`are known for ${from} to ${to}, and back`, () => {
       expect({ there: costs(from, to), back: costs(to, from) }).to.deep.equal({ there, back });
     });
   }
 
   for (const [from, to, there, back] of TIMES) {
-    it(`${from.join(' ')} to ${to.join(' ')}, and back`, () => {
+    it(`are known for ${from.join(' ')} to ${to.join(' ')}, and back`, () => {
       const [old, now] = [timeOf(from), timeOf(to)];
       expect({ there: shown(old, now), back: shown(now, old) }).to.deep.equal({ there, back });
     });

@@ -105,7 +105,7 @@ function expectNotTooMuch(outcomes: readonly Run['kept'][], loses: boolean, chan
   if (isKept) expect(loses, `${change} keeps all`).to.equal(false);
 }
 
-describe('the actual costs of a type change match the announced ones', () => {
+describe('the actual costs of a type change', () => {
   let database: TestDatabase;
   let client: pg.Client;
   before(async () => {
@@ -160,7 +160,7 @@ describe('the actual costs of a type change match the announced ones', () => {
   }
 
   for (const type of TYPES) {
-    it(`from ${type}`, async () => {
+    it(`match the announced ones from ${type}`, async () => {
       const from = schemaOf(type);
       for (const target of TYPES.filter((other) => isTried(type, other))) {
         const to = schemaOf(target);

@@ -121,7 +121,7 @@ describe('obstacles to a preparation', () => {
     copy: [ELSEWHERE, ELSEWHERE],
   };
   for (const kind of all) {
-    it(`of a partitioned table: ${kind}`, () => {
+    it(`depend on the PostgreSQL release for a partitioned table: ${kind}`, () => {
       const reasons = [179_999, 180_000].map((version) => reasonOf({ kind, version, facts: { kind: 'partitioned' } }));
       expect(reasons).to.deep.equal(partitioned[kind]);
       expect(reasonOf({ kind, version: 170_000 })).to.equal(null);

@@ -13,7 +13,7 @@ describe('the speed of a copy', () => {
     ['grows where no time was measured', 1_000, 0, 1_500],
   ];
   for (const [words, rows, milliseconds, next] of sizes) {
-    it(`the size of a batch ${words}`, () => {
+    it(`follows the size of a batch, which ${words}`, () => {
       expect(nextSize({ rows, milliseconds })).to.equal(next);
     });
   }

@@ -3,7 +3,7 @@ import { type Difference, verify } from '../../../src/projector/verify/index.js'
 import { column, created, related, tableOf } from '../columns.js';
 import { type Projected, startProjected } from '../../support/projected.js';
 
-describe('verification finds differences', () => {
+describe('verification', () => {
   let projected: Projected;
   before(async () => {
     projected = await startProjected();
@@ -115,12 +115,12 @@ describe('verification finds differences', () => {
     ['CREATE TABLE folder (id int)', { collection: 'folder', member: 'table', expected: null, found: 'a table' }],
   ];
   for (const [tampering, expected] of CATALOG) {
-    it(`in the catalog: ${tampering}`, async () => {
+    it(`finds differences in the catalog: ${tampering}`, async () => {
       expect(await tampered(tampering)).to.deep.equal([{ where: 'catalog', collection: 't', ...expected }]);
     });
   }
 
-  it('of a foreign key with another action', async () => {
+  it('finds a foreign key with another action', async () => {
     const [difference, ...more] = await tampered(`
       ALTER TABLE t DROP CONSTRAINT t_author_foreign;
       ALTER TABLE t ADD CONSTRAINT t_author_foreign FOREIGN KEY (author) REFERENCES authors (id) NOT VALID`);
@@ -131,7 +131,7 @@ describe('verification finds differences', () => {
     expect(difference?.found).to.include({ validated: false });
   });
 
-  it('of a check created by hand', async () => {
+  it('finds a check created by hand', async () => {
     const [difference] = await tampered('ALTER TABLE t ADD CONSTRAINT positive CHECK (n > 0)');
     expect(difference).to.deep.include({
       member: 'constraint positive',
@@ -140,7 +140,7 @@ describe('verification finds differences', () => {
     });
   });
 
-  it('of a dropped column with its dependents', async () => {
+  it('finds a dropped column with its dependents', async () => {
     const differences = await tampered('ALTER TABLE t DROP COLUMN n');
     expect(differences.map(({ field, member }) => [field, member])).to.deep.equal([
       ['n', 'column'],
@@ -148,7 +148,7 @@ describe('verification finds differences', () => {
     ]);
   });
 
-  it('but no unmanaged tables', async () => {
+  it('ignores unmanaged tables', async () => {
     expect(await tampered('CREATE TABLE unmanaged (id int)')).to.deep.equal([]);
   });
 
@@ -176,12 +176,12 @@ describe('verification finds differences', () => {
     [`DELETE FROM service.service_relations`, { field: 'author', member: 'relation', expected: 'a row', found: null }],
   ];
   for (const [tampering, expected] of METADATA) {
-    it(`in the metadata rows: ${tampering}`, async () => {
+    it(`finds differences in the metadata rows: ${tampering}`, async () => {
       expect(await tampered(tampering)).to.deep.equal([{ where: 'metadata', collection: 't', ...expected }]);
     });
   }
 
-  it('in the metadata rows ordered by collection and field, then extra rows', async () => {
+  it('finds differences in the metadata rows ordered by collection and field, then extra rows', async () => {
     const differences = await tampered(`
       UPDATE service.service_fields SET type = 'unknown';
       UPDATE service.service_collections SET schema = '{"comment": "x"}' WHERE collection <> 'folder';
@@ -198,7 +198,7 @@ describe('verification finds differences', () => {
     ]);
   });
 
-  it('and leaves nothing behind, with or without a transaction', async () => {
+  it('leaves nothing behind, with or without a transaction', async () => {
     await projected.expectVerified();
     expect(projected.client.getTransactionStatus()).to.equal('I');
     await projected.client.query('BEGIN');
@@ -207,7 +207,7 @@ describe('verification finds differences', () => {
     await projected.client.query('COMMIT');
   });
 
-  it('for an expression that PostgreSQL rejects, without failing', async () => {
+  it('finds a difference for an expression that PostgreSQL rejects, without failing', async () => {
     const differences = await tampered(`
       ALTER TABLE t DROP COLUMN g; ALTER TABLE t ADD COLUMN g text GENERATED ALWAYS AS ('x') STORED;
       ALTER TABLE t DROP COLUMN a`);

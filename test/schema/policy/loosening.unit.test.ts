@@ -1,4 +1,4 @@
-/** What a new policy may let through that the present one stops. */
+/** A new policy may permit changes that the present one rejects. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
@@ -64,8 +64,9 @@ describe('loosening a policy', () => {
     ],
   ];
   for (const [title, from, to, loosened] of cases)
-    it(`${loosened.length === 0 ? 'does not loosen' : 'loosens'} it: ${title}`, () =>
-      expect(loosenedBy(policyOf(from), policyOf(to))).to.deep.equal(loosened));
+    it(loosened.length === 0 ? `does not loosen it: ${title}` : `loosens it: ${title}`, () =>
+      expect(loosenedBy(policyOf(from), policyOf(to))).to.deep.equal(loosened),
+    );
 
   it('never misses a collection for which a finding is stopped less than before', () => {
     const actions = fc.dictionary(fc.constantFrom('LOSES_DATA', 'NOT_ONLINE'), fc.constantFrom(...ACTIONS));

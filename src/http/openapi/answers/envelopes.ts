@@ -1,4 +1,4 @@
-/** What surrounds the documents in answers and bodies. */
+/** The envelopes of documents in responses and requests. */
 import { z } from 'zod';
 
 /** `{ "data": … }` */

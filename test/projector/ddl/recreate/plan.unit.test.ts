@@ -4,8 +4,8 @@ import { planned } from '../planned.js';
 
 const many = (name: string) => column(name, 'integer');
 
-describe('a plan recreates', () => {
-  it('keys and indexes on a generated column', () => {
+describe('a plan', () => {
+  it('recreates keys and indexes on a generated column', () => {
     expect(
       planned(
         [
@@ -56,7 +56,7 @@ describe('a plan recreates', () => {
     ]);
   });
 
-  it('a generated key column and its references', () => {
+  it('recreates a generated key column and its references', () => {
     expect(
       planned(
         [
@@ -81,7 +81,7 @@ describe('a plan recreates', () => {
     ]);
   });
 
-  it('a column with another expression', () => {
+  it('recreates a column with another expression', () => {
     expect(
       planned(
         [created('t', [many('a'), column('g', 'integer', { generation_expression: 'a + 1' }), many('z')])],
@@ -99,7 +99,7 @@ describe('a plan recreates', () => {
     ]);
   });
 
-  it('a column whose input is dropped', () => {
+  it('recreates a column whose input is dropped', () => {
     expect(
       planned(
         [created('t', [many('a'), column('g', 'integer', { generation_expression: 'a + 1' })])],
@@ -111,7 +111,7 @@ describe('a plan recreates', () => {
     ]);
   });
 
-  it('shared dependencies of two changes once', () => {
+  it('recreates shared dependencies of two changes once', () => {
     expect(
       planned(
         [created('t', [many('a'), many('b'), column('g', 'integer', { generation_expression: 'a + b' })])],
@@ -126,7 +126,7 @@ describe('a plan recreates', () => {
     ]);
   });
 
-  it('columns before a rename', () => {
+  it('recreates columns before a rename', () => {
     expect(
       planned(
         [created('t', [many('a'), column('g', 'integer', { generation_expression: 'a + 1' })])],
@@ -141,7 +141,7 @@ describe('a plan recreates', () => {
     ]);
   });
 
-  it('columns of each table separately', () => {
+  it('recreates columns of each table separately', () => {
     expect(
       planned(
         [
@@ -167,7 +167,7 @@ describe('a plan recreates', () => {
     ]);
   });
 
-  it('no column that keeps its former computed values', () => {
+  it('does not recreate a column that keeps its former computed values', () => {
     expect(
       planned(
         [created('t', [many('a'), column('g', 'integer', { generation_expression: 'a + 1' })])],
@@ -182,7 +182,7 @@ describe('a plan recreates', () => {
     ]);
   });
 
-  it('no undisturbed column', () => {
+  it('does not recreate an undisturbed column', () => {
     expect(
       planned(
         [created('t', [many('a'), many('b'), column('g', 'integer', { generation_expression: 'a + 1' })])],

@@ -82,13 +82,13 @@ const UNSAYABLE: [formatType: string, text: string][] = [
 
 describe('defaults from the catalog', () => {
   for (const [formatType, text, normal] of KNOWN) {
-    it(`${formatType} DEFAULT ${text}`, () => {
+    it(`include ${formatType} DEFAULT ${text}`, () => {
       const { type, ...column } = typeFromColumn(formatType);
       expect(defaultFromCatalog(type, column, text)).to.deep.equal(normal);
     });
   }
   for (const [formatType, text] of UNSAYABLE) {
-    it(`${formatType} DEFAULT ${text} has no normal form`, () => {
+    it(`have no normal form for ${formatType} DEFAULT ${text}`, () => {
       const { type, ...column } = typeFromColumn(formatType);
       expect(defaultFromCatalog(type, column, text)).to.equal(undefined);
     });
