@@ -45,11 +45,12 @@ import { type Changes, createChanges } from './reads/changes.js';
 
 /* Runs the checks of `dps doctor` and GET /server/doctor. */
 
-type Surroundings = Config & ConnectionOptions & { pool: pg.Pool; logger: Logger; projections: Projections };
+type Surroundings = Config &
+  ConnectionOptions & { pool: pg.Pool; logger: Logger; projections: Projections; untrustedProxy: () => string | null };
 
 /** An examination reads the whole log. Requests that arrive during one share the next. */
 function createDoctor(options: Surroundings): () => Promise<Examined[]> {
-  const { logger, projections } = options;
+  const { logger, projections, untrustedProxy } = options;
   // Addresses and paths of this machine appear in the service's own log only.
   const explain = (error: unknown, check: string): string => {
     logger.error('a check of the doctor could not be made', { check, error: String(error) });
@@ -59,7 +60,8 @@ function createDoctor(options: Surroundings): () => Promise<Examined[]> {
     withSessions(options.pool, { ...options, max: 1 }, async (pool) => {
       const server = await readServerState(pool);
       const tools = { projections, load: () => foldAll(pool, logger) };
-      return examine({ config: options, addresses: options, pool, tools, server, now: () => Date.now(), explain });
+      const now = () => Date.now();
+      return examine({ config: options, addresses: options, pool, tools, server, now, explain, untrustedProxy });
     }),
   );
 }
@@ -286,6 +288,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   });
   const health = createHealth({ freshness, store, pool, watch, pipeline, schema });
   const positions = createPositions({ check: () => freshness.check(), timeout: options.positionTimeout });
+  let untrustedProxy: string | null = null;
   const http = createHttp({
     pipeline,
     pool,
@@ -299,7 +302,8 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
     auth,
     systemCollections: await readSystemCollections(pool, serviceSchema),
     health,
-    doctor: createDoctor({ ...options, pool, projections }),
+    doctor: createDoctor({ ...options, pool, projections, untrustedProxy: () => untrustedProxy }),
+    onUntrustedProxy: (address) => void (untrustedProxy = address),
     projections,
     metrics,
     watch,

@@ -151,6 +151,10 @@ export const FINDINGS = {
     severity: 'warning',
     fix: 'Take DB_POOLER away: the start finds out by itself what is there.',
   },
+  PROXY_UNTRUSTED: {
+    severity: 'warning',
+    fix: 'If that address is your proxy, set TRUST_PROXY. Otherwise a client sent the header itself, and nothing has to be done.',
+  },
   CHECK_FAILED: { severity: 'error', fix: 'Mend what the message says, and run "dps doctor" again.' },
 } as const satisfies Record<string, Kind>;
 
@@ -191,6 +195,8 @@ export interface DoctorContext {
   /** Explains why a check could not run. Default: the error's message. */
   explain?: (error: unknown, check: string) => string;
   server: ServerState;
+  /** The address that forwarded requests without being trusted. Absent outside a running service, which alone knows. */
+  untrustedProxy?: () => string | null;
   /** Milliseconds since 1970, by this machine's clock. */
   now: () => number;
 }
@@ -199,6 +205,8 @@ export interface Check {
   name: string;
   /** Skipped on a standby, where the answer is not available. */
   needsPrimary?: true;
+  /** Skipped outside a running service. */
+  needsService?: true;
   /** If it finds an error, later checks are skipped. */
   decisive?: true;
   run(context: DoctorContext): Promise<Finding[]>;

@@ -146,6 +146,18 @@ export const clock: Check = {
   },
 };
 
+/** Without trust, all clients of the proxy count as one address, whose failed logins slow down each other. */
+export const proxy: Check = {
+  name: 'proxy is trusted',
+  needsService: true,
+  run({ untrustedProxy }) {
+    const address = untrustedProxy?.() ?? null;
+    if (address === null) return Promise.resolve([]);
+    const message = `${address} forwards requests with X-Forwarded-For or Forwarded, and TRUST_PROXY does not cover it: all its clients count as one address.`;
+    return Promise.resolve([finding('PROXY_UNTRUSTED', message)]);
+  },
+};
+
 /* Checks privileges on the schemas, and whether our tables belong to this release. */
 
 export const privileges: Check = {

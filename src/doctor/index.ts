@@ -15,6 +15,7 @@ import {
   connections,
   database,
   locks,
+  proxy,
   statistics,
   timeouts,
 } from './database.js';
@@ -32,6 +33,7 @@ const CHECKS: readonly Check[] = [
   standby,
   locks,
   pooler,
+  proxy,
   connections,
   timeouts,
   statistics,
@@ -53,15 +55,18 @@ const CHECKS: readonly Check[] = [
   lag,
 ];
 
+const isImpossible = ({ needsPrimary, needsService }: Check, { server, untrustedProxy }: DoctorContext): boolean =>
+  (needsPrimary === true && server.standby) || (needsService === true && untrustedProxy === undefined);
+
 /**
  * One result per check, in order; it never throws. A failing check is an error of its own (`CHECK_FAILED`). After a
- * decisive error the rest is `skipped`, as are checks that need a primary on a standby.
+ * decisive error the rest is `skipped`, as are checks that need a primary on a standby, or a running service.
  */
 export async function examine(context: DoctorContext): Promise<Examined[]> {
   const examined: Examined[] = [];
   let stopped = false;
   for (const check of CHECKS) {
-    const isSkipped: boolean = stopped || (check.needsPrimary === true && context.server.standby);
+    const isSkipped: boolean = stopped || isImpossible(check, context);
     const findings: Finding[] = isSkipped ? [] : await tried(check, context);
     const result: Examined['result'] = isSkipped ? 'skipped' : worst(findings);
     examined.push({ name: check.name, result, findings });

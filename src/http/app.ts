@@ -18,7 +18,10 @@ export function createHttp(deps: HttpDeps): Express {
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').set('query parser', false);
   app.set('trust proxy', deps.config.trustProxy);
   const trust = app.get('trust proxy fn') as (address: string, hop: number) => boolean;
-  const logProxy = createProxyLog(deps.logger, (address) => trust(address, 0));
+  const logProxy = createProxyLog(deps.logger, {
+    isTrusted: (address) => trust(address, 0),
+    onFound: deps.onUntrustedProxy,
+  });
   app.use((req, _res, next) => {
     logProxy(req);
     next();

@@ -71,6 +71,8 @@ export interface HttpDeps {
   health: () => Promise<HealthReport>;
   /** Runs all checks of `dps doctor`. */
   doctor: () => Promise<DoctorCheck[]>;
+  /** Receives the address of a peer that forwards requests although TRUST_PROXY does not cover it. */
+  onUntrustedProxy: (address: string) => void;
   projections: Projections;
   /** Reports a diverged log. */
   watch: Pick<LogWatch, 'subscribe'>;

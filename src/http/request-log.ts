@@ -30,21 +30,25 @@ export function createOverloadLog(logger: Logger, load: () => object): () => voi
   };
 }
 
+export interface ProxyReport {
+  /** Whether TRUST_PROXY covers the address of the peer. */
+  isTrusted: (address: string) => boolean;
+  /** Receives the address of the first such proxy. */
+  onFound: (address: string) => void;
+}
+
 /**
  * Warns once when a proxy that is not trusted names its clients: all of them then share its address, and ten failed
  * logins of one slow down the user for all. Only once, because any client can send the header.
- * @param isTrusted whether TRUST_PROXY covers the address of the peer
  */
-export function createProxyLog(
-  logger: Logger,
-  isTrusted: (address: string) => boolean,
-): (req: IncomingMessage) => void {
+export function createProxyLog(logger: Logger, { isTrusted, onFound }: ProxyReport): (req: IncomingMessage) => void {
   let hasWarned = false;
   return ({ headers, socket }) => {
     if (hasWarned || (headers['x-forwarded-for'] === undefined && headers.forwarded === undefined)) return;
     const peer = socket.remoteAddress;
     if (peer === undefined || isTrusted(peer)) return;
     hasWarned = true;
+    onFound(peer);
     logger.warn(
       'a proxy forwards requests but is not trusted: all its clients count as one address, so failed logins of one slow down the others; set TRUST_PROXY',
       { peer },

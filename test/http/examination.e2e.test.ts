@@ -38,6 +38,16 @@ describe('GET /server/doctor', () => {
     expect(found?.fix).to.contain('dps drift');
   });
 
+  it('warns of a proxy that forwards requests and is not trusted', async () => {
+    const proxyOf = async () => (await examined()).data.checks.find(({ name }) => name === 'proxy is trusted');
+    expect(await proxyOf()).to.deep.equal({ name: 'proxy is trusted', result: 'ok', findings: [] });
+    await client('/server/ping', { headers: { 'X-Forwarded-For': '192.0.2.1' } });
+    const found = await proxyOf();
+    expect(found?.result).to.equal('warning');
+    expect(found?.findings.map(({ code }) => code)).to.deep.equal(['PROXY_UNTRUSTED']);
+    expect(found?.findings[0]?.message).to.contain('127.0.0.1').and.contain('TRUST_PROXY');
+  });
+
   it('is for auditors, and not for readers', async () => {
     for (const [role, status] of [
       ['auditor', 200],
