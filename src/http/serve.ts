@@ -195,7 +195,7 @@ export function serve(route: Route, { deps, log, bodies, quotas, onOverload }: S
     try {
       answer = await answerTo(req, res, { requestId, known });
     } catch (error) {
-      if (error instanceof AbandonedError) {
+      if (error instanceof AbandonedError && (res.destroyed || req.socket.destroyed)) {
         logger.info('client hung up', { method: req.method, route: path, request_id: requestId });
         return;
       }

@@ -48,6 +48,8 @@ export interface Job {
   readonly isUrgent: boolean;
   /** Milliseconds of work so far. */
   spentMs: number;
+  /** Milliseconds for which the request waited for capacity of any kind: room for its body, a slot for long work. */
+  waitedMs: number;
   /** Bytes produced so far. */
   madeBytes: number;
   /** True once the work has held a slot for long work. It needs no slot from then on. */
@@ -72,6 +74,7 @@ const jobFor = (caller: string, more: Partial<Job> = {}): Job => ({
   isRefusable: false,
   isUrgent: false,
   spentMs: 0,
+  waitedMs: 0,
   madeBytes: 0,
   hasBegun: false,
   ...more,
@@ -79,6 +82,23 @@ const jobFor = (caller: string, more: Partial<Job> = {}): Job => ({
 
 /** The caller of work that no request started. */
 const SERVICE = '';
+
+/** Milliseconds that a request waits for capacity in total. A limit for each wait would add up to minutes. */
+export const PATIENCE_MS = 10_000;
+
+/**
+ * Starts a wait for capacity.
+ * @param onOver called when the request has waited for `patienceMs` in total
+ * @returns ends the wait
+ */
+export function startWait(job: Pick<Job, 'waitedMs'>, patienceMs: number, onOver: () => void): () => void {
+  const started = performance.now();
+  const timer = setTimeout(onOver, Math.max(0, patienceMs - job.waitedMs));
+  return once(() => {
+    clearTimeout(timer);
+    job.waitedMs += performance.now() - started;
+  });
+}
 
 export const currentJob = (): Job => jobs.getStore() ?? jobFor(SERVICE);
 
@@ -113,7 +133,7 @@ export interface Limits {
   /** Bytes of unsent answers, in total and per caller. Above them no long work begins. */
   bytes: number;
   bytesPerCaller: number;
-  /** Milliseconds that long work may wait for a slot. */
+  /** Milliseconds that a request with long work may wait for capacity. */
   patienceMs: number;
 }
 
@@ -127,7 +147,7 @@ export const LIMITS: Limits = {
   longPerCaller: 2,
   bytes: 128 * MIB,
   bytesPerCaller: 64 * MIB,
-  patienceMs: 10_000,
+  patienceMs: PATIENCE_MS,
 };
 
 interface Load {
@@ -274,7 +294,7 @@ export function createScheduler(limits: Limits = LIMITS): Scheduler {
   const wait = (job: Job, piece: Held): Promise<void> =>
     new Promise((resolve, reject) => {
       const settle = (act: () => void): void => {
-        clearTimeout(timer);
+        endWait?.();
         act();
       };
       const waiter: Waiter = {
@@ -284,12 +304,10 @@ export function createScheduler(limits: Limits = LIMITS): Scheduler {
         leave: (error) => settle(() => reject(error)),
       };
       const ring = ringFor(waiter);
-      const timer =
-        ring === unbegun
-          ? setTimeout(() => {
-              if (unbegun.remove(waiter)) waiter.leave(refuse());
-            }, limits.patienceMs)
-          : undefined;
+      const refuseWaiter = (): void => {
+        if (unbegun.remove(waiter)) waiter.leave(refuse());
+      };
+      const endWait = ring === unbegun ? startWait(job, limits.patienceMs, refuseWaiter) : undefined;
       ring.add(waiter);
       if (!isTurning) turn();
     });

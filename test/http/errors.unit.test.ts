@@ -5,7 +5,7 @@ import { logUnreadable } from '../../src/pipeline/diverged.js';
 import { UnreadableEventError } from '../../src/schema/fold/upcasting.js';
 import { lockTimeout, unavailable } from '../../src/postgres/errors.js';
 import { ProblemError } from '../../src/kernel/problem.js';
-import { OverloadedError } from '../../src/kernel/scheduler.js';
+import { AbandonedError, OverloadedError } from '../../src/kernel/scheduler.js';
 
 const lines: { message: string; fields: Record<string, unknown> | undefined }[] = [];
 const log = (message: string, fields?: Record<string, unknown>) => void lines.push({ message, fields });
@@ -19,9 +19,9 @@ const headerOf = (headers: readonly string[], name: string) => headers[headers.i
 describe('errors', () => {
   beforeEach(() => (lines.length = 0));
 
-  it('of overload are 503 OVERLOADED with Retry-After, and not logged as an unavailable database', () => {
+  it('of overload, or of work that its sharers abandoned, are 503 OVERLOADED with Retry-After, and not logged as an unavailable database', () => {
     const poolIsFull = new Error('timeout exceeded when trying to connect');
-    for (const [index, error] of [new OverloadedError('too much'), poolIsFull].entries()) {
+    for (const [index, error] of [new OverloadedError('too much'), new AbandonedError('left'), poolIsFull].entries()) {
       const { status, headers, body } = failure(error);
       expect([status, headerOf(headers, 'Retry-After')]).to.deep.equal([503, '2']);
       expect(body).to.include('"code":"OVERLOADED"');

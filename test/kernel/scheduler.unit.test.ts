@@ -10,6 +10,7 @@ import {
   runAsRead,
   runUrgent,
   createScheduler,
+  currentJob,
   recordBytes,
 } from '../../src/kernel/scheduler.js';
 import { until } from '../support/until.js';
@@ -111,6 +112,21 @@ describe('the scheduler', () => {
     release();
     expect(await work('a', 2)).to.equal('a');
     expect(scheduler.load()).to.include({ bytes: 0, refused: 1 });
+  });
+
+  it('rejects long work of a request that has waited long enough elsewhere', async () => {
+    const scheduler = createScheduler({ ...LONG, bytes: 100, bytesPerCaller: 100, patienceMs: 60_000 });
+    scheduler.hold('b', new Uint8Array(100));
+    let steps = 0;
+    const count = function* (): Resumable<void> {
+      for (; steps < 2; steps += 1) yield;
+    };
+    const refused = await runAsRead('a', never, () => {
+      currentJob().waitedMs = 60_000;
+      return runYielding(count(), sliceOf(scheduler, true)).catch((error: unknown) => error);
+    });
+    expect(refused).to.be.instanceOf(OverloadedError);
+    expect(steps).to.equal(0);
   });
 
   it('counts a shared response once, until the last recipient has it', () => {

@@ -6,7 +6,7 @@ import { runYielding } from '../../kernel/event-loop.js';
 import { jsonTokens } from '../../kernel/canonical.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { logUnreadable } from '../../pipeline/diverged.js';
-import { OverloadedError } from '../../kernel/scheduler.js';
+import { AbandonedError, OverloadedError } from '../../kernel/scheduler.js';
 import { environmentProblem, overloaded } from '../../postgres/errors.js';
 import type { Logger } from '../../postgres/logger.js';
 import { UnreadableEventError } from '../../schema/fold/upcasting.js';
@@ -113,7 +113,8 @@ export function failureAnswer(
 ): Answer {
   if (error instanceof Refused) return refusal(error.problems, error.headers);
   if (error instanceof ProblemError) return refusal([error.problem]);
-  if (error instanceof OverloadedError) {
+  // Work that others shared may have been abandoned by them.
+  if (error instanceof OverloadedError || error instanceof AbandonedError) {
     onOverload();
     return refusal([overloaded('The service has more requests than it can answer in time')]);
   }

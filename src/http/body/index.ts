@@ -1,8 +1,8 @@
 /** Request bodies: JSON on all routes; YAML and uploads for whole schemas. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { currentJob, scheduler } from '../../kernel/scheduler.js';
-import { type Permit, createSemaphore } from '../../kernel/semaphore.js';
+import { type Job, PATIENCE_MS, currentJob, scheduler } from '../../kernel/scheduler.js';
+import { type Permit, type Semaphore, createSemaphore } from '../../kernel/semaphore.js';
 import { refused } from '../errors.js';
 import { decoderOf, ClientGone, hasBody, readRaw, type Room, createRoom, growingShare } from './limited-bytes.js';
 import { JSON_LIMITS, parseJson, skipSpace } from './json.js';
@@ -40,11 +40,8 @@ const SMALL = { all: 64, perCaller: 8 } as const;
 /** How many large bodies are processed at once. Processing takes several times their memory. */
 const BUILT_AT_ONCE = 4;
 
-/** Milliseconds that a body waits for room. */
-const WAIT = 10_000;
-
 const roomFor = (longest: number, { all, perCaller }: typeof LARGE | typeof SMALL): Room =>
-  createRoom({ bytes: longest * all, bytesPerCaller: longest * perCaller, patienceMs: WAIT });
+  createRoom({ bytes: longest * all, bytesPerCaller: longest * perCaller, patienceMs: PATIENCE_MS });
 
 /** Reads bodies of at most `limits` bytes. A client is paused while there is no room for its body. */
 export function createBodies(limits: BodyLimits): Bodies {
@@ -53,10 +50,12 @@ export function createBodies(limits: BodyLimits): Bodies {
   const large = roomFor(Math.max(limits.schema, longest), LARGE);
   // A value takes about a hundred bytes of memory for three bytes of body.
   const values = createSemaphore(JSON_LIMITS.values, JSON_LIMITS.values / 2);
+  // Each worker may use a whole CPU core and hundreds of MiB.
+  const workers = createSemaphore(1);
   const budgeted = (req: IncomingMessage, limit: number, parseBody: ParseBody): Promise<ReadBody> =>
     whileThere(req, async (gone) => {
-      const { caller } = currentJob();
-      const share = growingShare(caller, { small, large, longest });
+      const job = currentJob();
+      const share = growingShare(job, { small, large, longest });
       let built: Permit | undefined;
       const release = (): void => {
         share.release();
@@ -65,12 +64,12 @@ export function createBodies(limits: BodyLimits): Bodies {
       const room: WaitForValues = async (count, bytes) => {
         if (bytes <= longest) return;
         const units = Math.max(count, JSON_LIMITS.values / BUILT_AT_ONCE);
-        const refusal = () => (gone.aborted ? new ClientGone('the client hung up') : scheduler.refuse());
-        built = await values.acquire({ units, caller, gone, timeout: WAIT, refusal });
+        built = await acquireFor(job, values, { units, gone });
       };
+      const worker = (): Promise<Permit> => acquireFor(job, workers, { units: 1, gone });
       try {
         const raw = await readRaw(req, { limit, share, gone });
-        return { value: await parseBody(raw, { gone, room: (count) => room(count, raw.length) }), release };
+        return { value: await parseBody(raw, { gone, room: (count) => room(count, raw.length), worker }), release };
       } catch (error) {
         release();
         throw error;
@@ -87,6 +86,20 @@ export function createBodies(limits: BodyLimits): Bodies {
       return budgeted(req, limits.schema, documentParser(req));
     },
   };
+}
+
+/** Waits as long as the request may still wait. @throws OverloadedError, ClientGone */
+async function acquireFor(job: Job, semaphore: Semaphore, { units, gone }: Units): Promise<Permit> {
+  const refusal = (): Error => (gone.aborted ? new ClientGone('the client hung up') : scheduler.refuse());
+  const timeout = Math.max(0, PATIENCE_MS - job.waitedMs);
+  const permit = await semaphore.acquire({ units, caller: job.caller, gone, timeout, refusal });
+  job.waitedMs += permit.waited;
+  return permit;
+}
+
+interface Units {
+  units: number;
+  gone: AbortSignal;
 }
 
 /** Resolves when there is room for this number of values and bytes. */
@@ -131,15 +144,16 @@ function checkedType(req: IncomingMessage) {
 interface Parsing {
   gone: AbortSignal;
   room: (values: number) => Promise<void>;
+  worker: () => Promise<Permit>;
 }
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
-async function parse(notation: Notation, raw: Buffer, { gone, room }: Parsing): Promise<unknown> {
+async function parse(notation: Notation, raw: Buffer, { gone, room, worker }: Parsing): Promise<unknown> {
   const bytes = raw.subarray(0, 3).equals(BYTE_ORDER_MARK) ? raw.subarray(3) : raw;
   if (skipSpace(bytes, 0) === bytes.length) throw refused('INVALID_PAYLOAD', 'The body is empty.');
   if (!isUtf8(bytes)) throw refused('INVALID_PAYLOAD', 'The body is not valid UTF-8.');
-  const json = notation === 'json' ? bytes : await yamlToJson(bytes, gone);
+  const json = notation === 'json' ? bytes : await yamlToJson(bytes, { gone, worker });
   return parseJson(json, JSON_LIMITS, room);
 }
 

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { createTimeSlice } from '../../kernel/event-loop.js';
-import { AbandonedError, scheduler, createCounts } from '../../kernel/scheduler.js';
+import { AbandonedError, type Job, scheduler, startWait, createCounts } from '../../kernel/scheduler.js';
 import { refused, Refused } from '../errors.js';
 
 /* Content codings of request bodies (RFC 9110, 8.4). */
@@ -235,7 +235,7 @@ function undecodable(req: IncomingMessage, { message }: Error): Refused {
 interface RoomLimits {
   bytes: number;
   bytesPerCaller: number;
-  /** Milliseconds that a body waits for room. */
+  /** Milliseconds that a request waits for capacity. */
   patienceMs: number;
 }
 
@@ -249,13 +249,17 @@ interface Share {
   release(): void;
 }
 
+/** The request that sends a body. */
+type Sender = Pick<Job, 'caller' | 'waitedMs'>;
+
 export interface Room {
-  open(caller: string): Share;
+  open(sender: Sender): Share;
   /** The number of reserved bytes. */
   taken(): number;
 }
 
 interface Held {
+  sender: Sender;
   caller: string;
   bytes: number;
   resume: () => void;
@@ -297,13 +301,13 @@ export function createRoom({ bytes: limit, bytesPerCaller, patienceMs }: RoomLim
   const untilFree = (held: Held, gone: AbortSignal): Promise<void> =>
     new Promise((resolve, reject) => {
       const settle = (act: () => void): void => {
-        clearTimeout(timer);
+        endWait();
         gone.removeEventListener('abort', leave);
         waiting.delete(held);
         act();
       };
       const leave = (): void => settle(() => reject(new AbandonedError('the client hung up')));
-      const timer = setTimeout(() => settle(() => reject(scheduler.refuse())), patienceMs);
+      const endWait = startWait(held.sender, patienceMs, () => settle(() => reject(scheduler.refuse())));
       held.resume = () => settle(resolve);
       held.leave = leave;
       gone.addEventListener('abort', leave);
@@ -313,8 +317,9 @@ export function createRoom({ bytes: limit, bytesPerCaller, patienceMs }: RoomLim
     });
 
   return {
-    open(caller) {
-      const held: Held = { caller, bytes: 0, resume: () => undefined, leave: () => undefined };
+    open(sender) {
+      const { caller } = sender;
+      const held: Held = { sender, caller, bytes: 0, resume: () => undefined, leave: () => undefined };
       return {
         take(bytes) {
           held.bytes += bytes;
@@ -330,8 +335,8 @@ export function createRoom({ bytes: limit, bytesPerCaller, patienceMs }: RoomLim
 }
 
 /** A share of `small` that moves to `large` when the body exceeds `longest` bytes. */
-export function growingShare(caller: string, { small, large, longest }: GrowingRoom): Share {
-  let share = small.open(caller);
+export function growingShare(sender: Sender, { small, large, longest }: GrowingRoom): Share {
+  let share = small.open(sender);
   let size = 0;
   return {
     take(bytes) {
@@ -339,7 +344,7 @@ export function growingShare(caller: string, { small, large, longest }: GrowingR
       size += bytes;
       if (!wasSmall || size <= longest) return share.take(bytes);
       share.release();
-      share = large.open(caller);
+      share = large.open(sender);
       return share.take(size);
     },
     untilFree: (gone) => share.untilFree(gone),

@@ -1,5 +1,6 @@
 /** Converts YAML bodies to JSON in a worker, because its parser cannot be interrupted. */
 import { Worker } from 'node:worker_threads';
+import type { Permit } from '../../kernel/semaphore.js';
 import { refused, Refused } from '../errors.js';
 import { YAML_LIMITS } from '../formats.js';
 import { ClientGone } from './limited-bytes.js';
@@ -11,10 +12,16 @@ const SMALL = { bytes: 16 * 1024, limits: { values: 10_000, characters: 1024 * 1
 /** Limits of one document: milliseconds, and MiB of heap. */
 const BOUNDS = { time: 20_000, heap: 768 } as const;
 
+interface Converting {
+  gone: AbortSignal;
+  /** Resolves when a worker may start. */
+  worker: () => Promise<Permit>;
+}
+
 /** Converts `bytes`, which must be UTF-8, to JSON. Stops when `gone` is aborted. Throws `Refused`. */
-export async function yamlToJson(bytes: Buffer, gone: AbortSignal): Promise<Buffer> {
+export async function yamlToJson(bytes: Buffer, converting: Converting): Promise<Buffer> {
   const read =
-    bytes.length <= SMALL.bytes ? readYamlAsJson(bytes, SMALL.limits) : await enqueue(() => inWorker(bytes, gone));
+    bytes.length <= SMALL.bytes ? readYamlAsJson(bytes, SMALL.limits) : await whenPermitted(bytes, converting);
   if (read.kind === 'json') return Buffer.from(read.bytes.buffer, read.bytes.byteOffset, read.bytes.byteLength);
   if (read.kind === 'refused') throw new Refused(read.problems);
   if (read.kind === 'too large') {
@@ -27,13 +34,13 @@ export async function yamlToJson(bytes: Buffer, gone: AbortSignal): Promise<Buff
 const INSTEAD =
   'Export the snapshot as JSON (GET /schema/snapshot, or dps snapshot) and send that, or send it in parts with mode=merge.';
 
-let last: Promise<unknown> = Promise.resolve();
-
-/** One at a time: each worker may use a whole CPU core and hundreds of MiB. */
-function enqueue<T>(work: () => Promise<T>): Promise<T> {
-  const done = last.then(work);
-  last = done.catch(() => undefined);
-  return done;
+async function whenPermitted(bytes: Buffer, { gone, worker }: Converting): Promise<YamlRead> {
+  const permit = await worker();
+  try {
+    return await inWorker(bytes, gone);
+  } finally {
+    permit.release();
+  }
 }
 
 function inWorker(bytes: Buffer, gone: AbortSignal): Promise<YamlRead> {
