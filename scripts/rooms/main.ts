@@ -1,6 +1,8 @@
-/** Writes the rules of lint for the rooms of src. */
+/** Writes the lint rules for the rooms of src, and prints the size of the house. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { figures } from './figures.js';
 import { ROOT, roomRules } from './rooms.js';
 
 writeFileSync(join(ROOT, '.oxlint/rooms.json'), `${JSON.stringify(roomRules(), null, 2)}\n`);
+console.table(figures());
