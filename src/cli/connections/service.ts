@@ -4,7 +4,7 @@ import { request as requestHttps } from 'node:https';
 import { text as readText } from 'node:stream/consumers';
 import type { z } from 'zod';
 import type { info } from '../../http/openapi/answers/operating.js';
-import type { Errors } from '../../http/openapi/answers/errors.js';
+import type { Errors } from '../../http/openapi/answers/envelopes.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type Invocation, PolicyRefusedError, UsageError, text } from '../command.js';
 import { oneLine } from '../output.js';

@@ -1,5 +1,5 @@
 /** Merges the changes of a folder with those that others made on a running service since their base. */
-import type { Errors } from '../../http/openapi/answers/errors.js';
+import type { Errors } from '../../http/openapi/answers/envelopes.js';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OperatorError } from '../../kernel/operator-error.js';

@@ -6,10 +6,9 @@ import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import type { BodySpec, Route, WriteHeader } from '../route.js';
 import { type Components, createComponents, type JsonSchema } from './json-schema.js';
-import { data } from './answers/envelopes.js';
+import { data, errors } from './answers/envelopes.js';
 import { type ErrorCode, STATUS } from '../errors.js';
 import { changeRequest } from './answers/changes.js';
-import { errors } from './answers/errors.js';
 import { plan } from './answers/operating.js';
 
 interface Header {

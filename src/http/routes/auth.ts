@@ -2,10 +2,9 @@
 import type { Request } from 'express';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import { noQuery } from '../request/query.js';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { networkOf } from '../../auth/login-limit.js';
 import { type Grant, SESSION_LIFETIME } from '../../auth/sessions.js';
-import { credentials, refreshToken } from '../account-bodies.js';
 import { type Answer, jsonAnswer, noContent } from '../answer/answer.js';
 import { unauthenticated } from '../serve.js';
 import type { HttpDeps } from '../deps.js';
@@ -14,6 +13,16 @@ import { addressOf, userAgentOf } from '../request/headers.js';
 import { data } from '../openapi/answers/envelopes.js';
 import { grant as grantSchema } from '../openapi/answers/accounts.js';
 import { jsonBody, route, type Route } from '../route.js';
+
+/** The refresh token is sent in bodies or in a cookie. */
+const mode = z.enum(['json', 'cookie']).optional();
+
+const credentials = z.strictObject({
+  email: z.string().min(1).max(320),
+  password: z.string().min(1).max(1024),
+  mode,
+});
+const refreshToken = z.strictObject({ refresh_token: z.string().min(1).max(512).optional(), mode });
 
 /* The refresh token as a cookie: scripts cannot read it, other sites cannot send it, and only /auth receives it. */
 

@@ -29,7 +29,7 @@ const listQuery = z.strictObject({
   meta: metaMembers.optional(),
 });
 
-/** Other actions are in `proposalRoutes` and `changeRebaseRoutes`. */
+/** Other actions are in `proposalRoutes`. */
 export function changesRoutes(deps: HttpDeps): Route[] {
   return [listRoute(deps), oneRoute(deps), withdrawRoute(deps)];
 }

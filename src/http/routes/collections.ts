@@ -20,7 +20,6 @@ import {
 } from '../documents/list.js';
 import { flag, metaMembers, purge, noQuery } from '../request/query.js';
 import * as shown from '../openapi/answers/schema.js';
-import { databaseTable } from '../openapi/answers/table.js';
 import { data, oneOrMany, page } from '../openapi/answers/envelopes.js';
 import * as taken from '../../schema/normal-form/shapes.js';
 import { type Call, jsonBody, route, type Route } from '../route.js';
@@ -79,7 +78,7 @@ const readingRoutes = (deps: HttpDeps, texts: CollectionTexts): Route[] => [
     summary: 'What PostgreSQL knows of its table: rows, bytes, indexes, constraints, what depends on it',
     access: 'auditor',
     query: noQuery,
-    answers: { 200: data(databaseTable) },
+    answers: { 200: data(shown.databaseTable) },
     handle: (call) => tableAnswer(deps, call),
   }),
 ];

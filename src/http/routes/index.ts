@@ -10,7 +10,6 @@ import { historyRoutes } from './history.js';
 import { mergeRoutes } from './merge.js';
 import { metricsRoutes } from './metrics.js';
 import { policyRoutes } from './policy.js';
-import { changeRebaseRoutes } from './change-rebase.js';
 import { proposalRoutes } from './proposals.js';
 import { projectionRoutes } from './projections.js';
 import { relationRoutes } from './relations.js';
@@ -33,7 +32,6 @@ export function createRoutes(deps: HttpDeps): Route[] {
     ...typesRoutes(deps),
     ...changesRoutes(deps),
     ...proposalRoutes(deps),
-    ...changeRebaseRoutes(deps),
     ...policyRoutes(deps),
     ...adoptRoutes(deps),
     ...driftRoutes(deps),

@@ -1,7 +1,8 @@
 /** /users and their tokens (admins). */
 import { z } from 'zod';
-import { issuerOf } from '../../auth/caller.js';
-import { newToken, newUser, userChanges } from '../account-bodies.js';
+import { issuerOf, ROLES, USER_STATUSES } from '../../auth/caller.js';
+import { NAME_LENGTH, PASSWORD_LENGTH } from '../../auth/account-rules.js';
+import { isStorableTime, TIME_RANGE } from '../../kernel/time.js';
 import type { AccountChange } from '../../auth/users.js';
 import { changingAccount } from '../../pipeline/prepare/change-account.js';
 import { type Answer, jsonAnswer, noContent, unwrap, largeJsonAnswer } from '../answer/answer.js';
@@ -15,6 +16,28 @@ import { type Call, jsonBody, route, type Route } from '../route.js';
 
 const listQuery = listQueryOf(USER_MEMBERS).extend({ limit: pageLimit });
 const oneQuery = z.strictObject({ fields: membersOf(USER_MEMBERS).optional() });
+
+const email = z.email().max(320);
+const name = z.string().min(NAME_LENGTH.min).max(NAME_LENGTH.max);
+const password = z.string().min(PASSWORD_LENGTH.min).max(PASSWORD_LENGTH.max).nullable();
+
+const newUser = z.strictObject({
+  email,
+  name: name.optional(),
+  password: password.optional(),
+  role: z.enum(ROLES),
+  status: z.enum(USER_STATUSES).optional(),
+});
+const userChanges = newUser.partial();
+
+const newToken = z.strictObject({
+  name: name.optional(),
+  expires_at: z.iso
+    .datetime({ offset: true })
+    .refine((text) => isStorableTime(new Date(text)), `must be a time ${TIME_RANGE}`)
+    .nullable()
+    .optional(),
+});
 
 /** For admins, except for a user's own account at /users/me. */
 export function userRoutes(deps: HttpDeps): Route[] {

@@ -1,12 +1,11 @@
 import type { z } from 'zod';
 import type * as accounts from '../../http/openapi/answers/accounts.js';
-import type { errors } from '../../http/openapi/answers/errors.js';
+import type { errors } from '../../http/openapi/answers/envelopes.js';
 import type * as changes from '../../http/openapi/answers/changes.js';
 import type * as history from '../../http/openapi/answers/history.js';
 import type * as operating from '../../http/openapi/answers/operating.js';
 import type * as schema from '../../http/openapi/answers/schema.js';
 import type { policyAt } from '../../http/openapi/answers/policy.js';
-import type { databaseTable } from '../../http/openapi/answers/table.js';
 import type { trashEntry } from '../../http/openapi/answers/trash.js';
 import type { CollectionDocument } from '../../http/deps.js';
 import type { Role } from '../../auth/caller.js';
@@ -60,7 +59,7 @@ export type LiveSession = z.output<typeof accounts.session>;
 export type TrashEntry = z.output<typeof trashEntry>;
 /** The policy and all configurable codes. */
 export type PolicyAt = z.output<typeof policyAt>;
-export type DatabaseTable = z.output<typeof databaseTable>;
+export type DatabaseTable = z.output<typeof schema.databaseTable>;
 
 /* Features by role. The service enforces permissions; a test keeps both consistent. */
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CHANGE_STATES } from '../../../schema/change-requests/model.js';
 import { CHANGE_ACTIONS } from '../../../schema/change-requests/fold.js';
 import { policy } from '../../policy.js';
-import { errors } from './errors.js';
+import { errors } from './envelopes.js';
 import { plan } from './operating.js';
 import { schemaChanges } from '../../../schema/normal-form/shapes.js';
 import { finding } from './schema.js';

@@ -1,5 +1,6 @@
-/** The envelopes of documents in responses and requests. */
+/** The envelopes of documents in responses and requests, and the format of errors. */
 import { z } from 'zod';
+import { STATUS } from '../../errors.js';
 
 /** `{ "data": … }` */
 export const data = <S extends z.ZodType>(shape: S) => z.strictObject({ data: shape });
@@ -22,3 +23,25 @@ export const acknowledge = z
   .max(1_000)
   .optional()
   .describe('As X-Acknowledge, in the body');
+
+/** The code determines the further members of an error. */
+export const errors = z
+  .strictObject({
+    errors: z
+      .array(
+        z.strictObject({
+          message: z.string().describe('What is wrong, and what would be right'),
+          extensions: z.looseObject({
+            code: z.enum(Object.keys(STATUS)),
+            path: z.string().optional().describe('Where in the request: `fields[2].type`'),
+            collection: z.string().optional(),
+            field: z.string().optional(),
+            subject: z.looseObject({}).optional().describe('What the problem is about, and its names'),
+          }),
+        }),
+      )
+      .min(1),
+  })
+  .meta({ id: 'Errors' });
+
+export type Errors = z.output<typeof errors>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PROJECTION_NAMES } from '../../../projector/projections.js';
-import { errors } from './errors.js';
+import { errors } from './envelopes.js';
 import { plannedEvent } from './history.js';
 import { finding } from './schema.js';
 
