@@ -77,7 +77,7 @@ function startOf(file: string): string {
 
 /* Rules that involve more than one setting. */
 
-type Given = Partial<
+type ConnectionSettings = Partial<
   Record<
     'DATABASE_URL' | 'DIRECT_DATABASE_URL' | 'LISTEN_DATABASE_URL' | 'DB_POOLER' | 'SERVICE_SCHEMA',
     string | undefined
@@ -88,7 +88,7 @@ type Given = Partial<
 function serviceSchemaOf({
   DB_SCHEMA: schema,
   SERVICE_SCHEMA: given,
-}: Pick<Given, 'SERVICE_SCHEMA'> & { DB_SCHEMA: string }): string {
+}: Pick<ConnectionSettings, 'SERVICE_SCHEMA'> & { DB_SCHEMA: string }): string {
   const name = given ?? defaultServiceSchema(schema);
   if (Buffer.byteLength(name) > LONGEST_SERVICE_SCHEMA) {
     const problem = `"${name}" is too long: the names of the trash's schemas begin with it, which leaves it ${LONGEST_SERVICE_SCHEMA} bytes`;
@@ -106,7 +106,7 @@ function serviceSchemaOf({
 }
 
 /** LISTEN_DATABASE_URL is the former name. */
-function directUrlOf(given: Given): string | null {
+function directUrlOf(given: ConnectionSettings): string | null {
   const { DIRECT_DATABASE_URL: direct, LISTEN_DATABASE_URL: listen } = given;
   if (direct === undefined || listen === undefined || direct === listen) return direct ?? listen ?? null;
   throw new OperatorError(
@@ -118,7 +118,7 @@ function directUrlOf(given: Given): string | null {
 const WAYS = ['DIRECT_DATABASE_URL', 'LISTEN_DATABASE_URL', 'DB_POOLER'] as const;
 
 /** @throws OperatorError if one of `WAYS` is set without DATABASE_URL */
-function requireAddress(given: Given): void {
+function requireAddress(given: ConnectionSettings): void {
   if (given.DATABASE_URL !== undefined) return;
   const name = WAYS.find((way) => given[way] !== undefined);
   if (name === undefined) return;

@@ -2,7 +2,7 @@
 import { planBatch } from '../../src/projector/ddl/plan.js';
 import { runToEnd } from '../../src/kernel/resumable.js';
 import { compareSnapshot } from '../../src/schema/compare/compare-snapshot.js';
-import { type Known, type Plan, RULES, findingsOf, questionsOf } from '../../src/schema/findings/index.js';
+import { type DatabaseFacts, type Plan, RULES, findingsOf, questionsOf } from '../../src/schema/findings/index.js';
 import { DEFAULT_POLICY, type Policy, judgedAll } from '../../src/schema/policy.js';
 import { initialState } from '../../src/schema/model/state.js';
 import { transition } from '../../src/schema/transition/transition.js';
@@ -37,7 +37,7 @@ const POLICY: Policy = {
  */
 export function findingsOfMany(release: string, count: number, runs: number): Row {
   const snapshot = snapshotOf(count, release);
-  const known: Known = {};
+  const known: DatabaseFacts = {};
   const pairs: { plain: number; added: number }[] = [];
   for (let run = -3; run < runs; run++) {
     const body = structuredClone(snapshot);
@@ -62,7 +62,7 @@ export function findingsOfMany(release: string, count: number, runs: number): Ro
   };
 }
 
-function find(plan: Plan, known: Known): void {
+function find(plan: Plan, known: DatabaseFacts): void {
   runToEnd(questionsOf(plan));
   runToEnd(judgedAll(POLICY, runToEnd(findingsOf(plan, known))));
 }

@@ -14,7 +14,7 @@ export interface Faults {
   stop(): Promise<void>;
 }
 
-interface Place {
+interface FaultTarget {
   node: Node;
   random: Random;
   /** Past all proxies, as the database's owner. */
@@ -22,7 +22,7 @@ interface Place {
   database: string;
 }
 
-type Fault = (place: Place) => Promise<void>;
+type Fault = (place: FaultTarget) => Promise<void>;
 
 /** Around the one message that holds a COMMIT of the log; every such cut is met at most once. */
 const atCommit =

@@ -195,13 +195,13 @@ export function faultOf(command: Command, batches: ReadonlySet<string> = new Set
   return promise ?? (waited > LONGEST ? `one try took ${Math.round(waited)} ms` : null);
 }
 
-interface Found extends Pick<Command, 'position' | 'batch' | 'keyed'> {
+interface CommandEvents extends Pick<Command, 'position' | 'batch' | 'keyed'> {
   /** One at most. */
   batches: ReadonlySet<string>;
   last: number;
 }
 
-const PROMISES: Record<Fate, (found: Found) => string | null> = {
+const PROMISES: Record<Fate, (found: CommandEvents) => string | null> = {
   acknowledged({ batches, batch, position, last }) {
     if (batch === null) return 'it was acknowledged as a change of nothing';
     if (batches.size === 0) return 'it was acknowledged, and is not in the log';

@@ -7,7 +7,7 @@ import { isWell, serviceUrl, startService } from '../cluster/services.js';
 import type { Random } from '../fuzz/random.js';
 import type { History } from './history.js';
 
-export interface Place {
+export interface FaultTarget {
   layout: Layout;
   random: Random;
   history: History;
@@ -22,14 +22,14 @@ async function primary(layout: Layout): Promise<NodePlace> {
 }
 
 /** Everything of a node at once, as when its machine is gone; it comes back some seconds later. */
-async function killPrimary({ layout }: Pick<Place, 'layout'>, away = 3_000): Promise<void> {
+async function killPrimary({ layout }: Pick<FaultTarget, 'layout'>, away = 3_000): Promise<void> {
   const node = await primary(layout);
   signal(processesOf(layout, node), 'SIGKILL');
   await sleep(away);
   startNode(layout, node);
 }
 
-async function switchOver({ layout, random }: Place): Promise<void> {
+async function switchOver({ layout, random }: FaultTarget): Promise<void> {
   const all = await members(layout);
   const leader = all.find(({ role }) => role === 'leader')?.name;
   const synchronous = all.filter(({ role }) => role === 'sync_standby');
@@ -45,7 +45,7 @@ async function switchOver({ layout, random }: Place): Promise<void> {
 }
 
 /** Mostly the primary: it wakes up believing that it is one. */
-async function freeze({ layout, random }: Place): Promise<void> {
+async function freeze({ layout, random }: FaultTarget): Promise<void> {
   const node = random.chance(0.7) ? await primary(layout) : random.pick(layout.nodes);
   const all = processesOf(layout, node);
   signal(all, 'SIGSTOP');
@@ -70,7 +70,7 @@ async function leaderOfEtcd({ etcd }: Layout): Promise<EtcdPlace | undefined> {
   return undefined;
 }
 
-async function killEtcd({ layout }: Place): Promise<void> {
+async function killEtcd({ layout }: FaultTarget): Promise<void> {
   const leader = await leaderOfEtcd(layout);
   if (leader === undefined) throw new Error('etcd has no leader');
   signal([pidOf(layout.directory, leader.name)], 'SIGKILL');
@@ -78,7 +78,7 @@ async function killEtcd({ layout }: Place): Promise<void> {
   startEtcd(layout, leader);
 }
 
-async function killService({ layout, random, settings }: Place): Promise<void> {
+async function killService({ layout, random, settings }: FaultTarget): Promise<void> {
   const index = random.below(layout.services.length);
   const pid = pidOf(layout.directory, `service${index + 1}`);
   if (pid !== undefined) signal(treeOf(pid), 'SIGKILL');
@@ -87,13 +87,13 @@ async function killService({ layout, random, settings }: Place): Promise<void> {
 }
 
 /** Back before the first is over, as far as Patroni lets it. */
-async function switchTwice(place: Place): Promise<void> {
+async function switchTwice(place: FaultTarget): Promise<void> {
   await switchOver(place);
   await sleep(1_500);
   await switchOver(place).catch(() => undefined);
 }
 
-export const FAULTS: Readonly<Record<string, (place: Place) => Promise<unknown>>> = {
+export const FAULTS: Readonly<Record<string, (place: FaultTarget) => Promise<unknown>>> = {
   'primary killed': killPrimary,
   'switch-over asked for': switchOver,
   'node frozen for 10 s': freeze,
@@ -143,11 +143,11 @@ export interface Done {
 }
 
 /** @throws when the cluster doesn't recover */
-export async function makeFault(name: string, place: Place): Promise<Done> {
+export async function makeFault(name: string, place: FaultTarget): Promise<Done> {
   const { history, layout } = place;
   const begin = Date.now();
   history.write({ kind: 'fault', name, phase: 'begin' });
-  await (FAULTS[name] as (place: Place) => Promise<unknown>)(place);
+  await (FAULTS[name] as (place: FaultTarget) => Promise<unknown>)(place);
   await waitUntilWell(layout);
   await sleep(1_000);
   history.write({ kind: 'fault', name, phase: 'end' });

@@ -6,7 +6,7 @@ import { type Layout, type NodePlace, nodeUrl } from '../cluster/layout.js';
 import { signal } from '../cluster/processes.js';
 import { ADMIN_TOKEN, serviceUrl } from '../cluster/services.js';
 import { type Answer, send } from './clients.js';
-import { type Place, waitUntilWell } from './faults.js';
+import { type FaultTarget, waitUntilWell } from './faults.js';
 
 const LOST = 15;
 
@@ -16,13 +16,13 @@ export interface Lost {
   summary: string;
 }
 
-interface Scene extends Place {
+interface Scene extends FaultTarget {
   name: string;
   findings: string[];
   expect(holds: boolean, what: string): void;
 }
 
-export async function loseTail(place: Place, onDivergence: 'refuse' | 'continue'): Promise<Lost> {
+export async function loseTail(place: FaultTarget, onDivergence: 'refuse' | 'continue'): Promise<Lost> {
   const { layout } = place;
   const findings: string[] = [];
   const expect = (holds: boolean, what: string): void => void (holds || findings.push(`${onDivergence}: ${what}`));

@@ -14,7 +14,7 @@ import { end } from '../cluster/processes.js';
 import { startServices } from '../cluster/services.js';
 import { createRandom } from '../fuzz/random.js';
 import { type Clients, read, send, write } from './clients.js';
-import { type Done, FAULTS, type Place, makeFault, reinitialised, waitUntilWell } from './faults.js';
+import { type Done, FAULTS, type FaultTarget, makeFault, reinitialised, waitUntilWell } from './faults.js';
 import { createHistory } from './history.js';
 import { loseTail } from './lost-tail.js';
 
@@ -65,7 +65,7 @@ async function underFaults(layout: Layout, mode: Mode): Promise<number> {
     ...Array.from({ length: Number(values.writers) }, (_, n) => write(`w${n}`, clients)),
     ...Array.from({ length: Number(values.readers) }, (_, n) => read(`r${n}`, clients)),
   ];
-  const place: Place = { layout, random: createRandom(seed + 1), history, settings };
+  const place: FaultTarget = { layout, random: createRandom(seed + 1), history, settings };
   const findings: string[] = [];
   const done = await makeFaults(place, findings);
   running = false;
@@ -81,7 +81,7 @@ async function underFaults(layout: Layout, mode: Mode): Promise<number> {
 }
 
 /** All kinds alike often, in an order that the seed draws. */
-async function makeFaults(place: Place, findings: string[]): Promise<Done[]> {
+async function makeFaults(place: FaultTarget, findings: string[]): Promise<Done[]> {
   const kinds = Object.keys(FAULTS);
   const count = Number(values.faults);
   const bag = Array.from({ length: count }, (_, index) => kinds[index % kinds.length] as string);
@@ -114,7 +114,7 @@ function acknowledgeOnce(): Clients['acknowledge'] {
   };
 }
 
-async function loseOnPurpose(place: Place, findings: string[]): Promise<void> {
+async function loseOnPurpose(place: FaultTarget, findings: string[]): Promise<void> {
   for (const how of ['refuse', 'continue'] as const) {
     const settings = { ...place.settings, ON_LOG_DIVERGENCE: how };
     await Promise.all(place.layout.services.map((_, n) => end(place.layout.directory, `service${n + 1}`)));

@@ -7,15 +7,15 @@ export interface Block {
   end: number;
 }
 
-type Found = Block & { kind: 'braces' | 'statement' | 'expression' };
+type CodeBlock = Block & { kind: 'braces' | 'statement' | 'expression' };
 
 /**
  * What may run while its neighbour doesn't, in the order of where they start: every block in braces, an arrow's
  * expression, what an `if` leads to without braces, either side of a `?`, the right side of `&&`, `||` and `??`.
  */
-export function blocksOf(file: string, source: string): Found[] {
-  const blocks: Found[] = [];
-  const note = (node: Node | undefined, kind: Found['kind']): void => {
+export function blocksOf(file: string, source: string): CodeBlock[] {
+  const blocks: CodeBlock[] = [];
+  const note = (node: Node | undefined, kind: CodeBlock['kind']): void => {
     if (node === undefined) return;
     const at = kind === 'expression' ? expressionIn(source, node) : { start: node.start, end: node.end };
     blocks.push({ start: at.start, end: at.end, kind });
@@ -31,7 +31,7 @@ export function blocksOf(file: string, source: string): Found[] {
   return blocks.toSorted((a, b) => a.start - b.start || b.end - a.end);
 }
 
-const BRANCHES: Readonly<Record<string, readonly (readonly [member: string, kind: Found['kind']])[]>> = {
+const BRANCHES: Readonly<Record<string, readonly (readonly [member: string, kind: CodeBlock['kind']])[]>> = {
   ArrowFunctionExpression: [['body', 'expression']],
   ConditionalExpression: [
     ['consequent', 'expression'],

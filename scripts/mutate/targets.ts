@@ -51,13 +51,13 @@ export async function testsFor(
   return [...new Set([telling, nearest, wider].flatMap((group) => inOrder(group, place)))];
 }
 
-interface Place {
+interface ChangedLine {
   file: string;
   /** Of the line that is changed. */
   words: ReadonlySet<string>;
 }
 
-function inOrder(tests: readonly TestCoverage[], { file, words }: Place): TestCoverage[] {
+function inOrder(tests: readonly TestCoverage[], { file, words }: ChangedLine): TestCoverage[] {
   const ranked = tests.map((test) => {
     const shared = wordsOf(test.file.replace(/^.*\//, '')).filter((word) => words.has(word)).length;
     return { test, place: rank(test), near: -sharedFolders(test.file, file) - shared };

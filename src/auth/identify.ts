@@ -29,7 +29,7 @@ export interface IdentifyDeps {
   capacity?: number;
 }
 
-interface Known {
+interface VerifiedCaller {
   caller: Caller;
   /** Milliseconds since 1970; Infinity if it never expires. */
   expiresAt: number;
@@ -48,12 +48,12 @@ interface Row {
  * are queried each time; unknown tokens are never cached.
  */
 export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }: IdentifyDeps): Identify {
-  let known = new Map<string, Known>();
+  let known = new Map<string, VerifiedCaller>();
   let knownEpoch = -1;
   /** Survives changes of other accounts. The next query for a token updates its entry. */
-  const last = new Map<string, Known>();
+  const last = new Map<string, VerifiedCaller>();
 
-  async function lookUp(token: string): Promise<Known | null> {
+  async function lookUp(token: string): Promise<VerifiedCaller | null> {
     if (looksLikeAccessToken(token)) {
       const found = await bySession(token);
       if (found) return found;
@@ -61,7 +61,7 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
     return byStaticToken(token);
   }
 
-  async function byStaticToken(token: string): Promise<Known | null> {
+  async function byStaticToken(token: string): Promise<VerifiedCaller | null> {
     const { rows } = await pool.query<Row>({
       name: 'identify-token',
       text: `select u.id, u.name, u.role, t.issued_by, t.expires_at
@@ -72,7 +72,7 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
     return rows[0] ? remembered(rows[0], 'token', Infinity) : null;
   }
 
-  async function bySession(token: string): Promise<Known | null> {
+  async function bySession(token: string): Promise<VerifiedCaller | null> {
     const claims = await accessTokens.read(token);
     if (!claims || !isUuid(claims.userId) || !isUuid(claims.sessionId)) return null;
     const { rows } = await pool.query<Row>({
@@ -85,10 +85,10 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
     return rows[0] ? remembered(rows[0], 'password', claims.expiresAt) : null;
   }
 
-  const current = (entry: Known | null | undefined): Caller | null =>
+  const current = (entry: VerifiedCaller | null | undefined): Caller | null =>
     entry && entry.expiresAt > clock() ? entry.caller : null;
 
-  const keepLast = (token: string, entry: Known | null): void => {
+  const keepLast = (token: string, entry: VerifiedCaller | null): void => {
     last.delete(token);
     if (entry && last.size < capacity) last.set(token, entry);
   };
@@ -111,7 +111,7 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
   return Object.assign(identify, { lastKnown: (token: string) => current(last.get(token)) });
 }
 
-function remembered(row: Row, kind: Credential['kind'], expiresAt: number): Known {
+function remembered(row: Row, kind: Credential['kind'], expiresAt: number): VerifiedCaller {
   const { id, name, role, issued_by: issuedBy, expires_at } = row;
   return {
     caller: { id, name, role, credential: { kind, issuedBy } },

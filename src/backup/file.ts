@@ -11,14 +11,14 @@ import { OperatorError } from '../kernel/operator-error.js';
 /* Replaces a file atomically: writes beside it and renames. */
 
 /** The target of a file, with links resolved. */
-interface Place {
+interface FileTarget {
   target: string;
   /** The permissions of the existing file; null if there is none. */
   mode: number | null;
 }
 
 /** @returns null if it is something other than a file, such as a device, a directory, or a link to itself */
-export async function placeOf(file: string): Promise<Place | null> {
+export async function placeOf(file: string): Promise<FileTarget | null> {
   const found = await stat(file).catch(() => null);
   if (found === null) {
     const target = await endOf(file);
@@ -38,7 +38,7 @@ async function endOf(file: string, links = 40): Promise<string | null> {
  * @param write creates the file beside the target and flushes it
  * @throws errors of `write` and of the rename; then nothing is left beside the target, and an existing file stays
  */
-export async function replaceFile<T>({ target }: Place, write: (partial: string) => Promise<T>): Promise<T> {
+export async function replaceFile<T>({ target }: FileTarget, write: (partial: string) => Promise<T>): Promise<T> {
   const partial = join(dirname(target), `.${basename(target)}.${randomBytes(4).toString('hex')}.partial`);
   try {
     const written = await write(partial);

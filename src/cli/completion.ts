@@ -2,7 +2,7 @@ import { shellQuoted } from '../kernel/shell.js';
 import type { Command } from 'commander';
 
 /** A command and the words before it: `''`, `users`, `users add`. */
-interface Place {
+interface CompletedCommand {
   path: string;
   commands: { name: string; summary: string }[];
   options: { flags: string[]; summary: string; takesValue: boolean; choices: readonly string[] }[];
@@ -17,10 +17,10 @@ export function completionOf(program: Command, shell: string): string {
   return shell === 'zsh' ? zsh(places) : bash(places);
 }
 
-function placesOf(command: Command, path: string): Place[] {
+function placesOf(command: Command, path: string): CompletedCommand[] {
   const help = command.createHelp();
   const commands = help.visibleCommands(command);
-  const place: Place = {
+  const place: CompletedCommand = {
     path,
     commands: commands.map((each) => ({ name: each.name(), summary: help.subcommandDescription(each) })),
     options: help.visibleOptions(command).map((option) => ({
@@ -35,10 +35,10 @@ function placesOf(command: Command, path: string): Place[] {
   return [place, ...below.flatMap((each) => placesOf(each, `${path} ${each.name()}`.trim()))];
 }
 
-const wordsOf = ({ commands, options, choices }: Place): string =>
+const wordsOf = ({ commands, options, choices }: CompletedCommand): string =>
   [...commands.map(({ name }) => name), ...choices, ...options.flatMap(({ flags }) => flags)].join(' ');
 
-function bash(places: readonly Place[]): string {
+function bash(places: readonly CompletedCommand[]): string {
   const paths = places.filter(({ path }) => path !== '').map(({ path }) => shellQuoted(path));
   const values = places.flatMap(({ path, options }) =>
     options
@@ -69,12 +69,12 @@ ${places.map((place) => `        ${shellQuoted(place.path)}) found=${shellQuoted
 complete -o default -F _dps dps`;
 }
 
-function zsh(places: readonly Place[]): string {
+function zsh(places: readonly CompletedCommand[]): string {
   return `#compdef dps\nautoload -U +X bashcompinit && bashcompinit\n${bash(places)}`;
 }
 
 /** One line each. After a command, only its options and arguments are offered. */
-function fish(places: readonly Place[]): string {
+function fish(places: readonly CompletedCommand[]): string {
   const lines = places.flatMap(({ path, commands, options, choices }) => {
     const after = path.split(' ').filter((name) => name !== '');
     const names = commands.map(({ name }) => name).join(' ');
@@ -93,7 +93,7 @@ function fish(places: readonly Place[]): string {
   return ['# completion of dps for fish', ...lines].join('\n');
 }
 
-function fishOption({ flags, summary, takesValue, choices }: Place['options'][number]): string {
+function fishOption({ flags, summary, takesValue, choices }: CompletedCommand['options'][number]): string {
   const names = flags.map((flag) => (flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`));
   const value = takesValue ? [choices.length === 0 ? '-r' : `-x -a ${shellQuoted(choices.join(' '))}`] : [];
   return [...names, ...value, `-d ${shellQuoted(summary)}`].join(' ');

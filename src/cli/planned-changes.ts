@@ -9,7 +9,7 @@ import { type Values, UsageError, texts } from './command.js';
 /* The policy's effect on a change, and acknowledged findings. */
 
 /** A finding in a response; earlier releases return no action. */
-interface Found {
+interface FindingAnswer {
   code: string;
   collection?: string | undefined;
   field?: string | undefined;
@@ -44,7 +44,7 @@ export function acknowledgeHeader(values: Values): Record<string, string> {
 }
 
 /** The findings that the policy blocks. */
-export function stoppedBy<F extends Found>(findings: readonly F[] | undefined, values: Values): F[] {
+export function stoppedBy<F extends FindingAnswer>(findings: readonly F[] | undefined, values: Values): F[] {
   const known = new Set(acknowledged(values).map(keyOf));
   return (findings ?? []).filter((finding) => {
     if (policyText(finding) === undefined) return false;
@@ -52,10 +52,10 @@ export function stoppedBy<F extends Found>(findings: readonly F[] | undefined, v
   });
 }
 
-const keyOfFound = (found: Found): string => keyOf({ code: found.code, place: placeText(found) });
+const keyOfFound = (found: FindingAnswer): string => keyOf({ code: found.code, place: placeText(found) });
 
 /** The policy's action in words; undefined if it does not block the finding. */
-export function policyText(finding: Found): string | undefined {
+export function policyText(finding: FindingAnswer): string | undefined {
   switch (finding.action) {
     case 'refuse':
       return 'the policy refuses it';

@@ -19,7 +19,7 @@ import type { Call } from './route.js';
 import { isUuid } from '../kernel/text.js';
 import { type Problem, invalid } from '../kernel/problem.js';
 import { runYielding } from '../kernel/event-loop.js';
-import type { Asked } from '../pipeline/change-requests/proposals/index.js';
+import type { RequestedChange } from '../pipeline/change-requests/proposals/index.js';
 import { applying } from '../pipeline/prepare/restore.js';
 import { type Comparison, compareSnapshot } from '../schema/compare/compare-snapshot.js';
 import { isEmptyDiff } from '../schema/diff/diff.js';
@@ -131,7 +131,7 @@ const joined = (member: string, path: string): string =>
 
 type Body = Pick<NewChange | ChangeUpdate, 'diff' | 'snapshot' | 'base' | 'mode' | 'force'>;
 
-export type ProposedChange = Pick<Asked, 'name' | 'input' | 'command'>;
+export type ProposedChange = Pick<RequestedChange, 'name' | 'input' | 'command'>;
 
 /**
  * Undefined if the body proposes neither.

@@ -169,12 +169,12 @@ function otherNames(schema: object, at: Path, managed: string): Problem[] {
   });
 }
 
-type Place = [document: Record<string, unknown>, at: Path];
+type LocatedDocument = [document: Record<string, unknown>, at: Path];
 
 /**
  * Covers a collection with its fields, a field, a relation, lists of them, and the documents of a snapshot or a diff.
  */
-function* documentsIn(body: unknown, at: Path): Generator<Place> {
+function* documentsIn(body: unknown, at: Path): Generator<LocatedDocument> {
   if (Array.isArray(body)) {
     for (const [index, item] of body.entries()) if (isObject(item)) yield* documentsIn(item, [...at, index]);
   } else if (isObject(body)) {

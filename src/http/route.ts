@@ -185,7 +185,7 @@ function requireSupported(
   throw refused('INVALID_PAYLOAD', message, { path: name });
 }
 
-interface Given<Query, Body> {
+interface RequestInput<Query, Body> {
   query: Query;
   body: Body;
 }
@@ -193,7 +193,7 @@ interface Given<Query, Body> {
 interface Reading<Query, Body> {
   /** Throws if the caller lacks permission for this query. */
   admits: (query: Query) => void;
-  handle: (given: Given<Query, Body>) => Answer | Promise<Answer>;
+  handle: (given: RequestInput<Query, Body>) => Answer | Promise<Answer>;
 }
 
 /** Reads query and body, and keeps the body until `handle` has responded. */

@@ -95,7 +95,7 @@ function knownBefore(identify: Identify, token: string): Promise<Caller> {
 }
 
 /** Facts that are known when the response is written. */
-interface Known {
+interface ResponseContext {
   fresh: Fresh | null;
   caller: Caller | null;
 }
@@ -104,7 +104,11 @@ interface Known {
  * Authenticates the caller on a database that can serve the route.
  * @param known filled step by step, so that an error response has the facts too
  */
-async function admit(req: Request, route: Route, { deps, known }: { deps: HttpDeps; known: Known }): Promise<void> {
+async function admit(
+  req: Request,
+  route: Route,
+  { deps, known }: { deps: HttpDeps; known: ResponseContext },
+): Promise<void> {
   const { access, needsPrimary } = route;
   if (access === 'anyone' && !needsPrimary) return;
   const check = deps.freshness.check();
@@ -124,7 +128,11 @@ function isStillToCome(req: Request, { needsPrimary }: Route, fresh: Fresh | nul
   return fresh.head < (atLeastOf(req)?.position ?? 0);
 }
 
-function identify(req: Request, access: Access, { deps, known }: { deps: HttpDeps; known: Known }): Promise<Caller> {
+function identify(
+  req: Request,
+  access: Access,
+  { deps, known }: { deps: HttpDeps; known: ResponseContext },
+): Promise<Caller> {
   const { auth } = deps;
   const { fresh } = known;
   return authorize(req, access, (token) =>
@@ -136,7 +144,7 @@ function identify(req: Request, access: Access, { deps, known }: { deps: HttpDep
 async function reach(
   req: Request,
   { access }: Route,
-  { deps, known }: { deps: HttpDeps; known: Known },
+  { deps, known }: { deps: HttpDeps; known: ResponseContext },
 ): Promise<void> {
   if (access === 'anyone' || known.fresh === null) return;
   const place = atLeastOf(req);
@@ -154,9 +162,9 @@ async function reach(
 /** Requests without a token are limited by address. */
 const NOBODY = 'nobody';
 
-interface Asked {
+interface ServedRequest {
   requestId: string;
-  known: Known;
+  known: ResponseContext;
 }
 
 /** The express handler of a route. It never rejects. */
@@ -166,7 +174,7 @@ export function serve(route: Route, { deps, log, bodies, quotas, onOverload }: S
   // A change waits for an unavailable database as long as for a lock. Any client can repeat a read.
   const patience = route.method === 'get' || route.whileDatabaseIsAway ? 0 : config.lockTimeout;
 
-  const answerTo = async (req: Request, res: Response, { requestId, known }: Asked): Promise<Answer> => {
+  const answerTo = async (req: Request, res: Response, { requestId, known }: ServedRequest): Promise<Answer> => {
     const started = performance.now();
     await whileAway(patience, () => admit(req, route, { deps, known }));
     if (known.caller !== null) quotas.enter(known.caller, res);
@@ -190,7 +198,7 @@ export function serve(route: Route, { deps, log, bodies, quotas, onOverload }: S
   return async (req, res) => {
     const started = performance.now();
     const requestId = requestIdOf(req);
-    const known: Known = { fresh: null, caller: null };
+    const known: ResponseContext = { fresh: null, caller: null };
     let answer: Answer;
     try {
       answer = await answerTo(req, res, { requestId, known });

@@ -2,7 +2,7 @@
 import { type Path, type Problem, type Subject, renderPath } from './problem.js';
 
 /** The location of one document in a body. */
-export interface Place {
+export interface DocumentLocation {
   at: Path;
   /** Returns the steps from the document to one of its members, as far as the body contains them. */
   stepsTo(member: Path): Path;
@@ -10,9 +10,9 @@ export interface Place {
 
 /** Finds the locations of a collection, a field or a relation (by its many side) in a body. */
 export interface Places {
-  collection?(collection: string): Place | undefined;
-  field?(collection: string, field: string): Place | undefined;
-  relation?(collection: string, field: string): Place | undefined;
+  collection?(collection: string): DocumentLocation | undefined;
+  field?(collection: string, field: string): DocumentLocation | undefined;
+  relation?(collection: string, field: string): DocumentLocation | undefined;
 }
 
 /** Adds the path of the subject, or of the object that contains it. Adds no path if the body contains neither. */
@@ -30,7 +30,7 @@ function pathOf(subject: Subject, places: Places): Path | undefined {
 }
 
 /** Yields the location of the subject, then the locations of the objects that contain it. */
-function placesOf(subject: Subject, { collection, field, relation }: Places): (Place | undefined)[] {
+function placesOf(subject: Subject, { collection, field, relation }: Places): (DocumentLocation | undefined)[] {
   const whole = collection?.(subject.collection);
   if (!('field' in subject)) return [whole];
   const column = field?.(subject.collection, subject.field);
@@ -38,7 +38,7 @@ function placesOf(subject: Subject, { collection, field, relation }: Places): (P
 }
 
 /** The document at `at`, whose members have the same locations as in a snapshot. */
-export function documentPlace(at: Path, document: unknown): Place {
+export function documentPlace(at: Path, document: unknown): DocumentLocation {
   return { at, stepsTo: (member) => stepsIn(document, member) };
 }
 

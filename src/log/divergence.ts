@@ -24,7 +24,7 @@ export interface HeadCheck {
 }
 
 /** A position with the hash of its event. */
-export interface Place {
+export interface HashedPosition {
   position: number;
   hash: string;
 }
@@ -123,7 +123,7 @@ SELECT pg_catalog.json_build_object(${NOTED}) AS noted FROM ${own.divergences} d
  */
 export async function noteDivergence(
   db: Queryable,
-  { seen, found, since, path }: { seen: LogPlace; found: LogPlace; since: number; path: readonly Place[] },
+  { seen, found, since, path }: { seen: LogPlace; found: LogPlace; since: number; path: readonly HashedPosition[] },
 ): Promise<NotedDivergence | undefined> {
   const covered = await acknowledgedSince(db, { seen, since });
   if (covered !== undefined) return covered;

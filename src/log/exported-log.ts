@@ -136,7 +136,7 @@ interface Fault {
   reason: string;
 }
 
-interface Place {
+interface LineContext {
   /** From 1. */
   line: number;
   /** The position that is expected here. */
@@ -144,7 +144,7 @@ interface Place {
   add: (event: EventRecord) => string | null;
 }
 
-function faultOf(text: string, { line, expected, add }: Place): Fault | undefined {
+function faultOf(text: string, { line, expected, add }: LineContext): Fault | undefined {
   const event = readLine(text);
   if (event === null) {
     const reason = `line ${line} is not an event as the service writes it: it was changed or cut off`;

@@ -331,14 +331,14 @@ export async function endsOf(db: Queryable, identities: Iterable<Identity>): Pro
   return ends;
 }
 
-interface Found {
+interface EndSearch {
   asked: ReadonlySet<Identity>;
   ends: Map<Identity, End>;
 }
 
-type Follow = (living: Map<string, Living>, row: EndRow, found: Found) => void;
+type Follow = (living: Map<string, Living>, row: EndRow, found: EndSearch) => void;
 
-function follow(living: Map<string, Living>, row: EndRow, found: Found): void {
+function follow(living: Map<string, Living>, row: EndRow, found: EndSearch): void {
   FOLLOW[row.type]?.(living, row, found);
 }
 
@@ -380,14 +380,14 @@ const FOLLOW: Readonly<Record<string, Follow>> = {
   },
 };
 
-function endLife(identity: Identity, at: End, { asked, ends }: Found): void {
+function endLife(identity: Identity, at: End, { asked, ends }: EndSearch): void {
   if (asked.has(identity)) ends.set(identity, at);
 }
 
 function beginLife(
   living: Map<string, Living>,
   { collection, position, fields, restored }: EndRow,
-  { asked, ends }: Found,
+  { asked, ends }: EndSearch,
 ): void {
   const node: Living = { identity: restored?.identity ?? String(position), fields: new Map() };
   for (const [index, name] of (fields ?? []).entries()) {

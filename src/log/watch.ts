@@ -6,7 +6,7 @@ import type { LogPlace } from '../schema/model/events.js';
 import {
   type HeadCheck,
   type NotedDivergence,
-  type Place,
+  type HashedPosition,
   acknowledgedSince,
   checkHead,
   isInLog,
@@ -31,7 +31,7 @@ export interface LogWatch {
   /** The log does not continue `seen`, which this process has folded. */
   replaced(seen: LogHead): Promise<void>;
   /** Remembers a position that this process has folded. The newest ones show where a diverged log begins to differ. */
-  remember(place: Place): void;
+  remember(place: HashedPosition): void;
   /** Returns the divergence that blocks every change, or undefined. */
   pending(): NotedDivergence | undefined;
   /** Divergences that this process noticed or was told of since its start. */
@@ -65,7 +65,7 @@ export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatc
   const timelines = createTimelineGuard();
   /** The newest acknowledged divergence when this process's fold last ended where the log did. */
   let confirmed = 0;
-  let path: Place[] = [];
+  let path: HashedPosition[] = [];
   let pending: NotedDivergence | undefined;
   let unwritten: { seen: LogPlace; since: number } | undefined;
 

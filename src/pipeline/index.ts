@@ -141,7 +141,7 @@ async function answer<T>(writer: Writer, job: Job, work: (attempt: Attempt) => P
   }
 }
 
-interface How {
+interface AttemptOptions {
   /** When the caller gives up waiting (`performance.now`). */
   deadline: number;
   /** Runs also while the log is diverged. */
@@ -155,7 +155,7 @@ const LOOKS = 3;
  * Runs `attempt`, and again if the log was replaced and no acknowledgement is required.
  * @throws ProblemError LOG_DIVERGED, LOG_UNREADABLE
  */
-async function retryAfterLogCheck<T>(writer: Writer, how: How, attempt: () => Promise<T>): Promise<T> {
+async function retryAfterLogCheck<T>(writer: Writer, how: AttemptOptions, attempt: () => Promise<T>): Promise<T> {
   const { options } = writer;
   const { deadline, evenDiverged } = how;
   await requireReadable(options);
@@ -201,7 +201,7 @@ async function resolveCommitInDoubt(
 }
 
 /** For work that is not a command. Problems are thrown. */
-async function inTransaction<T>(writer: Writer, how: How, work: (at: Try) => Promise<T>): Promise<T> {
+async function inTransaction<T>(writer: Writer, how: AttemptOptions, work: (at: Try) => Promise<T>): Promise<T> {
   const { deadline } = how;
   try {
     const problem = await writer.commitsInDoubt.resolve(deadline);

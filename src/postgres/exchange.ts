@@ -33,7 +33,7 @@ type ToRow<Row> = (columns: readonly Column[], fields: readonly (string | null)[
 /** Writes the messages of one exchange. The last one must make the server send ReadyForQuery. */
 type Write = (connection: pg.Connection) => void;
 
-interface How<Row> {
+interface ExchangeOptions<Row> {
   write: Write;
   toRow: ToRow<Row>;
   /** Called in the order of the statements, when the last row of each has arrived. */
@@ -68,10 +68,10 @@ class Exchange<Row> implements pg.Submittable {
   #columns: Column[] = [];
   #rows: Row[] = [];
   #parseError: unknown;
-  readonly #how: How<Row>;
+  readonly #how: ExchangeOptions<Row>;
   readonly #types: Pick<pg.ClientBase, 'getTypeParser'>;
 
-  constructor(how: How<Row>, types: Pick<pg.ClientBase, 'getTypeParser'>) {
+  constructor(how: ExchangeOptions<Row>, types: Pick<pg.ClientBase, 'getTypeParser'>) {
     this.#how = how;
     this.#types = types;
     this.done = new Promise((resolve, reject) => {
@@ -241,7 +241,7 @@ function send(client: pg.ClientBase, write: Write): Promise<StatementResult[]> {
   return exchange(client, { write, toRow: toObject });
 }
 
-function exchange<Row>(client: pg.ClientBase, how: How<Row>): Promise<Result<Row>[]> {
+function exchange<Row>(client: pg.ClientBase, how: ExchangeOptions<Row>): Promise<Result<Row>[]> {
   const made = new Exchange(how, client);
   client.query(made);
   return made.done;

@@ -8,7 +8,7 @@ import type { Queryable } from '../postgres/pool.js';
 import {
   type Dependent,
   type Finding,
-  type Known,
+  type DatabaseFacts,
   type Plan,
   type Questions,
   type TableStatistics,
@@ -133,7 +133,7 @@ interface Asking {
   patient: boolean;
 }
 
-async function ask(db: Queryable, schema: string, { questions, patient }: Asking): Promise<Known> {
+async function ask(db: Queryable, schema: string, { questions, patient }: Asking): Promise<DatabaseFacts> {
   if (patient) return answer(db, schema, questions);
   try {
     return await inTime(answer(db, schema, questions), LIMIT);
@@ -143,7 +143,11 @@ async function ask(db: Queryable, schema: string, { questions, patient }: Asking
   }
 }
 
-async function answer(db: Queryable, schema: string, { tables, altered, types = [] }: Questions): Promise<Known> {
+async function answer(
+  db: Queryable,
+  schema: string,
+  { tables, altered, types = [] }: Questions,
+): Promise<DatabaseFacts> {
   const statistics: [string, TableStatistics][] = [];
   for (const some of inParts(tables)) {
     const facts = await readTableFacts(db, { schema, tables: some, exact: false });

@@ -7,7 +7,7 @@ import { json } from '../support/client.js';
 import { type Ran, dps } from '../support/dps.js';
 import { withService } from '../support/with-service.js';
 
-type Given = Parameters<typeof dps>[2];
+type DpsOptions = Parameters<typeof dps>[2];
 
 describe('dps apply', () => {
   const { service, client } = withService();
@@ -32,7 +32,7 @@ describe('dps apply', () => {
     }
   });
 
-  const run = (args: string[], given: Given = {}): Promise<Ran> =>
+  const run = (args: string[], given: DpsOptions = {}): Promise<Ran> =>
     dps(args, { DPS_URL: service.url, DPS_TOKEN: service.adminToken }, given);
 
   async function call(path: string, method: string, body?: object): Promise<void> {
@@ -113,7 +113,7 @@ describe('dps apply', () => {
 
   it('asks at a terminal, and --yes never confirms data loss', async () => {
     const questions: string[] = [];
-    const answering = (answer: string): Given => ({
+    const answering = (answer: string): DpsOptions => ({
       ask: (question) => {
         questions.push(question);
         return answer;

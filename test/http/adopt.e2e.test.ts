@@ -11,7 +11,7 @@ interface Report {
   events?: { type: string; collection: string }[];
 }
 
-interface Found {
+interface DriftAnswer {
   ok: boolean;
   tables: { table: string; kind: string; differences: { field?: string; member: string }[] }[];
   unmanaged: string[];
@@ -104,9 +104,12 @@ describe('POST /schema/adopt, GET /schema/drift', function () {
 
   it('lists drift with its repairs', async () => {
     await api.ok('POST', '/schema/adopt', { tables: ['people', 'pets'] });
-    expect(await api.ok<Found>('GET', '/schema/drift')).to.deep.include({ ok: true, unmanaged: [' odd', 'visits'] });
+    expect(await api.ok<DriftAnswer>('GET', '/schema/drift')).to.deep.include({
+      ok: true,
+      unmanaged: [' odd', 'visits'],
+    });
     await api.sql('ALTER TABLE people ADD COLUMN by_hand integer');
-    const found = await api.ok<Found>('GET', '/schema/drift');
+    const found = await api.ok<DriftAnswer>('GET', '/schema/drift');
     expect(found.ok).to.equal(false);
     expect(found.tables.map(({ table, kind }) => [table, kind])).to.deep.equal([['people', 'different']]);
     expect(found.tables[0]?.differences[0]).to.deep.include({
@@ -145,11 +148,11 @@ describe('POST /schema/adopt, GET /schema/drift', function () {
     await api.sql('DROP VIEW names');
     await api.ok('DELETE', '/collections/people');
     expect(await api.ok('GET', '/projections/verify')).to.have.nested.property('data.ok', true);
-    expect(await api.ok<Found>('GET', '/schema/drift')).to.deep.include({ ok: true });
+    expect(await api.ok<DriftAnswer>('GET', '/schema/drift')).to.deep.include({ ok: true });
   });
 
   it('resolves drift by deleting a collection that was dropped by hand', async () => {
-    const isRight = async (): Promise<boolean> => (await api.ok<Found>('GET', '/schema/drift')).ok;
+    const isRight = async (): Promise<boolean> => (await api.ok<DriftAnswer>('GET', '/schema/drift')).ok;
     const gone = async (text: string, path: string): Promise<void> => {
       await api.sql(text);
       expect(await isRight()).to.equal(false);
@@ -187,7 +190,7 @@ describe('POST /schema/adopt, GET /schema/drift', function () {
     ] as const) {
       await api.sql(`ALTER TABLE bare ${text}`);
       await api.ok('PATCH', `/fields/bare/${field}`, { schema });
-      expect(await api.ok<Found>('GET', '/schema/drift'), text).to.deep.include({ ok: true });
+      expect(await api.ok<DriftAnswer>('GET', '/schema/drift'), text).to.deep.include({ ok: true });
     }
     await api.sql('DROP INDEX bare_b_idx; ALTER TABLE bare DROP CONSTRAINT bare_pkey');
     await api.ok('PATCH', '/fields/bare/b', { schema: { is_indexed: false } });
@@ -195,7 +198,7 @@ describe('POST /schema/adopt, GET /schema/drift', function () {
       { field: 'id', schema: { is_primary_key: false } },
       { field: 'b', schema: { is_primary_key: true } },
     ]);
-    expect(await api.ok<Found>('GET', '/schema/drift')).to.deep.include({ ok: true });
+    expect(await api.ok<DriftAnswer>('GET', '/schema/drift')).to.deep.include({ ok: true });
   });
 
   it('resolves drift by adopting an equal table again, with its rows', async () => {
@@ -205,23 +208,26 @@ describe('POST /schema/adopt, GET /schema/drift', function () {
       ALTER TABLE visits ALTER COLUMN note SET DEFAULT 'none'`);
     await api.ok('PATCH', '/fields/people/name', { schema: { is_nullable: true } });
     await api.ok('PATCH', '/fields/visits/note', { type: 'text', schema: { default_value: 'none', max_length: null } });
-    expect(await api.ok<Found>('GET', '/schema/drift')).to.include({ ok: true });
+    expect(await api.ok<DriftAnswer>('GET', '/schema/drift')).to.include({ ok: true });
     await api.sql(`INSERT INTO people (name) VALUES ('Ann'); INSERT INTO pets ("of") VALUES (1);
       ALTER TABLE pets ADD COLUMN by_hand integer`);
     const field = { field: 'by_hand', type: 'integer', meta: { interface: 'input' } };
     await api.refused({ status: 409, code: 'ALREADY_EXISTS' }, 'POST', '/fields/pets', field);
     await api.sql('ALTER TABLE pets RENAME TO aside');
     await api.ok('DELETE', '/collections/pets');
-    expect(await api.ok<Found>('GET', '/schema/drift')).to.deep.include({ ok: true, unmanaged: [' odd', 'aside'] });
+    expect(await api.ok<DriftAnswer>('GET', '/schema/drift')).to.deep.include({
+      ok: true,
+      unmanaged: [' odd', 'aside'],
+    });
     await api.sql('ALTER TABLE aside RENAME TO pets');
     await api.ok('POST', '/schema/adopt', { tables: ['pets'] });
     const relation = { many_collection: 'visits', many_field: 'pet', one_collection: 'pets' };
     await api.ok('POST', '/relations', relation);
-    expect(await api.ok<Found>('GET', '/schema/drift')).to.include({ ok: true });
+    expect(await api.ok<DriftAnswer>('GET', '/schema/drift')).to.include({ ok: true });
     expect(await api.sql('SELECT * FROM pets')).to.deep.equal([{ id: '1', of: 1, by_hand: null }]);
     await api.sql('DROP TABLE people CASCADE');
     await api.ok('DELETE', '/collections/people');
-    expect(await api.ok<Found>('GET', '/schema/drift')).to.include({ ok: true });
+    expect(await api.ok<DriftAnswer>('GET', '/schema/drift')).to.include({ ok: true });
   });
 
   it('works the same from a shell', async () => {
@@ -240,7 +246,7 @@ describe('POST /schema/adopt, GET /schema/drift', function () {
     await api.sql('ALTER TABLE people ALTER COLUMN name DROP NOT NULL; CREATE INDEX by_hand ON pets ("of")');
     const [code, out] = await dps('drift', '--json');
     expect(code).to.equal(1);
-    expect((JSON.parse(out) as Found).tables.map(({ table }) => table)).to.deep.equal(['people', 'pets']);
+    expect((JSON.parse(out) as DriftAnswer).tables.map(({ table }) => table)).to.deep.equal(['people', 'pets']);
     expect(await dps('drift', '--repair')).to.have.property('0', 1);
     expect(await dps('drift', '--allow-drop')).to.have.property('0', 2);
     expect(await dps('drift', '--repair', '--allow-drop')).to.have.property('0', 0);

@@ -9,14 +9,18 @@ import { withService } from '../support/with-service.js';
 const FIELDS = [column('code', 'integer'), column('owner', 'integer'), column('email'), column('note')];
 const VALUES = `code = i; owner = i % 10 + 1; email = 'E' || i; note = 'note ' || i`;
 
-interface Asked {
+interface RequestedChange {
   method: string;
   path: string;
   body?: unknown;
 }
 
 /** By object: the request for a table or the edit of a snapshot, and the kinds of its steps. */
-const CHANGES: readonly [what: string, (table: string) => Asked | ((snapshot: Snapshot) => void), kinds: string[]][] = [
+const CHANGES: readonly [
+  what: string,
+  (table: string) => RequestedChange | ((snapshot: Snapshot) => void),
+  kinds: string[],
+][] = [
   ['NOT NULL', (table) => patch(table, 'code', { is_nullable: false }), ['add', 'validate']],
   ['unique', (table) => patch(table, 'code', { is_unique: true }), ['index']],
   ['an index', (table) => patch(table, 'code', { is_indexed: true }), ['index']],
@@ -58,7 +62,7 @@ const CHANGES: readonly [what: string, (table: string) => Asked | ((snapshot: Sn
   ],
 ];
 
-const patch = (table: string, field: string, schema: object): Asked => ({
+const patch = (table: string, field: string, schema: object): RequestedChange => ({
   method: 'PATCH',
   path: `/fields/${table}/${field}`,
   body: { schema },
@@ -109,7 +113,7 @@ describe('an applied online change', function () {
       const [one, other] = [`on${index}`, `off${index}`];
       await online.large(one, FIELDS, VALUES);
       await online.large(other, FIELDS, VALUES);
-      const asked = async (table: string): Promise<Asked> => {
+      const asked = async (table: string): Promise<RequestedChange> => {
         const found = change(table);
         return typeof found === 'function'
           ? { method: 'POST', path: '/schema/apply', body: await online.diff(found) }

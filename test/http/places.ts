@@ -8,7 +8,7 @@ interface Sent {
   body: unknown;
 }
 
-interface Told {
+interface ErrorBody {
   errors?: { extensions?: { code?: string; path?: string } }[];
 }
 
@@ -17,7 +17,7 @@ const REFUSED: ReadonlySet<number> = new Set([400, 409, 422]);
 /** Fails if an error names a location that the request does not have. */
 export function expectPlaces(sent: Sent, status: number, answer: unknown): void {
   if (!REFUSED.has(status) || sent.body instanceof FormData) return;
-  const paths = pathsOf(answer as Told);
+  const paths = pathsOf(answer as ErrorBody);
   if (paths.length === 0) return;
   const body = parsed(String(sent.body));
   const document = documentOf(body);
@@ -27,7 +27,7 @@ export function expectPlaces(sent: Sent, status: number, answer: unknown): void 
   }
 }
 
-const pathsOf = ({ errors = [] }: Told): string[] =>
+const pathsOf = ({ errors = [] }: ErrorBody): string[] =>
   errors.flatMap(({ extensions: { code, path } = {} }) =>
     path === undefined || code === 'INVALID_QUERY' || isHeader(path) ? [] : [path],
   );

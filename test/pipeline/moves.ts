@@ -6,9 +6,9 @@ import type { Picks, Step } from './steps.js';
 /** The operation and its input; `fill`: rows for a table. */
 export type Move = { operation: OperationName; input: unknown } | { fill: string };
 
-type MoveOf = { [D in Step['do']]: (step: Extract<Step, { do: D }>, at: Place) => Move };
+type MoveOf = { [D in Step['do']]: (step: Extract<Step, { do: D }>, at: MoveTarget) => Move };
 
-interface Place {
+interface MoveTarget {
   nodes: CollectionNode[];
 }
 
@@ -150,6 +150,6 @@ export function moveOf(taken: Step, state: State): Move {
   const nodes = [...state.collections.values()].sort((a, b) =>
     a.collection.collection < b.collection.collection ? -1 : 1,
   );
-  const move = MOVES[taken.do] as (taken: Step, at: Place) => Move;
+  const move = MOVES[taken.do] as (taken: Step, at: MoveTarget) => Move;
   return move(taken, { nodes });
 }

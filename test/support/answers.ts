@@ -38,7 +38,7 @@ const shownValue = (value: unknown): string => (value === GONE ? 'left out' : JS
 type Answer = Result<unknown>;
 
 /** The request and an accepted body. */
-export interface Asked {
+export interface AnsweredRequest {
   title: string;
   body: unknown;
   /** A value that is not a list selects another operation. */
@@ -88,7 +88,7 @@ export const shownProblem = ({ code, path, message, collection, field, details }
     .join(' | ');
 
 /** One line per response with the values that produce it. */
-function answersAt({ body, ask }: Asked, path: readonly Step[], taken: unknown): string[] {
+function answersAt({ body, ask }: AnsweredRequest, path: readonly Step[], taken: unknown): string[] {
   const groups = new Map<string, string[]>();
   for (const value of VALUES) {
     const answer = ask(changed(body, path, value));
@@ -110,7 +110,7 @@ const shownChange = (change: patch.Operation): string =>
  * A section of the transcript.
  * @throws if the body is not accepted
  */
-export function sectionOf(asked: Asked): string {
+export function sectionOf(asked: AnsweredRequest): string {
   const base = asked.ask(asked.body);
   if (!base.ok) throw new Error(`${asked.title}: ${base.problems.map(shownProblem).join('; ')}`);
   const taken = plain(base.value);

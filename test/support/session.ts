@@ -31,7 +31,7 @@ function inLines(members: readonly string[], indent: string): string[] {
   return lines;
 }
 
-interface Asked {
+interface SessionRequest {
   method?: string;
   body?: unknown;
   /** The name of the body, if it was read before. */
@@ -41,7 +41,7 @@ interface Asked {
   token?: string | null;
 }
 
-function sentLines({ headers = {}, body, called, text }: Asked): string[] {
+function sentLines({ headers = {}, body, called, text }: SessionRequest): string[] {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   if (body !== undefined) lines.push(called ?? shown(body));
   if (text !== undefined) lines.push(text);
@@ -61,7 +61,7 @@ function answerLines({ status, headers, json: document, text }: Reply): string[]
 
 export interface Session extends Transcript {
   /** `GET /collections`, or POST with a body; recorded with its response. */
-  ask(path: string, more?: Asked): Promise<Reply>;
+  ask(path: string, more?: SessionRequest): Promise<Reply>;
 }
 
 /** @param name of the file in `test/fixtures` */

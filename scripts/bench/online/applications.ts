@@ -1,7 +1,7 @@
 /** Readers and writers beside a change, and what they say of it. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import type { Ledger, Measured, Told } from './load.js';
+import type { Ledger, Measured, LoadCommand } from './load.js';
 
 export interface Beside extends Measured {
   seconds: number;
@@ -25,8 +25,8 @@ export async function startApplications({ url, rows, readers, writers }: Load): 
   const args = [url, rows, readers, writers].map(String);
   const child = fork(new URL('./load.ts', import.meta.url), args, { execArgv: ['--import', 'tsx'] });
   await once(child, 'message');
-  const tell = (told: Told): boolean => child.send(told);
-  const ask = async <T>(told: Told): Promise<T> => {
+  const tell = (told: LoadCommand): boolean => child.send(told);
+  const ask = async <T>(told: LoadCommand): Promise<T> => {
     const answered = once(child, 'message');
     tell(told);
     return (await answered)[0] as T;

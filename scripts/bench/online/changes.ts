@@ -12,7 +12,7 @@ export interface Change {
   /** The same without the service: one transaction. */
   ddl: string[];
   /** What takes it back, by the way it was made. */
-  undo: Partial<Record<Way, { request?: Request; ddl?: string[] }>>;
+  undo: Partial<Record<ChangeMode, { request?: Request; ddl?: string[] }>>;
 }
 
 const field = (name: string, schema: object): Request => ({
@@ -22,7 +22,7 @@ const field = (name: string, schema: object): Request => ({
 });
 
 /** A way to make a change: a request to the service, online or not, or statements in one transaction. */
-export type Way = 'online' | 'plainly' | 'plain DDL';
+export type ChangeMode = 'online' | 'plainly' | 'plain DDL';
 
 /** Of the deletions, which can't be taken back: each takes another field along. */
 export const deletion = (name: string): Change => ({

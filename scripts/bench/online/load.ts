@@ -28,7 +28,7 @@ export interface Ledger {
 }
 
 /** `rate`: statements a second, of all together; null: as many as they can. */
-export type Told = { begin: { rate: number | null } } | 'end' | 'stop';
+export type LoadCommand = { begin: { rate: number | null } } | 'end' | 'stop';
 
 const [url = '', rows = '0', readers = '8', writers = '8'] = process.argv.slice(2);
 const ROWS = Number(rows);
@@ -156,7 +156,7 @@ async function writeElsewhere(): Promise<void> {
 
 // The benchmark has failed.
 process.on('disconnect', () => process.exit(1));
-process.on('message', (told: Told) => {
+process.on('message', (told: LoadCommand) => {
   if (told === 'stop') {
     stopped = true;
     Promise.all(all).then(

@@ -17,7 +17,7 @@ import pg from 'pg';
 import { readRelease } from '../../../src/release.js';
 import { type Service, startServer, startService } from '../servers.js';
 import { type Applications, type Beside, startApplications } from './applications.js';
-import { CHANGES, type Change, type Request, type Way, deletion } from './changes.js';
+import { CHANGES, type Change, type Request, type ChangeMode, deletion } from './changes.js';
 import { type Bench, fill, hold, leftBehind, verified } from './table.js';
 
 const { values: given } = parseArgs({
@@ -47,7 +47,7 @@ const LONG = 180;
 const SETTINGS = { KEEP_COPY_ROWS: '100000000', LOG_LEVEL: 'error' };
 
 /** By the way and the load; deletions take a field each. */
-const WAYS: readonly { way: Way; load: 'steady' | 'full'; field: string }[] = [
+const WAYS: readonly { way: ChangeMode; load: 'steady' | 'full'; field: string }[] = [
   { way: 'online', load: 'steady', field: 'keep_a' },
   { way: 'online', load: 'full', field: 'keep_b' },
   { way: 'plainly', load: 'steady', field: 'keep_c' },
@@ -139,13 +139,13 @@ function tell(change: string, way: string, beside: Beside, idle: Beside): void {
   say(lines.at(-1) ?? '');
 }
 
-async function make({ request, ddl }: Change, way: Way): Promise<void> {
+async function make({ request, ddl }: Change, way: ChangeMode): Promise<void> {
   if (way === 'online') await online(request);
   else if (way === 'plainly') await send(request);
   else await transaction(ddl);
 }
 
-async function takeBack({ undo }: Change, way: Way): Promise<void> {
+async function takeBack({ undo }: Change, way: ChangeMode): Promise<void> {
   const { request, ddl } = undo[way] ?? {};
   if (ddl !== undefined) await transaction(ddl);
   if (request !== undefined) await send(request);

@@ -16,7 +16,7 @@ export interface Furnished {
   call: Call;
 }
 
-interface Place {
+interface FurnishTarget {
   service: Service;
   databaseUrl: string;
   /** A file. */
@@ -34,7 +34,7 @@ const PEOPLE = [
   { name: 'website', email: 'website@example.com', role: 'reader' },
 ];
 
-export async function furnish({ service, databaseUrl, schema }: Place): Promise<Furnished> {
+export async function furnish({ service, databaseUrl, schema }: FurnishTarget): Promise<Furnished> {
   const text = readFileSync(schema, 'utf8');
   const [mara, jonas] = (await people(service)) as [Call, Call];
   await applyFile(service, text);

@@ -25,7 +25,7 @@ export interface Studio {
 /** Of WebP: letters stay sharp. */
 const QUALITY = 82;
 
-interface Place {
+interface StudioOptions {
   chromium: Browser;
   service: Service;
   furnished: Furnished;
@@ -33,7 +33,7 @@ interface Place {
 }
 
 /** One browser for all pictures, in which somebody has signed in once. */
-export async function openStudio({ chromium, service, furnished, folder }: Place): Promise<Studio> {
+export async function openStudio({ chromium, service, furnished, folder }: StudioOptions): Promise<Studio> {
   const context = await chromium.newContext({
     baseURL: service.url,
     viewport: { width: 1280, height: 800 },

@@ -11,7 +11,7 @@ import { isUuid } from '../../kernel/text.js';
 import { type ServiceRequest, ask, readInfo } from '../connections/service.js';
 import { readChange } from '../follow-change.js';
 
-interface Found {
+interface LintedSource {
   findings: readonly Shown[];
   source: Source;
 }
@@ -34,7 +34,7 @@ const oneOf = <T extends string>(value: string, all: readonly T[]): T => {
 };
 
 /** Reads a snapshot, a diff, a folder or a change request. Runs nothing and takes no lock. */
-async function find(invocation: Invocation): Promise<Found> {
+async function find(invocation: Invocation): Promise<LintedSource> {
   const [what = ''] = invocation.positionals;
   if (isUuid(what) && !(await isThere(what))) {
     expectOptions(invocation, 'a change request', []);
@@ -87,7 +87,7 @@ async function findOf(
 }
 
 /** The findings of a request. For an open diff, they include those of applying it. */
-async function findIn(invocation: Invocation, id: string): Promise<Found> {
+async function findIn(invocation: Invocation, id: string): Promise<LintedSource> {
   const request = await readChange(invocation, id);
   const { operation, document, warnings, online } = request;
   const content = document.content as { input: { body?: object }; purge?: boolean } | null;

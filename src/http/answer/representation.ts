@@ -84,7 +84,7 @@ interface Representation extends Rendered {
 }
 
 /** The part of a request that determines how a representation is sent. */
-type Asked = Pick<IncomingMessage, 'headers'>;
+type RequestHeaders = Pick<IncomingMessage, 'headers'>;
 
 /** `no-cache`: the client may store it but must revalidate before each use. */
 const KEEPING = ['Cache-Control', 'no-cache', 'Vary', 'Authorization, Accept-Encoding'] as const;
@@ -95,7 +95,7 @@ const KEEPING = ['Cache-Control', 'no-cache', 'Vary', 'Authorization, Accept-Enc
  */
 export function representationAnswer(
   found: Representation,
-  { headers: asked }: Asked,
+  { headers: asked }: RequestHeaders,
   headers: readonly string[] = [],
 ): Answer | Promise<Answer> {
   const { body, etag, type, position } = found;

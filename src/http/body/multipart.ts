@@ -27,7 +27,7 @@ export async function readUpload(raw: Buffer, contentType: string): Promise<Uplo
   return file;
 }
 
-interface Parts {
+interface MultipartContent {
   files: UploadedFile[];
   begun: number;
   /** The names of parts that are not files. */
@@ -48,9 +48,9 @@ const LIMITS = {
 /** Bytes parsed at once: over a thousand parts in the worst case. */
 const SLICE = 64 * 1024;
 
-function readParts(raw: Buffer, contentType: string): Promise<Parts> {
+function readParts(raw: Buffer, contentType: string): Promise<MultipartContent> {
   return new Promise((resolve, reject) => {
-    const parts: Parts = { files: [], begun: 0, fields: [] };
+    const parts: MultipartContent = { files: [], begun: 0, fields: [] };
     const parser = new Busboy({ headers: { 'content-type': contentType }, limits: LIMITS });
     parser.on('file', (_part, stream, ...[filename, , mimeType]) => {
       const chunks: Buffer[] = [];

@@ -21,7 +21,7 @@ export interface CollectionTexts {
   all(state: State): Texts;
 }
 
-interface Known {
+interface CachedText {
   text: string;
   targets: (CollectionNode | undefined)[];
   /** The primary keys of `targets`, which is all that the text shows of them. */
@@ -36,7 +36,7 @@ export function createCollectionTexts(
   systemCollections: readonly CollectionDocument[],
 ): CollectionTexts {
   const system = new Map(systemCollections.map((document) => [document.collection, JSON.stringify(document)]));
-  const known = createAttachment<CollectionNode, Known>();
+  const known = createAttachment<CollectionNode, CachedText>();
   const namesOf = createNameOrder(new Set(system.keys()));
 
   function textOf(state: State, node: CollectionNode): string {

@@ -50,7 +50,7 @@ const mergeRequest = z
 
 const MEMBERS = new Set(Object.keys(mergeRequest.shape));
 
-type Asked = Call<{ force: boolean; mode: 'mirror' | 'merge' }>;
+type MergeCall = Call<{ force: boolean; mode: 'mirror' | 'merge' }>;
 
 /** For authors. Changes nothing: returns a diff or the conflicts. */
 export function mergeRoutes(deps: HttpDeps): Route[] {
@@ -58,7 +58,7 @@ export function mergeRoutes(deps: HttpDeps): Route[] {
   const { release, schema } = config;
   const answer = createDiffAnswer(deps);
   const momentOf = createMomentState(deps);
-  const baseOf = async (given: unknown, ours: State, call: Asked): Promise<State> => {
+  const baseOf = async (given: unknown, ours: State, call: MergeCall): Promise<State> => {
     if (!isObject(given)) return momentOf(given, 'base', call);
     if (!call.query.force) await inManagedSchema(given, schema);
     return unwrap(await runYielding(stateOfSnapshot(given, ours, { ...call.query, release })));

@@ -13,7 +13,7 @@ import {
   glanceAtTrashFacts,
   readTrashFacts,
   type CountedRows,
-  type Place,
+  type TrashLocation,
   type ValuesAsked,
   type ValuesFacts,
   glanceAtValues,
@@ -140,7 +140,7 @@ interface Deletion {
   collection: string;
   field: string;
   /** The location of the table, and the names of its key and column before the batch. */
-  table: Place;
+  table: TrashLocation;
   columns: string[];
   /** False for generated columns and alias fields. */
   isStored: boolean;
@@ -148,14 +148,14 @@ interface Deletion {
   never: string | undefined;
 }
 
-const keyOf = ({ name, position = 0 }: Place): string => `${position} ${name}`;
+const keyOf = ({ name, position = 0 }: TrashLocation): string => `${position} ${name}`;
 
 function* deletionsIn(state: State, events: readonly LogEvent[]): Resumable<Deletion[]> {
   if (!events.some(deletesField)) return [];
   const folding = startFolding(state);
   const former = formerNames();
   const hidden = aliasesGoingAlong(state, events);
-  const restored = new Map<string, Place>();
+  const restored = new Map<string, TrashLocation>();
   const found: Deletion[] = [];
   for (const [index, event] of events.entries()) {
     const { collection, field } = event;
@@ -181,7 +181,7 @@ function* deletionsIn(state: State, events: readonly LogEvent[]): Resumable<Dele
 }
 
 /** A table that the batch restores is in the trash before it. */
-function noteRestored(places: Map<string, Place>, event: LogEvent): void {
+function noteRestored(places: Map<string, TrashLocation>, event: LogEvent): void {
   if (event.type !== 'collection.created') return;
   const taken = takenFromTrash(event.data);
   if (taken !== undefined) places.set(event.collection, { name: taken.name, position: taken.position });

@@ -27,7 +27,7 @@ const DEFAULT_PORT = 5432;
 /** Scheme, user and password, hosts, database, parameters. The password may contain an `@`, as the driver allows. */
 const PARTS = /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#@]*)((?:\/[^?#]*)?)(?:\?([^#]*))?$/i;
 
-type Parts = [scheme: string, user: string, hosts: string, path: string, parameters: string];
+type AddressParts = [scheme: string, user: string, hosts: string, path: string, parameters: string];
 
 /** Parameters of libpq that the driver does not support, or supports for one host only. */
 const OURS = ['target_session_attrs', 'host', 'port'];
@@ -39,7 +39,9 @@ const OURS = ['target_session_attrs', 'host', 'port'];
 export function parseAddress(text: string): DatabaseAddress | undefined {
   const parts = PARTS.exec(text);
   if (parts === null) return undefined;
-  const [scheme, user, authority, path, query] = parts.slice(1).map((part: string | undefined) => part ?? '') as Parts;
+  const [scheme, user, authority, path, query] = parts
+    .slice(1)
+    .map((part: string | undefined) => part ?? '') as AddressParts;
   const parameters = new URLSearchParams(query);
   const attrs = attrsOf(parameters.get('target_session_attrs'));
   const hosts = hostsOf(authority, { host: parameters.get('host'), port: parameters.get('port') });

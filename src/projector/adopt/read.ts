@@ -260,14 +260,17 @@ export interface Adoption extends CatalogFindings {
   notRepresented: Note[];
 }
 
-interface Place {
+interface AdoptionTarget {
   client: pg.ClientBase;
   schema: string;
   state: State;
 }
 
 /** Call it in a transaction that holds the log's lock, with `state` at the head. */
-export async function readAdoption({ client, schema, state }: Place, request: AdoptRequest): Promise<Adoption> {
+export async function readAdoption(
+  { client, schema, state }: AdoptionTarget,
+  request: AdoptRequest,
+): Promise<Adoption> {
   const names = 'all' in request ? undefined : request.tables;
   const [catalog, using, hanging, beside] = readFound(client, schema, names, waitingTables(state));
   const there = await catalog;
@@ -322,7 +325,7 @@ export function readFound(
 /** Standalone objects are not read if only some tables are requested. */
 const NOTHING: Reading<Note[]> = { queries: [], make: () => Promise.resolve([]) };
 
-type Managed = Pick<Place, 'schema' | 'state'>;
+type Managed = Pick<AdoptionTarget, 'schema' | 'state'>;
 
 /** Tables whose names and owner allow adoption, and whose parent (for partitions) is managed or is being adopted. */
 function adoptable(tables: readonly CatalogTable[], managed: Managed, refused: Map<string, Refused>) {

@@ -169,13 +169,13 @@ const ESTIMATED: Ways = {
   constraintDefinition: sql`null`,
 };
 
-interface Place {
+interface TableLocation {
   schema: string;
   table: string;
 }
 
 const factsOf = (
-  { schema, table }: Place,
+  { schema, table }: TableLocation,
   { bytes, indexBytes, indexDefinition, constraintDefinition }: Ways,
 ): Sql => sql`
 WITH the AS (SELECT c.oid, c.relkind FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -230,7 +230,7 @@ SELECT kind, name, 'catalog' AS by FROM found ORDER BY kind, name LIMIT 200`;
 const TIME_TO_MEASURE = 1_000;
 
 /** Returns undefined if the table does not exist. Lists at most 200 dependents, and 50 functions found by text. */
-export async function readDatabaseTable(db: Queryable, place: Place): Promise<DatabaseTable | undefined> {
+export async function readDatabaseTable(db: Queryable, place: TableLocation): Promise<DatabaseTable | undefined> {
   const facts = await readFacts(db, place);
   if (facts === undefined) return undefined;
   const { schema, table } = place;
@@ -244,7 +244,7 @@ export async function readDatabaseTable(db: Queryable, place: Place): Promise<Da
 
 type Facts = Omit<DatabaseTable, 'dependents'>;
 
-async function readFacts(db: Queryable, place: Place): Promise<Facts | undefined> {
+async function readFacts(db: Queryable, place: TableLocation): Promise<Facts | undefined> {
   const measured = await askedWithin<Facts>(db, factsOf(place, MEASURED), TIME_TO_MEASURE);
   return measured ?? (await db.query<Facts>(factsOf(place, ESTIMATED))).rows[0];
 }

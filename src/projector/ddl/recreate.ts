@@ -274,7 +274,7 @@ function keyNames(node: CollectionNode): Set<string> {
   ]);
 }
 
-interface Parts {
+interface RecreatedObjects {
   recreatesKey: boolean;
   constraints: readonly Constraint[];
   indexes: readonly Index[];
@@ -284,7 +284,10 @@ interface Parts {
  * Column sets of dropped keys that can support a foreign key. PostgreSQL alone knows which of several equal keys it
  * uses, so any may be the one.
  */
-function uniqueSets(node: CollectionNode, { recreatesKey, constraints, indexes }: Parts): ReadonlySet<string>[] {
+function uniqueSets(
+  node: CollectionNode,
+  { recreatesKey, constraints, indexes }: RecreatedObjects,
+): ReadonlySet<string>[] {
   return [
     ...(recreatesKey ? [keyNames(node)] : []),
     ...constraints.map(({ definition }) => new Set(keyDefinition(definition).keys)).filter(({ size }) => size > 0),

@@ -25,7 +25,7 @@ import { LockedError, lockTables } from '../ddl/table-locks.js';
 
 /* The basis of an acceptance: tables that cannot change until its transaction ends, by their current names. */
 
-interface Place {
+interface DriftTarget {
   client: pg.ClientBase;
   /** PostgreSQL's schema that is managed. */
   schema: string;
@@ -44,7 +44,7 @@ interface LockedDrift {
  * Repeats until all tables it covers are locked.
  * @throws LockedError
  */
-async function readLockedDrift(place: Place, request: AcceptRequest): Promise<LockedDrift> {
+async function readLockedDrift(place: DriftTarget, request: AcceptRequest): Promise<LockedDrift> {
   const held = new Set<string>();
   for (;;) {
     const sight = await look(place, request).catch((error: unknown) => {
@@ -57,7 +57,7 @@ async function readLockedDrift(place: Place, request: AcceptRequest): Promise<Lo
   }
 }
 
-async function look({ client, schema, state }: Place, request: AcceptRequest): Promise<LockedDrift> {
+async function look({ client, schema, state }: DriftTarget, request: AcceptRequest): Promise<LockedDrift> {
   const finding = await lookForDrift(client, state, schema);
   const renames = renamesOf(finding, request);
   if (renames.collections.size === 0 && renames.fields.size === 0) return { renames, finding, request };
@@ -109,7 +109,7 @@ const locksOn = (names: Iterable<string>): LockedTable[] =>
   [...names].map((table) => ({ table, lock: 'SHARE UPDATE EXCLUSIVE' }));
 
 /** Reads and writes of rows continue, but manual DDL waits. */
-async function lockHeld({ client, schema }: Place, names: readonly string[]): Promise<void> {
+async function lockHeld({ client, schema }: DriftTarget, names: readonly string[]): Promise<void> {
   const locks = locksOn(names);
   try {
     await client.query(lockTables(schema, locks));
@@ -138,7 +138,7 @@ export interface NotAccepted {
  * Call it in a transaction that holds the log's lock. The tables it covers cannot be changed until that transaction
  * ends.
  */
-export async function readAcceptance(place: Place, request: AcceptRequest): Promise<Acceptance> {
+export async function readAcceptance(place: DriftTarget, request: AcceptRequest): Promise<Acceptance> {
   const sight = await readLockedDrift(place, request);
   const { renames, finding } = sight;
   const { only } = sight.request;
@@ -322,13 +322,17 @@ function said(converted: Converted, node: CollectionNode, differences: readonly 
   return { ...known, collection: { ...known.collection, schema: withExtras(schema, { ...schema.extras, needs }) } };
 }
 
-interface Asked {
+interface LockedRequest {
   sight: LockedDrift;
   request: AcceptRequest;
 }
 
 /** Reports what would still differ, as the comparison after the commit would. */
-async function addStillDifferent({ client, schema, state }: Place, asked: Asked, found: Acceptance): Promise<void> {
+async function addStillDifferent(
+  { client, schema, state }: DriftTarget,
+  asked: LockedRequest,
+  found: Acceptance,
+): Promise<void> {
   const { sight } = asked;
   const { desired } = await runYielding(acceptedState(state, found, asked.request));
   const told = new Set(found.notAccepted.map(({ collection }) => collection));

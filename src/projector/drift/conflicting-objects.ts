@@ -39,7 +39,7 @@ export function looseParts(schema: TableSchema | null): string[] {
   ];
 }
 
-interface Place {
+interface TableComparison {
   schema: string;
   table: CatalogTable;
   /** The actual column, by field name. */
@@ -48,7 +48,7 @@ interface Place {
   loose: ReadonlySet<string>;
 }
 
-export function conflictingObjects(differences: readonly Difference[], place: Place): ConflictingObjects {
+export function conflictingObjects(differences: readonly Difference[], place: TableComparison): ConflictingObjects {
   const { schema, table, loose } = place;
   const keys = new Set(table.constraints.filter(({ kind }) => kind === 'primary key').map(({ name }) => name));
   const going = differences.filter((each) => {
@@ -72,7 +72,7 @@ export function conflictingObjects(differences: readonly Difference[], place: Pl
 }
 
 /** A difference only in a column's name disappears with the rename. */
-function isOnlyRenamed({ expected, found }: Difference, { renamed }: Place): boolean {
+function isOnlyRenamed({ expected, found }: Difference, { renamed }: TableComparison): boolean {
   if (!isObject(found) || !Array.isArray(found['columns'])) return false;
   const names = new Map([...renamed].map(([field, { name }]) => [name, field]));
   const columns = found['columns'].map((name) => (typeof name === 'string' ? (names.get(name) ?? name) : name));

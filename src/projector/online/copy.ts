@@ -220,7 +220,7 @@ interface Orphan {
   repair: Sql;
 }
 
-interface Found extends Pick<Orphan, 'kind' | 'name'> {
+interface OrphanRow extends Pick<Orphan, 'kind' | 'name'> {
   /** Its table, or null. */
   table: string | null;
 }
@@ -253,7 +253,7 @@ SELECT 'table', relname::text, NULL FROM pg_catalog.pg_class
  */
 export async function findOrphans(db: Queryable, schema: string): Promise<Orphan[]> {
   const living = await requestsInPreparation(db);
-  const { rows } = await db.query<Found>(FOUND, [schema, PREPARED_NAME]);
+  const { rows } = await db.query<OrphanRow>(FOUND, [schema, PREPARED_NAME]);
   return rows.flatMap(({ kind, name, table }) => {
     const request = requestOf(name);
     if (request === null || living.has(request)) return [];
@@ -261,7 +261,7 @@ export async function findOrphans(db: Queryable, schema: string): Promise<Orphan
   });
 }
 
-function dropping({ kind, name, table }: Found, schema: string): Sql {
+function dropping({ kind, name, table }: OrphanRow, schema: string): Sql {
   switch (kind) {
     case 'constraint':
       return sql`ALTER TABLE ${qualified(schema, table ?? '')} DROP CONSTRAINT ${ident(name)}`;

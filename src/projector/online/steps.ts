@@ -111,7 +111,7 @@ LATERAL (
 ) p
 WHERE n.nspname = $1 AND c.relname = ANY ($2::text[]) AND c.relkind IN ('r', 'p')`;
 
-export interface Asked {
+export interface FactsRequest {
   schema: string;
   tables: readonly string[];
   /** True if the sizes are exact instead of estimated. */
@@ -121,7 +121,7 @@ export interface Asked {
 /** Keyed by name. Missing tables are left out. */
 export async function readTableFacts(
   client: Queryable,
-  { schema, tables, exact }: Asked,
+  { schema, tables, exact }: FactsRequest,
 ): Promise<ReadonlyMap<string, TableFacts>> {
   if (tables.length === 0) return new Map();
   const { rows } = await client.query<TableFacts>(FACTS, [schema, tables, exact]);

@@ -80,7 +80,7 @@ export function withCount(problem: Problem, { kind, words }: OffendingRows, coun
   };
 }
 
-interface Asked {
+interface RefusedChange {
   table: Sql;
   column: Sql;
   old: Field | undefined;
@@ -88,7 +88,7 @@ interface Asked {
   refused: Refused;
 }
 
-type Ask = (asked: Asked) => OffendingRows | null;
+type Ask = (asked: RefusedChange) => OffendingRows | null;
 
 /** Keyed by SQLSTATE. */
 const QUESTIONS = new Map<string, Ask>([
@@ -105,9 +105,10 @@ const QUESTIONS = new Map<string, Ask>([
 const counting = (rows: Sql): Sql =>
   sql`SELECT count(*)::int AS count FROM (${rows} LIMIT ${integer(String(ENOUGH + 1))}) AS offending`;
 
-const rowsWhere = ({ table }: Asked, condition: Sql): Sql => counting(sql`SELECT FROM ${table} WHERE ${condition}`);
+const rowsWhere = ({ table }: RefusedChange, condition: Sql): Sql =>
+  counting(sql`SELECT FROM ${table} WHERE ${condition}`);
 
-function nulls(asked: Asked): OffendingRows {
+function nulls(asked: RefusedChange): OffendingRows {
   // A missing column means that every row lacks a value.
   if (!hasColumn(asked.old)) {
     const question = counting(sql`SELECT FROM ${asked.table}`);
@@ -117,7 +118,7 @@ function nulls(asked: Asked): OffendingRows {
   return { question, kind: 'null', words: ['row is null', 'rows are null'] };
 }
 
-function repetitions({ table, column, old, now }: Asked): OffendingRows | null {
+function repetitions({ table, column, old, now }: RefusedChange): OffendingRows | null {
   if (!hasColumn(old) && hasColumn(now) && now.schema.generation_expression === null) {
     const words = ['row would have the same value', 'rows would have the same value'] as const;
     return { question: counting(sql`SELECT FROM ${table}`), kind: 'repeated', words };
@@ -128,7 +129,7 @@ function repetitions({ table, column, old, now }: Asked): OffendingRows | null {
   return { question: counting(repeated), kind: 'repeated', words };
 }
 
-function orphans({ table, refused }: Asked): OffendingRows | null {
+function orphans({ table, refused }: RefusedChange): OffendingRows | null {
   const { problem, after } = refused;
   const relation = getRelation(after, problem.collection ?? '', problem.field ?? '');
   if (!hasForeignKey(relation) || !isReadable(relation, stateOf(refused, relation.many_collection))) return null;
@@ -144,7 +145,7 @@ function orphans({ table, refused }: Asked): OffendingRows | null {
 const isReadable = ({ many_collection, many_field }: ForeignKeyRelation, held: State): boolean =>
   hasColumn(getField(held, many_collection, many_field));
 
-function tooLong(asked: Asked): OffendingRows | null {
+function tooLong(asked: RefusedChange): OffendingRows | null {
   const { old, now, column } = asked;
   const limit = hasColumn(now) ? now.schema.max_length : null;
   if (!hasColumn(old) || limit === null) return null;
@@ -163,7 +164,7 @@ const CAN_NOT_BE = (to: ColumnField) => {
  * Texts that do not parse as the new type. Only PostgreSQL 16 and later can tell; before, the query fails and no
  * count is shown.
  */
-function unreadable(asked: Asked): OffendingRows | null {
+function unreadable(asked: RefusedChange): OffendingRows | null {
   const { old, now, column } = asked;
   if (!hasColumn(old) || !hasColumn(now)) return null;
   const text = sql`${column}::text`;
@@ -177,7 +178,7 @@ const WHOLE_BITS = new Map([
   ['bigint', '63'],
 ]);
 
-function outOfRange(asked: Asked): OffendingRows | null {
+function outOfRange(asked: RefusedChange): OffendingRows | null {
   const { old, now, column } = asked;
   if (!hasColumn(old) || !hasColumn(now)) return null;
   if (kindOf(old.schema) !== 'number') return unreadable(asked);

@@ -75,7 +75,7 @@ export const glanceAt = (schema: string, tables: readonly string[]): Parameteris
   values: [schema, tables],
 });
 
-interface Asked {
+interface TrashQuery {
   schema: string;
   tables: readonly string[];
   /** Replaces the first query if it covered all tables. */
@@ -83,17 +83,21 @@ interface Asked {
 }
 
 /** Missing tables are left out. `now` is the database's clock at the first query. */
-export async function readTrashFacts(client: pg.ClientBase, asked: Asked): Promise<TrashFacts> {
+export async function readTrashFacts(client: pg.ClientBase, asked: TrashQuery): Promise<TrashFacts> {
   return factsIn(client, asked, (await glanceRows(client, asked)) as [Row, ...Row[]]);
 }
 
 /** The same outside of a batch. */
-export async function glanceAtTrashFacts(db: Queryable, asked: Omit<Asked, 'glance'>): Promise<TrashFacts> {
+export async function glanceAtTrashFacts(db: Queryable, asked: Omit<TrashQuery, 'glance'>): Promise<TrashFacts> {
   const { rows } = await db.query<Row>(GLANCE, [asked.schema, asked.tables]);
   return factsIn(db, asked, rows as [Row, ...Row[]]);
 }
 
-async function factsIn(db: Queryable, { schema }: Pick<Asked, 'schema'>, rows: [Row, ...Row[]]): Promise<TrashFacts> {
+async function factsIn(
+  db: Queryable,
+  { schema }: Pick<TrashQuery, 'schema'>,
+  rows: [Row, ...Row[]],
+): Promise<TrashFacts> {
   const details = await readDetails(
     db,
     schema,
@@ -106,7 +110,7 @@ async function factsIn(db: Queryable, { schema }: Pick<Asked, 'schema'>, rows: [
   return { now, mayCreateSchemas: creates, tables: new Map(found) };
 }
 
-async function glanceRows(client: pg.ClientBase, { schema, tables, glance }: Asked): Promise<readonly unknown[]> {
+async function glanceRows(client: pg.ClientBase, { schema, tables, glance }: TrashQuery): Promise<readonly unknown[]> {
   if (tables.length > 0 && tables.every((name) => glance.tables.includes(name))) return glance.rows;
   const [asked] = await sendBatch(client, [glanceAt(schema, tables)]);
   return asked?.rows ?? [];
@@ -137,7 +141,7 @@ export interface ValuesFacts {
 }
 
 /** The location of a table before the batch: the managed schema, or the trash if the batch restores it. */
-export interface Place {
+export interface TrashLocation {
   name: string;
   /** The position of the deletion that moved it to the trash. */
   position?: number | undefined;
@@ -145,12 +149,12 @@ export interface Place {
 
 export interface ValuesAsked {
   schema: string;
-  places: readonly Place[];
+  places: readonly TrashLocation[];
   /** The counting limit. Null skips counting. */
   most: number | null;
 }
 
-type Found = Omit<ValuesFacts, 'rows'> & { place: number };
+type ValuesRow = Omit<ValuesFacts, 'rows'> & { place: number };
 
 const tablesAt = (places: Sql): Sql => sql`
 SELECT w.place, pg_catalog.has_table_privilege(c.oid, 'SELECT') AS readable, c.relkind = 'p' AS partitioned,
@@ -206,7 +210,7 @@ async function readFacts(
     const at = position === undefined ? literal(schema) : trashSchemaName(integer(String(position)));
     return sql`(${integer(String(index))}, ${at}::text, ${literal(name)})`;
   });
-  const { rows: found } = await db.query<Found>(tablesAt(join(values, sql`, `)));
+  const { rows: found } = await db.query<ValuesRow>(tablesAt(join(values, sql`, `)));
   const counted = found.flatMap(({ place, readable, partitioned, heirs }) => {
     const at = places[place];
     const isCounted = readable && !partitioned && heirs.length === 0;
@@ -217,7 +221,11 @@ async function readFacts(
 }
 
 /** Stops reading a table once the limit is exceeded. */
-function countOf(schema: string, { name, position }: Place, { place, most }: { place: number; most: number }): Sql {
+function countOf(
+  schema: string,
+  { name, position }: TrashLocation,
+  { place, most }: { place: number; most: number },
+): Sql {
   const table = position === undefined ? qualified(schema, name) : qualified(trash(position), name);
   const rows = sql`SELECT FROM ${table} LIMIT ${integer(String(most + 1))}`;
   return sql`SELECT ${integer(String(place))} AS place, count(*)::int AS rows FROM (${rows}) AS counted`;

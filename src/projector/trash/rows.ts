@@ -103,7 +103,7 @@ export interface RebuiltTrash {
 }
 
 /** The identities of deleted objects up to a point of the log. Only a fold provides them. */
-interface Known {
+interface FoldedIdentities {
   identities: ReadonlyMap<number, Identity>;
   point: Point;
 }
@@ -128,7 +128,11 @@ const keptAndThere = async (db: Queryable): Promise<KeptDeletion[]> =>
  * Continues along the log from deletion to deletion.
  * @param kept in order
  */
-async function follow(db: Queryable, { identities, point }: Known, kept: readonly KeptDeletion[]): Promise<Known> {
+async function follow(
+  db: Queryable,
+  { identities, point }: FoldedIdentities,
+  kept: readonly KeptDeletion[],
+): Promise<FoldedIdentities> {
   const found = new Map(identities);
   let at = point;
   for (const deletion of kept) {

@@ -26,7 +26,7 @@ import { columnType, defaultFromCatalog } from '../../schema/normal-form/index.j
 
 type Member = Pick<Difference, 'member' | 'expected' | 'found'>;
 
-interface How {
+interface ColumnContext {
   /** PostgreSQL's spelling of the stored definition, if it was determined. */
   spelled: SpelledColumn | undefined;
   /** Checks whether the default or generation expression is unmanaged. */
@@ -34,7 +34,7 @@ interface How {
 }
 
 /** Returns each differing member once. Indexes and constraints are compared with the table. */
-function compareColumn(field: ColumnField, column: CatalogColumn, { spelled, isUnmanaged }: How): Member[] {
+function compareColumn(field: ColumnField, column: CatalogColumn, { spelled, isUnmanaged }: ColumnContext): Member[] {
   const { schema } = field;
   const members: [string, Json, Json][] = [
     ['schema.data_type', columnType(schema), typeOf(column, columnType(schema), spelled)],

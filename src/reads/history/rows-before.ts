@@ -178,7 +178,7 @@ export async function rowsInTheWay(db: Queryable, schema: string, plan: Planned)
 }
 
 /** One step per event. Undefined if it needs no new query. */
-function* questionsOf(plan: Planned, rows: Asked['rows']): Generator<Question | undefined, void, void> {
+function* questionsOf(plan: Planned, rows: RowCheck['rows']): Generator<Question | undefined, void, void> {
   const asked = new Set<string>();
   for (const event of plan.events) {
     yield;
@@ -196,14 +196,14 @@ function* questionsOf(plan: Planned, rows: Asked['rows']): Generator<Question | 
 /** Changed members that redefine a foreign key. */
 const KEY = /^\/(schema|one_collection)/;
 
-interface Asked {
+interface RowCheck {
   plan: Planned;
   rows: (collection: string) => Rows | undefined;
   collection: string;
   field: string;
 }
 
-type Ask = (asked: Asked) => Question | undefined;
+type Ask = (asked: RowCheck) => Question | undefined;
 
 const QUESTIONS: Readonly<Partial<Record<string, Ask>>> = {
   'field.created': withoutValue,
@@ -212,7 +212,7 @@ const QUESTIONS: Readonly<Partial<Record<string, Ask>>> = {
   'relation.updated': pointingAtNothing,
 };
 
-function withoutValue({ plan, rows, collection, field }: Asked): Question | undefined {
+function withoutValue({ plan, rows, collection, field }: RowCheck): Question | undefined {
   const schema = getField(plan.after, collection, field)?.schema;
   if (!schema || schema.is_nullable || schema.generation_expression !== null) return undefined;
   const there = rows(collection);
@@ -231,7 +231,7 @@ function withoutValue({ plan, rows, collection, field }: Asked): Question | unde
 const fillsItself = ({ default_value, has_auto_increment, extras }: ColumnSchema): boolean =>
   default_value !== null || has_auto_increment || extras?.default !== undefined;
 
-function pointingAtNothing({ plan, rows, collection, field }: Asked): Question | undefined {
+function pointingAtNothing({ plan, rows, collection, field }: RowCheck): Question | undefined {
   const relation = getRelation(plan.after, collection, field);
   const value = rows(collection)?.column(field);
   if (!hasForeignKey(relation) || value === undefined) return undefined;

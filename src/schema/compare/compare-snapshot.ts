@@ -340,9 +340,9 @@ function made(service: unknown, body: { [member: string]: unknown }): string {
   return body['directus'] === undefined ? 'an unknown release (service is missing)' : 'another product (directus)';
 }
 
-type Parts = SnapshotParts & { warnings: Warning[] };
+type CheckedParts = SnapshotParts & { warnings: Warning[] };
 
-function ownParts(body: { [member: string]: unknown }): Result<Parts> {
+function ownParts(body: { [member: string]: unknown }): Result<CheckedParts> {
   const problems = unknownMembers(body, MEMBERS, []);
   for (const part of ['collections', 'fields', 'relations'] as const) {
     if (body[part] !== undefined && !Array.isArray(body[part])) problems.push(invalid([part], `${part} is an array`));
@@ -352,7 +352,11 @@ function ownParts(body: { [member: string]: unknown }): Result<Parts> {
   return ok({ collections, fields, relations, warnings: [] });
 }
 
-function importedParts(state: State, body: { [member: string]: unknown }, mode: 'mirror' | 'merge'): Result<Parts> {
+function importedParts(
+  state: State,
+  body: { [member: string]: unknown },
+  mode: 'mirror' | 'merge',
+): Result<CheckedParts> {
   return importSnapshot(body, new Set(REFERABLE_SYSTEM_COLLECTIONS.keys()), instanceOf(state, mode));
 }
 

@@ -1,7 +1,7 @@
 /* The documents of a submitted snapshot by name. */
 import { isObject } from '../../kernel/json.js';
 import { relationEnds } from '../normal-form/index.js';
-import { type Place, type Places, documentPlace } from '../../kernel/locate.js';
+import { type DocumentLocation, type Places, documentPlace } from '../../kernel/locate.js';
 import { MAX_PROBLEMS, type Path, type Problem, invalid } from '../../kernel/problem.js';
 import { type Resumable, pausingEvery } from '../../kernel/resumable.js';
 import { isSystemCollection } from '../model/system-collections.js';
@@ -19,7 +19,11 @@ export function snapshotPlaces(body: unknown): Required<Places> {
     fields: once(() => indexesOf(body, 'fields', ({ collection, field }) => joinedKey(collection, field))),
     relations: once(() => indexesOf(body, 'relations', (document) => joinedKey(...relationEnds(document)))),
   };
-  const find = (part: keyof typeof indexes, make: typeof documentPlace, ...names: string[]): Place | undefined => {
+  const find = (
+    part: keyof typeof indexes,
+    make: typeof documentPlace,
+    ...names: string[]
+  ): DocumentLocation | undefined => {
     const found = indexes[part]().get(joinedKey(...names));
     return found && make([part, found.index], found.document);
   };
@@ -142,7 +146,7 @@ function sentPlace(
   { imported, places }: Collecting,
   part: keyof SnapshotParts,
   [collection, field]: [string, string],
-): Place | undefined {
+): DocumentLocation | undefined {
   if (!imported) return undefined;
   if (part === 'collections') return places.collection(collection);
   return part === 'fields' ? places.field(collection, field) : places.relation(collection, field);

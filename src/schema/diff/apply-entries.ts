@@ -23,7 +23,7 @@ import { copyJson, jsonEqual, type Json } from '../../kernel/json.js';
 import { readNewCollection, readNewField, readNewRelation, withNamedType } from '../normal-form/index.js';
 import { MAX_PROBLEMS, type Path, type Result, invalid, refuse, type Problem } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { type Place, type Places, stepsIn } from '../../kernel/locate.js';
+import { type DocumentLocation, type Places, stepsIn } from '../../kernel/locate.js';
 import { inverse } from '../../kernel/inverse.js';
 import type { Names } from '../fold/replace-names.js';
 import type { CollectionNode, State } from '../model/state.js';
@@ -47,7 +47,7 @@ function diffPlace<T extends CollectionDiff | FieldDiff | RelationDiff>(
   part: keyof SchemaDiff,
   items: readonly T[],
   matches: (item: T) => boolean,
-): Place | undefined {
+): DocumentLocation | undefined {
   const index = items.findLastIndex(matches);
   const item = items[index];
   return item && { at: ['diff', part, index], stepsTo: (member) => stepsInEntries(item.diff, member) };
@@ -358,7 +358,7 @@ interface Reading {
   gone: ReadonlySet<string>;
 }
 
-interface Found {
+interface RenamedEntry {
   from: string;
   to: string;
   at: Path;
@@ -388,7 +388,7 @@ function renameIn(
   { item, index }: { item: CollectionDiff | FieldDiff; index: number },
   { member, part, isThere }: Reading,
   { problems, conflicts }: EntryFindings,
-): Found[] {
+): RenamedEntry[] {
   const to = member === 'field' && 'field' in item ? item.field : item.collection;
   const place = item.diff.findIndex((entry) => isRenameEntry(entry, member));
   if (place < 0) return [];

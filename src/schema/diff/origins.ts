@@ -83,12 +83,16 @@ export function* identifyFromTrash(
   return yield* fitting({ from: state, to, touched: draft.touched }, kept);
 }
 
-interface Known {
+interface RestorableObjects {
   again: ComingAgain;
   kept: readonly InTrash[];
 }
 
-function* identifyTables(draft: Draft, { collections }: SchemaDiff, { again, kept }: Known): Resumable<void> {
+function* identifyTables(
+  draft: Draft,
+  { collections }: SchemaDiff,
+  { again, kept }: RestorableObjects,
+): Resumable<void> {
   const tables = new Set(kept.flatMap(({ kind, identity }) => (kind === 'collection' ? [identity] : [])));
   for (const { collection } of collections) {
     yield;
@@ -97,7 +101,11 @@ function* identifyTables(draft: Draft, { collections }: SchemaDiff, { again, kep
   }
 }
 
-function* identifyFields(draft: Draft, { fields: items }: SchemaDiff, { again, kept }: Known): Resumable<void> {
+function* identifyFields(
+  draft: Draft,
+  { fields: items }: SchemaDiff,
+  { again, kept }: RestorableObjects,
+): Resumable<void> {
   const tableOf = new Map(kept.flatMap(identitiesIn));
   for (const { collection, field } of items) {
     yield;

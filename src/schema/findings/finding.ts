@@ -80,18 +80,18 @@ interface Gathering {
   findings(): Finding[];
 }
 
-type Place = { collection: string; field?: string };
+type FindingLocation = { collection: string; field?: string };
 
 /** A note about new objects: its finding and all objects it applies to. */
 interface Note {
   first: number;
-  places: Place[];
+  places: FindingLocation[];
   /** Names of all these objects. */
   known: Set<string>;
 }
 
 /** Returns the group of a note about new objects. Undefined for a note that is not grouped. */
-export type GroupOf = (code: string, place: Place) => string | undefined;
+export type GroupOf = (code: string, place: FindingLocation) => string | undefined;
 
 /**
  * Returns findings in the order of addition and ignores repetitions about existing objects.
@@ -104,7 +104,7 @@ export function createGathering(groupOf: GroupOf = (code) => code): Gathering {
   const notes = new Map<string, Note>();
 
   /** True if the same note already exists. */
-  function isNoted({ code }: Rule, place: Place): boolean {
+  function isNoted({ code }: Rule, place: FindingLocation): boolean {
     const group = groupOf(code, place);
     if (group === undefined) return false;
     const name = JSON.stringify([place.collection, place.field]);
@@ -145,7 +145,7 @@ export function createGathering(groupOf: GroupOf = (code) => code): Gathering {
   };
 }
 
-function placeOf({ collection, field: observed }: Observed, { event }: PlannedEvent): Place {
+function placeOf({ collection, field: observed }: Observed, { event }: PlannedEvent): FindingLocation {
   const field = observed === undefined ? event.field : observed;
   return { collection: collection ?? event.collection, ...(field !== null && { field }) };
 }
@@ -157,7 +157,7 @@ const keyOf = ({ code, collection, field, object, message }: Finding): string =>
 const NAMED = 3;
 
 /** @param places the first is the location of the finding. `count`: of all locations */
-function alsoText(places: readonly Place[], count: number): string {
+function alsoText(places: readonly FindingLocation[], count: number): string {
   const others = places.slice(1, NAMED + 1).map(placeText);
   const more = count - 1 - others.length;
   return `the same of ${others.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
@@ -167,7 +167,7 @@ function alsoText(places: readonly Place[], count: number): string {
 
 /** Groups findings with the same code and reason at the position of the first. */
 export function* together<F extends Finding & { action?: string }>(noticed: readonly F[]): Resumable<F[]> {
-  const groups = new Map<string, { first: F; places: Place[]; count: number }>();
+  const groups = new Map<string, { first: F; places: FindingLocation[]; count: number }>();
   for (const [index, finding] of noticed.entries()) {
     yield;
     const place = placeToList(finding);
@@ -188,7 +188,7 @@ export function* together<F extends Finding & { action?: string }>(noticed: read
 const OF_FILES: ReadonlySet<string> = new Set(IMPORTED.map(({ code }) => code));
 
 /** Findings about data, or that can block a change, are not grouped. */
-function placeToList({ code, collection, field }: Finding): Place | undefined {
+function placeToList({ code, collection, field }: Finding): FindingLocation | undefined {
   if (collection === undefined || !OF_FILES.has(code)) return undefined;
   return { collection, ...(field !== undefined && { field }) };
 }

@@ -46,7 +46,7 @@ export interface Plan {
 }
 
 /** Database facts about a plan's tables, by their names before it. */
-export interface Known {
+export interface DatabaseFacts {
   statistics?: ReadonlyMap<string, TableStatistics>;
   dependents?: readonly Dependent[];
   /** Types and collations that are missing or must not be used. */
@@ -107,7 +107,7 @@ const without = (names: ReadonlySet<string>, made: ReadonlySet<string>): string[
   [...names].filter((name) => !made.has(name));
 
 /** Yields each event that is judged, and undefined for others, so that long batches can pause there. */
-function* plannedEvents(plan: Plan, known: Known = {}): Generator<PlannedEvent | undefined, void, void> {
+function* plannedEvents(plan: Plan, known: DatabaseFacts = {}): Generator<PlannedEvent | undefined, void, void> {
   const { before, after, events, statements, adopted = false } = plan;
   const byEvent = yield* statementsByEvent(statements);
   const made = yield* tablesMade(events);
@@ -159,7 +159,7 @@ function* tablesMade(events: readonly LogEvent[]): Pausing<Set<string>> {
 
 type Lookups = Pick<ReviewedBatch, 'isNew' | 'statistics' | 'dependents' | 'types'>;
 
-function lookups(made: ReadonlySet<string>, former: FormerNames, known: Known): Lookups {
+function lookups(made: ReadonlySet<string>, former: FormerNames, known: DatabaseFacts): Lookups {
   const { statistics, dependents = [], types = new Map() } = known;
   const needing = new Map<string, Dependent[]>();
   for (const each of dependents) needing.set(each.table, [...(needing.get(each.table) ?? []), each]);
@@ -218,7 +218,7 @@ const CHECKS = checksOf(RULES);
 const STANDING = checksOf(RULES.filter(({ standing }) => standing === true));
 
 /** Returns all findings of a plan in the order of its events. Findings of statements come first within an event. */
-export function* findingsOf(plan: Plan, known: Known = {}): Resumable<Finding[]> {
+export function* findingsOf(plan: Plan, known: DatabaseFacts = {}): Resumable<Finding[]> {
   const gathering = createGathering(groupsOf(plan));
   for (const planned of plannedEvents(plan, known)) {
     yield;

@@ -14,7 +14,15 @@ import {
   UNKNOWN_TYPE,
 } from '../normal-form/types/field-types.js';
 import { readVendorColumn, type VendorColumn } from '../normal-form/types/vendor-types.js';
-import { type FieldDocument, type Import, type Place, quotedPath, warn, warnOfMember, warnOfValue } from './reading.js';
+import {
+  type FieldDocument,
+  type Import,
+  type ImportLocation,
+  quotedPath,
+  warn,
+  warnOfMember,
+  warnOfValue,
+} from './reading.js';
 import { NEXTVAL, isSerial } from '../model/extras.js';
 import type { Field } from '../model/model.js';
 import { SYSTEM_PREFIX } from '../model/system-collections.js';
@@ -184,7 +192,7 @@ export function readColumn(input: ColumnInput, into: Import): Column {
  * Directus records only the shape of a map field and creates its column with the GPS reference system. An existing
  * column keeps its own.
  */
-function withShape(column: VendorColumn, { collection, field }: Required<Place>, into: Import): VendorColumn {
+function withShape(column: VendorColumn, { collection, field }: Required<ImportLocation>, into: Import): VendorColumn {
   const shape = column.type?.startsWith('geometry.') === true ? column.type.slice('geometry.'.length) : undefined;
   const isSaid = (column.data_type ?? 'geometry') !== 'geometry';
   const isOurs = into.prefix === SYSTEM_PREFIX;
@@ -204,7 +212,7 @@ function rawType(schema: Record<string, unknown>): Record<string, unknown> {
   return given;
 }
 
-function typeOf({ type, schema }: ColumnInput, place: Required<Place>, into: Import): VendorColumn {
+function typeOf({ type, schema }: ColumnInput, place: Required<ImportLocation>, into: Import): VendorColumn {
   const column = readVendorColumn(type, schema ?? {}, into.vendor);
   const isValid = column.type !== UNKNOWN_TYPE || checkTypeText(column.data_type ?? '') === null;
   const ours = isValid ? column : { ...column, type: 'text', data_type: 'text' };
@@ -223,7 +231,7 @@ function isTypeGuessed(type: unknown, theirs: string, ours: string | undefined):
   return typeof type === 'string' && !isFieldType(type);
 }
 
-function plainMembers(schema: Record<string, unknown>, place: Place, into: Import): Record<string, unknown> {
+function plainMembers(schema: Record<string, unknown>, place: ImportLocation, into: Import): Record<string, unknown> {
   const members: Record<string, unknown> = {};
   for (const name of Object.keys(schema)) {
     const check = PLAIN.get(name);
@@ -238,7 +246,7 @@ function plainMembers(schema: Record<string, unknown>, place: Place, into: Impor
   return members;
 }
 
-function readExpression(given: unknown, place: Required<Place>, into: Import): string | null {
+function readExpression(given: unknown, place: Required<ImportLocation>, into: Import): string | null {
   if (given === null || given === '') return null;
   const fault = into.vendor === 'postgres' ? expressionFault(given) : 'is in another dialect of SQL';
   if (fault === null) return given as string;
@@ -257,7 +265,7 @@ interface DefaultInput {
   column: Partial<ColumnType>;
   /** The column as read so far. */
   result: Record<string, unknown>;
-  place: Required<Place>;
+  place: Required<ImportLocation>;
 }
 
 function readColumnDefault(
@@ -291,7 +299,7 @@ function isPresentSequence(value: unknown, { data_type }: ColumnType, { place }:
 
 const functionOr = (value: unknown): unknown => (typeof value === 'string' && vendorFunction(value)) || value;
 
-function leftOut(given: unknown, { message: why }: Wrong, place: Required<Place>, into: Import): null {
+function leftOut(given: unknown, { message: why }: Wrong, place: Required<ImportLocation>, into: Import): null {
   const message = `The default of ${quotedPath(place.collection, place.field)}, ${defaultText(given)}, was left out: it ${why}.`;
   warn(into, 'DEFAULT_LEFT_OUT', place, message);
   return null;

@@ -12,7 +12,7 @@ import {
   type Import,
   EMPTY_INSTANCE,
   type Instance,
-  type Place,
+  type ImportLocation,
   type FieldDocument,
   type RelationDocument,
   warn,
@@ -228,7 +228,7 @@ function canGroup(collection: string, name: string, into: Import): boolean {
 
 interface Owner {
   meta: Record<string, unknown> | undefined;
-  place: Place;
+  place: ImportLocation;
 }
 
 function resolve({ meta, place }: Owner, member: string, into: Import, isThere: (name: string) => boolean): void {
@@ -238,7 +238,7 @@ function resolve({ meta, place }: Owner, member: string, into: Import, isThere: 
   warnOfReference(into, place, `meta.${member}`, `names ${quotedPath(name)}, which is not among those kept`);
 }
 
-function warnOfReference(into: Import, place: Place, member: string, reason: string): void {
+function warnOfReference(into: Import, place: ImportLocation, member: string, reason: string): void {
   const owner = quotedPath(...[place.collection, place.field].filter((name) => name !== undefined));
   warn(into, 'REFERENCE_LEFT_OUT', place, `${member} of ${owner} ${reason}; it becomes null.`);
 }
@@ -248,7 +248,11 @@ interface Grouped {
 }
 
 /** Breaks each cycle of groups at its first document in the file. */
-function breakCycles(documents: ReadonlyMap<string, Grouped>, placeOf: (name: string) => Place, into: Import): void {
+function breakCycles(
+  documents: ReadonlyMap<string, Grouped>,
+  placeOf: (name: string) => ImportLocation,
+  into: Import,
+): void {
   const visited = new Set<string>();
   for (const name of documents.keys()) {
     const closing = closingGroup(name, documents, visited);

@@ -56,7 +56,7 @@ export interface Import {
   readonly namedMembers: Set<string>;
 }
 
-export type Place = { collection?: string; field?: string };
+export type ImportLocation = { collection?: string; field?: string };
 
 /** The target instance, which provides what the file omits. */
 export interface Instance {
@@ -78,7 +78,7 @@ export const EMPTY_INSTANCE: Instance = {
 };
 
 /** Records skipped parts in order. @param code of a rule in `rules/imported.ts` */
-export function warn({ warnings }: Import, code: string, place: Place, message: string): void {
+export function warn({ warnings }: Import, code: string, place: ImportLocation, message: string): void {
   warnings.push({ code, ...place, message });
 }
 
@@ -148,7 +148,7 @@ const REPEATED: ReadonlySet<string> = new Set(['id', 'collection', 'field', 'sys
 interface MetaInput {
   part: 'collections' | 'fields';
   table: CheckTable;
-  place: Place;
+  place: ImportLocation;
 }
 
 /** Undefined if there is none. */
@@ -174,7 +174,7 @@ export function readMeta(
 }
 
 /** VALUE_LEFT_OUT, for each document with such a value. */
-export function warnOfValue(into: Import, place: Place, member: string, { message }: Wrong): void {
+export function warnOfValue(into: Import, place: ImportLocation, member: string, { message }: Wrong): void {
   const owner = quotedPath(...[place.collection, place.field].filter((name) => name !== undefined));
   warn(into, 'VALUE_LEFT_OUT', place, `The value of ${member} of ${owner} was left out: it ${message}.`);
 }

@@ -64,7 +64,7 @@ const MEMBERS: ReadonlyMap<string, keyof RelationDocument> = new Map<string, key
   ...RELATION_MEMBERS.map((name): [string, keyof RelationDocument] => [name, name]),
 ]);
 
-type Given = Partial<Record<keyof RelationDocument, unknown>>;
+type RelationInput = Partial<Record<keyof RelationDocument, unknown>>;
 
 /** Reads the relations of a file into `into.relations`. Skips those with a skipped end. */
 export function readRelations(body: Record<string, unknown>, into: Import): void {
@@ -85,8 +85,8 @@ export function readRelations(body: Record<string, unknown>, into: Import): void
   }
 }
 
-function flatten(input: Record<string, unknown>, into: Import): Given {
-  const given: Given = { schema: input['schema'] };
+function flatten(input: Record<string, unknown>, into: Import): RelationInput {
+  const given: RelationInput = { schema: input['schema'] };
   const meta = isObject(input['meta']) ? input['meta'] : {};
   // The database's values (top level) override the metadata.
   for (const [part, from] of [
@@ -104,7 +104,7 @@ function flatten(input: Record<string, unknown>, into: Import): Given {
 }
 
 /** If no member names the referenced collection, the foreign key or the instance provides it. */
-function withTarget(given: Given, { instance, prefix }: Import): Given {
+function withTarget(given: RelationInput, { instance, prefix }: Import): RelationInput {
   const { many_collection, many_field, one_collection, one_allowed_collections: allowed, schema } = given;
   if (one_collection !== undefined || Array.isArray(allowed)) return given;
   const table = isObject(schema) ? schema['foreign_key_table'] : undefined;
@@ -116,7 +116,7 @@ function withTarget(given: Given, { instance, prefix }: Import): Given {
   return { ...given, one_collection: theirs };
 }
 
-function leave(given: Given, reason: string, into: Import, code = 'RELATION_LEFT_OUT'): null {
+function leave(given: RelationInput, reason: string, into: Import, code = 'RELATION_LEFT_OUT'): null {
   const names = [given.many_collection, given.many_field].map((name) => (typeof name === 'string' ? name : '?'));
   const [collection = '', field = ''] = names;
   const target = typeof given.one_collection === 'string' ? ` to ${quotedPath(given.one_collection)}` : '';
@@ -129,7 +129,7 @@ function leave(given: Given, reason: string, into: Import, code = 'RELATION_LEFT
   return null;
 }
 
-function readEnds(given: Given, into: Import): RelationDocument | null {
+function readEnds(given: RelationInput, into: Import): RelationDocument | null {
   const { many_collection, many_field, one_collection } = given;
   if (typeof many_collection !== 'string' || typeof many_field !== 'string')
     return leave(given, 'it does not say which field it is of', into);
@@ -165,7 +165,7 @@ function oneFault(collection: string, into: Import): string | null {
 type Many = Pick<RelationDocument, 'many_collection' | 'many_field'>;
 
 /** Unspecified members stay absent. A new relation that lacks required members is rejected later. */
-function manyToAny(many: Many, given: Given, into: Import): RelationDocument | null {
+function manyToAny(many: Many, given: RelationInput, into: Import): RelationDocument | null {
   const { one_allowed_collections: allowed, one_collection_field: pointer } = given;
   if (allowed === null) return leave(given, 'it points at no collection', into);
   const isColumn = typeof pointer === 'string' && canHoldText(many.many_collection, pointer, into);
@@ -194,7 +194,7 @@ function allowedOf(many: Many, allowed: unknown[], into: Import): string[] {
 const WEAK = ['one_field', 'junction_field', 'sort_field'] as const;
 
 /** Members that name optional fields, and the one with fixed values. */
-function weakMembers(relation: RelationDocument, given: Given, into: Import): Partial<RelationDocument> {
+function weakMembers(relation: RelationDocument, given: RelationInput, into: Import): Partial<RelationDocument> {
   const members: Partial<RelationDocument> = {};
   const place = { collection: relation.many_collection, field: relation.many_field };
   for (const member of WEAK) {
@@ -237,7 +237,7 @@ function canHoldText(collection: string, name: string, into: Import): boolean {
 }
 
 /** Returns the foreign key, if the file contains it. */
-function foreignKey(relation: RelationDocument, given: Given): Pick<RelationDocument, 'schema'> {
+function foreignKey(relation: RelationDocument, given: RelationInput): Pick<RelationDocument, 'schema'> {
   const { schema } = given;
   if (schema === undefined) return {};
   if (!isObject(schema) || relation.one_collection == null) return { schema: null };

@@ -5,7 +5,7 @@ import { isSameNeed, needLabel, needsOfNode, ownerOf } from '../model/order.js';
 import { type Problem, about } from '../../kernel/problem.js';
 import type { CollectionNode, State } from '../model/state.js';
 
-interface Known {
+interface OwnedNeed {
   need: Need;
   collection: string;
   /** The collection of its owner column. */
@@ -22,7 +22,7 @@ export function needProblems(state: State, touched: ReadonlySet<string>, from: S
     return node !== undefined && needsOfNode(node).length > 0 ? [node] : [];
   });
   if (holders.length === 0) return [];
-  const known = new Map<string, Known>();
+  const known = new Map<string, OwnedNeed>();
   for (const [name, node] of state.collections) if (!touched.has(name)) note(known, node);
   return holders.flatMap((node) => {
     const before = from.collections.get(node.collection.collection);
@@ -32,7 +32,7 @@ export function needProblems(state: State, touched: ReadonlySet<string>, from: S
   });
 }
 
-function note(known: Map<string, Known>, node: CollectionNode): void {
+function note(known: Map<string, OwnedNeed>, node: CollectionNode): void {
   const { collection } = node.collection;
   for (const need of needsOfNode(node)) {
     const label = needLabel(need);
@@ -42,7 +42,7 @@ function note(known: Map<string, Known>, node: CollectionNode): void {
   }
 }
 
-function problemsOf(node: CollectionNode, known: ReadonlyMap<string, Known>): Problem[] {
+function problemsOf(node: CollectionNode, known: ReadonlyMap<string, OwnedNeed>): Problem[] {
   const { collection } = node.collection;
   const seen = new Set<string>();
   return needsOfNode(node).flatMap((need, index) => {
@@ -78,7 +78,7 @@ function ownerFault(need: Need, node: CollectionNode, before: CollectionNode | u
   return had ? null : `is to end with the column ${quoted(owner)}, which makes its values without it`;
 }
 
-function faultOf(need: Need, known: Known | undefined): string | null {
+function faultOf(need: Need, known: OwnedNeed | undefined): string | null {
   if (known === undefined) return null;
   if (!isSameNeed(need, known.need))
     return `is not as ${quoted(known.collection)} has it: it is the same for every table`;

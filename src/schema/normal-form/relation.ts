@@ -9,7 +9,7 @@ import {
   DEFERRABLES,
   REFERENTIAL_ACTIONS,
 } from '../model/model.js';
-import { stepsIn, type Place } from '../../kernel/locate.js';
+import { stepsIn, type DocumentLocation } from '../../kernel/locate.js';
 import { invalid, ok, type Path, refuse, type Result } from '../../kernel/problem.js';
 import {
   complain,
@@ -130,7 +130,7 @@ function placeOf(member: string, input: Record<string, unknown>): string[] {
 }
 
 /** The location of a relation in either form. */
-export function relationPlace(at: Path, body: unknown): Place {
+export function relationPlace(at: Path, body: unknown): DocumentLocation {
   return { at, stepsTo: (member) => (isObject(body) ? stepsIn(body, relationSteps(member, body)) : []) };
 }
 

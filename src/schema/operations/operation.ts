@@ -1,7 +1,7 @@
 /* The interface of all operations. */
 import type { Draft } from '../transition/draft.js';
 import type { LogEvent, NewEvent } from '../model/events.js';
-import { type Places, locate, type Place, documentPlace, stepsIn } from '../../kernel/locate.js';
+import { type Places, locate, type DocumentLocation, documentPlace, stepsIn } from '../../kernel/locate.js';
 import { type Result, ok, refuse, type Problem, type Path } from '../../kernel/problem.js';
 import type { State } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -68,7 +68,7 @@ export function* decideDraft(
 /* Locations in request bodies of collections, fields and relations. */
 
 /** A body that may contain members of `meta` at its top level. */
-export function requestPlace(at: Path, body: unknown): Place {
+export function requestPlace(at: Path, body: unknown): DocumentLocation {
   return {
     at,
     stepsTo(member) {

@@ -72,11 +72,11 @@ function asAsked(field: Field, { isLeft }: PutBack): Field {
   };
 }
 
-type Place = Pick<PutBack, 'draft' | 'collection'>;
+type RestoreTarget = Pick<PutBack, 'draft' | 'collection'>;
 
 /** Fields that moved to its parent group when it was deleted. */
 function putBackChildren(
-  { draft, collection }: Place,
+  { draft, collection }: RestoreTarget,
   before: CollectionNode,
   { field, meta: { group } }: Field,
 ): void {
@@ -89,7 +89,7 @@ function putBackChildren(
 }
 
 /** Members of the collection that named it. */
-function putBackPointers({ draft, collection }: Place, before: CollectionNode, name: string): void {
+function putBackPointers({ draft, collection }: RestoreTarget, before: CollectionNode, name: string): void {
   const held = draft.get(collection)?.collection;
   if (held === undefined) return;
   const { archive_field, sort_field } = before.collection.meta;

@@ -32,7 +32,7 @@ export interface InTrash extends Restores {
   node: CollectionNode;
 }
 
-interface Way {
+interface TransitionRequest {
   from: State;
   /** Restored objects already have their identity here. */
   to: State;
@@ -42,7 +42,7 @@ interface Way {
 }
 
 /** Returns the events. @param found the restored entries, each of which must be compatible (`unfit`) */
-export function* restoringTransition(way: Way, found: readonly InTrash[]): Resumable<NewEvent[]> {
+export function* restoringTransition(way: TransitionRequest, found: readonly InTrash[]): Resumable<NewEvent[]> {
   const { from, to, options } = way;
   const touched = new Set(way.touched);
   const tables = found.filter(({ kind }) => kind === 'collection');
@@ -61,7 +61,7 @@ export function* restoringTransition(way: Way, found: readonly InTrash[]): Resum
 
 /** Returns the state by the target's names, with restored tables as they were. */
 function* withTables(
-  { from, to, touched }: Way,
+  { from, to, touched }: TransitionRequest,
   tables: readonly InTrash[],
 ): Resumable<{ state: State; names: ReadonlySet<string> }> {
   const named = yield* withRenames(from, yield* renamesBetween(from, to, touched));
@@ -116,7 +116,7 @@ function asItComesBack(node: CollectionNode, isThere: (name: string) => boolean)
 export type ComingAgain = ReadonlyMap<string, Identity>;
 
 /** Returns tables and columns that only the target state contains, by their names there. */
-export function* comingAgain({ from, to, touched }: Omit<Way, 'options'>): Resumable<ComingAgain> {
+export function* comingAgain({ from, to, touched }: Omit<TransitionRequest, 'options'>): Resumable<ComingAgain> {
   const before = new Map<Identity, CollectionNode>();
   const names = [...touched];
   for (const name of names) {
@@ -149,7 +149,7 @@ function noteColumns(found: Map<string, Identity>, node: CollectionNode, before:
 /* Decides which trash entries can be restored by a transition. */
 
 /** Returns the restorable entries, tables first, because fields may be restored into them. */
-export function* fitting<T extends InTrash>(way: Way, found: readonly T[]): Resumable<T[]> {
+export function* fitting<T extends InTrash>(way: TransitionRequest, found: readonly T[]): Resumable<T[]> {
   const { to } = way;
   const tables: T[] = [];
   for (const each of found) {
@@ -172,7 +172,7 @@ function byIdentity({ collections }: State, { identities, collection }: Collecti
   return same(named) ? named : collections.find(same);
 }
 
-function unfitTable(before: CollectionNode, { from, to }: Pick<Way, 'from' | 'to'>): string | null {
+function unfitTable(before: CollectionNode, { from, to }: Pick<TransitionRequest, 'from' | 'to'>): string | null {
   const after = byIdentity(to, before);
   if (after === undefined || isFolder(after)) return 'it is not asked for';
   // A diff matches by name. It keeps a table that has the name now and cannot replace it by another one.
@@ -194,7 +194,7 @@ function isAnother(before: CollectionNode, after: CollectionNode, now: Field): b
   return !isSameType(old.schema, now.schema);
 }
 
-function unfitField(each: InTrash, { from, to }: Pick<Way, 'from' | 'to'>): string | null {
+function unfitField(each: InTrash, { from, to }: Pick<TransitionRequest, 'from' | 'to'>): string | null {
   const { identity, node } = each;
   const after = byIdentity(to, node);
   const now = after && fieldOf(after, identity);

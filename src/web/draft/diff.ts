@@ -57,7 +57,7 @@ export function draftDiff(draft: Draft, head: Head): DraftDiff {
   return { hash: head.hash, diff, conflicts };
 }
 
-interface Place {
+interface DraftEntry {
   draft: Draft;
   part: Part;
   key: string;
@@ -66,7 +66,7 @@ interface Place {
 type Report = (found: Difference) => void;
 
 /** One list of entries per item of the diff. */
-function entriesOf({ draft, part, key }: Place, theirs: object | null, report: Report): Entry<unknown>[][] {
+function entriesOf({ draft, part, key }: DraftEntry, theirs: object | null, report: Report): Entry<unknown>[][] {
   const edit = draft[part].get(key) as Edit<object> | undefined;
   const lists = edit === undefined ? [] : outcome(edit, theirs, report);
   const former = formerName(draft, part, key);

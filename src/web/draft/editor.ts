@@ -12,7 +12,7 @@ export interface Source {
   relations: readonly NewRelation[];
 }
 
-type Known = { [P in Part]: ReadonlyMap<string, Drafted<Documents[P]>> };
+type DraftedDocuments = { [P in Part]: ReadonlyMap<string, Drafted<Documents[P]>> };
 
 /**
  * Edits a copy of the draft; `draft` is the result. Its readers show the schema with the draft and without removed
@@ -21,14 +21,14 @@ type Known = { [P in Part]: ReadonlyMap<string, Drafted<Documents[P]>> };
 export class DraftEditor {
   draft: Draft;
   readonly #source: Source;
-  #known: Known | null = null;
+  #known: DraftedDocuments | null = null;
 
   constructor(draft: Draft, source: Source) {
     this.draft = draft;
     this.#source = source;
   }
 
-  get #now(): Known {
+  get #now(): DraftedDocuments {
     const { collections, fields, relations } = this.#source;
     this.#known ??= {
       collections: byKey('collections', drafted(this.draft, 'collections', collections)),

@@ -18,12 +18,12 @@ interface Page {
   meta: { next: number | null };
 }
 
-interface Place {
+interface HistoryCursor {
   order: 'asc' | 'desc';
   after: number;
 }
 
-const placeBefore = (after: number): Place => ({ order: 'desc', after });
+const placeBefore = (after: number): HistoryCursor => ({ order: 'desc', after });
 
 const BATCHES = 40;
 
@@ -39,10 +39,10 @@ export const framesQuery = (anchor: number) =>
       const isOldest = pageParam.order === 'desc' && meta.next === null;
       return { batches: pageParam.order === 'desc' ? data.reverse() : data, isOldest };
     },
-    getPreviousPageParam: ({ batches: [first], isOldest }): Place | null =>
+    getPreviousPageParam: ({ batches: [first], isOldest }): HistoryCursor | null =>
       first === undefined || isOldest ? null : placeBefore(first.first_position),
     // The head of the log tells whether there are any.
-    getNextPageParam: (_last, pages): Place => ({
+    getNextPageParam: (_last, pages): HistoryCursor => ({
       order: 'asc',
       after: pages.findLast(({ batches }) => batches.length > 0)?.batches.at(-1)?.last_position ?? 0,
     }),

@@ -5,7 +5,7 @@ import type { CatalogColumn } from '../../../src/projector/catalog/model.js';
 import type { CatalogSequence, Use } from '../../../src/projector/catalog/objects.js';
 import type { ColumnExtras } from '../../../src/schema/model/extras.js';
 import type { Field } from '../../../src/schema/model/model.js';
-import { type Given, converting } from './converting.js';
+import { type ConversionInput, converting } from './converting.js';
 import { catalogColumn, catalogSequence } from '../catalog-tables.js';
 import { column } from '../columns.js';
 
@@ -15,7 +15,7 @@ interface Read {
   notes: string[];
 }
 
-function read(found: CatalogColumn, given: Given = {}, placed: Partial<PlacedColumn> = {}): Read {
+function read(found: CatalogColumn, given: ConversionInput = {}, placed: Partial<PlacedColumn> = {}): Read {
   const context = converting({ columns: [found] }, given);
   needsOf(context);
   const unmanaged: Unmanaged = [];
@@ -31,10 +31,13 @@ const fieldOf = (...told: Parameters<typeof read>): Field => {
   return field;
 };
 const schemaOf = (...told: Parameters<typeof read>) => fieldOf(...told).schema;
-const extrasOf = (type: string, more: Partial<CatalogColumn> = {}, given: Given = {}): ColumnExtras | undefined =>
-  schemaOf(catalogColumn('a', type, more), given)?.extras;
+const extrasOf = (
+  type: string,
+  more: Partial<CatalogColumn> = {},
+  given: ConversionInput = {},
+): ColumnExtras | undefined => schemaOf(catalogColumn('a', type, more), given)?.extras;
 const own = { builtIn: false } as const;
-const uses = (kind: Use['kind'], more: Partial<Use> = {}, sequences: CatalogSequence[] = []): Given => ({
+const uses = (kind: Use['kind'], more: Partial<Use> = {}, sequences: CatalogSequence[] = []): ConversionInput => ({
   objects: {
     sequences,
     uses: [{ kind, name: 'a', uses: 'function', extension: null, schema: null, what: 'function f()', ...more }],
@@ -131,7 +134,7 @@ describe('converting a column to a field', () => {
   });
 
   it('recognizes identities and serials', () => {
-    const counts = (more: Partial<CatalogColumn>, given: Given = {}) =>
+    const counts = (more: Partial<CatalogColumn>, given: ConversionInput = {}) =>
       schemaOf(catalogColumn('a', 'integer', { nullable: false, ...more }), given)?.has_auto_increment;
     const sequences = [catalogSequence('t_a_seq', 'integer', { owner: { table: 't', column: 'a' } })];
     expect(counts({})).to.equal(false);

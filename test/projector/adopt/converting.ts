@@ -8,7 +8,7 @@ import { follow } from '../../support/given.js';
 import { type Objects, catalogObjects, catalogTable } from '../catalog-tables.js';
 import { created, tableOf } from '../columns.js';
 
-export interface Given {
+export interface ConversionInput {
   objects?: Objects;
   /** The known collection. */
   like?: { fields?: Field[]; extras?: TableExtras; relations?: NewEvent[] };
@@ -19,7 +19,7 @@ export interface Given {
   together?: (string | CatalogTable)[];
 }
 
-export function converting(table: Partial<CatalogTable>, given: Given = {}): Converting {
+export function converting(table: Partial<CatalogTable>, given: ConversionInput = {}): Converting {
   const { objects, like, managed = [], folders = [], together = [] } = given;
   const folded = follow(initialState(), [
     ...managed.map((name) => created(name)),
@@ -37,7 +37,7 @@ export function converting(table: Partial<CatalogTable>, given: Given = {}): Con
   };
 }
 
-function known({ fields = [], extras, relations = [] }: NonNullable<Given['like']>): CollectionNode {
+function known({ fields = [], extras, relations = [] }: NonNullable<ConversionInput['like']>): CollectionNode {
   const state = follow(initialState(), [created('other'), created('t', fields), ...relations]);
   const node = state.collections.get('t');
   if (node === undefined) throw new Error('no collection');

@@ -4,12 +4,12 @@ import type { Use } from '../../../src/projector/catalog/objects.js';
 import type { ColumnParts } from '../../../src/projector/adopt/column.js';
 import { keysOf } from '../../../src/projector/adopt/keys.js';
 import type { TableExtras } from '../../../src/schema/model/extras.js';
-import { type Given, converting } from './converting.js';
+import { type ConversionInput, converting } from './converting.js';
 import { catalogColumn, catalogConstraint, catalogIndex, catalogReference } from '../catalog-tables.js';
 
 const COLUMNS = ['id', 'a', 'b'].map((name) => catalogColumn(name, 'integer'));
 
-interface Found {
+interface ExpectedKeys {
   /** By column. */
   parts?: Record<string, Partial<ColumnParts>>;
   extras?: Partial<TableExtras>;
@@ -19,7 +19,11 @@ interface Found {
 const NOTHING = { is_unique: false, is_indexed: false, is_primary_key: false, names: {} };
 
 /** The result for the table. */
-function keys(table: Partial<CatalogTable>, given: Given = {}, others: CatalogConstraint[] = []): Required<Found> {
+function keys(
+  table: Partial<CatalogTable>,
+  given: ConversionInput = {},
+  others: CatalogConstraint[] = [],
+): Required<ExpectedKeys> {
   const context = converting({ columns: COLUMNS, ...table }, given);
   const { parts, extras } = keysOf(context, others);
   const said = [...parts].filter(([, each]) => JSON.stringify(each) !== JSON.stringify(NOTHING));
@@ -30,7 +34,7 @@ function keys(table: Partial<CatalogTable>, given: Given = {}, others: CatalogCo
   };
 }
 
-function expectKeys(found: Found, ...told: Parameters<typeof keys>): void {
+function expectKeys(found: ExpectedKeys, ...told: Parameters<typeof keys>): void {
   const parts = Object.entries(found.parts ?? {}).map(([name, each]) => [name, { ...NOTHING, ...each }] as const);
   expect(keys(...told)).to.deep.equal({
     parts: Object.fromEntries(parts),
@@ -85,7 +89,7 @@ describe('the primary key of a table', () => {
   it('stays in its present representation', () => {
     const parts = { id: { is_primary_key: true, is_unique: true } };
     const constraints = [key('k', ['id'])];
-    const known = (primary_key: NonNullable<TableExtras['primary_key']>): Given => ({
+    const known = (primary_key: NonNullable<TableExtras['primary_key']>): ConversionInput => ({
       like: { extras: { primary_key } },
     });
     expectKeys(
@@ -170,7 +174,7 @@ describe('other constraints', () => {
   });
 
   it('that use unsupported objects are left out and noted', () => {
-    const left = (name: string, why: string): Found => ({
+    const left = (name: string, why: string): ExpectedKeys => ({
       extras: { unmanaged: [{ kind: 'constraint', name }] },
       notes: [`t constraint ${name} CONSTRAINT_NOT_REPRESENTED: constraint "${name}" ${why}: ${STAYS}`],
     });
@@ -230,7 +234,7 @@ describe('foreign keys that are not relations', () => {
   });
 
   it('are left out otherwise', () => {
-    const left = (why: string): Found => ({
+    const left = (why: string): ExpectedKeys => ({
       extras: { unmanaged: [{ kind: 'constraint', name: 'f' }] },
       notes: [`t constraint f CONSTRAINT_NOT_REPRESENTED: constraint "f" ${why}: ${STAYS}`],
     });
@@ -300,7 +304,7 @@ describe('indexes', () => {
   });
 
   it('that are invalid or use unsupported objects are left out', () => {
-    const left = (why: string): Found => ({
+    const left = (why: string): ExpectedKeys => ({
       extras: { unmanaged: [{ kind: 'index', name: 'i' }] },
       notes: [`t index i INDEX_NOT_REPRESENTED: index "i" ${why}: ${STAYS}`],
     });

@@ -14,7 +14,7 @@ const OTHER = catalogTable('other', {
 });
 const LEFT: TableExtras = { unmanaged: [{ kind: 'constraint', name: 'f' }] };
 
-interface Given {
+interface ManagedInput {
   extras?: TableExtras;
   constraints?: CatalogConstraint[];
   columns?: CatalogTable['columns'];
@@ -22,7 +22,7 @@ interface Given {
   more?: NewEvent[];
 }
 
-function completed({ extras = LEFT, constraints, columns, together = [OTHER], more = [] }: Given = {}) {
+function completed({ extras = LEFT, constraints, columns, together = [OTHER], more = [] }: ManagedInput = {}) {
   const state = follow(initialState(), [
     created('t', [column('a', 'integer'), column('b', 'integer')], { extras }),
     ...more,

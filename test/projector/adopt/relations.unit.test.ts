@@ -5,12 +5,12 @@ import type { CatalogConstraint, CatalogTable } from '../../../src/projector/cat
 import type { NewRelation } from '../../../src/schema/model/model.js';
 import { catalogColumn, catalogConstraint, catalogReference, catalogTable } from '../catalog-tables.js';
 import { column, related } from '../columns.js';
-import { type Given, converting } from './converting.js';
+import { type ConversionInput, converting } from './converting.js';
 
 const COLUMNS = [catalogColumn('id', 'integer'), catalogColumn('a', 'integer'), catalogColumn('u', 'uuid')];
 const KEY = catalogConstraint('t_pkey', 'primary key', { columns: ['id'] });
 
-function found(constraints: CatalogConstraint[], given: Given = { managed: ['other'] }) {
+function found(constraints: CatalogConstraint[], given: ConversionInput = { managed: ['other'] }) {
   const { relations, others } = foreignKeysOf(
     converting({ columns: COLUMNS, constraints: [KEY, ...constraints] }, given),
   );
@@ -112,7 +112,7 @@ describe('a foreign key that becomes a relation', () => {
 describe('a foreign key that stays outside relations', () => {
   const { references } = catalogReference('f', 'a', 'other');
   const to = (more: object) => ({ references: { ...references, ...more } as CatalogConstraint['references'] });
-  const others: [string, Partial<CatalogConstraint>, Given?][] = [
+  const others: [string, Partial<CatalogConstraint>, ConversionInput?][] = [
     ['of two columns', { columns: ['a', 'id'] }],
     ['of none', { columns: [] }],
     ['without a target', { references: null }],

@@ -48,7 +48,7 @@ const kinds = {
 } satisfies Record<string, Preparable>;
 type Kind = keyof typeof kinds;
 
-interface Given {
+interface ObstacleInput {
   kind?: Kind | null;
   facts?: Partial<TableFacts>;
   version?: number;
@@ -59,7 +59,7 @@ interface Given {
   references?: string;
 }
 
-function obstacle({ kind = 'not null', facts = {}, version = 180_000, events = [], ...given }: Given) {
+function obstacle({ kind = 'not null', facts = {}, version = 180_000, events = [], ...given }: ObstacleInput) {
   const { field = 'a', rewrites = false, references } = given;
   const statement = { summary: 'do it', rewrites_table: rewrites, source: { collection: 't', field } } as Statement;
   return obstacleTo({
@@ -79,7 +79,7 @@ function obstacle({ kind = 'not null', facts = {}, version = 180_000, events = [
   });
 }
 
-const reasonOf = (given: Given): unknown => obstacle(given)?.details?.['reason'] ?? null;
+const reasonOf = (given: ObstacleInput): unknown => obstacle(given)?.details?.['reason'] ?? null;
 
 const all = Object.keys(kinds) as Kind[];
 

@@ -63,7 +63,7 @@ const PROPOSED: Readonly<Record<string, Partial<Record<Type, string>>>> = {
 };
 
 /** The model's state of a request. */
-interface Known {
+interface ModelState {
   state: string;
   proposed: boolean;
   plan: string | undefined;
@@ -72,11 +72,11 @@ interface Known {
   prepared: boolean;
 }
 
-const NONE: Known = { state: 'none', proposed: false, plan: undefined, approved: false, prepared: false };
+const NONE: ModelState = { state: 'none', proposed: false, plan: undefined, approved: false, prepared: false };
 
 type Data = { proposal?: { plan: string }; plan?: string; complete?: boolean };
 
-function nextOf(known: Known, event: Event): Known | undefined {
+function nextOf(known: ModelState, event: Event): ModelState | undefined {
   const next = (known.proposed ? PROPOSED : ONLINE)[known.state]?.[event.type];
   const data = event.data as Data;
   if (next === undefined) return undefined;
@@ -86,14 +86,14 @@ function nextOf(known: Known, event: Event): Known | undefined {
 }
 
 /** The state to which a scheduled one returns. */
-function waitingAfter(known: Known, next: string, { complete }: Data): Pick<Known, 'approved' | 'prepared'> {
+function waitingAfter(known: ModelState, next: string, { complete }: Data): Pick<ModelState, 'approved' | 'prepared'> {
   const { state } = known;
   if (state !== 'scheduled') return { approved: state === 'approved', prepared: state === 'prepared' };
   const stays = next === 'scheduled' || next === '=';
   return { approved: (stays && known.approved) || complete === true, prepared: known.prepared };
 }
 
-const openedBy = ({ proposal }: Data): Known => ({
+const openedBy = ({ proposal }: Data): ModelState => ({
   state: proposal ? 'open' : 'queued',
   proposed: proposal !== undefined,
   plan: proposal?.plan,
@@ -101,7 +101,7 @@ const openedBy = ({ proposal }: Data): Known => ({
   prepared: false,
 });
 
-function stateAfter({ state, plan, approved }: Known, next: string, data: Data): string {
+function stateAfter({ state, plan, approved }: ModelState, next: string, data: Data): string {
   if (next === 'complete?') return data.complete === true ? 'approved' : state;
   if (next === 'same plan?')
     return (state === 'approved' || approved) && (data.plan === undefined || data.plan === plan) ? 'approved' : 'open';
@@ -181,7 +181,7 @@ const idOf = ({ subject }: Event): string => subject?.id ?? '';
 
 /** The events that the model allows next. */
 function possible(log: readonly Event[]): Event[] {
-  const at = new Map<string, Known>();
+  const at = new Map<string, ModelState>();
   return log.filter((event) => {
     const next = nextOf(at.get(idOf(event)) ?? NONE, event);
     if (next !== undefined) at.set(idOf(event), next);
@@ -215,7 +215,7 @@ describe('the fold of change requests for any events', () => {
     fc.assert(
       fc.property(anyLog, (log) => {
         const requests = new Map<string, ChangeRequest>();
-        const model = new Map<string, Known>();
+        const model = new Map<string, ModelState>();
         for (const event of log) {
           const [id, before] = [idOf(event), requests.get(idOf(event))];
           const kept = structuredClone(before);

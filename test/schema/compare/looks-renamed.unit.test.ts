@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { looksRenamed } from '../../../src/schema/compare/looks-renamed.js';
 import type { State } from '../../../src/schema/model/state.js';
-import { type Given, KEY, alias, column, stateOf } from '../invariants/states.js';
+import { type StateInput, KEY, alias, column, stateOf } from '../invariants/states.js';
 
 /** `a -> b` for each detected pair, with its location. */
-function pairs(from: { [name: string]: Given }, to: { [name: string]: Given }): string[] {
+function pairs(from: { [name: string]: StateInput }, to: { [name: string]: StateInput }): string[] {
   const [before, after]: State[] = [stateOf(from), stateOf(to)];
   if (before === undefined || after === undefined) return [];
   const touched = new Set([...before.collections.keys(), ...after.collections.keys()]);
@@ -20,7 +20,7 @@ function pairs(from: { [name: string]: Given }, to: { [name: string]: Given }): 
 }
 
 const text = (field: string, schema: object = {}) => column(field, 'string', schema);
-const one = (...fields: NonNullable<Given['fields']>) => ({ t: { fields: [KEY, ...fields] } });
+const one = (...fields: NonNullable<StateInput['fields']>) => ({ t: { fields: [KEY, ...fields] } });
 
 describe('a probable rename', () => {
   it('is a table with the same fields, if it is the only one', () => {

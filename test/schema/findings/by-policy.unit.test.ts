@@ -5,20 +5,20 @@ import { findingsOf } from '../../../src/schema/findings/index.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import type { LogEvent } from '../../../src/schema/model/events.js';
 import { DEFAULT_POLICY, type Policy } from '../../../src/schema/policy.js';
-import { type Edited, type How, LIBRARY, column, edit, fieldIn, key, table } from './diffs.js';
+import { type Edited, type DiffOptions, LIBRARY, column, edit, fieldIn, key, table } from './diffs.js';
 import { ROWS } from './plan.js';
 
 const policyOf = (members: Partial<Policy>): Policy => ({ ...DEFAULT_POLICY, ...members });
 
 const unique = (snapshot: Edited): void => void Object.assign(fieldIn(snapshot, 'title').schema, { is_unique: true });
 
-const withRows = (rows: number | null, bytes: number | null): Pick<How, 'known'> => ({
+const withRows = (rows: number | null, bytes: number | null): Pick<DiffOptions, 'known'> => ({
   known: { statistics: new Map([['articles', { ...ROWS(0), rows, bytes }]]) },
 });
 
 describe('findings with a policy', () => {
   const policy = policyOf({ online_above_rows: 1_000 });
-  const notOnline = (how: How, change = unique) =>
+  const notOnline = (how: DiffOptions, change = unique) =>
     edit(LIBRARY, change, { policy, ...how }).findings.filter(({ code }) => code === 'NOT_ONLINE');
 
   it('NOT_ONLINE is found above the row limit, or for unknown sizes', () => {
@@ -51,7 +51,7 @@ describe('findings with a policy', () => {
       snapshot.collections.push(table(name));
       snapshot.fields.push(key(name, 'integer'));
     });
-  const overflowing = (how: How) =>
+  const overflowing = (how: DiffOptions) =>
     edit(LIBRARY, many, how)
       .findings.filter(({ code }) => code === 'KEY_MAY_OVERFLOW')
       .map(({ collection, places }) => places?.map((each) => each.collection) ?? [collection]);

@@ -2,7 +2,7 @@
 import { planBatch } from '../../../src/projector/ddl/plan.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
-import { type Finding, type Known, findingsOf } from '../../../src/schema/findings/index.js';
+import { type Finding, type DatabaseFacts, findingsOf } from '../../../src/schema/findings/index.js';
 import type { Policy } from '../../../src/schema/policy.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
 import { snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
@@ -17,8 +17,8 @@ export interface Edited {
   relations: Loose[];
 }
 
-export interface How {
-  known?: Known;
+export interface DiffOptions {
+  known?: DatabaseFacts;
   /** With `concurrentIndexCreation`. */
   concurrently?: true;
   online?: true;
@@ -43,7 +43,7 @@ export function asked(before: State, change: (snapshot: Edited) => void): NewEve
 export function edit(
   before: State,
   change: (snapshot: Edited) => void,
-  how: How = {},
+  how: DiffOptions = {},
 ): { after: State; findings: Finding[] } {
   const decided = asked(before, change);
   const events: LogEvent[] = how.concurrently ? decided.map(concurrently) : decided;

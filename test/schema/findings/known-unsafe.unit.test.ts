@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import { RULES } from '../../../src/schema/findings/index.js';
 import type { State } from '../../../src/schema/model/state.js';
-import { type Edited, type How, LIBRARY, column, edit, fieldIn, key, table } from './diffs.js';
+import { type Edited, type DiffOptions, LIBRARY, column, edit, fieldIn, key, table } from './diffs.js';
 import { KNOWN, NOT_FOLLOWED } from './known-checks.js';
 
 type Edit = (snapshot: Edited) => void;
@@ -17,7 +17,7 @@ interface Case {
   /** The state before, in the library. */
   given?: Edit;
   unsafe: Edit;
-  safe: (Edit | [Edit, How])[];
+  safe: (Edit | [Edit, DiffOptions])[];
 }
 
 const set =
@@ -60,7 +60,7 @@ const fresh =
 const named = (document: object, name: object): void => {
   Object.assign(document, { meta: undefined, schema: undefined }, name);
 };
-const online = (change: Edit): [Edit, How] => [change, { online: true }];
+const online = (change: Edit): [Edit, DiffOptions] => [change, { online: true }];
 
 const CASES: Case[] = [
   {
@@ -314,7 +314,7 @@ const CASES: Case[] = [
   },
 ];
 
-const codesIn = (before: State, change: Edit, how?: How): string[] =>
+const codesIn = (before: State, change: Edit, how?: DiffOptions): string[] =>
   edit(before, change, how).findings.map(({ code }) => code);
 
 describe('changes that other tools call unsafe', () => {

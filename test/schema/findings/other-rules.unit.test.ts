@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { RULES } from '../../../src/schema/findings/index.js';
 import { ROWS } from './plan.js';
 import { readFileSync } from 'node:fs';
-import { type Edited, type How, LIBRARY, column, edit, fieldIn, key, table } from './diffs.js';
+import { type Edited, type DiffOptions, LIBRARY, column, edit, fieldIn, key, table } from './diffs.js';
 
 type Edit = (snapshot: Edited) => void;
 
@@ -27,10 +27,10 @@ const made =
   };
 const required: Edit = (snapshot) => Object.assign(fieldIn(snapshot, 'title').schema, { is_nullable: false });
 
-const found = (change: Edit, how?: How) => edit(LIBRARY, change, how).findings;
-const codes = (change: Edit, how?: How): string[] => found(change, how).map(({ code }) => code);
-const oneOf = (code: string, change: Edit, how?: How) => found(change, how).find((each) => each.code === code);
-const statistics = (rows: number, more = {}): How => ({
+const found = (change: Edit, how?: DiffOptions) => edit(LIBRARY, change, how).findings;
+const codes = (change: Edit, how?: DiffOptions): string[] => found(change, how).map(({ code }) => code);
+const oneOf = (code: string, change: Edit, how?: DiffOptions) => found(change, how).find((each) => each.code === code);
+const statistics = (rows: number, more = {}): DiffOptions => ({
   known: { statistics: new Map([['articles', ROWS(rows, more)]]) },
 });
 

@@ -1,7 +1,7 @@
 /** Findings as lines, without texts specific to their rule. */
 import { expect } from 'chai';
 import type { Finding, TableStatistics } from '../../../src/schema/findings/index.js';
-import { type Edited, type How, LIBRARY, column, edit, fieldIn } from './diffs.js';
+import { type Edited, type DiffOptions, LIBRARY, column, edit, fieldIn } from './diffs.js';
 import { ROWS } from './plan.js';
 
 export type Edit = (snapshot: Edited) => void;
@@ -11,7 +11,7 @@ export interface Telling {
   /** The state before, in the library. */
   given?: Edit;
   when: Edit;
-  how?: How;
+  how?: DiffOptions;
   /** Only these codes. */
   of?: readonly string[];
   told: readonly string[];
@@ -78,6 +78,6 @@ export const relation =
     });
 
 /** Sets the number of rows in the table of articles. */
-export const rows = (count: number | null, more: Partial<TableStatistics> = {}): How => ({
+export const rows = (count: number | null, more: Partial<TableStatistics> = {}): DiffOptions => ({
   known: { statistics: new Map([['articles', { ...ROWS(count ?? 0, more), rows: count }]]) },
 });

@@ -9,8 +9,8 @@ import { accepted, attempt, follow } from '../../support/given.js';
 const STATE = withRelations();
 
 type Loose = Record<string, unknown>;
-type Told = [type: string, collection: string | null, field: string | null, data: unknown, more?: Loose];
-const eventOf = (...[type, collection, field, data, more]: Told) =>
+type EventFields = [type: string, collection: string | null, field: string | null, data: unknown, more?: Loose];
+const eventOf = (...[type, collection, field, data, more]: EventFields) =>
   ({ position: 7, type, version: 1, collection, field, data, ...more }) as never;
 
 function refused(act: () => unknown): string {
@@ -26,7 +26,7 @@ function refused(act: () => unknown): string {
 }
 
 describe('an unreadable event', () => {
-  const reading = (...event: Told) => refused(() => readEvent(eventOf(...event)));
+  const reading = (...event: EventFields) => refused(() => readEvent(eventOf(...event)));
 
   it('has an unknown type or version, or no collection', () => {
     expect(reading('table.created', 'a', null, {})).to.equal('its type "table.created" is unknown');
@@ -72,7 +72,7 @@ describe('an unreadable event', () => {
 });
 
 describe('an event that does not follow', () => {
-  const following = (...event: Told) => refused(() => evolve(STATE, eventOf(...event)));
+  const following = (...event: EventFields) => refused(() => evolve(STATE, eventOf(...event)));
   const note = { patch: [{ op: 'replace', path: '/meta/note', value: 'n' }] };
   const misfit = { patch: [{ op: 'remove', path: '/meta/nothing/deep' }] };
 

@@ -5,7 +5,7 @@
 import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
 import { ok } from '../../../src/kernel/problem.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
-import { type Asked, exampleSchema, sectionOf } from '../../support/answers.js';
+import { type AnsweredRequest, exampleSchema, sectionOf } from '../../support/answers.js';
 import { createTranscript } from '../../support/transcript.js';
 
 const HEAD = { version: 1, directus: '11.5.1' };
@@ -111,7 +111,7 @@ const nameOf = (what: string, { collection, field }: Names): string =>
 
 describe("the import of each value from another product's snapshot", () => {
   const state = exampleSchema();
-  const asked = (title: string, body: object): Asked => ({
+  const asked = (title: string, body: object): AnsweredRequest => ({
     title,
     body,
     ask: (given) => {

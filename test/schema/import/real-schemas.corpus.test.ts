@@ -28,7 +28,7 @@ import { explored } from '../../support/runs.js';
 
 const RUNS = Number(process.env['TRIMMINGS'] ?? explored(5).numRuns);
 const FIXTURES = new URL('../../fixtures/trimmings.json', import.meta.url);
-const known = JSON.parse(readFileSync(FIXTURES, 'utf8')) as Record<string, Place[][]>;
+const known = JSON.parse(readFileSync(FIXTURES, 'utf8')) as Record<string, MemberPath[][]>;
 
 type Members = Record<string, unknown>;
 
@@ -60,13 +60,13 @@ function schemaOf(file: object): Schema {
 }
 
 /** The location of a trimmed member: `['fields', 12, 'schema', 'data_type']`. */
-type Place = (string | number)[];
+type MemberPath = (string | number)[];
 
 /** Some members that people may trim by hand, except those that identify the document. */
-function trimmingOf(file: Members, seed: number): Place[] {
+function trimmingOf(file: Members, seed: number): MemberPath[] {
   const random = randomFrom(seed);
-  const places: Place[] = [];
-  const trim = (document: unknown, at: Place, kept: string[]): void => {
+  const places: MemberPath[] = [];
+  const trim = (document: unknown, at: MemberPath, kept: string[]): void => {
     if (!isObject(document)) return;
     for (const member of Object.keys(document)) {
       if (!kept.includes(member) && random() < 0.15) places.push([...at, member]);
@@ -84,7 +84,7 @@ function trimmingOf(file: Members, seed: number): Place[] {
   return places;
 }
 
-function trimmed(file: Members, trimming: Place[]): Members {
+function trimmed(file: Members, trimming: MemberPath[]): Members {
   const copy = sent(file);
   for (const place of trimming) {
     const holder = place.slice(0, -1).reduce<unknown>((at, member) => (at as Members | undefined)?.[member], copy);
@@ -141,7 +141,7 @@ const files = existsSync(CORPUS)
       it('changes nothing if members were removed by hand', () => {
         const state = applied(initialState(), file, 'mirror').state;
         const trimming = fc.integer().map((seed) => trimmingOf(file, seed));
-        const examples = (known[name] ?? []).map((each): [Place[]] => [each]);
+        const examples = (known[name] ?? []).map((each): [MemberPath[]] => [each]);
         const property = fc.property(trimming, (places) => {
           const again = trimmed(file, places);
           for (const mode of ['mirror', 'merge'] as const) {

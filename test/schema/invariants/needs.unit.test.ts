@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { Need } from '../../../src/schema/model/extras.js';
 import type { Collection } from '../../../src/schema/model/model.js';
-import { type Given, KEY, column, stateOf, toldOf } from './states.js';
+import { type StateInput, KEY, column, stateOf, toldOf } from './states.js';
 
-const using = (...needs: object[]): Given => ({
+const using = (...needs: object[]): StateInput => ({
   fields: [KEY, column('n')],
   change: (collection: Collection) => ({
     ...collection,

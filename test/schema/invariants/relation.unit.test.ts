@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import type { Relation } from '../../../src/schema/model/model.js';
 import { initialState } from '../../../src/schema/model/state.js';
-import { type Given, KEY, alias, column, stateOf, toldOf } from './states.js';
+import { type StateInput, KEY, alias, column, stateOf, toldOf } from './states.js';
 
 const FOREIGN_KEY = { constraint_name: 'k', on_update: 'NO ACTION', on_delete: 'NO ACTION' } as const;
 
 /** many.one → one, and further fields to name. */
-const COLLECTIONS: Record<string, Given> = {
+const COLLECTIONS: Record<string, StateInput> = {
   many: {
     fields: [KEY, column('one'), column('two'), column('kind', 'string'), column('doc', 'json'), alias('shown')],
   },
@@ -154,7 +154,7 @@ describe('a valid relation', () => {
         toldOf(state(keyed('one', 1), keyed('two', 2, { schema: { ...FOREIGN_KEY, constraint_name: 'l' } }))),
       ).to.deep.equal([]);
       expect(toldOf(state(keyed('one', 1), keyed('two', 2, { schema: null })))).to.deep.equal([]);
-      const two = { many: COLLECTIONS['many'] as Given, others: COLLECTIONS['many'] as Given, one: {} };
+      const two = { many: COLLECTIONS['many'] as StateInput, others: COLLECTIONS['many'] as StateInput, one: {} };
       expect(toldOf(stateOf(two, [keyed('one', 1), keyed('one', 2, { many_collection: 'others' })]))).to.deep.equal([]);
     });
 

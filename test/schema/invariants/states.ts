@@ -14,14 +14,14 @@ export const alias = (field: string, more: object = {}) => ({ field, type: 'alia
 export const column = (field: string, type = 'integer', schema: object = {}) => ({ field, type, schema });
 
 /** `change`: applied after parsing, so that it can be what parsing would reject. */
-export interface Given {
+export interface StateInput {
   fields?: object[];
   collection?: object;
   change?: (collection: Collection) => Collection;
 }
 
 export function stateOf(
-  collections: Record<string, Given>,
+  collections: Record<string, StateInput>,
   relations: Partial<Relation>[] = [],
   base: State = initialState(),
 ): State {

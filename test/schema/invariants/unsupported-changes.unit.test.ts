@@ -3,9 +3,9 @@ import { runToEnd } from '../../../src/kernel/resumable.js';
 import { unsupportedChanges } from '../../../src/schema/invariants/unsupported-changes.js';
 import type { TableExtras } from '../../../src/schema/model/extras.js';
 import type { Collection } from '../../../src/schema/model/model.js';
-import { type Given, KEY, column, stateOf } from './states.js';
+import { type StateInput, KEY, column, stateOf } from './states.js';
 
-const withExtras = (extras: TableExtras, more: Given = {}): Given => ({
+const withExtras = (extras: TableExtras, more: StateInput = {}): StateInput => ({
   ...more,
   change: (collection: Collection) => ({ ...collection, schema: { comment: null, extras } }),
 });
@@ -16,7 +16,11 @@ const COLUMNS =
   'the columns of a partitioned table and its partitions are one: change them in the database, then see what drift says';
 
 /** `collection.field member: message` of each problem, for the collections of `before`. */
-function told(before: Record<string, Given>, after: Record<string, Given>, isRecreated = () => false): string[] {
+function told(
+  before: Record<string, StateInput>,
+  after: Record<string, StateInput>,
+  isRecreated = () => false,
+): string[] {
   const [from, to] = [stateOf(before), stateOf(after)];
   return runToEnd(unsupportedChanges(from, to, from.collections.keys(), isRecreated)).map(
     ({ subject, message, code }) => {

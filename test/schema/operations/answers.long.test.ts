@@ -9,7 +9,7 @@ import { readRestoreRequest } from '../../../src/schema/operations/trash.js';
 import type { State } from '../../../src/schema/model/state.js';
 import { snapshotHash, snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
-import { type Asked, exampleSchema, plain, sectionOf } from '../../support/answers.js';
+import { type AnsweredRequest, exampleSchema, plain, sectionOf } from '../../support/answers.js';
 import { attempt, parsed } from '../../support/given.js';
 import { createTranscript } from '../../support/transcript.js';
 
@@ -18,7 +18,7 @@ function asking<N extends OperationName>(
   state: State,
   name: N,
   { title = name, of, body }: { title?: string; of: object; body: unknown },
-): Asked {
+): AnsweredRequest {
   return { title, body, ask: (given) => attempt(state, name, { ...of, body: given } as never) };
 }
 
@@ -29,7 +29,7 @@ describe('the response to each value at each location', () => {
     const hash = runToEnd(snapshotHash(state, RELEASE));
     const snapshot = plain(runToEnd(snapshotOf(state, RELEASE))) as Record<string, unknown[]>;
     const flow = { concurrentIndexes: false };
-    const sections: Asked[] = [
+    const sections: AnsweredRequest[] = [
       asking(state, 'create-collection', {
         of: flow,
         body: {

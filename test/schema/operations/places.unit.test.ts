@@ -6,10 +6,10 @@ import {
   relationPlaces,
   requestPlace,
 } from '../../../src/schema/operations/operation.js';
-import { type Place } from '../../../src/kernel/locate.js';
+import { type DocumentLocation } from '../../../src/kernel/locate.js';
 import { renderPath } from '../../../src/kernel/problem.js';
 
-const shown = (place: Place | undefined, ...member: string[]): string | undefined =>
+const shown = (place: DocumentLocation | undefined, ...member: string[]): string | undefined =>
   place && renderPath([...place.at, ...place.stepsTo(member)]);
 
 describe('locations in requests', () => {

@@ -66,7 +66,7 @@ const defaultsOf = (state: State): string =>
 
 type Data = Record<string, unknown>;
 
-interface Asked {
+interface ValueRequest {
   title: string;
   of: object;
   /** The shown part of the first event, if accepted. */
@@ -78,7 +78,7 @@ interface Asked {
 function lines<N extends OperationName>(
   state: State,
   name: N,
-  { title, of, show = () => 'taken', bodies }: Asked,
+  { title, of, show = () => 'taken', bodies }: ValueRequest,
 ): string {
   const shownFirst = (events: readonly unknown[]): string => {
     const [event] = plain(events) as { data: Parameters<typeof show>[0] }[];

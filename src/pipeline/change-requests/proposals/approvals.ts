@@ -31,7 +31,7 @@ import {
   withApplied,
   wrongState,
 } from '../planning.js';
-import { type How, planOf, allowed } from './plan.js';
+import { type PlanOptions, planOf, allowed } from './plan.js';
 import { otherPlan, ownApproval, stale, nothingToPrepare, badTime, notYetDue, schedulerLost } from './problems.js';
 import type { PreparationEngine } from '../../../projector/online/types.js';
 import type { ChangeAction } from '../../../schema/change-requests/fold.js';
@@ -79,7 +79,7 @@ interface Approving {
 
 /** Each person counts once. A second approval refers to the current plan. */
 export const approvingOf =
-  (id: string, { plan, comment, by, credential }: Approving, how: How): Revise =>
+  (id: string, { plan, comment, by, credential }: Approving, how: PlanOptions): Revise =>
   async (client, batch) => {
     const request = await allowed(client, id, 'approve');
     if (request.proposal.plan !== plan) return { kind: 'refused', problems: [otherPlan(request, plan)] };
@@ -118,7 +118,7 @@ const counting = (
 /** Rejects a plan that differs from the reviewed one. @returns the approvals that count now */
 async function standing(
   client: pg.ClientBase,
-  { request, batch, how }: { request: ChangeRequest; batch: PlannedBatch; how: How },
+  { request, batch, how }: { request: ChangeRequest; batch: PlannedBatch; how: PlanOptions },
 ): Promise<Refusal | { kind: 'stands'; approvals: readonly Approval[] }> {
   const plan = await planOf(batch, how);
   if (plan !== request.proposal?.plan) return { kind: 'refused', problems: [stale(request, plan)] };
@@ -129,7 +129,7 @@ async function standing(
 
 export interface CarryingOut {
   engine: Pick<PreparationEngine, 'planPreparation'>;
-  how: How;
+  how: PlanOptions;
 }
 
 /** Applies it, or begins the preparation. The runner then applies it, unless only the preparation was requested. */
@@ -144,7 +144,7 @@ export const carryingOut =
 
 /** For dry runs: returns the batch unchanged if it is still the reviewed plan. */
 export const rehearsing =
-  (id: string, how: How): Revise =>
+  (id: string, how: PlanOptions): Revise =>
   async (client, batch) => {
     const request = await allowed(client, id, 'apply');
     const stands = await standing(client, { request, batch, how });
@@ -194,7 +194,7 @@ export const starting =
  * @param revise the action for a request without review
  */
 export const guarding =
-  (id: string, revise: Revise, how: How): Revise =>
+  (id: string, revise: Revise, how: PlanOptions): Revise =>
   async (client, batch) => {
     const request = await readChange(client, id);
     if (request === undefined || request.proposal === null) return revise(client, batch);
@@ -214,7 +214,7 @@ const TIMES = { past: 60_000, future: 366 * 86_400_000 };
 
 /** Requires that it could be applied now, including the policy. @param at ISO 8601 */
 export const schedulingOf =
-  (id: string, at: string, how: How): Revise =>
+  (id: string, at: string, how: PlanOptions): Revise =>
   async (client, batch) => {
     const request = await allowed(client, id, 'apply');
     const wait = await untilTime(client, at);

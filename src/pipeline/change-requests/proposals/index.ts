@@ -29,7 +29,7 @@ import {
   schedulingOf,
 } from './approvals.js';
 import { foreseeing } from '../planning.js';
-import { type How, type PlanNow, planNow, type ProposedOperation, allowed, askedForNow } from './plan.js';
+import { type PlanOptions, type PlanNow, planNow, type ProposedOperation, allowed, askedForNow } from './plan.js';
 import {
   type Proposed,
   proposingOf,
@@ -42,7 +42,7 @@ import {
 } from './propose.js';
 
 /** The requested change. */
-export interface Asked extends Pick<AskedFor, 'purge' | 'acknowledged'> {
+export interface RequestedChange extends Pick<AskedFor, 'purge' | 'acknowledged'> {
   name: ProposedOperation;
   /** The input of the operation. */
   input: object;
@@ -52,11 +52,11 @@ export interface Asked extends Pick<AskedFor, 'purge' | 'acknowledged'> {
 
 export interface Proposals {
   /** Rejects with the problems of the change. */
-  propose(asked: Asked & { title: string }, request: RequestContext): Promise<Outcome>;
+  propose(asked: RequestedChange & { title: string }, request: RequestContext): Promise<Outcome>;
   /** @param asked absent to keep the requested change */
   update(
     id: string,
-    how: { said: Pick<ChangeUpdated, 'title' | 'reason'>; asked?: Asked },
+    how: { said: Pick<ChangeUpdated, 'title' | 'reason'>; asked?: RequestedChange },
     request: RequestContext,
   ): Promise<Outcome>;
   comment(id: string, text: string, request: RequestContext): Promise<Outcome>;
@@ -179,7 +179,7 @@ export function createProposals(options: ProposalOptions): Proposals {
 
 const OVER: ReadonlySet<ChangeState> = new Set(['applied', 'withdrawn']);
 
-const knownOf = ({ purge, acknowledged }: Pick<AskedFor, 'purge' | 'acknowledged'>): How => ({
+const knownOf = ({ purge, acknowledged }: Pick<AskedFor, 'purge' | 'acknowledged'>): PlanOptions => ({
   ...(purge && { purge }),
   ...(acknowledged && { acknowledges: { findings: acknowledged } }),
 });
@@ -193,7 +193,7 @@ const planning = (
 
 /** A proposal that cannot be updated is rejected for that reason first. */
 const guarded =
-  (id: string, command: Asked['command']): Asked['command'] =>
+  (id: string, command: RequestedChange['command']): RequestedChange['command'] =>
   async (client, state) => {
     await allowed(client, id, 'update');
     return typeof command === 'function' ? command(client, state) : command;

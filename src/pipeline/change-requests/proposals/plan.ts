@@ -23,12 +23,12 @@ import type { Queryable } from '../../../postgres/pool.js';
 import { wrongState } from '../planning.js';
 import { updatedMeanwhile } from './problems.js';
 
-export type How = Pick<NamedCommand, 'purge' | 'acknowledges'>;
+export type PlanOptions = Pick<NamedCommand, 'purge' | 'acknowledges'>;
 
 /** Returns the hex hash of everything the batch would do. Equal requests for the same schema have equal hashes. */
 export const planOf = (
   { before, after, events, policy }: PlannedBatch,
-  { purge, acknowledges }: How,
+  { purge, acknowledges }: PlanOptions,
 ): Promise<string> =>
   runYielding(planHash({ before: before.state, after, events, purge, policy, acknowledge: acknowledges?.findings }));
 

@@ -16,7 +16,7 @@ import {
   type RequestContext,
 } from '../../types.js';
 import { changeEvent, instead } from '../planning.js';
-import { type How, planOf, type ProposedOperation, allowed, requireAction } from './plan.js';
+import { type PlanOptions, planOf, type ProposedOperation, allowed, requireAction } from './plan.js';
 import { changesNothing, otherSubject, tooManyOpen, beingReverted, nothingLeft, updatedMeanwhile } from './problems.js';
 import { runYielding } from '../../../kernel/event-loop.js';
 import type { Problem } from '../../../kernel/problem.js';
@@ -42,7 +42,7 @@ import { snapshotHash } from '../../../schema/snapshot/snapshot.js';
 import { Draft } from '../../../schema/transition/draft.js';
 import { stillInTrash } from '../../prepare/restore.js';
 
-export interface Proposed extends How {
+export interface Proposed extends PlanOptions {
   operation: ProposedOperation;
   /** The requested change. */
   document: Document;
@@ -83,7 +83,10 @@ export const updatingOf =
     return instead(batch, { events: [updated], also: keepDocuments([document]), online });
   };
 
-async function decided(batch: PlannedBatch, how: How): Promise<{ collections: string[]; plan: string; base: number }> {
+async function decided(
+  batch: PlannedBatch,
+  how: PlanOptions,
+): Promise<{ collections: string[]; plan: string; base: number }> {
   return {
     collections: [...collectionsChanged(batch.events)].sort(byName),
     plan: await planOf(batch, how),

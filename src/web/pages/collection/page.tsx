@@ -190,10 +190,10 @@ export function CollectionPage() {
   const { draft } = useDraft();
   const renamed = [...draft.names.collections].find(([, former]) => former === name)?.[0];
   if (renamed !== undefined) return <Navigate to="/collections/$name" params={{ name: renamed }} replace />;
-  return <Asked key={name} name={name} />;
+  return <LoadedCollection key={name} name={name} />;
 }
 
-function Asked({ name }: { name: string }) {
+function LoadedCollection({ name }: { name: string }) {
   const { draft } = useDraft();
   const head = headName(draft, name);
   const before = useBefore(name, head);
@@ -201,9 +201,9 @@ function Asked({ name }: { name: string }) {
   const { data: collections } = useDraftedCollections();
   const shown = collections && shownAs(name, collections, asked);
   const isKnown = asked !== undefined || head === null;
-  if (shown !== undefined && isKnown) return <Whole drafted={shown} asked={asked} />;
+  if (shown !== undefined && isKnown) return <CollectionView drafted={shown} asked={asked} />;
   if (error === null) return <Waiting label={`Loading ${name}`} />;
-  if (isNothing(error) && before !== name) return <Elsewhere name={before} />;
+  if (isNothing(error) && before !== name) return <FormerNameRedirect name={before} />;
   return (
     <Page wide>
       <Title order={1} size="h3" mb="md">
@@ -215,7 +215,7 @@ function Asked({ name }: { name: string }) {
 }
 
 /** Redirects to the former name, or to the schema if the collection was new. */
-function Elsewhere({ name }: { name: string | null }) {
+function FormerNameRedirect({ name }: { name: string | null }) {
   return name === null ? <Navigate to="/" replace /> : <Navigate to="/collections/$name" params={{ name }} replace />;
 }
 
@@ -240,13 +240,13 @@ function shownAs(
   return drafted ?? (asked && { document: asked, before: null, how: undefined });
 }
 
-interface WholeProps {
+interface CollectionViewProps {
   drafted: Drafted<Collection>;
   /** The document from the service; undefined if it does not exist yet. */
   asked: CollectionDocument | undefined;
 }
 
-function Whole({ drafted, asked }: WholeProps) {
+function CollectionView({ drafted, asked }: CollectionViewProps) {
   const { document, how } = drafted;
   const { isSystem, sql } = factsOf(asked);
   const mayEdit = useMay('propose') && !isSystem && how !== 'removed';
@@ -254,7 +254,7 @@ function Whole({ drafted, asked }: WholeProps) {
   return (
     <Page wide>
       <Head document={document} how={how} isSystem={isSystem} onEdit={mayEdit ? begin : null} />
-      <Parts drafted={drafted} sql={sql} onEdit={mayEdit && document.schema !== null ? begin : null} />
+      <CollectionTabs drafted={drafted} sql={sql} onEdit={mayEdit && document.schema !== null ? begin : null} />
       {mayEdit && <Editing collection={document.collection} onClose={end} />}
     </Page>
   );
@@ -291,14 +291,14 @@ function useEditing(collection: string) {
   };
 }
 
-interface PartsProps {
+interface CollectionTabsProps {
   drafted: Drafted<Collection>;
   /** Null for a folder, and for a table that does not exist yet. */
   sql: string | null;
   onEdit: OnEdit;
 }
 
-function Parts({ drafted, sql, onEdit }: PartsProps) {
+function CollectionTabs({ drafted, sql, onEdit }: CollectionTabsProps) {
   const { tab = 'fields' } = route.useSearch();
   const navigate = route.useNavigate();
   const parts = useParts({ drafted, sql, onEdit });
@@ -332,7 +332,7 @@ interface Part {
 }
 
 /** For a new collection, only the parts from the draft. */
-function useParts({ drafted: { document, how }, sql, onEdit }: PartsProps): Part[] {
+function useParts({ drafted: { document, how }, sql, onEdit }: CollectionTabsProps): Part[] {
   const { collection } = document;
   const { field } = route.useSearch();
   const mayReadHistory = useMay('readHistory') && how !== 'made';

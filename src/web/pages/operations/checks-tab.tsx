@@ -24,7 +24,7 @@ export function DoctorPart() {
       action={<Ask label="Run checks" isAsking={doctor.isPending} onAsk={() => doctor.mutate()} />}
     >
       {doctor.error !== null && <ProblemAlert error={doctor.error} />}
-      {doctor.data && <Found found={doctor.data} />}
+      {doctor.data && <CheckResult found={doctor.data} />}
     </Part>
   );
 }
@@ -38,7 +38,7 @@ const LOOKS = {
 
 type Check = Examination['checks'][number];
 
-function Found({ found: { ok, checks } }: { found: Examination }) {
+function CheckResult({ found: { ok, checks } }: { found: Examination }) {
   const findings = checks.flatMap((check) => check.findings);
   return (
     <div role="status">

@@ -8,7 +8,7 @@ import { Glyph } from '../../shared/glyph.js';
 import { CopyButton } from '../../shared/buttons.js';
 import classes from './greeting.module.css';
 
-interface Way {
+interface StartOption {
   icon: string;
   title: string;
   text: string;
@@ -17,7 +17,7 @@ interface Way {
   command: (origin: string) => string;
 }
 
-const WAYS: readonly Way[] = [
+const WAYS: readonly StartOption[] = [
   {
     icon: makeIcon,
     title: 'Create a collection',

@@ -12,7 +12,7 @@ import type { Collection } from '../../../schema/model/model.js';
 import type { Drafted } from '../../draft/drafted.js';
 import { listedOf } from '../../draft/listed.js';
 import { useMay } from '../../service/session.js';
-import { Whole } from './schema-view.js';
+import { SchemaPanels } from './schema-view.js';
 import type { DraftEditor } from '../../draft/editor.js';
 import type { Mark } from './graph/graph.js';
 import { treeOf } from './tree-model.js';
@@ -83,7 +83,7 @@ function Present({ collections, drafted }: Props) {
     void navigate({ to: '/collections/$name', params: { name } });
     return true;
   };
-  return <Whole collections={collections} tree={tree} elsewhere={elsewhere} />;
+  return <SchemaPanels collections={collections} tree={tree} elsewhere={elsewhere} />;
 }
 
 const Past = lazy(() => import('./past-schema.js'));

@@ -3,7 +3,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { ProblemAlert, Waiting } from '../../shared/problem-alert.js';
 import { useHere } from '../../shared/focus.js';
-import { Whole } from './schema-view.js';
+import { SchemaPanels } from './schema-view.js';
 import classes from './page.module.css';
 import { FilmBar } from './film/film-bar.js';
 import { useFilm } from './film/use-film.js';
@@ -42,7 +42,7 @@ export default function Past({ at, tables }: { at: number; tables: number }) {
   }
   if (film === null) return <Waiting label="Loading the history" />;
   const bar = <FilmBar film={film} position={position} onGo={go} onClose={close} />;
-  return <Whole collections={collections} past={{ film, marks: film.marks, bar }} />;
+  return <SchemaPanels collections={collections} past={{ film, marks: film.marks, bar }} />;
 }
 
 /** The address follows after the last move; an external change of the address takes precedence. */

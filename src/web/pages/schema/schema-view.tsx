@@ -166,7 +166,7 @@ function nothing(collections: number, filter: string): string {
 const Diagram = lazy(() => import('./diagram/diagram.js'));
 const route = getRouteApi('/');
 
-interface WholeProps {
+interface SchemaPanelsProps {
   collections: readonly ListedCollection[];
   /** Set in the past. */
   past?: { film: Film; marks: Marks; bar: ReactNode };
@@ -182,7 +182,7 @@ type DraftedTree = Pick<TreePanelProps, 'collections' | 'marks' | 'onMove'>;
  * Narrow screens show one of the two with a switch. Selecting a collection adds a history entry; other changes do
  * not.
  */
-export function Whole({ collections, past, tree, elsewhere = () => false }: WholeProps) {
+export function SchemaPanels({ collections, past, tree, elsewhere = () => false }: SchemaPanelsProps) {
   const mayGoBack = useMay('readHistory');
 
   const search = route.useSearch();

@@ -7,7 +7,7 @@ export type ToSeal =
   | { kind: 'chunk'; bytes: Uint8Array | null };
 
 /** An event at the position of a checkpoint. */
-export interface Place {
+export interface CheckpointEvent {
   position: number;
   hash: string;
   /** The origin of the log. */
@@ -19,7 +19,7 @@ export interface Result {
   head: { position: number; hash: string; occurred_at: string | null };
   /** The first invalid event. */
   broken: { position: number; reason: string } | null;
-  places: Place[];
+  places: CheckpointEvent[];
 }
 
 export type FromSeal =

@@ -11,13 +11,13 @@ import { Glyph } from '../../shared/glyph.js';
 import { Page, useTitle } from '../../shared/page.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { SteadyButton, CopyButton } from '../../shared/buttons.js';
-import type { FromSeal, Result, ToSeal, Place } from './messages.js';
+import type { FromSeal, Result, ToSeal, CheckpointEvent } from './messages.js';
 import { Time } from '../../shared/time.js';
 import { isPosition } from '../../../kernel/position.js';
 
 /* Reads a checkpoint file for a comparison. Its signature is checked by `dps verify` with keys from elsewhere. */
 
-interface CheckpointFile extends Place {
+interface CheckpointFile extends CheckpointEvent {
   file: string;
 }
 

@@ -1,6 +1,6 @@
 /** Collects the facts of a log that checkpoints need. */
 import type { EventRecord } from '../../../log/read.js';
-import type { Place } from './messages.js';
+import type { CheckpointEvent } from './messages.js';
 
 /**
  * The origin as docs/checkpoints.md defines it: named after the log's first event, or the event that acknowledged a
@@ -12,9 +12,12 @@ const originOf = (hash: string): string => `data-platform-service/${hash}`;
  * Must receive every event in order from the first.
  * @param wanted positions; those beyond the log have no result
  */
-export function createSealView(wanted: readonly number[]): { add(event: EventRecord): void; places(): Place[] } {
+export function createSealView(wanted: readonly number[]): {
+  add(event: EventRecord): void;
+  places(): CheckpointEvent[];
+} {
   const asked = new Set(wanted);
-  const places: Place[] = [];
+  const places: CheckpointEvent[] = [];
   let origin = '';
   return {
     add({ position, type, hash, subject }) {

@@ -136,7 +136,7 @@ function elementsOf(entries: readonly Entry[], depth: number, side: 'lhs' | 'rhs
 }
 
 /** A location in the sent diff. */
-interface Place {
+interface DiffLocation {
   item: string;
   member: string | null;
 }
@@ -144,7 +144,7 @@ interface Place {
 export interface Chosen {
   diff: SchemaDiff;
   /** The object at an entry of an item; without an entry, at the item. Undefined if there is none. */
-  placeAt(part: Part, index: number, entry?: number): Place | undefined;
+  placeAt(part: Part, index: number, entry?: number): DiffLocation | undefined;
 }
 
 /** The diff without unselected items. */
