@@ -53,8 +53,8 @@ function createDoctor(options: Surroundings): () => Promise<Examined[]> {
   const { logger, projections, untrustedProxy } = options;
   // Addresses and paths of this machine appear in the service's own log only.
   const explain = (error: unknown, check: string): string => {
-    logger.error('a check of the doctor could not be made', { check, error: String(error) });
-    return sqlState(error) === undefined ? "the service's log says why" : (error as Error).message;
+    logger.error('a check of the doctor failed to run', { check, error: String(error) });
+    return sqlState(error) === undefined ? 'see the log of the service' : (error as Error).message;
   };
   return shareNext(() =>
     withSessions(options.pool, { ...options, max: 1 }, async (pool) => {
@@ -77,7 +77,7 @@ async function foldAll(pool: pg.Pool, logger: Logger): Promise<void> {
 /* Explains database errors of a start whose own message does not say what to do. */
 
 const READ_ONLY =
-  'Transactions are read-only by default in this database: take default_transaction_read_only away from it and from the user of DATABASE_URL ("dps doctor" says so too).';
+  'Transactions are read-only by default in this database. Remove default_transaction_read_only from it and from the role of DATABASE_URL.';
 
 /** Only a missing privilege of the database user needs an explanation. Other messages explain themselves. */
 function explained(error: unknown): unknown {
@@ -85,7 +85,7 @@ function explained(error: unknown): unknown {
   if (sqlState(error) === SQLSTATE.read_only_sql_transaction) return new OperatorError(READ_ONLY, { cause: error });
   if (sqlState(error) !== SQLSTATE.insufficient_privilege) return error;
   return new OperatorError(
-    `The user of DATABASE_URL lacks a right that the service needs (${(error as Error).message}): grant it USAGE and CREATE on the schemas of DB_SCHEMA and SERVICE_SCHEMA ("dps doctor" shows how).`,
+    `The role of DATABASE_URL lacks a privilege that the service needs (${(error as Error).message}). Grant it USAGE and CREATE on the schemas of DB_SCHEMA and SERVICE_SCHEMA ("dps doctor" shows the statements).`,
     { cause: error },
   );
 }
@@ -312,7 +312,8 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   });
   // This runs late because generated secrets are shown only once, so no later step of the start may fail.
   const admin = await ensureAdmin();
-  for (const name of admin.ignored) logger.warn(`${name} is not what is stored for the admin, and changes nothing`);
+  for (const name of admin.ignored)
+    logger.warn(`${name} differs from the stored credentials of the admin and has no effect`);
   server.serve(http);
   shutdown.add('http', () => server.close(GRACE));
   shutdown.add('history streams', () => history.tail.close());

@@ -40,7 +40,7 @@ function withSecretFiles(environment: Environment, secrets: readonly string[]): 
   for (const name of secrets) {
     const file = environment[`${name}_FILE`];
     if (file === undefined || file === '') continue;
-    if (environment[name]) throw new OperatorError(`The settings ${name} and ${name}_FILE exclude each other.`);
+    if (environment[name]) throw new OperatorError(`The settings ${name} and ${name}_FILE cannot be used together.`);
     read[name] = textOf(file, name);
   }
   return { ...environment, ...read };
@@ -54,7 +54,7 @@ function textOf(file: string, name: string): string {
     if (secret === '') throw new Error('it is empty');
     return secret;
   } catch (cause) {
-    throw new OperatorError(`The file of the setting ${name}_FILE can't be used: ${(cause as Error).message}.`, {
+    throw new OperatorError(`The file of ${name}_FILE cannot be used: ${(cause as Error).message}.`, {
       cause,
     });
   }
@@ -91,9 +91,9 @@ function serviceSchemaOf({
 }: Pick<ConnectionSettings, 'SERVICE_SCHEMA'> & { DB_SCHEMA: string }): string {
   const name = given ?? defaultServiceSchema(schema);
   if (Buffer.byteLength(name) > LONGEST_SERVICE_SCHEMA) {
-    const problem = `"${name}" is too long: the names of the trash's schemas begin with it, which leaves it ${LONGEST_SERVICE_SCHEMA} bytes`;
+    const problem = `"${name}" is too long: the names of the trash schemas begin with it, so it may have at most ${LONGEST_SERVICE_SCHEMA} bytes`;
     throw new OperatorError(
-      `The setting SERVICE_SCHEMA ${given === undefined ? 'is needed' : 'must be another'}: ${problem}.`,
+      `The setting SERVICE_SCHEMA ${given === undefined ? 'is required' : 'must be another schema'}: ${problem}.`,
     );
   }
   if (name === 'public') {
@@ -101,7 +101,7 @@ function serviceSchemaOf({
   }
   if (name !== schema) return name;
   throw new OperatorError(
-    "The setting SERVICE_SCHEMA must not be DB_SCHEMA's: the service's own tables live apart from those it manages.",
+    'The settings SERVICE_SCHEMA and DB_SCHEMA must differ: the tables of the service are in a schema of their own.',
   );
 }
 
@@ -110,7 +110,7 @@ function directUrlOf(given: ConnectionSettings): string | null {
   const { DIRECT_DATABASE_URL: direct, LISTEN_DATABASE_URL: listen } = given;
   if (direct === undefined || listen === undefined || direct === listen) return direct ?? listen ?? null;
   throw new OperatorError(
-    'The settings DIRECT_DATABASE_URL and LISTEN_DATABASE_URL differ: the second is the old name of the first, take it away.',
+    'The settings DIRECT_DATABASE_URL and LISTEN_DATABASE_URL differ. LISTEN_DATABASE_URL is the old name of DIRECT_DATABASE_URL. Remove it.',
   );
 }
 
@@ -122,7 +122,9 @@ function requireAddress(given: ConnectionSettings): void {
   if (given.DATABASE_URL !== undefined) return;
   const name = WAYS.find((way) => given[way] !== undefined);
   if (name === undefined) return;
-  throw new OperatorError(`The setting ${name} needs DATABASE_URL: without it the service starts a server of its own.`);
+  throw new OperatorError(
+    `The setting ${name} requires DATABASE_URL. Without DATABASE_URL the service starts its own server.`,
+  );
 }
 
 const settings = z.object({
@@ -260,7 +262,7 @@ export interface Config {
 /** @throws OperatorError that names the first invalid setting. It never repeats a value, which may be a secret. */
 export function readConfig(environment: Environment): Config {
   if (environment['DATABASE_URL'] === '') {
-    throw new OperatorError('The setting DATABASE_URL is empty: give the address of a database, or take it away.');
+    throw new OperatorError('The setting DATABASE_URL is empty. Set the address of a database, or remove the setting.');
   }
   const complete = withSecretFiles(environment, SECRETS);
   const given = Object.fromEntries(SETTINGS.map((name) => [name, complete[name] || undefined]));

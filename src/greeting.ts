@@ -7,11 +7,14 @@ export function greeting({ url, admin }: Pick<Service, 'url' | 'admin'>, config:
   const { passwordGenerated, tokenGenerated } = admin;
   const app = config.app ? [`Open ${url}/app in a browser`] : [];
   const lines = [...app, `The Data Platform Service listens on ${url}`, `Admin: ${admin.email}`];
-  if (passwordGenerated !== undefined) lines.push(`Password (generated, shown this once): ${passwordGenerated}`);
-  if (tokenGenerated !== undefined) lines.push(`Token (generated, shown this once): ${tokenGenerated}`);
-  if (!admin.created) lines.push(`A token was made at the first start; for another: npx dps tokens add ${admin.email}`);
+  if (passwordGenerated !== undefined) lines.push(`Password (generated, shown only once): ${passwordGenerated}`);
+  if (tokenGenerated !== undefined) lines.push(`Token (generated, shown only once): ${tokenGenerated}`);
+  if (!admin.created)
+    lines.push(`An API token was created at the first start. To create another: npx dps tokens add ${admin.email}`);
   for (const name of admin.ignored) {
-    lines.push(`${name} is not what is stored for ${admin.email} and changes nothing: npx dps users, npx dps tokens`);
+    lines.push(
+      `${name} differs from the stored credentials of ${admin.email} and has no effect. To change them: npx dps users, npx dps tokens`,
+    );
   }
   const token = tokenGenerated ?? (admin.created && config.admin.token !== null ? '$ADMIN_TOKEN' : '$TOKEN');
   return [...lines, '', 'Try it:', '', ...firstRequest(url, token), ''].join('\n');

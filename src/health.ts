@@ -52,9 +52,12 @@ async function checkDatabase(head: Promise<unknown>, pool: Queryable, schema: st
     const [{ rows }] = await inTime(Promise.all([pool.query<{ there: boolean }>(text, values), head]), LIMIT_MS);
     if (rows[0]?.there === true) return { ok: true };
   } catch {
-    return { ok: false, message: 'The database does not answer.' };
+    return { ok: false, message: 'The database does not respond.' };
   }
-  return { ok: false, message: 'The managed schema is not there: it was renamed or dropped past the service.' };
+  return {
+    ok: false,
+    message: 'The managed schema does not exist. Someone renamed or dropped it outside the service.',
+  };
 }
 
 async function checkLog(read: Promise<unknown>, watch: HealthDeps['watch']): Promise<HealthCheck> {
@@ -62,14 +65,14 @@ async function checkLog(read: Promise<unknown>, watch: HealthDeps['watch']): Pro
     () => null,
     (error: unknown) => (error instanceof UnreadableEventError ? ` at position ${error.position}` : ''),
   );
-  if (unread !== null) return { ok: false, message: `The log can not be read${unread}.` };
+  if (unread !== null) return { ok: false, message: `The log cannot be read${unread}.` };
   const pending = watch.pending();
   if (pending === undefined) return { ok: true };
   const { seen, found } = pending;
-  const what = `position ${seen.position} was seen and is gone, the log ends at ${found.position} now`;
+  const what = `position ${seen.position} was read before and is missing; the log ends at ${found.position} now`;
   return {
     ok: false,
-    message: `The log is not the one that was seen: ${what}. "dps acknowledge-log" goes on with it.`,
+    message: `The log has forked: ${what}. Verify it, then run "dps acknowledge-log".`,
   };
 }
 
@@ -89,8 +92,11 @@ async function checkProjections(pool: Queryable): Promise<HealthCheck> {
     const { rows } = await inTime(pool.query<Stopped>(STOPPED), LIMIT_MS);
     if (rows.length === 0) return { ok: true };
     const stopped = rows.map(({ name, at, sqlstate }) => `${name} at event ${at} (SQLSTATE ${sqlstate ?? 'none'})`);
-    return { ok: false, message: `Stopped: ${stopped.join(', ')}. GET /projections or "dps status" say what to do.` };
+    return {
+      ok: false,
+      message: `Stopped: ${stopped.join(', ')}. GET /projections or "dps status" shows the next step.`,
+    };
   } catch {
-    return { ok: false, message: 'The projections can not be read.' };
+    return { ok: false, message: 'The projections cannot be read.' };
   }
 }

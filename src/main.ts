@@ -43,7 +43,7 @@ function stopOnSignals(starting: Promise<Service>, logger: Logger): void {
   const onSignal = (signal: NodeJS.Signals): void => {
     if (first !== null) {
       if (performance.now() - first < SAME_SIGNAL) return;
-      logger.warn('forced to stop', { signal });
+      logger.warn('shutdown timed out; the process was terminated', { signal });
       process.exit(FAILED);
     }
     first = performance.now();
@@ -65,7 +65,7 @@ async function stop(starting: Promise<Service>, logger: Logger): Promise<void> {
 
 async function endWithoutDatabase(service: Service, logger: Logger, lastWords: string): Promise<void> {
   if (service.stopping()) return;
-  logger.error('the embedded PostgreSQL has ended by itself; the service ends too', { said: lastWords.trim() });
+  logger.error('the embedded PostgreSQL has exited; the service stops too', { said: lastWords.trim() });
   await service.stop();
   process.exit(FAILED);
 }
@@ -76,7 +76,7 @@ async function endWithoutDatabase(service: Service, logger: Logger, lastWords: s
  */
 function endOnBugs(logger: Logger): void {
   const end = (error: unknown): void => {
-    logger.error('a bug ends the service', { error });
+    logger.error('an unexpected error stops the service; please report it', { error });
     process.exit(FAILED);
   };
   process.on('uncaughtException', end);

@@ -48,7 +48,7 @@ export async function setUp(options: SetUpOptions): Promise<SetUp> {
     if (found.missing !== told) options.onWait(found.missing);
     told = found.missing;
     await sleep(LOOK_AGAIN, undefined, { signal: options.signal }).catch(() => undefined);
-    if (options.signal.aborted) throw new OperatorError(`The start was ended. ${told}`);
+    if (options.signal.aborted) throw new OperatorError(`The start was interrupted. ${told}`);
   }
 }
 
@@ -81,5 +81,5 @@ async function requireAuthEpoch(pool: pg.Pool, serviceSchema: string): Promise<v
 }
 
 const waitFor = (what: string): { missing: string } => ({
-  missing: `The database is a standby, and ${what}: start this release of the service on its primary. This process waits for it.`,
+  missing: `The database is a standby and ${what}. Start this release of the service on its primary. This process waits for it.`,
 });

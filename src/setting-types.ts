@@ -11,9 +11,9 @@ const TIME_UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, min: 60_0
 export const wholeNumber = (what: string, min: number, max: number) =>
   z
     .string()
-    .regex(/^\d{1,9}$/, `must be ${what}, a whole number from ${min} to ${max}`)
+    .regex(/^\d{1,9}$/, `must be ${what}, an integer from ${min} to ${max}`)
     .transform(Number)
-    .refine((value) => value >= min && value <= max, `must be ${what}, a whole number from ${min} to ${max}`);
+    .refine((value) => value >= min && value <= max, `must be ${what}, an integer from ${min} to ${max}`);
 
 /** Parses `32mb`, `512 kb` or `1048576` into bytes. */
 export const size = quantity(
@@ -73,7 +73,7 @@ export const schemaName = z
   .string()
   .refine(
     (name) => SCHEMA_NAME.test(name) && Buffer.byteLength(name) <= 63,
-    "must be the name of a schema: 1 to 63 bytes, without quotes, not one of PostgreSQL's own",
+    'must be the name of a schema: 1 to 63 bytes, without quotes, and not a schema of PostgreSQL itself',
   );
 
 /** The service shows this address to clients, so it must not contain a password. */
@@ -107,7 +107,7 @@ export const trustProxy = z.string().transform((text, context): number | string[
   if (/^\d{1,2}$/.test(text) && Number(text) <= MAX_HOPS) return Number(text);
   const names = listOf(text);
   if (names.length > 0 && names.every(isNetwork)) return names;
-  context.addIssue(`must be a number of proxies (0 to ${MAX_HOPS}), or their addresses, such as 10.0.0.0/8, loopback`);
+  context.addIssue(`must be a number of proxies (0 to ${MAX_HOPS}) or their addresses, such as 10.0.0.0/8, loopback`);
   return z.NEVER;
 });
 
@@ -152,7 +152,7 @@ function isDecodable({ username, password }: URL): boolean {
   }
 }
 
-const EVERY = 'must say after how many events, or how long, or both, such as 100, 10min or 100,10min';
+const EVERY = 'must be a number of events, a time, or both, such as 100, 10min or 100,10min';
 
 /** Parses `100,10min` into a number of events and milliseconds. One of the two may be missing. */
 export const every = z.string().transform((text, context): { events: number; time: number } => {

@@ -136,7 +136,7 @@ describe('readConfig', () => {
     expect(direct({ LISTEN_DATABASE_URL: address })).to.equal(address);
     expect(direct({ LISTEN_DATABASE_URL: address, DIRECT_DATABASE_URL: address })).to.equal(address);
     expect(refusal({ DATABASE_URL: other, LISTEN_DATABASE_URL: address, DIRECT_DATABASE_URL: other })).to.equal(
-      'The settings DIRECT_DATABASE_URL and LISTEN_DATABASE_URL differ: the second is the old name of the first, take it away.',
+      'The settings DIRECT_DATABASE_URL and LISTEN_DATABASE_URL differ. LISTEN_DATABASE_URL is the old name of DIRECT_DATABASE_URL. Remove it.',
     );
   });
 
@@ -146,14 +146,14 @@ describe('readConfig', () => {
     expect(readConfig({ DB_SCHEMA: 'service' }).serviceSchema).to.equal('service_service');
     expect(refusal({ SERVICE_SCHEMA: 'public' })).to.match(/SERVICE_SCHEMA must not be public/);
     expect(refusal({ DB_SCHEMA: 'shop', SERVICE_SCHEMA: 'public' })).to.match(/SERVICE_SCHEMA must not be public/);
-    expect(refusal({ DB_SCHEMA: 'shop', SERVICE_SCHEMA: 'shop' })).to.match(/SERVICE_SCHEMA must not be DB_SCHEMA's/);
+    expect(refusal({ DB_SCHEMA: 'shop', SERVICE_SCHEMA: 'shop' })).to.match(/SERVICE_SCHEMA and DB_SCHEMA must differ/);
     for (const name of ['pg_temp', 'pg_catalog', 'information_schema', 'a"b', "a'b", 'x'.repeat(64)]) {
       expect(refusal({ SERVICE_SCHEMA: name }), name).to.match(/^The setting SERVICE_SCHEMA must be the name/);
     }
-    expect(refusal({ DB_SCHEMA: 'x'.repeat(60) })).to.match(/SERVICE_SCHEMA is needed/);
+    expect(refusal({ DB_SCHEMA: 'x'.repeat(60) })).to.match(/SERVICE_SCHEMA is required/);
     // It starts like the names of trash schemas.
     expect(readConfig({ SERVICE_SCHEMA: 'x'.repeat(40) }).serviceSchema).to.have.length(40);
-    expect(refusal({ SERVICE_SCHEMA: 'x'.repeat(41) })).to.match(/SERVICE_SCHEMA must be another: .* 40 bytes/);
+    expect(refusal({ SERVICE_SCHEMA: 'x'.repeat(41) })).to.match(/SERVICE_SCHEMA must be another schema: .* 40 bytes/);
   });
 
   it('treats an empty setting as absent', () => {
@@ -224,12 +224,12 @@ describe('readConfig', () => {
     ['DB_POOLER', 'transaction'],
   ] as const) {
     it(`rejects ${name} for the embedded server, which would ignore it`, () => {
-      expect(refusal({ [name]: value })).to.match(new RegExp(`^The setting ${name} needs DATABASE_URL`));
+      expect(refusal({ [name]: value })).to.match(new RegExp(`^The setting ${name} requires DATABASE_URL`));
     });
   }
 
   it('rejects an empty database address', () => {
-    expect(refusal({ DATABASE_URL: '' })).to.match(/^The setting DATABASE_URL is empty: /);
+    expect(refusal({ DATABASE_URL: '' })).to.match(/^The setting DATABASE_URL is empty\. /);
   });
 
   for (const [name, least] of [
@@ -258,7 +258,7 @@ describe('readConfig', () => {
     expect(every('2 min, 1000')).to.deep.equal({ events: 1000, time: 120_000 });
     for (const text of ['0', '-1', '1.5', 'often', '10min,20min', '5,6', ',', '5,often', '2000min', '1h']) {
       expect(refusal({ CHECKPOINT_EVERY: text }), text).to.match(
-        /^The setting CHECKPOINT_EVERY must say after how many/,
+        /^The setting CHECKPOINT_EVERY must be a number of events/,
       );
     }
     for (const to of [
@@ -329,9 +329,9 @@ describe('readConfig', () => {
 
     it('are rejected in one sentence if they are unreadable, empty, weak, or given twice', () => {
       expect(refusal({ ADMIN_TOKEN_FILE: join(directory, 'none') })).to.match(
-        /^The file of the setting ADMIN_TOKEN_FILE can't be used: ENOENT/,
+        /^The file of ADMIN_TOKEN_FILE cannot be used: ENOENT/,
       );
-      expect(refusal({ ADMIN_TOKEN_FILE: directory })).to.match(/ADMIN_TOKEN_FILE can't be used: EISDIR/);
+      expect(refusal({ ADMIN_TOKEN_FILE: directory })).to.match(/ADMIN_TOKEN_FILE cannot be used: EISDIR/);
       for (const [content, what] of Object.entries({
         '': 'it is empty',
         '\n': 'it is empty',
@@ -339,14 +339,14 @@ describe('readConfig', () => {
         ['x'.repeat(65_537)]: 'it is too large for a secret',
       })) {
         expect(refusal({ ADMIN_TOKEN_FILE: file('wrong', content) })).to.equal(
-          `The file of the setting ADMIN_TOKEN_FILE can't be used: ${what}.`,
+          `The file of ADMIN_TOKEN_FILE cannot be used: ${what}.`,
         );
       }
       expect(refusal({ ADMIN_TOKEN_FILE: '/dev/zero' })).to.contain('too large for a secret');
       expect(refusal({ ADMIN_TOKEN_FILE: file('large', 'x'.repeat(65_536)) })).to.contain('at most 512 characters');
       expect(refusal({ ADMIN_TOKEN_FILE: file('short', 'abc\n') })).to.contain('ADMIN_TOKEN must have at least 32');
       expect(refusal({ ADMIN_TOKEN_FILE: file('both', 'abc'), ADMIN_TOKEN: 'x' })).to.equal(
-        'The settings ADMIN_TOKEN and ADMIN_TOKEN_FILE exclude each other.',
+        'The settings ADMIN_TOKEN and ADMIN_TOKEN_FILE cannot be used together.',
       );
       expect(readConfig({ ADMIN_TOKEN_FILE: '', ADMIN_TOKEN: 't'.repeat(32) }).admin.token).to.equal('t'.repeat(32));
     });

@@ -51,14 +51,14 @@ const ERRORS: readonly [error: Error, name: string, message?: string][] = [
   [new LogDivergedError(7, SAYS), 'LogDivergedError', 'event 7 why'],
   [new NoteError(SAYS), 'NoteError'],
   [new RefusedError(SAYS), 'RefusedError'],
-  [new DivergedError(startPoint()), 'DivergedError', 'the log is not the one that was seen'],
+  [new DivergedError(startPoint()), 'DivergedError', 'the log has forked: it is not the one that was read before'],
   [new LogBusyError(SAYS), 'LogBusyError'],
   [new NotOursError(SAYS), 'NotOursError'],
   [new NotNowError(SAYS), 'NotNowError'],
   [new LostError(SAYS), 'LostError'],
   [new StaleConnectionError(SAYS), 'StaleConnectionError'],
   [new UnknownOutcomeError(SAYS), 'UnknownOutcomeError'],
-  [new CommitInDoubt(LOST, DONE), 'CommitInDoubt', 'the outcome of a commit is unknown'],
+  [new CommitInDoubt(LOST, DONE), 'CommitInDoubt', 'the outcome of a commit is not known'],
   [new CommandRefused([PROBLEM]), 'CommandRefused'],
   [new CommandRefused([]), 'CommandRefused', 'refused'],
   [new ExchangeError(CAUSE, []), 'ExchangeError'],
@@ -72,7 +72,7 @@ const ERRORS: readonly [error: Error, name: string, message?: string][] = [
   [new PreparationRefused([PROBLEM]), 'PreparationRefused'],
   [new PreparationRefused([]), 'PreparationRefused', 'refused'],
   [new FutureMomentError(SAYS), 'FutureMomentError'],
-  [new UnreadableEventError(7, SAYS), 'UnreadableEventError', "event 7 can't be read: why"],
+  [new UnreadableEventError(7, SAYS), 'UnreadableEventError', 'event 7 cannot be read: why'],
 ];
 
 describe('an error in a log line', () => {

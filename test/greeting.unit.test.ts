@@ -20,8 +20,8 @@ describe('the greeting', () => {
       `Open ${URL}/app in a browser`,
       `The Data Platform Service listens on ${URL}`,
       'Admin: a@example.com',
-      'Password (generated, shown this once): secret',
-      'Token (generated, shown this once): dps_t',
+      'Password (generated, shown only once): secret',
+      'Token (generated, shown only once): dps_t',
       '',
       'Try it:',
       '',
@@ -48,9 +48,9 @@ describe('the greeting', () => {
   it('explains at later starts how to get another token, and which settings have no effect', () => {
     const said = lines({ created: false, ignored: ['ADMIN_PASSWORD', 'ADMIN_TOKEN'] }, { ADMIN_TOKEN: 'x'.repeat(40) });
     expect(said.slice(3, 7)).to.deep.equal([
-      'A token was made at the first start; for another: npx dps tokens add a@example.com',
-      'ADMIN_PASSWORD is not what is stored for a@example.com and changes nothing: npx dps users, npx dps tokens',
-      'ADMIN_TOKEN is not what is stored for a@example.com and changes nothing: npx dps users, npx dps tokens',
+      'An API token was created at the first start. To create another: npx dps tokens add a@example.com',
+      'ADMIN_PASSWORD differs from the stored credentials of a@example.com and has no effect. To change them: npx dps users, npx dps tokens',
+      'ADMIN_TOKEN differs from the stored credentials of a@example.com and has no effect. To change them: npx dps users, npx dps tokens',
       '',
     ]);
     expect(tokenIn(said)).to.equal('$TOKEN');

@@ -158,7 +158,7 @@ describe('the service as a process', function () {
     process.kill((await readPostmaster(join(dataDir, 'postgres')))!.pid, 'SIGINT');
     const end = await service.ended();
     expect(end.code).to.equal(1);
-    expect(end.stderr).to.contain('the embedded PostgreSQL has ended by itself');
+    expect(end.stderr).to.contain('the embedded PostgreSQL has exited');
   });
 
   it('ends in one sentence if the default data directory is not writable', async () => {
@@ -170,7 +170,7 @@ describe('the service as a process', function () {
       await client.end();
       const end = await start({ DATABASE_URL: database.connectionString }).ended();
       expect([end.code, end.stdout]).to.deep.equal([2, '']);
-      expect(lastLine(end.stderr)).to.match(/^Transactions are read-only by default in this database: [^\n]+\.$/);
+      expect(lastLine(end.stderr)).to.match(/^Transactions are read-only by default in this database\. [^\n]+\.$/);
     } finally {
       await database.drop();
     }
@@ -179,8 +179,14 @@ describe('the service as a process', function () {
   it('ends in one sentence where rows of its own tables were deleted', async () => {
     const cases = [
       ['service_auth_epoch', /^The table "service_auth_epoch" has no row, [^\n]+\);$/],
-      ['service_migrations', /^The migration "0001_service_tables.sql" has no row in the table "service_migrations", /],
-      ['service_migrations WHERE number = 1', /"service_migrations", but it seems to be applied \(a later migration /],
+      [
+        'service_migrations',
+        /^The table "service_migrations" has no row for the migration "0001_service_tables.sql", /,
+      ],
+      [
+        'service_migrations WHERE number = 1',
+        /"0001_service_tables.sql", which seems to be applied \(a later migration /,
+      ],
     ] as const;
     for (const [rows, sentence] of cases) {
       const database = await createDatabase('migrated');
@@ -235,9 +241,13 @@ describe('the service as a process', function () {
 
   describe('with an invalid setting exits with 2 and one sentence that names it:', () => {
     const cases: [string, () => Promise<Record<string, string>>, RegExp][] = [
-      ['PORT', () => settings({ PORT: 'http' }), /^The setting PORT must be a port, a whole number from 0 to 65535\.$/],
-      ['a taken PORT', takenPort, /^PORT \d+ is taken on 127\.0\.0\.1: .*\.$/],
-      ['HOST', () => settings({ HOST: '203.0.113.7' }), /^HOST 203\.0\.113\.7 is no address of this machine: .*\.$/],
+      ['PORT', () => settings({ PORT: 'http' }), /^The setting PORT must be a port, an integer from 0 to 65535\.$/],
+      ['a taken PORT', takenPort, /^PORT \d+ is already in use on 127\.0\.0\.1. .*\.$/],
+      [
+        'HOST',
+        () => settings({ HOST: '203.0.113.7' }),
+        /^HOST 203\.0\.113\.7 is not an address of this machine. .*\.$/,
+      ],
       [
         'DATABASE_URL',
         () => settings({ DATABASE_URL: 'mysql://u:hunter2@h/d' }),
@@ -246,32 +256,32 @@ describe('the service as a process', function () {
       [
         'an address where nothing listens',
         () => settings({ DATABASE_URL: 'postgresql://u:hunter2@127.0.0.1:9/d' }),
-        /^The database of DATABASE_URL can't be used: nothing listens at its address\.$/,
+        /^The database of DATABASE_URL cannot be used: no server listens at its address\.$/,
       ],
       [
         'a missing database',
         () => onServer((url) => (url.pathname = '/dps_none')),
-        /^The database of DATABASE_URL can't be used: it has no such database\.$/,
+        /^The database of DATABASE_URL cannot be used: the database does not exist\.$/,
       ],
       [
         'a user that does not exist',
         () => onServer((url) => (url.username = 'nobody_of_this_name')),
-        /^The database of DATABASE_URL can't be used: it refused the user.*\.$/,
+        /^The database of DATABASE_URL cannot be used: it rejected the role.*\.$/,
       ],
       [
         'a user without rights',
         withoutRights,
-        /^There is no schema "dps_limited_new", and the user "dps_limited" may not make it: .*GRANT CREATE ON DATABASE .*\.$/,
+        /^The schema "dps_limited_new" does not exist, and the role "dps_limited" may not create it\. .*GRANT CREATE ON DATABASE .*\.$/,
       ],
       [
         'DATA_DIR',
         () => settings({ DATA_DIR: '/dev/null/data' }),
-        /^DATA_DIR \/dev\/null\/data can't be used by this user .*\.$/,
+        /^This user cannot use DATA_DIR \/dev\/null\/data .*\.$/,
       ],
       [
         'DATA_DIR where nothing can be made',
         () => settings({ DATA_DIR: '/proc/x/y' }),
-        /^DATA_DIR \/proc\/x\/y can't be used by this user .*\.$/,
+        /^This user cannot use DATA_DIR \/proc\/x\/y .*\.$/,
       ],
     ];
     for (const [name, environment, sentence] of cases) {
@@ -347,7 +357,7 @@ async function blockWrites(dataDir: string): Promise<pg.Client> {
 }
 
 const writeIsBlocked = (blocker: pg.Client): Promise<void> =>
-  until('a change waits', async () => {
+  until('a change is waiting', async () => {
     const { rowCount } = await blocker.query(
       `select from pg_locks where not granted and relation = 'service.service_events'::regclass`,
     );

@@ -34,7 +34,7 @@ const same = (...texts: string[]) => Object.fromEntries(texts.map((text) => [tex
 const TYPES: Readonly<Record<string, Expected>> = {
   'a whole number': {
     type: wholeNumber('a number of tries', 2, 500),
-    refusal: 'must be a number of tries, a whole number from 2 to 500',
+    refusal: 'must be a number of tries, an integer from 2 to 500',
     takes: { 2: 2, 500: 500, '007': 7 },
     refuses: ['1', '501', '1234567890', '-3', '2.5', '3 ', ' 3', '1e2', 'ten', '0x10'],
   },
@@ -65,7 +65,7 @@ const TYPES: Readonly<Record<string, Expected>> = {
   },
   'a schema’s name': {
     type: schemaName,
-    refusal: "must be the name of a schema: 1 to 63 bytes, without quotes, not one of PostgreSQL's own",
+    refusal: 'must be the name of a schema: 1 to 63 bytes, without quotes, and not a schema of PostgreSQL itself',
     takes: same('s', 'public', 'my schema', 'pg', 'information_schema2', 'Größe', 'x'.repeat(63)),
     refuses: ['', ' s', 'a"b', "a'b", 'a\\b', 'a\tb', 'pg_x', 'information_schema', 'x'.repeat(64), 'ö'.repeat(32)],
   },
@@ -95,7 +95,7 @@ const TYPES: Readonly<Record<string, Expected>> = {
   },
   'the proxies in front': {
     type: trustProxy,
-    refusal: 'must be a number of proxies (0 to 20), or their addresses, such as 10.0.0.0/8, loopback',
+    refusal: 'must be a number of proxies (0 to 20) or their addresses, such as 10.0.0.0/8, loopback',
     takes: {
       0: 0,
       20: 20,
@@ -130,7 +130,7 @@ const TYPES: Readonly<Record<string, Expected>> = {
   },
   'how often': {
     type: every,
-    refusal: 'must say after how many events, or how long, or both, such as 100, 10min or 100,10min',
+    refusal: 'must be a number of events, a time, or both, such as 100, 10min or 100,10min',
     takes: {
       1: { events: 1, time: Infinity },
       999999999: { events: 999_999_999, time: Infinity },

@@ -281,5 +281,5 @@ function toSession({ user_id, name, email, created_at, used_at, expires_at, ...r
 }
 
 function unknownSession(id: string): Problem {
-  return { code: 'NOT_FOUND', message: `There is no session ${JSON.stringify(id)}; it may have ended.` };
+  return { code: 'NOT_FOUND', message: `Session ${JSON.stringify(id)} does not exist or has ended.` };
 }

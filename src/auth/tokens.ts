@@ -102,7 +102,7 @@ async function countTokens(client: ClientBase, userId: string): Promise<number> 
 
 const tooManyTokens = (): Problem => ({
   code: 'INVALID_STATE',
-  message: `This user has ${TOKENS_PER_USER} API tokens, the most for one user. Revoke one first.`,
+  message: `This user has ${TOKENS_PER_USER} API tokens, the maximum for one user. Revoke one first.`,
 });
 
 async function userExists(db: Pick<Pool | ClientBase, 'query'>, id: string): Promise<boolean> {
@@ -122,5 +122,5 @@ function toToken(row: TokenRow): Token {
 }
 
 function unknownToken(id: string): Problem {
-  return { code: 'NOT_FOUND', message: `This user has no token ${JSON.stringify(id)}.` };
+  return { code: 'NOT_FOUND', message: `API token ${JSON.stringify(id)} of this user does not exist.` };
 }

@@ -240,19 +240,19 @@ async function isTaken(client: ClientBase, email: string, except: string | null 
 
 const takenEmail = (email: string): Problem => ({
   code: 'ALREADY_EXISTS',
-  message: `A user with the e-mail address ${email} exists.`,
+  message: `A user with the e-mail address ${email} already exists.`,
   path: 'email',
 });
 
 /** NOT_FOUND with the id as it was sent. */
 export function unknownUser(id: string): Problem {
-  return { code: 'NOT_FOUND', message: `There is no user ${JSON.stringify(id)}.` };
+  return { code: 'NOT_FOUND', message: `User ${JSON.stringify(id)} does not exist.` };
 }
 
 function lastAdmin(id: string): Problem {
   return {
     code: 'IN_USE',
-    message: 'This is the last active admin: make another user an admin first.',
+    message: 'This is the last active admin. Make another user an admin first.',
     details: { user: id },
   };
 }

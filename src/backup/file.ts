@@ -71,7 +71,7 @@ export async function writeFileWhole(
   check: (partial: string) => Promise<void> = () => Promise.resolve(),
 ): Promise<number> {
   const place = await placeOf(file);
-  if (place === null) throw new OperatorError(`${file} can't be written: it is no file.`);
+  if (place === null) throw new OperatorError(`${file} cannot be written: it is not a file.`);
   // A write error concerns the target. Any other error concerns the source and is rethrown.
   let failure: unknown;
   try {
@@ -84,7 +84,7 @@ export async function writeFileWhole(
     });
   } catch (error) {
     if (failure === undefined || failure !== error) throw error;
-    throw new OperatorError(`${file} can't be written (${(failure as Error).message}).`, { cause: error });
+    throw new OperatorError(`${file} cannot be written (${(failure as Error).message}).`, { cause: error });
   }
 }
 

@@ -94,8 +94,7 @@ export interface OpenedBackup {
 export async function openBackup(bytes: AsyncIterable<Buffer>, keys: readonly NoteKey[] = []): Promise<OpenedBackup> {
   const reader = new Reader(bytes);
   const first = parsed(z.object({ format: z.literal('dps-backup'), version: z.int() }), await reader.line());
-  if (first.version > FORMAT_VERSION)
-    throw new OperatorError('The backup was written by a newer release: use that one.');
+  if (first.version > FORMAT_VERSION) throw new OperatorError('A newer release wrote the backup. Use that release.');
   const header = parsed(HEADER, reader.last);
   return { header, sections: () => sectionsOf(reader, keys) };
 }
@@ -123,7 +122,7 @@ function verifySignature({ signature, sha256 }: z.output<typeof END>, keys: read
   if (signature === undefined) throw new OperatorError('The backup is not signed, and --key requires a signature.');
   try {
     const note = parseNote(Buffer.from(signature));
-    if (note.text !== signedText(sha256)) throw new NoteError('is of another file');
+    if (note.text !== signedText(sha256)) throw new NoteError('belongs to another file');
     verifyNote(note, keys);
   } catch (cause) {
     if (!(cause instanceof NoteError)) throw cause;
@@ -144,7 +143,7 @@ function requireListed(section: Section): void {
 }
 
 function parsed<T>(schema: z.ZodType<T>, line: string | null): T {
-  if (line === null) throw new OperatorError('The backup is cut off: its end is missing.');
+  if (line === null) throw new OperatorError('The backup is truncated: its end is missing.');
   const found = schema.safeParse(jsonOf(line));
   if (!found.success) throw damaged();
   return found.data;
@@ -159,7 +158,7 @@ function jsonOf(line: string): unknown {
 }
 
 const damaged = (cause?: unknown): OperatorError =>
-  new OperatorError('The file is no backup, or it is damaged: nothing of it can be trusted.', { cause });
+  new OperatorError('The file is not a backup, or it is damaged. Do not use its content.', { cause });
 
 /** A JSON line is never longer. Rows are not parsed as lines. */
 const LONGEST_LINE = 64 * 1024 ** 2;
@@ -186,7 +185,7 @@ class Reader {
     while (end < 0) {
       if (this.#rest.length > LONGEST_LINE) throw damaged();
       if (!(await this.#more())) {
-        if (this.#rest.length > 0) throw new OperatorError('The backup is cut off in the middle of a line.');
+        if (this.#rest.length > 0) throw new OperatorError('The backup is truncated in the middle of a line.');
         this.last = null;
         return null;
       }
@@ -234,4 +233,4 @@ class Reader {
   }
 }
 
-const cutOff = (): OperatorError => new OperatorError('The backup is cut off: the end of a section is missing.');
+const cutOff = (): OperatorError => new OperatorError('The backup is truncated: the end of a section is missing.');

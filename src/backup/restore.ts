@@ -109,7 +109,8 @@ async function fill(client: pg.ClientBase, { schema, state, sections }: Filling)
     await fillSection(client, schema, { section, content });
   }
   const [first] = missing.keys();
-  if (first !== undefined) throw new OperatorError(`The backup lacks the rows of table ${JSON.stringify(first)}.`);
+  if (first !== undefined)
+    throw new OperatorError(`The backup does not contain the rows of table ${JSON.stringify(first)}.`);
   await constraints.restore();
 }
 
@@ -131,7 +132,7 @@ interface Filled {
 
 /** Each section has its own transaction. The database is not used before the last one removes the mark. */
 async function fillSection(client: pg.ClientBase, schema: string, { section, content }: Filled): Promise<void> {
-  if (section.section === 'events') throw new OperatorError('The backup holds two logs.');
+  if (section.section === 'events') throw new OperatorError('The backup contains two logs.');
   await client.query('BEGIN');
   await client.query(COPY_SETTINGS);
   if (section.section === 'sequences') await setSequences(client, schema, content);
@@ -154,5 +155,5 @@ async function setSequences(client: pg.ClientBase, schema: string, content: Asyn
     await client.query('SELECT pg_catalog.setval($1::regclass, $2, $3)', [sequence, last_value, is_called]);
   }
   const [first] = missing;
-  if (first !== undefined) throw new OperatorError(`The backup lacks the value of the sequence "${first}".`);
+  if (first !== undefined) throw new OperatorError(`The backup does not contain the value of sequence "${first}".`);
 }

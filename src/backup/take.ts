@@ -71,7 +71,7 @@ async function explainLock(cause: unknown, { client, schema, tables }: Locking):
   }
   if (isLockTableFull(cause)) {
     throw new OperatorError(
-      'PostgreSQL ran out of lock slots: a backup locks each table against changes. Raise max_locks_per_transaction and restart PostgreSQL.',
+      'PostgreSQL ran out of lock slots, because a backup locks each table against changes. Raise max_locks_per_transaction and restart PostgreSQL.',
       { cause },
     );
   }
@@ -79,8 +79,8 @@ async function explainLock(cause: unknown, { client, schema, tables }: Locking):
 }
 
 const missingTables = (name: string, more: number): string =>
-  `Nothing was written: the table "${name}"${more > 0 ? ` and ${more} more are` : ' is'} in the log, and not in the database. ` +
-  '"dps drift" shows how to put that right.';
+  `Nothing was written: the table "${name}"${more > 0 ? ` and ${more} more are` : ' is'} in the log but not in the database. ` +
+  'Run "dps drift" to resolve the differences.';
 
 /**
  * The contents of a backup, read while they are written.
@@ -147,7 +147,7 @@ async function* eventsOf(client: pg.ClientBase, upTo: number): AsyncGenerator<Bu
     const page = await readEventTexts(client, { after, upTo, limit: EVENTS_AT_ONCE });
     const last = page.at(-1);
     if (last === undefined)
-      throw new OperatorError(`The log has no event after position ${after}: "dps verify" says more.`);
+      throw new OperatorError(`The log has no event after position ${after}. Run "dps verify" for details.`);
     yield Buffer.from((await exportedLines(client, page)).map((line) => `${line}\n`).join(''));
     after = last.position;
   }

@@ -27,7 +27,7 @@ export interface GivenCheckpoints {
 export async function readCheckpoints({ values }: Pick<Invocation, 'values'>): Promise<GivenCheckpoints> {
   const [paths, given] = [texts(values, 'checkpoint'), texts(values, 'key')];
   if (paths.length === 0 && given.length > 0)
-    throw new UsageError('--key needs --checkpoint, whose signature it verifies.');
+    throw new UsageError('--key requires --checkpoint, whose signature it verifies.');
   const files: CheckpointFile[] = [];
   for (const path of paths) for (const file of await filesAt(path)) files.push(await readOne(file));
   return { files, keys: await readKeys(given) };
@@ -46,11 +46,11 @@ export async function readKeys(given: readonly string[]): Promise<NoteKey[]> {
 /** A folder means all checkpoints in it. */
 async function filesAt(path: string): Promise<string[]> {
   const found = await stat(path).catch((cause: Error) => {
-    throw new OperatorError(`${path} can't be read (${cause.message}).`, { cause });
+    throw new OperatorError(`${path} cannot be read (${cause.message}).`, { cause });
   });
   if (!found.isDirectory()) return [path];
   const names = (await readdir(path)).filter((name) => name.endsWith(FILE_END)).sort((a, b) => (a < b ? -1 : 1));
-  if (names.length === 0) throw new OperatorError(`There is no checkpoint (*${FILE_END}) in ${path}.`);
+  if (names.length === 0) throw new OperatorError(`${path} contains no checkpoint (*${FILE_END}).`);
   return names.map((name) => join(path, name));
 }
 
@@ -59,7 +59,7 @@ const MAX_BYTES = 1024 * 1024;
 
 async function startOf(file: string): Promise<Buffer> {
   return buffer(createReadStream(file, { end: MAX_BYTES })).catch((cause: Error) => {
-    throw new OperatorError(`${file} can't be read (${cause.message}).`, { cause });
+    throw new OperatorError(`${file} cannot be read (${cause.message}).`, { cause });
   });
 }
 
@@ -87,12 +87,12 @@ async function keysOf(given: string): Promise<NoteKey[]> {
 /** One line each, and a note about unverified signatures. */
 export function describeHeld(held: readonly Held[]): string[] {
   const lines = held.map(({ file, ok, position, time, reason, signed_by }) => {
-    const what = `The checkpoint ${file} (position ${position}, ${time})`;
-    if (!ok) return `${what} differs: ${reason}.`;
-    return `${what} holds: every event up to there is as it was${signed_by === null ? '' : `; signed by ${signed_by}`}.`;
+    const what = `Checkpoint ${file} (position ${position}, ${time})`;
+    if (!ok) return `${what} does not match the log: ${reason}.`;
+    return `${what} matches the log: no event up to it has changed${signed_by === null ? '' : `; signed by ${signed_by}`}.`;
   });
   if (held.some(({ ok, signed_by }) => ok && signed_by === null)) {
-    lines.push('No signature was verified: --key takes the public key, which you have from elsewhere.');
+    lines.push('No signature was verified. Pass the public key, which you must have from elsewhere, with --key.');
   }
   return lines;
 }

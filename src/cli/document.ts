@@ -18,7 +18,7 @@ export async function readDocument(invocation: Invocation, file: string): Promis
   const line = conflictLine(content.toString('utf8'));
   if (line !== null) {
     throw new OperatorError(
-      `${nameOf(file)}, line ${line}: it contains a merge conflict marker, "<<<<<<<": resolve the conflict first.`,
+      `${nameOf(file)}, line ${line}: the file contains a merge conflict marker, "<<<<<<<". Resolve the conflict first.`,
     );
   }
   // Every JSON document is also YAML, but the JSON parser is faster and stricter.
@@ -39,7 +39,7 @@ export function parseDocument(
   const found = parse(type, content.toString('utf8'), file);
   if (typeof found === 'object' && found !== null && !Array.isArray(found)) return found as Record<string, unknown>;
   throw new OperatorError(
-    `${nameOf(file)} is ${wanted === 'a policy' ? 'no policy' : 'neither a snapshot nor a diff'}.`,
+    `${nameOf(file)} is ${wanted === 'a policy' ? 'not a policy' : 'neither a snapshot nor a diff'}.`,
   );
 }
 
@@ -52,10 +52,10 @@ function parse(type: string, content: string, file: string): unknown {
   }
 }
 
-const nameOf = (file: string): string => (file === '-' ? 'What stdin holds' : file);
+const nameOf = (file: string): string => (file === '-' ? 'The content of stdin' : file);
 
 function readNamed(file: string): Promise<Buffer> {
   return readFile(file).catch((cause: Error) => {
-    throw new OperatorError(`${file} can't be read (${cause.message}).`, { cause });
+    throw new OperatorError(`${file} cannot be read (${cause.message}).`, { cause });
   });
 }

@@ -16,7 +16,8 @@ function describe(error: unknown): string {
   if (!(error instanceof Error)) return `dps failed: ${String(error)}`;
   if (error instanceof UsageError) return `${error.message} See "dps COMMAND --help".`;
   if (error instanceof OperatorError || error.name === 'ProblemError') return error.message;
-  if (error.name === 'UnreadableEventError') return `The log can't be read: ${error.message}. "dps verify" says more.`;
+  if (error.name === 'UnreadableEventError')
+    return `The log cannot be read: ${error.message}. Run "dps verify" for details.`;
   if (isSystemError(error)) return `dps failed: ${error.message}.`;
   const state = sqlStateOf(error);
   if (state !== undefined) return refusedByServer(state, error.message);
@@ -29,7 +30,7 @@ function describe(error: unknown): string {
 const refusedByServer = (state: string, message: string): string =>
   state === SQLSTATE.read_only_sql_transaction
     ? readOnly(null).message
-    : `PostgreSQL refused it: ${message} (SQLSTATE ${state}).`;
+    : `PostgreSQL rejected the statement: ${message} (SQLSTATE ${state}).`;
 
 /** An error of the file system or the network: `ENOENT: no such file or directory, open '…'`. */
 const isSystemError = (error: Error): boolean =>

@@ -25,7 +25,7 @@ export const readChange = (invocation: Invocation, id: string): Promise<ShownCha
 export async function followChange(invocation: Invocation, { data }: { data: ShownChange }): Promise<ExitCode> {
   const { terminal, values } = invocation;
   const tell = createTeller(invocation);
-  terminal.note(`Change request ${data.id}: it goes on without this command ("dps changes withdraw" gives it up).`);
+  terminal.note(`Change request ${data.id} continues without this command. Withdraw it with "dps changes withdraw".`);
   for (const warning of data.warnings) terminal.note(`! ${describeWarning(warning)}`);
   let change = data;
   while (!isEnded(change) || change.cleaning) {
@@ -68,17 +68,17 @@ export function describeNow(change: ShownChange): string {
   const { state, steps, queued_behind: ahead, waiting_for: holders, cleaning } = change;
   const step = steps.findIndex((each) => each.state !== 'done');
   const what = cleaning
-    ? 'what was prepared is taken away'
+    ? 'removing what was prepared'
     : state === 'queued'
-      ? `waits for ${ahead.join(', ') || 'its turn'}`
+      ? `waiting for ${ahead.join(', ') || 'its turn'}`
       : step < 0
-        ? 'applied in one short transaction'
+        ? 'applying it in one short transaction'
         : `${step + 1} of ${steps.length}: ${steps[step]?.summary ?? ''}`;
-  return holders.length === 0 ? what : `${what} (waits for ${holders.map(named).join(', ')})`;
+  return holders.length === 0 ? what : `${what} (waiting for ${holders.map(named).join(', ')})`;
 }
 
 function named({ pid, application_name: name }: ShownChange['waiting_for'][number]): string {
-  const who = name === '' ? 'an application without a name' : JSON.stringify(name);
+  const who = name === '' ? 'an unnamed application' : JSON.stringify(name);
   return pid === null ? 'a prepared transaction' : `${who}, process ${pid}`;
 }
 
@@ -87,7 +87,7 @@ export function describeEnd({ state, result, errors, id }: ShownChange): string 
   if (state === 'applied') return `Applied: position ${result?.position}, batch ${result?.batch}.`;
   const why = (errors ?? []).map(({ message }) => `  ${message}`);
   return [
-    `The change request ${id} was ${state === 'failed' ? 'given up' : state}; nothing is left of it.`,
+    `Change request ${id} ${state === 'failed' ? 'failed' : `was ${state}`}. Everything that it prepared has been removed.`,
     ...why,
   ].join('\n');
 }

@@ -64,7 +64,7 @@ export function describeEvent(event: ShownEvent, change: DiffDocument['diff'], p
         .join(', ') || 'unknown'
     }`,
     `command  ${event.command}, request ${event.request_id ?? 'unknown'}, batch ${event.batch}`,
-    `why      ${event.reason === null ? 'not said' : oneLine(event.reason)}`,
+    `why      ${event.reason === null ? '(none)' : oneLine(event.reason)}`,
     `hash     ${event.hash}`,
     '',
     ...describeChange(change, paint),

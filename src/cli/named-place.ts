@@ -13,6 +13,7 @@ export interface NamedPlace {
  */
 export function namedPlace(text: string): NamedPlace {
   const { collection, field } = readPlace(text) ?? {};
-  if (typeof collection !== 'string') throw new UsageError(`${JSON.stringify(text)} is no place: ${NO_PLACE}.`);
+  if (typeof collection !== 'string')
+    throw new UsageError(`${JSON.stringify(text)} is not a valid place: ${NO_PLACE}.`);
   return typeof field === 'string' ? { collection, field } : { collection };
 }

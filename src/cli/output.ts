@@ -43,7 +43,7 @@ export async function deliver({ values, terminal }: Invocation, content: string)
  */
 export async function writeOutput(file: string, content: string): Promise<void> {
   await writeWhole(file, content).catch((cause: Error) => {
-    throw new OperatorError(`${file} can't be written (${cause.message}).`, { cause });
+    throw new OperatorError(`${file} cannot be written (${cause.message}).`, { cause });
   });
 }
 

@@ -24,7 +24,7 @@ export function acknowledged(values: Values): Acknowledgement[] {
   return texts(values, 'acknowledge').map((given) => {
     const [, code, text = ''] = /^([A-Z_]+):(\P{Cc}*)$/su.exec(given) ?? [];
     if (code === undefined)
-      throw new UsageError('--acknowledge is CODE:PLACE, as a plan shows them: LOSES_DATA:posts.title.');
+      throw new UsageError('--acknowledge must be CODE:PLACE, as a plan shows it: LOSES_DATA:posts.title.');
     const place = samePlace(text);
     if (place === undefined) throw new UsageError(`--acknowledge ${given}: ${NO_PLACE}.`);
     return { code, place };
@@ -58,11 +58,11 @@ const keyOfFound = (found: FindingAnswer): string => keyOf({ code: found.code, p
 export function policyText(finding: FindingAnswer): string | undefined {
   switch (finding.action) {
     case 'refuse':
-      return 'the policy refuses it';
+      return 'the policy rejects it';
     case 'approve':
-      return 'the policy wants an approved change request';
+      return 'the policy requires an approved change request';
     case 'acknowledge':
-      return `the policy wants it acknowledged (--acknowledge ${shellWord(keyOfFound(finding))})`;
+      return `the policy requires an acknowledgement (--acknowledge ${shellWord(keyOfFound(finding))})`;
     default:
       return undefined;
   }
@@ -89,11 +89,11 @@ export const shellWord = (text: string): string => (/^[\w.:%-]+$/.test(text) ? t
 export function describePolicy({ findings, collections, online_above_rows: rows, ...people }: Policy): string {
   const lines = Object.entries(findings).map(([code, action]) => `${code}: ${action}`);
   for (const rule of collections)
-    for (const [code, action] of Object.entries(rule.findings)) lines.push(`${code} of ${rule.pattern}: ${action}`);
-  if (lines.length === 0) lines.push('Every finding is shown by its level, and nothing is refused.');
-  if (rows !== null) lines.push(`Online above ${rows.toLocaleString('en')} rows.`);
-  const who = people.author_may_approve ? 'its author may be one of them' : 'its author is none of them';
-  lines.push(`Approvals of a change request: ${people.approvals}; ${who}.`);
+    for (const [code, action] of Object.entries(rule.findings)) lines.push(`${code} for ${rule.pattern}: ${action}`);
+  if (lines.length === 0) lines.push('Every finding is shown by its level, and nothing is rejected.');
+  if (rows !== null) lines.push(`Online changes are required above ${rows.toLocaleString('en')} rows.`);
+  const who = people.author_may_approve ? 'its author may approve' : 'its author cannot approve';
+  lines.push(`Required approvals of a change request: ${people.approvals}; ${who}.`);
   const changes = POLICY_CHANGES[people.policy_changes];
   if (changes !== undefined) lines.push(changes);
   return lines.join('\n');
@@ -101,8 +101,8 @@ export function describePolicy({ findings, collections, online_above_rows: rows,
 
 /** Requirements of a change of the policy; none if it is free. */
 const POLICY_CHANGES: Readonly<Partial<Record<Policy['policy_changes'], string>>> = {
-  acknowledge: 'Loosening the policy must be acknowledged.',
-  approve: 'A change of the policy needs an approved change request.',
+  acknowledge: 'A change that loosens the policy requires an acknowledgement.',
+  approve: 'A change of the policy requires an approved change request.',
 };
 
 export type DiffDocument = z.output<typeof diff>;

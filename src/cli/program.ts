@@ -14,13 +14,13 @@ export interface Voice {
 /** @param does called for every command with an action */
 export function createProgram({ print, note }: Voice, does: Does): Command {
   const program = new Command('dps')
-    .description("The operators' command of the Data Platform Service.")
+    .description('The command-line tool of the Data Platform Service.')
     .version(readRelease(), '-V, --version', 'print the release')
-    .helpOption('-h, --help', 'print this')
-    .helpCommand('help [command]', 'print how a command is used')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand('help [command]', 'print the help of a command')
     .addHelpText(
       'after',
-      '\nEvery command but completion takes --json, to print for machines. Exit codes: 0 fine, 1 differences found, 2 wrong usage or failure, 3 refused by the policy.',
+      '\nEvery command except completion accepts --json to print JSON. Exit codes: 0 success, 1 differences found, 2 wrong usage or failure, 3 rejected by the policy.',
     )
     // Settings first: a command inherits those that its parent has when it is created.
     .exitOverride()

@@ -50,7 +50,7 @@ export function createTerminal({ stdin, stdout, stderr, env }: Streams): OpenTer
 
 class OutputLost extends OperatorError {
   constructor(cause: NodeJS.ErrnoException) {
-    super(`The results can't be written (${cause.message}).`, { cause });
+    super(`The results cannot be written (${cause.message}).`, { cause });
   }
 }
 

@@ -17,27 +17,27 @@ interface Kind {
 export const FINDINGS = {
   DATABASE_UNREACHABLE: {
     severity: 'error',
-    fix: 'Start the database server, or correct DATABASE_URL (DATA_DIR for the embedded one).',
+    fix: 'Start the database server, or correct DATABASE_URL (DATA_DIR for the embedded server).',
   },
   DATABASE_UNSUPPORTED: {
     severity: 'error',
-    fix: 'Move to a database of PostgreSQL 14 or newer with the encoding UTF8 (pg_dump, CREATE DATABASE … ENCODING UTF8, pg_restore).',
+    fix: 'Use a database of PostgreSQL 14 or newer with the encoding UTF8 (pg_dump, CREATE DATABASE … ENCODING UTF8, pg_restore).',
   },
   DATABASE_READ_ONLY: {
     severity: 'error',
-    fix: 'Take default_transaction_read_only away from the database and its user.',
+    fix: 'Remove default_transaction_read_only from the database and its role.',
   },
   REPLAY_PAUSED: {
     severity: 'warning',
-    fix: 'SELECT pg_wal_replay_resume(), as a superuser, lets the standby follow its primary again.',
+    fix: 'Run SELECT pg_wal_replay_resume() as a superuser to resume replay on the standby.',
   },
   STANDBY_BEHIND: {
     severity: 'warning',
-    fix: "Look into PostgreSQL's log on the standby: whether it reaches its primary, and what its replay waits for (max_standby_streaming_delay, disk).",
+    fix: 'Check the log of PostgreSQL on the standby: whether it reaches its primary, and what blocks replay (max_standby_streaming_delay, disk).',
   },
   SCHEMA_NOT_WRITABLE: {
     severity: 'error',
-    fix: 'Run what the message says. One schema is that of DB_SCHEMA, the other that of SERVICE_SCHEMA.',
+    fix: 'Run the statements of the message. One schema is that of DB_SCHEMA, the other that of SERVICE_SCHEMA.',
   },
   SERVICE_MISSING: {
     severity: 'error',
@@ -45,77 +45,77 @@ export const FINDINGS = {
   },
   MIGRATIONS_PENDING: {
     severity: 'error',
-    fix: 'Start this release of the service once: it brings its tables up to date.',
+    fix: 'Start this release of the service once. It migrates its tables.',
   },
-  MIGRATIONS_NEWER: { severity: 'error', fix: 'Use the release that was here last, or a newer one.' },
+  MIGRATIONS_NEWER: { severity: 'error', fix: 'Use the release that was used last, or a newer one.' },
   RESTORE_UNFINISHED: {
     severity: 'error',
-    fix: 'Wait for the restore to end; if it was broken off, drop the database and restore into a new one.',
+    fix: 'Wait until the restore ends. If it was interrupted, drop the database and restore into a new one.',
   },
   TABLES_NOT_OWNED: {
     severity: 'error',
-    fix: 'ALTER TABLE … OWNER TO the user of DATABASE_URL (or make that user a member of the owning role).',
+    fix: 'Run ALTER TABLE … OWNER TO the role of DATABASE_URL, or make that role a member of the owner.',
   },
   NAMES_SHADOWED: {
     severity: 'warning',
-    fix: 'Find out who made it and why, then drop it, and take CREATE on the schema away from whoever is not trusted with the rights of the service (on PostgreSQL 14: REVOKE CREATE ON SCHEMA public FROM PUBLIC).',
+    fix: 'Find out who created it and why, and drop it. Revoke CREATE on the schema from roles that you do not trust with the privileges of the service (on PostgreSQL 14: REVOKE CREATE ON SCHEMA public FROM PUBLIC).',
   },
   LOCK_SLOTS_LOW: {
     severity: 'warning',
-    fix: 'Raise max_locks_per_transaction to the number that is named, and restart PostgreSQL.',
+    fix: 'Raise max_locks_per_transaction to the number in the message, and restart PostgreSQL.',
   },
   CONNECTIONS_LOW: { severity: 'warning', fix: 'Lower DB_POOL, or raise max_connections and restart PostgreSQL.' },
   STATEMENT_TIMEOUT: {
     severity: 'warning',
-    fix: 'ALTER ROLE … SET statement_timeout = 0 for the user of DATABASE_URL: the service sets its own limit (STATEMENT_TIMEOUT) for each change.',
+    fix: 'Run ALTER ROLE … SET statement_timeout = 0 for the role of DATABASE_URL. The service sets its own limit (STATEMENT_TIMEOUT) for each change.',
   },
   STATISTICS_HIDDEN: {
     severity: 'warning',
-    fix: 'GRANT pg_read_all_stats TO … (as a superuser), the user of DATABASE_URL.',
+    fix: 'Run GRANT pg_read_all_stats TO the role of DATABASE_URL, as a superuser.',
   },
   CLOCK_DIFFERENCE: {
     severity: 'warning',
-    fix: 'Keep the clocks of this machine and of the database server in step (NTP): events carry the time of this machine.',
+    fix: 'Synchronize the clocks of this machine and of the database server (NTP). Events carry the time of this machine.',
   },
   LOG_IN_FUTURE: {
     severity: 'warning',
-    fix: 'Correct the clock of the machine that wrote it. Until that time has come, new events carry it too.',
+    fix: 'Correct the clock of the machine that wrote the event. Until that time, new events get it too.',
   },
   LOG_UNPROTECTED: {
     severity: 'error',
-    fix: `ALTER TABLE ${own.events} ENABLE ALWAYS TRIGGER service_events_append_only (db/0001_service_tables.sql creates it where it is missing), then "dps verify".`,
+    fix: `Run ALTER TABLE ${own.events} ENABLE ALWAYS TRIGGER service_events_append_only, then "dps verify". If the trigger is missing, db/0001_service_tables.sql creates it.`,
   },
   CHAIN_BROKEN: {
     severity: 'error',
-    fix: 'The log was changed by hand. Compare it with an export or a backup ("dps verify --file … --against …"), and restore the one that holds.',
+    fix: 'Someone changed the log by hand. Compare it with an export or a backup ("dps verify --file … --against …"), and restore a valid one.',
   },
   LOG_DIVERGED: {
     severity: 'error',
-    fix: 'Find out why (a failover, a backup that was restored, a change by hand), then "dps acknowledge-log".',
+    fix: 'Find out why (a failover, a restored backup, a change by hand), then run "dps acknowledge-log".',
   },
   LOG_UNREADABLE: {
     severity: 'error',
-    fix: 'The event at that position was not written by this service or was changed: restore a log that holds ("dps restore").',
+    fix: 'This service did not write the event at that position, or someone changed it. Restore a valid log ("dps restore").',
   },
   STORED_FOLD_WRONG: {
     severity: 'warning',
-    fix: `Nothing has to be done: it is not used and will be stored again. DELETE FROM ${own.folds} takes all of them away.`,
+    fix: `No action is required: the service does not use it and will store it again. DELETE FROM ${own.folds} removes all of them.`,
   },
   ROWS_DIFFER: {
     severity: 'error',
-    fix: '"dps rebuild metadata" rebuilds the rows from the log, while the service runs.',
+    fix: 'Run "dps rebuild metadata". It rebuilds the rows from the log while the service runs.',
   },
   TABLES_DIFFER: {
     severity: 'error',
-    fix: 'The tables were changed past the service: "dps drift" names what, and how to take it over or take it back.',
+    fix: 'Someone changed the tables outside the service. "dps drift" lists the differences and how to repair or accept them.',
   },
   TRASH_DIFFERS: {
     severity: 'warning',
-    fix: 'What was dropped by hand can not come back: "dps trash purge POSITION" takes it off the list. A list that was changed by hand is made again by "dps rebuild trash".',
+    fix: 'If a deleted object was dropped by hand, remove it from the list with "dps trash purge POSITION". If the list was changed by hand, run "dps rebuild trash".',
   },
   CHANGES_DIFFER: {
     severity: 'error',
-    fix: '"dps rebuild change-requests" makes the list of change requests again from the log, while the service runs.',
+    fix: 'Run "dps rebuild change-requests". It rebuilds the list of change requests from the log while the service runs.',
   },
   ACCOUNTS_DIFFER: {
     severity: 'error',
@@ -123,7 +123,7 @@ export const FINDINGS = {
   },
   OWN_TABLES_DIFFER: {
     severity: 'error',
-    fix: 'Someone changed the tables of the service in the database itself. Put back what the message names (db/*.sql creates it), then run "dps verify".',
+    fix: 'Someone changed the tables of the service in the database itself. Restore what the message names (db/*.sql creates it), then run "dps verify".',
   },
   KEY_ALTERED: {
     severity: 'error',
@@ -131,31 +131,31 @@ export const FINDINGS = {
   },
   TRASH_STRANGE: {
     severity: 'warning',
-    fix: 'Move what the message names elsewhere, or drop it (DROP SCHEMA … CASCADE where the whole schema is not ours): what is in the trash is purged only when nothing else depends on it or stands beside it.',
+    fix: 'Move the named objects to another schema, or drop them (DROP SCHEMA … CASCADE if the service did not create the schema). The service purges the trash only if it contains nothing else.',
   },
   PREPARATION_LEFT: {
     severity: 'warning',
-    fix: 'Run what is named for each, in that order. It is left where a database was restored, or its rows were taken away.',
+    fix: 'Run the named commands in that order. They remain after a database was restored or rows were deleted by hand.',
   },
-  PROJECTION_FAILED: { severity: 'error', fix: '"dps status" shows the event, the reason and the next step.' },
+  PROJECTION_FAILED: { severity: 'error', fix: 'Run "dps status". It shows the event, the reason and the next step.' },
   PROJECTION_BEHIND: {
     severity: 'warning',
-    fix: 'Start the service if it does not run; "dps rebuild NAME" lets the projection go on at once.',
+    fix: 'Start the service if it is not running. "dps rebuild NAME" resumes the projection immediately.',
   },
   LISTENER_DEAF: {
     severity: 'error',
-    fix: 'Set DIRECT_DATABASE_URL to the address of the server itself, past any pooler; what is announced on DATABASE_URL must arrive there.',
+    fix: 'Set DIRECT_DATABASE_URL to the address of the server itself, without a pooler. Notifications on DATABASE_URL must arrive there.',
   },
-  POOLER_UNUSABLE: { severity: 'error', fix: 'Set what the message names; docs/cluster.md, "Poolers".' },
+  POOLER_UNUSABLE: { severity: 'error', fix: 'Change the named settings as docs/cluster.md, "Poolers", describes.' },
   POOLER_UNEXPECTED: {
     severity: 'warning',
-    fix: 'Take DB_POOLER away: the start finds out by itself what is there.',
+    fix: 'Remove DB_POOLER. The service then detects a pooler when it starts.',
   },
   PROXY_UNTRUSTED: {
     severity: 'warning',
     fix: 'If that address is your proxy, set TRUST_PROXY. Otherwise a client sent the header itself, and nothing has to be done.',
   },
-  CHECK_FAILED: { severity: 'error', fix: 'Mend what the message says, and run "dps doctor" again.' },
+  CHECK_FAILED: { severity: 'error', fix: 'Fix the problem in the message, and run "dps doctor" again.' },
 } as const satisfies Record<string, Kind>;
 
 export type FindingCode = keyof typeof FINDINGS;

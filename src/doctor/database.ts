@@ -33,10 +33,10 @@ export const database: Check = {
     const { rows } = await pool.query<Server>(SERVER);
     const { number, version, encoding, standby, read_only } = rows[0] as Server;
     const found: Finding[] = [];
-    if (number < OLDEST) found.push(finding('DATABASE_UNSUPPORTED', `The server is PostgreSQL ${version}.`));
+    if (number < OLDEST) found.push(finding('DATABASE_UNSUPPORTED', `The server runs PostgreSQL ${version}.`));
     if (encoding !== 'UTF8') found.push(finding('DATABASE_UNSUPPORTED', `The database has the encoding ${encoding}.`));
     // A standby is read-only by design.
-    if (read_only && !standby) found.push(finding('DATABASE_READ_ONLY', 'Transactions are read-only by default here.'));
+    if (read_only && !standby) found.push(finding('DATABASE_READ_ONLY', 'Transactions are read-only by default.'));
     return found;
   },
 };
@@ -65,7 +65,7 @@ export function lockFindings(settings: Awaited<ReturnType<typeof readLockSetting
   if (slots >= needed) return [];
   const setting = Math.max(present + 1, locksPerTransaction(needed, settings));
   const message =
-    `There are ${slots} lock slots; a large batch, or a pg_dump, of the ${objects} tables, indexes and sequences ` +
+    `There are ${slots} lock slots. A large batch, or a pg_dump of the ${objects} tables, indexes and sequences, ` +
     `may need ${needed} (max_locks_per_transaction ${setting}, now ${present}).`;
   return [finding('LOCK_SLOTS_LOW', message)];
 }
@@ -83,7 +83,7 @@ export const connections: Check = {
     const admitted = rows[0]?.connections ?? 0;
     const needed = config.poolSize + BESIDE_THE_POOL;
     if (admitted >= needed) return [];
-    const message = `The server admits ${admitted} connections; this service may use ${needed} (DB_POOL ${config.poolSize}).`;
+    const message = `The server allows ${admitted} connections, and this service may use ${needed} (DB_POOL ${config.poolSize}).`;
     return [finding('CONNECTIONS_LOW', message)];
   },
 };
@@ -100,7 +100,7 @@ export const timeouts: Check = {
   async run({ pool }) {
     const { rows } = await pool.query<{ name: string; milliseconds: number }>(TIMEOUTS, [SHORT]);
     return rows.map(({ name, milliseconds }) =>
-      finding('STATEMENT_TIMEOUT', `The server ends what takes longer than ${milliseconds} ms (${name}).`),
+      finding('STATEMENT_TIMEOUT', `The server cancels statements after ${milliseconds} ms (${name}).`),
     );
   },
 };
@@ -115,7 +115,7 @@ export const statistics: Check = {
     const { rows } = await pool.query<{ shown: boolean; user: string }>(STATISTICS);
     const { shown, user } = rows[0] as { shown: boolean; user: string };
     if (shown) return [];
-    const message = `The user ${JSON.stringify(user)} does not see what other users' sessions do (pg_read_all_stats): how long a transaction that is in the way has lasted is not known, standbys are not waited for, and where there are some no checkpoint is signed.`;
+    const message = `The role ${JSON.stringify(user)} cannot see the sessions of other roles (pg_read_all_stats). The service does not know how long blocking transactions last, and does not wait for standbys. If there are standbys, it signs no checkpoints.`;
     return [finding('STATISTICS_HIDDEN', message)];
   },
 };
@@ -136,11 +136,13 @@ export const clock: Check = {
     const found: Finding[] = [];
     if (Math.abs(apart) > CLOCKS_APART) {
       const which = apart > 0 ? 'ahead of' : 'behind';
-      const message = `The database server's clock is ${Math.abs(apart)} ms ${which} the one of this machine.`;
+      const message = `The clock of the database server is ${Math.abs(apart)} ms ${which} the clock of this machine.`;
       found.push(finding('CLOCK_DIFFERENCE', message));
     }
     if (last !== null && last.getTime() > here + CLOCKS_APART) {
-      found.push(finding('LOG_IN_FUTURE', `The newest event is of ${last.toISOString()}, which is still to come.`));
+      found.push(
+        finding('LOG_IN_FUTURE', `The newest event has the time ${last.toISOString()}, which is in the future.`),
+      );
     }
     return found;
   },
@@ -161,7 +163,7 @@ export const proxy: Check = {
 /* Checks privileges on the schemas, and whether our tables belong to this release. */
 
 export const privileges: Check = {
-  name: 'rights on the schemas',
+  name: 'privileges on the schemas',
   async run({ pool, config: { schema, serviceSchema } }) {
     const missing = [(await lost(pool, { schema, serviceSchema })) ?? (await missingRight(pool, schema))];
     missing.push(await missingRight(pool, serviceSchema));
@@ -181,24 +183,31 @@ export const migrations: Check = {
   decisive: true,
   async run({ pool, config: { serviceSchema } }) {
     if (!(await holdsService(pool, serviceSchema))) {
-      return [finding('SERVICE_MISSING', `The schema "${serviceSchema}" holds no service.`)];
+      return [finding('SERVICE_MISSING', `The schema "${serviceSchema}" does not contain a service.`)];
     }
     const { applied, known } = await migrationsOf(pool);
     if (applied < known) {
-      return [finding('MIGRATIONS_PENDING', `Migration ${applied} was applied last; this release has ${known}.`)];
+      return [
+        finding('MIGRATIONS_PENDING', `The last applied migration is ${applied}, and this release has ${known}.`),
+      ];
     }
     if (applied > known) {
-      return [finding('MIGRATIONS_NEWER', `Migration ${applied} was applied; this release knows them up to ${known}.`)];
+      return [
+        finding(
+          'MIGRATIONS_NEWER',
+          `Migration ${applied} was applied, and this release only knows migrations up to ${known}.`,
+        ),
+      ];
     }
     return [];
   },
 };
 
 export const restoring: Check = {
-  name: 'no restore under way',
+  name: 'no restore in progress',
   decisive: true,
   run: async ({ pool }) =>
-    (await isRestoring(pool)) ? [finding('RESTORE_UNFINISHED', 'A restore into this database has not ended.')] : [],
+    (await isRestoring(pool)) ? [finding('RESTORE_UNFINISHED', 'A restore into this database has not finished.')] : [],
 };
 
 /** Altering a table requires its owner. */
@@ -248,14 +257,14 @@ const SHADOWING = `
    ORDER BY n.nspname, s.kind, s.name, s.oid`;
 
 export const shadowing: Check = {
-  name: 'names of PostgreSQL that others use',
+  name: 'names of PostgreSQL used by others',
   async run({ pool, config: { schema } }) {
     type Row = { schema: string; kind: string; name: string; owner: string };
     const { rows } = await pool.query<Row>(SHADOWING, [schema]);
     const [row] = rows;
     if (row === undefined) return [];
-    const more = rows.length > 1 ? ` So do ${rows.length - 1} more.` : '';
-    const message = `The ${row.kind} "${row.name}" in "${row.schema}", of ${row.owner}, bears the name of one of PostgreSQL's own, and can be called in its place with the rights of this service.${more}`;
+    const more = rows.length > 1 ? ` The same applies to ${rows.length - 1} more.` : '';
+    const message = `The ${row.kind} "${row.name}" in "${row.schema}" belongs to ${row.owner} and has the name of an object of PostgreSQL. PostgreSQL may call it instead, with the privileges of this service.${more}`;
     return [finding('NAMES_SHADOWED', message)];
   },
 };
@@ -273,7 +282,7 @@ export const pooler: Check = {
       await client.connect();
       const found = (await isThroughPooler(client)) ? 'transaction' : 'none';
       if (found === databasePooler) return [];
-      const what = found === 'none' ? 'leads to the server itself' : 'leads through a pooler';
+      const what = found === 'none' ? 'connects to the server directly' : 'connects through a pooler';
       return [finding('POOLER_UNEXPECTED', `DB_POOLER is ${databasePooler}, and DATABASE_URL ${what}.`)];
     } catch (error) {
       if (!isStartupRefused(error)) throw error;
@@ -300,9 +309,9 @@ export const standby: Check = {
     const { rows } = await pool.query<{ paused: boolean; receiving: boolean }>(FOLLOWING);
     const { paused = false, receiving = true } = rows[0] ?? {};
     const age = `it may be ${Math.ceil(server.lag)} seconds behind`;
-    if (paused) return [finding('REPLAY_PAUSED', `The standby's replay is paused: ${age}.`)];
+    if (paused) return [finding('REPLAY_PAUSED', `Replay on the standby is paused: ${age}.`)];
     if (!receiving) return [finding('STANDBY_BEHIND', `The standby has no connection to its primary: ${age}.`)];
-    return server.lag > PATIENCE ? [finding('STANDBY_BEHIND', `The standby follows, and ${age}.`)] : [];
+    return server.lag > PATIENCE ? [finding('STANDBY_BEHIND', `The standby follows its primary, and ${age}.`)] : [];
   },
 };
 
@@ -320,7 +329,7 @@ export const listening: Check = {
     try {
       await Promise.all(clients.map((client) => client.connect()));
       if (await isHeard(speaker, listener)) return [];
-      return [finding('LISTENER_DEAF', `What DATABASE_URL notifies is not heard within ${LISTEN_PATIENCE} ms.`)];
+      return [finding('LISTENER_DEAF', `A notification on DATABASE_URL did not arrive within ${LISTEN_PATIENCE} ms.`)];
     } finally {
       await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
     }

@@ -26,8 +26,8 @@ export function describeDivergence({
   noticed_at,
   ...more
 }: Divergence & Partial<AcknowledgedDivergence>): string {
-  const parted = fork === null || fork === found.position ? '' : `, and is another one after position ${fork}`;
-  const line = `${noticed_at}: ${placed(seen)} was seen and is gone; the log ended at ${placed(found)}${parted}`;
+  const parted = fork === null || fork === found.position ? '' : `, and differs after position ${fork}`;
+  const line = `${noticed_at}: ${placed(seen)} was read before and is missing; the log ended at ${placed(found)}${parted}`;
   if (!('acknowledged' in more)) return line;
   return `${line}; ${more.acknowledged === null ? 'not acknowledged yet' : `acknowledged by event ${more.acknowledged}`}`;
 }

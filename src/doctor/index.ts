@@ -85,7 +85,7 @@ async function tried(check: Check, context: DoctorContext): Promise<Finding[]> {
     }));
   } catch (error) {
     const why = context.explain?.(error, check.name) ?? (error as Error).message;
-    return [finding('CHECK_FAILED', `The check "${check.name}" could not be made: ${why}.`)];
+    return [finding('CHECK_FAILED', `The check "${check.name}" failed to run: ${why}.`)];
   }
 }
 

@@ -125,11 +125,7 @@ export const ownTables: Check = {
       return `  ${name} ${other === undefined ? 'is missing' : one === undefined ? 'was added' : `was changed: expected ${one}, found ${other}`}`;
     });
     const more = different.length > SHOWN ? [`  and ${different.length - SHOWN} more`] : [];
-    const message = [
-      'The tables of the service are not what its migrations create:',
-      ...different.slice(0, SHOWN),
-      ...more,
-    ];
+    const message = ['The tables of the service differ from its migrations:', ...different.slice(0, SHOWN), ...more];
     return [
       ...(different.length === 0 ? [] : [finding('OWN_TABLES_DIFFER', message.join('\n'))]),
       ...(await alteredKey(pool)),

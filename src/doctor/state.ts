@@ -41,13 +41,13 @@ export const readable: Check = {
       await tools.load();
       return [];
     } catch (error) {
-      return [finding('LOG_UNREADABLE', `The log can't be folded: ${(error as Error).message}.`)];
+      return [finding('LOG_UNREADABLE', `The log cannot be folded: ${(error as Error).message}.`)];
     }
   },
 };
 
 export const storedFolds: Check = {
-  name: 'stored folds',
+  name: 'stored states',
   async run({ pool, config }) {
     const found: Finding[] = [];
     const secret = config.tokenSecret ?? (await storedSecret(pool));
@@ -56,7 +56,7 @@ export const storedFolds: Check = {
     for (const position of await foldPositions(pool)) {
       const fold = await readFold(pool, position, secret);
       if (fold !== null && 'why' in fold) {
-        found.push(finding('STORED_FOLD_WRONG', `The stored fold of position ${position}: ${fold.why}.`));
+        found.push(finding('STORED_FOLD_WRONG', `The stored state of position ${position}: ${fold.why}.`));
       }
     }
     return found;
@@ -85,7 +85,7 @@ export const comparison: Check = {
 const KINDS: Readonly<Record<Difference['where'], { code: FindingCode; what: string }>> = {
   metadata: { code: 'ROWS_DIFFER', what: 'metadata rows' },
   catalog: { code: 'TABLES_DIFFER', what: 'tables' },
-  trash: { code: 'TRASH_DIFFERS', what: 'things in the trash' },
+  trash: { code: 'TRASH_DIFFERS', what: 'objects in the trash' },
   changes: { code: 'CHANGES_DIFFER', what: 'rows of change requests' },
   accounts: { code: 'ACCOUNTS_DIFFER', what: 'users and API tokens' },
 };
@@ -94,7 +94,7 @@ function differing(code: FindingCode, what: string, differences: readonly Differ
   if (differences.length === 0) return [];
   const more = differences.length > SHOWN ? [`  and ${differences.length - SHOWN} more: "dps verify" shows all`] : [];
   const lines = [...differences.slice(0, SHOWN).map(describeDifference), ...more];
-  return [finding(code, `The ${what} are not what the log says:\n${lines.join('\n')}`)];
+  return [finding(code, `The ${what} differ from the log:\n${lines.join('\n')}`)];
 }
 
 /** Milliseconds that a projection may lag. */
@@ -136,7 +136,7 @@ export const preparations: Check = {
     if (orphans.length === 0) return [];
     const more = orphans.length > PREPARATIONS_SHOWN ? [`  and ${orphans.length - PREPARATIONS_SHOWN} more`] : [];
     const lines = orphans.slice(0, PREPARATIONS_SHOWN).map(({ kind, name, repair }) => `  ${kind} ${name}: ${repair}`);
-    const message = `Nobody works on the change request of what is here for it:\n${[...lines, ...more].join('\n')}`;
+    const message = `No change request uses these prepared objects:\n${[...lines, ...more].join('\n')}`;
     return [finding('PREPARATION_LEFT', message)];
   },
 };
@@ -163,13 +163,13 @@ const STRANGERS = `
 const TRASH_SHOWN = 5;
 
 export const trash: Check = {
-  name: 'nothing else in the trash',
+  name: 'no other objects in the trash',
   async run({ pool }) {
     const { rows } = await pool.query<{ name: string }>(STRANGERS);
     if (rows.length === 0) return [];
     const names = rows.slice(0, TRASH_SHOWN).map(({ name }) => JSON.stringify(name));
     const more = rows.length > TRASH_SHOWN ? ' and more' : '';
-    const message = `There is something in the trash that the service did not put there: ${names.join(', ')}${more}.`;
+    const message = `The trash contains objects that the service did not create: ${names.join(', ')}${more}.`;
     return [finding('TRASH_STRANGE', message)];
   },
 };

@@ -88,7 +88,7 @@ function notBuilt(): Answer {
   return refusal([
     {
       code: 'ROUTE_NOT_FOUND',
-      message: 'The admin app is not built: run `npm run build`, then start the service again.',
+      message: 'The admin app has not been built. Run `npm run build`, then restart the service.',
     },
   ]);
 }
@@ -100,7 +100,7 @@ function appAnswer(built: BuiltApp, req: Request, res: Response): Answer {
   if (!path.startsWith('assets/')) return pageAnswer(built.page, String(res.locals['nonce']));
   const file = built.file(path);
   if (file !== undefined) return fileAnswer(file, req);
-  return refusal([{ code: 'ROUTE_NOT_FOUND', message: 'The admin app has no such file: load its page again.' }]);
+  return refusal([{ code: 'ROUTE_NOT_FOUND', message: 'This file of the admin app does not exist. Reload the page.' }]);
 }
 
 /** Not cached: each page has its own nonce and names the files of this release. */

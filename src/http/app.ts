@@ -75,7 +75,7 @@ function mount(app: Express, path: string, routes: readonly Route[], serving: Se
     req.method === 'OPTIONS'
       ? options(allow)
       : refusal(
-          [{ code: 'METHOD_NOT_ALLOWED', message: `${req.method} is not possible here: ${allow} are.` }],
+          [{ code: 'METHOD_NOT_ALLOWED', message: `Method ${req.method} is not allowed. Use ${allow}.` }],
           ['Allow', allow],
         );
   // `app.route().all` creates one handler where `app.all` creates one per method.
@@ -93,7 +93,7 @@ function allowed(methods: readonly Method[]): string {
 }
 
 function unknownRoute(): Answer {
-  return refusal([{ code: 'ROUTE_NOT_FOUND', message: 'There is nothing at this path.' }]);
+  return refusal([{ code: 'ROUTE_NOT_FOUND', message: 'This path does not exist.' }]);
 }
 
 /** A handler for requests that match no route. */

@@ -61,7 +61,7 @@ function statusOf({ events }: Done): number {
 
 function answerOf(done: Done, { request: before, more }: Answering): Answer {
   const [request = before] = done.changes?.values() ?? [];
-  if (request === undefined) throw new Error('an event about a change request changed none');
+  if (request === undefined) throw new Error('an event about a change request did not change any');
   const { id } = request;
   const data = { ...summaryOf(request), allowed: allowedIn(request), ...more?.() };
   const status = statusOf(done);
@@ -74,7 +74,8 @@ function answerOf(done: Done, { request: before, more }: Answering): Answer {
 const changeIdOf = ({ params }: Call<unknown>): string => (params['id'] ?? '').toLowerCase();
 
 /** NOT_FOUND, for the caller to throw. */
-export const noSuchChange = (id: string) => refused('NOT_FOUND', `There is no change request ${JSON.stringify(id)}.`);
+export const noSuchChange = (id: string) =>
+  refused('NOT_FOUND', `Change request ${JSON.stringify(id)} does not exist.`);
 
 /** @throws Refused NOT_FOUND */
 export async function findChange(changes: Pick<Changes, 'find'>, call: Call<unknown>): Promise<ChangeRequest> {
@@ -91,7 +92,10 @@ export async function findChange(changes: Pick<Changes, 'find'>, call: Call<unkn
 export async function findOwnChange(changes: Pick<Changes, 'find'>, call: Call<unknown>): Promise<ChangeRequest> {
   const found = await findChange(changes, call);
   if (call.caller.role !== 'author' || found.author.id === call.caller.id) return found;
-  throw refused('FORBIDDEN', `The change request ${found.id} is not yours: authors do this with their own.`);
+  throw refused(
+    'FORBIDDEN',
+    `Change request ${found.id} belongs to another user, and an author can do this with their own requests only.`,
+  );
 }
 
 /* Translates the locations of problems from a part of a body to the whole body. */
@@ -184,15 +188,17 @@ const MOST_CONFLICTS = 100;
 
 async function diffOf(body: Body, compared: () => Promise<Comparison>): Promise<unknown> {
   if (body.snapshot === undefined) return withoutSnapshot(body);
-  if (body.diff !== undefined) throw new Refused([invalid(['snapshot'], 'propose either a diff or a snapshot')]);
+  if (body.diff !== undefined) throw new Refused([invalid(['snapshot'], 'send either a diff or a snapshot')]);
   const { hash, diff } = await compared();
-  if (isEmptyDiff(diff)) throw new Refused([invalid(['snapshot'], 'this changes nothing: the schema is so already')]);
+  if (isEmptyDiff(diff))
+    throw new Refused([invalid(['snapshot'], 'this changes nothing: the schema already has this state')]);
   return { hash, diff };
 }
 
 function withoutSnapshot(body: Body): unknown {
   for (const member of ['base', 'mode', 'force'] as const)
-    if (body[member] !== undefined) throw new Refused([invalid([member], `${member} is about a snapshot`)]);
+    if (body[member] !== undefined)
+      throw new Refused([invalid([member], `${member} can only be used with a snapshot`)]);
   return body.diff;
 }
 

@@ -13,15 +13,15 @@ import { flag } from './request/query.js';
 
 /** Options for reading a snapshot. */
 export const diffQuery = z.strictObject({
-  force: flag.describe('Understands documents of other releases, vendors and services'),
+  force: flag.describe('Accepts documents of other releases, vendors and services'),
   mode: z
     .enum(['mirror', 'merge'], { error: 'must be mirror or merge.' })
     .default('mirror')
-    .describe('`mirror`: what the snapshot lacks is removed. `merge`: nothing is removed'),
+    .describe('`mirror`: objects that are missing from the snapshot are deleted. `merge`: nothing is deleted'),
 });
 
 const IN_PARTS =
-  'Send a snapshot of some collections with mode=merge (/schema/snapshot?includeCollections=…), apply that, and go on with the others.';
+  'Send a snapshot of some collections with mode=merge (/schema/snapshot?includeCollections=…), apply that, and continue with the others.';
 
 type Judging = Pick<HttpDeps, 'pool' | 'config'>;
 

@@ -164,7 +164,7 @@ function otherNames(schema: object, at: Path, managed: string): Problem[] {
   return MEMBERS.flatMap((member) => {
     const name = (schema as Record<string, unknown>)[member];
     if (typeof name !== 'string' || name === managed) return [];
-    const message = `${member} must be ${JSON.stringify(managed)}, the schema that is managed here, or left out`;
+    const message = `${member} must be ${JSON.stringify(managed)}, the managed schema, or omitted`;
     return [invalid([...at, member], message)];
   });
 }

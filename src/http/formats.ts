@@ -197,9 +197,9 @@ function close(event: Event, count: Count): void {
   parent.values += node.values;
   parent.characters += node.characters;
   if (parent.values > limits.values)
-    throw new YamlSizeError(`it holds more than ${limits.values} values, aliases counted`);
+    throw new YamlSizeError(`it contains more than ${limits.values} values, including aliases`);
   if (parent.characters > limits.characters) {
-    throw new YamlSizeError(`it holds more than ${limits.characters} characters, aliases counted`);
+    throw new YamlSizeError(`it contains more than ${limits.characters} characters, including aliases`);
   }
 }
 
@@ -211,7 +211,7 @@ function finished(event: Event, { source, sizes, open }: Count): Open {
   if (event.type !== EVENT_ID.ALIAS) return nothing(null);
   const name = source.slice(event.anchorStart, event.anchorEnd);
   // An alias to an unfinished anchor would make the value contain itself.
-  if (open.some(({ anchor }) => anchor === name)) throw new YamlError(`the alias "${name}" stands inside its anchor`);
+  if (open.some(({ anchor }) => anchor === name)) throw new YamlError(`the alias "${name}" is inside its own anchor`);
   return { ...(sizes.get(name) ?? nothing(null)), anchor: null };
 }
 

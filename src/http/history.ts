@@ -17,7 +17,7 @@ import { UnreadableEventError } from '../schema/fold/upcasting.js';
 /** `log`, or with an id: `log:42`. */
 export const subject = z
   .string()
-  .regex(/^[^:]+(?::|$)/, { error: 'must be a kind of subject (log), or one with its id (log:42).' })
+  .regex(/^[^:]+(?::|$)/, { error: 'must be the kind of a subject (log), or a kind and an id (log:42).' })
   .optional();
 
 export const filters = {
@@ -118,11 +118,12 @@ export function createPointAt(
       throw error;
     });
     if (position !== null) return history.at(position);
-    throw refused('NOT_FOUND', `There is no such position: the log ends at ${head}.`, { path: parameter });
+    throw refused('NOT_FOUND', `The position does not exist. The log ends at ${head}.`, { path: parameter });
   };
 }
 
-const MOMENT = 'must be a position (42, or 42-3f9a… with the hash of its event), a time with its zone, a day, or now';
+const MOMENT =
+  'must be a position (42, or 42-3f9a… with the hash of its event), a time with its time zone, a day, or now';
 
 /**
  * Checks the hash of the log if the body contains one.

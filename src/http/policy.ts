@@ -34,7 +34,7 @@ import type { Call } from './route.js';
 import { placeText } from '../schema/model/place.js';
 import { readShape } from './body/shape.js';
 
-const SHOWN_ONLY = 'is only noticed where a document is read: off, note or warn';
+const SHOWN_ONLY = 'is reported only when a document is read: set it to off, note or warn';
 
 const LONGEST_PATTERN = 255;
 const MOST_PATTERNS = 200;
@@ -52,13 +52,13 @@ const findings = z
     }
   })
   .describe(
-    `By code of a finding: ${RULES.filter(({ code, shownOnly }) => shownOnly !== true && !isOfPolicy(code)).length} of them can be more than shown`,
+    `By code of a finding. ${RULES.filter(({ code, shownOnly }) => shownOnly !== true && !isOfPolicy(code)).length} codes allow all actions, the others off, note and warn`,
   );
 
 function problemOf(code: string, each: Action): string | undefined {
   const rule = ruleOf(code);
-  if (rule === undefined) return 'is not the code of a finding; docs/findings.md has all of them';
-  if (isOfPolicy(code)) return 'is about the policy itself: set policy_changes instead';
+  if (rule === undefined) return 'is not the code of a finding; docs/findings.md lists all of them';
+  if (isOfPolicy(code)) return 'applies to the policy itself: set policy_changes instead';
   return rule.shownOnly === true && isStopping(each) ? SHOWN_ONLY : undefined;
 }
 
@@ -67,31 +67,27 @@ const members = {
   collections: z
     .array(
       z.strictObject({
-        pattern: z
-          .string()
-          .min(1)
-          .max(LONGEST_PATTERN)
-          .describe('Of names: `*` stands for any characters, all others for themselves'),
+        pattern: z.string().min(1).max(LONGEST_PATTERN).describe('A pattern of names: `*` matches any characters'),
         findings,
       }),
     )
     .max(MOST_PATTERNS)
-    .describe('The first whose pattern fits and which has the code goes before `findings`'),
+    .describe('The first entry whose pattern matches and that has the code takes precedence over `findings`'),
   online_above_rows: z
     .int()
     .nonnegative()
     .nullable()
-    .describe('What can be made online is, where its table has more rows; null: as one likes'),
+    .describe('Tables with more rows require an online change if possible. Null: no limit'),
   approvals: z
     .int()
     .min(1)
     .max(MOST_APPROVALS)
-    .describe('How many people approve a change request before it is applied'),
-  author_may_approve: z.boolean().describe('Whether its author is one of them'),
+    .describe('Number of required approvals before a change request is applied'),
+  author_may_approve: z.boolean().describe('Whether its author may approve'),
   policy_changes: z
     .enum(POLICY_CHANGES, { error: `must be one of ${POLICY_CHANGES.join(', ')}.` })
     .describe(
-      'What a change of the policy needs: nothing; an acknowledgement (LOOSENS_POLICY) where it loosens the policy; an approved change request',
+      'What a change of the policy requires: nothing, an acknowledgement (LOOSENS_POLICY) if it loosens the policy, or an approved change request',
     ),
 };
 
@@ -160,7 +156,7 @@ export function createPolicyTest(deps: Pick<HttpDeps, 'pool' | 'store' | 'histor
     const { diff, snapshot } = body;
     if ((diff === undefined) === (snapshot === undefined))
       throw new Refused([
-        invalid([], 'the body has either diff (with its hash, as /schema/diff answers it) or snapshot'),
+        invalid([], 'the body must have either diff (with its hash, as returned by /schema/diff) or snapshot'),
       ]);
     if (diff !== undefined) return diff;
     const compared = async () => {
@@ -196,7 +192,7 @@ export function createPolicyTest(deps: Pick<HttpDeps, 'pool' | 'store' | 'histor
 }
 
 function bodyOf(body: unknown): Record<string, unknown> {
-  if (!isObject(body)) throw new Refused([invalid([], 'the body is an object with diff or snapshot')]);
+  if (!isObject(body)) throw new Refused([invalid([], 'the body must be an object with diff or snapshot')]);
   const problems = unknownMembers(body, MEMBERS, []);
   if (problems.length > 0) throw new Refused(problems);
   return body;

@@ -26,7 +26,7 @@ export interface Quotas {
 }
 
 export function createQuotas(limits: QuotaLimits): Quotas {
-  const requests = createQuota(limits.requests, 'requests under way', 'REQUESTS_PER_USER');
+  const requests = createQuota(limits.requests, 'running requests', 'REQUESTS_PER_USER');
   const streams = createQuota(limits.streams, 'open streams', 'STREAMS_PER_USER');
   const entered = new WeakMap<ServerResponse, () => void>();
   return {
@@ -49,7 +49,8 @@ export function createQuotas(limits: QuotaLimits): Quotas {
 function createQuota(limit: number, what: string, setting: string): (user: string) => () => void {
   const counts = createCounts();
   return (user) => {
-    if (counts.of(user) >= limit) throw tooMany(`You have ${limit} ${what}, the most for one user (${setting}).`);
+    if (counts.of(user) >= limit)
+      throw tooMany(`You have ${limit} ${what}, the maximum for one user (${setting}). Try again when one has ended.`);
     counts.add(user, 1);
     return once(() => counts.add(user, -1));
   };

@@ -26,7 +26,7 @@ export function createOverloadLog(logger: Logger, load: () => object): () => voi
   return () => {
     if (performance.now() - told < OVERLOAD_EVERY) return;
     told = performance.now();
-    logger.warn('the service is overloaded and refuses requests', { ...load() });
+    logger.warn('the service is overloaded and rejects requests', { ...load() });
   };
 }
 
@@ -50,7 +50,7 @@ export function createProxyLog(logger: Logger, { isTrusted, onFound }: ProxyRepo
     hasWarned = true;
     onFound(peer);
     logger.warn(
-      'a proxy forwards requests but is not trusted: all its clients count as one address, so failed logins of one slow down the others; set TRUST_PROXY',
+      'a proxy forwards requests but is not trusted, so all its clients share one address and one limit of failed logins; set TRUST_PROXY',
       { peer },
     );
   };

@@ -151,7 +151,7 @@ export function route<Query, const A extends Access, Body = undefined>(spec: Spe
   return {
     ...about,
     async answer(exchange, caller, bodies) {
-      if (caller === null && spec.access !== 'anyone') throw new Error(`${spec.path} was called without a caller`);
+      if (caller === null && spec.access !== 'anyone') throw new Error(`${spec.path} was called without a user`);
       const who = (spec.access === 'anyone' ? null : caller) as A extends 'anyone' ? null : Caller;
       requireSupported(exchange, about);
       return read(exchange.req, bodies, {
@@ -166,11 +166,11 @@ function requireStricter<Query>(stricter: Stricter<Query> | undefined, query: Qu
   if (stricter === undefined || !stricter.where(query)) return;
   if (caller !== null && allows(caller.role, stricter.access)) return;
   const { access, words } = stricter;
-  throw refused('FORBIDDEN', `This needs the role ${access} ${words}; yours is ${caller?.role ?? 'none'}.`);
+  throw refused('FORBIDDEN', `This request requires the role ${access} ${words}, and your role is ${caller?.role ?? 'none'}.`);
 }
 
 const INSTEAD: Partial<Record<WriteHeader, string>> = {
-  'X-Acknowledge': 'what is known of a change is said with it, and of a change request where it is proposed',
+  'X-Acknowledge': 'send acknowledgements with a change, or when you open a change request',
 };
 
 /** A client that sends such a header relies on it. */
@@ -181,7 +181,7 @@ function requireSupported(
   if (!needsPrimary || method === 'get' || headers.length === WRITE_HEADERS.length) return;
   const name = WRITE_HEADERS.find((each) => !headers.includes(each) && req.headers[each.toLowerCase()] !== undefined);
   if (name === undefined) return;
-  const message = `${name} is not carried out here: ${INSTEAD[name] ?? 'send the request without it'}.`;
+  const message = `${name} has no effect here: ${INSTEAD[name] ?? 'send the request without it'}.`;
   throw refused('INVALID_PAYLOAD', message, { path: name });
 }
 

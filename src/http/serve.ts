@@ -33,12 +33,13 @@ export async function authorize(
   identify: (token: string) => Promise<Caller | null>,
 ): Promise<Caller> {
   const token = bearerToken(req);
-  if (token === null) throw unauthenticated('This needs a token: send Authorization: Bearer and the token.');
+  if (token === null)
+    throw unauthenticated('Authentication is required. Send the header Authorization: Bearer with a token.');
   if (token === undefined) throw unauthenticated('Authorization must be Bearer and a token.', 'invalid_request');
   const caller = await identify(token);
   if (caller === null) throw unauthenticated('The token is unknown, expired or revoked.', 'invalid_token');
   if (!allows(caller.role, access)) {
-    throw refused('FORBIDDEN', `This needs the role ${access}; yours is ${caller.role}.`);
+    throw refused('FORBIDDEN', `This request requires the role ${access}, and your role is ${caller.role}.`);
   }
   return caller;
 }
@@ -69,7 +70,7 @@ function orNull<T>(answer: Promise<T>): Promise<T | null> {
 /** Milliseconds between two attempts while the database is unavailable. */
 const PAUSE = 300;
 
-const NO_ANSWER = 'The database does not answer; nothing was written. Try again later.';
+const NO_ANSWER = 'The database does not respond. Nothing was changed. Try again later.';
 
 /** Retries for `patience` milliseconds while the database is unavailable, because it restarts or fails over. */
 async function whileAway<T>(patience: number, work: () => Promise<T>): Promise<T> {
@@ -91,7 +92,9 @@ async function whileAway<T>(patience: number, work: () => Promise<T>): Promise<T
 function knownBefore(identify: Identify, token: string): Promise<Caller> {
   const caller = identify.lastKnown(token);
   if (caller !== null) return Promise.resolve(caller);
-  throw new ProblemError(unavailable('The database can not be read, and this process does not know the token.'));
+  throw new ProblemError(
+    unavailable('The database is unavailable, and this process has not seen the token before. Try again later.'),
+  );
 }
 
 /** Facts that are known when the response is written. */
@@ -204,7 +207,7 @@ export function serve(route: Route, { deps, log, bodies, quotas, onOverload }: S
       answer = await answerTo(req, res, { requestId, known });
     } catch (error) {
       if (error instanceof AbandonedError && (res.destroyed || req.socket.destroyed)) {
-        logger.info('client hung up', { method: req.method, route: path, request_id: requestId });
+        logger.info('client disconnected', { method: req.method, route: path, request_id: requestId });
         return;
       }
       answer = failureAnswer(error, requestId, { logger, primaryUrl: config.primaryUrl, onOverload });

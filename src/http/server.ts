@@ -39,11 +39,11 @@ export function answerParserErrors(server: Server): void {
     else writeRefusal(socket, { problem: problemOf(error), isHead: isHead(error) });
   });
   server.on('connect', (_req: IncomingMessage, socket: Duplex) => {
-    const message = 'CONNECT is not possible here: this is no proxy.';
+    const message = 'Method CONNECT is not allowed: the service is not a proxy.';
     writeRefusal(socket, { problem: { code: 'METHOD_NOT_ALLOWED', message }, headers: ['Allow', METHODS] });
   });
   server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
-    const message = `The expectation ${JSON.stringify(req.headers.expect)} can't be met: 100-continue can.`;
+    const message = `The expectation ${JSON.stringify(req.headers.expect)} is not supported. Use 100-continue.`;
     respond(req, res, requestIdOf(req), closing([{ code: 'EXPECTATION_FAILED', message }]));
   });
 }
@@ -51,23 +51,23 @@ export function answerParserErrors(server: Server): void {
 /** The Host header, which HTTP/1.1 requires. Null if it is present. */
 export function missingHost(req: IncomingMessage): Answer | null {
   if (req.headers.host !== undefined || req.httpVersion !== '1.1') return null;
-  return closing([{ code: 'INVALID_REQUEST', message: 'A request of HTTP/1.1 needs a Host header.' }]);
+  return closing([{ code: 'INVALID_REQUEST', message: 'An HTTP/1.1 request must have a Host header.' }]);
 }
 
 const closing = (problems: readonly EdgeProblem[]): Answer => refusal(problems, ['Connection', 'close']);
 
 function problemOf({ code = '' }: NodeJS.ErrnoException): EdgeProblem {
   if (code === 'HPE_HEADER_OVERFLOW') {
-    const message = 'The request line and headers are too large: together they take at most 16 KiB.';
+    const message = 'The request line and headers are too large. They may have at most 16 KiB.';
     return { code: 'HEADERS_TOO_LARGE', message };
   }
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') {
     return { code: 'CONTENT_TOO_LARGE', message: 'The extensions of a chunk are too large.' };
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return { code: 'REQUEST_TIMEOUT', message: 'The request did not come in time.' };
+    return { code: 'REQUEST_TIMEOUT', message: 'The request did not arrive in time.' };
   }
-  return { code: 'INVALID_REQUEST', message: 'This is not a request of HTTP/1.1.' };
+  return { code: 'INVALID_REQUEST', message: 'This is not a valid HTTP/1.1 request.' };
 }
 
 /** A response to HEAD must have no body: clients would read it as the next response. */
@@ -187,17 +187,20 @@ function urlOf(server: Server, host: string): string {
 function listenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
   if (error.code === 'EADDRINUSE') {
     return new OperatorError(
-      `PORT ${port} is taken on ${host}: stop what listens there, or name another PORT (0: any that is free).`,
+      `PORT ${port} is already in use on ${host}. Stop the program that uses it, or set another PORT (0 chooses a free one).`,
       { cause: error },
     );
   }
   if (error.code === 'EACCES') {
-    return new OperatorError(`PORT ${port} needs rights that this user lacks: name one above 1023.`, { cause: error });
+    return new OperatorError(`This user may not use PORT ${port}. Set a port above 1023.`, { cause: error });
   }
   if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND' || error.code === 'EAI_AGAIN') {
-    return new OperatorError(`HOST ${host} is no address of this machine: use 127.0.0.1, or 0.0.0.0 for all.`, {
-      cause: error,
-    });
+    return new OperatorError(
+      `HOST ${host} is not an address of this machine. Use 127.0.0.1, or 0.0.0.0 for all interfaces.`,
+      {
+        cause: error,
+      },
+    );
   }
   return error;
 }

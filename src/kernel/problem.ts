@@ -110,7 +110,7 @@ export function unknownMembers(object: object, known: ReadonlySet<string>, at: P
   const unknown = Object.keys(object).filter((member) => !known.has(member));
   return runToEnd(
     problemsOfEach(unknown, (member) => [
-      invalid([...at, member], `unknown member ${JSON.stringify(member)}; known are ${[...known].join(', ')}`),
+      invalid([...at, member], `unknown member ${JSON.stringify(member)}; known members: ${[...known].join(', ')}`),
     ]),
   );
 }

@@ -261,7 +261,7 @@ export function createScheduler(limits: Limits = LIMITS): Scheduler {
     used = 0;
     for (let waiter = next(); waiter !== undefined; waiter = next()) {
       if (!waiter.job.isAbandoned()) return waiter.enter();
-      waiter.leave(new AbandonedError('nobody waits for this any longer'));
+      waiter.leave(new AbandonedError('no client waits for this any more'));
     }
   };
 
@@ -277,7 +277,7 @@ export function createScheduler(limits: Limits = LIMITS): Scheduler {
   const refuse = (): OverloadedError => {
     refused += 1;
     refusedAt = performance.now();
-    return new OverloadedError('The service has more work than it can do in time.');
+    return new OverloadedError('The service is overloaded.');
   };
 
   const isQuick = ({ spentMs, madeBytes }: Job): boolean => spentMs < limits.quickMs && madeBytes < limits.quickBytes;

@@ -31,7 +31,7 @@ interface Waiter {
   enter(): void;
 }
 
-const noPermit = (): Error => new Error('No permit was free in time');
+const noPermit = (): Error => new Error('No permit became available in time');
 
 /**
  * A request for more units than exist waits until the timeout, and all requests behind it wait as well.

@@ -5,9 +5,9 @@ import { counted } from './text.js';
 const EXPECTED: Readonly<Record<string, string>> = {
   string: 'a string',
   number: 'a number',
-  int: 'a whole number',
+  int: 'an integer',
   boolean: 'true or false',
-  array: 'a list',
+  array: 'an array',
   object: 'an object',
   record: 'an object',
   null: 'null',
@@ -35,7 +35,7 @@ const oneOf = (values: readonly unknown[]): string =>
 const FORMATS: Readonly<Record<string, string>> = {
   email: 'must be an e-mail address.',
   uuid: 'must be a UUID.',
-  url: 'must be an address (URL).',
+  url: 'must be a URL.',
 };
 
 const UNITS: Readonly<Record<string, string>> = { string: 'character', array: 'item' };

@@ -6,13 +6,13 @@ const LONE_SURROGATE = /\p{Cs}/u;
 /** Returns why the database cannot store `text`, as the end of a sentence (`must …`), or null. */
 export function textFault(text: string): string | null {
   if (!SUSPECT.test(text)) return null;
-  if (text.includes('\0')) return 'must not hold the character NUL, which PostgreSQL cannot store';
+  if (text.includes('\0')) return 'must not contain the character NUL, which PostgreSQL cannot store';
   return surrogateFault(text);
 }
 
 /** The part of `textFault` that concerns UTF-8. */
 export const surrogateFault = (text: string): string | null =>
-  LONE_SURROGATE.test(text) ? 'must be well-formed Unicode (it holds half a surrogate pair)' : null;
+  LONE_SURROGATE.test(text) ? 'must be well-formed Unicode (it contains half a surrogate pair)' : null;
 
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 

@@ -23,7 +23,7 @@ export class NotInTimeError extends Error {
 export async function inTime<T>(work: Promise<T>, limit: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timedOut = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new NotInTimeError(`no answer within ${limit} ms`)), limit);
+    timer = setTimeout(() => reject(new NotInTimeError(`no response within ${limit} ms`)), limit);
   });
   try {
     return await Promise.race([work, timedOut]);

@@ -166,13 +166,13 @@ export function toDivergence({ seen, found, fork = null, noticed_at }: Divergenc
 export function logDiverged({ seen, found }: Pick<Divergence, 'seen' | 'found'>): Problem {
   const what =
     found.position < seen.position
-      ? `it went on to position ${seen.position}, and ends at ${found.position} now`
-      : `position ${seen.position} is not the event that it was`;
+      ? `it had continued to position ${seen.position}, and ends at ${found.position} now`
+      : `position ${seen.position} has another event now`;
   return {
     code: 'LOG_DIVERGED',
     message:
-      `The log is not the one that was seen: ${what}. Nothing is changed until somebody has looked at it ` +
-      '(GET /history/verify) and acknowledged it: dps acknowledge-log, or POST /history/acknowledge.',
+      `The log has forked: ${what}. The service rejects changes until you verify the log ` +
+      '(GET /history/verify) and acknowledge the fork (dps acknowledge-log, or POST /history/acknowledge).',
     details: { seen, found },
   };
 }

@@ -22,7 +22,7 @@ export function documentFault(
 /** A reason that continues a sentence. */
 export const missing = (hash: string): string => `its document ${hash} is missing`;
 /** A reason that continues a sentence. */
-export const changed = (hash: string): string => `its document ${hash} is not what its hash says: it was changed`;
+export const changed = (hash: string): string => `its document ${hash} does not match its hash: it was changed`;
 
 /** Writes a document as a line of an exported log. The line follows the event that names the document. */
 export const documentLine = ({ hash, content }: Document): string => JSON.stringify({ document: hash, content });

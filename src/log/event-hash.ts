@@ -69,6 +69,6 @@ function fault(event: EventRecord, previous: LogHead, computed: string): string 
   }
   if (event.previous_hash !== previous.hash)
     return `its previous_hash is not the hash of position ${previous.position}`;
-  if (computed !== event.hash) return 'its hash does not fit what it says';
+  if (computed !== event.hash) return 'its hash does not match its content';
   return null;
 }

@@ -96,7 +96,7 @@ export async function checkExportedLog(
       // After a gap, a later line may still contain the event.
       if (fault !== undefined && fault.reason !== MISSING) break;
     } else if (positionOf(text) === expected) {
-      fault = { position: expected, reason: `it stands in the wrong place: in line ${line}, after later events` };
+      fault = { position: expected, reason: `it is out of order: in line ${line}, after later events` };
       break;
     }
   }
@@ -147,12 +147,12 @@ interface LineContext {
 function faultOf(text: string, { line, expected, add }: LineContext): Fault | undefined {
   const event = readLine(text);
   if (event === null) {
-    const reason = `line ${line} is not an event as the service writes it: it was changed or cut off`;
+    const reason = `line ${line} is not an event in the format of the service: it was changed or truncated`;
     return { position: expected, reason };
   }
   const { position } = event;
   if (position > expected) return { position: expected, reason: MISSING };
-  if (position < expected) return { position, reason: `it is there again in line ${line}` };
+  if (position < expected) return { position, reason: `line ${line} contains it again` };
   const reason = add(event);
   return reason === null ? undefined : { position, reason };
 }

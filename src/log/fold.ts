@@ -109,7 +109,7 @@ export function broken(error: unknown): unknown {
   return error instanceof LogDivergedError ? new UnreadableEventError(error.position, NOT_NEXT) : error;
 }
 
-const NOT_NEXT = 'it does not follow the event before it: one is missing, or the log was changed';
+const NOT_NEXT = 'it does not follow the event before it: an event is missing, or the log was changed';
 
 /**
  * Folds events that continue `from`, in steps.

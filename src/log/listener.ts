@@ -125,7 +125,7 @@ async function listenOnce(options: ListenerOptions, closing: AbortSignal, onConn
     onConnect();
     for (;;) {
       await sleep(heartbeat.every, undefined, { signal: lifetime.signal });
-      if ((await chosenAddress(options)) !== address) throw new Error('another server was chosen');
+      if ((await chosenAddress(options)) !== address) throw new Error('the connection goes to another server now');
       await beat(subscriber, pulse, heartbeat.timeout);
     }
   }
@@ -133,7 +133,9 @@ async function listenOnce(options: ListenerOptions, closing: AbortSignal, onConn
 
 /** After a failover, the process may connect to a former primary before it knows that it is a standby. */
 const whyNot = (error: Error & { code?: unknown }): string =>
-  error.code === SQLSTATE.read_only_sql_transaction ? 'the server takes no writes, and announces none' : error.message;
+  error.code === SQLSTATE.read_only_sql_transaction
+    ? 'the server accepts no writes, and sends no notifications'
+    : error.message;
 
 /** Settles when the connection is lost or the listener is closed. */
 function endOf(

@@ -47,7 +47,7 @@ function readLine(line: string, number: number): EventRecord {
   try {
     value = JSON.parse(line);
   } catch (cause) {
-    throw new OperatorError(`Line ${number} is not JSON: the file is damaged or cut off.`, { cause });
+    throw new OperatorError(`Line ${number} is not valid JSON: the file is damaged or truncated.`, { cause });
   }
   const parsed = RECORD.safeParse(value);
   if (!parsed.success) {

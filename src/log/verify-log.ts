@@ -43,7 +43,7 @@ export async function findUnprotected(db: Queryable): Promise<string[]> {
     .filter(({ refuses }) => !refuses)
     .map(({ operation, there, enabled }) => {
       const what = !there ? 'is missing' : !enabled ? 'is disabled' : 'runs another function than it should';
-      return `The trigger that refuses ${operation} of service_events ${what}.`;
+      return `The trigger that rejects ${operation} of service_events ${what}.`;
     });
 }
 
@@ -87,9 +87,12 @@ export async function verifyLog(db: Queryable, seen: LogPlace, options: VerifyOp
 
 function gone({ position }: LogPlace, end: number): NonNullable<Verification['broken']> {
   if (position > end) {
-    return { position: end + 1, reason: `position ${end + 1} is missing: the log went on to ${position}` };
+    return {
+      position: end + 1,
+      reason: `position ${end + 1} is missing: the log had continued to position ${position}`,
+    };
   }
-  return { position, reason: 'it is not the event that was seen: the log was rewritten' };
+  return { position, reason: 'it is not the event that was read before: the log was rewritten' };
 }
 
 async function readAcknowledged(db: Queryable): Promise<AcknowledgedDivergence[]> {

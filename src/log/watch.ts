@@ -74,13 +74,13 @@ export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatc
     known.add(divergence.id);
     if (divergence.id !== UNWRITTEN) open.set(divergence.id, divergence);
     const { seen, found, fork } = divergence;
-    logger.error('the log is not the one that was seen', {
+    logger.error('the log has forked: it is not the one that was read before', {
       lost_after: fork ?? null,
       seen_position: seen.position,
       seen_hash: seen.hash,
       found_position: found.position,
       found_hash: found.hash,
-      next: 'look at it (GET /history/verify), then acknowledge it: dps acknowledge-log',
+      next: 'verify it (GET /history/verify), then acknowledge the fork: dps acknowledge-log',
     });
     for (const listener of listeners) listener(divergence);
   };
@@ -106,7 +106,7 @@ export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatc
       tell(noted);
     } catch (error) {
       keep(lost, found);
-      logger.warn('a divergence of the log could not be written down', { error });
+      logger.warn('a fork of the log could not be recorded', { error });
     }
   };
 

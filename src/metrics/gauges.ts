@@ -41,20 +41,20 @@ export function addGauges(registry: Registry, sources: Sources): void {
   // First, because metrics are collected in this order and the projections query uses the pool itself.
   addPool(registry, sources);
   addState(registry, sources);
-  gauge('dps_rendered_answers', 'Answers kept rendered in memory.', () => sources.rendered().answers);
-  gauge('dps_work_waiting', 'Pieces of work that wait for their turn.', () => scheduler.load().waiting);
+  gauge('dps_rendered_answers', 'Rendered responses cached in memory.', () => sources.rendered().answers);
+  gauge('dps_work_waiting', 'Queued tasks.', () => scheduler.load().waiting);
   gauge(
     'dps_unsent_answer_bytes',
-    'Size of the answers that are finished and not sent yet.',
+    'Size of responses that are complete and not yet sent.',
     () => scheduler.load().bytes,
   );
-  gauge('dps_rendered_bytes', 'Size of the answers kept rendered in memory.', () => sources.rendered().bytes);
+  gauge('dps_rendered_bytes', 'Size of the rendered responses cached in memory.', () => sources.rendered().bytes);
   gauge(
     'dps_database_pool_waiting_requests',
     'Requests waiting for a connection of the pool.',
     () => sources.pool.waitingCount,
   );
-  gauge('dps_listener_connected', '1 while notifications of other instances reach this one.', () =>
+  gauge('dps_listener_connected', '1 while notifications of other instances arrive.', () =>
     sources.listening() ? 1 : 0,
   );
   gauge('dps_standby', '1 while the database server is a standby, so that this process only reads.', () =>
@@ -62,7 +62,7 @@ export function addGauges(registry: Registry, sources: Sources): void {
   );
   gauge(
     'dps_log_lag_seconds',
-    'How far the log is behind that of the primary, at most; 0 on a primary.',
+    'Maximum lag of the log behind the primary; 0 on a primary.',
     () => sources.server().lag,
   );
   const counter = (name: string, help: string, read: () => number): void => {
@@ -76,10 +76,10 @@ export function addGauges(registry: Registry, sources: Sources): void {
       },
     });
   };
-  counter('dps_overload_refusals_total', 'Requests refused because the service had too much to do.', () => {
+  counter('dps_overload_refusals_total', 'Requests rejected because the service was overloaded.', () => {
     return scheduler.load().refused;
   });
-  counter('dps_log_divergence_total', 'How often the log was found to be another one than was seen before.', () =>
+  counter('dps_log_divergence_total', 'Number of times that the log differed from an earlier read.', () =>
     sources.divergences(),
   );
   gauge(
@@ -89,7 +89,7 @@ export function addGauges(registry: Registry, sources: Sources): void {
   );
   counter(
     'dps_checkpoint_failures_total',
-    'Checkpoints that could not be published or were refused, tries counted.',
+    'Failed attempts to publish a checkpoint.',
     () => sources.checkpoints().failures,
   );
   addProjections(registry, sources);
@@ -99,7 +99,7 @@ export function addGauges(registry: Registry, sources: Sources): void {
 function addInfo(registry: Registry, { release, databaseVersion }: Sources): void {
   new Gauge({
     name: 'dps_info',
-    help: 'Always 1: the releases are in the labels.',
+    help: 'Always 1. The labels contain the releases.',
     labelNames: ['release', 'database_version'] as const,
     registers: [registry],
   }).set({ release, database_version: databaseVersion }, 1);
@@ -121,7 +121,7 @@ function addProjections(registry: Registry, sources: Sources): void {
   const read = shared(() => inTime(sources.projections(), ANSWER_LIMIT).catch(() => null));
   void new Gauge({
     name: 'dps_database_up',
-    help: '1 while the database answers, 0 while it does not.',
+    help: '1 while the database responds, 0 while it does not.',
     registers: [registry],
     async collect() {
       this.set((await read()) === null ? 0 : 1);
@@ -149,8 +149,12 @@ function addProjections(registry: Registry, sources: Sources): void {
       },
     });
   };
-  labelled('dps_projection_lag_events', 'Events in the log that the projection has not handled yet.', ({ lag }) => lag);
-  labelled('dps_projection_failed', '1 while the projection is stopped by an error.', ({ status }) =>
+  labelled(
+    'dps_projection_lag_events',
+    'Events in the log that the projection has not processed yet.',
+    ({ lag }) => lag,
+  );
+  labelled('dps_projection_failed', '1 while an error has stopped the projection.', ({ status }) =>
     status === 'failed' ? 1 : 0,
   );
 }
@@ -202,7 +206,7 @@ function addState(registry: Registry, sources: Sources): void {
 function addPool(registry: Registry, { pool }: Sources): void {
   void new Gauge({
     name: 'dps_database_pool_connections',
-    help: 'Connections of the pool by state: their sum is the size of the pool now.',
+    help: 'Connections of the pool by state. Their sum is the current size of the pool.',
     labelNames: ['state'] as const,
     registers: [registry],
     collect() {

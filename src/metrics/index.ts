@@ -25,7 +25,7 @@ const BUCKETS = [0.1, 1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400];
 function createChangeMetrics(registry: Registry): ChangeMetrics {
   const seconds = new Histogram({
     name: 'dps_change_step_duration_seconds',
-    help: 'Time of steps that prepare a change outside its transaction, with all that they waited for, by kind.',
+    help: 'Duration of the steps that prepare an online change, including waits, by kind.',
     labelNames: ['kind'] as const,
     buckets: BUCKETS,
     registers: [registry],
@@ -60,8 +60,8 @@ function createCommandMetrics(registry: Registry): CommandMetrics {
   const total = new Counter({
     name: 'dps_commands_total',
     help:
-      'Commands by outcome: accepted, unchanged (nothing to do), replayed (Idempotency-Key), ' +
-      'rejected (by our rules), refused (by PostgreSQL or for now), failed (a bug), and by error code.',
+      'Commands by outcome: accepted, unchanged (no changes), replayed (Idempotency-Key), ' +
+      'rejected (by the service), refused (by PostgreSQL or temporarily), failed (a bug), and by error code.',
     labelNames: ['command', 'outcome', 'code'] as const,
     registers: [registry],
   });
@@ -72,7 +72,7 @@ function createCommandMetrics(registry: Registry): CommandMetrics {
   });
   const seconds = new Histogram({
     name: 'dps_command_duration_seconds',
-    help: 'Time of commands in the write path, waiting for locks and other changes included.',
+    help: 'Duration of commands in the write path, including waits for locks and other changes.',
     labelNames: ['command'] as const,
     buckets: COMMAND_BUCKETS,
     registers: [registry],
@@ -122,7 +122,7 @@ const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0
 function createRequestMetrics(registry: Registry): (handled: Handled) => void {
   const seconds = new Histogram({
     name: 'dps_http_request_duration_seconds',
-    help: 'Time from the request to its answer, by method, route template and status.',
+    help: 'Duration from the request to its response, by method, route template and status.',
     labelNames: ['method', 'route', 'status'] as const,
     buckets: REQUEST_BUCKETS,
     registers: [registry],

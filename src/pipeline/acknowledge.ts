@@ -93,7 +93,7 @@ export function autoAcknowledge({ onLogDivergence, logger, watch, pipeline, read
     if (readOnly()) return;
     pipeline.acknowledge(BY_ITSELF).catch((error: unknown) => {
       // The next change tries again.
-      logger.warn('a divergence of the log could not be acknowledged yet', { error });
+      logger.warn('a fork of the log could not be acknowledged yet', { error });
     });
   });
 }

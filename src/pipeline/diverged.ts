@@ -14,7 +14,7 @@ export class DivergedError extends Error {
   readonly from: Point;
 
   constructor(from: Point) {
-    super('the log is not the one that was seen');
+    super('the log has forked: it is not the one that was read before');
     this.from = from;
   }
 }
@@ -43,8 +43,8 @@ export function logUnreadable({ position, message }: UnreadableEventError): Prob
   return {
     code: 'LOG_UNREADABLE',
     message:
-      `The log can't be read at position ${position}: ${message.replace(/\.$/, '')}. History, verification and export ` +
-      'go on. Use the release that wrote it or a newer one; if it was damaged, restore a log that holds (dps restore).',
+      `Position ${position} of the log cannot be read: ${message.replace(/\.$/, '')}. History, verification and export ` +
+      'still work. Use the release that wrote the event, or a newer one. If the log is damaged, restore a valid one (dps restore).',
     details: { position },
   };
 }

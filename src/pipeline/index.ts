@@ -57,7 +57,7 @@ export function createPipeline(given: PipelineOptions): Pipeline {
     },
     dryRun: async (name, command, request) => {
       const outcome = await run(toJob(name, command, request), attemptDryRun);
-      if (outcome.kind === 'done' || outcome.kind === 'replayed') throw new Error('a dry run is never done');
+      if (outcome.kind === 'done' || outcome.kind === 'replayed') throw new Error('a dry run is never committed');
       return outcome;
     },
     record: (revise, request) => run({ decide: undecided, request: { ...request, revise } }, attempt),
@@ -193,9 +193,7 @@ async function resolveCommitInDoubt(
     return refusal(outcomeUnknown(request.idempotency !== undefined));
   }
   if (!committed)
-    return refusal(
-      unavailable('The connection to the database was lost before the change was committed; nothing was written.'),
-    );
+    return refusal(unavailable('The connection to the database was lost before the commit. Nothing was changed.'));
   options.store.publish(point);
   return done;
 }
@@ -225,7 +223,7 @@ function refusalOf(error: unknown, options: Options): Refusal {
 function problemOf(error: unknown, { primaryUrl }: Options): Problem | undefined {
   if (error instanceof ProblemError) return error.problem;
   if (error instanceof DivergedError)
-    return unavailable('The log has just become another one; nothing was written. Try again.');
+    return unavailable('The log has forked just now. Nothing was changed. Try again.');
   if (error instanceof UnreadableEventError) return logUnreadable(error);
   return environmentProblem(error instanceof StaleConnectionError ? error.cause : error, primaryUrl);
 }

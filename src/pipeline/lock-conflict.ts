@@ -46,7 +46,7 @@ export async function rollbackAndFindHolders(
     const results = await sendBatch(client, [rollback, { text: LOG_HOLDER, values: [key] }]);
     const rows = results[1]?.rows ?? [];
     for (const { pid, ended } of rows) {
-      if (ended === true) options.logger.warn('a transaction that made no progress was ended', { backend: pid });
+      if (ended === true) options.logger.warn('a transaction that made no progress was terminated', { backend: pid });
     }
     return { locks: [], holders: rows as unknown as Holder[], log: true };
   }
@@ -95,8 +95,8 @@ const LOG_HOLDER = `
 /** The rejection after the time limit. It names applications and processes, but never their statements. */
 export function lockConflictProblem({ holders, log }: LockConflict): Problem {
   const [first] = holders;
-  if (first === undefined) return lockTimeout(log ? 'Another change is under way' : undefined);
-  const what = log ? 'Another change is under way' : `The table ${JSON.stringify(first.table)} is in use`;
+  if (first === undefined) return lockTimeout(log ? 'Another change is in progress' : undefined);
+  const what = log ? 'Another change is in progress' : `Table ${JSON.stringify(first.table)} is in use`;
   const others = holders.length > 1 ? ` and ${holders.length - 1} more` : '';
   return {
     ...lockTimeout(`${what}: ${described(first)}${others}`),
@@ -108,9 +108,9 @@ export function lockConflictProblem({ holders, log }: LockConflict): Problem {
 /** Describes a holder: `by "shop" (process 41 of the database server)`. */
 export function described({ pid, application, age }: Holder): string {
   if (pid === null) return 'by a prepared transaction';
-  const name = application === '' ? 'an application without a name' : JSON.stringify(application);
-  const since = age === null ? '' : `, its transaction began ${Math.max(0, Math.round(age))} s ago`;
-  return `by ${name} (process ${pid} of the database server${since})`;
+  const name = application === '' ? 'an unnamed application' : JSON.stringify(application);
+  const since = age === null ? '' : `, transaction started ${Math.max(0, Math.round(age))} s ago`;
+  return `by ${name} (PostgreSQL process ${pid}${since})`;
 }
 
 /** A holder in the details of a problem. */

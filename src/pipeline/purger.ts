@@ -82,7 +82,7 @@ export function createPurger(options: PurgerOptions): Purger {
       later(Math.min(PAUSES.longest, Math.max(PAUSES.gather, wait)));
     } catch (error) {
       if (stopped) return;
-      logger.warn('the trash could not be looked through', { error });
+      logger.warn('the trash could not be read', { error });
       later(PAUSES.failure);
     }
   };
@@ -102,7 +102,7 @@ export function createPurger(options: PurgerOptions): Purger {
     // Either a temporary condition prevents the purge, or a manually created object depends on the trash entry.
     if (position === undefined || problem?.code !== 'IN_USE') throw new Error(problem?.message ?? outcome.kind);
     failed.set(position, performance.now() + LEFT_ALONE);
-    logger.warn('what is in the trash can not be purged', { position, reason: problem.message });
+    logger.warn('deleted data cannot be purged', { position, reason: problem.message });
     return true;
   };
 
@@ -121,8 +121,8 @@ async function warnWhereNothingIsKept({ pool, keep, logger }: PurgerOptions): Pr
   if (keep.deleted === 0) return;
   const { rows } = await pool.query<{ creates: boolean }>(`SELECT ${MAY_CREATE_SCHEMAS} AS creates`);
   if (rows[0]?.creates === true) return;
-  logger.warn('nothing that is deleted is kept', {
-    reason: "the service's account may not create schemas in this database",
-    next: 'GRANT CREATE ON DATABASE … TO the account of DATABASE_URL, or set KEEP_DELETED=0',
+  logger.warn('deleted objects are not kept in the trash', {
+    reason: 'the database role of the service may not create schemas in this database',
+    next: 'GRANT CREATE ON DATABASE … TO the role of DATABASE_URL, or set KEEP_DELETED=0',
   });
 }

@@ -81,7 +81,7 @@ async function waitForServer(
   const pause = Math.min(AWAY.longest, AWAY.first * count) * (0.5 + Math.random() / 2);
   if (performance.now() + pause >= deadline) throw error;
   const { message } = error.cause as Error;
-  if (count === 1) options.logger.info('a change waits for the database', { reason: message || error.message });
+  if (count === 1) options.logger.info('a change is waiting for the database', { reason: message || error.message });
   await sleep(pause);
   if (abandoned?.() === true) throw new ProblemError(callerGone());
 }
@@ -121,7 +121,7 @@ async function waitForHolders({ options, deadline, abandoned }: Trying, { confli
 }
 
 function callerGone() {
-  return unavailable('The caller went away while the change waited for a lock; nothing was written.');
+  return unavailable('The client disconnected while the change waited for a lock. Nothing was changed.');
 }
 
 type Ended<T> =
@@ -164,10 +164,10 @@ async function tryOnce<T>(
 }
 
 const semaphoreTimeout = () =>
-  new ProblemError(lockTimeout('Other changes of this process were under way all the time'));
+  new ProblemError(lockTimeout('Other changes of this process were in progress all the time'));
 
 function report({ logger }: PipelineOptions, { holders, log }: LockConflict): void {
-  logger.info('a change waits for a lock', {
+  logger.info('a change is waiting for a lock', {
     lock: log ? 'of the log' : 'on a table',
     holders: holders.map(({ pid, application, age, table }) => ({ pid, application, age, table })),
   });

@@ -24,8 +24,7 @@ export const SQLSTATE = {
 
 /** The message that `REFUSE_OLDER_RELEASE` provokes. It contains no quote because it is embedded in a literal. */
 export const OLDER_RELEASE =
-  'This process is of an older release than the database, which a newer one has migrated; nothing was written. ' +
-  'Start the newer release in its place.';
+  'A newer release has migrated the database. Nothing was changed. ' + 'Start that release or a newer one.';
 
 const isOlderRelease = (error: unknown, state: string | undefined): boolean =>
   state === SQLSTATE.invalid_text_representation && (error as Error).message.includes(OLDER_RELEASE);
@@ -150,26 +149,25 @@ function unavailability(error: unknown, state: string | undefined): Problem | un
   if (isPoolExhausted(error)) return overloaded('All database connections are in use');
   if (isOlderRelease(error, state)) return unavailable(OLDER_RELEASE);
   if (isConnectionLoss(error) || isRefusedConnection(state))
-    return unavailable('The database is not reachable; nothing was written. Try again later.');
+    return unavailable('The database is not reachable. Nothing was changed. Try again later.');
   if (state === SQLSTATE.disk_full)
-    return { ...unavailable(`${DISK_FULL} Nothing was written.`), details: { sqlstate: state } };
+    return { ...unavailable(`${DISK_FULL} Nothing was changed.`), details: { sqlstate: state } };
   if (state?.startsWith('53'))
-    return unavailable('The database is out of resources; nothing was written. Try again later.');
+    return unavailable('The database is out of resources. Nothing was changed. Try again later.');
   return undefined;
 }
 
 /** The message for clients and for the health check. */
 export const DISK_FULL = 'The disk of the database server is full (SQLSTATE 53100). Free space on it, then try again.';
 
-const RECOVERY_CONFLICT =
-  'The standby has ended the query, because it was in the way of following the primary. Try again.';
+const RECOVERY_CONFLICT = 'The standby canceled the query, because it conflicted with replay. Try again.';
 
 /** READ_ONLY. @param primaryUrl where changes are accepted */
 export function readOnly(primaryUrl: string | null): Problem {
   return {
     code: 'READ_ONLY',
     message:
-      'The database is read-only, and nothing was written: it is a standby, or its transactions are read-only by default. ' +
+      'The database is read-only: it is a standby, or its transactions are read-only by default. Nothing was changed. ' +
       `Send the change to the primary${primaryUrl === null ? '.' : `: ${primaryUrl}`}`,
     ...(primaryUrl !== null && { details: { primary: primaryUrl } }),
   };
@@ -182,12 +180,12 @@ export function unavailable(message: string): Problem {
 
 /** OVERLOADED: the service has too much work. @param reason a clause */
 export function overloaded(reason: string): Problem {
-  return { code: 'OVERLOADED', message: `${reason}; nothing was written. Try again later.` };
+  return { code: 'OVERLOADED', message: `${reason}. Nothing was changed. Try again later.` };
 }
 
 /** The locks were not granted in time. `who`: a sentence about their holders, if known. */
-export function lockTimeout(who = 'Something else holds a lock that this change needs'): Problem {
-  return { code: 'LOCK_TIMEOUT', message: `${who}; nothing was written. Try again shortly.` };
+export function lockTimeout(who = 'Another session holds a lock that this change needs'): Problem {
+  return { code: 'LOCK_TIMEOUT', message: `${who}. Nothing was changed. Try again shortly.` };
 }
 
 /** A statement exceeded its time limit or was cancelled. */
@@ -195,8 +193,8 @@ function tooLong(): Problem {
   return {
     code: 'LOCK_TIMEOUT',
     message:
-      'PostgreSQL ended a statement of this change: it took longer than STATEMENT_TIMEOUT allows, or an operator ' +
-      'cancelled it; nothing was written.',
+      'PostgreSQL canceled a statement of this change: it exceeded STATEMENT_TIMEOUT, or an operator ' +
+      'canceled it. Nothing was changed.',
   };
 }
 

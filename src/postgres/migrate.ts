@@ -39,7 +39,7 @@ export async function isRestoring(db: Queryable): Promise<boolean> {
 export async function refuseRestoring(db: Queryable): Promise<void> {
   if (!(await isRestoring(db))) return;
   throw new OperatorError(
-    'This database is being restored, or its restore was broken off: wait for it to end, or drop the database and restore into a new one.',
+    'This database is being restored, or its restore was interrupted. Wait until it ends, or drop the database and restore into a new one.',
   );
 }
 
@@ -88,7 +88,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
 export async function missingMigrations(options: MigrateOptions): Promise<string | null> {
   const migrations = await readMigrations(options.directory ?? MIGRATIONS);
   return withClient(options.pool, async (client) => {
-    if (!(await holdsService(client, options.serviceSchema))) return 'holds no service yet';
+    if (!(await holdsService(client, options.serviceSchema))) return 'does not contain a service yet';
     await refuseOthers(client, options);
     const applied = await newestApplied(client);
     refuseNewer(applied, migrations);
@@ -171,7 +171,7 @@ async function apply(client: pg.ClientBase, migration: Migration, options: Migra
     if (inserted.rowCount === 0) return newestApplied(client);
     await client.query(script).catch((error: unknown) => {
       if (EXISTS.has(sqlState(error))) throw lostRow(migration, options, (error as Error).message);
-      throw new Error(`the migration ${migration.name} failed: ${(error as Error).message}`, { cause: error });
+      throw new Error(`migration ${migration.name} failed: ${(error as Error).message}`, { cause: error });
     });
     options.logger.info('migration applied', { migration: migration.name });
     return migration.number;
@@ -201,7 +201,7 @@ function lostRow(
 ): OperatorError {
   const table = `${pg.escapeIdentifier(serviceSchema)}.service_migrations`;
   return new OperatorError(
-    `The migration "${name}" has no row in the table "service_migrations", but it seems to be applied (${reason}). ` +
+    `The table "service_migrations" has no row for the migration "${name}", which seems to be applied (${reason}). ` +
       `If the row was deleted, insert it again: INSERT INTO ${table} (number, name) VALUES (${number}, '${name}');`,
   );
 }
@@ -241,7 +241,7 @@ function refuseNewer(applied: number, migrations: readonly Migration[]): void {
   const newest = migrations.at(-1)?.number ?? 0;
   if (applied <= newest) return;
   throw new OperatorError(
-    `The database was migrated by a newer release of this service (its migration ${applied}; ` +
-      `this release knows them up to ${newest}): start that release or a newer one.`,
+    `A newer release of this service has migrated the database (migration ${applied}; ` +
+      `this release knows migrations up to ${newest}). Start that release or a newer one.`,
   );
 }

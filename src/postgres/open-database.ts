@@ -94,8 +94,8 @@ const isSamePlace = (one: Seen, other: Seen): boolean =>
   one.database === other.database && (one.system === null || other.system === null || one.system === other.system);
 
 const statementMode = (said: string): string =>
-  `DATABASE_URL can't be used: it leads through a pooler that refuses transactions (${said}). Set the pooler to ` +
-  'pool transactions (PgBouncer: pool_mode = transaction), or let DATABASE_URL lead to the server itself.';
+  `DATABASE_URL cannot be used: its pooler rejects transactions (${said}). Configure the pooler for ` +
+  'transaction pooling (PgBouncer: pool_mode = transaction), or set DATABASE_URL to the server itself.';
 
 /** True if a pooler rejected the start-up parameters of a session. */
 export const isStartupRefused = (error: unknown): boolean =>
@@ -106,27 +106,27 @@ const PROTOCOL_VIOLATION = '08P01';
 /** A connection without expected pooler was rejected by one. */
 export const unexpectedPooler = (cause: unknown): PoolerError =>
   new PoolerError(
-    'DB_POOLER is none, but DATABASE_URL leads through a pooler: it refuses what a session is set to. Take DB_POOLER away.',
+    'DB_POOLER is none, but DATABASE_URL uses a pooler that rejects session settings. Remove DB_POOLER.',
     { cause },
   );
 
 /** The address contains options, which a pooler does not pass on. */
 export const lostOptions = (): PoolerError =>
   new PoolerError(
-    "DATABASE_URL can't be used: a pooler doesn't pass on its options. Set them for the user or the database (ALTER ROLE … " +
+    'DATABASE_URL cannot be used: its pooler does not pass its options on. Set them for the role or the database (ALTER ROLE … ' +
       'SET, ALTER DATABASE … SET).',
   );
 
 const DIRECT_MISSING =
-  'The setting DIRECT_DATABASE_URL is missing: DATABASE_URL leads through a pooler, and LISTEN, migrations and ' +
-  'concurrent index builds need a session of their own. Set it to the address of the server itself.';
+  'The setting DIRECT_DATABASE_URL is required, because DATABASE_URL uses a pooler. LISTEN, migrations and ' +
+  'concurrent index builds need their own session. Set it to the address of the server itself.';
 
 const DIRECT_IS_POOLED =
-  "DIRECT_DATABASE_URL can't be used: it leads through a pooler too. Set it to the address of the server itself.";
+  'DIRECT_DATABASE_URL cannot be used: it uses a pooler too. Set it to the address of the server itself.';
 
 const ELSEWHERE =
-  "DIRECT_DATABASE_URL can't be used: it leads to another database than DATABASE_URL does. Set it to the address of the " +
-  'same database, past the pooler.';
+  'DIRECT_DATABASE_URL cannot be used: it leads to another database than DATABASE_URL. Set it to the address of the ' +
+  'same database without the pooler.';
 
 interface SourceOptions {
   /** Null starts an embedded server in `dataDir`. */
@@ -161,7 +161,7 @@ export async function openDatabase(options: SourceOptions): Promise<DatabaseSour
     return { ...addresses, ended: new Promise(() => undefined), stop: () => Promise.resolve() };
   }
   const embedded = await startEmbedded(options);
-  if (embedded.orphanStopped) logger.warn('stopped a PostgreSQL server that an earlier run had left behind');
+  if (embedded.orphanStopped) logger.warn('stopped a PostgreSQL server of an earlier run');
   logger.info('embedded PostgreSQL started', { files: embedded.home });
   return embedded;
 }
@@ -174,7 +174,7 @@ async function reachable(databaseUrl: string, options: SourceOptions): Promise<A
   const found = poolerOf({ seen, expected, direct });
   if (found !== undefined) {
     if (/[?&]options=/.test(databaseUrl)) throw lostOptions();
-    logger.info('DATABASE_URL leads through a pooler', { mode: found });
+    logger.info('DATABASE_URL uses a pooler', { mode: found });
   }
   return { connectionString: databaseUrl, pooler: found, direct: directDatabaseUrl ?? undefined };
 }
@@ -207,7 +207,7 @@ async function chosen(hosts: Hosts, setting: string): Promise<string> {
     return hosts.of(await hosts.choose(START_UP_LIMIT_MS));
   } catch (error) {
     if (sqlState(error) !== undefined) throw unreachable(error, setting);
-    throw new OperatorError(`The database of ${setting} can't be used: ${(error as Error).message}.`, {
+    throw new OperatorError(`The database of ${setting} cannot be used: ${(error as Error).message}.`, {
       cause: error,
     });
   }
@@ -217,18 +217,18 @@ const CANNOT_CONNECT_NOW = '57P03';
 
 /** SQLSTATE or system error code, and its explanation. */
 const EXPLANATIONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens at its address',
-  ENOTFOUND: 'its host name is unknown',
+  ECONNREFUSED: 'no server listens at its address',
+  ENOTFOUND: 'its host name does not exist',
   EAI_AGAIN: 'its host name could not be resolved',
-  ETIMEDOUT: 'its host does not answer',
-  EHOSTUNREACH: 'its host can not be reached',
-  ENETUNREACH: 'its network can not be reached',
+  ETIMEDOUT: 'its host does not respond',
+  EHOSTUNREACH: 'its host is not reachable',
+  ENETUNREACH: 'its network is not reachable',
   ENOENT: 'its socket does not exist',
   ECONNRESET: 'it closed the connection',
-  '28P01': 'it refused the user or the password',
-  '28000': 'it refused the user',
-  '3D000': 'it has no such database',
-  '53300': 'it has no connection left',
+  '28P01': 'it rejected the role or the password',
+  '28000': 'it rejected the role',
+  '3D000': 'the database does not exist',
+  '53300': 'it has no free connection',
   '57P03': 'it is still starting up',
 };
 
@@ -237,5 +237,5 @@ function unreachable(cause: unknown, setting: string): OperatorError {
   if (isStartupRefused(cause)) return lostOptions();
   const code = sqlState(cause) ?? (cause as NodeJS.ErrnoException).code ?? '';
   const why = Object.hasOwn(EXPLANATIONS, code) ? EXPLANATIONS[code] : (cause as Error).message.replace(/\.$/, '');
-  return new OperatorError(`The database of ${setting} can't be used: ${why}.`, { cause });
+  return new OperatorError(`The database of ${setting} cannot be used: ${why}.`, { cause });
 }

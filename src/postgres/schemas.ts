@@ -35,12 +35,12 @@ export async function missingRight(db: Queryable, schema: string): Promise<strin
   const [who, which] = [quoted(account), quoted(schema)];
   if (exists) {
     return (
-      `The user ${who} may not create tables in the schema ${which}: ` +
-      `let its owner or a superuser run GRANT USAGE, CREATE ON SCHEMA ${which} TO ${who}.`
+      `The role ${who} may not create tables in the schema ${which}. ` +
+      `Run as its owner or a superuser: GRANT USAGE, CREATE ON SCHEMA ${which} TO ${who}.`
     );
   }
   return (
-    `There is no schema ${which}, and the user ${who} may not make it: let a superuser run ` +
+    `The schema ${which} does not exist, and the role ${who} may not create it. Run as a superuser: ` +
     `CREATE SCHEMA ${which} AUTHORIZATION ${who}, or GRANT CREATE ON DATABASE ${quoted(database)} TO ${who}.`
   );
 }
@@ -58,9 +58,9 @@ export const schemaThere = (schema: string) =>
 export function lostSchema(schema: string): string {
   const name = quoted(schema);
   return (
-    `There is no schema ${name} any more: it was renamed or dropped past the service. ` +
-    `Give it its name back (ALTER SCHEMA … RENAME TO ${name}); where it is lost, restore a backup, ` +
-    `or make an empty one (CREATE SCHEMA ${name}) and see what "dps drift" says.`
+    `The schema ${name} no longer exists: someone renamed or dropped it outside the service. ` +
+    `Rename it back (ALTER SCHEMA … RENAME TO ${name}). If it was dropped, restore a backup, ` +
+    `or create an empty one (CREATE SCHEMA ${name}) and run "dps drift".`
   );
 }
 
@@ -99,7 +99,7 @@ export async function refuseOthers(client: pg.ClientBase, { schema, serviceSchem
   );
   if (inside.rowCount === 0) return;
   throw new OperatorError(
-    `The schema "${schema}" can't be managed: it holds a service's own tables. Check DB_SCHEMA, or give that service another SERVICE_SCHEMA.`,
+    `The schema "${schema}" cannot be managed: it contains the tables of a service. Check DB_SCHEMA, or set another SERVICE_SCHEMA for that service.`,
   );
 }
 
@@ -114,8 +114,8 @@ async function refuseUnreachable(client: pg.ClientBase, schema: string): Promise
   const found = await client.query<{ there: boolean }>(text, values);
   if (found.rows[0]?.there !== true) throw new OperatorError(lostSchema(schema));
   throw new OperatorError(
-    `The schema "${schema}" can't be used: the database user needs the rights USAGE and CREATE on it ` +
-      `(and where DB_POOLER is none, no pooler may be in between).`,
+    `The schema "${schema}" cannot be used: the database role needs the privileges USAGE and CREATE on it ` +
+      `(and with DB_POOLER none, DATABASE_URL must not use a pooler).`,
   );
 }
 
@@ -130,7 +130,7 @@ async function refuseOtherService(client: pg.ClientBase, { schema, serviceSchema
   if (!comment.startsWith(PLACE_COMMENT) || comment === `${PLACE_COMMENT}${JSON.stringify(schema)}.`) return;
   const other = comment.slice(PLACE_COMMENT.length, -1);
   throw new OperatorError(
-    `The schema "${serviceSchema}" belongs to a service that manages the schema ${other}, not "${schema}": check DB_SCHEMA, and give each service its own SERVICE_SCHEMA.`,
+    `The schema "${serviceSchema}" belongs to a service that manages the schema ${other}, not "${schema}". Check DB_SCHEMA, and set a different SERVICE_SCHEMA for each service.`,
   );
 }
 
@@ -153,6 +153,6 @@ async function refuseForeign(client: pg.ClientBase, serviceSchema: string): Prom
   const { rows } = await client.query<{ name: string }>(FOREIGN, [serviceSchema]);
   if (rows[0] === undefined) return;
   throw new OperatorError(
-    `The schema "${serviceSchema}" holds "${rows[0].name}", which is not the service's: it needs a schema for itself. Move that away, or name another one as SERVICE_SCHEMA.`,
+    `The schema "${serviceSchema}" contains "${rows[0].name}", which does not belong to the service. The service needs a schema of its own. Move the object, or set another SERVICE_SCHEMA.`,
   );
 }

@@ -32,11 +32,11 @@ export async function readDatabase(db: Queryable): Promise<Database> {
   const row = rows[0] as (typeof rows)[number];
   const version = row.version.split(' ')[0] ?? row.version;
   if (row.number < OLDEST) {
-    throw new OperatorError(`The database server is PostgreSQL ${version}; this service needs 14 or newer.`);
+    throw new OperatorError(`The database server runs PostgreSQL ${version}, and this service requires 14 or newer.`);
   }
   if (row.encoding !== 'UTF8') {
     throw new OperatorError(
-      `The database "${row.database}" has the encoding ${row.encoding}; this service needs one with UTF8.`,
+      `The database "${row.database}" has the encoding ${row.encoding}, and this service requires UTF8.`,
     );
   }
   return { database: row.database, version, versionNumber: row.number };
@@ -116,7 +116,9 @@ export function createServerRole({ logger, standby }: { logger: Logger; standby:
 
   const become = (next: boolean): void => {
     state = { standby: next, lag: 0 };
-    logger.info(next ? 'the database server is a standby: nothing is written' : 'the database server is a primary');
+    logger.info(
+      next ? 'the database server is a standby: this process only reads' : 'the database server is a primary',
+    );
     for (const listener of listeners) listener(next);
   };
 
@@ -127,7 +129,7 @@ export function createServerRole({ logger, standby }: { logger: Logger; standby:
       await prepare();
       if (!found) become(false);
     } catch (error) {
-      logger.warn('the database server was promoted, and nothing can be written yet', { error });
+      logger.warn('the database server was promoted, and does not accept writes yet', { error });
     } finally {
       preparing = false;
     }

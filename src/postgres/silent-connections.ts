@@ -170,7 +170,7 @@ class Watch {
 
   #giveUp(backend: Backend | undefined): void {
     const { logger, suspicion } = this.#watching;
-    logger.warn('a connection to the database has gone silent and is given up', { backend: backend?.pid });
+    logger.warn('closing a database connection that has gone silent', { backend: backend?.pid });
     suspicion.since = Math.max(suspicion.since, performance.now());
     this.#client.connection.stream.destroy(new LostConnectionError('the connection has gone silent'));
     if (backend !== undefined) void endBackend(this.#sameServer(), backend);

@@ -72,7 +72,7 @@ export async function commitSurely(target: Target, client: pg.ClientBase, known?
     const { command } = await client.query('COMMIT');
     if (replication.broken()) throw new ProblemError(unknownOutcome());
     // PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK and no error.
-    if (command !== 'COMMIT') throw new Error(`COMMIT was answered ${command}`);
+    if (command !== 'COMMIT') throw new Error(`COMMIT returned ${command}`);
   } catch (error) {
     if (!isConnectionLoss(error)) throw error;
     if (at.transaction === null) return;
@@ -120,10 +120,10 @@ async function look(client: pg.ClientBase, { transaction, backend, timeline }: T
 
 /** UNAVAILABLE, for a lost connection when certainly nothing was written. */
 const notCommitted = () =>
-  unavailable('The connection to the database was lost before the change was committed; nothing was written.');
+  unavailable('The connection to the database was lost before the commit. Nothing was changed.');
 
 const unknownOutcome = () =>
   unavailable(
-    'The connection to the database was lost while the change was being committed, and whether it was is unknown. ' +
-      'Look at what is there before you send it again.',
+    'The connection to the database was lost during the commit, so it is not known whether the change was committed. ' +
+      'Check the present state before you send it again.',
   );

@@ -29,25 +29,25 @@ interface Stopped {
 
 /** Maps a SQLSTATE or its class to a remedy. */
 const REMEDIES: Readonly<Record<string, string>> = {
-  '42501': 'Give the database user the right to create indexes there (it must own the table)',
-  '42704': 'This type of column can have no such index: give the index up',
-  '54000': 'A value is too large for such an index: shorten it, or give the index up',
-  '57014': 'Something cancelled the build: look for a statement_timeout of the server',
-  '55P03': 'Something holds a lock on the table: let it finish',
-  '40P01': 'The build met a deadlock: nothing has to be done but to try again',
-  '53': 'The server is short of disk, memory or connections: make room',
-  '58': "The server's own system failed it: look into PostgreSQL's log",
-  XX: 'PostgreSQL met an inner error: look into its log',
+  '42501': 'Grant the database role of the service the privilege to create indexes there (it must own the table)',
+  '42704': 'PostgreSQL does not support such an index for this column type. Remove the index',
+  '54000': 'A value is too large for such an index. Shorten it, or remove the index',
+  '57014': 'The build was canceled. Check statement_timeout on the server',
+  '55P03': 'Another session holds a lock on the table. Wait until it ends',
+  '40P01': 'The build was ended by a deadlock. Try again',
+  '53': 'The server has too little disk, memory or too few connections. Free some',
+  '58': 'The operating system of the server reported an error. See the log of PostgreSQL',
+  XX: 'PostgreSQL reported an internal error. See its log',
 };
 
 /** Sentences that name the remedy and how to resume. */
 export function nextStep(projection: string, { collection, field, sqlstate }: Stopped): string {
-  const remedy = remedyOf(sqlstate) ?? 'Mend what the message says';
+  const remedy = remedyOf(sqlstate) ?? 'Fix what the message names';
   const giveUp =
-    field === null ? '' : ` To give the index up, set schema.is_indexed of ${collection}.${field} to false.`;
+    field === null ? '' : ` To remove the index, set schema.is_indexed of ${collection}.${field} to false.`;
   return (
-    `${remedy}; then "dps rebuild ${projection}" or POST /projections/${projection}/rebuild tries again at once ` +
-    `(it is also tried again by itself, with growing pauses).${giveUp}`
+    `${remedy}. Then retry with "dps rebuild ${projection}" or POST /projections/${projection}/rebuild. ` +
+    `The service also retries automatically, with growing pauses.${giveUp}`
   );
 }
 
@@ -306,7 +306,7 @@ async function retryIndexes({ pool, indexes }: ProjectionsOptions): Promise<Omit
     const { collection, field, sqlstate, message, next } = error;
     throw new ProblemError({
       code: 'DATABASE_REFUSED',
-      message: `PostgreSQL refused the index of event ${error.position} again: ${message}`,
+      message: `PostgreSQL rejected the index of event ${error.position} again: ${message}`,
       collection,
       ...(field !== null && { field }),
       details: { position: error.position, sqlstate, next },

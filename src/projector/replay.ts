@@ -166,7 +166,7 @@ async function takeLock(client: pg.ClientBase, key: string): Promise<void> {
     key,
   ]);
   if (rows[0]?.locked === true) return;
-  throw new OperatorError('Something else is writing to the target: stop the service that uses it first.');
+  throw new OperatorError('Another session writes to the target. Stop the service that uses it first.');
 }
 
 /** Objects of extensions (spatial_ref_sys) do not count. */
@@ -181,19 +181,19 @@ async function requireEmpty(client: pg.ClientBase, { schema, serviceSchema }: Ta
   const { rows } = await client.query<{ name: string }>(FOREIGN, [schema]);
   if (rows.length > 0) {
     const some = rows.slice(0, 3).map(({ name }) => `"${name}"`);
-    throw notEmpty(`it holds ${some.join(', ')}${rows.length > 3 ? ' and more' : ''}`);
+    throw notEmpty(`it contains ${some.join(', ')}${rows.length > 3 ? ' and more' : ''}`);
   }
   if (!(await holdsService(client, serviceSchema))) return;
-  if (await isRestoring(client)) throw notEmpty('an earlier restore into it was broken off');
+  if (await isRestoring(client)) throw notEmpty('an earlier restore into it was interrupted');
   const events = await client.query(`SELECT FROM ${own.events} LIMIT 1`);
-  if (events.rowCount !== 0) throw notEmpty('its log holds events');
+  if (events.rowCount !== 0) throw notEmpty('its log contains events');
   // A service has started here. Its later writes would be lost after a failed restore.
   const users = await client.query(`SELECT FROM ${own.users} LIMIT 1`);
-  if (users.rowCount !== 0) throw notEmpty('a service was started on it, and it holds users');
+  if (users.rowCount !== 0) throw notEmpty('a service has used it, and it contains users');
 }
 
 function notEmpty(why: string): OperatorError {
-  return new OperatorError(`The target database is not empty: ${why}. Name an empty one (CREATE DATABASE …).`);
+  return new OperatorError(`The target database is not empty: ${why}. Use an empty one (CREATE DATABASE …).`);
 }
 
 export interface ReplayOptions {
@@ -254,7 +254,7 @@ function check({ chain }: Run, event: EventRecord): void {
   const reason = chain.add(event);
   if (reason === null) return;
   throw new OperatorError(
-    `The log is broken at position ${event.position}: ${reason}. Nothing after it can be trusted.`,
+    `The hash chain of the log is broken at position ${event.position}: ${reason}. Nothing after it can be trusted.`,
   );
 }
 

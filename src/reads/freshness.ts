@@ -119,7 +119,7 @@ export function createFreshness(options: FreshnessOptions): Freshness {
 
   const tellOnce = (error: unknown): void => {
     const { message } = error as Error;
-    if (message !== failed) options.logger.warn('the database can not be read', { error: message });
+    if (message !== failed) options.logger.warn('the database cannot be read', { error: message });
     failed = message;
   };
 
@@ -138,7 +138,7 @@ export function createFreshness(options: FreshnessOptions): Freshness {
       if (error instanceof ProblemError) throw error;
       // HTTP clients do not see the message. The log must contain it to show which privilege or table is missing.
       tellOnce(error);
-      throw new ProblemError(environmentProblem(error) ?? unavailable('The database can not be read.'), error);
+      throw new ProblemError(environmentProblem(error) ?? unavailable('The database cannot be read.'), error);
     }
   };
 
@@ -155,7 +155,7 @@ export function createFreshness(options: FreshnessOptions): Freshness {
 
 function unanswered(error: unknown): never {
   if (!(error instanceof NotInTimeError)) throw error;
-  throw new ProblemError(unavailable('The database does not answer; nothing was written. Try again later.'), error);
+  throw new ProblemError(unavailable('The database does not respond. Nothing was changed. Try again later.'), error);
 }
 
 function nullIfPassing(error: unknown): null {
@@ -205,9 +205,9 @@ interface Waiting extends Who {
   reject: (error: ProblemError) => void;
 }
 
-const ADVICE = 'Ask again later, or ask the primary.';
+const ADVICE = 'Try again later, or ask the primary.';
 
-const TOO_MANY = unavailable(`Too many wait for a position of the log here already. ${ADVICE}`);
+const TOO_MANY = unavailable(`Too many requests already wait for a position of the log here. ${ADVICE}`);
 
 /** All waiting requests share the checks. */
 export function createPositions({ check, timeout }: PositionsOptions): Positions {
@@ -241,7 +241,7 @@ export function createPositions({ check, timeout }: PositionsOptions): Positions
 
   const tooFar = ({ position, isKnown }: Pick<Waiting, 'position' | 'isKnown'>, head: number): ProblemError => {
     const where = isKnown ? `: here it ends at ${head}` : '';
-    const message = `The log has not come to position ${position} within ${timeout} ms${where}. ${ADVICE}`;
+    const message = `The log did not reach position ${position} within ${timeout} ms${where}. ${ADVICE}`;
     const details = { position, ...(isKnown && { head }) };
     return new ProblemError({ ...unavailable(message), details } satisfies Problem);
   };

@@ -118,7 +118,7 @@ export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): 
       if (!(error instanceof UnreadableEventError)) throw error;
       const now = performance.now();
       if (failure?.error.message !== error.message) {
-        logger.error('the log can not be read to its end', { position: error.position, reason: error.message });
+        logger.error('the log cannot be read to its end', { position: error.position, reason: error.message });
       }
       failure = { error, again: now + Math.max(LOOK_AGAIN, 10 * (now - started)) };
     }
@@ -228,7 +228,7 @@ export function createHeadChecks({
     if (short === undefined || now - short >= patience) return;
     throw new ProblemError(
       unavailable(
-        `The standby is behind what this process has shown: position ${seen.position}, and its log ends at ` +
+        `The standby is behind this process, which has already shown position ${seen.position}. The log of the standby ends at ` +
           `${check.head.position}. Try again later.`,
       ),
     );

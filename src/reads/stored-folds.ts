@@ -185,7 +185,7 @@ function fromStoredField(collection: string, stored: StoredField, kinds: readonl
 function columnOf(column: unknown, kinds: readonly ColumnSchema[]): ColumnSchema | null {
   if (typeof column !== 'number') return column === null ? null : grow(column, COLUMN);
   const kind = kinds[column];
-  if (kind === undefined) throw new Error(`there is no column of kind ${column}`);
+  if (kind === undefined) throw new Error(`no column of kind ${column} exists`);
   return kind;
 }
 
@@ -244,15 +244,15 @@ export async function readFold(db: Queryable, position: number, secret: string):
   );
   const [row] = rows;
   if (row === undefined) return null;
-  if (row.log_hash !== row.event_hash) return { position, why: 'it is of another log' };
+  if (row.log_hash !== row.event_hash) return { position, why: 'it belongs to another log' };
   try {
     const head = { position, hash: row.event_hash, occurred_at: row.occurred_at.toISOString() };
     const hash = hasherOf(head, secret);
     const chunks = await unpacked(row.content, (chunk) => hash.update(chunk));
-    if (hash.digest('hex') !== row.hash) return { position, why: 'its hash does not fit what it says' };
+    if (hash.digest('hex') !== row.hash) return { position, why: 'its hash does not match its content' };
     return { state: await readState(linesIn(chunks), position), head };
   } catch (error) {
-    return { position, why: `it can't be read (${(error as Error).message})` };
+    return { position, why: `it cannot be read (${(error as Error).message})` };
   }
 }
 
@@ -389,9 +389,9 @@ export function createStoredFolds(options: StoredFoldsOptions): StoredFolds {
       await insertFold(pool, point, secret);
       await list();
       const milliseconds = Math.round(performance.now() - started);
-      logger.debug('fold stored', { position: point.head.position, milliseconds });
+      logger.debug('state stored', { position: point.head.position, milliseconds });
     } catch (error) {
-      logger.warn('a fold could not be stored', { position: point.head.position, error });
+      logger.warn('a state could not be stored', { position: point.head.position, error });
     }
   };
 
@@ -414,7 +414,7 @@ export function createStoredFolds(options: StoredFoldsOptions): StoredFolds {
       const fold = await readFold(pool, candidate, secret);
       if (fold !== null && 'state' in fold) return fold;
       if (fold === null) continue;
-      logger.warn('a stored fold is wrong; it is thrown away', { position: candidate, why: fold.why });
+      logger.warn('a stored state is invalid and is discarded', { position: candidate, why: fold.why });
       if (!readOnly()) await deleteFold(pool, candidate);
       known = known?.filter((each) => each !== candidate);
     }

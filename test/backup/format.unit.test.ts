@@ -54,8 +54,8 @@ async function faultOf(bytes: Buffer | string): Promise<string> {
   return found instanceof Error ? `${found.name}: ${found.message}` : 'it was read';
 }
 
-const CUT_OFF = 'OperatorError: The backup is cut off: its end is missing.';
-const DAMAGED = 'OperatorError: The file is no backup, or it is damaged: nothing of it can be trusted.';
+const CUT_OFF = 'OperatorError: The backup is truncated: its end is missing.';
+const DAMAGED = 'OperatorError: The file is not a backup, or it is damaged. Do not use its content.';
 
 describe('the backup file format', () => {
   it('has a header, sections, and an end with the checksum of everything before', async () => {
@@ -105,12 +105,12 @@ describe('the backup file format', () => {
     expect(await faultOf('')).to.equal(CUT_OFF);
     for (const end of [1, at('{"format"'), at('\\.\n') + 1])
       expect(await faultOf(bytes.subarray(0, end)), `after ${end} bytes`).to.equal(
-        'OperatorError: The backup is cut off in the middle of a line.',
+        'OperatorError: The backup is truncated in the middle of a line.',
       );
     expect(await faultOf(bytes.subarray(0, at('\\.\n')))).to.equal(CUT_OFF);
     for (const part of ['{"section":"events"}\n', '{"position":1}\n', '{"position":1}\n\\.']) {
       expect(await faultOf(bytes.subarray(0, at(part))), part).to.equal(
-        'OperatorError: The backup is cut off: the end of a section is missing.',
+        'OperatorError: The backup is truncated: the end of a section is missing.',
       );
     }
     expect(await faultOf(bytes.subarray(0, -1))).to.match(/in the middle of a line\.$/);
@@ -133,7 +133,7 @@ describe('the backup file format', () => {
       expect(await faultOf(other), other.slice(0, 40)).to.equal(DAMAGED);
     }
     expect(await faultOf(text.replace('"version":1', '"version":2'))).to.equal(
-      'OperatorError: The backup was written by a newer release: use that one.',
+      'OperatorError: A newer release wrote the backup. Use that release.',
     );
   });
 

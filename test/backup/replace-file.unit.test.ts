@@ -14,7 +14,7 @@ describe('replacing a file', () => {
 
   const put = async (name: string): Promise<string> => {
     const place = await placeOf(at(name));
-    if (place === null) throw new Error(`${name} is no file`);
+    if (place === null) throw new Error(`${name} is not a file`);
     await replaceFile(place, (partial) => writeFile(partial, 'new'));
     return place.target;
   };

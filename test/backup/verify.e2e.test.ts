@@ -163,7 +163,7 @@ describe('dps backup --verify', () => {
       const target = await emptyDatabase();
       const wrong = await restore(file, target, '--key', other);
       expect([wrong.code, wrong.out]).to.deep.equal([2, '']);
-      expect(wrong.err).to.contain('The backup cannot be trusted: its signature is not signed by a key that was given');
+      expect(wrong.err).to.contain('The backup cannot be trusted: its signature is not signed by a given key');
       expect(await serviceTables(target)).to.deep.equal([]);
       const right = await restore(file, target, '--key', key);
       expect(right.code, right.err).to.equal(0);
@@ -189,7 +189,7 @@ describe('dps backup --verify', () => {
       const taken = await resealed(file, (lines) => lines.map((line) => line.replace('admin@', 'evil@')), true);
       const foreign = await restore(taken, target, '--key', key);
       expect(foreign.code).to.equal(2);
-      expect(foreign.err).to.contain('The backup cannot be trusted: its signature is of another file.');
+      expect(foreign.err).to.contain('The backup cannot be trusted: its signature belongs to another file.');
       expect(await serviceTables(target)).to.deep.equal([]);
     });
   });
@@ -225,7 +225,7 @@ describe('dps backup --verify', () => {
       const file = await takeBackup('rows.dps');
       const isRows = (line: string): boolean => line.startsWith('{"section":"rows","table":"always_1"');
       const sections: [string, (lines: string[]) => string[]][] = [
-        ['lacks the rows of table "always_1"', (lines) => withoutSection(lines, isRows)],
+        ['does not contain the rows of table "always_1"', (lines) => withoutSection(lines, isRows)],
         [
           'rows for table "always_1" that its log does not describe',
           (lines) => insertedBefore(lines, '{"section":"sequences"}', [lines.find(isRows) ?? '', String.raw`\.`]),

@@ -70,7 +70,7 @@ describe('dps apply', () => {
     expect([code, err]).to.deep.equal([0, '']);
     expect(out).to.match(/Applied: 1 event, 0 statements; position \d+, batch [0-9a-f-]{36}\.$/);
     expect((await run(['history'])).out).to.contain('why: because of ünï');
-    expect((await run(['apply', file])).out).to.equal('Nothing to do: the schema is so already.');
+    expect((await run(['apply', file])).out).to.equal('Nothing to do: the schema already has this state.');
 
     const yaml = (await run(['snapshot', '--format', 'yaml'])).out.replace('note: from JSON', 'note: from YAML');
     const applied = await run(['apply', '-', '--json'], { stdin: yaml });
@@ -107,7 +107,7 @@ describe('dps apply', () => {
     const refused = await run(['apply', loss, '--allow-drop', 'kept.title']);
     expect(refused.code).to.equal(2);
     expect(refused.err).to.contain('To allow it: --allow-drop kept%2Etitle');
-    expect((await run(['apply', loss, '--allow-drop', 'kept.title.x'])).err).to.contain('is no place');
+    expect((await run(['apply', loss, '--allow-drop', 'kept.title.x'])).err).to.contain('is not a valid place');
     expect((await run(['apply', loss, '--allow-drop', 'kept%2Etitle'])).code).to.equal(0);
   });
 
@@ -147,7 +147,7 @@ describe('dps apply', () => {
     for (const more of [['--dry-run'], []]) {
       const { code, out } = await run(['apply', file, ...more]);
       expect(code).to.equal(2);
-      expect(out).to.contain('PostgreSQL refuses it:').and.match(/null/);
+      expect(out).to.contain('PostgreSQL rejects it:').and.match(/null/);
     }
   });
 
@@ -155,13 +155,13 @@ describe('dps apply', () => {
     const file = join(directory, 'url');
     await writeFile(file, 'postgresql://127.0.0.1:9/none');
     const environment = { DATABASE_URL_FILE: file };
-    expect((await dps(['status'], environment)).err).to.contain('nothing listens');
+    expect((await dps(['status'], environment)).err).to.contain('no server listens');
     const named = await dps(['status', '--database-url', service.databaseUrl], environment);
     expect(named.code, named.err).to.equal(0);
     const elsewhere = await dps(['status', '--data-dir', join(directory, 'none')], {
       DATABASE_URL: service.databaseUrl,
     });
-    expect(elsewhere.err).to.match(/^The data directory .* holds no service yet/);
+    expect(elsewhere.err).to.match(/^The data directory .* does not contain a service yet/);
   });
 
   it('reports a wrong file or option in one line', async () => {
@@ -182,20 +182,20 @@ describe('dps apply', () => {
         .and.not.match(/\n\s+at /);
     }
     for (const [args, message] of [
-      [['apply', directory], "can't be read"],
+      [['apply', directory], 'cannot be read'],
       [['apply', broken, '--mode', 'sideways'], 'Allowed choices are mirror, merge'],
       [['apply', broken, '--reason', 'two\nlines'], 'one line'],
-      [['snapshot', '--output', '/nonexist/x'], "can't be written"],
-      [['snapshot', '--output', '/dev/full'], "can't be written"],
-      [['snapshot', '--token', 'wo\nrse'], 'characters that no token has'],
+      [['snapshot', '--output', '/nonexist/x'], 'cannot be written'],
+      [['snapshot', '--output', '/dev/full'], 'cannot be written'],
+      [['snapshot', '--token', 'wo\nrse'], 'contains invalid characters'],
       [['snapshot', '--token', 'wrong-secret-token'], 'token'],
       [['snapshot', '--url', 'ftp://x'], 'like http://'],
-      [['snapshot', '--url', 'http://u:secret-word@127.0.0.1:9'], 'holds no user'],
+      [['snapshot', '--url', 'http://u:secret-word@127.0.0.1:9'], 'must not contain a user'],
       [['status', '--database-url', 'mysql://u:secret-word@h'], 'DATABASE_URL'],
-      [['status', '--database-url', 'postgresql://u:secret-word@127.0.0.1:9/d'], 'nothing listens'],
-      [['restore', '--file', broken, '--into', 'postgresql://u:secret-word@127.0.0.1:9/d'], 'nothing listens'],
+      [['status', '--database-url', 'postgresql://u:secret-word@127.0.0.1:9/d'], 'no server listens'],
+      [['restore', '--file', broken, '--into', 'postgresql://u:secret-word@127.0.0.1:9/d'], 'no server listens'],
       [['restore', '--file', broken, '--into', 'elsewhere'], 'DATABASE_URL'],
-      [['rebuild', 'tables', '--into', 'postgresql://u:secret-word@127.0.0.1:9/d'], 'nothing listens'],
+      [['rebuild', 'tables', '--into', 'postgresql://u:secret-word@127.0.0.1:9/d'], 'no server listens'],
     ] as const) {
       const { code, out, err } = await dps([...args], {
         DPS_URL: service.url,

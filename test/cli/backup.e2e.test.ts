@@ -212,7 +212,7 @@ describe('dps backup', () => {
       ['no end', gzipSync(lines.slice(0, -2).join('\n'))],
       ['something after its end', gzipSync(`${plain.toString()}more\n`)],
       ['a newer format', gzipSync(plain.toString().replace('"version":1', '"version":99'))],
-      ['a newer release', gzipSync(plain.toString().replace(/"migration":\d+/, '"migration":999'))],
+      ['newer release', gzipSync(plain.toString().replace(/"migration":\d+/, '"migration":999'))],
     ];
     for (let part = 1; part < 10; part += 1) {
       cases.push([`cut at ${part}/10`, whole.subarray(0, Math.floor((whole.length * part) / 10))]);
@@ -261,9 +261,9 @@ describe('dps backup', () => {
     await writeFile(kept, 'what was there');
     await truncate(kept, 4);
     for (const [place, message] of [
-      [join(directory, 'none', 'x'), "can't be written"],
-      [directory, 'it is no file'],
-      ['/dev/full', 'it is no file'],
+      [join(directory, 'none', 'x'), 'cannot be written'],
+      [directory, 'it is not a file'],
+      ['/dev/full', 'it is not a file'],
     ] as const) {
       const { code, err } = await backup(place);
       expect(code, err).to.equal(2);
@@ -271,7 +271,7 @@ describe('dps backup', () => {
     }
     const away = await dps(['backup', kept], { DATABASE_URL: 'postgresql://u:secret-word@127.0.0.1:9/x' });
     expect(away.code).to.equal(2);
-    expect(away.err).to.contain('nothing listens').and.not.contain('secret-word');
+    expect(away.err).to.contain('no server listens').and.not.contain('secret-word');
     expect(await readFile(kept, 'utf8')).to.equal('what');
   });
 
@@ -293,7 +293,7 @@ describe('dps backup', () => {
         const { code, err } = await backup(join(directory, 'none'));
         expect([code, err], place).to.deep.equal([
           2,
-          'Nothing was written: the table "large" is in the log, and not in the database. "dps drift" shows how to put that right.',
+          'Nothing was written: the table "large" is in the log but not in the database. Run "dps drift" to resolve the differences.',
         ]);
       }
       expect(await readdir(directory)).to.not.include('none');
@@ -305,7 +305,7 @@ describe('dps backup', () => {
   it('rejects a target that is not empty', async () => {
     const { code, err } = await restore(file, source);
     expect(code).to.equal(2);
-    expect(err).to.match(/writing to the target|not empty/);
+    expect(err).to.match(/writes to the target|not empty/);
   });
 
   it('rejects a target that a service was started on, even if its log is empty', async () => {
@@ -313,7 +313,7 @@ describe('dps backup', () => {
     await (await startService({ DATABASE_URL: used })).stop();
     const { code, err } = await restore(file, used);
     expect(code).to.equal(2);
-    expect(err).to.contain('not empty: a service was started on it');
+    expect(err).to.contain('not empty: a service has used it');
     await (await startService({ DATABASE_URL: used })).stop();
   });
 

@@ -75,18 +75,18 @@ describe('dps changes, dps push --propose', () => {
         .loses;
     expect(await losses(id)).to.deep.equal([{ collection: 'articles', field: 'note', kept: true, why_not: null }]);
     const purging = idIn(await dps(['changes', 'open', file, '--title', 'For good', '--purge']));
-    const why = 'the change asks for purge';
+    const why = 'the change has the option purge';
     expect(await losses(purging)).to.deep.equal([{ collection: 'articles', field: 'note', kept: false, why_not: why }]);
     expect((await dps(['changes', 'withdraw', purging])).code).to.equal(0);
 
     expect((await dps(['changes', 'approve', id])).code, 'nobody is asked').to.equal(2);
     expect((await dps(['changes', 'approve', id], { answers: 'n' })).err).to.include('Nothing was approved.');
     expect((await dps(['changes', 'approve', id, '--plan', 'f'.repeat(64)])).err).to.include(
-      'not the one that was looked at',
+      'not the one that you reviewed',
     );
     const approved = await dps(['changes', 'approve', id, '--comment', 'yes'], { answers: 'y' });
     expect(approved.out).to.match(/Approved\. The change request is approved\.$/);
-    expect((await dps(['changes', 'apply', id], { token: author.token })).err).to.include('needs the role admin');
+    expect((await dps(['changes', 'apply', id], { token: author.token })).err).to.include('requires the role admin');
     const applied = await dps(['changes', 'apply', id]);
     expect(applied.out, applied.err).to.match(/^Applied: position \d+, batch /);
     expect((await dps(['changes', 'list', '--state', 'applied', '--author', author.id])).out).to.include(id);
@@ -99,13 +99,13 @@ describe('dps changes, dps push --propose', () => {
     expect((await dps(['changes', 'apply', id])).code).to.equal(0);
     const reverted = await dps(['changes', 'revert', id, '--title', 'Titles']);
     expect(reverted.out, reverted.err).to.match(
-      /^Proposed: change request .*\narticles\.title comes back from the trash, which has it until \d{4}-/,
+      /^Opened change request .*\narticles\.title is restored from the trash, which keeps it until \d{4}-/,
     );
     const back = idIn(reverted);
-    expect((await dps(['changes', 'apply', back, '--at', 'soon'])).err).to.include('must be a time with its zone');
+    expect((await dps(['changes', 'apply', back, '--at', 'soon'])).err).to.include('must be a time with its time zone');
     const at = new Date(Date.now() + 3_600_000).toISOString();
     expect((await dps(['changes', 'apply', back, '--at', at])).out).to.equal(
-      `It is applied at ${at}. The change request is scheduled.`,
+      `It will be applied at ${at}. The change request is scheduled.`,
     );
     expect((await dps(['changes', 'rebase', back])).out).to.include('The change request is scheduled.');
     const rebased = JSON.parse((await dps(['changes', 'rebase', back, '--json'])).out) as object;

@@ -26,26 +26,26 @@ describe('checkpoints for dps verify', () => {
     type Held = Parameters<typeof describeHeld>[0][number];
     const signed = { ...held, file: 'b.checkpoint', signed_by: 'dps+1' } as Held;
     const differs = { ...held, file: 'c.checkpoint', ok: false, reason: 'the log ends at 2' } as Held;
-    const place = (name: string) => `The checkpoint ${name}.checkpoint (position 3, 2026-01-01T00:00:00Z)`;
-    const good = `${place('b')} holds: every event up to there is as it was; signed by dps+1.`;
-    const bad = `${place('c')} differs: the log ends at 2.`;
+    const place = (name: string) => `Checkpoint ${name}.checkpoint (position 3, 2026-01-01T00:00:00Z)`;
+    const good = `${place('b')} matches the log: no event up to it has changed; signed by dps+1.`;
+    const bad = `${place('c')} does not match the log: the log ends at 2.`;
     expect(describeHeld([signed, differs])).to.deep.equal([good, bad]);
     expect(describeHeld([held as Held, signed])).to.deep.equal([
-      `${place('a')} holds: every event up to there is as it was.`,
+      `${place('a')} matches the log: no event up to it has changed.`,
       good,
-      'No signature was verified: --key takes the public key, which you have from elsewhere.',
+      'No signature was verified. Pass the public key, which you must have from elsewhere, with --key.',
     ]);
     expect(describeHeld([])).to.deep.equal([]);
   });
 
   it('are read from files and folders, and an invalid file is named', async () => {
     expect(await readCheckpoints({ values: {} })).to.deep.equal({ files: [], keys: [] });
-    expect(await refusal([], ['k'])).to.equal('--key needs --checkpoint, whose signature it verifies.');
-    expect(await refusal([join(directory, 'none')])).to.match(/^FOLDER\/none can't be read \(ENOENT.*\)\.$/);
-    expect(await refusal([directory])).to.equal('There is no checkpoint (*.checkpoint) in FOLDER.');
+    expect(await refusal([], ['k'])).to.equal('--key requires --checkpoint, whose signature it verifies.');
+    expect(await refusal([join(directory, 'none')])).to.match(/^FOLDER\/none cannot be read \(ENOENT.*\)\.$/);
+    expect(await refusal([directory])).to.equal('FOLDER contains no checkpoint (*.checkpoint).');
     await writeFile(join(directory, 'b.checkpoint'), 'nothing');
     await writeFile(join(directory, 'a.checkpoint'), 'nothing');
-    expect(await refusal([directory])).to.match(/^FOLDER\/a\.checkpoint is cut off: .*\.$/);
-    expect(await refusal([join(directory, 'b.checkpoint')])).to.match(/^FOLDER\/b\.checkpoint is cut off: .*\.$/);
+    expect(await refusal([directory])).to.match(/^FOLDER\/a\.checkpoint is truncated: .*\.$/);
+    expect(await refusal([join(directory, 'b.checkpoint')])).to.match(/^FOLDER\/b\.checkpoint is truncated: .*\.$/);
   });
 });

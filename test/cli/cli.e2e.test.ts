@@ -91,15 +91,15 @@ describe('dps', () => {
     for (const [args, message] of [
       [['users', 'add', 'admin@example.com', '--role', 'reader'], 'admin@example.com'],
       [['users', 'remove', 'admin@example.com'], 'last active admin'],
-      [['users', 'remove', 'nobody@example.com'], 'There is no user "nobody@example.com"'],
-      [['users', 'add', 'nobody', '--role', 'reader'], '"nobody" is no e-mail address'],
+      [['users', 'remove', 'nobody@example.com'], 'User "nobody@example.com" does not exist'],
+      [['users', 'add', 'nobody', '--role', 'reader'], '"nobody" is not an e-mail address'],
       [['users', 'add', 'nobody@example.com'], "required option '--role <role>' not specified"],
       [['users', 'add', 'nobody@example.com', '--role', 'king'], 'Allowed choices are admin, auditor, author, reader'],
       [['users', 'add', 'nobody@example.com', '--role', 'reader', '--password-stdin'], '12 to 256 characters'],
       [['users', 'set', 'admin@example.com', '--new-password', '--no-password'], 'exclude each other'],
       [['users', 'set', 'admin@example.com', '--password-stdin', '--no-password'], 'exclude each other'],
       [['users', 'set', 'admin@example.com', '--password-stdin', '--new-password'], 'exclude each other'],
-      [['users', 'set', 'admin@example.com'], 'Say what to change'],
+      [['users', 'set', 'admin@example.com'], 'Name at least one change'],
       [['users', 'list', 'all'], "too many arguments for 'list'"],
       [['users', 'list', '--frob'], "unknown option '--frob'"],
       [['users', 'constructor'], "unknown command 'constructor'"],
@@ -122,9 +122,9 @@ describe('dps', () => {
     it('reports that no service was ever started', async () => {
       const { code, err } = await dps(['users', 'list', '--data-dir', join(directory, 'none')]);
       expect(code).to.equal(2);
-      expect(err).to.match(/^The data directory .* holds no service yet/);
+      expect(err).to.match(/^The data directory .* does not contain a service yet/);
       const other = await dps(['users', 'list'], { environment: { DB_SCHEMA: 'elsewhere' } });
-      expect(other.err).to.match(/^The schema "service_elsewhere" of the database holds no service yet/);
+      expect(other.err).to.match(/^The schema "service_elsewhere" of the database does not contain a service yet/);
     });
   });
 
@@ -170,7 +170,7 @@ describe('dps', () => {
       expect(wrong.err).to.contain('token');
       const away = await dps(['snapshot', '--url', 'http://127.0.0.1:9']);
       expect(away.err).to.equal(
-        'No service answers at http://127.0.0.1:9: start it, or name another address with --url.',
+        'No service responds at http://127.0.0.1:9. Start it, or set another address with --url.',
       );
       const missing = await dps(['diff', join(directory, 'missing.json')]);
       expect(missing.err).to.contain("missing.json can't be read");

@@ -35,7 +35,7 @@ describe('a diff as text', () => {
       '~ field a.b: meta.note, type',
       String.raw`+ relation a.c\n`,
       '! A: first',
-      String.raw`! B a.b: second\u001b; the policy refuses it`,
+      String.raw`! B a.b: second\u001b; the policy rejects it`,
     ]);
     expect(describeDiff(document({}))).to.equal('No differences.');
     expect(describeWarning({ code: 'A', collection: 'a', message: 'm' })).to.equal('A a: m');

@@ -68,7 +68,7 @@ describe('dps doctor', () => {
     const settings = { DATABASE_URL: await lived() };
     await expectFound(settings);
     const { out } = await dps(['doctor'], settings);
-    expect(out).to.contain('ok       hash chain').and.contain('Nothing found.');
+    expect(out).to.contain('ok       hash chain').and.contain('No problems found.');
   });
 
   for (const [what, statements, codes] of [
@@ -79,7 +79,7 @@ describe('dps doctor', () => {
       [`delete from service.service_migrations where number > 1`],
       ['MIGRATIONS_PENDING'],
     ],
-    ['a newer release', [`insert into service.service_migrations values (9999, 'later')`], ['MIGRATIONS_NEWER']],
+    ['newer release', [`insert into service.service_migrations values (9999, 'later')`], ['MIGRATIONS_NEWER']],
     [
       'a restore that was broken off',
       [`insert into service.service_settings values ('restoring', '{}')`],
@@ -322,7 +322,7 @@ describe('dps doctor', () => {
         return found.map(({ code, message }) => `${code} ${message.replace(/\d+ ms/, 'n ms')}`);
       };
       expect(await at(0)).to.deep.equal([]);
-      const behind = "CLOCK_DIFFERENCE The database server's clock is n ms behind the one of this machine.";
+      const behind = 'CLOCK_DIFFERENCE The clock of the database server is n ms behind the clock of this machine.';
       expect(await at(10_000)).to.deep.equal([behind]);
     } finally {
       await pool.end();

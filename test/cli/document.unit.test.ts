@@ -52,12 +52,12 @@ describe('a document sent by a command', () => {
     };
     for (const text of ['[]', '- a', 'text', '7', 'null']) {
       const fault = 'is neither a snapshot nor a diff.';
-      expect(await refusal(text), text).to.deep.equal([`a.yaml ${fault}`, `What stdin holds ${fault}`]);
+      expect(await refusal(text), text).to.deep.equal([`a.yaml ${fault}`, `The content of stdin ${fault}`]);
     }
     for (const text of ['{', 'a: b: c']) {
       const [named = '', stdin = ''] = await refusal(text);
       expect(named, text).to.match(/^a\.yaml is neither JSON nor YAML: [^\n]+$/);
-      expect(stdin).to.equal(named.replace('a.yaml', 'What stdin holds'));
+      expect(stdin).to.equal(named.replace('a.yaml', 'The content of stdin'));
     }
   });
 });

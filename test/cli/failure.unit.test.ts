@@ -15,7 +15,7 @@ describe('the error message of a command', () => {
     expect(said(new OperatorError('Start it.'))).to.equal('Start it.');
     expect(said(named('ProblemError', 'Refused.'))).to.equal('Refused.');
     expect(said(named('UnreadableEventError', 'event 3'))).to.equal(
-      `The log can't be read: event 3. "dps verify" says more.`,
+      `The log cannot be read: event 3. Run "dps verify" for details.`,
     );
     expect(said(Object.assign(new Error('ENOENT: no file'), { code: 'ENOENT', syscall: 'open' }))).to.equal(
       'dps failed: ENOENT: no file.',
@@ -31,12 +31,12 @@ describe('the error message of a command', () => {
   });
 
   it("shows PostgreSQL's message from anywhere in the chain of causes", () => {
-    expect(said(ofServer('42P01'))).to.equal('PostgreSQL refused it: no (SQLSTATE 42P01).');
+    expect(said(ofServer('42P01'))).to.equal('PostgreSQL rejected the statement: no (SQLSTATE 42P01).');
     const wrapped = (depth: number): Error =>
       depth === 0 ? ofServer('42P01') : new Error(`level ${depth}`, { cause: wrapped(depth - 1) });
-    expect(said(wrapped(4))).to.equal('PostgreSQL refused it: level 4 (SQLSTATE 42P01).');
+    expect(said(wrapped(4))).to.equal('PostgreSQL rejected the statement: level 4 (SQLSTATE 42P01).');
     expect(said(wrapped(5)), 'no further than that').to.contain('this is a bug');
-    expect(said(ofServer('25006'))).to.match(/^The database is read-only, and nothing was written/);
+    expect(said(ofServer('25006'))).to.match(/^The database is read-only: /);
   });
 
   it('includes the stack of a bug', () => {

@@ -18,15 +18,15 @@ const request = answeredChange({
 
 const CASES: [what: string, change: Partial<ShownChange>, percent: number, said: string][] = [
   ['a step that runs, by what the steps work through', {}, 70, '2 of 3: build the index'],
-  ['its turn', { state: 'queued', steps: [], queued_behind: ['a', 'b'] }, 0, 'waits for a, b'],
-  ['its turn, behind nobody', { state: 'queued', steps: [] }, 0, 'waits for its turn'],
-  ['what is left when the steps are done', { steps: [step('x', 'done')] }, 99, 'applied in one short transaction'],
+  ['its turn', { state: 'queued', steps: [], queued_behind: ['a', 'b'] }, 0, 'waiting for a, b'],
+  ['its turn, behind nobody', { state: 'queued', steps: [] }, 0, 'waiting for its turn'],
+  ['what is left when the steps are done', { steps: [step('x', 'done')] }, 99, 'applying it in one short transaction'],
   ['the end', { state: 'applied' }, 100, '2 of 3: build the index'],
   [
     'cleaning',
     { cleaning: true, steps: [step('x', 'done', { bytes: 0 }), step('y', 'waiting')] },
     50,
-    'what was prepared is taken away',
+    'removing what was prepared',
   ],
   [
     'who is in the way',
@@ -38,7 +38,7 @@ const CASES: [what: string, change: Partial<ShownChange>, percent: number, said:
       ],
     },
     70,
-    '2 of 3: build the index (waits for "report", process 7, an application without a name, process 8, a prepared transaction)',
+    '2 of 3: build the index (waiting for "report", process 7, an unnamed application, process 8, a prepared transaction)',
   ],
 ];
 
@@ -75,11 +75,13 @@ describe('the end of a change request prints', () => {
   it('that nothing is left of it, and why', () => {
     const errors = ['One row is in the way.', 'So is another.'].map(answeredProblem);
     expect(describeEnd({ ...request, state: 'failed', errors }).split('\n')).to.deep.equal([
-      'The change request 5d3f was given up; nothing is left of it.',
+      'Change request 5d3f failed. Everything that it prepared has been removed.',
       '  One row is in the way.',
       '  So is another.',
     ]);
     const withdrawn: ShownChange = { ...request, state: 'withdrawn' };
-    expect(describeEnd(withdrawn)).to.equal('The change request 5d3f was withdrawn; nothing is left of it.');
+    expect(describeEnd(withdrawn)).to.equal(
+      'Change request 5d3f was withdrawn. Everything that it prepared has been removed.',
+    );
   });
 });

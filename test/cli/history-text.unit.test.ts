@@ -63,7 +63,7 @@ describe('an event as text', () => {
       'who      Eve (u1)',
       'from     unknown',
       'command  update-field, request unknown, batch b1',
-      'why      not said',
+      'why      (none)',
       'hash     abc',
       '',
     ]);

@@ -129,7 +129,7 @@ describe('dps history and dps verify --file', () => {
   it('accepts an intact exported log', async () => {
     const { code, out } = await verify(lines);
     expect([code, out]).to.deep.equal([0, out]);
-    expect(out).to.match(new RegExp(`^The hash chain holds: ${lines.length} events, head [0-9a-f]{64}\\.$`));
+    expect(out).to.match(new RegExp(`^The hash chain is valid: ${lines.length} events, head [0-9a-f]{64}\\.$`));
     expect((await dps(['verify', '--file', '-'])).code).to.equal(0);
     expect((await dps(['verify', '--file', join(directory, 'none')])).code).to.equal(2);
   });
@@ -154,13 +154,13 @@ describe('dps history and dps verify --file', () => {
     );
     const cases: [string[], number, RegExp][] = [
       [without(4), 4, /missing/],
-      [[...lines.slice(0, 4), ...lines.slice(3)], 4, /again in line 5/],
-      [swapped, 3, /wrong place: in line 4/],
-      [[...lines.slice(0, 5), (lines[5] as string).slice(0, 40)], 6, /changed or cut off/],
+      [[...lines.slice(0, 4), ...lines.slice(3)], 4, /line 5 contains it again/],
+      [swapped, 3, /out of order: in line 4/],
+      [[...lines.slice(0, 5), (lines[5] as string).slice(0, 40)], 6, /changed or truncated/],
       [without(1), 1, /missing/],
-      [changed(2, (line) => line.replace('Admin', 'Mallory')), 2, /hash does not fit/],
+      [changed(2, (line) => line.replace('Admin', 'Mallory')), 2, /hash does not match/],
       [changed(2, (line) => line.replace(/"previous_hash":"[0-9a-f]/, '"previous_hash":"x')), 2, /previous_hash/],
-      [changed(2, (line) => ` ${line}`), 2, /as the service writes it/],
+      [changed(2, (line) => ` ${line}`), 2, /in the format of the service/],
     ];
     for (const [content, position, reason] of cases) {
       const { code, out } = await verify(content);
@@ -172,7 +172,7 @@ describe('dps history and dps verify --file', () => {
 
   it('compares a file with a running service', async () => {
     const same = await verify(lines, '--against', service.url);
-    expect(same.out).to.contain('says the same, event by event');
+    expect(same.out).to.contain('has the same events');
     expect(same.code).to.equal(0);
     const other = await startService();
     try {

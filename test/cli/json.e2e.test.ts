@@ -1,5 +1,5 @@
 /**
- * "Every command but completion takes --json, to print for machines": each one does, and prints one JSON document.
+ * "Every command but completion takes --json, to print JSON": each one does, and prints one JSON document.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -140,10 +140,10 @@ describe('dps lint', () => {
       expect(told).to.include('warn MAY_FAIL large.title');
       for (const option of [['--force'], ['--mode', 'merge'], ['--base', 'now'], ['--take', 'ours']]) {
         const refused = await lint(id, ...option);
-        expect([refused.code, refused.err.includes(`${option[0]} does not go with a change request.`)]).to.deep.equal([
-          2,
-          true,
-        ]);
+        expect([
+          refused.code,
+          refused.err.includes(`${option[0]} cannot be used with a change request.`),
+        ]).to.deep.equal([2, true]);
       }
       await send(`/changes/${id}/withdraw`, { method: 'POST' });
       expect(await lint(id, '--level', 'danger')).to.deep.include({ code: 0 });
@@ -161,12 +161,12 @@ describe('dps lint', () => {
     const file = await fileOf('now.json', (await send('/schema/snapshot')).text);
     const diff = await fileOf('diff.json', { hash: 'x', diff: {} });
     const wrong: [what: string, option: string[], said: string][] = [
-      [directory, ['--mode', 'merge'], '--mode does not go with a folder.'],
-      [file, ['--base', 'now'], '--base does not go with a snapshot.'],
-      [file, ['--take', 'ours'], '--take does not go with a snapshot.'],
-      [diff, ['--force'], '--force does not go with a diff.'],
-      [diff, ['--mode', 'merge'], '--mode does not go with a diff.'],
-      [diff, ['--base', 'now'], '--base does not go with a diff.'],
+      [directory, ['--mode', 'merge'], '--mode cannot be used with a folder.'],
+      [file, ['--base', 'now'], '--base cannot be used with a snapshot.'],
+      [file, ['--take', 'ours'], '--take cannot be used with a snapshot.'],
+      [diff, ['--force'], '--force cannot be used with a diff.'],
+      [diff, ['--mode', 'merge'], '--mode cannot be used with a diff.'],
+      [diff, ['--base', 'now'], '--base cannot be used with a diff.'],
     ];
     for (const [what, option, said] of wrong) {
       const { code, err } = await lint(what, ...option);

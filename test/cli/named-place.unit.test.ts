@@ -13,6 +13,9 @@ describe('an argument that names an object', () => {
     ] as const)
       expect(namedPlace(text), text).to.deep.equal(place);
     for (const wrong of ['', 'a.b.c', '.', '50%'])
-      expect(() => namedPlace(wrong), wrong).to.throw(UsageError, `${JSON.stringify(wrong)} is no place: a place is`);
+      expect(() => namedPlace(wrong), wrong).to.throw(
+        UsageError,
+        `${JSON.stringify(wrong)} is not a valid place: a place is a collection or a field (articles.title); in a name, write %2E for a dot, %2C for a comma and %25 for a percent sign.`,
+      );
   });
 });

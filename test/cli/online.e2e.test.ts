@@ -58,13 +58,13 @@ describe('dps apply --online, dps changes', function () {
     });
     const plan = await dps('apply', file, '--online', '--dry-run');
     expect(plan.code, plan.err).to.equal(0);
-    expect(plan.out).to.contain('Prepared first, while the tables are used:');
+    expect(plan.out).to.contain('Prepared first, while the tables stay in use:');
     expect(plan.out).to.contain('validate that large.title is never null');
     expect((await dps('changes', 'list')).out).not.to.contain('large');
     const { code, out, err } = await dps('apply', file, '--online', '--yes', '--reason', 'titles for all');
     expect(code, err).to.equal(0);
     expect(out).to.match(/^Applied: position \d+, batch /m);
-    expect(err).to.match(/Change request [-\da-f]{36}: it goes on without this command/);
+    expect(err).to.match(/Change request [-\da-f]{36} continues without this command/);
     const { out: list } = await dps('changes', 'list');
     expect(list).to.match(/^[-\da-f]{36} +applied .* apply-diff \(.*large.*\)/m);
     expect((await send('/collections/small')).status).to.equal(200);

@@ -52,7 +52,7 @@ describe('an output file', () => {
       await writeOutput(${JSON.stringify(file)}, 'x'.repeat(1e6)).catch(({ message }) => console.log(message));`;
     const limited = ['-c', 'ulimit -f 8; exec "$0" "$@"', process.execPath, '--import', 'tsx', '--input-type=module'];
     const { stdout } = spawnSync('sh', [...limited, '-e', script], { encoding: 'utf8' });
-    expect(stdout).to.contain("schema.yaml can't be written (EFBIG");
+    expect(stdout).to.contain('schema.yaml cannot be written (EFBIG');
     expect(await readFile(file, 'utf8')).to.equal('old');
     expect(await readdir(folder)).to.deep.equal(['schema.yaml']);
   });

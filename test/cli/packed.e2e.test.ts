@@ -140,7 +140,7 @@ describe('the packed program', () => {
       const full = at(`${call} > /dev/full`);
       expect(full.code, `${call}: ${full.err}`).to.equal(2);
       expect(full.err)
-        .to.contain("can't be written")
+        .to.contain('cannot be written')
         .and.not.match(/\n\s+at /);
     }
     expect(sh('dps --help > /dev/full').code).to.equal(2);
@@ -152,7 +152,7 @@ describe('the packed program', () => {
     service.kill('SIGTERM');
     const [code] = (await once(service, 'exit')) as [number | null];
     expect(code, complained).to.equal(0);
-    expect(at('dps snapshot').err).to.contain('No service answers');
+    expect(at('dps snapshot').err).to.contain('No service responds');
   });
 
   it('completes commands, options, values and files in bash', () => {

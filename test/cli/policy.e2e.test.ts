@@ -36,7 +36,7 @@ describe('dps and the policy', () => {
   after(() => rm(directory, { recursive: true }));
 
   it('shows and sets it', async () => {
-    expect((await dps('policy')).out).to.contain('nothing is refused');
+    expect((await dps('policy')).out).to.contain('nothing is rejected');
     const policy = {
       findings: { LOSES_DATA: 'refuse' },
       collections: [{ pattern: 'tmp_*', findings: { MAY_FAIL: 'off' } }],
@@ -72,18 +72,20 @@ describe('dps and the policy', () => {
     expect([rejected.code, rejected.err.includes('--acknowledge LOOSENS_POLICY:')]).to.deep.equal([3, true]);
     const set = await dps('policy', 'set', approve, '--acknowledge', 'LOOSENS_POLICY:');
     expect([set.code, set.err]).to.deep.equal([0, '']);
-    expect(set.out).to.contain('A change of the policy needs an approved change request.');
+    expect(set.out).to.contain('A change of the policy requires an approved change request.');
     const free = await file('free.json', {});
     const stopped = await dps('policy', 'set', free);
     expect([stopped.code, stopped.err.includes('dps policy propose')]).to.deep.equal([3, true]);
     const proposed = await dps('policy', 'propose', free, '--title', 'Free again', '--json');
     const { id, plan } = JSON.parse(proposed.out) as { id: string; plan: string };
     const shown = await dps('changes', 'show', id);
-    expect(shown.out).to.contain('Free again (policy)').and.to.contain('  - A change of the policy needs an approved');
+    expect(shown.out)
+      .to.contain('Free again (policy)')
+      .and.to.contain('  - A change of the policy requires an approved');
     expect((await dps('changes', 'apply', id)).code, 'nobody approved it').not.to.equal(0);
     expect((await dps('changes', 'approve', id, '--plan', plan)).code).to.equal(0);
     expect((await dps('changes', 'apply', id)).code).to.equal(0);
-    expect((await dps('policy')).out).to.contain('nothing is refused');
+    expect((await dps('policy')).out).to.contain('nothing is rejected');
   });
 
   it('exits with 3 from apply and lint when a change is blocked, and changes nothing', async () => {
@@ -93,11 +95,11 @@ describe('dps and the policy', () => {
     for (const args of [['lint'], ['apply', '--dry-run'], ['apply', '--yes', '--allow-drop', 'a.body']]) {
       const ran = await dps(...args, change);
       expect(ran.code, `${args.join(' ')}: ${ran.err}`).to.equal(3);
-      expect(ran.out).to.contain('the policy refuses it');
+      expect(ran.out).to.contain('the policy rejects it');
     }
     for (const format of ['github', 'sarif', 'markdown']) {
       const ran = await dps('lint', change, '--format', format);
-      expect(ran.out, format).to.contain('the policy refuses it');
+      expect(ran.out, format).to.contain('the policy rejects it');
     }
     expect(await api.head()).to.equal(head);
   });
@@ -155,10 +157,10 @@ describe('dps and the policy', () => {
       [adopt, 'group'],
       [accept, 'd.order'],
     ] as const) {
-      expect((await dps(...how)).code, 'no policy').to.equal(0);
+      expect((await dps(...how)).code, 'not a policy').to.equal(0);
       const known = ['--acknowledge', `RESERVED_NAME:${place}`];
       for (const [action, says, code] of [
-        ['refuse', 'the policy refuses it', 3],
+        ['refuse', 'the policy rejects it', 3],
         ['acknowledge', `--acknowledge RESERVED_NAME:${place}`, 0],
       ] as const) {
         await api.ok('PUT', '/policy', { findings: { RESERVED_NAME: action } });

@@ -14,7 +14,7 @@ describe('policy output of dps', () => {
     for (const wrong of ['LOSES_DATA', 'loses:a', ':a', 'A1:a', 'A:a\nb']) {
       expect(() => acknowledged({ acknowledge: [wrong] }), wrong).to.throw(
         UsageError,
-        '--acknowledge is CODE:PLACE, as a plan shows them: LOSES_DATA:posts.title.',
+        '--acknowledge must be CODE:PLACE, as a plan shows it: LOSES_DATA:posts.title.',
       );
     }
     for (const wrong of ['A:a.b.c', 'A:50%'])
@@ -44,8 +44,8 @@ describe('policy output of dps', () => {
   it('explains what blocks a change and which option to add', () => {
     const told = (action: string | undefined, place: { collection?: string; field?: string } = {}) =>
       policyText({ code: 'A', ...place, action });
-    expect(told('refuse')).to.equal('the policy refuses it');
-    expect(told('approve')).to.equal('the policy wants an approved change request');
+    expect(told('refuse')).to.equal('the policy rejects it');
+    expect(told('approve')).to.equal('the policy requires an approved change request');
     for (const action of [undefined, 'off', 'note', 'warn']) expect(told(action)).to.equal(undefined);
     for (const [place, word] of [
       [{ collection: 'a', field: 'b' }, 'A:a.b'],
@@ -54,7 +54,7 @@ describe('policy output of dps', () => {
       [{ collection: "it's" }, String.raw`'A:it'\''s'`],
       [{ collection: 'a b' }, "'A:a b'"],
     ] as const) {
-      expect(told('acknowledge', place)).to.equal(`the policy wants it acknowledged (--acknowledge ${word})`);
+      expect(told('acknowledge', place)).to.equal(`the policy requires an acknowledgement (--acknowledge ${word})`);
     }
   });
 

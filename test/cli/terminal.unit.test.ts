@@ -87,8 +87,8 @@ describe('the terminal', () => {
     const { terminal: shown, finish, stderr } = terminal({ stdout: output('ENOSPC') });
     shown.print('a');
     expect(await finish(0)).to.equal(2);
-    expect(stderr.text).to.equal("The results can't be written (ENOSPC: no).\n");
-    expect(() => shown.print('b')).to.throw("The results can't be written (ENOSPC: no).");
+    expect(stderr.text).to.equal('The results cannot be written (ENOSPC: no).\n');
+    expect(() => shown.print('b')).to.throw('The results cannot be written (ENOSPC: no).');
     expect(await finish(2), 'said already').to.equal(2);
     expect(stderr.text.split('\n')).to.have.lengthOf(2);
   });

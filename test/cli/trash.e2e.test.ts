@@ -40,7 +40,7 @@ describe('dps trash', () => {
     expect(JSON.parse((await dps(['list', '--json'])).out)).to.have.length(1);
     const plan = await dps(['restore', String(position), '--dry-run']);
     expect(plan.out).to.contain('restore the values of articles.title from the trash');
-    expect(plan.out).to.contain('! DATA_RESTORED articles.title: ').and.to.contain('2 values come back');
+    expect(plan.out).to.contain('! DATA_RESTORED articles.title: ').and.to.contain('2 values are restored');
     const as = ['--as', 'headline', '--reason', 'regretted'];
     expect(await dps(['restore', String(position), ...as])).to.deep.equal({
       code: 0,
@@ -56,7 +56,7 @@ describe('dps trash', () => {
     expect((await dps(['restore', String(position)])).code).to.equal(2);
     expect((await dps(['restore', 'title'])).code).to.equal(2);
     expect((await dps(['restore', '1', '--without', 'x'])).err).to.contain(
-      'There is nothing of position 1 in the trash',
+      'The trash contains no deletion of position 1',
     );
   });
 
@@ -67,7 +67,7 @@ describe('dps trash', () => {
       out: '',
       err: 'Nothing was changed.',
     });
-    const gone = { code: 0, out: `articles of position ${position} is gone.`, err: '' };
+    const gone = { code: 0, out: `articles of position ${position} was purged.`, err: '' };
     expect(await dps(['purge', String(position)], 'lose it')).to.deep.equal(gone);
     const again = await dps(['restore', String(position)]);
     expect([again.code, again.err.includes('it was purged at')]).to.deep.equal([2, true]);

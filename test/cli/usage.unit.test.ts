@@ -6,46 +6,46 @@ import { dps } from '../support/dps.js';
 const NOWHERE = { DATABASE_URL: 'postgresql://nobody@127.0.0.1:9/none', DPS_URL: 'http://127.0.0.1:9', DPS_TOKEN: 'x' };
 
 const ID = '00000000-0000-4000-8000-000000000001';
-const LIMIT = '--limit must be a number from 1.';
+const LIMIT = '--limit must be a positive integer.';
 const PASSWORDS = '--password-stdin, --new-password and --no-password exclude each other.';
-const POSITION = 'POSITION is a number from 1: "dps trash" lists them.';
-const missing = (file: string): string => `${file} can't be read (ENOENT: no such file or directory, open '${file}').`;
+const POSITION = 'POSITION must be a positive integer from the list of "dps trash".';
+const missing = (file: string): string => `${file} cannot be read (ENOENT: no such file or directory, open '${file}').`;
 
 /** Usage messages of commands. */
 const USAGE: Readonly<Record<string, string>> = {
-  'drift --allow-drop': '--allow-drop goes with --repair.',
-  'drift --repair --accept a': '--repair or --accept, not both.',
-  'drift --dry-run': '--dry-run goes with --accept.',
-  'drift --repair --dry-run': '--dry-run goes with --accept.',
+  'drift --allow-drop': '--allow-drop requires --repair.',
+  'drift --repair --accept a': 'Use --repair or --accept, not both.',
+  'drift --dry-run': '--dry-run requires --accept.',
+  'drift --repair --dry-run': '--dry-run requires --accept.',
   'history --limit 0': LIMIT,
   'history --limit x': LIMIT,
   'changes list --limit 0': LIMIT,
   'changes list --limit 1x': LIMIT,
-  restore: 'Name a --file or a --backup.',
-  'restore --file a --backup b': 'Name a --file or a --backup.',
-  'rebuild metadata --into x': '--into goes with "tables".',
-  adopt: 'Name tables, or say --all.',
-  'adopt a --all': 'Name tables or say --all, not both.',
-  'verify --against http://127.0.0.1:9': '--against needs --file, the exported log to compare, or --checkpoint.',
-  'verify --key x': '--key needs --checkpoint, whose signature it verifies.',
+  restore: 'Use --file or --backup.',
+  'restore --file a --backup b': 'Use --file or --backup.',
+  'rebuild metadata --into x': '--into can only be used with "tables".',
+  adopt: 'Name tables, or use --all.',
+  'adopt a --all': 'Name tables or use --all, not both.',
+  'verify --against http://127.0.0.1:9': '--against requires --file, the exported log to compare, or --checkpoint.',
+  'verify --key x': '--key requires --checkpoint, whose signature it verifies.',
   'tokens add a@example.com --name x --expires soon': '--expires must be a time or a number of days such as 90d.',
   'tokens add a@example.com --name x --expires 2020-01-01': '--expires must be in the future.',
   'tokens add a@example.com --name x --expires 0d': '--expires must be in the future.',
-  'users set a@example.com': 'Say what to change.',
+  'users set a@example.com': 'Name at least one change.',
   'users set a@example.com --no-password --new-password': PASSWORDS,
   'users set a@example.com --password-stdin --new-password': PASSWORDS,
   'users add a@example.com --role reader --password-stdin --no-password': PASSWORDS,
-  [`lint ${ID} --mode mirror`]: '--mode does not go with a change request.',
-  [`lint ${ID} --force`]: '--force does not go with a change request.',
-  'lint . --mode merge': '--mode does not go with a folder.',
-  'lint package.json --base x': '--base does not go with a snapshot.',
-  'lint package.json --take ours': '--take does not go with a snapshot.',
-  'changes open package.json --title =': '--title is needed: what the change request is called.',
+  [`lint ${ID} --mode mirror`]: '--mode cannot be used with a change request.',
+  [`lint ${ID} --force`]: '--force cannot be used with a change request.',
+  'lint . --mode merge': '--mode cannot be used with a folder.',
+  'lint package.json --base x': '--base cannot be used with a snapshot.',
+  'lint package.json --take ours': '--take cannot be used with a snapshot.',
+  'changes open package.json --title =': '--title is required: the title of the change request.',
   [`changes approve ${ID}`]:
-    '--plan is needed where nobody can be asked: the plan that was looked at ("dps changes show").',
-  'apply package.json --acknowledge x': '--acknowledge is CODE:PLACE, as a plan shows them: LOSES_DATA:posts.title.',
-  'push . --title x': '--title goes with --propose.',
-  'push . --propose': '--propose needs --title: what the change request is called.',
+    '--plan is required without a terminal: the hash of the plan that you reviewed ("dps changes show").',
+  'apply package.json --acknowledge x': '--acknowledge must be CODE:PLACE, as a plan shows it: LOSES_DATA:posts.title.',
+  'push . --title x': '--title requires --propose.',
+  'push . --propose': '--propose requires --title: the title of the change request.',
   'trash restore x': POSITION,
   'trash restore 0': POSITION,
   'trash purge x': POSITION,
@@ -78,7 +78,7 @@ const FILES: Readonly<Record<string, string>> = {
   'diff none.json': missing('none.json'),
   'lint none.json': missing('none.json'),
   'policy set none': missing('none'),
-  'apply -': 'What stdin holds is neither JSON nor YAML: expected a document, but the input is empty',
+  'apply -': 'The content of stdin is neither JSON nor YAML: expected a document, but the input is empty',
 };
 
 /** @param line its words, with an equals sign for a space */

@@ -64,7 +64,7 @@ describe('dps verify --checkpoint, offline', () => {
     for (const { position } of events) all.push(await save(signed(checkpointText(says(position)))));
     const ran = await verify(...all.flatMap((file) => ['--checkpoint', file]), '--key', encodeNoteKey(mine.key));
     expect(ran.code, ran.out + ran.err).to.equal(0);
-    expect(ran.out.match(/holds: every event/g)).to.have.length(events.length);
+    expect(ran.out.match(/matches the log: no event/g)).to.have.length(events.length);
   });
 
   it('exits with 0 for two signatures of which one key is known', async () => {
@@ -84,19 +84,19 @@ describe('dps verify --checkpoint, offline', () => {
     },
     'of another log altogether': {
       note: () => signed(checkpointText(says(3, { origin: originOf('ef'.repeat(32)), hash: 'ef'.repeat(32) }))),
-      reason: /the log is another one .* never was the one that was signed/,
+      reason: /the log is a different one .* it is not the signed log/,
     },
     'from the future': {
       note: () => signed(checkpointText(says(100_000))),
-      reason: /the log ends at position \d+: what came after that is gone, or the log was read before/,
+      reason: /the log ends at position \d+: later events were deleted, or the log was read before/,
     },
     'signed by another key': {
       note: () => signed(checkpointText(says(3)), theirs),
-      reason: /is not signed by a key that was given, but by data-platform-service\+/,
+      reason: /is not signed by a given key, but by data-platform-service\+/,
     },
     'signed by a key of another name': {
       note: () => signed(checkpointText(says(3)), { ...mine, key: noteKey('other', mine.key.publicKey) }),
-      reason: /is not signed by a key that was given, but by other\+/,
+      reason: /is not signed by a given key, but by other\+/,
     },
     'whose text was changed after it was signed': {
       note: () => signed(checkpointText(says(4))).replace('\n4\n', '\n3\n'),
@@ -116,8 +116,8 @@ describe('dps verify --checkpoint, offline', () => {
     lines[4] = (lines[4] ?? '').replace('"command":"', '"command":"x');
     const broken = await save(lines.join('\n'), 'broken.ndjson');
     for (const [position, said] of [
-      [3, /holds: every event up to there/],
-      [6, /does not hold up to there: it is broken at position 5/],
+      [3, /matches the log: no event up to it/],
+      [6, /is not valid up to that position: it is broken at position 5/],
     ] as const) {
       const checkpoint = await save(signed(checkpointText(says(position))));
       const ran = await dps(['verify', '--file', broken, '--checkpoint', checkpoint], {});
@@ -135,17 +135,17 @@ describe('dps verify --checkpoint, offline', () => {
       [['--checkpoint', join(folder, 'none')], /none can't be read \(ENOENT/],
       [['--checkpoint', empty], /There is no checkpoint \(\*\.checkpoint\) in/],
       [['--checkpoint', await save(note.replaceAll('\n', '\r\n'))], /has carriage returns/],
-      [['--checkpoint', await save(note.slice(0, -1))], /is cut off/],
-      [['--checkpoint', await save(note.slice(0, 90))], /is cut off/],
-      [['--checkpoint', await save('')], /is cut off/],
+      [['--checkpoint', await save(note.slice(0, -1))], /is truncated/],
+      [['--checkpoint', await save(note.slice(0, 90))], /is truncated/],
+      [['--checkpoint', await save('')], /is truncated/],
       [['--checkpoint', '/dev/zero'], /too large/],
       [['--checkpoint', LOG], /too large|signed note/],
-      [['--key', encodeNoteKey(mine.key)], /--key needs --checkpoint/],
+      [['--key', encodeNoteKey(mine.key)], /--key requires --checkpoint/],
       [['--checkpoint', good, '--key', join(folder, 'none')], /none can't be read/],
-      [['--checkpoint', good, '--key', LOG], /holds no public key/],
+      [['--checkpoint', good, '--key', LOG], /contains no public key/],
       [
         ['--checkpoint', good, '--key', encodeNoteKey(mine.key).replace('data', 'dada')],
-        /has an id that is not of its name/,
+        /has an id that does not match its name/,
       ],
     ] as const) {
       const ran = await verify(...args);

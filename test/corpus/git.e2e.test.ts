@@ -100,7 +100,7 @@ describe('ten steps of a real project in Git', function () {
       expect(git(repository, 'status', '--porcelain'), name).to.equal('');
       for (const service of [laptop, production]) {
         const checked = await run(service, 'pull', schema, '--check');
-        expect([checked.code, checked.out], name).to.deep.equal([0, 'The files are what the service has.']);
+        expect([checked.code, checked.out], name).to.deep.equal([0, 'The files match the service.']);
         cpSync(schema, there, { recursive: true });
         await run(service, 'pull', there);
         expect(filesOf(there), name).to.deep.equal(filesOf(schema));

@@ -19,20 +19,20 @@ const NAMES = [
   'connections',
   'statement timeout',
   'statistics of other users',
-  'rights on the schemas',
+  'privileges on the schemas',
   'migrations',
-  'no restore under way',
+  'no restore in progress',
   'ownership of the tables',
   'own tables = migrations',
-  'names of PostgreSQL that others use',
+  'names of PostgreSQL used by others',
   'clock',
   'log is append-only',
   'hash chain',
   'notifications',
   'log can be folded',
-  'stored folds',
+  'stored states',
   'fold = metadata rows = catalog',
-  'nothing else in the trash',
+  'no other objects in the trash',
   'preparations of change requests',
   'projections',
 ];
@@ -99,7 +99,7 @@ describe('the doctor', function () {
       `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET statement_timeout = 60000', current_database()); END $$`,
     );
     expect(await said()).to.deep.equal([
-      'STATEMENT_TIMEOUT: The server ends what takes longer than 60000 ms (statement_timeout).',
+      'STATEMENT_TIMEOUT: The server cancels statements after 60000 ms (statement_timeout).',
     ]);
     await asSuperuser(
       database.connectionString,
@@ -114,7 +114,7 @@ describe('the doctor', function () {
       `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$`,
     );
     const { results, said: found } = await run();
-    expect(found).to.deep.equal(['DATABASE_READ_ONLY: Transactions are read-only by default here.']);
+    expect(found).to.deep.equal(['DATABASE_READ_ONLY: Transactions are read-only by default.']);
     expect(results).to.deep.equal(['error', ...Array.from({ length: NAMES.length - 1 }, () => 'skipped')]);
   });
 
@@ -128,27 +128,29 @@ describe('the doctor', function () {
     const admitted = rows[0]?.admitted ?? 0;
     expect(await said({ config: { poolSize: admitted - 3 } })).to.deep.equal([]);
     expect(await said({ config: { poolSize: admitted - 2 } })).to.deep.equal([
-      `CONNECTIONS_LOW: The server admits ${admitted} connections; this service may use ${admitted + 1} (DB_POOL ${admitted - 2}).`,
+      `CONNECTIONS_LOW: The server allows ${admitted} connections, and this service may use ${admitted + 1} (DB_POOL ${admitted - 2}).`,
     ]);
   });
 
   it('reports migrations of another release', async () => {
     await sql(`DELETE FROM service.service_migrations WHERE number > 1`);
     const { results, said: found } = await run();
-    expect(found).to.deep.equal(['MIGRATIONS_PENDING: Migration 1 was applied last; this release has 2.']);
+    expect(found).to.deep.equal(['MIGRATIONS_PENDING: The last applied migration is 1, and this release has 2.']);
     expect(results[NAMES.indexOf('migrations')]).to.equal('error');
     expect(new Set(results.slice(NAMES.indexOf('migrations') + 1))).to.deep.equal(new Set(['skipped']));
     await sql(`INSERT INTO service.service_migrations VALUES (2, 'x'), (3, 'y')`);
-    expect(await said()).to.deep.equal(['MIGRATIONS_NEWER: Migration 3 was applied; this release knows them up to 2.']);
+    expect(await said()).to.deep.equal([
+      'MIGRATIONS_NEWER: Migration 3 was applied, and this release only knows migrations up to 2.',
+    ]);
     await sql(`ALTER TABLE service.service_migrations RENAME TO gone`);
-    expect(await said()).to.deep.equal(['SERVICE_MISSING: The schema "service" holds no service.']);
+    expect(await said()).to.deep.equal(['SERVICE_MISSING: The schema "service" does not contain a service.']);
   });
 
   it('reports an unfinished restore', async () => {
     const pool = createPool({ ...database, schema: 'public', serviceSchema: 'service', max: 1, logger: silent });
     await markRestoring(pool);
     await pool.end();
-    expect(await said()).to.deep.equal(['RESTORE_UNFINISHED: A restore into this database has not ended.']);
+    expect(await said()).to.deep.equal(['RESTORE_UNFINISHED: A restore into this database has not finished.']);
   });
 
   it('reports the owners of tables, and missing objects', async () => {
@@ -173,7 +175,7 @@ describe('the doctor', function () {
       );
       expect(await said(), 'a superuser, and a name that PostgreSQL has not').to.deep.equal([]);
       await asSuperuser(connectionString, `ALTER FUNCTION public.lower(varchar) OWNER TO ${other}`);
-      const message = `The function "lower" in "public", of ${other}, bears the name of one of PostgreSQL's own, and can be called in its place with the rights of this service.`;
+      const message = `The function "lower" in "public" belongs to ${other} and has the name of an object of PostgreSQL. PostgreSQL may call it instead, with the privileges of this service.`;
       expect(await said()).to.deep.equal([`NAMES_SHADOWED: ${message}`]);
       await asSuperuser(
         connectionString,
@@ -190,11 +192,13 @@ describe('the doctor', function () {
   it('reports which clock is ahead, and events in the future', async () => {
     const apart = (milliseconds: number) => said({ now: () => Date.now() + milliseconds });
     expect((await apart(60_000))[0]).to.match(
-      /^CLOCK_DIFFERENCE: The database server's clock is (59|60)\d{3} ms behind the one of this machine\.$/,
+      /^CLOCK_DIFFERENCE: The clock of the database server is (59|60)\d{3} ms behind the clock of this machine\.$/,
     );
     const [clock, log] = await apart(-60_000);
-    expect(clock).to.match(/^CLOCK_DIFFERENCE: .* is (59|60)\d{3} ms ahead of the one of this machine\.$/);
-    expect(log).to.match(/^LOG_IN_FUTURE: The newest event is of 20\d\d-\d\d-\d\dT[\d:.]+Z, which is still to come\.$/);
+    expect(clock).to.match(/^CLOCK_DIFFERENCE: .* is (59|60)\d{3} ms ahead of the clock of this machine\.$/);
+    expect(log).to.match(
+      /^LOG_IN_FUTURE: The newest event has the time 20\d\d-\d\d-\d\dT[\d:.]+Z, which is in the future\.$/,
+    );
     expect(await apart(1_500)).to.deep.equal([]);
   });
 
@@ -202,7 +206,7 @@ describe('the doctor', function () {
     await tamper(database.connectionString, async (client) => {
       await client.query(`UPDATE service.service_events SET reason = 'x' WHERE position = 2`);
     });
-    expect(await said()).to.deep.equal(['CHAIN_BROKEN: Position 2: its hash does not fit what it says.']);
+    expect(await said()).to.deep.equal(['CHAIN_BROKEN: Position 2: its hash does not match its content.']);
   });
 
   it('reports the first five differences and the number of others', async () => {
@@ -214,16 +218,16 @@ describe('the doctor', function () {
     const found = await said();
     const [rows, tables, ...others] = found.map((each) => each.split('\n'));
     expect(others).to.deep.equal([]);
-    expect(rows?.[0]).to.equal('ROWS_DIFFER: The metadata rows are not what the log says:');
+    expect(rows?.[0]).to.equal('ROWS_DIFFER: The metadata rows differ from the log:');
     expect(rows).to.have.length(7);
     expect(rows?.[6]).to.match(/^ {2}and \d+ more: "dps verify" shows all$/);
-    expect(tables).to.deep.equal(['TABLES_DIFFER: The tables are not what the log says:', tables?.[1]]);
+    expect(tables).to.deep.equal(['TABLES_DIFFER: The tables differ from the log:', tables?.[1]]);
   });
 
   it('reports foreign objects in the trash', async () => {
     const schemas = Array.from({ length: 6 }, (_, index) => `CREATE SCHEMA service_trash_${index + 1}`);
     await sql(...schemas.slice(0, 5), 'CREATE SCHEMA service_trash_0');
-    const sentence = 'TRASH_STRANGE: There is something in the trash that the service did not put there: ';
+    const sentence = 'TRASH_STRANGE: The trash contains objects that the service did not create: ';
     const names = [1, 2, 3, 4, 5].map((number) => `"service_trash_${number}"`).join(', ');
     expect(await said()).to.deep.equal([`${sentence}${names}.`]);
     await sql(...schemas.slice(5));
@@ -235,9 +239,7 @@ describe('the doctor', function () {
     await sql(...[1, 2, 3, 4, 5, 6].map((index) => `CREATE INDEX "${name(index)}" ON a (title)`));
     const found = await said();
     const message = found.find((each) => each.startsWith('PREPARATION_LEFT'))?.split('\n') ?? [];
-    expect(message[0], found.join('\n')).to.equal(
-      'PREPARATION_LEFT: Nobody works on the change request of what is here for it:',
-    );
+    expect(message[0], found.join('\n')).to.equal('PREPARATION_LEFT: No change request uses these prepared objects:');
     expect(message).to.have.length(7);
     expect(message[1]).to.equal(`  index ${name(1)}: DROP INDEX CONCURRENTLY "public"."${name(1)}"`);
     expect(message[6]).to.equal('  and 1 more');
@@ -263,8 +265,8 @@ describe('the doctor', function () {
     const tools = { projections: failing, load: () => Promise.reject(new Error('a gap')) };
     const { results, said: found } = await run({ tools });
     expect(found).to.deep.equal([
-      'CHECK_FAILED: The check "hash chain" could not be made: no.',
-      "LOG_UNREADABLE: The log can't be folded: a gap.",
+      'CHECK_FAILED: The check "hash chain" failed to run: no.',
+      'LOG_UNREADABLE: The log cannot be folded: a gap.',
     ]);
     expect(results.slice(NAMES.indexOf('log can be folded'))).to.deep.equal([
       'error',
@@ -275,7 +277,7 @@ describe('the doctor', function () {
       'skipped',
     ]);
     const explained = await said({ tools, explain: (error, check) => `${check}, ${(error as Error).message}` });
-    expect(explained[0]).to.equal('CHECK_FAILED: The check "hash chain" could not be made: hash chain, no.');
+    expect(explained[0]).to.equal('CHECK_FAILED: The check "hash chain" failed to run: hash chain, no.');
   });
 
   it('skips checks that a standby cannot answer', async () => {

@@ -24,10 +24,11 @@ describe('a difference as text', () => {
       found: { position: 13, hash: null },
       noticed_at: '2026-11-21T08:05:03Z',
     };
-    const line = '2026-11-21T08:05:03Z: position 16 (0123456789ab…) was seen and is gone; the log ended at position 13';
+    const line =
+      '2026-11-21T08:05:03Z: position 16 (0123456789ab…) was read before and is missing; the log ended at position 13';
     expect(describeDivergence(divergence)).to.equal(line);
     expect(describeDivergence({ ...divergence, fork: 13 })).to.equal(line);
-    expect(describeDivergence({ ...divergence, fork: 11 })).to.equal(`${line}, and is another one after position 11`);
+    expect(describeDivergence({ ...divergence, fork: 11 })).to.equal(`${line}, and differs after position 11`);
     expect(describeDivergence({ ...divergence, acknowledged: null })).to.equal(`${line}; not acknowledged yet`);
     expect(describeDivergence({ ...divergence, acknowledged: 14 })).to.equal(`${line}; acknowledged by event 14`);
   });

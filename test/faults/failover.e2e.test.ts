@@ -95,7 +95,7 @@ describe('a failover', function () {
     expect(await written(primary)).to.equal(4);
     expect(await written(standby)).to.equal(12);
     // All services of this process share the choice, and the last one started reports it.
-    expect(blind.service.log()).to.contain('the database is another server now');
+    expect(blind.service.log()).to.contain('the address leads to another server now');
   });
 
   it('to a server restored from a backup is noticed by a running service', async () => {
@@ -116,7 +116,7 @@ describe('a failover', function () {
     expect(position(await send('/collections'))).to.equal(1);
     const refused = await send('/collections', json({ collection: 'refused', schema: {} }));
     expect(refused.codes, refused.text).to.deep.equal(['LOG_DIVERGED']);
-    expect(service.log()).to.contain('the log is not the one that was seen');
+    expect(service.log()).to.contain('the log has forked: it is not the one that was read before');
     expect((await send('/history/acknowledge', { method: 'POST' })).status).to.equal(200);
     await create(send, 'lost_1');
     expect((await send('/history/verify')).json).to.have.nested.property('data.ok', true);

@@ -107,7 +107,7 @@ describe('an online change', function () {
     let rows: string | undefined;
     for (const [turn, point] of points.entries()) {
       await gates.reached(point);
-      // From here on the table is locked or the field is gone.
+      // From here on the table is locked or the field no longer exists.
       if (!['applied', 'forget'].includes(point)) {
         await write(turn);
         rows = await rowsOf('id, note');

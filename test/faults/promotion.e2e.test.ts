@@ -97,7 +97,7 @@ describe('a promoted standby and a demoted primary', function () {
     await until('it says what it waits for', () => said.includes('This process waits for it'), 30_000);
     const ended = await waiting.end('SIGTERM');
     expect(ended.code, ended.stderr).to.equal(0);
-    expect(ended.stderr).to.contain('The database is a standby, and holds no service yet: start this release');
+    expect(ended.stderr).to.contain('The database is a standby and does not contain a service yet. Start this release');
     await standby.promote();
     const { send } = await starting;
     expect((await create(send, 'first')).status).to.equal(200);

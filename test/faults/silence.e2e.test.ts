@@ -92,7 +92,7 @@ describe('a request whose connection to the database goes silent', function () {
     return client('/auth/login', { ...json({ email, password }), token: null });
   };
 
-  const expectAway = ({ status, codes, text }: Reply, says: RegExp = /nothing was written/): void => {
+  const expectAway = ({ status, codes, text }: Reply, says: RegExp = /Nothing was changed/): void => {
     expect([status, ...codes], text).to.deep.equal([503, 'UNAVAILABLE']);
     expect(text).to.match(says);
   };

@@ -112,14 +112,14 @@ describe('a standby in trouble', function () {
     expect(await create(second, 'instead')).to.equal(lost);
     proxy.leadTo(follower.connectionString);
 
-    await until('the log is another one', async () => (await read('/collections/instead')).status === 200, 30_000);
+    await until('the log has forked', async () => (await read('/collections/instead')).status === 200, 30_000);
     expect((await read('/collections/lost')).status).to.equal(404);
     const place = { 'x-log-position-at-least': `${lost}-${data.hash.slice(0, 16)}` };
     expect((await read('/collections', { headers: place })).codes).to.deep.equal(['DIVERGED']);
     expect(metric((await read('/metrics')).text, 'dps_log_divergence_total')).to.equal('1');
     const health = await read('/server/health', { token: null });
     expect([health.status, health.text]).to.satisfy(
-      ([status, text]: [number, string]) => status === 503 && /is not the one that was seen/.test(text),
+      ([status, text]: [number, string]) => status === 503 && /has forked/.test(text),
     );
     await proxy.close();
   });

@@ -90,7 +90,7 @@ describe('accepting drift', function () {
       ],
     };
     const { message } = await api.refused(NOT_THERE, 'POST', '/schema/drift/accept', mistyped);
-    expect(message).to.equal('there is no field "nope" in "a"');
+    expect(message).to.equal('field "nope" of collection "a" does not exist');
     for (const [body, at] of [
       [{ collections: 'a' }, 'collections'],
       [{ collections: [1] }, 'collections[0]'],

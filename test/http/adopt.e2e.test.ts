@@ -242,7 +242,7 @@ describe('POST /schema/adopt, GET /schema/drift', function () {
     expect((await dps('adopt', 'people', '--dry-run'))[1]).to.include('Would adopt 1 table');
     expect(await dps('adopt', '--all')).to.have.property('0', 1);
     expect(await dps('adopt', 'people')).to.have.property('0', 2);
-    expect(await dps('drift')).to.deep.equal([0, 'The database is as the log says.\nNot managed:  odd.']);
+    expect(await dps('drift')).to.deep.equal([0, 'The database matches the log.\nNot managed:  odd.']);
     await api.sql('ALTER TABLE people ALTER COLUMN name DROP NOT NULL; CREATE INDEX by_hand ON pets ("of")');
     const [code, out] = await dps('drift', '--json');
     expect(code).to.equal(1);

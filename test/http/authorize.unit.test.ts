@@ -35,7 +35,7 @@ describe('authorization', () => {
     expect(await answerTo('Bearer r')).to.deep.equal({ id: 'r', name: 'r', role: 'reader', credential: CREDENTIAL });
     expect(await answerTo('Bearer r', 'author or auditor')).to.deep.equal([
       'FORBIDDEN',
-      'This needs the role author or auditor; yours is reader.',
+      'This request requires the role author or auditor, and your role is reader.',
     ]);
   });
 
@@ -43,7 +43,7 @@ describe('authorization', () => {
     const code = 'UNAUTHENTICATED';
     expect(await answerTo(undefined)).to.deep.equal([
       code,
-      'This needs a token: send Authorization: Bearer and the token.',
+      'Authentication is required. Send the header Authorization: Bearer with a token.',
       'WWW-Authenticate',
       CHALLENGE,
     ]);

@@ -126,9 +126,9 @@ describe('errors', () => {
         new UnreadableEventError(7, 'x'),
         503,
         'LOG_UNREADABLE',
-        logUnreadable({ position: 7, message: "event 7 can't be read: x" } as UnreadableEventError).message,
+        logUnreadable({ position: 7, message: 'event 7 cannot be read: x' } as UnreadableEventError).message,
       ],
-      [new URIError('URI malformed'), 400, 'INVALID_QUERY', 'The path holds a malformed percent-encoding.'],
+      [new URIError('URI malformed'), 400, 'INVALID_QUERY', 'The path contains an invalid percent-encoding.'],
     ];
     for (const [error, status, code, message] of thrown) {
       const answer = failure(error);
@@ -147,7 +147,7 @@ describe('errors', () => {
     expect(status).equal(503);
     expect(String(body)).include('UNAVAILABLE').not.include('192.0.2.1');
     expect(lines).deep.equal([
-      { message: 'request met a database that is away', fields: { request_id: 'request-1', error } },
+      { message: 'request failed because the database is unavailable', fields: { request_id: 'request-1', error } },
     ]);
   });
 
@@ -158,7 +158,7 @@ describe('errors', () => {
     expect(JSON.parse(String(body))).deep.equal({
       errors: [
         {
-          message: 'Something went wrong inside the service. Its log tells more under this request id.',
+          message: 'Internal error. Look for this request id in the log of the service.',
           extensions: { code: 'INTERNAL', request_id: 'request-1' },
         },
       ],

@@ -19,13 +19,13 @@ describe('an implicit name of PostgreSQL', function () {
     it(`cannot be used by a collection and a sequence at the same time: ${sequence}`, async () => {
       await api.ok(...create(sequence));
       const { message, extensions } = await api.refused(TAKEN, ...create(table));
-      expect(message).to.include(`"${sequence}" is the name of the table`);
+      expect(message).to.include(`"${sequence}" is already the name of the table`);
       expect(extensions).to.deep.include({ field: 'id', taken: [{ name: sequence, kind: 'table' }] });
       await api.ok('DELETE', `/collections/${sequence}`);
       await api.ok(...create(table));
       const second = await api.refused(TAKEN, ...create(sequence));
       expect(second.message).to.equal(
-        `"${sequence}" is the name of a sequence in the database already: choose another name.`,
+        `"${sequence}" is already the name of a sequence in the database. Choose another name.`,
       );
       for (const names of [
         [table, sequence],

@@ -63,7 +63,7 @@ describe('an open transaction of an application', function () {
 
   it('is no longer awaited when the client disconnects', async () => {
     const position = await head();
-    const waits = (): number => service.log().split('a change waits for a lock').length;
+    const waits = (): number => service.log().split('a change is waiting for a lock').length;
     const before = waits();
     const gone = new AbortController();
     const asked = fetch(`${service.url}/fields/a/t`, {
@@ -77,7 +77,7 @@ describe('an open transaction of an application', function () {
     await asked;
     await until(
       'it was given up',
-      () => service.log().includes('went away') || /"code":"UNAVAILABLE"/.test(service.log()),
+      () => service.log().includes('disconnected') || /"code":"UNAVAILABLE"/.test(service.log()),
     );
     await application.query('COMMIT');
     expect(await head()).to.equal(position);

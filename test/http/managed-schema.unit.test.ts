@@ -14,7 +14,7 @@ async function told(body: unknown): Promise<string[]> {
   }
 }
 
-const must = (member: string): string => `${member} must be "shop", the schema that is managed here, or left out`;
+const must = (member: string): string => `${member} must be "shop", the managed schema, or omitted`;
 
 describe('the database schema in a body', () => {
   it('may be the managed one or absent', async () => {

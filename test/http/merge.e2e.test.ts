@@ -98,7 +98,7 @@ describe('POST /schema/merge', () => {
     }));
     expect(conflicts.map(({ extensions }) => extensions.place)).to.deep.equal(places);
     expect(conflicts[1]?.extensions).to.deep.include({ base: null, ours: 'ours', theirs: 'theirs' });
-    expect(conflicts[1]?.message).to.equal('field articles.title, meta.note: both changed it, each otherwise');
+    expect(conflicts[1]?.message).to.equal('field articles.title, meta.note: both changed it differently');
     expect((await client('/schema/snapshot')).text).not.to.contain('theirs');
 
     const resolve = places.map((place, index) => ({ place, take: index === 0 ? 'theirs' : 'ours' }));
@@ -176,7 +176,7 @@ describe('POST /schema/merge', () => {
     const [conflict, ...more] = conflictsOf(await merge(theirs));
     expect(more).to.deep.equal([]);
     expect(conflict?.extensions).to.deep.include({ kind: 'removed' }).and.not.have.property('ours');
-    expect(conflict?.message).to.contain('ours removed it, theirs changed it');
+    expect(conflict?.message).to.contain('ours deleted it, and theirs changed it');
     const resolve = [{ place: conflict?.extensions.place, take: 'ours' }];
     const [invalid] = conflictsOf(await merge(theirs, { resolve }));
     expect(invalid?.extensions).to.deep.include({

@@ -53,13 +53,13 @@ const REFUSED: readonly [what: string, edit: Edit, reason: RegExp, field?: strin
         type: 'bigInteger',
         schema: { ...fieldOf(snapshot, 'items', 'code').schema, data_type: 'bigint' },
       }),
-    /PostgreSQL rewrites the whole table for it/,
+    /PostgreSQL rewrites the whole table/,
     'code',
   ],
   [
     'an exclusion constraint',
     extras('items', { constraints: [{ name: 'alone', definition: 'EXCLUDE USING btree (code WITH =)' }] }),
-    /has no way to do that before/,
+    /cannot do that before/,
   ],
   [
     'an index of a partitioned table',
@@ -69,13 +69,13 @@ const REFUSED: readonly [what: string, edit: Edit, reason: RegExp, field?: strin
   [
     'the values of a field of a table that inherits from another',
     without('heir', 'note'),
-    /rows of the table come and go by statements on other tables/,
+    /statements on other tables/,
     'note',
   ],
   [
     'the values of a field of a table whose policies hold for its owner',
     without('policed', 'note'),
-    /row level security is forced on the table's owner/,
+    /row-level security applies to the owner/,
     'note',
   ],
   [
@@ -87,7 +87,7 @@ const REFUSED: readonly [what: string, edit: Edit, reason: RegExp, field?: strin
   [
     'a column that is altered at once',
     edited('items', 'note', { max_length: 300, is_unique: true }),
-    /makes, renames or alters the column "note"/,
+    /creates, renames or alters the column "note"/,
     'note',
   ],
   [
@@ -107,7 +107,7 @@ const REFUSED: readonly [what: string, edit: Edit, reason: RegExp, field?: strin
       snapshot.fields.push(JSON.parse(JSON.stringify(id).replaceAll('owners', 'makers')) as never);
       snapshot.relations.push({ collection: 'items', field: 'owner', related_collection: 'makers', schema: {} });
     },
-    /the same change makes the table "makers"/,
+    /the same change creates the table "makers"/,
     'owner',
   ],
 ];
@@ -154,7 +154,7 @@ describe('an online change without preparation', function () {
       expect(said[0]?.[0]).to.equal('ONLINE_NOT_POSSIBLE');
       expect(errors[0]?.message, answer.text)
         .to.match(reason)
-        .and.to.match(/Send it without online, or leave it out\.$/);
+        .and.to.match(/Send it without online, or remove it\.$/);
       expect(errors[0]?.extensions['reason']).to.match(reason);
       if (field !== undefined) expect(errors[0]?.extensions['field']).to.equal(field);
       expect(await api.head()).to.equal(before);

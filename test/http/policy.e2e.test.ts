@@ -206,7 +206,7 @@ describe('the policy over HTTP', () => {
     });
     expect(error.extensions['safer']).to.have.property('text');
     const { safer } = error.extensions as unknown as { safer: { text: string } };
-    expect(error.message).to.match(/^The policy refuses it \(LOSES_DATA:articles\.body\): \w.*body/);
+    expect(error.message).to.match(/^The policy rejects it \(LOSES_DATA:articles\.body\): \w.*body/);
     expect(error.message.endsWith(`. ${safer.text}`)).to.equal(true);
     await api.ok('DELETE', '/fields/drafts/body');
     await api.ok('PUT', '/policy', {});
@@ -218,11 +218,11 @@ describe('the policy over HTTP', () => {
     await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'approve' }, approvals: 2 });
     const error = await api.refused({ status: 422, code: 'POLICY_REFUSED' }, 'DELETE', '/collections/articles');
     expect(error.extensions).to.deep.include({ action: 'approve', approvals: 2, approved: 0 });
-    const wanted = 'The policy wants a change request for it that';
-    expect(error.message).to.match(new RegExp(`^${wanted} 2 people have approved \\(LOSES_DATA:articles\\): `));
+    const wanted = 'The policy requires a change request with';
+    expect(error.message).to.match(new RegExp(`^${wanted} 2 approvals \\(LOSES_DATA:articles\\): `));
     await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'approve' }, approvals: 1 });
     const one = await api.refused({ status: 422, code: 'POLICY_REFUSED' }, 'DELETE', '/collections/articles');
-    expect(one.message).to.match(new RegExp(`^${wanted} somebody has approved \\(LOSES_DATA:articles\\): `));
+    expect(one.message).to.match(new RegExp(`^${wanted} an approval \\(LOSES_DATA:articles\\): `));
   });
 
   it('allows acknowledged findings, and records them in the events', async () => {
@@ -230,7 +230,7 @@ describe('the policy over HTTP', () => {
     await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'acknowledge' } });
     const refused = await api.refused({ status: 422, code: 'POLICY_REFUSED' }, 'DELETE', '/fields/articles/body');
     expect(refused.message).to.match(
-      /^The policy wants to be told that it is known \(X-Acknowledge: LOSES_DATA:articles\.body\): /,
+      /^The policy requires an acknowledgement \(X-Acknowledge: LOSES_DATA:articles\.body\): /,
     );
     const acknowledging = (header: string) =>
       client('/fields/articles/body', { method: 'DELETE', headers: { 'x-acknowledge': header } });

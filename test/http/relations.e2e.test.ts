@@ -42,7 +42,7 @@ describe('relations over HTTP', function () {
     const second = { many_collection: 'many', many_field: 'sort', one_collection: 'one' };
     const at = { ...INVALID, at: 'one_field' };
     const { message } = await api.refused(at, 'POST', '/relations', { ...second, one_field: 'list' });
-    expect(message).to.include('"list" of "one" shows the relation "many.ref" already');
+    expect(message).to.include('alias "list" of "one" already shows the relation "many.ref"');
     // The same alias name in another collection is another alias.
     await post({ ...second, one_collection: 'other', one_field: 'list' });
     await api.refused({ status: 400, code: 'INVALID_PAYLOAD' }, 'PATCH', '/relations/many/sort', {
@@ -53,7 +53,7 @@ describe('relations over HTTP', function () {
     await api.ok('PATCH', '/relations/many/sort', { one_field: 'other_list' });
     // Names the change instead of the older, existing relation.
     const { message: older, extensions } = await api.refused(at, 'PATCH', AT, { one_field: 'other_list' });
-    expect(older).to.include('"other_list" of "one" shows the relation "many.sort" already');
+    expect(older).to.include('alias "other_list" of "one" already shows the relation "many.sort"');
     expect(extensions['field']).to.equal('ref');
     const snapshot = await api.ok<{ relations: Shown[] }>('GET', '/schema/snapshot');
     for (const relation of snapshot.relations) relation['one_field'] = 'list';
@@ -137,7 +137,7 @@ describe('relations over HTTP', function () {
     const { message } = await api.refused({ status: 422, code: 'DATABASE_REFUSED' }, 'PATCH', AT, {
       one_collection: 'other',
     });
-    expect(message).to.match(/\(1 row points at nothing\)$/);
+    expect(message).to.match(/\(1 row has no referenced row\)$/);
     await api.sql('INSERT INTO other VALUES (1)');
     const moved = await patch({ related_collection: 'other' });
     expect(moved).to.include({ one_collection: 'other', one_field: 'list' });
@@ -155,7 +155,7 @@ describe('relations over HTTP', function () {
     // Without an alias there, nothing changes.
     await api.ok('DELETE', '/fields/other/list');
     const { message } = await api.refused({ ...INVALID, at: 'one_field' }, 'PATCH', AT, { one_collection: 'other' });
-    expect(message).to.equal('"list" is not an alias field of "other"; name one, or null');
+    expect(message).to.equal('"list" is not an alias field of "other"; name an alias field, or null');
     await api.ok('POST', '/fields/other', alias('manies'));
     await api.appends(
       ['relation.deleted many.ref', 'field.updated one.inside', 'field.deleted one.list', 'relation.created many.ref'],
@@ -277,17 +277,21 @@ describe('relations over HTTP', function () {
       one_collection_field: 'kind',
     };
     const refusals: [body: object, at: string, reason: RegExp][] = [
-      [{ ...any, one_collection_field: 'item' }, 'one_collection_field', /"item" holds the key of the other side/],
-      [{ ...base, junction_field: 'ref' }, 'junction_field', /"ref" holds the key of the other side/],
-      [{ ...base, sort_field: 'ref' }, 'sort_field', /"ref" holds the key of the other side/],
-      [{ ...any, sort_field: 'kind' }, 'sort_field', /"kind" holds the name of the collection/],
-      [{ ...any, junction_field: 'kind' }, 'junction_field', /"kind" holds the name of the collection/],
+      [
+        { ...any, one_collection_field: 'item' },
+        'one_collection_field',
+        /"item" already stores the key of the related item/,
+      ],
+      [{ ...base, junction_field: 'ref' }, 'junction_field', /"ref" already stores the key of the related item/],
+      [{ ...base, sort_field: 'ref' }, 'sort_field', /"ref" already stores the key of the related item/],
+      [{ ...any, sort_field: 'kind' }, 'sort_field', /"kind" already stores the collection/],
+      [{ ...any, junction_field: 'kind' }, 'junction_field', /"kind" already stores the collection/],
       [{ ...base, junction_field: 'sort', sort_field: 'sort' }, 'sort_field', /"sort" holds the other half/],
       [{ ...base, sort_field: 'x' }, 'sort_field', /is an alias/],
       [{ ...base, junction_field: 'x' }, 'junction_field', /is an alias/],
-      [{ ...base, sort_field: 'doc' }, 'sort_field', /can't put anything in order: json/],
+      [{ ...base, sort_field: 'doc' }, 'sort_field', /cannot be the sort field: json/],
       [{ ...any, one_allowed_collections: [] }, 'one_allowed_collections', /at least one/],
-      [{ ...any, one_field: 'list' }, 'one_field', /no one_field/],
+      [{ ...any, one_field: 'list' }, 'one_field', /one_field must be null/],
     ];
     for (const [body, at, reason] of refusals) {
       const { message } = await api.refused({ ...INVALID, at }, 'POST', '/relations', body);
@@ -301,7 +305,7 @@ describe('relations over HTTP', function () {
     await api.refused({ ...INVALID, at: 'one_allowed_collections' }, 'PATCH', anyAt, { one_allowed_collections: [] });
     // The field changes, so the relation's locations are not in the body.
     const { message, extensions } = await api.refused(INVALID, 'PATCH', '/fields/many/sort', { type: 'json' });
-    expect(message).to.include(`"sort" can't put anything in order`);
+    expect(message).to.include('"sort" cannot be the sort field');
     expect(extensions).to.include({ collection: 'many', field: 'ref' }).and.not.have.property('path');
     // A deletion may leave no target, and existing values can be sent again, here and in a snapshot.
     await api.ok('DELETE', '/relations/many/ref');

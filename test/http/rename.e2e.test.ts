@@ -176,7 +176,7 @@ describe('renaming', function () {
       {
         code: 'NAME_STILL_USED',
         message:
-          'meta.options.template mentions "title", which is "headline" now; look whether it is meant, and change it',
+          'meta.options.template contains "title", which is now named "headline". If it means the renamed object, change it',
         collection: 'articles',
         field: 'headline',
       },
@@ -247,7 +247,7 @@ describe('renaming', function () {
     expect(answer.warnings?.map(({ code, message }) => [code, message])).to.deep.equal([
       [
         'NAME_STILL_USED',
-        'the body of the function public.count_them mentions "articles"; look whether it is meant, and change it',
+        'the body of the function public.count_them contains "articles". If it means the renamed object, change it',
       ],
     ]);
   });
@@ -262,7 +262,7 @@ describe('renaming', function () {
     const told = ({ warnings = [] }: Warned) =>
       warnings.flatMap(({ code, message }) => (code === 'NAME_STILL_USED' ? [message] : []));
     const there = [
-      'the body of the function public.count_old mentions "articles"; look whether it is meant, and change it',
+      'the body of the function public.count_old contains "articles". If it means the renamed object, change it',
     ];
     const diff = await api.ok<Warned>('POST', '/schema/diff', renamed);
     expect(told(diff)).to.deep.equal(there);
@@ -271,7 +271,7 @@ describe('renaming', function () {
     await api.ok('POST', '/collections/articles/rename', { to: 'posts' });
     await api.sql(`CREATE FUNCTION count_new() RETURNS bigint LANGUAGE sql AS $$ SELECT count(*) FROM "posts" $$`);
     expect(told(await api.ok<Warned>('GET', `/history/diff?to=${before}`))).to.deep.equal([
-      'the body of the function public.count_new mentions "posts"; look whether it is meant, and change it',
+      'the body of the function public.count_new contains "posts". If it means the renamed object, change it',
     ]);
   });
 
@@ -343,7 +343,7 @@ describe('renaming', function () {
       const table = await api.refused({ status: 409, code: 'ALREADY_EXISTS' }, 'POST', '/collections/articles/rename', {
         to: 'mine',
       });
-      expect(table.message).to.match(/adopt it/);
+      expect(table.message).to.match(/Adopt it/);
       await api.refused({ status: 409, code: 'ALREADY_EXISTS', at: 'to' }, 'POST', '/collections/notes/rename', {
         to: 'articles_title_index',
       });

@@ -55,7 +55,7 @@ describe('the log line of a request', () => {
     } finally {
       now.mock.restore();
     }
-    const line = ['warn', 'the service is overloaded and refuses requests', { waiting: 7 }];
+    const line = ['warn', 'the service is overloaded and rejects requests', { waiting: 7 }];
     expect(lines).to.deep.equal([line, line]);
   });
 

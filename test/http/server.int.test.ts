@@ -28,12 +28,14 @@ describe('the HTTP server', () => {
   it('reports an unavailable address with advice', async () => {
     const port = Number(new URL((await started()).url).port);
     expect(await refusalOf('127.0.0.1', port)).to.equal(
-      `PORT ${port} is taken on 127.0.0.1: stop what listens there, or name another PORT (0: any that is free).`,
+      `PORT ${port} is already in use on 127.0.0.1. Stop the program that uses it, or set another PORT (0 chooses a free one).`,
     );
     expect(await refusalOf('192.0.2.1', 0)).to.equal(
-      'HOST 192.0.2.1 is no address of this machine: use 127.0.0.1, or 0.0.0.0 for all.',
+      'HOST 192.0.2.1 is not an address of this machine. Use 127.0.0.1, or 0.0.0.0 for all interfaces.',
     );
-    expect(await refusalOf('there-is.invalid', 0)).to.contain('HOST there-is.invalid is no address of this machine');
+    expect(await refusalOf('there-is.invalid', 0)).to.contain(
+      'HOST there-is.invalid is not an address of this machine',
+    );
   });
 
   it('returns a usable address', async () => {

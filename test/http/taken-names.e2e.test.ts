@@ -25,7 +25,7 @@ describe('a name in use in the database', function () {
     it(`of ${kind} is rejected for a table and available for a folder`, async () => {
       await api.sql(text);
       const { message, extensions } = await api.refused(TAKEN, 'POST', '/collections', { collection: 'x', schema: {} });
-      expect(message).to.equal(`"x" is the name of ${kind} in the database already: choose another name.`);
+      expect(message).to.equal(`"x" is already the name of ${kind} in the database. Choose another name.`);
       const taken = [{ name: 'x', kind: kind.replace(/^an? /, '') }];
       expect(extensions).to.deep.include({ collection: 'x', taken });
       await api.refused(TAKEN, 'POST', '/collections', [
@@ -44,7 +44,7 @@ describe('a name in use in the database', function () {
     await api.sql(`CREATE TYPE x AS ENUM ('a')`);
     const plan = await api.ok<{ accepted: boolean }>('POST', '/schema/apply?dry_run', diff);
     expect(plan.accepted).to.equal(false);
-    expect(JSON.stringify(plan)).to.include('is the name of an enum type');
+    expect(JSON.stringify(plan)).to.include('is already the name of an enum type');
     await api.refused(TAKEN, 'POST', '/schema/apply', diff);
   });
 
@@ -54,7 +54,7 @@ describe('a name in use in the database', function () {
       { collection: 'folder', schema: null },
       { collection: 't', schema: {} },
     ]);
-    expect(message).to.include('"t_pkey" is the name of a table').and.not.to.include('folder');
+    expect(message).to.include('"t_pkey" is already the name of a table').and.not.to.include('folder');
   });
 
   it('of an index, a constraint, a foreign key or a column is rejected for a field or relation', async () => {
@@ -64,22 +64,22 @@ describe('a name in use in the database', function () {
     await api.sql(`ALTER TABLE t ADD CONSTRAINT "by hand" CHECK (a > 0), ADD COLUMN there int`);
     const at = '/fields/t/a';
     const indexed = await api.refused(TAKEN, 'PATCH', at, { schema: { is_indexed: true } });
-    expect(indexed.message).to.match(/\("t_a_index" is the name of a table\)$/);
+    expect(indexed.message).to.match(/\("t_a_index" is already the name of a table\)$/);
     expect(indexed.extensions).to.deep.include({ collection: 't', field: 'a', sqlstate: '42P07' });
     const unique = await api.refused(TAKEN, 'PATCH', at, { schema: { is_unique: true } });
-    expect(unique.message).to.match(/\("t_a_unique" is the name of a view\)$/);
+    expect(unique.message).to.match(/\("t_a_unique" is already the name of a view\)$/);
     for (const constraint_name of ['by hand', 't_pkey', 't_b_unique']) {
       const body = { collection: 't', field: 'a', related_collection: 't', schema: { constraint_name } };
       const { message } = await api.refused(TAKEN, 'POST', '/relations', body);
-      expect(message).to.include(`("${constraint_name}" is the name of a constraint of the table)`);
+      expect(message).to.include(`("${constraint_name}" is already the name of a constraint of the table)`);
     }
     const column = await api.refused(TAKEN, 'POST', '/fields/t', plain('there', 'integer'));
-    expect(column.message).to.match(/\("there" is the name of a column of the table\)$/);
+    expect(column.message).to.match(/\("there" is already the name of a column of the table\)$/);
     expect(column.extensions).to.deep.include({ taken: [{ name: 'there', kind: 'column of the table' }] });
     if ((await testServer()).majorVersion >= 18) {
       const named = { is_nullable: false, extras: { not_null_name: 'by hand' } };
       const notNull = await api.refused(TAKEN, 'POST', '/fields/t', plain('c', 'integer', named));
-      expect(notNull.message).to.include('("by hand" is the name of a constraint of the table)');
+      expect(notNull.message).to.include('("by hand" is already the name of a constraint of the table)');
     }
     await api.sql('DROP TABLE t_a_index; DROP VIEW t_a_unique');
     await api.sql('ALTER TABLE t DROP CONSTRAINT "by hand", DROP COLUMN there');
@@ -90,7 +90,7 @@ describe('a name in use in the database', function () {
     const send = { method: 'POST', body: JSON.stringify({ collection: 't', schema: {} }) };
     const headers = { 'content-type': 'application/json', 'idempotency-key': 'taken' };
     const first = await api.client('/collections', { ...send, headers });
-    expect(first.text).to.include('is the name of a table');
+    expect(first.text).to.include('is already the name of a table');
     await api.sql('DROP TABLE t_pkey');
     expect((await api.client('/collections', { ...send, headers })).text).to.equal(first.text);
     await api.ok('POST', '/collections', { collection: 't', schema: {} });

@@ -35,7 +35,7 @@ describe('the trash after manual changes', () => {
     expect(await notKept()).to.deep.equal([]);
     await api.sql('ALTER TABLE away RENAME TO elsewhere');
     expect(await notKept()).to.deep.equal([
-      'drop table away: nothing is kept, because there is no such table: it was dropped or renamed by hand',
+      'drop table away: the trash keeps nothing, because the table does not exist: it was dropped or renamed by hand',
     ]);
   });
 

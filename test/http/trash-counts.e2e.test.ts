@@ -24,7 +24,7 @@ describe('row counts of the trash', function () {
     await api.ok('POST', '/collections', { collection: 't', schema: {}, fields: [plain('a'), plain('b')] });
     await api.sql(`INSERT INTO t (a) VALUES ('x'), ('y'), ('z')`);
     const position = await gone('/fields/t/a');
-    const field = `restore column a of t from the trash (position ${position}): 1 value comes back`;
+    const field = `restore column a of t from the trash (position ${position}): 1 value is restored`;
     await api.sql(`DELETE FROM t WHERE id > 1; INSERT INTO t (b) VALUES ('new')`);
     expect(await restored(position)).to.deep.equal([
       `${field}, 1 row written since has null, 2 values have no row any more`,
@@ -36,11 +36,11 @@ describe('row counts of the trash', function () {
     await api.sql('TRUNCATE t');
     const whole = await gone('/collections/t');
     const table = `restore table t from the trash (position ${whole}): `;
-    expect(await restored(whole)).to.deep.equal([`${table}0 rows come back`]);
+    expect(await restored(whole)).to.deep.equal([`${table}0 rows are restored`]);
     for (const [more, told] of [
       [1, '1 row comes back'],
-      [1_999, '2,000 rows come back'],
-      [98_001, 'more than 100,000 rows come back'],
+      [1_999, '2,000 rows are restored'],
+      [98_001, 'more than 100,000 rows are restored'],
     ] as const) {
       await api.sql(`INSERT INTO service_trash_${whole}.t SELECT FROM generate_series(1, ${more})`);
       expect(await restored(whole)).to.deep.equal([table + told]);
@@ -52,7 +52,7 @@ describe('row counts of the trash', function () {
     await api.ok('POST', '/collections', { collection: 't', schema: {}, fields });
     await api.sql(`INSERT INTO t (a) VALUES ('x'), ('y')`);
     const position = await gone('/fields/t/a');
-    const advice = `it can't be NOT NULL. Give them one after restoring it without that, {"without": ["t_a_not_null"]}.`;
+    const advice = `so it cannot be NOT NULL. Restore it without that constraint, {"without": ["t_a_not_null"]}, and fill it afterwards.`;
     for (const [more, told, offending] of [
       [1, '1 row was written since "a" was deleted, and has no value for it', { count: 1, more: false }],
       [2, '3 rows were written since "a" was deleted, and have no value for it', { count: 3, more: false }],
@@ -66,7 +66,7 @@ describe('row counts of the trash', function () {
       await api.sql(`INSERT INTO t (b) SELECT NULL FROM generate_series(1, ${more})`);
       const expected = { status: 422, code: 'DATABASE_REFUSED' } as const;
       const { message, extensions } = await api.refused(expected, 'POST', `/trash/${position}/restore`, {});
-      expect(message).to.equal(`${told}: ${advice}`);
+      expect(message).to.equal(`${told}, ${advice}`);
       expect(extensions['offending']).to.deep.equal({ kind: 'null', ...offending });
       expect(extensions['without']).to.deep.equal(['t_a_not_null']);
     }

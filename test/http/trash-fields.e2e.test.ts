@@ -57,7 +57,7 @@ describe('the trash of fields', function () {
     await api.sql(`DELETE FROM articles WHERE id = 3; INSERT INTO articles (body) VALUES ('new'), ('newer')`);
     const plan = await planned(position);
     expect(said(plan, 'DATA_RESTORED')).to.deep.equal([
-      `restore column title of articles from the trash (position ${position}): 2 values come back, 2 rows written since have null, 1 value has no row any more`,
+      `restore column title of articles from the trash (position ${position}): 2 values are restored, 2 rows written since have null, 1 value has no row any more`,
     ]);
     const { data, warnings } = await restore(position);
     expect([data.field, warnings]).to.deep.equal(['title', undefined]);
@@ -84,11 +84,11 @@ describe('the trash of fields', function () {
     const fields = snapshot.fields.filter(({ collection, field }) => !without.has(`${collection}.${field}`));
     const diff = await api.ok<object>('POST', '/schema/diff', { ...snapshot, fields });
     const plan = await api.ok<Plan>('POST', '/schema/apply?dry_run', diff);
-    const start = 'its values are not kept in the trash, because';
+    const start = 'the trash does not keep its values, because';
     expect(said(plan, 'DATA_NOT_KEPT')).to.deep.equal([
-      `delete field keyless.b: ${start} the table has no primary key by which they could be restored`,
-      `delete field large.a: ${start} the table has more than 5 rows (KEEP_COPY_ROWS); deleted online, they are kept`,
-      `delete field large.twice: ${start} its values are computed from others`,
+      `delete field keyless.b: ${start} the table has no primary key to match the values to rows`,
+      `delete field large.a: ${start} the table has more than 5 rows (KEEP_COPY_ROWS). Delete the field online to keep them`,
+      `delete field large.twice: ${start} its values are generated`,
     ]);
     await api.ok('POST', '/schema/apply', diff);
     expect(await trashed()).to.deep.equal([]);
@@ -174,7 +174,7 @@ describe('the trash of fields', function () {
     await api.ok('DELETE', '/collections/authors');
     const { warnings } = await restore(third);
     expect(warnings?.map(({ code, message }) => [code, message])).to.deep.equal([
-      ['NOT_RESTORED', 'not restored: the relation articles.author: "authors" is gone'],
+      ['NOT_RESTORED', 'not restored: relation articles.author: "authors" no longer exists'],
     ]);
   });
 
@@ -216,18 +216,18 @@ describe('the trash of fields', function () {
     const refused = async (status: number, code: string) =>
       (await api.refused({ status, code }, 'POST', `/trash/${position}/restore`, {})).message;
     await api.ok('PATCH', '/fields/t/id', { type: 'bigInteger', schema: { data_type: 'bigint' } });
-    expect(said(await planned(position), 'DATA_RESTORED')[0]).to.contain('1 value comes back');
+    expect(said(await planned(position), 'DATA_RESTORED')[0]).to.contain('1 value is restored');
     await api.ok('PATCH', '/fields/t/id', { type: 'string', schema: { data_type: 'character varying' } });
-    expect(await refused(409, 'IN_USE')).to.contain('the type of the primary key "id" is another one now');
+    expect(await refused(409, 'IN_USE')).to.contain('the type of the primary key "id" has changed');
     await api.ok('PATCH', '/fields/t', [
       { field: 'id', schema: { is_primary_key: false } },
       { field: 'other', schema: { is_primary_key: true } },
     ]);
-    expect(await refused(409, 'IN_USE')).to.contain('the primary key is another one now');
+    expect(await refused(409, 'IN_USE')).to.contain('its primary key has changed');
     const whole = await gone('/collections/t');
-    expect(await refused(409, 'IN_USE')).to.contain(`restore that first, by position ${whole}`);
+    expect(await refused(409, 'IN_USE')).to.contain(`Restore it first: position ${whole}`);
     await api.ok('DELETE', `/trash/${whole}`);
-    expect(await refused(409, 'IN_USE')).to.contain('gone for good');
+    expect(await refused(409, 'IN_USE')).to.contain('permanently deleted');
     await api.ok('DELETE', `/trash/${position}`);
     expect(await refused(404, 'NOT_FOUND')).to.contain('it was purged at');
     // By hand: the purge event claims that the retention was over.
@@ -248,8 +248,8 @@ describe('the trash of fields', function () {
       `/trash/${position}/restore`,
       {},
     );
-    const advice = `it can't be NOT NULL. Give them one after restoring it without that, {"without": ["t_a_not_null"]}.`;
-    expect(message).to.equal(`3 rows were written since "a" was deleted, and have no value for it: ${advice}`);
+    const advice = `so it cannot be NOT NULL. Restore it without that constraint, {"without": ["t_a_not_null"]}, and fill it afterwards.`;
+    expect(message).to.equal(`3 rows were written since "a" was deleted, and have no value for it, ${advice}`);
     expect(extensions['without']).to.deep.equal(['t_a_not_null']);
     expect(extensions['offending']).to.deep.equal({ kind: 'null', count: 3, more: false });
     const tried = await api.ok<Plan>('POST', `/trash/${position}/restore?dry_run`);
@@ -401,7 +401,7 @@ describe('the trash of fields', function () {
     };
     const key = { is_primary_key: true, is_unique: true };
     const reason =
-      'its values are not kept in the trash, because it is part of the primary key, by which they would be restored';
+      'the trash does not keep its values, because it is part of the primary key, which matches values to rows';
     expect(
       await apply((snapshot) => {
         snapshot.fields = snapshot.fields.filter(({ collection, field }) => collection !== 'ik' || field !== 'id');
@@ -445,7 +445,7 @@ describe('the trash of fields', function () {
     await api.sql('CREATE TABLE grandchild () INHERITS (oth.chi)');
     const expected = { status: 422, code: 'DATABASE_REFUSED' };
     const message =
-      'The field "a" of "par" cannot be kept in the trash: the tables grandchild, oth.chi inherit the column and would ' +
+      'Field "a" of "par" cannot be kept in the trash: the tables grandchild, oth.chi inherit the column and would ' +
       'lose it too. To drop it permanently from all of them, repeat the change with "purge".';
     const snapshot = await api.ok<{ fields: { collection: string; field: string }[] }>('GET', '/schema/snapshot');
     const without = (name: string) => ({
@@ -531,7 +531,7 @@ describe('the trash of fields', function () {
       kept: why === null,
       why_not: why,
     });
-    const tooMany = 'the table has more than 5 rows (KEEP_COPY_ROWS); deleted online, they are kept';
+    const tooMany = 'the table has more than 5 rows (KEEP_COPY_ROWS). Delete the field online to keep them';
     const { id, loses } = await propose();
     expect(loses).to.have.deep.members([
       loss('whole', null, null),
@@ -542,7 +542,7 @@ describe('the trash of fields', function () {
     const online = await propose({ online: true });
     expect(online.loses).to.deep.include(loss('large', 'a', null));
     const purged = await propose({ purge: true });
-    expect(purged.loses).to.deep.include(loss('whole', null, 'the change asks for purge'));
+    expect(purged.loses).to.deep.include(loss('whole', null, 'the change has the option purge'));
     const applied = await client(`/changes/${id}/apply`, { method: 'POST' });
     expect([applied.status, applied.headers.get('x-warnings')], applied.text).to.deep.equal([200, 'DATA_NOT_KEPT']);
   });

@@ -134,7 +134,7 @@ describe('a database created from a log', function () {
       await other.sql('INSERT INTO articles DEFAULT VALUES');
       const path = `/trash/${at('title')}/restore`;
       const refused = await other.refused({ status: 422, code: 'DATABASE_REFUSED' }, 'POST', path, {});
-      expect(refused.message).to.match(/^1 row has no value for "title", which comes back empty/);
+      expect(refused.message).to.match(/^1 row has no value for "title", which is restored empty/);
       const without = { without: ['articles_title_not_null'] };
       const plan = await other.ok<Answer>('POST', `${path}?dry_run`, without);
       expect(codes(plan)).to.deep.equal(['DATA_NOT_RESTORED']);
@@ -151,7 +151,7 @@ describe('a database created from a log', function () {
       const target = ['--url', services[0]!.url, '--token', services[0]!.adminToken];
       const ran = await dps(['trash', 'restore', ...target, '--as', 'people', String(at('authors'))], {});
       expect([ran.code, ran.out]).to.deep.equal([0, 'people is back, empty.']);
-      expect(ran.err).to.contain('DATA_NOT_RESTORED people: ').and.to.contain('this database was made from its log');
+      expect(ran.err).to.contain('DATA_NOT_RESTORED people: ').and.to.contain('this database was rebuilt from its log');
       expect(await other.sql('SELECT count(*)::int AS n FROM people')).to.deep.equal([{ n: 0 }]);
       const relation = await other.ok<{ data: object }>('GET', '/relations/articles/author');
       expect(relation.data).to.include({ one_collection: 'people', one_field: 'articles' });

@@ -108,26 +108,26 @@ describe('restoring tables', function () {
         'NOT_RESTORED',
         'players',
         undefined,
-        'not restored: the place in a group of players: there is no collection "teams" any more',
+        'not restored: group membership of players: collection "teams" no longer exists',
       ],
       [
         'NOT_RESTORED',
         'players',
         'team',
-        'not restored: the relation of players.team: there is no collection "teams" any more',
+        'not restored: relation of players.team: collection "teams" no longer exists',
       ],
       [
         'NOT_RESTORED',
         'games',
         'lineups',
-        'not restored: the alias field of games.lineups: another field is called so now',
+        'not restored: alias field of games.lineups: another field has its name now',
       ],
-      ['NOT_RESTORED', 'goals', 'player', 'not restored: the relation of goals.player: the field is gone'],
+      ['NOT_RESTORED', 'goals', 'player', 'not restored: relation of goals.player: the field no longer exists'],
       [
         'NOT_RESTORED',
         'lineups',
         'player',
-        'not restored: the relation of lineups.player: the field holds another relation now',
+        'not restored: relation of lineups.player: the field has another relation now',
       ],
     ]);
     expect((await relation('players', 'game')).one_field).to.equal(null);
@@ -185,7 +185,7 @@ describe('restoring tables', function () {
     const position = await remove('offers');
     await api.sql('DELETE FROM vendors; INSERT INTO votes (offer) VALUES (7)');
     const own = await api.refused({ status: 422, code: 'DATABASE_REFUSED' }, 'POST', `/trash/${position}/restore`);
-    expect(own.message).to.contain('2 rows point at nothing');
+    expect(own.message).to.contain('2 rows have no referenced row');
     expect(own.extensions['field']).to.equal('vendor');
     const tried = await api.ok<{ accepted: boolean; optional: string[] }>('POST', `/trash/${position}/restore?dry_run`);
     expect([tried.accepted, tried.optional]).to.deep.equal([false, ['offers_vendor_foreign', 'votes_offer_foreign']]);
@@ -193,7 +193,7 @@ describe('restoring tables', function () {
     const others = await api.refused({ status: 422, code: 'DATABASE_REFUSED' }, 'POST', `/trash/${position}/restore`, {
       without,
     });
-    expect(others.message).to.contain('1 row points at nothing');
+    expect(others.message).to.contain('1 row has no referenced row');
     const unknown = { without: ['nothing'] };
     await api.refused(
       { status: 400, code: 'INVALID_PAYLOAD', at: 'without[0]' },
@@ -233,7 +233,7 @@ describe('restoring tables', function () {
     expect(plan.accepted).to.equal(true);
     expect(plan.statements.map(({ summary }) => summary)).to.deep.equal([
       'restore table plans from the trash',
-      `leave no room in the trash for position ${position}`,
+      `drop the trash schema of position ${position}`,
     ]);
     expect(await api.head()).to.equal(head);
     expect(await restore(position)).to.deep.equal([]);

@@ -101,10 +101,10 @@ describe('moving tables to the trash', function () {
     expect(plan.warnings.map(({ code }) => code)).to.include.members(['LOSES_DATA', 'LEAVES_PUBLICATION']);
     expect(plan.warnings.find(({ code }) => code === 'LEAVES_PUBLICATION')).to.include({
       collection: 'published',
-      message: 'keep table published in the trash: it leaves the publication "news", also when it is restored',
+      message: 'move table published to the trash: it leaves publication "news", and a restore does not add it again',
     });
     expect(plan.warnings.find(({ code }) => code === 'LOSES_DATA')?.message).to.match(
-      /keep table published in the trash: data is restorable from the trash until 20\d\d-/,
+      /move table published to the trash: data is restorable from the trash until 20\d\d-/,
     );
     const position = await remove('published');
     expect((await trash())[0]).to.deep.include({ publications: ['news'] });
@@ -115,8 +115,10 @@ describe('moving tables to the trash', function () {
     await api.sql('DROP TABLE IF EXISTS nothing; TRUNCATE targets');
     const { warnings = [] } = await restore(position);
     expect(warnings.map(({ message }) => message).join('\n'))
-      .to.contain('the publication "news"')
-      .and.to.contain('the foreign key "by_hand", made by hand: FOREIGN KEY (target) REFERENCES targets(id)');
+      .to.contain('publication "news"')
+      .and.to.contain(
+        'foreign key "by_hand", created outside the service: FOREIGN KEY (target) REFERENCES targets(id)',
+      );
     await api.sql('DROP PUBLICATION news');
   });
 

@@ -38,7 +38,7 @@ describe('an unavailable database', function () {
       () => client('/auth/login', { ...json({ email: 'a@example.com', password: 'x' }), token: null }),
     ]) {
       const { status, headers, json: told } = await ask();
-      const message = 'The database is not reachable; nothing was written. Try again later.';
+      const message = 'The database is not reachable. Nothing was changed. Try again later.';
       expect([status, told]).to.deep.equal([503, { errors: [{ message, extensions: { code: 'UNAVAILABLE' } }] }]);
       expect(headers.get('retry-after')).to.equal('2');
     }

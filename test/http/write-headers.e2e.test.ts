@@ -9,7 +9,7 @@ interface OpenApi {
 const HEADERS = { 'Idempotency-Key': 'a key', 'If-Match': '"0"', 'X-Acknowledge': 'LOSES_DATA:a', 'X-Reason': 'why' };
 
 const INSTEAD: Readonly<Record<string, string>> = {
-  'X-Acknowledge': 'what is known of a change is said with it, and of a change request where it is proposed',
+  'X-Acknowledge': 'send acknowledgements with a change, or when you open a change request',
 };
 
 /** They only answer a question and write nothing. */
@@ -33,7 +33,7 @@ describe('write headers', () => {
       const url = path.replaceAll(/\{[^}]+\}/g, 'x');
       const reply = await client(url, { method: method.toUpperCase(), headers: { [name]: value } });
       const { errors } = reply.json as { errors: { message: string; extensions: { path?: string } }[] };
-      const message = `${name} is not carried out here: ${INSTEAD[name] ?? 'send the request without it'}.`;
+      const message = `${name} has no effect here: ${INSTEAD[name] ?? 'send the request without it'}.`;
       expect([reply.status, errors[0]?.extensions.path, errors[0]?.message], `${method} ${path}`).to.deep.equal([
         400,
         name,

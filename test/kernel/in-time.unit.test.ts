@@ -16,7 +16,7 @@ describe('waiting with a limit', () => {
       expect(ended).to.equal(undefined);
       mock.timers.tick(1);
       await new Promise(setImmediate);
-      expect(ended).to.be.instanceOf(NotInTimeError).with.property('message', 'no answer within 100 ms');
+      expect(ended).to.be.instanceOf(NotInTimeError).with.property('message', 'no response within 100 ms');
     } finally {
       mock.timers.reset();
     }

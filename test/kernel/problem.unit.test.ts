@@ -98,8 +98,8 @@ describe('a problem', () => {
     });
     expect(invalid([], 'is wrong', { at: 7 })).to.deep.include({ path: '', details: { at: 7 } });
     expect(unknownMembers({ a: 1, b: 2, c: 3 }, new Set(['a', 'z']), ['x'])).to.deep.equal([
-      invalid(['x', 'b'], 'unknown member "b"; known are a, z'),
-      invalid(['x', 'c'], 'unknown member "c"; known are a, z'),
+      invalid(['x', 'b'], 'unknown member "b"; known members: a, z'),
+      invalid(['x', 'c'], 'unknown member "c"; known members: a, z'),
     ]);
   });
 

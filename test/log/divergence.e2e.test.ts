@@ -102,7 +102,7 @@ describe('a log replaced under a running service', () => {
       await replace(database.connectionString);
       expect((await send('/schema/snapshot')).status).to.equal(200);
       await expectRefused(send);
-      expect(service.log()).to.contain('the log is not the one that was seen');
+      expect(service.log()).to.contain('the log has forked: it is not the one that was read before');
       expect(await metric(send)).to.equal('1');
       const answer = await send('/history/acknowledge', { method: 'POST', headers: { 'x-reason': 'restored' } });
       const { data } = answer.json as { data: { position: number; divergences: Verified['divergences'] } };
@@ -138,7 +138,7 @@ describe('a log replaced under a running service', () => {
       services = [];
       await replace(database.connectionString);
       const { send, service: next } = await start();
-      expect(next.log()).to.contain('the log is not the one that was seen');
+      expect(next.log()).to.contain('the log has forked: it is not the one that was read before');
       await expectRefused(send);
       expect((await send('/history/acknowledge', { method: 'POST' })).status).to.equal(200);
       await expectGoingOn(send, 'after');
@@ -182,7 +182,7 @@ describe('a log replaced under a running service', () => {
     await expectGoingOn(one.send, 'after');
     await expectGoingOn(two.send, 'afterwards');
     const again = await dps(['acknowledge-log'], { DATABASE_URL: database.connectionString });
-    expect(again.out).to.contain('nothing to acknowledge');
+    expect(again.out).to.contain('Nothing to acknowledge');
   });
 
   it('continues automatically if configured, and records that', async () => {

@@ -23,15 +23,15 @@ describe('a diverged log', () => {
 
   it('is rejected with a message about its extent', () => {
     const advice =
-      'Nothing is changed until somebody has looked at it (GET /history/verify) and acknowledged it: dps acknowledge-log, or POST /history/acknowledge.';
+      'The service rejects changes until you verify the log (GET /history/verify) and acknowledge the fork (dps acknowledge-log, or POST /history/acknowledge).';
     const [seen, shorter, forged] = [place(5), place(3), place(5, 'b'.repeat(64))];
     expect(logDiverged({ seen, found: shorter })).to.deep.equal({
       code: 'LOG_DIVERGED',
-      message: `The log is not the one that was seen: it went on to position 5, and ends at 3 now. ${advice}`,
+      message: `The log has forked: it had continued to position 5, and ends at 3 now. ${advice}`,
       details: { seen, found: shorter },
     });
     expect(logDiverged({ seen, found: forged }).message).to.equal(
-      `The log is not the one that was seen: position 5 is not the event that it was. ${advice}`,
+      `The log has forked: position 5 has another event now. ${advice}`,
     );
   });
 

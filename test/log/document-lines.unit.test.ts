@@ -13,7 +13,7 @@ describe('the document of an event', () => {
     expect(faultOf(undefined)).to.equal(`its document ${hash} is missing`);
     for (const other of ['', `${content} `])
       expect(faultOf({ hash, content: other })).to.equal(
-        `its document ${hash} is not what its hash says: it was changed`,
+        `its document ${hash} does not match its hash: it was changed`,
       );
   });
 

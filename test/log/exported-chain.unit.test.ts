@@ -82,18 +82,18 @@ describe('an exported log, line by line', () => {
     return [told.length, fault];
   };
   const unreadable = (line: number) =>
-    `line ${line} is not an event as the service writes it: it was changed or cut off`;
+    `line ${line} is not an event in the format of the service: it was changed or truncated`;
 
   it('reports missing and misplaced lines', async () => {
     expect(await broken(lines.toSpliced(0, 1))).to.deep.equal([0, { position: 1, reason: 'it is missing' }]);
     expect(await broken(lines.toSpliced(3, 1))).to.deep.equal([2, { position: 3, reason: 'it is missing' }]);
     expect(await broken([0, 3, 1, 2, 4, 5].map((index) => lines[index] ?? ''))).to.deep.equal([
       1,
-      { position: 2, reason: 'it stands in the wrong place: in line 3, after later events' },
+      { position: 2, reason: 'it is out of order: in line 3, after later events' },
     ]);
     expect(await broken(lines.toSpliced(1, 0, lines[0] ?? ''))).to.deep.equal([
       1,
-      { position: 1, reason: 'it is there again in line 2' },
+      { position: 1, reason: 'line 2 contains it again' },
     ]);
   });
 
@@ -112,7 +112,7 @@ describe('an exported log, line by line', () => {
       lines.with(index, lineOf({ ...(stored[index] as StoredEvent), ...by } as StoredEvent));
     expect(await broken(changed(0, { command: 'another' }))).to.deep.equal([
       0,
-      { position: 1, reason: 'its hash does not fit what it says' },
+      { position: 1, reason: 'its hash does not match its content' },
     ]);
     expect(await broken(changed(1, { previous_hash: 'f'.repeat(64) }))).to.deep.equal([
       1,
@@ -128,7 +128,7 @@ describe('an exported log, line by line', () => {
     ]);
     expect(await broken(lines.toSpliced(-1, 1))).to.deep.equal([4, { position: 4, reason: gone }]);
     const other = documentLine({ hash: SAID_HASH, content: '{"comment":"why"}' });
-    const isChanged = `its document ${SAID_HASH} is not what its hash says: it was changed`;
+    const isChanged = `its document ${SAID_HASH} does not match its hash: it was changed`;
     expect(await broken(lines.with(2, other))).to.deep.equal([4, { position: 2, reason: isChanged }]);
     expect(await broken(lines.with(2, other).toSpliced(-1, 1))).to.deep.equal([4, { position: 2, reason: isChanged }]);
     // A document that no event names is ignored.

@@ -185,23 +185,23 @@ describe('the log', () => {
     });
 
     const changes: Record<string, [change: string, broken: number, reason: RegExp]> = {
-      data: [`UPDATE service.service_events SET data = '{"patch": []}' WHERE position = 2`, 2, /hash does not fit/],
+      data: [`UPDATE service.service_events SET data = '{"patch": []}' WHERE position = 2`, 2, /hash does not match/],
       'a number in data': [
         `UPDATE service.service_events SET data = jsonb_set(data, '{patch,0,value,b}', '1.5') WHERE position = 1`,
         1,
-        /hash does not fit/,
+        /hash does not match/,
       ],
       actor: [
         `UPDATE service.service_events SET actor = actor || '{"name": "Eve"}' WHERE position = 3`,
         3,
-        /hash does not fit/,
+        /hash does not match/,
       ],
       time: [
         `UPDATE service.service_events SET occurred_at = occurred_at - interval '1 ms' WHERE position = 3`,
         3,
-        /hash does not fit/,
+        /hash does not match/,
       ],
-      reason: [`UPDATE service.service_events SET reason = 'none' WHERE position = 4`, 4, /hash does not fit/],
+      reason: [`UPDATE service.service_events SET reason = 'none' WHERE position = 4`, 4, /hash does not match/],
       'a missing event': [`DELETE FROM service.service_events WHERE position = 2`, 2, /position 2 is missing/],
       'a missing beginning': [`DELETE FROM service.service_events WHERE position = 1`, 1, /position 1 is missing/],
       order: [

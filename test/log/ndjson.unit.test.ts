@@ -81,17 +81,17 @@ describe('a log as a file', () => {
     it('names the line of a changed or malformed document', async () => {
       const changed = line(1) + lineOf({ ...whole, content: `${content} ` });
       expect(await faultOf(changed)).to.equal(
-        `Line 2 is damaged: its document ${whole.hash} is not what its hash says: it was changed.`,
+        `Line 2 is damaged: its document ${whole.hash} does not match its hash: it was changed.`,
       );
       for (const wrong of [{ document: 'x', content }, { document: whole.hash }, { document: whole.hash, content: 1 }])
         expect(await faultOf(`${JSON.stringify(wrong)}\n`)).to.match(/^Line 1 is not an event: /);
-      expect(await faultOf('{"document":\n')).to.match(/^Line 1 is not JSON/);
+      expect(await faultOf('{"document":\n')).to.match(/^Line 1 is not valid JSON/);
     });
   });
 
   it('names the damaged line and its fault', async () => {
     expect(await faultOf(`${line(1)}\n${line(2).slice(0, 50)}`)).to.equal(
-      'Line 3 is not JSON: the file is damaged or cut off.',
+      'Line 3 is not valid JSON: the file is damaged or truncated.',
     );
     expect(await faultOf(line(1) + line(0))).to.equal(
       'Line 2 is not an event: position Too small: expected number to be >0.',

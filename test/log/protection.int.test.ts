@@ -19,7 +19,7 @@ describe('the append-only triggers', () => {
   };
   const all = (what: string): string[] =>
     ['TRUNCATE', 'UPDATE', 'DELETE'].map(
-      (operation) => `The trigger that refuses ${operation} of service_events ${what}.`,
+      (operation) => `The trigger that rejects ${operation} of service_events ${what}.`,
     );
 
   it('are found', async () => {

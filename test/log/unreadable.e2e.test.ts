@@ -55,11 +55,11 @@ describe('an event that this release cannot read', () => {
         const reply = await send(path);
         expect(reply.status, `${path} ${reply.text}`).to.equal(503);
         expect(reply.codes, path).to.deep.equal(['LOG_UNREADABLE']);
-        expect(reply.text).to.contain('position 3');
+        expect(reply.text).to.contain('Position 3');
       }
       const created = await send('/collections', json({ collection: 'e', schema: {} }));
       expect(created.codes, created.text).to.deep.equal(['LOG_UNREADABLE']);
-      expect((await send('/server/health', { token: null })).text).to.contain('position 3');
+      expect((await send('/server/health', { token: null })).text).to.contain('Position 3');
       // Bypasses the client that checks responses against their description, because damaged data is shown as stored.
       const headers = { authorization: `Bearer ${service.adminToken}` };
       expect((await fetch(`${service.url}/history/events`, { headers })).status).to.equal(200);
@@ -68,7 +68,7 @@ describe('an event that this release cannot read', () => {
       const ran = await dps(['drift'], { DATABASE_URL: database.connectionString });
       expect(ran.code).to.equal(2);
       expect(ran.err)
-        .to.contain('position 3')
+        .to.contain('Position 3')
         .and.not.match(/\n\s+at /);
       const verified = await dps(['verify'], { DATABASE_URL: database.connectionString });
       expect(verified.code, verified.err).to.equal(1);
@@ -117,7 +117,7 @@ describe('verification of the append-only triggers', () => {
         expect((await dps(['verify'], environment)).code).to.equal(0);
         await alter(service.databaseUrl, sql);
         const ran = await dps(['verify'], environment);
-        expect(ran.out).to.contain('The trigger that refuses');
+        expect(ran.out).to.contain('The trigger that rejects');
         expect(ran.code).to.equal(1);
         const verified = await clientOf(service)('/history/verify');
         expect(verified.json).to.have.nested.property('data.ok', false);

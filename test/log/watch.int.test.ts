@@ -82,14 +82,14 @@ describe('the divergence watch of a process', () => {
     const [, second] = records;
     expect(said).to.deep.equal([
       [
-        'the log is not the one that was seen',
+        'the log has forked: it is not the one that was read before',
         {
           lost_after: 2,
           seen_position: 3,
           seen_hash: seen.hash,
           found_position: 2,
           found_hash: second?.hash,
-          next: 'look at it (GET /history/verify), then acknowledge it: dps acknowledge-log',
+          next: 'verify it (GET /history/verify), then acknowledge the fork: dps acknowledge-log',
         },
       ],
     ]);
@@ -209,8 +209,8 @@ describe('the divergence watch of a process', () => {
     expect(await one.look(seen)).to.equal(true);
     expect(one.pending()).to.deep.include({ id: 0 });
     expect(said.map(([message]) => message)).to.deep.equal([
-      'the log is not the one that was seen',
-      'a divergence of the log could not be written down',
+      'the log has forked: it is not the one that was read before',
+      'a fork of the log could not be recorded',
     ]);
     expect(said.at(-1)?.[1]?.['error']).to.have.property('code', '42501');
     await pool().query('GRANT INSERT ON service.service_divergences TO current_user');

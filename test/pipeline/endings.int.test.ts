@@ -57,7 +57,7 @@ describe('a change that PostgreSQL rejects', function () {
     const idempotency = { key: 'k', requestHash: 'h', render: () => ({ status: 409, headers: [], body: 'no' }) };
     const again = await instance.pipeline.execute('create-collection', table('first'), { cause: CAUSE, idempotency });
     expect(refusedWith(again)).to.equal('ALREADY_EXISTS');
-    expect(warnings).to.include('an answer could not be kept');
+    expect(warnings).to.include('a response could not be stored');
     proxy.intercept(() => 'pass');
     // Nothing is stored, so a repeated key is decided again, and the name is free now.
     const gone = command('delete-collection', { collection: 'first' });
@@ -72,7 +72,7 @@ describe('a change that PostgreSQL rejects', function () {
     proxy.cut();
     for (const outcome of [await create('second'), await create('second')]) {
       expect(refusedWith(outcome)).to.equal('READ_ONLY');
-      expect(problemOf(outcome)?.message).to.include('read-only').and.include('nothing was written');
+      expect(problemOf(outcome)?.message).to.include('read-only').and.include('Nothing was changed');
     }
     await other.query(
       `SET default_transaction_read_only = off; ALTER DATABASE ${name} RESET default_transaction_read_only`,

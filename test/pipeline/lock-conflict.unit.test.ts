@@ -16,28 +16,28 @@ describe('the holder of a lock', () => {
   const said: Record<string, [Partial<Holder>, string, object]> = {
     'that is known': [
       {},
-      'by "shop" (process 41 of the database server, its transaction began 12 s ago)',
+      'by "shop" (PostgreSQL process 41, transaction started 12 s ago)',
       { pid: 41, application_name: 'shop', age_seconds: 12, collection: 'orders' },
     ],
     'that has no name': [
       { application: '' },
-      'by an application without a name (process 41 of the database server, its transaction began 12 s ago)',
+      'by an unnamed application (PostgreSQL process 41, transaction started 12 s ago)',
       { pid: 41, application_name: '', age_seconds: 12, collection: 'orders' },
     ],
     'whose age nobody may see': [
       { age: null },
-      'by "shop" (process 41 of the database server)',
+      'by "shop" (PostgreSQL process 41)',
       { pid: 41, application_name: 'shop', age_seconds: null, collection: 'orders' },
     ],
     // After the clock was set back.
     'of the future': [
       { age: -3 },
-      'by "shop" (process 41 of the database server, its transaction began 0 s ago)',
+      'by "shop" (PostgreSQL process 41, transaction started 0 s ago)',
       { pid: 41, application_name: 'shop', age_seconds: 0, collection: 'orders' },
     ],
     'that just began': [
       { age: 0.5 },
-      'by "shop" (process 41 of the database server, its transaction began 1 s ago)',
+      'by "shop" (PostgreSQL process 41, transaction started 1 s ago)',
       { pid: 41, application_name: 'shop', age_seconds: 1, collection: 'orders' },
     ],
     'that is a prepared transaction': [
@@ -64,14 +64,14 @@ describe('a change that timed out on locks', () => {
   const others: Holder[] = [HOLDER, { ...HOLDER, pid: 42, table: 'customers' }, { ...HOLDER, pid: null }];
 
   it('names the table, its first holder, and the number of others', () => {
-    const by = 'by "shop" (process 41 of the database server, its transaction began 12 s ago)';
+    const by = 'by "shop" (PostgreSQL process 41, transaction started 12 s ago)';
     expect(refused({ holders: [HOLDER] })).to.deep.equal({
-      ...lockTimeout(`The table "orders" is in use: ${by}`),
+      ...lockTimeout(`Table "orders" is in use: ${by}`),
       collection: 'orders',
       details: { blocked_by: [holderDetails(HOLDER)] },
     });
     expect(refused({ holders: others })).to.deep.equal({
-      ...lockTimeout(`The table "orders" is in use: ${by} and 2 more`),
+      ...lockTimeout(`Table "orders" is in use: ${by} and 2 more`),
       collection: 'orders',
       details: { blocked_by: others.map((holder) => holderDetails(holder)) },
     });
@@ -79,15 +79,13 @@ describe('a change that timed out on locks', () => {
 
   it("names the other change for the log's lock, without a table", () => {
     expect(refused({ holders: [{ ...HOLDER, table: '' }], log: true })).to.deep.equal({
-      ...lockTimeout(
-        'Another change is under way: by "shop" (process 41 of the database server, its transaction began 12 s ago)',
-      ),
+      ...lockTimeout('Another change is in progress: by "shop" (PostgreSQL process 41, transaction started 12 s ago)'),
       details: { blocked_by: [{ pid: 41, application_name: 'shop', age_seconds: 12 }] },
     });
   });
 
   it('reports the known facts if the lock is already free', () => {
     expect(refused({})).to.deep.equal(lockTimeout());
-    expect(refused({ log: true })).to.deep.equal(lockTimeout('Another change is under way'));
+    expect(refused({ log: true })).to.deep.equal(lockTimeout('Another change is in progress'));
   });
 });

@@ -144,7 +144,7 @@ describe('a change beside application transactions', function () {
       .to.include('"a"')
       .and.include('"shop"')
       .and.include(String(pid))
-      .and.include('nothing was');
+      .and.include('Nothing was');
     expect(problem?.collection).to.equal('a');
     const blockers = problem?.details?.['blocked_by'] as Record<string, unknown>[];
     expect(blockers).to.have.length(1);

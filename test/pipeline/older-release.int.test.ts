@@ -62,14 +62,14 @@ describe("a process older than its database's migrations", function () {
     const input = table('b');
     const outcome = await instance.pipeline.execute('create-collection', input, { cause: CAUSE });
     expect(refusedWith(outcome)).to.equal('UNAVAILABLE');
-    expect(outcome.kind === 'refused' && outcome.problems[0]?.message).to.match(/older release.*nothing was written/s);
+    expect(outcome.kind === 'refused' && outcome.problems[0]?.message).to.match(/newer release.*Nothing was changed/s);
     const dry = await instance.pipeline.dryRun('create-collection', input, { cause: CAUSE });
     expect(refusedWith(dry)).to.equal('UNAVAILABLE');
     expect(await failure(rebuildTables(instance.pipeline, 'public'))).to.have.property('name', 'ProblemError');
     const connection = { connectionString: database.connectionString, schema: 'public', serviceSchema: 'service' };
     const { database: name } = await readDatabase(instance.pool);
     const place = { connection, database: name, lockTimeout: 5_000, logger: silent };
-    expect((await failure(rebuildMetadataRows(place))).message).to.include('older release');
+    expect((await failure(rebuildMetadataRows(place))).message).to.include('newer release');
     expect(await rows('service.service_events')).to.equal(1);
     expect((await instance.store.atHead(1)).collections.has('a')).to.equal(true);
   });
@@ -104,13 +104,13 @@ describe("a process older than its database's migrations", function () {
       change(auth.tokens.create(id, {})),
       change(auth.tokens.revoke(id, token.value.id)),
     ];
-    for (const result of await Promise.all(changes)) expect(JSON.stringify(result)).to.include('older release');
+    for (const result of await Promise.all(changes)) expect(JSON.stringify(result)).to.include('newer release');
     const writes = [
       () => auth.sessions.login({ email: 'ada@example.com', password: 'correct horse', network: '127.0.0.1' }),
       () => auth.sessions.refresh(grant.refresh_token),
       () => auth.sessions.logout(grant.refresh_token),
     ];
-    for (const write of writes) expect((await failure(write())).message).to.include('older release');
+    for (const write of writes) expect((await failure(write())).message).to.include('newer release');
     expect(await counts()).to.deep.equal(before);
     expect(await auth.identify(token.value.token, 1)).to.include({ id });
     auth.stop();
@@ -131,14 +131,14 @@ describe("a process older than its database's migrations", function () {
     });
     await indexes.retry();
     await indexes.stop();
-    expect(warnings).to.deep.equal(['the builder of indexes was interrupted']);
+    expect(warnings).to.deep.equal(['the index build was interrupted']);
     const built = await other.query(`SELECT FROM pg_indexes WHERE tablename = 'a' AND indexdef LIKE '%(t)%'`);
     expect(built.rowCount).to.equal(0);
     const folds = createStoredFolds({ pool: instance.pool, logger, interval: () => 1, secret: 'secret' });
     folds.offer(instance.store.point());
     await folds.close();
     expect(await rows('service.service_folds')).to.equal(0);
-    expect(warnings).to.include('a fold could not be stored');
+    expect(warnings).to.include('a state could not be stored');
   });
 
   it('returns 503 with the reason for changes, and reads normally', async () => {
@@ -156,7 +156,7 @@ describe("a process older than its database's migrations", function () {
       expect(answer.status).to.equal(503);
       const { errors } = (await answer.json()) as { errors: { message: string; extensions: { code: string } }[] };
       expect(errors[0]?.extensions.code).to.equal('UNAVAILABLE');
-      expect(errors[0]?.message).to.include('older release');
+      expect(errors[0]?.message).to.include('newer release');
     }
     expect((await fetch(`${service.url}/collections/a`, { headers })).status).to.equal(200);
     await service.stop();

@@ -12,7 +12,7 @@ interface Warning {
 }
 
 /** Messages that nothing is kept. */
-const NOTHING_KEPT = 'nothing that is deleted is kept';
+const NOTHING_KEPT = 'deleted objects are not kept in the trash';
 
 describe('the trash', function () {
   this.timeout(60_000);
@@ -88,7 +88,7 @@ describe('the trash', function () {
     await until('the other one is purged', async () => (await purges(again)).length > 0);
     expect((await purges(again)).map(({ collection }) => collection)).to.deep.equal(['expired']);
     expect((await trash(again)).map(({ collection }) => collection)).to.deep.equal(['kept', 'needed']);
-    await until('it was told', () => services[0]?.log().includes('can not be purged') === true);
+    await until('it was told', () => services[0]?.log().includes('cannot be purged') === true);
     const refused = await again.refused({ status: 409, code: 'IN_USE' }, 'DELETE', `/trash/${needed?.position}`);
     expect(refused.message).to.contain('view odd depends on table');
   });
@@ -98,7 +98,7 @@ describe('the trash', function () {
     await make(api, 'articles');
     await api.ok('DELETE', '/collections/articles');
     await api.sql(`UPDATE service.service_trash SET kept_until = now() - interval '1 day'`);
-    await until('it was told', () => services[0]?.log().includes('the log keeps it until') === true);
+    await until('it was told', () => services[0]?.log().includes('the trash keeps it until') === true);
     expect(await purges(api)).deep.equal([]);
     expect((await trash(api)).map(({ collection }) => collection)).deep.equal(['articles']);
     await api.sql(`UPDATE service.service_trash SET collection = 'others'`);
@@ -144,7 +144,7 @@ describe('the trash', function () {
     expect(plan.warnings.map(({ code }) => code)).to.deep.equal(['LOSES_DATA', 'DATA_NOT_KEPT']);
     expect(plan.warnings[0]?.message).to.contain('permanently lost');
     const because =
-      "nothing is kept, because the service's account may not create schemas in this database (GRANT CREATE ON DATABASE)";
+      'the trash keeps nothing, because the database role of the service may not create schemas in this database (GRANT CREATE ON DATABASE)';
     expect(plan.warnings[1]).to.include({ collection: 'gone', message: `drop table gone: ${because}` });
     await api.ok('POST', '/fields/gone', { field: 'n', type: 'integer', interface: 'input', schema: {} });
     const back = await api.ok<object>('GET', `/history/diff?to=${(await api.head()) - 1}`);
@@ -167,9 +167,9 @@ describe('the trash', function () {
     await make(api, 'foreign_news');
     await asSuperuser(database.connectionString, 'CREATE PUBLICATION theirs FOR TABLE foreign_news');
     const refused = await api.refused({ status: 409, code: 'IN_USE' }, 'DELETE', '/collections/foreign_news');
-    const why = 'it is in the publication "theirs", which the service\'s account does not own';
+    const why = 'it is in the publication "theirs", which the database role of the service does not own';
     expect(refused.message).to.equal(
-      `The table "foreign_news" can't be kept in the trash: ${why}. With "purge" it is dropped at once.`,
+      `Table "foreign_news" cannot be kept in the trash: ${why}. Use "purge" to drop it immediately.`,
     );
     expect(refused.extensions['collection']).to.equal('foreign_news');
     await api.ok('DELETE', '/collections/foreign_news?purge');
@@ -177,7 +177,7 @@ describe('the trash', function () {
     await api.sql('CREATE TABLE ancestor (id integer NOT NULL); ALTER TABLE heir INHERIT ancestor');
     const inherits = await api.refused({ status: 409, code: 'IN_USE' }, 'DELETE', '/collections/heir');
     expect(inherits.message).to.equal(
-      'The table "heir" can\'t be kept in the trash: it inherits from ancestor, whose queries would still return its rows. With "purge" it is dropped at once.',
+      'The table "heir" can\'t be kept in the trash: it inherits from ancestor, whose queries would still return its rows. Use "purge" to drop it immediately.',
     );
     await api.sql('ALTER TABLE heir NO INHERIT ancestor; DROP TABLE ancestor');
     await api.ok('DELETE', '/collections/heir?purge');

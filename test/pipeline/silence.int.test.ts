@@ -99,7 +99,7 @@ for (const way of ['the server', 'a pooler'] as const)
       const [next, tookNext] = await timed(create('fourth'));
       expect(done(next).position).to.equal(4);
       expect(tookNext).to.be.below(2_000);
-      expect(warnings).to.include('a connection to the database has gone silent and is given up');
+      expect(warnings).to.include('closing a database connection that has gone silent');
     });
 
     it('before its COMMIT: nothing is written, the lock is soon free, and the message is true', async () => {
@@ -111,7 +111,7 @@ for (const way of ['the server', 'a pooler'] as const)
       expect(waited).to.be.below(NOTICED);
       const [outcome, took] = await writing;
       expect(refusedWith(outcome)).to.equal('UNAVAILABLE');
-      expect(messageOf(outcome)).to.include('nothing was written').and.not.include('lock');
+      expect(messageOf(outcome)).to.include('Nothing was changed').and.not.include('lock');
       expect(took).to.be.below(NOTICED + 3_000);
       done(await create('second'));
       const { rows } = await other.query<{ state: string }>(
@@ -153,12 +153,12 @@ for (const way of ['the server', 'a pooler'] as const)
         });
         const outcome = await create('second');
         expect(refusedWith(outcome)).to.equal('UNAVAILABLE');
-        expect(messageOf(outcome)).to.include('unknown').and.not.include('nothing was written');
+        expect(messageOf(outcome)).to.include('is not known').and.not.include('Nothing was changed');
         expect(refusedWith(await create('third'))).to.equal('UNAVAILABLE');
         proxy.intercept(() => 'pass');
         proxy.answer('through');
         expect(done(await create('third')).position).to.equal(there.length);
-        expect(warnings).to.include('the outcome of an earlier commit is known now');
+        expect(warnings).to.include('the outcome of an earlier commit is now known');
         expect([...instance.store.current().collections.keys()]).to.have.members([...there]);
       });
 

@@ -58,13 +58,13 @@ describe('a service behind a pooler', function () {
   describe('at the start', () => {
     it("reports a missing direct address, and accepts the setting's old name", async () => {
       await begin();
-      expect(await refusalOf({ DATABASE_URL: address })).to.match(/^The setting DIRECT_DATABASE_URL is missing: /);
+      expect(await refusalOf({ DATABASE_URL: address })).to.match(/^The setting DIRECT_DATABASE_URL is required, /);
       await start({ DATABASE_URL: address, LISTEN_DATABASE_URL: database.connectionString });
     });
 
-    it('reports a direct address that leads through a pooler, where LISTEN fails', async () => {
+    it('reports a direct address that connects through a pooler, where LISTEN fails', async () => {
       await begin();
-      const message = /^DIRECT_DATABASE_URL can't be used: it leads through a pooler too/;
+      const message = /^DIRECT_DATABASE_URL cannot be used: it uses a pooler too/;
       expect(await refusalOf({ DATABASE_URL: address, DIRECT_DATABASE_URL: address })).to.match(message);
       expect(await refusalOf({ DATABASE_URL: address, LISTEN_DATABASE_URL: address })).to.match(message);
     });
@@ -73,13 +73,13 @@ describe('a service behind a pooler', function () {
       await begin();
       const other = await createDatabase();
       const settings = { DATABASE_URL: address, DIRECT_DATABASE_URL: other.connectionString };
-      expect(await refusalOf(settings)).to.match(/^DIRECT_DATABASE_URL can't be used: it leads to another database/);
+      expect(await refusalOf(settings)).to.match(/^DIRECT_DATABASE_URL cannot be used: it leads to another database/);
       await other.drop();
     });
 
     it('rejects a pooler in statement mode', async () => {
       await begin({ pool_mode: 'statement' });
-      const message = /^DATABASE_URL can't be used: it leads through a pooler that refuses transactions .*pool_mode/;
+      const message = /^DATABASE_URL cannot be used: its pooler rejects transactions .*pool_mode/;
       expect(await refusalOf(both())).to.match(message);
     });
 
@@ -175,7 +175,7 @@ describe('a service behind a pooler', function () {
         const name = `w${which}_${count}`;
         const { status, text } = await client('/collections', collection(name));
         expect(status, text).to.be.oneOf([200, 503]);
-        if (status === 503) expect(text).to.match(/nothing was written|is unknown/);
+        if (status === 503) expect(text).to.match(/Nothing was changed|is not known/);
         if (!text.includes('is unknown')) answers.set(name, status);
         if (status === 503) await sleep(50);
       }
@@ -225,7 +225,7 @@ describe('a service behind a pooler', function () {
     const { checks } = JSON.parse(examined.out) as { checks: Examined[] };
     expect(checks.flatMap(({ findings }) => findings)).to.deep.equal([]);
     const missing = await dps(['doctor', '--json'], { DATABASE_URL: address });
-    expect(missing.out).to.include('POOLER_UNUSABLE').and.include('DIRECT_DATABASE_URL is missing');
+    expect(missing.out).to.include('POOLER_UNUSABLE').and.include('DIRECT_DATABASE_URL is required');
     const wrong = await dps(['doctor', '--json'], { ...both(), DB_POOLER: 'none' });
     expect(wrong.out).to.include('POOLER_UNEXPECTED');
   });

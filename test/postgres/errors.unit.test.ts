@@ -25,29 +25,29 @@ const system = (code: unknown): Error => Object.assign(new Error(`connect ${Stri
 
 const UNREACHABLE = {
   code: 'UNAVAILABLE',
-  message: 'The database is not reachable; nothing was written. Try again later.',
+  message: 'The database is not reachable. Nothing was changed. Try again later.',
 };
 const EXHAUSTED = {
   code: 'UNAVAILABLE',
-  message: 'The database is out of resources; nothing was written. Try again later.',
+  message: 'The database is out of resources. Nothing was changed. Try again later.',
 };
 const LOCKED = {
   code: 'LOCK_TIMEOUT',
-  message: 'Something else holds a lock that this change needs; nothing was written. Try again shortly.',
+  message: 'Another session holds a lock that this change needs. Nothing was changed. Try again shortly.',
 };
 const TOO_LONG = {
   code: 'LOCK_TIMEOUT',
   message:
-    'PostgreSQL ended a statement of this change: it took longer than STATEMENT_TIMEOUT allows, or an operator ' +
-    'cancelled it; nothing was written.',
+    'PostgreSQL canceled a statement of this change: it exceeded STATEMENT_TIMEOUT, or an operator ' +
+    'canceled it. Nothing was changed.',
 };
 const READ_ONLY_REASON =
-  'The database is read-only, and nothing was written: it is a standby, or its transactions are read-only by default. ' +
+  'The database is read-only: it is a standby, or its transactions are read-only by default. Nothing was changed. ' +
   'Send the change to the primary';
 const READ_ONLY = { code: 'READ_ONLY', message: `${READ_ONLY_REASON}.` };
 const CONFLICT = {
   code: 'UNAVAILABLE',
-  message: 'The standby has ended the query, because it was in the way of following the primary. Try again.',
+  message: 'The standby canceled the query, because it conflicted with replay. Try again.',
 };
 
 /** By kind: the response, and whether the connection is lost. */
@@ -79,7 +79,7 @@ const MEANINGS: [what: string, error: unknown, problem: object | undefined, isLo
   [
     'a full disk',
     sent('53100'),
-    { code: 'UNAVAILABLE', message: `${DISK_FULL} Nothing was written.`, details: { sqlstate: '53100' } },
+    { code: 'UNAVAILABLE', message: `${DISK_FULL} Nothing was changed.`, details: { sqlstate: '53100' } },
     false,
   ],
   [
@@ -122,7 +122,7 @@ const MEANINGS: [what: string, error: unknown, problem: object | undefined, isLo
     new Error('timeout exceeded when trying to connect'),
     {
       code: 'OVERLOADED',
-      message: 'All database connections are in use; nothing was written. Try again later.',
+      message: 'All database connections are in use. Nothing was changed. Try again later.',
     },
     true,
   ],

@@ -60,7 +60,7 @@ for (const schema of ['public', 'An app']) {
       const drift = (await client('/schema/drift')).json as { ok: boolean };
       expect(drift.ok).to.equal(false);
       const { data } = (await client('/server/doctor')).json as { data: { checks: Examined[] } };
-      const rights = data.checks.find(({ name }) => name === 'rights on the schemas');
+      const rights = data.checks.find(({ name }) => name === 'privileges on the schemas');
       expect(rights?.findings.map(({ code }) => code)).to.deep.equal(['SCHEMA_NOT_WRITABLE']);
       expect(rights?.findings[0]?.message).to.contain(`"${schema}" any more`);
     });

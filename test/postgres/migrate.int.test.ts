@@ -133,7 +133,9 @@ describe('migrate', () => {
         expect(errors).to.have.length(places.length - 1);
         for (const error of errors) {
           expect(error, error.message).to.be.instanceOf(OperatorError);
-          expect(error.message).to.match(/belongs to a service|holds a service's own tables|is not the service's/);
+          expect(error.message).to.match(
+            /belongs to a service|contains the tables of a service|does not belong to the service/,
+          );
         }
       }
     });
@@ -225,8 +227,8 @@ describe('migrate', () => {
     try {
       await writeFile(new URL('0001_first.sql', url), 'CREATE TABLE first (a int)');
       await writeFile(new URL('notes.sql', url), 'not a migration');
-      expect(await missing('public')).to.equal('holds no service yet');
-      expect(await missing('public')).to.equal('holds no service yet');
+      expect(await missing('public')).to.equal('does not contain a service yet');
+      expect(await missing('public')).to.equal('does not contain a service yet');
       await start('public', url);
       expect(await missing('public')).to.equal(null);
       await writeFile(new URL('0002_second.sql', url), 'CREATE TABLE second (a int)');
@@ -238,8 +240,8 @@ describe('migrate', () => {
         await pool.query(`INSERT INTO service.service_migrations VALUES (4, '0004_future.sql')`);
       });
       expect(await missing('public')).to.equal(
-        'The database was migrated by a newer release of this service (its migration 4; this release knows them up to 3): ' +
-          'start that release or a newer one.',
+        'A newer release of this service has migrated the database (migration 4; this release knows migrations up to 3). ' +
+          'Start that release or a newer one.',
       );
       expect(await newestMigration(url)).to.equal(3);
     } finally {
@@ -258,11 +260,11 @@ describe('migrate', () => {
       return (error as Error).message;
     };
     expect(await refusal('DROP SCHEMA crm')).to.match(
-      /^There is no schema "crm" any more: it was renamed or dropped past the service\./,
+      /^The schema "crm" no longer exists: someone renamed or dropped it outside the service\./,
     );
     expect(await refusal('CREATE SCHEMA crm', 'REVOKE ALL ON SCHEMA crm FROM CURRENT_USER')).to.equal(
-      'The schema "crm" can\'t be used: the database user needs the rights USAGE and CREATE on it (and where DB_POOLER is ' +
-        'none, no pooler may be in between).',
+      'The schema "crm" cannot be used: the database role needs the privileges USAGE and CREATE on it (and with DB_POOLER ' +
+        'none, DATABASE_URL must not use a pooler).',
     );
   });
 });

@@ -22,8 +22,8 @@ describe('the pooler on DATABASE_URL', () => {
     }
   };
   const MISSING =
-    'The setting DIRECT_DATABASE_URL is missing: DATABASE_URL leads through a pooler, and LISTEN, migrations and ' +
-    'concurrent index builds need a session of their own. Set it to the address of the server itself.';
+    'The setting DIRECT_DATABASE_URL is required, because DATABASE_URL uses a pooler. LISTEN, migrations and ' +
+    'concurrent index builds need their own session. Set it to the address of the server itself.';
 
   it('is detected if DB_POOLER is not set', () => {
     expect(of(SERVER)).to.equal('none');
@@ -44,7 +44,7 @@ describe('the pooler on DATABASE_URL', () => {
 
   it('must not be on the direct address, unless DB_POOLER denies it', () => {
     const refused =
-      "DIRECT_DATABASE_URL can't be used: it leads through a pooler too. Set it to the address of the server itself.";
+      'DIRECT_DATABASE_URL cannot be used: it uses a pooler too. Set it to the address of the server itself.';
     expect(of(POOLER, POOLER)).to.equal(refused);
     expect(of(SERVER, POOLER)).to.equal(refused);
     expect(of(POOLER, POOLER, 'transaction')).to.equal(refused);
@@ -53,8 +53,8 @@ describe('the pooler on DATABASE_URL', () => {
 
   it('must lead to the same database and cluster, as far as visible', () => {
     const elsewhere =
-      "DIRECT_DATABASE_URL can't be used: it leads to another database than DATABASE_URL does. Set it to the address of the " +
-      'same database, past the pooler.';
+      'DIRECT_DATABASE_URL cannot be used: it leads to another database than DATABASE_URL. Set it to the address of the ' +
+      'same database without the pooler.';
     expect(of(POOLER, { ...SERVER, database: 'other' })).to.equal(elsewhere);
     expect(of(POOLER, { ...SERVER, system: '8' })).to.equal(elsewhere);
     expect(of(POOLER, { ...SERVER, database: 'other' }, 'none')).to.equal(elsewhere);
@@ -65,8 +65,8 @@ describe('the pooler on DATABASE_URL', () => {
 
   it('must allow transactions', () => {
     const refused =
-      "DATABASE_URL can't be used: it leads through a pooler that refuses transactions (transaction blocks not allowed). Set " +
-      'the pooler to pool transactions (PgBouncer: pool_mode = transaction), or let DATABASE_URL lead to the server itself.';
+      'DATABASE_URL cannot be used: its pooler rejects transactions (transaction blocks not allowed). Configure ' +
+      'the pooler for transaction pooling (PgBouncer: pool_mode = transaction), or set DATABASE_URL to the server itself.';
     expect(of({ ...POOLER, refuses: 'transaction blocks not allowed' }, SERVER)).to.equal(refused);
     expect(of({ ...SERVER, refuses: 'transaction blocks not allowed' }, null, 'none')).to.equal(refused);
   });
@@ -88,10 +88,10 @@ describe('errors of a pooler', () => {
     const cause = new Error('x');
     expect(unexpectedPooler(cause)).to.be.instanceOf(PoolerError).with.property('cause', cause);
     expect(unexpectedPooler(cause).message).to.equal(
-      'DB_POOLER is none, but DATABASE_URL leads through a pooler: it refuses what a session is set to. Take DB_POOLER away.',
+      'DB_POOLER is none, but DATABASE_URL uses a pooler that rejects session settings. Remove DB_POOLER.',
     );
     expect(lostOptions().message).to.equal(
-      "DATABASE_URL can't be used: a pooler doesn't pass on its options. Set them for the user or the database (ALTER ROLE … " +
+      'DATABASE_URL cannot be used: its pooler does not pass its options on. Set them for the role or the database (ALTER ROLE … ' +
         'SET, ALTER DATABASE … SET).',
     );
   });

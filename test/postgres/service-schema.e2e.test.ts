@@ -122,7 +122,7 @@ describe('the schema of the service’s own tables', function () {
       /^OperatorError: The schema "service" belongs to a service that manages the schema "public", not "third"/,
     );
     expect(await refused({ DB_SCHEMA: 'service_shop', SERVICE_SCHEMA: 'other' })).to.match(
-      /^OperatorError: The schema "service_shop" can't be managed: it holds a service's own tables/,
+      /^OperatorError: The schema "service_shop" cannot be managed: it contains the tables of a service/,
     );
   });
 
@@ -173,7 +173,7 @@ describe('the schema of the service’s own tables', function () {
     );
     try {
       expect(await refused({ DATABASE_URL: url.href })).to.equal(
-        `OperatorError: There is no schema "service", and the user "${role}" may not make it: let a superuser run ` +
+        `OperatorError: The schema "service" does not exist, and the role "${role}" may not create it. Run as a superuser: ` +
           `CREATE SCHEMA "service" AUTHORIZATION "${role}", or GRANT CREATE ON DATABASE "${name}" TO "${role}".`,
       );
       await asSuperuser(database.connectionString, 'CREATE SCHEMA service');

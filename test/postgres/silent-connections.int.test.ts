@@ -83,7 +83,7 @@ describe('a query without a response', function () {
       proxy.intercept((sent) => (sent.includes('SELECT 2') ? 'fall silent' : 'pass'));
       const error = await pool.query('SELECT 2 AS two').catch((thrown: unknown) => thrown);
       expect(error).to.be.an('error').with.property('message', 'the connection has gone silent');
-      expect(warnings).to.deep.equal(['a connection to the database has gone silent and is given up']);
+      expect(warnings).to.deep.equal(['closing a database connection that has gone silent']);
       proxy.intercept(() => 'pass');
       expect((await pool.query('SELECT 3 AS three')).rows).to.deep.equal([{ three: 3 }]);
     } finally {
@@ -145,8 +145,8 @@ describe('an idle connection while another one is silent', function () {
   it('is closed with it if it does not respond', async () => {
     const pids = await oneSilent(() => true);
     expect(warnings.toSorted()).to.deep.equal([
-      'a connection to the database has gone silent and is given up',
-      'a connection to the database has gone silent and is given up',
+      'closing a database connection that has gone silent',
+      'closing a database connection that has gone silent',
       'an idle database connection was lost',
     ]);
     proxy.intercept(() => 'pass');

@@ -19,7 +19,7 @@ describe('waiting for a position', () => {
     const strangers = Array.from({ length: STRANGERS }, () => said(positions.reach(6, { isKnown: false })));
     await sleep(5);
     const started = performance.now();
-    expect(await said(positions.reach(6, { isKnown: false }))).to.match(/^Too many wait/);
+    expect(await said(positions.reach(6, { isKnown: false }))).to.match(/^Too many requests already wait/);
     expect(performance.now() - started).to.be.lessThan(1_000);
     const known = said(positions.reach(6, { isKnown: true }));
     head = 6;
@@ -29,7 +29,7 @@ describe('waiting for a position', () => {
     expect(await said(positions.reach(7, { isKnown: false }))).to.equal('at 7');
     // Their places are free again, and no more than before.
     const others = Array.from({ length: STRANGERS }, () => said(positions.reach(8, { isKnown: false })));
-    expect(await said(positions.reach(8, { isKnown: false }))).to.match(/^Too many wait/);
+    expect(await said(positions.reach(8, { isKnown: false }))).to.match(/^Too many requests already wait/);
     head = 8;
     expect(new Set(await Promise.all(others))).to.deep.equal(new Set(['at 8']));
   });
@@ -58,13 +58,13 @@ describe('waiting for a position', () => {
     const waiting = Array.from({ length: STRANGERS }, () =>
       said(positions.reach(6, { isKnown: false, abandoned: () => gone })),
     );
-    expect(await said(positions.reach(6, { isKnown: false }))).to.match(/^Too many wait/);
+    expect(await said(positions.reach(6, { isKnown: false }))).to.match(/^Too many requests already wait/);
     gone = true;
     expect(new Set(await Promise.all(waiting)).size).to.equal(1);
     gone = false;
     const next = said(positions.reach(6, { isKnown: false, abandoned: () => gone }));
     gone = true;
-    expect(await next).not.to.match(/^Too many wait/);
+    expect(await next).not.to.match(/^Too many requests already wait/);
   });
 
   it('is rejected when ten thousand already wait', async () => {
@@ -72,7 +72,8 @@ describe('waiting for a position', () => {
     const check = (): Promise<Fresh> => Promise.resolve({ head, hash: '', authEpoch: 1, standby: true, lag: 0 });
     const positions = createPositions({ check, timeout: 20_000 });
     const all = Array.from({ length: 10_000 }, () => said(positions.reach(6, { isKnown: true })));
-    const tooMany = 'Too many wait for a position of the log here already. Ask again later, or ask the primary.';
+    const tooMany =
+      'Too many requests already wait for a position of the log here. Try again later, or ask the primary.';
     for (const isKnown of [true, false]) expect(await said(positions.reach(6, { isKnown }))).to.equal(tooMany);
     head = 6;
     expect(new Set(await Promise.all(all))).to.deep.equal(new Set(['at 6']));
@@ -99,15 +100,15 @@ describe('waiting for a position', () => {
         () => undefined,
         (error: unknown) => (error as ProblemError).problem,
       );
-    const advice = 'Ask again later, or ask the primary.';
+    const advice = 'Try again later, or ask the primary.';
     expect(await problemOf(true)).to.deep.equal({
       code: 'UNAVAILABLE',
-      message: `The log has not come to position 6 within 20 ms: here it ends at 5. ${advice}`,
+      message: `The log did not reach position 6 within 20 ms: here it ends at 5. ${advice}`,
       details: { position: 6, head: 5 },
     });
     expect(await problemOf(false)).to.deep.equal({
       code: 'UNAVAILABLE',
-      message: `The log has not come to position 6 within 20 ms. ${advice}`,
+      message: `The log did not reach position 6 within 20 ms. ${advice}`,
       details: { position: 6 },
     });
   });

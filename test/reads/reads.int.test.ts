@@ -184,7 +184,7 @@ describe('reading at the head', () => {
         expect(await through.check().catch((thrown: unknown) => thrown)).to.be.instanceOf(ProblemError);
       const rename = (from: string, to: string) => writer.pool.query(`ALTER SCHEMA ${from} RENAME TO ${to}`);
       const error = 'relation "service.service_auth_epoch" does not exist';
-      const expected = { message: 'the database can not be read', error };
+      const expected = { message: 'the database cannot be read', error };
       try {
         for (let round = 1; round <= 2; round += 1) {
           await through.check();

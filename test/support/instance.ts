@@ -37,7 +37,7 @@ export interface InstanceOptions extends Partial<
   logger?: Logger;
   /** Another address of the same database for commands, for example through a proxy. */
   writeThrough?: string;
-  /** True if that address leads through a pooler. */
+  /** True if that address connects through a pooler. */
   pooled?: boolean;
 }
 

@@ -21,7 +21,10 @@ const MASKS: readonly [RegExp, string][] = [
   [/\d+ ms\b/g, '<some> ms'],
   [/\d+ bytes/g, '<some> bytes'],
   // Statistics are updated after their table at an unknown time.
-  [/\((the number of rows is unknown|about [\d,]+ rows?)[^;)]*(; counted since its statistics began)?/g, '(<its size>'],
+  [
+    /\((the number of rows is not known|about [\d,]+ rows?)[^;)]*(; counted since its statistics began)?/g,
+    '(<its size>',
+  ],
   // As late as those of rows, or later.
   [/ \((?:the statistics count no use of its table|the statistics count use of its table)\)/g, ''],
   [/127\.0\.0\.1:\d+/g, '<address>'],

@@ -112,7 +112,10 @@ describe('the accounts page of the admin app', () => {
   it('is for admins alone, who are told so', async () => {
     app.mayComplain(/status of 403/);
     const page = await app.visit({ path: '/accounts', as: await app.user('auditor') });
-    await page.getByRole('alert').getByText('This needs the role admin; yours is auditor.').waitFor();
+    await page
+      .getByRole('alert')
+      .getByText('This request requires the role admin, and your role is auditor.')
+      .waitFor();
   });
 
   for (const look of [{}, { dark: true, narrow: true }]) {

@@ -52,7 +52,7 @@ describe('the operations page of the admin app', () => {
     await page.getByText('articles.title in the catalog').first().waitFor();
     await page.getByRole('button', { name: 'Run checks' }).click();
     await page.getByText('TABLES_DIFFER').waitFor();
-    await page.getByText('"dps drift" names what').waitFor();
+    await page.getByText('"dps drift" lists the differences').waitFor();
     await page.getByRole('button', { name: 'Check for drift' }).click();
     await page.getByText('DROP NOT NULL').first().waitFor();
     await expectAccessible(page);

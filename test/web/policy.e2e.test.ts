@@ -47,7 +47,7 @@ describe('the policy in the admin app', () => {
     await set({ findings: { LOSES_DATA: 'refuse' } });
     await page.getByText('Another user saved a new policy').waitFor();
     await page.getByRole('button', { name: 'Save policy' }).click();
-    await page.getByText('read it again and decide again').waitFor();
+    await page.getByText('has changed since you read it').waitFor();
     expect((await policy())['findings']).to.deep.equal({ LOSES_DATA: 'refuse' });
   });
 

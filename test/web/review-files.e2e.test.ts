@@ -43,7 +43,7 @@ describe('snapshots in the admin app', () => {
     const page = await app.visit();
     await page.getByRole('link', { name: 'Choose file' }).click();
     await choose(page, 'directus.yaml', DIRECTUS);
-    await page.getByText('the snapshot is of another product').waitFor();
+    await page.getByText('the snapshot was created by another product').waitFor();
     await page.getByRole('button', { name: 'Import anyway' }).click();
     await card(page, 'collection posts').getByText('a table with 2 fields').waitFor();
     await page.getByText('SYSTEM_FIELDS_LEFT_OUT').waitFor();

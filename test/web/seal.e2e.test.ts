@@ -52,7 +52,7 @@ describe('the seal of the admin app', () => {
         `UPDATE service.service_events SET data = replace(data::text, 'Zürich 8 ', 'Zürich 9 ')::jsonb WHERE position = 9`,
       );
     });
-    await broken(9, /its hash does not fit what it says/);
+    await broken(9, /its hash does not match its content/);
   });
 
   it('names the event that is missing', async () => {

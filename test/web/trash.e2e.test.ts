@@ -76,7 +76,7 @@ describe('the trash in the admin app', () => {
     const page = await app.visit({ path });
     await page.getByRole('button', { name: 'Restore offers' }).click();
     const dialog = page.getByRole('dialog', { name: 'Restore offers' });
-    await dialog.getByText('1 row points at nothing').first().waitFor();
+    await dialog.getByText('1 row has no referenced row').first().waitFor();
     await dialog.getByLabel('Skip these foreign keys').click();
     await page.getByRole('option', { name: 'offers_vendor_foreign' }).click();
     await page.keyboard.press('Escape');
@@ -98,7 +98,7 @@ describe('the trash in the admin app', () => {
     await remove('/fields/notes/text');
     const page = await app.visit({ path });
     await page.getByRole('button', { name: 'Restore notes.author' }).click();
-    await page.getByText('1 value comes back').waitFor();
+    await page.getByText('1 value is restored').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Restore', exact: true }).click();
     await page.getByRole('button', { name: 'Done' }).click();
     expect(await app.api.sql('select author from notes')).to.deep.equal([{ author: 'Ada' }]);

@@ -11,8 +11,7 @@ export async function acknowledgeLog(invocation: Invocation): Promise<ExitCode> 
   const acknowledged = await withPipeline(invocation, ({ pipeline }) => pipeline.acknowledge(cause));
   const { position, divergences } = acknowledged;
   if (isSet(values, 'json')) terminal.print(json(acknowledged));
-  else if (divergences.length === 0)
-    terminal.print('There is nothing to acknowledge: the log is the one that was seen.');
+  else if (divergences.length === 0) terminal.print('Nothing to acknowledge: the log has not forked.');
   else terminal.print([...divergences.map(describeDivergence), `Acknowledged by event ${position}.`].join('\n'));
   return 0;
 }

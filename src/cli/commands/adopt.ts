@@ -31,8 +31,8 @@ export async function adopt(invocation: Invocation): Promise<ExitCode> {
 type Report = AdoptionReport & { dry_run?: boolean; warnings?: readonly JudgedWarning[] };
 
 function requestOf({ positionals, values }: Invocation): object {
-  if (isSet(values, 'all') && positionals.length > 0) throw new UsageError('Name tables or say --all, not both.');
-  if (!isSet(values, 'all') && positionals.length === 0) throw new UsageError('Name tables, or say --all.');
+  if (isSet(values, 'all') && positionals.length > 0) throw new UsageError('Name tables or use --all, not both.');
+  if (!isSet(values, 'all') && positionals.length === 0) throw new UsageError('Name tables, or use --all.');
   return isSet(values, 'all') ? { all: true } : { tables: positionals };
 }
 
@@ -64,7 +64,7 @@ function describeNotes(notes: readonly Note[]): string[] {
     const messages = [...groupedBy(group, ({ message }) => message).values()].map(describeSame);
     return messages.length <= SHOWN ? messages : countedKinds(group);
   });
-  return ['What is part of no snapshot:', ...lines];
+  return ['Not contained in snapshots:', ...lines];
 }
 
 function describeSame(same: readonly Note[]): string {

@@ -74,7 +74,8 @@ export async function readDiff(invocation: Invocation): Promise<DocumentBody | n
   const isDiff = 'diff' in parseDocument(body, file);
   const mode = text(values, 'mode');
   if (isDiff) {
-    if (mode !== undefined || isSet(values, 'force')) throw new UsageError('--mode and --force go with a snapshot.');
+    if (mode !== undefined || isSet(values, 'force'))
+      throw new UsageError('--mode and --force can only be used with a snapshot.');
     return body;
   }
   const query = { mode, force: isSet(values, 'force') };
@@ -90,7 +91,7 @@ export async function readDiff(invocation: Invocation): Promise<DocumentBody | n
 /** @returns 0 */
 export function nothingToDo({ values, terminal }: Invocation): ExitCode {
   terminal.print(
-    isSet(values, 'json') ? json({ applied: false, events: 0 }) : 'Nothing to do: the schema is so already.',
+    isSet(values, 'json') ? json({ applied: false, events: 0 }) : 'Nothing to do: the schema already has this state.',
   );
   return 0;
 }
@@ -105,7 +106,7 @@ async function mayBegin({ values, terminal }: Invocation, plan: Plan): Promise<b
   }
   if (lost.length > 0) {
     const answer = await terminal.ask(
-      `The data of ${lost.map(oneLine).join(', ')} will be lost. To go on, type "lose it": `,
+      `The data of ${lost.map(oneLine).join(', ')} will be lost. To continue, type "lose it": `,
     );
     return answer.trim() === 'lose it';
   }
@@ -122,7 +123,7 @@ function lossesOf({ statements }: Plan): string[] {
 /** @param lost collections, or fields as `articles.title` */
 export function lossRefused(lost: readonly string[]): string {
   const options = lost.map((name) => `--allow-drop ${shellWord(name)}`);
-  return `Nothing was changed: the data of ${lost.map(oneLine).join(', ')} would be lost. To allow it: ${options.join(' ')}`;
+  return `Nothing was changed: the data of ${lost.map(oneLine).join(', ')} would be lost. To allow that, use ${options.join(' ')}`;
 }
 
 function appliedBy(answer: Answered, plan: Plan): Applied {
@@ -146,10 +147,10 @@ export function describePlan({ events, statements, warnings, accepted, errors = 
   for (const warning of warnings) lines.push(`! ${describeWarning(warning)}`);
   if (online !== undefined)
     lines.push(
-      'Prepared first, while the tables are used:',
+      'Prepared first, while the tables stay in use:',
       ...online.steps.map(({ summary }) => `  ${oneLine(summary)}`),
     );
-  const verdict = accepted === false ? 'PostgreSQL refuses it:' : online === undefined ? 'PostgreSQL accepts it.' : '';
+  const verdict = accepted === false ? 'PostgreSQL rejects it:' : online === undefined ? 'PostgreSQL accepts it.' : '';
   lines.push(
     `Plan: ${counted(events.length, 'event')}, ${counted(statements.length, 'statement')}. ${verdict}`.trimEnd(),
   );

@@ -118,7 +118,7 @@ function begin({ invocation, place, client }: Work): Promise<Moment> {
     const { ok, differences } = await verify(locked, state, schema);
     if (ok) return moment;
     throw new OperatorError(
-      `Nothing was written: the database is not what the log says, so a backup of it could not be restored. "dps drift" shows how to put that right.\n${differences.map(describeDifference).join('\n')}`,
+      `Nothing was written: the database differs from the log, so a backup could not be restored. Run "dps drift" to resolve the differences.\n${differences.map(describeDifference).join('\n')}`,
     );
   });
 }
@@ -139,7 +139,7 @@ function show({ values, terminal }: Invocation, { head, not_included: left }: He
     [
       `${file}: position ${head.position}, ${tables} tables, users and tokens; ${bytes} bytes.`,
       ...(verified ? ['Verified: the backup was restored into a scratch database and compared.'] : []),
-      ...(names.length === 0 ? [] : ['Not in it:', ...names]),
+      ...(names.length === 0 ? [] : ['Not in the backup:', ...names]),
     ].join('\n'),
   );
 }

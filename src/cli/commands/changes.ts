@@ -17,7 +17,7 @@ const LIMIT = 20;
 export async function list(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const limit = text(values, 'limit') ?? String(LIMIT);
-  if (!/^[1-9]\d{0,8}$/.test(limit)) throw new UsageError('--limit must be a number from 1.');
+  if (!/^[1-9]\d{0,8}$/.test(limit)) throw new UsageError('--limit must be a positive integer.');
   const query = {
     state: text(values, 'state'),
     collection: text(values, 'collection'),
@@ -25,7 +25,7 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
   };
   const data = await askForAll<Summary>(invocation, '/changes', { query, limit: Number(limit) });
   if (isSet(values, 'json')) terminal.print(json(data));
-  else if (data.length === 0) terminal.print('No change request.');
+  else if (data.length === 0) terminal.print('No change requests.');
   else terminal.print(data.map(describe).join('\n'));
   return 0;
 }
@@ -48,7 +48,7 @@ export async function withdraw(invocation: Invocation): Promise<ExitCode> {
   if (isSet(invocation.values, 'json')) invocation.terminal.print(json(data));
   else
     invocation.terminal.print(
-      `The change request ${id} is withdrawn${data.cleaning ? ': what was prepared is taken away' : ''}.`,
+      `Change request ${id} is withdrawn${data.cleaning ? '; the service is removing what it prepared' : ''}.`,
     );
   return 0;
 }
@@ -93,7 +93,7 @@ function describeProposal({ plan, proposal, planned }: ShownChange): string[] {
   return [
     `plan ${plan}`,
     ...(planned ? describePlan(planned) : []),
-    `approvals: ${counted} (${needed} where the policy asks for them)`,
+    `approvals: ${counted} (${needed} if the policy requires approval)`,
     ...approvals.map((each) => `  ${said(each)}${each.counts ? '' : ` (doesn't count: ${each.why_not})`}`),
     ...(rejection === null ? [] : [`rejected: ${said(rejection)}`]),
     ...comments.map((each) => `  ${said(each)}`),

@@ -23,7 +23,7 @@ export async function doctor(invocation: Invocation): Promise<ExitCode> {
 async function visit(invocation: Invocation): Promise<Examined[]> {
   const config = invocation.config();
   if (config.databaseUrl === null && !(await holdsServer(config.dataDir))) {
-    return [alone(finding('SERVICE_MISSING', `There is no embedded server in ${config.dataDir}.`))];
+    return [alone(finding('SERVICE_MISSING', `${config.dataDir} contains no embedded server.`))];
   }
   try {
     return await withServer(config, (_, addresses) => examineOn(invocation, addresses));
@@ -65,9 +65,9 @@ export function describeExamined(examined: readonly Examined[]): string {
     `${result.padEnd(8)} ${name}`,
     ...findings.flatMap(({ code, message, fix }) => [
       `         ${code}: ${message.replaceAll('\n', '\n         ')}`,
-      `         Mend: ${fix}`,
+      `         Fix: ${fix}`,
     ]),
   ]);
   const count = examined.reduce((sum, { findings }) => sum + findings.length, 0);
-  return [...lines, count === 0 ? 'Nothing found.' : `${counted(count, 'finding')}.`].join('\n');
+  return [...lines, count === 0 ? 'No problems found.' : `${counted(count, 'finding')}.`].join('\n');
 }

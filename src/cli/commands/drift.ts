@@ -19,10 +19,10 @@ import { placeText } from '../../schema/model/place.js';
  */
 export async function drift(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
-  if (isSet(values, 'allowDrop') && !isSet(values, 'repair')) throw new UsageError('--allow-drop goes with --repair.');
+  if (isSet(values, 'allowDrop') && !isSet(values, 'repair')) throw new UsageError('--allow-drop requires --repair.');
   if (isSet(values, 'repair') && values['accept'] !== undefined)
-    throw new UsageError('--repair or --accept, not both.');
-  if (isSet(values, 'dryRun') && values['accept'] === undefined) throw new UsageError('--dry-run goes with --accept.');
+    throw new UsageError('Use --repair or --accept, not both.');
+  if (isSet(values, 'dryRun') && values['accept'] === undefined) throw new UsageError('--dry-run requires --accept.');
   return withPipeline(invocation, (place) => {
     if (values['accept'] !== undefined) return accept(invocation, place);
     return isSet(values, 'repair') ? repair(invocation, place) : show(invocation, place);
@@ -75,15 +75,13 @@ export function describeAcceptance(
   const lines = [
     ...changed.map((name) => `~ ${named(name)}`),
     ...deleted.map((name) => `- ${named(name)}`),
-    ...renamed.map(({ from, to }) => `~ ${named(from)} is ${named(to)} now`),
+    ...renamed.map(({ from, to }) => `~ ${named(from)} is now ${named(to)}`),
   ];
   const count = lines.length;
   for (const { collection, from, to } of fields)
-    lines.push(`  ${placeText({ collection, field: from })} is ${placeText({ collection, field: to })} now`);
-  lines.push(
-    `${isDry ? 'Would take' : 'Took'} ${counted(count, 'table')} into the log as ${count === 1 ? 'it is' : 'they are'}.`,
-  );
-  for (const { message, ...where } of left) lines.push(`! ${placeText(where)} stays different: ${message}`);
+    lines.push(`  ${placeText({ collection, field: from })} is now ${placeText({ collection, field: to })}`);
+  lines.push(`${isDry ? 'Would accept' : 'Accepted'} the drift of ${counted(count, 'table')}.`);
+  for (const { message, ...where } of left) lines.push(`! ${placeText(where)} still differs: ${message}`);
   for (const { table, code, message } of more.not_represented) lines.push(`  ${code} on ${table}: ${message}`);
   return lines.join('\n');
 }
@@ -91,13 +89,13 @@ export function describeAcceptance(
 /** The repairs, the statements that did not run with reasons, and the remaining drift. */
 export function describeRepair({ made, left, drift: found }: Repaired): string {
   const lines = made.map(({ sql }) => `done: ${sql}`);
-  for (const { sql, reason } of left) lines.push(`left: ${sql}\n      (${reason})`);
+  for (const { sql, reason } of left) lines.push(`skipped: ${sql}\n      (${reason})`);
   return [...lines, describeDrift(found)].join('\n');
 }
 
 /** The differences of each table, then the unmanaged tables. */
 export function describeDrift({ ok, tables, unmanaged }: Drift): string {
-  const lines = ok ? ['The database is as the log says.'] : tables.flatMap(describeTable);
+  const lines = ok ? ['The database matches the log.'] : tables.flatMap(describeTable);
   if (unmanaged.length > 0) lines.push(`Not managed: ${unmanaged.map(oneLine).join(', ')}.`);
   return lines.join('\n');
 }

@@ -22,7 +22,7 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
     else terminal.print(describeBatch(batch, paint));
   }
   if (isSet(values, 'json')) terminal.print(json(batches));
-  else if (!found) terminal.print('No change.');
+  else if (!found) terminal.print('No changes.');
   return 0;
 }
 
@@ -43,13 +43,13 @@ async function* readBatches(invocation: Invocation): AsyncGenerator<ShownBatch> 
 /** @throws UsageError for a field without its collection */
 function namedPart(values: Invocation['values']) {
   const [collection, field] = [text(values, 'collection'), text(values, 'field')];
-  if (field !== undefined && collection === undefined) throw new UsageError('--field needs --collection.');
+  if (field !== undefined && collection === undefined) throw new UsageError('--field requires --collection.');
   return { collection, field };
 }
 
 function readLimit(given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
-  if (!/^[1-9]\d{0,8}$/.test(given)) throw new UsageError('--limit must be a number from 1.');
+  if (!/^[1-9]\d{0,8}$/.test(given)) throw new UsageError('--limit must be a positive integer.');
   return Number(given);
 }
 
@@ -59,7 +59,7 @@ function readLimit(given: string | undefined): number | undefined {
  */
 export async function show(invocation: Invocation): Promise<ExitCode> {
   const [position = ''] = invocation.positionals;
-  if (!isPosition(position)) throw new UsageError('POSITION is a number from 1.');
+  if (!isPosition(position)) throw new UsageError('POSITION must be a positive integer.');
   const { values, terminal } = invocation;
   const event = await askForData<ShownEvent>(invocation, `/history/events/${position}`);
   const query = { from: String(event.position - 1), to: position };

@@ -33,9 +33,9 @@ export async function rotate(invocation: Invocation): Promise<ExitCode> {
     all: await keys.list(),
   }));
   if (all.some(({ kept }) => kept === 'file')) {
-    invocation.terminal.note('A service with CHECKPOINT_KEY_FILE goes on signing with the key of that file.');
+    invocation.terminal.note('A service with CHECKPOINT_KEY_FILE continues to sign with the key of that file.');
   }
-  show(invocation, made, () => `${made.key}\n(signs from now on, and is kept in the database)`);
+  show(invocation, made, () => `${made.key}\n(signs from now on; the private key is stored in the database)`);
   return 0;
 }
 
@@ -45,20 +45,20 @@ export async function make(invocation: Invocation): Promise<ExitCode> {
   const { privateKey } = generateKeyPairSync('ed25519');
   await write(file, privateKey.export({ format: 'pem', type: 'pkcs8' }).toString());
   const key = encodeNoteKey(noteKey(KEY_NAME, rawPublicKey(privateKey)));
-  show(invocation, { file, key }, () => `${key}\n(its private half is in ${file}: CHECKPOINT_KEY_FILE)`);
+  show(invocation, { file, key }, () => `${key}\n(the private key is in ${file}; set CHECKPOINT_KEY_FILE to it)`);
   return 0;
 }
 
 async function write(file: string, content: string): Promise<void> {
   const handle = await open(file, 'wx', 0o600).catch((cause: Error) => {
-    throw new OperatorError(`${file} can't be written (${cause.message}).`, { cause });
+    throw new OperatorError(`${file} cannot be written (${cause.message}).`, { cause });
   });
   try {
     await handle.writeFile(content);
     await handle.sync();
   } catch (cause) {
     await unlink(file).catch(() => undefined);
-    throw new OperatorError(`${file} can't be written (${(cause as Error).message}).`, { cause });
+    throw new OperatorError(`${file} cannot be written (${(cause as Error).message}).`, { cause });
   } finally {
     await handle.close();
   }

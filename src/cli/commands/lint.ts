@@ -29,7 +29,7 @@ export async function lint(invocation: Invocation): Promise<ExitCode> {
 
 const oneOf = <T extends string>(value: string, all: readonly T[]): T => {
   const found = all.find((each) => each === value);
-  if (found === undefined) throw new UsageError(`${value} is none of ${all.join(', ')}.`);
+  if (found === undefined) throw new UsageError(`${value} is not one of ${all.join(', ')}.`);
   return found;
 };
 
@@ -55,7 +55,7 @@ const OF_SOME = ['mode', 'force', 'base', 'take'] as const;
 /** @throws UsageError for an option without effect */
 function expectOptions({ values }: Invocation, what: string, taken: readonly (typeof OF_SOME)[number][]): void {
   const lost = OF_SOME.find((name) => values[name] !== undefined && !taken.includes(name));
-  if (lost !== undefined) throw new UsageError(`--${lost} does not go with ${what}.`);
+  if (lost !== undefined) throw new UsageError(`--${lost} cannot be used with ${what}.`);
 }
 
 const isThere = (file: string): Promise<boolean> =>

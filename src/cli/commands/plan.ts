@@ -18,7 +18,7 @@ const MAX_LENGTH = 60_000;
 
 /** Truncated to the maximum length of a comment. */
 export function planMarkdown(document: DiffDocument): string {
-  if (isEmpty(document)) return '### Schema plan\n\nNothing to do: the schema is so already.';
+  if (isEmpty(document)) return '### Schema plan\n\nNothing to do: the schema already has this state.';
   const { collections, fields, relations } = document.diff;
   const rows = [
     ...collections.map((entry) => row('collection', entry)),
@@ -33,7 +33,7 @@ export function planMarkdown(document: DiffDocument): string {
     '| | what | where | members |',
     '| --- | --- | --- | --- |',
     ...rows,
-    ...(warnings.length > 0 ? ['', '#### To know', '', ...warnings] : []),
+    ...(warnings.length > 0 ? ['', '#### Findings', '', ...warnings] : []),
   ]);
 }
 

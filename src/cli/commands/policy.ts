@@ -68,8 +68,8 @@ export function describeTest({ outcome, approvals, findings }: Tested): string {
 }
 
 const OUTCOMES: Readonly<Record<Tested['outcome'], string>> = {
-  allowed: 'The policy lets it through',
-  acknowledge: 'The policy wants something of it acknowledged',
-  approve: 'The policy wants approvals of a change request',
-  refuse: 'The policy refuses it',
+  allowed: 'The policy allows it',
+  acknowledge: 'The policy requires an acknowledgement',
+  approve: 'The policy requires approvals of a change request',
+  refuse: 'The policy rejects it',
 };

@@ -37,7 +37,7 @@ export async function openRequest(invocation: Invocation, proposed: object): Pro
   terminal.print(
     isSet(values, 'json')
       ? json(data)
-      : `Proposed: change request ${data.id}, plan ${data.plan}. Nothing is changed before it is applied (dps changes apply ${data.id}).`,
+      : `Opened change request ${data.id}, plan ${data.plan}. Nothing changes until it is applied (dps changes apply ${data.id}).`,
   );
   return 0;
 }
@@ -45,7 +45,7 @@ export async function openRequest(invocation: Invocation, proposed: object): Pro
 function titleOf({ values }: Invocation): string {
   const title = text(values, 'title');
   if (title !== undefined && title.trim() !== '') return title;
-  throw new UsageError('--title is needed: what the change request is called.');
+  throw new UsageError('--title is required: the title of the change request.');
 }
 
 /** The text is stored outside the log, so it can be erased. */
@@ -73,11 +73,11 @@ async function planLookedAt(invocation: Invocation): Promise<string | undefined>
   const { terminal } = invocation;
   if (terminal.ask === undefined)
     throw new UsageError(
-      '--plan is needed where nobody can be asked: the plan that was looked at ("dps changes show").',
+      '--plan is required without a terminal: the hash of the plan that you reviewed ("dps changes show").',
     );
   const change = await readChange(invocation, idOf(invocation));
   terminal.print(describeWhole(change));
-  const answer = await terminal.ask('Approve exactly this? [y/N] ');
+  const answer = await terminal.ask('Approve exactly this plan? [y/N] ');
   return /^y(es)?$/i.test(answer.trim()) ? (change.plan ?? undefined) : undefined;
 }
 
@@ -90,7 +90,8 @@ export async function reject(invocation: Invocation): Promise<ExitCode> {
 /** Waits if the change is prepared first. */
 export async function apply(invocation: Invocation): Promise<ExitCode> {
   const at = text(invocation.values, 'at');
-  if (at !== undefined) return act(invocation, 'apply', { body: { at }, told: `It is applied at ${oneLine(at)}.` });
+  if (at !== undefined)
+    return act(invocation, 'apply', { body: { at }, told: `It will be applied at ${oneLine(at)}.` });
   const id = idOf(invocation);
   const { status, data } = await send(invocation, `/changes/${encodeURIComponent(id)}/apply`);
   if (status === 202) return followChange(invocation, { data: await readChange(invocation, id) });
@@ -102,7 +103,7 @@ export async function apply(invocation: Invocation): Promise<ExitCode> {
 
 /** Reports conflicts without changes: they cannot be resolved here. */
 export async function rebase(invocation: Invocation): Promise<ExitCode> {
-  return act(invocation, 'rebase', { body: {}, told: 'It is for the schema as it is now.' });
+  return act(invocation, 'rebase', { body: {}, told: 'It fits the current schema.' });
 }
 
 /** Opens another request. */
@@ -113,9 +114,9 @@ export async function revert(invocation: Invocation): Promise<ExitCode> {
   const { data } = await send<z.output<typeof reverting>>(invocation, path, title === undefined ? {} : { title });
   const back = data.returns.map(({ kept_until: until, ...returned }) => {
     const what = oneLine(placeText(returned));
-    return `${what} comes back from the trash${until === null ? '' : `, which has it until ${until}`}`;
+    return `${what} is restored from the trash${until === null ? '' : `, which keeps it until ${until}`}`;
   });
-  const told = `Proposed: change request ${data.id}, plan ${data.plan}. Nothing is changed before it is applied.`;
+  const told = `Opened change request ${data.id}, plan ${data.plan}. Nothing changes until it is applied.`;
   terminal.print(isSet(values, 'json') ? json(data) : [told, ...back].join('\n'));
   return 0;
 }
@@ -144,6 +145,6 @@ async function send<T = z.output<typeof actedOn>>(
   const content = body && { type: 'application/json', content: Buffer.from(JSON.stringify(body)) };
   const answer = await askFully(invocation, path, { method: 'POST', headers, ...(content && { body: content }) });
   const { data } = JSON.parse(answer.text) as { data?: T };
-  if (data === undefined) throw new OperatorError('The service answered something else than a change request.');
+  if (data === undefined) throw new OperatorError('The response of the service is not a change request.');
   return { status: answer.status, data };
 }

@@ -31,7 +31,7 @@ export async function pullInto(
   present: Awaited<ReturnType<typeof presentFiles>>,
 ): Promise<FolderChange> {
   const change = await updateFolder(directory, withLock(present));
-  if (change.foreign.length > 0) terminal.note(`Left alone: ${named(change.foreign)}.`);
+  if (change.foreign.length > 0) terminal.note(`Not managed by dps: ${named(change.foreign)}.`);
   return change;
 }
 
@@ -48,7 +48,7 @@ async function check(invocation: Invocation, directory: string): Promise<ExitCod
   const lock = await readLockIn(directory);
   const others = [...written.keys(), ...removed, ...(lock === null ? [LOCK] : [])];
   if (isSet(values, 'json')) terminal.print(json({ differ: others }));
-  else if (others.length === 0) terminal.print('The files are what the service has.');
+  else if (others.length === 0) terminal.print('The files match the service.');
   else terminal.print(others.map((file) => `differs: ${file}`).join('\n'));
   return others.length === 0 ? 0 : 1;
 }

@@ -27,14 +27,15 @@ export async function push(invocation: Invocation): Promise<ExitCode> {
 function expectProposal({ values }: Invocation): void {
   const title = text(values, 'title');
   if (!isSet(values, 'propose')) {
-    if (title !== undefined) throw new UsageError('--title goes with --propose.');
+    if (title !== undefined) throw new UsageError('--title requires --propose.');
     return;
   }
-  if (title === undefined) throw new UsageError('--propose needs --title: what the change request is called.');
+  if (title === undefined) throw new UsageError('--propose requires --title: the title of the change request.');
   for (const [name, option] of [
     ['dryRun', '--dry-run'],
     ['yes', '--yes'],
     ['allowDrop', '--allow-drop'],
   ] as const)
-    if (values[name] !== undefined) throw new UsageError(`${option} doesn't go with --propose: nothing is changed.`);
+    if (values[name] !== undefined)
+      throw new UsageError(`${option} cannot be used with --propose, which changes nothing.`);
 }

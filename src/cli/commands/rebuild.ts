@@ -21,7 +21,7 @@ export async function rebuild(invocation: Invocation): Promise<ExitCode> {
   if (!isProjectionName(name)) throw new UsageError(`The projection must be one of ${PROJECTION_NAMES.join(', ')}.`);
   const into = text(invocation.values, 'into');
   if (into === undefined) return withProjections(invocation, (tools) => rebuildHere(invocation, tools, name));
-  if (name !== 'tables') throw new UsageError('--into goes with "tables".');
+  if (name !== 'tables') throw new UsageError('--into can only be used with "tables".');
   return withProjections(invocation, (tools) =>
     withServerAt(invocation, into, (connectionString) => rebuildInto(invocation, tools, connectionString)),
   );
@@ -53,11 +53,11 @@ export function describeRebuilt({ name, position, made = [], left = [], differen
   const { milliseconds, locked_milliseconds: locked, ...counts } = rest;
   const facts = Object.entries(counts).map(([key, value]) => `, ${value} ${key.replaceAll('_', ' ')}`);
   if (locked !== undefined) facts.push(`, locked for ${locked} ms`);
-  if (milliseconds !== undefined) facts.push(`, ${milliseconds} ms altogether`);
+  if (milliseconds !== undefined) facts.push(`, ${milliseconds} ms in total`);
   return [
     `${name}: at position ${position}${facts.join('')}.`,
     ...made.map((statement) => `  done: ${statement}`),
-    ...left.map(({ statement, reason }) => `  not done: ${statement} (${reason})`),
+    ...left.map(({ statement, reason }) => `  skipped: ${statement} (${reason})`),
     ...(differences.length === 0 ? [] : [`${countDifferences(differences)}:`, ...differences.map(describeDifference)]),
   ].join('\n');
 }

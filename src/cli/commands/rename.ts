@@ -20,7 +20,7 @@ export async function rename(invocation: Invocation): Promise<ExitCode> {
   }
   const { warnings = [] } = JSON.parse(answer) as z.output<typeof renamedCollection | typeof renamedField>;
   const now = place.field === undefined ? { collection: to } : { ...place, field: to };
-  terminal.print(`${placeText(place)} is ${placeText(now)} now.`);
+  terminal.print(`${placeText(place)} is now ${placeText(now)}.`);
   for (const warning of warnings) terminal.note(`! ${describeWarning(warning)}`);
   return 0;
 }

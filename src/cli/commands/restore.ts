@@ -23,9 +23,9 @@ import { replayInto, showReplayed } from '../connections/projections.js';
 export async function restore(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
   const [file, backup, into] = [text(values, 'file'), text(values, 'backup'), text(values, 'into')];
-  if ((file === undefined) === (backup === undefined)) throw new UsageError('Name a --file or a --backup.');
+  if ((file === undefined) === (backup === undefined)) throw new UsageError('Use --file or --backup.');
   if (backup === undefined && texts(values, 'key').length > 0) {
-    throw new UsageError('--key needs --backup, whose signature it verifies.');
+    throw new UsageError('--key requires --backup, whose signature it verifies.');
   }
   const keys = await readKeys(texts(values, 'key'));
   // Checks the whole file before anything is changed.
@@ -44,7 +44,7 @@ async function checkBackup({ terminal }: Invocation, file: string, keys: readonl
   const opened = await openBackup(source, keys);
   if (opened.header.migration > (await newestMigration())) {
     throw new OperatorError(
-      `The backup was written by a newer release (${opened.header.release}): restore it with that one.`,
+      `A newer release wrote the backup (${opened.header.release}). Restore it with that release.`,
     );
   }
   for await (const _ of opened.sections());
@@ -52,7 +52,7 @@ async function checkBackup({ terminal }: Invocation, file: string, keys: readonl
   terminal.note(
     keys.length > 0
       ? 'The signature of the backup was verified.'
-      : 'The signature of the backup was not verified: --key takes the public key, which you must have from elsewhere.',
+      : 'The signature of the backup was not verified. Pass the public key, which you must have from elsewhere, with --key.',
   );
 }
 
@@ -129,9 +129,9 @@ async function open(
 
 async function sizeOf(file: string): Promise<number> {
   const found = await stat(file).catch((cause: Error) => {
-    throw new OperatorError(`${file} can't be read (${cause.message}).`, { cause });
+    throw new OperatorError(`${file} cannot be read (${cause.message}).`, { cause });
   });
-  if (!found.isFile()) throw new OperatorError(`${file} can't be read: it is no file.`);
+  if (!found.isFile()) throw new OperatorError(`${file} cannot be read: it is not a file.`);
   return found.size;
 }
 

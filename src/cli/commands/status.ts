@@ -57,7 +57,9 @@ const seconds = (lag: number): string => String(Math.ceil(lag * 1000) / 1000);
 /** The service, the log and the rows, then a table of projections and their failures. */
 export function describeStatus({ release, database, log, rows, projections }: Status): string {
   const change =
-    log.occurred_at === null ? 'no change yet' : `last change ${log.occurred_at} by ${oneLine(log.actor ?? 'unknown')}`;
+    log.occurred_at === null
+      ? 'no changes yet'
+      : `last change ${log.occurred_at} by ${oneLine(log.actor ?? 'unknown')}`;
   return [
     `service   release ${release}, PostgreSQL ${database.version}, database "${database.name}", schema "${database.schema}"`,
     `log       position ${log.position}, ${change}`,
@@ -88,7 +90,7 @@ function describeFailure({ name, last_error: error }: ProjectionStatus): string[
   return [
     '',
     `${name} stopped at event ${position} (${what}) after ${attempts} attempts.`,
-    `  PostgreSQL says: ${message}${sqlstate === null ? '' : ` (SQLSTATE ${sqlstate})`}`,
+    `  PostgreSQL reported: ${message}${sqlstate === null ? '' : ` (SQLSTATE ${sqlstate})`}`,
     `  Next: ${next}`,
   ];
 }

@@ -29,7 +29,7 @@ export async function add(invocation: Invocation): Promise<ExitCode> {
     const user = await findUser(accounts.users, named);
     return accounts.change('create-token', accounts.tokens.create(user.id, token));
   });
-  show(invocation, made, () => `${made.token}\n(shown this once; ${describe(made)})`);
+  show(invocation, made, () => `${made.token}\n(shown only once; ${describe(made)})`);
   return 0;
 }
 
@@ -48,9 +48,9 @@ export async function revoke(invocation: Invocation): Promise<ExitCode> {
 
 function pick(all: readonly Token[], given: string): Token {
   const found = all.filter(({ id, name }) => id === given.toLowerCase() || name === given);
-  if (found.length > 1) throw new OperatorError(`Several tokens are named "${given}": say which by its id.`);
+  if (found.length > 1) throw new OperatorError(`Several tokens are named "${given}". Use the id.`);
   const [token] = found;
-  if (!token) throw new OperatorError(`This user has no token "${given}": "dps tokens list" shows them.`);
+  if (!token) throw new OperatorError(`This user has no token "${given}". List them with "dps tokens list".`);
   return token;
 }
 

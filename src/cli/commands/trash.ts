@@ -56,7 +56,7 @@ export async function restore(invocation: Invocation): Promise<ExitCode> {
 function show({ print, note }: Invocation['terminal'], answer: Restored | Plan): void {
   const { warnings = [] } = answer;
   const tell = 'data' in answer ? note : print;
-  if ('data' in answer) print(`${placeText(answer.data)} is back${isEmpty(warnings) ? ', empty' : ''}.`);
+  if ('data' in answer) print(`${placeText(answer.data)} was restored${isEmpty(warnings) ? ', empty' : ''}.`);
   else print(answer.statements.map(({ summary }) => summary).join('\n'));
   for (const warning of warnings) tell(`! ${describeWarning(warning)}`);
 }
@@ -70,7 +70,7 @@ export async function purge(invocation: Invocation): Promise<ExitCode> {
   const { terminal } = invocation;
   const position = positionIn(invocation);
   const entry = await askForData<Entry>(invocation, `/trash/${position}`);
-  const question = `${placeText(entry)} will be gone for good. To go on, type "lose it": `;
+  const question = `${placeText(entry)} will be permanently deleted. To continue, type "lose it": `;
   if (terminal.ask !== undefined && (await terminal.ask(question)).trim() !== 'lose it') {
     terminal.note('Nothing was changed.');
     return 2;
@@ -79,12 +79,12 @@ export async function purge(invocation: Invocation): Promise<ExitCode> {
   terminal.print(
     isSet(invocation.values, 'json')
       ? json({ purged: position })
-      : `${placeText(entry)} of position ${position} is gone.`,
+      : `${placeText(entry)} of position ${position} was purged.`,
   );
   return 0;
 }
 
 function positionIn({ positionals: [given = ''] }: Invocation): number {
-  if (!isPosition(given)) throw new UsageError('POSITION is a number from 1: "dps trash" lists them.');
+  if (!isPosition(given)) throw new UsageError('POSITION must be a positive integer from the list of "dps trash".');
   return Number(given);
 }

@@ -16,13 +16,13 @@ export async function types(invocation: Invocation): Promise<ExitCode> {
     return 0;
   }
   const file = text(values, 'output');
-  if (file === undefined) throw new UsageError('--check goes with --output, the file to look at.');
+  if (file === undefined) throw new UsageError('--check requires --output, the file to check.');
   const there = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
     throw error;
   });
   const isRight = there === content;
-  const said = `${file} ${isRight ? 'is' : 'is not'} what the schema says.`;
+  const said = `${file} ${isRight ? 'matches' : 'does not match'} the schema.`;
   show(invocation, { file, current: isRight }, () => said);
   return isRight ? 0 : 1;
 }

@@ -55,7 +55,7 @@ export async function set(invocation: Invocation): Promise<ExitCode> {
     status: text(invocation.values, 'status') as UserStatus | undefined,
     password,
   };
-  if (Object.values(changes).every((value) => value === undefined)) throw new UsageError('Say what to change.');
+  if (Object.values(changes).every((value) => value === undefined)) throw new UsageError('Name at least one change.');
   const user = await withAccounts(invocation, async (accounts) => {
     const { id } = await findUser(accounts.users, named);
     return accounts.change('update-user', await accounts.users.update(id, changes));
@@ -102,13 +102,13 @@ async function choosePassword(
 }
 
 function checkEmail(email: string): string {
-  if (!z.email().safeParse(email).success) throw new UsageError(`"${email}" is no e-mail address.`);
+  if (!z.email().safeParse(email).success) throw new UsageError(`"${email}" is not an e-mail address.`);
   return email;
 }
 
 function showOne(invocation: Invocation, user: User, done: string, password: string | null): void {
   show(invocation, password === null ? user : { ...user, password }, () => {
     const line = `${done} ${user.email} (${user.role}, ${user.status}, ${user.id})`;
-    return password === null ? line : `${line}\npassword, shown this once: ${password}`;
+    return password === null ? line : `${line}\npassword, shown only once: ${password}`;
   });
 }

@@ -28,7 +28,7 @@ export async function verifyFile(invocation: Invocation): Promise<ExitCode> {
   const source = sourceOf(invocation);
   const given = await readCheckpoints(invocation);
   if (source.file === undefined && given.files.length === 0) {
-    throw new UsageError('--against needs --file, the exported log to compare, or --checkpoint.');
+    throw new UsageError('--against requires --file, the exported log to compare, or --checkpoint.');
   }
   const view = createExportView(given.files);
   const log = await checkExportedLog(await linesFrom(invocation, source), sha256, view.add);
@@ -49,7 +49,7 @@ interface Source {
 
 function sourceOf({ values }: Invocation): Source {
   const [file, url] = [text(values, 'file'), text(values, 'against')];
-  if (file === '-' && url !== undefined) throw new UsageError('--against needs a file that can be read twice.');
+  if (file === '-' && url !== undefined) throw new UsageError('--against requires a file that can be read twice.');
   return { file, url };
 }
 
@@ -65,7 +65,7 @@ async function compared(invocation: Invocation, { file, url }: Source): Promise<
 async function open({ terminal }: Invocation, file: string): Promise<AsyncIterable<string>> {
   if (file === '-') return linesOf(await terminal.read());
   await access(file).catch((cause: Error) => {
-    throw new OperatorError(`${file} can't be read (${cause.message}).`, { cause });
+    throw new OperatorError(`${file} cannot be read (${cause.message}).`, { cause });
   });
   return readLines(createReadStream(file));
 }
@@ -107,10 +107,10 @@ async function firstDifference(
       const { value: there, done } = await theirs.next();
       const position = positionOf(line) ?? last;
       if (done === true) return { position, reason: `the log of the service ends at position ${last}` };
-      if (there !== line) return { position: positionOf(there) ?? position, reason: 'the service says something else' };
+      if (there !== line) return { position: positionOf(there) ?? position, reason: 'the service has another event' };
       last = Math.max(last, position);
     }
-    return last === 0 ? { position: 1, reason: 'the file holds no event' } : null;
+    return last === 0 ? { position: 1, reason: 'the file contains no event' } : null;
   } finally {
     await theirs.return(undefined);
   }
@@ -121,13 +121,13 @@ async function firstDifference(
  * @param what the subject if the chain is broken: "The log"
  */
 export function describeChain({ ok, head, broken }: ExportedLog, what: string): string {
-  if (ok) return `The hash chain holds: ${head.position} events, head ${head.hash}.`;
-  const before = head.position === 0 ? '' : ` The ${head.position} events before it hold.`;
+  if (ok) return `The hash chain is valid: ${head.position} events, head ${head.hash}.`;
+  const before = head.position === 0 ? '' : ` The ${head.position} events before it are valid.`;
   return `${what} is broken at position ${broken?.position}: ${broken?.reason}.${before}`;
 }
 
 /** One line: whether the service has the same log. */
 export function describeAgainst({ url, ok, head, position, reason }: Against): string {
-  if (ok) return `The service at ${url} says the same, event by event; its log ends at position ${head}.`;
+  if (ok) return `The service at ${url} has the same events; its log ends at position ${head}.`;
   return `The service at ${url} differs at position ${position}: ${reason}.`;
 }

@@ -54,7 +54,7 @@ async function compare({ load, projections }: ProjectionTools): Promise<Result['
     return await projections.verify();
   } catch (error) {
     if (!(error instanceof UnreadableEventError)) throw error;
-    return { ok: false, error: `The log can't be folded: ${error.message}.` };
+    return { ok: false, error: `The log cannot be folded: ${error.message}.` };
   }
 }
 
@@ -62,14 +62,13 @@ async function compare({ load, projections }: ProjectionTools): Promise<Result['
 export function describeVerified({ chain, projections, checkpoints = [] }: Result): string {
   const lines = [describeChain(chain), ...chain.unprotected, ...chain.divergences.map(describeDivergence)];
   if ('error' in projections) lines.push(projections.error);
-  else if (projections.ok)
-    lines.push(`Fold, metadata rows and catalog say the same at position ${projections.position}.`);
+  else if (projections.ok) lines.push(`Fold, metadata rows and catalog match at position ${projections.position}.`);
   else lines.push(`${countDifferences(projections.differences)} at position ${projections.position}:`);
   if ('differences' in projections) lines.push(...projections.differences.map(describeDifference));
   return [...lines, ...describeHeld(checkpoints)].join('\n');
 }
 
 function describeChain({ checked, head, broken }: ChainVerification): string {
-  if (broken === undefined) return `The hash chain holds: ${checked} events, head ${head.hash}.`;
-  return `The hash chain is broken at position ${broken.position}: ${broken.reason}. ${checked} events before it hold.`;
+  if (broken === undefined) return `The hash chain is valid: ${checked} events, head ${head.hash}.`;
+  return `The hash chain is broken at position ${broken.position}: ${broken.reason}. The ${checked} events before it are valid.`;
 }

@@ -179,6 +179,6 @@ async function requireService(pool: pg.Pool, { serviceSchema }: Schemas): Promis
 
 function noService(place: string): OperatorError {
   return new OperatorError(
-    `The ${place} holds no service yet: start the service once, or check DATABASE_URL, DATA_DIR, DB_SCHEMA and SERVICE_SCHEMA.`,
+    `The ${place} does not contain a service. Start the service once, or check DATABASE_URL, DATA_DIR, DB_SCHEMA and SERVICE_SCHEMA.`,
   );
 }

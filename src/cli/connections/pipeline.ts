@@ -87,6 +87,6 @@ export function withAccounts<T>(invocation: Invocation, work: (accounts: Account
 /** Finds a user by e-mail address (in any case) or id. */
 export async function findUser(users: Users, named: string): Promise<User> {
   const user = await users.find(named);
-  if (!user) throw new OperatorError(`There is no user "${named}": "dps users list" shows them all.`);
+  if (!user) throw new OperatorError(`User "${named}" does not exist. List all users with "dps users list".`);
   return user;
 }

@@ -107,7 +107,7 @@ export function showReplayed({ values, terminal }: Invocation, replayed: Replaye
       [
         `${head.position} events, ${collections} collections, ${statements} statements; head ${head.hash}.`,
         verification.ok
-          ? 'Verified: fold, metadata rows and catalog say the same.'
+          ? 'Verified: fold, metadata rows and catalog match.'
           : `${countDifferences(differences)}:\n${differences.map(describeDifference).join('\n')}`,
         ...(damaged === null ? [] : [`The log is damaged at position ${damaged.position}: ${damaged.reason}.`]),
       ].join('\n'),

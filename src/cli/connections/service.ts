@@ -43,7 +43,7 @@ export const changeHeaders = (invocation: Invocation): Record<string, string> =>
 export function reasonHeader({ values }: Invocation): Record<string, string> {
   const reason = text(values, 'reason');
   if (reason === undefined) return {};
-  if (/\p{Cc}/u.test(reason)) throw new UsageError('--reason is one line of text.');
+  if (/\p{Cc}/u.test(reason)) throw new UsageError('--reason must be a single line.');
   // Headers are bytes, so UTF-8 is passed as latin1.
   return { 'x-reason': Buffer.from(reason).toString('latin1') };
 }
@@ -127,7 +127,7 @@ export async function askAnyway(invocation: Invocation, path: string, request: S
   const answer = await send(invocation, path, request);
   const status = answer.statusCode ?? 0;
   const content = await readText(answer).catch((cause: Error) => {
-    throw new OperatorError(`The answer of the service broke off (${cause.message}).`, { cause });
+    throw new OperatorError(`The response of the service was interrupted (${cause.message}).`, { cause });
   });
   return { status, text: content, headers: answer.headers };
 }
@@ -163,15 +163,15 @@ const NEVER_REACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTU
 export function unanswered(url: URL, cause: unknown): OperatorError {
   const { code = '', message } = cause as NodeJS.ErrnoException;
   const what = NEVER_REACHED.has(code)
-    ? `No service answers at ${url.origin}: start it, or name another address with --url.`
-    : `${url.origin} gave no answer (${message}). If it was a change, "dps history" says whether it was made.`;
+    ? `No service responds at ${url.origin}. Start it, or set another address with --url.`
+    : `${url.origin} did not respond (${message}). If the request was a change, "dps history" shows whether it was applied.`;
   return new OperatorError(what, { cause });
 }
 
 function authorization({ values, environment }: Invocation): Record<string, string> {
   const token = text(values, 'token') ?? environment['DPS_TOKEN'];
   if (!token) return {};
-  if (!/^[\x21-\x7E]+$/.test(token)) throw new OperatorError('The token has characters that no token has.');
+  if (!/^[\x21-\x7E]+$/.test(token)) throw new OperatorError('The token contains invalid characters.');
   return { authorization: `Bearer ${token}` };
 }
 
@@ -187,11 +187,13 @@ function address(invocation: Invocation, path: string, query: Query): URL {
 /** The invalid value is never repeated, because it may contain a password. */
 function baseOf(given: string): string {
   if (!URL.canParse(given) || !['http:', 'https:'].includes(new URL(given).protocol)) {
-    throw new OperatorError('The address of the service is none: write it like http://127.0.0.1:8055.');
+    throw new OperatorError('The address of the service is not valid. Write it like http://127.0.0.1:8055.');
   }
   const { username, password } = new URL(given);
   if (username !== '' || password !== '') {
-    throw new OperatorError('The address of the service holds no user and password: use a token (DPS_TOKEN).');
+    throw new OperatorError(
+      'The address of the service must not contain a user and password. Use a token (DPS_TOKEN).',
+    );
   }
   return given.endsWith('/') ? given : `${given}/`;
 }
@@ -204,6 +206,6 @@ export function refusal(status: number, content: string): string {
     const { errors } = JSON.parse(content) as { errors: (Pick<Problem, 'message'> & Partial<Problem>)[] };
     return errors.map(({ message, extensions }) => asOption(message, extensions?.path)).join('\n');
   } catch {
-    return `The answer was ${status}, and not from this service.`;
+    return `The response has status ${status} and does not come from this service.`;
   }
 }

@@ -3,26 +3,24 @@ import { type Does, acknowledge, onDatabase, reason, repeatable, oneOf } from '.
 import { ROLES, USER_STATUSES } from '../../auth/caller.js';
 
 const PLACE =
-  "On the service's database (DATABASE_URL, or the embedded server of DATA_DIR), while the service runs or not.";
+  'It uses the database of the service (DATABASE_URL, or the embedded server of DATA_DIR). The service may run or not.';
 
 /** Loads a command only when it runs. */
 export function declareOperations(program: Command, does: Does): void {
-  program.commandsGroup('Running it:');
+  program.commandsGroup('Operations:');
   const start = program
     .command('start')
     .summary('start the service')
-    .description(
-      'Starts the service with the settings of the environment, as "npm start" does, and stays in front of the terminal.',
-    )
+    .description('Starts the service in the foreground with the settings of the environment, like "npm start".')
     .option('--host <host>', 'instead of HOST')
-    .option('--port <port>', 'instead of PORT; 0 is any that is free');
+    .option('--port <port>', 'instead of PORT; 0 chooses a free port');
   does(onDatabase(start), async () => (await import('../commands/start.js')).start);
 
   const status = program
     .command('status')
-    .summary('how far the log and the projections are')
+    .summary('show the progress of the log and the projections')
     .description(
-      `The log and its projections. ${PLACE}\n\nExit code 1 when a projection has stopped; what stopped it and what to do next is shown.`,
+      `Shows the log and its projections. ${PLACE}\n\nExit code 1 if a projection has stopped. The output then shows the reason and the next step.`,
     );
   does(onDatabase(status), async () => (await import('../commands/status.js')).status);
 
@@ -30,7 +28,7 @@ export function declareOperations(program: Command, does: Does): void {
     .command('doctor')
     .summary('check the database, its settings, the log and the projections')
     .description(
-      `What is wrong, and how to mend it. ${PLACE} With the service's own settings.\n\nNothing is changed. Exit code 1 when something is wrong; warnings alone leave it 0. Every finding has a code that the documentation explains.`,
+      `Finds problems and shows how to fix them. ${PLACE} It uses the settings of the service.\n\nNothing is changed. Exit code 1 if a check failed; 0 if there are only warnings. The documentation explains the code of every finding.`,
     );
   does(onDatabase(doctor), async () => (await import('../commands/doctor.js')).doctor);
 
@@ -41,49 +39,48 @@ export function declareOperations(program: Command, does: Does): void {
 function declareChecks(program: Command, does: Does): void {
   const verify = program
     .command('verify')
-    .summary('check the hash chain, and that fold, metadata rows and catalog say the same')
+    .summary('verify the hash chain, and compare fold, metadata rows and catalog')
     .description(
-      `Is the log whole, and is the database what it says? ${PLACE}
+      `Verifies the log, and compares the database with it. ${PLACE}
 
-Recomputes the hash chain, folds the log, and compares the fold with the metadata rows and with PostgreSQL's catalog.
-Exit code 1 when something differs; everything that differs is named.
+It recomputes the hash chain, folds the log, and compares the result with the metadata rows and the catalog of PostgreSQL. Exit code 1 if there are differences. All of them are listed.
 
-With --file, the chain of an exported log is recomputed, without service and database: a changed byte, a missing,
-doubled or reordered event is named by its position.
+With --file, it recomputes the chain of an exported log without service and database. Changed, missing, duplicate or reordered events are reported by position.
 
-With --checkpoint, the log is held against what was signed of it before and kept elsewhere: whatever was rewritten before
-the checkpoint is found, also where the whole chain was recomputed. It takes --file (offline), or --against, or the
-database.`,
+With --checkpoint, it compares the log with signed checkpoints that were stored elsewhere. This detects a log that was rewritten before the checkpoint, even if the whole chain was recomputed. Use it with --file (offline), with --against, or with the database.`,
     )
-    .option('--file <file>', 'what GET /history/export answered; - for stdin')
+    .option('--file <file>', 'output of GET /history/export; - for stdin')
     .option('--against <url>', 'also compare the file with the log of the service that runs there')
     .addOption(
-      repeatable('--checkpoint <file>', 'what GET /history/checkpoint answered, or a folder of them; repeatable'),
+      repeatable('--checkpoint <file>', 'output of GET /history/checkpoint, or a folder of such files; repeatable'),
     )
     .addOption(
       repeatable(
         '--key <key>',
-        'of --checkpoint: the public key (name+id+key) that must have signed it, or a file of them',
+        'for --checkpoint: the public key (name+id+key) of the required signature, or a file of public keys',
       ),
     )
-    .option('--token <token>', 'of an admin or auditor of that service; better in DPS_TOKEN');
+    .option('--token <token>', 'token of an admin or auditor of that service; prefer DPS_TOKEN');
   does(onDatabase(verify), async () => (await import('../commands/verify.js')).verify);
 
   const drift = program
     .command('drift')
-    .summary('find what was changed in the database behind the log, and put it right')
+    .summary('find and resolve differences between the database and the log')
     .description(
-      `PostgreSQL's catalog against the log, table by table, with what would end each difference, in the database or in the log. ${PLACE}
+      `Compares the catalog of PostgreSQL with the log, table by table, and shows how to resolve each difference, in the database or in the log. ${PLACE}
 
-Unmanaged tables are named and no drift. Exit code 1 when something differs, after a repair: still differs.`,
+Unmanaged tables are listed and are not drift. Exit code 1 if differences remain, also after a repair.`,
     )
-    .option('--repair', 'change the database to match the log, without statements that may lose something')
+    .option('--repair', 'change the database to match the log, without statements that may lose data')
     .option(
       '--allow-drop',
-      'with --repair: also drop columns, constraints and indexes that the log lacks, and narrow types that may lose values',
+      'with --repair: also drop columns, constraints and indexes that are not in the log, and narrow types that may lose values',
     )
-    .option('--accept [place...]', 'take what is there into the log: all, or collections and fields (collection.field)')
-    .option('--dry-run', 'with --accept: only say what would be taken')
+    .option(
+      '--accept [place...]',
+      'append events so that the log matches the database: for all drift, or for collections and fields (collection.field)',
+    )
+    .option('--dry-run', 'with --accept: only show what would be accepted')
     .addOption(acknowledge())
     .addOption(reason());
   does(onDatabase(drift), async () => (await import('../commands/drift.js')).drift);
@@ -92,27 +89,24 @@ Unmanaged tables are named and no drift. Exit code 1 when something differs, aft
 function declareRepairs(program: Command, does: Does): void {
   const adopt = program
     .command('adopt')
-    .summary('bring tables that exist under management, as they are')
+    .summary('adopt existing tables without changing them')
     .description(
-      `Tables that exist become collections; nothing is done to them. ${PLACE}
+      `Creates collections from existing tables without changing the tables. ${PLACE}
 
-What can't be part of a snapshot (triggers, views, functions …) is listed, and stays as it is. Exit code 1 when --all
-left tables out.`,
+Unsupported objects (triggers, views, functions …) are listed and stay unchanged. Exit code 1 if --all skipped tables.`,
     )
     .argument('[table...]', 'the tables')
-    .option('--all', "every table that isn't managed yet")
-    .option('--dry-run', 'only say what would be adopted')
+    .option('--all', 'all unmanaged tables')
+    .option('--dry-run', 'only show what would be adopted')
     .addOption(acknowledge())
     .addOption(reason());
   does(onDatabase(adopt), async () => (await import('../commands/adopt.js')).adopt);
 
   const acknowledgeLog = program
     .command('acknowledge-log')
-    .summary('go on with a log that is not the one that was seen')
+    .summary('acknowledge a fork of the log')
     .description(
-      `The log was found to be shorter than, or other than, what was seen of it: after a failover, after a backup was
-restored, or because it was changed by hand. Nothing is changed until this is acknowledged: one event names all that was
-noticed, and what was kept of the other log is dropped. Look first: "dps verify" says what is missing. ${PLACE}`,
+      `The log is shorter than, or differs from, an earlier read: after a failover, after the restore of a backup, or because someone changed it. The service rejects changes until this is acknowledged. One event records all that was noticed, and cached data of the other log is deleted. Run "dps verify" first: it shows what is missing. ${PLACE}`,
     )
     .addOption(reason());
   does(onDatabase(acknowledgeLog), async () => (await import('../commands/acknowledge-log.js')).acknowledgeLog);
@@ -124,39 +118,36 @@ noticed, and what was kept of the other log is dropped. Look first: "dps verify"
       `Rebuilds a projection from the log. ${PLACE}
 
   metadata            the rows of service_collections, service_fields, service_relations
-  tables              make what is missing, mend what differs; nothing is dropped ("dps drift" can)
-  trash               the list of what the trash holds
+  tables              create what is missing, repair what differs; nothing is dropped ("dps drift" can)
+  trash               the list of the trash
   change-requests     the rows of change requests
-  indexes             go on with the indexes that are built after their commit, at once
+  indexes             immediately resume indexes that are built after the commit
   tables --into URL   replay the whole log, DDL included, into an empty database, and verify it
 
-Exit code 1 when differences are left.`,
+Exit code 1 if differences remain.`,
     )
-    .argument('<projection>', 'what to rebuild')
+    .argument('<projection>', 'the projection')
     .option('--into <url>', 'postgres://… of an empty database; the log is copied with its hashes');
   rebuild.registeredArguments[0]?.choices(['tables', 'metadata', 'trash', 'change-requests', 'indexes']);
   does(onDatabase(rebuild), async () => (await import('../commands/rebuild.js')).rebuild);
 
   const restore = program
     .command('restore')
-    .summary('make an empty database what an exported log or a backup says')
+    .summary('restore an exported log or a backup into an empty database')
     .description(
-      `An empty database becomes what an exported log says: the events are taken over as they are (positions, ids, times,
-hashes), the chain is checked while the file is read; then the tables are made as they were at the end, and everything
-is verified. Items, users and tokens are not in the log: the next start of the service creates its admin again. A restore
-that is broken off leaves a database that no service starts on: drop it.`,
+      `Restores an exported log into an empty database. The events keep their positions, ids, times and hashes, and the hash chain is verified while the file is read. Then the tables of the last position are created, and everything is verified. Items, users and tokens are not in the log: the service creates its admin at the next start. If a restore is interrupted, no service starts on that database: drop it.`,
     )
-    .option('--file <file>', 'what GET /history/export answered (one event a line)')
-    .option('--backup <file>', 'what "dps backup" wrote: items, users and tokens too')
+    .option('--file <file>', 'output of GET /history/export (one event per line)')
+    .option('--backup <file>', 'output of "dps backup", with items, users and tokens')
     .addOption(
       repeatable(
         '--key <key>',
-        'with --backup: the public key (name+id+key) that must have signed it, or a file of them; repeatable',
+        'with --backup: the public key (name+id+key) of the required signature, or a file of public keys; repeatable',
       ),
     )
     .option(
       '--into <url>',
-      'postgres://… of an empty database; DATABASE_URL, or the embedded server of DATA_DIR, by default',
+      'postgres://… of an empty database; default: DATABASE_URL, or the embedded server of DATA_DIR',
     );
   does(onDatabase(restore), async () => (await import('../commands/restore.js')).restore);
 
@@ -164,12 +155,9 @@ that is broken off leaves a database that no service starts on: drop it.`,
     .command('backup')
     .summary('write log, schema, items, users and tokens to a file')
     .description(
-      `Everything that the service manages, as it is at one moment, in one file: the log, the rows of all collections, the
-values of sequences, users and tokens. ${PLACE}
+      `Writes everything that the service manages at one point in time to one file: the log, the rows of all collections, the values of sequences, users and tokens. ${PLACE}
 
-It works with any server and needs no pg_dump. Schema changes wait while it runs; reads and writes of items go on. What is
-in the database and not managed is named and not in it. The file is written whole or not at all, and holds hashes of
-passwords: keep it as you keep the database.`,
+It works with any server and needs no pg_dump. Schema changes wait while it runs; reads and writes of items do not. Unmanaged objects of the database are listed and not included. The file is written completely or not at all. It contains password hashes: protect it like the database.`,
     )
     .argument('<file>', 'where to; replaced when it is there')
     .option('--verify', 'restore it into a scratch database, compare catalog and row counts, and drop that database');
@@ -177,7 +165,7 @@ passwords: keep it as you keep the database.`,
 
   const completion = program
     .command('completion')
-    .summary('print the completion of a shell')
+    .summary('print the completion script of a shell')
     .description(
       `Prints a script that completes commands and options.
 
@@ -209,19 +197,19 @@ export function declareAccounts(program: Command, does: Does): void {
 function declareUsers(program: Command, does: Does): void {
   const users = program
     .command('users')
-    .summary('list, add, change and remove users')
+    .summary('list, create, update and delete users')
     .description(
-      'The users of the service, on its database: the service may run or not; one that runs notices at once.',
+      'Manages users in the database of the service. The service may run or not; a running service applies changes immediately.',
     );
   const load = () => import('../commands/users.js');
 
-  const list = users.command('list').description('All users.');
+  const list = users.command('list').description('Lists all users.');
   does(onDatabase(list), async () => (await load()).list);
 
   const add = users
     .command('add')
-    .description('Adds a user. A password is generated and printed once, unless told otherwise.')
-    .argument('<email>', 'where the user is reached')
+    .description('Creates a user. By default, a password is generated and printed once.')
+    .argument('<email>', 'e-mail address of the user')
     .addOption(
       oneOf(
         '--role <role>',
@@ -229,54 +217,51 @@ function declareUsers(program: Command, does: Does): void {
         ROLES,
       ).makeOptionMandatory(),
     )
-    .option('--name <name>', 'as people say it')
-    .option('--password-stdin', 'the password is read from stdin')
-    .option('--no-password', 'no login; tokens work');
+    .option('--name <name>', 'display name')
+    .option('--password-stdin', 'read the password from stdin')
+    .option('--no-password', 'no login; API tokens work');
   does(onDatabase(add.addOption(reason())), async () => (await load()).add);
 
   const set = users
     .command('set')
-    .description('Changes a user.')
+    .description('Updates a user.')
     .argument('<user>', USER)
-    .option('--email <email>', 'another address')
-    .option('--name <name>', 'as people say it')
-    .addOption(oneOf('--role <role>', 'another role', ROLES))
-    .addOption(oneOf('--status <status>', 'another status', USER_STATUSES))
-    .option('--password-stdin', 'the password is read from stdin')
-    .option('--new-password', 'a password is generated and printed once')
-    .option('--no-password', 'no login; tokens work');
+    .option('--email <email>', 'new e-mail address')
+    .option('--name <name>', 'display name')
+    .addOption(oneOf('--role <role>', 'new role', ROLES))
+    .addOption(oneOf('--status <status>', 'new status', USER_STATUSES))
+    .option('--password-stdin', 'read the password from stdin')
+    .option('--new-password', 'generate a password and print it once')
+    .option('--no-password', 'no login; API tokens work');
   does(onDatabase(set.addOption(reason())), async () => (await load()).set);
 
-  const remove = users.command('remove').description('Removes a user.').argument('<user>', USER);
+  const remove = users.command('remove').description('Deletes a user.').argument('<user>', USER);
   does(onDatabase(remove.addOption(reason())), async () => (await load()).remove);
 }
 
 function declareTokens(program: Command, does: Does): void {
   const tokens = program
     .command('tokens')
-    .summary("list, add and revoke users' static tokens")
-    .description("Static bearer tokens of users, on the service's database.");
+    .summary('list, create and revoke the API tokens of users')
+    .description('Manages API tokens in the database of the service.');
   const load = () => import('../commands/tokens.js');
 
-  const list = tokens.command('list').description("A user's tokens.").argument('<user>', USER);
+  const list = tokens.command('list').description('Lists the API tokens of a user.').argument('<user>', USER);
   does(onDatabase(list), async () => (await load()).list);
 
   const add = tokens
     .command('add')
-    .description('Makes a token, and prints it this once.')
+    .description('Creates an API token and prints it once.')
     .argument('<user>', USER)
-    .option('--name <name>', 'what the token is for')
-    .option(
-      '--expires <when>',
-      'a time (2030-01-31, 2030-01-31T12:00:00Z) or a number of days (90d); never by default',
-    );
+    .option('--name <name>', 'name of the token')
+    .option('--expires <when>', 'a time (2030-01-31, 2030-01-31T12:00:00Z) or a number of days (90d); default: never');
   does(onDatabase(add.addOption(reason())), async () => (await load()).add);
 
   const revoke = tokens
     .command('revoke')
-    .description('Ends a token.')
+    .description('Revokes an API token.')
     .argument('<user>', USER)
-    .argument('<token>', "a token's id or its name");
+    .argument('<token>', 'the id or name of the token');
   does(onDatabase(revoke.addOption(reason())), async () => (await load()).revoke);
 }
 
@@ -285,28 +270,27 @@ function declareKeys(program: Command, does: Does): void {
     .command('keys')
     .summary('the keys that sign checkpoints of the log')
     .description(
-      `The keys that sign checkpoints, on the service's database. With CHECKPOINT_KEY_FILE the key is in that file, else in
-the database, where it proves little. Public keys stay for good: what an older key signed can still be verified.`,
+      `Manages the keys that sign checkpoints, in the database of the service. With CHECKPOINT_KEY_FILE the service uses the key of that file. A key in the database proves little. Public keys are kept, so that older checkpoints can be verified.`,
     );
   const load = () => import('../commands/keys.js');
 
-  const list = keys.command('list').description('All keys there ever were, with the position from which each signs.');
+  const list = keys.command('list').description('Lists all keys, with the position from which each signs.');
   does(onDatabase(list), async () => (await load()).list);
 
-  const showPublic = keys.command('public').description('The public keys alone, one a line: for "dps verify --key".');
+  const showPublic = keys.command('public').description('print only public keys, one per line, for "dps verify --key"');
   does(onDatabase(showPublic), async () => (await load()).showPublic);
 
   const rotate = keys
     .command('rotate')
-    .description('A new key in the database signs from now on; the private half of the one before is deleted.');
+    .description('Creates a new key in the database, which signs from now on. The former private key is deleted.');
   does(onDatabase(rotate), async () => (await load()).rotate);
 
   const make = keys
     .command('new')
     .description(
-      'Writes a new private key to a file, for CHECKPOINT_KEY_FILE, and prints the public one. No database is needed.',
+      'Writes a new private key to a file for CHECKPOINT_KEY_FILE, and prints the public key. It needs no database.',
     )
     .argument('<file>', 'where to; never overwritten')
-    .option('--json', 'print for machines');
+    .option('--json', 'print JSON');
   does(make, async () => (await load()).make);
 }

@@ -8,14 +8,14 @@ export type Does = (command: Command, load: () => Promise<Run>) => void;
 export function onDatabase(command: Command): Command {
   return command
     .addOption(
-      new Option('--database-url <url>', "instead of DATABASE_URL, which other users of this machine don't see"),
+      new Option('--database-url <url>', 'instead of DATABASE_URL, which other users of this machine cannot see'),
     )
     .addOption(
-      new Option('--data-dir <dir>', "the embedded server's, instead of DATA_DIR and DATABASE_URL").conflicts(
+      new Option('--data-dir <dir>', 'folder of the embedded server, instead of DATA_DIR and DATABASE_URL').conflicts(
         'databaseUrl',
       ),
     )
-    .option('--json', 'print for machines');
+    .option('--json', 'print JSON');
 }
 
 /**
@@ -24,33 +24,34 @@ export function onDatabase(command: Command): Command {
  */
 export function onService(command: Command, role = 'an admin'): Command {
   return command
-    .option('--url <url>', 'where the service runs; DPS_URL, else http://127.0.0.1:8055')
-    .option('--token <token>', `a token of ${role}; better in DPS_TOKEN, where other users don't see it`)
-    .option('--json', 'print for machines');
+    .option('--url <url>', 'address of the service; default: DPS_URL, else http://127.0.0.1:8055')
+    .option('--token <token>', `token of ${role}; prefer DPS_TOKEN, which other users cannot see`)
+    .option('--json', 'print JSON');
 }
 
-export const FORCE = 'accept the snapshot of another release, another database or another vendor';
+export const FORCE = 'accept a snapshot of another release, service or database vendor';
 
 /** A new one each time, because an option belongs to one command. */
-export const reason = (): Option => new Option('--reason <text>', 'why, kept with the events');
+export const reason = (): Option => new Option('--reason <text>', 'reason, recorded in the events');
 
 /** Options of commands that change the schema: dry run, online, confirmation. */
 export const changes = (command: Command): Command =>
   command
-    .option('--dry-run', 'run it, roll it back, and print the plan; exit code 2 when it would be refused')
-    .option('--online', 'prepare what takes long first, while the tables are used, and wait for it with a progress bar')
-    .option('--purge', 'what it deletes is dropped at once, and not kept in the trash')
-    .option('-y, --yes', 'answer every question but that for losses')
+    .option('--dry-run', 'execute it, roll it back, and print the plan; exit code 2 if it would be rejected')
+    .option('--online', 'execute slow steps first, while the tables stay in use, and wait with a progress bar')
+    .option('--purge', 'drop deleted objects immediately instead of moving them to the trash')
+    .option('-y, --yes', 'answer all questions with yes, except those about data loss')
     .addOption(
-      repeatable('--allow-drop <name>', 'this collection, or this field (posts.title), may lose its data; repeatable'),
+      repeatable('--allow-drop <name>', 'allow data loss of this collection or field (posts.title); repeatable'),
     );
 
 /** Acknowledged findings. */
 export const acknowledge = (): Option =>
-  repeatable('--acknowledge <code:place>', 'a finding that you know of (LOSES_DATA:posts.title); repeatable');
+  repeatable('--acknowledge <code:place>', 'acknowledge a finding (LOSES_DATA:posts.title); repeatable');
 
 /** @param what the text in the help */
-export const output = (what = 'write there instead of stdout'): Option => new Option('-o, --output <file>', what);
+export const output = (what = 'write to this file instead of stdout'): Option =>
+  new Option('-o, --output <file>', what);
 
 /** @param choices all allowed values */
 export function oneOf(flags: string, description: string, choices: readonly string[]): Option {
@@ -65,10 +66,9 @@ export function repeatable(flags: string, description: string): Option {
   ]);
 }
 
-const BASE =
-  'what the files are changes of: a moment of the log, a folder of files, or a snapshot; what dps.lock says by default';
+const BASE = 'the base of the files: a point in time of the log, a folder of files, or a snapshot; default: dps.lock';
 
-const TAKE = 'what both changed otherwise is as the service has it (ours), or as the files say (theirs)';
+const TAKE = 'resolve conflicts with the value of the service (ours) or of the files (theirs)';
 
 /**
  * For a folder of files.

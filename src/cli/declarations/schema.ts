@@ -17,37 +17,37 @@ import { CHANGE_STATES } from '../../schema/change-requests/model.js';
 const READERS = 'an admin, auditor or author';
 const AUTHORS = 'an admin or author';
 
-const ID = 'as "dps changes" shows it';
+const ID = 'id from "dps changes"';
 
 /** Loads a command only when it runs. */
 function declareChanges(program: Command, does: Does): void {
   const changes = program
     .command('changes')
-    .summary('changes that wait: for people, or for what is prepared')
-    .description('Change requests of a running service. Without a command: all of them, newest first.');
+    .summary('review, apply and follow change requests')
+    .description('Manages change requests of a running service. Without a command: lists all of them, newest first.');
   const load = () => import('../commands/changes.js');
 
   const list = changes
     .command('list', { isDefault: true })
-    .description('Change requests, newest first.')
-    .option('--collection <name>', 'only those that change this collection')
-    .option('--author <id>', 'only those of this user')
-    .addOption(oneOf('--state <state>', 'only those in this state', CHANGE_STATES))
-    .option('--limit <n>', 'so many; 20 by default');
+    .description('Lists change requests, newest first.')
+    .option('--collection <name>', 'only requests that change this collection')
+    .option('--author <id>', 'only requests of this user')
+    .addOption(oneOf('--state <state>', 'only requests in this state', CHANGE_STATES))
+    .option('--limit <n>', 'maximum number; default: 20');
   does(onService(list, READERS), async () => (await load()).list);
 
   const show = changes
     .command('show')
-    .description('What a request would do now, what people said of it, how far it is, and what became of it.')
+    .description('Shows the plan, comments, progress and result of a request.')
     .argument('<id>', ID)
-    .option('--wait', 'until it has ended, with a progress bar; exit code 2 when it was not applied');
+    .option('--wait', 'wait until it has ended, with a progress bar; exit code 2 if it was not applied');
   does(onService(show, READERS), async () => (await load()).show);
 
   declareProposals(changes, does);
 
   const withdraw = changes
     .command('withdraw')
-    .description('Gives a request up: what was prepared is taken away. Authors do so with their own.')
+    .description('Withdraws a request and removes what was prepared. Authors can withdraw their own requests.')
     .argument('<id>', ID)
     .addOption(reason());
   does(onService(withdraw, AUTHORS), async () => (await load()).withdraw);
@@ -58,14 +58,17 @@ function declareProposals(changes: Command, does: Does): void {
 
   const open = changes
     .command('open')
-    .description('Proposes a diff or a snapshot: nothing is changed before the request is applied.')
-    .argument('<file>', 'a snapshot, or what "dps diff --output" wrote, as JSON or YAML; - for stdin')
-    .requiredOption('--title <title>', 'what it is called')
-    .option('--online', 'what takes long is prepared first, while the tables are used')
-    .option('--purge', 'what it deletes is dropped at once, and not kept in the trash')
-    .option('--force', `of a snapshot: ${FORCE}`)
+    .description('Opens a change request with a diff or a snapshot. Nothing changes until it is applied.')
+    .argument('<file>', 'a snapshot, or a diff from "dps diff --output", as JSON or YAML; - for stdin')
+    .requiredOption('--title <title>', 'title of the request')
+    .option('--online', 'execute slow steps first, while the tables stay in use')
+    .option('--purge', 'drop deleted objects immediately instead of moving them to the trash')
+    .option('--force', `for a snapshot: ${FORCE}`)
     .addOption(
-      oneOf('--mode <mode>', 'of a snapshot: mirror (also remove what it lacks) or merge', ['mirror', 'merge']),
+      oneOf('--mode <mode>', 'for a snapshot: mirror (also delete what is missing from it) or merge', [
+        'mirror',
+        'merge',
+      ]),
     )
     .addOption(acknowledge())
     .addOption(reason());
@@ -73,23 +76,23 @@ function declareProposals(changes: Command, does: Does): void {
 
   const comment = changes
     .command('comment')
-    .description('Says something of a request.')
+    .description('Comments on a request.')
     .argument('<id>', ID)
-    .argument('<text>', 'what is said');
+    .argument('<text>', 'the comment');
   does(onService(comment, AUTHORS), async () => (await load()).comment);
 
   const approve = changes
     .command('approve')
-    .description('Approves the plan of a request, and no other. At a terminal it is shown first.')
+    .description('Approves exactly one plan of a request. In a terminal the command shows it first.')
     .argument('<id>', ID)
-    .option('--plan <hash>', 'the plan that was looked at; needed where nobody can be asked')
-    .option('--comment <text>', 'what is said of it')
+    .option('--plan <hash>', 'hash of the reviewed plan; required without a terminal')
+    .option('--comment <text>', 'a comment')
     .addOption(reason());
   does(onService(approve), async () => (await load()).approve);
 
   const reject = changes
     .command('reject')
-    .description('Rejects a request: what was approved before is not approved any more.')
+    .description('Rejects a request and revokes its approvals.')
     .argument('<id>', ID)
     .option('--comment <text>', 'why')
     .addOption(reason());
@@ -97,24 +100,27 @@ function declareProposals(changes: Command, does: Does): void {
 
   const apply = changes
     .command('apply')
-    .description('Applies a request. What takes long of it is prepared first, where it asks for that, and waited for.')
+    .description('Applies a request. For an online change, it executes the slow steps first and waits for them.')
     .argument('<id>', ID)
-    .option('--at <time>', "when, with its zone, by the database's clock: 2026-11-22T03:00:00Z; nobody waits for it")
+    .option(
+      '--at <time>',
+      'when to apply it, by the clock of the database, with time zone: 2026-11-22T03:00:00Z; does not wait',
+    )
     .addOption(reason());
   does(onService(apply), async () => (await load()).apply);
 
   const rebase = changes
     .command('rebase')
-    .description('Merges what a request asks for onto the schema as it is now. Approvals of the same plan stay.')
+    .description('Rebases a request onto the current schema. Approvals of an equal plan are kept.')
     .argument('<id>', ID)
     .addOption(reason());
   does(onService(rebase), async () => (await load()).rebase);
 
   const revert = changes
     .command('revert')
-    .description('Opens a request that takes back what an applied one did, and says what comes back from the trash.')
+    .description('Opens a request that reverts an applied one, and lists what it restores from the trash.')
     .argument('<id>', ID)
-    .option('--title <text>', 'what the new request is called')
+    .option('--title <text>', 'title of the new request')
     .addOption(reason());
   does(onService(revert), async () => (await load()).revert);
 }
@@ -127,44 +133,41 @@ const DIRECTORY = 'a folder of such files';
 function declareFiles(program: Command, does: Does): void {
   const pull = program
     .command('pull')
-    .summary('write the schema as files, one a collection')
+    .summary('write the schema as files, one per collection')
     .description(
-      `The schema of a running service as files that fit into git: collections/<name>.yaml, and dps.lock.
+      `Writes the schema of a running service as files for Git: collections/<name>.yaml, and dps.lock.
 
-Files of collections that are no more are removed; what isn't theirs is left alone.`,
+Files of collections that no longer exist are removed. Other files stay unchanged.`,
     )
-    .argument('<directory>', 'a folder, made if need be')
-    .option('--check', 'write nothing; exit code 1 when the files are not what the service has');
+    .argument('<directory>', 'a folder, created if it does not exist')
+    .option('--check', 'write nothing; exit code 1 if the files differ from the service');
   does(onService(pull), async () => (await import('../commands/pull.js')).pull);
 
   const plan = program
     .command('plan')
-    .summary('what the files of a folder would change')
+    .summary('show what the files of a folder would change')
     .description(
-      `What files that "dps pull" wrote, and somebody changed, would change on a running service.
+      `Shows what edited files from "dps pull" would change on a running service.
 
-What others changed there since stays. Exit code 0 when there is nothing to do, 1 when there are changes, 2 when both
-changed the same otherwise or the files are wrong, 3 when the policy stops them.`,
+Changes by others since then are kept. Exit code 0: no changes. 1: changes. 2: conflicts with changes by others, or invalid files. 3: the policy rejects the changes.`,
     )
     .argument('<directory>', DIRECTORY)
     .addOption(base())
     .addOption(take())
     .option('--force', FORCE)
     .addOption(acknowledge())
-    .addOption(
-      oneOf('--format <format>', `text by default; github: annotations; sarif: for code scanning`, PLAN_FORMATS),
-    )
+    .addOption(oneOf('--format <format>', `default: text; github: annotations; sarif: for code scanning`, PLAN_FORMATS))
     .addOption(output());
   does(onService(plan), async () => (await import('../commands/plan.js')).plan);
 
   const push = changes(
     program
       .command('push')
-      .summary('bring a running service what the files change')
+      .summary('apply the changes of files to a running service')
       .description(
-        `Brings a running service what files that "dps pull" wrote, and somebody changed, change; whole or not at all.
+        `Applies the changes of edited files from "dps pull" to a running service, as a whole or not at all.
 
-What others changed there since stays. Then the files are written again, as the service has them now; not with --base.`,
+Changes by others since then are kept. Afterwards it writes the files again, unless you use --base.`,
       )
       .argument('<directory>', DIRECTORY)
       .addOption(base())
@@ -172,19 +175,21 @@ What others changed there since stays. Then the files are written again, as the 
   )
     .option('--force', FORCE)
     .addOption(acknowledge())
-    .option('--propose', 'open a change request instead: nothing is changed before it is applied')
-    .option('--title <title>', 'of the change request')
+    .option('--propose', 'open a change request instead; nothing changes until it is applied')
+    .option('--title <title>', 'title of the change request')
     .addOption(reason());
   does(onService(push), async () => (await import('../commands/push.js')).push);
 
   const types = program
     .command('types')
-    .summary('write types for programs')
-    .description('The schema of a running service as types: TypeScript for @directus/sdk, zod, or JSON Schema.')
-    .addOption(oneOf('--lang <language>', 'ts by default', ['ts', 'zod', 'json-schema']))
+    .summary('generate type definitions')
+    .description(
+      'Generates types of the schema of a running service: TypeScript for @directus/sdk, Zod, or JSON Schema.',
+    )
+    .addOption(oneOf('--lang <language>', 'default: ts', ['ts', 'zod', 'json-schema']))
     .option('--at <moment>', 'a position (42), a time (2026-11-21T08:00:00Z, 2026-11-21) or now')
     .addOption(output())
-    .option('--check', 'write nothing; exit code 1 when the file of --output is not what the schema says');
+    .option('--check', 'write nothing; exit code 1 if the file of --output does not match the schema');
   does(onService(types), async () => (await import('../commands/types.js')).types);
 }
 
@@ -192,18 +197,18 @@ What others changed there since stays. Then the files are written again, as the 
 function declarePolicy(program: Command, does: Does): void {
   const policy = program
     .command('policy')
-    .summary('what may be done to the schema without asking')
-    .description('The policy of a running service. Without a command: what it says.');
+    .summary('show, set, propose and test the policy')
+    .description('Manages the policy of a running service. Without a command: shows it.');
   const load = () => import('../commands/policy.js');
 
   const show = policy
     .command('show', { isDefault: true })
-    .description('What the policy says; with --json as "dps policy set" takes it.');
+    .description('Shows the policy; with --json in the format of "dps policy set".');
   does(onService(show, 'an admin or auditor'), async () => (await load()).show);
 
   const set = policy
     .command('set')
-    .description('Sets the policy as a whole: what the file leaves out is as by default.')
+    .description('Replaces the policy. Omitted members get their default.')
     .argument('<file>', 'a policy as JSON or YAML; - for stdin')
     .addOption(acknowledge())
     .addOption(reason());
@@ -211,7 +216,7 @@ function declarePolicy(program: Command, does: Does): void {
 
   const propose = policy
     .command('propose')
-    .description('Opens a change request for a policy: it is set when the request is applied (dps changes apply).')
+    .description('Opens a change request for a policy. Applying the request sets it (dps changes apply).')
     .argument('<file>', 'a policy as JSON or YAML; - for stdin')
     .requiredOption('--title <title>', 'the title of the change request')
     .addOption(acknowledge())
@@ -221,13 +226,13 @@ function declarePolicy(program: Command, does: Does): void {
   const test = policy
     .command('test')
     .description(
-      `What the policy, or another one, would do about a change; nothing is run.
+      `Evaluates the current policy, or another one, for a change without executing it.
 
-Exit code 0 when it lets the change through, 3 when it stops it.`,
+Exit code 0 if the policy allows the change, 3 if it rejects it.`,
     )
     .argument('<file>', 'a snapshot or a diff as JSON or YAML; - for stdin')
-    .option('--policy <file>', 'this one, in place of the one that is set')
-    .option('--online', 'as if it were asked for online')
+    .option('--policy <file>', 'this policy instead of the current one')
+    .option('--online', 'evaluate an online change')
     .option('--force', FORCE)
     .addOption(acknowledge());
   does(onService(test, 'an admin or auditor'), async () => (await load()).test);
@@ -235,21 +240,21 @@ Exit code 0 when it lets the change through, 3 when it stops it.`,
 
 const FORMATS = ['json', 'yaml', 'csv', 'csv_utf8', 'xml'];
 const MODES = ['mirror', 'merge'];
-const MODE = 'mirror (also remove what the snapshot lacks), merge (never remove); mirror by default';
+const MODE = 'mirror (also delete what is missing from the snapshot) or merge (never delete); default: mirror';
 const LEVELS = ['note', 'warn', 'danger'];
 const FINDING_FORMATS = ['text', 'json', 'markdown', 'github', 'sarif'];
 const MOMENT = 'a position (42), a time (2026-11-21T08:00:00Z, 2026-11-21) or now';
 
 /** Loads a command only when it runs. */
 export function declareSchema(program: Command, does: Does): void {
-  program.commandsGroup('The schema of a running service:');
+  program.commandsGroup('Schema:');
   const snapshot = program
     .command('snapshot')
     .summary('write the schema to a file')
-    .description('The schema of a running service as a document.')
-    .addOption(oneOf('--format <format>', 'json by default, yaml for a file that ends in .yaml or .yml', FORMATS))
+    .description('Writes the schema of a running service as a document.')
+    .addOption(oneOf('--format <format>', 'default: json, or yaml if the file ends in .yaml or .yml', FORMATS))
     .option('--include <names>', 'only these collections (comma-separated)')
-    .option('--exclude <names>', 'all but these collections')
+    .option('--exclude <names>', 'all collections except these')
     .addOption(output());
   does(onService(snapshot, 'an admin or author'), async () => (await import('../commands/snapshot.js')).snapshot);
 
@@ -257,12 +262,12 @@ export function declareSchema(program: Command, does: Does): void {
     .command('diff')
     .summary('compare a snapshot with the schema')
     .description(
-      `What it would take to bring a running service to a snapshot.\n\nExit code 1 when there are differences, 0 when there are none.`,
+      `Computes the diff from the schema of a running service to a snapshot.\n\nExit code 1 if there are differences, 0 if there are none.`,
     )
     .argument('<snapshot>', 'a JSON or YAML file, or - for stdin')
     .option('--force', FORCE)
     .addOption(oneOf('--mode <mode>', MODE, MODES))
-    .addOption(output('write the diff there, for "dps apply"'));
+    .addOption(output('write the diff to this file, for "dps apply"'));
   does(onService(diff, 'an admin or author'), async () => (await import('../commands/diff.js')).diff);
 
   declareLint(program, does);
@@ -270,17 +275,16 @@ export function declareSchema(program: Command, does: Does): void {
   const apply = changes(
     program
       .command('apply')
-      .summary('apply a diff or a snapshot, whole or not at all')
+      .summary('apply a diff or a snapshot, as a whole or not at all')
       .description(
-        `Brings a running service to a snapshot, or carries out a diff, whole or not at all.
+        `Applies a snapshot or a diff to a running service, as a whole or not at all.
 
-The plan is shown first. At a terminal it asks before it begins, and before anything is lost; elsewhere it begins, and
-what would be lost is refused unless --allow-drop names it.`,
+It shows the plan first. In a terminal it asks before it starts, and before any data loss. Without a terminal it starts immediately, and rejects data loss that --allow-drop does not name.`,
       )
-      .argument('<file>', 'a snapshot, or what "dps diff --output" wrote, as JSON or YAML; - for stdin'),
+      .argument('<file>', 'a snapshot, or a diff from "dps diff --output", as JSON or YAML; - for stdin'),
   )
-    .option('--force', `of a snapshot: ${FORCE}`)
-    .addOption(oneOf('--mode <mode>', `of a snapshot: ${MODE}`, MODES))
+    .option('--force', `for a snapshot: ${FORCE}`)
+    .addOption(oneOf('--mode <mode>', `for a snapshot: ${MODE}`, MODES))
     .addOption(acknowledge())
     .addOption(reason());
   does(onService(apply), async () => (await import('../commands/apply.js')).apply);
@@ -290,11 +294,11 @@ what would be lost is refused unless --allow-drop names it.`,
 
   const rename = program
     .command('rename')
-    .summary('give a collection or a field another name')
+    .summary('rename a collection or a field')
     .description(
       `Renames a collection ("dps rename articles posts") or a field ("dps rename posts.title headline").
 
-No row is touched, and what names it in the schema follows. What can't follow is said.`,
+No row changes. References in the schema are renamed too. The output lists references that cannot be renamed.`,
     )
     .argument('<place>', 'a collection, or a field as collection.field')
     .argument('<name>', 'its new name')
@@ -310,34 +314,34 @@ No row is touched, and what names it in the schema follows. What can't follow is
 function declareTrash(program: Command, does: Does): void {
   const trash = program
     .command('trash')
-    .summary('what was deleted and can come back')
+    .summary('list, restore and purge deleted objects')
     .description(
-      `The trash of a running service. Without a command: what is in it, newest first.
+      `Manages the trash of a running service. Without a command: lists it, newest first.
 
-Each deletion is named by its position in the log; "dps history" shows it too.`,
+A deletion is identified by its position in the log, which "dps history" shows too.`,
     );
   const load = () => import('../commands/trash.js');
 
   const list = trash
     .command('list', { isDefault: true })
-    .description('What was deleted and can come back, newest first.');
+    .description('Lists deleted objects that can be restored, newest first.');
   does(onService(list, 'an admin or auditor'), async () => (await load()).list);
 
   const restore = trash
     .command('restore')
-    .description('Restore what one deletion left, with its rows.')
-    .argument('<position>', 'of the deletion')
-    .option('--as <name>', 'another name than it had')
-    .addOption(repeatable('--without <name>', 'a constraint or an index that stays away; may be repeated'))
-    .option('--dry-run', 'only show what would happen')
+    .description('Restores a deleted object with its rows.')
+    .argument('<position>', 'position of the deletion')
+    .option('--as <name>', 'a new name')
+    .addOption(repeatable('--without <name>', 'a constraint or an index that is not restored; repeatable'))
+    .option('--dry-run', 'only show the plan')
     .addOption(acknowledge())
     .addOption(reason());
   does(onService(restore), async () => (await load()).restore);
 
   const purge = trash
     .command('purge')
-    .description('Purge what one deletion left: it is gone for good.')
-    .argument('<position>', 'of the deletion')
+    .description('Purges a deleted object permanently.')
+    .argument('<position>', 'position of the deletion')
     .addOption(reason());
   does(onService(purge), async () => (await load()).purge);
 }
@@ -345,9 +349,9 @@ Each deletion is named by its position in the log; "dps history" shows it too.`,
 function declareHistory(program: Command, does: Does): void {
   const history = program
     .command('history')
-    .summary('who changed what, when and why')
+    .summary('show who changed what, when and why')
     .description(
-      `The history of a running service's schema. Without a command: accepted commands, newest first.
+      `Shows the history of the schema of a running service. Without a command: lists accepted commands, newest first.
 
 To go back to position 40:  dps history diff now 40 --output back.json  and then  dps apply back.json`,
     );
@@ -355,31 +359,31 @@ To go back to position 40:  dps history diff now 40 --output back.json  and then
 
   const list = history
     .command('list', { isDefault: true })
-    .description('Accepted commands, newest first.')
+    .description('Lists accepted commands, newest first.')
     .option('--collection <name>', 'only commands that changed this collection, under all its names')
     .option('--field <name>', 'with --collection: only commands that changed this field, under all its names')
-    .option('--since <moment>', 'only commands from there on, all of them unless --limit says otherwise')
-    .option('--limit <n>', 'so many commands; 20 by default');
+    .option('--since <moment>', 'only commands from that position on; without --limit all of them')
+    .option('--limit <n>', 'maximum number; default: 20');
   does(onService(list, 'an admin or auditor'), async () => (await load()).list);
 
   const show = history
     .command('show')
-    .description('One event and the change it made.')
-    .argument('<position>', 'its number');
+    .description('Shows an event and its change.')
+    .argument('<position>', 'position of the event');
   does(onService(show, 'an admin or auditor'), async () => (await load()).show);
 
   const diff = history
     .command('diff')
-    .description('What changed between two moments.')
+    .description('Shows the changes between two points in time.')
     .argument('<from>', MOMENT)
-    .addArgument(new Argument('[to]', `${MOMENT}; now when absent`))
+    .addArgument(new Argument('[to]', `${MOMENT}; default: now`))
     .addOption(output());
   does(onService(diff, 'an admin or auditor'), async () => (await load()).diff);
 
   const sql = history
     .command('sql')
-    .description('The schema of a moment as a SQL script.')
-    .argument('[moment]', `${MOMENT}; now when absent`)
+    .description('Prints the schema at a point in time as an SQL script.')
+    .argument('[moment]', `${MOMENT}; default: now`)
     .addOption(output());
   does(onService(sql, 'an admin or auditor'), async () => (await load()).sql);
 }
@@ -387,24 +391,22 @@ To go back to position 40:  dps history diff now 40 --output back.json  and then
 function declareLint(program: Command, does: Does): void {
   const lint = program
     .command('lint')
-    .summary('what a reviewer should know of a change')
+    .summary('show the findings of a change')
     .description(
-      `What bringing a running service to a snapshot would lose, lock, rewrite or break, and the safer ways; nothing is
-run, and nobody is locked.
+      `Shows what applying a snapshot to a running service would lose, lock, rewrite or break, and safer alternatives. Nothing is executed or locked.
 
-Exit code 0 when there is nothing, 1 when something is found at the level or above, 2 for wrong usage or a failure, 3
-when the policy stops it.`,
+Exit code 0: no findings. 1: findings at the level or above. 2: wrong usage or failure. 3: the policy rejects the change.`,
     )
     .argument(
       '<what>',
       'a snapshot or a diff as a JSON or YAML file, - for stdin, a folder of "dps pull", or the id of a change request',
     )
-    .addOption(oneOf('--level <level>', 'from which level on the exit code is 1; warn by default', LEVELS))
-    .addOption(oneOf('--format <format>', 'github: annotations of a workflow; text by default', FINDING_FORMATS))
-    .option('--force', `of a snapshot or a folder: ${FORCE}`)
-    .addOption(oneOf('--mode <mode>', `of a snapshot: ${MODE}`, MODES))
-    .addOption(base('of a folder: '))
-    .addOption(take('of a folder: '))
+    .addOption(oneOf('--level <level>', 'level from which the exit code is 1; default: warn', LEVELS))
+    .addOption(oneOf('--format <format>', 'github: annotations of a workflow; default: text', FINDING_FORMATS))
+    .option('--force', `for a snapshot or a folder: ${FORCE}`)
+    .addOption(oneOf('--mode <mode>', `for a snapshot: ${MODE}`, MODES))
+    .addOption(base('for a folder: '))
+    .addOption(take('for a folder: '))
     .addOption(acknowledge())
     .addOption(output());
   does(onService(lint), async () => (await import('../commands/lint.js')).lint);

@@ -106,7 +106,7 @@ export interface Lock {
   release: string;
 }
 
-const REMARK = '# Written by "dps pull": what these files were made from. It belongs to them.\n';
+const REMARK = '# Written by "dps pull": the base of these files. Keep it with them.\n';
 
 /** The text of the file with a comment for readers. */
 export const writeLock = ({ hash, position, release }: Lock): string => REMARK + writeYaml({ hash, position, release });
@@ -119,14 +119,14 @@ export function readLock(text: string, file: string): Lock {
   if (typeof hash === 'string' && typeof place === 'string' && typeof release === 'string') {
     if (/^\d{1,15}(?:-[0-9a-f]{8,64})?$/.test(place)) return { hash, position: place, release };
   }
-  throw new OperatorError(`${file} isn't what "dps pull" writes: write it again with that.`);
+  throw new OperatorError(`${file} was not written by "dps pull". Run "dps pull" again.`);
 }
 
 function parsed(text: string, file: string): unknown {
   try {
     return parseYaml(text, { values: 100, characters: 10_000 });
   } catch (cause) {
-    if (cause instanceof YamlError) throw new OperatorError(`${file} is no YAML: ${cause.message}.`, { cause });
+    if (cause instanceof YamlError) throw new OperatorError(`${file} is not valid YAML: ${cause.message}.`, { cause });
     throw cause;
   }
 }

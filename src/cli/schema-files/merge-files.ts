@@ -24,7 +24,7 @@ export interface ConflictAnswer {
 export function describeConflicts(conflicts: readonly ConflictAnswer[], files: SchemaFiles): string {
   const lines = conflicts.map((conflict) => describe(conflict, files));
   const count = counted(conflicts.length, 'conflict');
-  return `${lines.join('\n')}\nNothing was changed: ${count} between the files and what others changed since. Where the files say what the service has, it is none any more; --take ours and --take theirs (the files) decide all of them.`;
+  return `${lines.join('\n')}\nNothing was changed: ${count} between the files and changes by others since. Edit the files to match the service, or resolve all conflicts with --take ours (the service) or --take theirs (the files).`;
 }
 
 function describe({ message, extensions }: ConflictAnswer, files: SchemaFiles): string {
@@ -138,7 +138,7 @@ async function baseOf(
   if (given !== undefined) return namedBase(invocation, given, snapshotOf);
   if (lock !== null) return lock.position;
   throw new UsageError(
-    `${directory} has no dps.lock, which says what its files were made from: run "dps pull ${directory}" first, or name it with --base.`,
+    `${directory} has no dps.lock, which records the base of its files. Run "dps pull ${directory}" first, or set the base with --base.`,
   );
 }
 
@@ -160,7 +160,7 @@ function why({ status, text: content }: Answered, files: SchemaFiles): string {
 }
 
 const OF_ANOTHER_LOG =
-  'dps.lock is of another service, or its log is another one now. Name what the files are changes of: --base DIR, as they were before; or --base now, which makes the service what the files say, whatever others changed there.';
+  'dps.lock belongs to another service, or the log has forked. Set the base of the files: --base DIR, a folder with their earlier content, or --base now, which overwrites all changes by others.';
 
 function errorsIn(content: string): Errors['errors'] {
   try {

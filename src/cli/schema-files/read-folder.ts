@@ -200,19 +200,19 @@ export const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoExce
 export async function readWithin(directory: string, file: string, limit: number): Promise<string> {
   const path = await expectInside(directory, file);
   const { size } = await expectFile(path, file);
-  if (size > limit) throw new OperatorError(`${file}:1: it has ${size} bytes, and up to ${limit} are read.`);
+  if (size > limit) throw new OperatorError(`${file}:1: the file has ${size} bytes, and the limit is ${limit}.`);
   const bytes = await readFile(path);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw new OperatorError(`${file}:1: it is no text in UTF-8.`, { cause });
+    throw new OperatorError(`${file}:1: the file is not valid UTF-8 text.`, { cause });
   }
 }
 
 async function expectFile(path: string, file: string): Promise<{ size: number }> {
   const stats = await lstat(path);
   // Reading a pipe would wait for its writer.
-  if (!stats.isFile()) throw new OperatorError(`${file} is no file: it is left alone, and nothing is read.`);
+  if (!stats.isFile()) throw new OperatorError(`${file} is not a regular file. Nothing was read.`);
   return stats;
 }
 
@@ -223,10 +223,10 @@ async function expectFile(path: string, file: string): Promise<{ size: number }>
 async function expectInside(directory: string, file: string): Promise<string> {
   const root = await realpath(directory);
   const path = await realpath(join(directory, file)).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ENOTDIR' ? new OperatorError(`${directory} is no directory.`, { cause: error }) : error;
+    throw error.code === 'ENOTDIR' ? new OperatorError(`${directory} is not a directory.`, { cause: error }) : error;
   });
   if (path.startsWith(root + sep)) return path;
-  throw new OperatorError(`${file} is a link that leads out of ${directory}: it isn't followed.`);
+  throw new OperatorError(`${file} is a link to a file outside ${directory}, which dps does not follow.`);
 }
 
 const MEMBERS: ReadonlySet<string> = new Set(['collection', 'renamed_from', 'meta', 'schema', 'fields', 'relations']);
@@ -236,13 +236,13 @@ function parseCollection(text: string, name: string): Document {
   const at = (path: Steps): string => `${file}:${lineOf(text, path)}`;
   const document = parsed(text, file);
   if (!isDocument(document))
-    throw new OperatorError(`${file}:1: a collection with its fields and relations is expected.`);
+    throw new OperatorError(`${file}:1: the file must contain a collection with its fields and relations.`);
   const { collection } = document;
   if (typeof collection !== 'string')
-    throw new OperatorError(`${at(['collection'])}: collection is required, its name.`);
+    throw new OperatorError(`${at(['collection'])}: collection is required and must be the name of the collection.`);
   if (collectionOf(name) !== collection) {
     throw new OperatorError(
-      `${at(['collection'])}: the file of ${JSON.stringify(collection)} is called ${FOLDER}/${fileNameOf(collection)}.`,
+      `${at(['collection'])}: the file of ${JSON.stringify(collection)} must be named ${FOLDER}/${fileNameOf(collection)}.`,
     );
   }
   for (const member of Object.keys(document)) {
@@ -257,12 +257,15 @@ function parseCollection(text: string, name: string): Document {
 
 function expectList(document: Document, part: string, at: (path: Steps) => string): void {
   const list = document[part];
-  if (!Array.isArray(list)) throw new OperatorError(`${at([part])}: ${part} is required, a list; [] for none.`);
+  if (!Array.isArray(list))
+    throw new OperatorError(`${at([part])}: ${part} is required and must be a list; write [] for none.`);
   const owner = part === 'fields' ? 'collection' : 'many_collection';
   for (const [index, each] of list.entries()) {
-    if (!isDocument(each)) throw new OperatorError(`${at([part, index])}: an object is expected.`);
+    if (!isDocument(each)) throw new OperatorError(`${at([part, index])}: must be an object.`);
     if (each[owner] !== undefined && each[owner] !== document['collection'])
-      throw new OperatorError(`${at([part, index, owner])}: what is of another collection stands in its file.`);
+      throw new OperatorError(
+        `${at([part, index, owner])}: fields and relations of another collection belong into the file of that collection.`,
+      );
   }
 }
 
@@ -274,7 +277,7 @@ function parsed(text: string, file: string): unknown {
     const document = parseYaml(text, LIMITS);
     const alias = aliasLine(text);
     if (alias === null) return document;
-    throw new OperatorError(`${file}:${alias}: aliases (*name) aren't read: write it out.`);
+    throw new OperatorError(`${file}:${alias}: YAML aliases (*name) are not supported. Write the value out.`);
   } catch (cause) {
     if (!(cause instanceof YamlError)) throw cause;
     const [, line = '1'] = /\(line (\d+), column \d+\)/.exec(cause.message) ?? [];
@@ -301,7 +304,7 @@ export async function presentFiles(invocation: Invocation): Promise<PresentFiles
   const position = headers['x-log-position'];
   if (hash === undefined || typeof position !== 'string') {
     throw new OperatorError(
-      'The answer of the service lacks its hash or its position: something between here and it left them out.',
+      'The response of the service lacks its hash or its position. A proxy may have removed the headers.',
     );
   }
   return { files, lock: { hash, position: await placeOf(invocation, position), release: snapshot.service } };

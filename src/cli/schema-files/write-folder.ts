@@ -33,12 +33,12 @@ async function take(file: string, directory: string): Promise<void> {
     await writeNamed(file);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') {
-      throw new OperatorError(`The files can't be written (${(cause as Error).message}).`, { cause });
+      throw new OperatorError(`The files cannot be written (${(cause as Error).message}).`, { cause });
     }
     const holder = await holderOf(file);
     if (typeof holder === 'string') {
       throw new OperatorError(
-        `Another dps (process ${holder}) writes into ${directory}: run this again when it is done. Where none runs, remove ${file}.`,
+        `Another dps (process ${holder}) is writing to ${directory}. Run this again when it has finished. If none is running, remove ${file}.`,
         { cause },
       );
     }
@@ -176,7 +176,7 @@ async function writing(work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
   } catch (cause) {
-    throw new OperatorError(`The files can't be written (${(cause as Error).message}).`, { cause });
+    throw new OperatorError(`The files cannot be written (${(cause as Error).message}).`, { cause });
   }
 }
 

@@ -116,20 +116,20 @@ export function failureAnswer(
   // Work that others shared may have been abandoned by them.
   if (error instanceof OverloadedError || error instanceof AbandonedError) {
     onOverload();
-    return refusal([overloaded('The service has more requests than it can answer in time')]);
+    return refusal([overloaded('The service has received more requests than it can answer in time')]);
   }
   if (error instanceof URIError) {
-    return refusal([{ code: 'INVALID_QUERY', message: 'The path holds a malformed percent-encoding.' }]);
+    return refusal([{ code: 'INVALID_QUERY', message: 'The path contains an invalid percent-encoding.' }]);
   }
   if (error instanceof UnreadableEventError) return refusal([logUnreadable(error)]);
   const environment = environmentProblem(error, primaryUrl);
   if (environment !== undefined) {
     if (environment.code === 'OVERLOADED') onOverload();
-    else logger.warn('request met a database that is away', { request_id: requestId, error });
+    else logger.warn('request failed because the database is unavailable', { request_id: requestId, error });
     return refusal([environment]);
   }
   logger.error('request failed', { request_id: requestId, error });
-  const message = 'Something went wrong inside the service. Its log tells more under this request id.';
+  const message = 'Internal error. Look for this request id in the log of the service.';
   return refusal([{ code: 'INTERNAL', message, details: { request_id: requestId } }]);
 }
 
@@ -166,6 +166,6 @@ export async function expectTakeable(text: string | Buffer, limit: number, advic
 }
 
 function tooLarge(what: string, details: Record<string, unknown>, advice: string) {
-  const message = `The answer ${what} would be larger than what can be sent back (MAX_BODY). ${advice}`;
+  const message = `The response ${what} would exceed the size limit (MAX_BODY). ${advice}`;
   return refused('CONTENT_TOO_LARGE', message, { details });
 }

@@ -118,7 +118,7 @@ export function requireAcceptable({ 'accept-encoding': acceptEncoding }: Incomin
   if (acceptEncoding === undefined) return;
   const accepted = readAcceptEncoding(String(acceptEncoding));
   if (accepted.coding !== null || accepted.identity) return;
-  const message = `Answers are sent as they are, or in one of ${CODINGS.join(', ')}: Accept-Encoding takes none.`;
+  const message = `Accept-Encoding excludes every supported encoding. Accept identity or one of ${CODINGS.join(', ')}.`;
   throw refused('NOT_ACCEPTABLE', message, { path: 'Accept-Encoding' });
 }
 

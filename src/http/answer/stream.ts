@@ -24,7 +24,7 @@ export async function write(
   chunk: string,
   { stall = STALL, signal }: WriteOptions,
 ): Promise<void> {
-  if (res.destroyed || signal.aborted) throw new StreamEnded('the client has gone');
+  if (res.destroyed || signal.aborted) throw new StreamEnded('the client disconnected');
   if (res.write(chunk)) return;
   const ready = new AbortController();
   const waiting = AbortSignal.any([signal, ready.signal]);
@@ -32,8 +32,8 @@ export async function write(
   res.once('drain', onDrain);
   await sleep(stall, undefined, { signal: waiting }).catch(() => undefined);
   res.off('drain', onDrain);
-  if (signal.aborted) throw new StreamEnded('the client has gone');
-  if (!ready.signal.aborted) throw new StreamEnded('the client takes nothing');
+  if (signal.aborted) throw new StreamEnded('the client disconnected');
+  if (!ready.signal.aborted) throw new StreamEnded('the client does not read the response');
 }
 
 interface WriteOptions {

@@ -90,7 +90,7 @@ export function createBodies(limits: BodyLimits): Bodies {
 
 /** Waits as long as the request may still wait. @throws OverloadedError, ClientGone */
 async function acquireFor(job: Job, semaphore: Semaphore, { units, gone }: Units): Promise<Permit> {
-  const refusal = (): Error => (gone.aborted ? new ClientGone('the client hung up') : scheduler.refuse());
+  const refusal = (): Error => (gone.aborted ? new ClientGone('the client disconnected') : scheduler.refuse());
   const timeout = Math.max(0, PATIENCE_MS - job.waitedMs);
   const permit = await semaphore.acquire({ units, caller: job.caller, gone, timeout, refusal });
   job.waitedMs += permit.waited;
@@ -124,7 +124,10 @@ function documentParser(req: IncomingMessage): ParseBody {
   const { type, charset } = checkedType(req);
   const notation = notationOf(type);
   if (type !== 'multipart/form-data' && notation === undefined) {
-    throw unsupported(type, 'send application/json, application/yaml, or multipart/form-data with one file of either');
+    throw unsupported(
+      type,
+      'send application/json, application/yaml, or multipart/form-data with one JSON or YAML file',
+    );
   }
   checkCharset(charset);
   return async (raw, parsing) => {
@@ -136,7 +139,7 @@ function documentParser(req: IncomingMessage): ParseBody {
 
 /** Throws `Refused` for errors that the headers reveal. */
 function checkedType(req: IncomingMessage) {
-  if (!hasBody(req)) throw refused('INVALID_PAYLOAD', 'A body is needed.');
+  if (!hasBody(req)) throw refused('INVALID_PAYLOAD', 'A request body is required.');
   decoderOf(req);
   return mediaType(req.headers['content-type']);
 }

@@ -228,7 +228,7 @@ class Scanner {
     const top = this.#top;
     this.values += 1;
     if (top !== null) top.count += 1;
-    if (this.values > limits.values) this.#refuse('values', `it holds more than ${limits.values} values`);
+    if (this.values > limits.values) this.#refuse('values', `it contains more than ${limits.values} values`);
     if (top === null) return;
     if (top.isArray ? top.count > limits.elements : top.count > limits.members) this.#tooMany(top);
   }
@@ -237,14 +237,14 @@ class Scanner {
     const { elements, members } = this.#options.limits;
     // The fault concerns the container, not its content.
     this.#levels.pop();
-    if (isArray) this.#refuse('elements', `one array holds more than ${elements} elements`);
-    this.#refuse('members', `one object holds more than ${members} members`);
+    if (isArray) this.#refuse('elements', `an array contains more than ${elements} elements`);
+    this.#refuse('members', `an object contains more than ${members} members`);
   }
 
   #scalar(at: number, byte: number | undefined): number {
     const { scalar } = this.#options.limits;
     const end = byte === BYTE.quote ? endOfString(this.#bytes, at, scalar) : endOfLiteral(this.#bytes, at);
-    if (Math.abs(end) - at >= scalar) this.#refuse('scalar', `one string or number takes ${scalar} bytes or more`);
+    if (Math.abs(end) - at >= scalar) this.#refuse('scalar', `a string or number has ${scalar} bytes or more`);
     if (end <= 0) this.#unexpected(-end);
     return end;
   }
@@ -340,7 +340,7 @@ class Scanner {
   }
 
   #remember(names: Set<string>, name: string): void {
-    if (names.has(name)) this.#refuse('duplicate', `the member ${JSON.stringify(name)} stands twice in one object`);
+    if (names.has(name)) this.#refuse('duplicate', `an object contains the member ${JSON.stringify(name)} twice`);
     names.add(name);
   }
 
@@ -351,7 +351,7 @@ class Scanner {
   #unexpected(at: number): never {
     // A UTF-8 character has at most four bytes.
     const [found] = Buffer.from(this.#bytes.subarray(at, at + 4)).toString();
-    const what = found === undefined ? 'it ends too early' : `${JSON.stringify(found)} is not expected here`;
+    const what = found === undefined ? 'unexpected end of input' : `unexpected ${JSON.stringify(found)}`;
     this.#refuse('syntax', what, at);
   }
 
@@ -458,7 +458,7 @@ async function refusal({ kind, message, path, at }: JsonFault, bytes: Buffer, li
       details: { line, column },
     });
   }
-  const sentence = `The body is not taken: ${message}.`;
+  const sentence = `The body exceeds a limit: ${message}.`;
   if (kind === 'duplicate' || kind === 'depth') return refused('INVALID_PAYLOAD', sentence, place);
   return refused('CONTENT_TOO_LARGE', sentence, { ...place, details: { limit: limits[kind], limited: kind } });
 }

@@ -25,7 +25,7 @@ export function decoderOf(req: IncomingMessage): (() => Transform) | null {
   const coding = req.headers['content-encoding']?.trim().toLowerCase() ?? '';
   const found = coding === 'identity' || coding === '' ? null : DECODERS.get(coding);
   if (found !== undefined) return found;
-  const message = `The content coding ${JSON.stringify(coding)} is not supported: send one of ${TAKEN.join(', ')}.`;
+  const message = `The content encoding ${JSON.stringify(coding)} is not supported. Use one of ${TAKEN.join(', ')}.`;
   throw new Refused(
     [{ code: 'UNSUPPORTED_MEDIA_TYPE', message, details: { content_encoding: coding } }],
     ['Accept-Encoding', TAKEN.join(', ')],
@@ -130,7 +130,7 @@ function receive(
     const onUndecodable = (error: Error): void => fail(undecodable(req, error));
     const onGone = (): void => {
       // A complete body may still be waiting for decoding or room.
-      if (!req.complete || decoder === null) fail(new ClientGone('the client hung up'));
+      if (!req.complete || decoder === null) fail(new ClientGone('the client disconnected'));
     };
 
     req.on('data', onSent).on('close', onGone).on('error', onGone);
@@ -209,17 +209,17 @@ export function drain(req: IncomingMessage): void {
 }
 
 function tooLarge(limit: number): Refused {
-  return refused('CONTENT_TOO_LARGE', `The body is larger than the ${limit} bytes that are taken here.`, {
+  return refused('CONTENT_TOO_LARGE', `The body exceeds the limit of ${limit} bytes.`, {
     details: { limit },
   });
 }
 
 const stalled = (stallMs: number): Refused =>
-  timedOut(`Nothing came of the body for ${Math.round(stallMs / 1000)} seconds.`);
+  timedOut(`No data of the body has arrived for ${Math.round(stallMs / 1000)} seconds.`);
 
 const tooSlow = (bytesPerSecond: number): Refused =>
   timedOut(
-    `The body comes too slowly: send at least ${bytesPerSecond} bytes a second, and all of it within 5 minutes.`,
+    `The body arrives too slowly. Send at least ${bytesPerSecond} bytes per second, and all of it within 5 minutes.`,
   );
 
 const timedOut = (message: string): Refused =>
@@ -227,7 +227,7 @@ const timedOut = (message: string): Refused =>
 
 function undecodable(req: IncomingMessage, { message }: Error): Refused {
   const coding = String(req.headers['content-encoding']);
-  return refused('INVALID_PAYLOAD', `The body is not what its Content-Encoding ${coding} says: ${message}.`);
+  return refused('INVALID_PAYLOAD', `The body cannot be decoded with its Content-Encoding ${coding}: ${message}.`);
 }
 
 /* Limits the memory of request bodies, in total and per caller. */
@@ -306,7 +306,7 @@ export function createRoom({ bytes: limit, bytesPerCaller, patienceMs }: RoomLim
         waiting.delete(held);
         act();
       };
-      const leave = (): void => settle(() => reject(new AbandonedError('the client hung up')));
+      const leave = (): void => settle(() => reject(new AbandonedError('the client disconnected')));
       const endWait = startWait(held.sender, patienceMs, () => settle(() => reject(scheduler.refuse())));
       held.resume = () => settle(resolve);
       held.leave = leave;

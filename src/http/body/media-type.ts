@@ -53,7 +53,7 @@ const startOf = ([first]: Uint8Array): number => (first === 0xef ? 3 : 0);
 /** Accepts only UTF-8, and ASCII as a subset. */
 export function checkCharset(charset: string | null): void {
   if (charset === null || ['utf-8', 'utf8', 'us-ascii', 'ascii'].includes(charset)) return;
-  throw refused('UNSUPPORTED_MEDIA_TYPE', `The charset ${JSON.stringify(charset)} is not supported: send UTF-8.`, {
+  throw refused('UNSUPPORTED_MEDIA_TYPE', `The charset ${JSON.stringify(charset)} is not supported. Use UTF-8.`, {
     details: { charset },
   });
 }

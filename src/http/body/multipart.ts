@@ -17,13 +17,17 @@ export async function readUpload(raw: Buffer, contentType: string): Promise<Uplo
   });
   const [field] = fields;
   if (field !== undefined) {
-    throw refused('INVALID_PAYLOAD', `The form holds ${JSON.stringify(field)} beside a file: send the file alone.`, {
-      path: field,
-    });
+    throw refused(
+      'INVALID_PAYLOAD',
+      `The form contains ${JSON.stringify(field)} in addition to a file. Send the file alone.`,
+      {
+        path: field,
+      },
+    );
   }
-  if (begun > 1) throw refused('INVALID_PAYLOAD', 'The form holds more than one file: send exactly one.');
+  if (begun > 1) throw refused('INVALID_PAYLOAD', 'The form contains more than one file. Send exactly one.');
   const [file] = files;
-  if (file === undefined) throw refused('INVALID_PAYLOAD', 'The form holds no file: send exactly one.');
+  if (file === undefined) throw refused('INVALID_PAYLOAD', 'The form contains no file. Send exactly one.');
   return file;
 }
 

@@ -25,7 +25,7 @@ export async function yamlToJson(bytes: Buffer, converting: Converting): Promise
   if (read.kind === 'json') return Buffer.from(read.bytes.buffer, read.bytes.byteOffset, read.bytes.byteLength);
   if (read.kind === 'refused') throw new Refused(read.problems);
   if (read.kind === 'too large') {
-    throw refused('CONTENT_TOO_LARGE', `The YAML of the body is too large: ${read.message}. ${INSTEAD}`);
+    throw refused('CONTENT_TOO_LARGE', `The YAML document is too large: ${read.message}. ${INSTEAD}`);
   }
   throw refused('INVALID_PAYLOAD', `The body is not valid YAML: ${read.message}.`);
 }
@@ -44,13 +44,13 @@ async function whenPermitted(bytes: Buffer, { gone, worker }: Converting): Promi
 }
 
 function inWorker(bytes: Buffer, gone: AbortSignal): Promise<YamlRead> {
-  if (gone.aborted) return Promise.reject(new ClientGone('the client hung up'));
+  if (gone.aborted) return Promise.reject(new ClientGone('the client disconnected'));
   const worker = new Worker(new URL('./yaml-worker.js', import.meta.url), {
     workerData: { bytes, limits: YAML_LIMITS },
     resourceLimits: { maxOldGenerationSizeMb: BOUNDS.heap },
   });
   return new Promise<YamlRead>((resolve, reject) => {
-    const onGone = (): void => reject(new ClientGone('the client hung up'));
+    const onGone = (): void => reject(new ClientGone('the client disconnected'));
     const timer = setTimeout(() => reject(tooMuch(`within ${BOUNDS.time / 1000} seconds`)), BOUNDS.time);
     gone.addEventListener('abort', onGone);
     worker.once('message', resolve);
@@ -60,12 +60,12 @@ function inWorker(bytes: Buffer, gone: AbortSignal): Promise<YamlRead> {
     worker.once('exit', (code) => {
       clearTimeout(timer);
       gone.removeEventListener('abort', onGone);
-      reject(new Error(`the YAML worker ended with code ${code}`));
+      reject(new Error(`the YAML worker exited with code ${code}`));
     });
   }).finally(() => void worker.terminate());
 }
 
 function tooMuch(how: string): Refused {
-  const message = `The YAML of the body cannot be read ${how}. ${INSTEAD}`;
+  const message = `The YAML document cannot be parsed ${how}. ${INSTEAD}`;
   return refused('CONTENT_TOO_LARGE', message, { details: { limit: YAML_LIMITS.values } });
 }

@@ -11,7 +11,7 @@ const CONTROLS = /(?![\n\t])\p{Cc}/u;
 function text(most: number, lines: 'one line' | 'lines') {
   return z
     .string()
-    .max(2 * most, { error: `must have ${most} characters at most.`, abort: true })
+    .max(2 * most, { error: `must have at most ${most} characters.`, abort: true })
     .superRefine((value, context) => {
       const fault = faultOf(value, most, lines);
       if (fault !== null) context.addIssue(`${fault}.`);
@@ -19,12 +19,12 @@ function text(most: number, lines: 'one line' | 'lines') {
 }
 
 function faultOf(value: string, most: number, lines: 'one line' | 'lines'): string | null {
-  if (value.trim() === '') return 'must say something';
+  if (value.trim() === '') return 'must not be empty';
   const fault = textFault(value);
   if (fault !== null) return fault;
-  if (Array.from(value).length > most) return `must have ${most} characters at most`;
-  if (lines === 'one line' && /[\n\t]/.test(value)) return 'must be one line';
-  return CONTROLS.test(value) ? 'must not hold control characters' : null;
+  if (Array.from(value).length > most) return `must have at most ${most} characters`;
+  if (lines === 'one line' && /[\n\t]/.test(value)) return 'must be a single line';
+  return CONTROLS.test(value) ? 'must not contain control characters' : null;
 }
 
 const title = text(LONGEST.title, 'one line');
@@ -33,7 +33,7 @@ const comment = text(LONGEST.comment, 'lines');
 const plan = z
   .string()
   .regex(/^[0-9a-f]{64}$/, { error: 'must be the hash of a plan.' })
-  .describe('The plan that was looked at, as `plan` of the request says it');
+  .describe('The reviewed plan: the value of `plan` in the request');
 
 const place = z
   .string()
@@ -43,28 +43,25 @@ const place = z
 const acknowledgement = z
   .strictObject({ code: z.string().min(1).max(100), place })
   .describe(
-    'A finding that is known, by its code and its place: `articles.title`; in a name, `%2E` is a dot, `%2C` a comma, `%25` a percent sign',
+    'A finding, by its code and place: `articles.title`. In a name, write `%2E` for a dot, `%2C` for a comma, `%25` for a percent sign',
   );
 
 const how = {
-  online: z.boolean().optional().describe('What takes long is prepared first, while the tables are used'),
-  purge: z.boolean().optional().describe('What is deleted is dropped at once, and not kept in the trash'),
+  online: z.boolean().optional().describe('Executes slow steps first, while the tables stay in use'),
+  purge: z.boolean().optional().describe('Drops deleted objects immediately instead of moving them to the trash'),
   acknowledge: z.array(acknowledgement).max(1_000).optional(),
 };
 
 const asked = {
-  diff: z.unknown().optional().describe('A diff with its hash, as /schema/diff answers it'),
-  snapshot: z.unknown().optional().describe('In place of a diff: the schema as it should be'),
-  policy: z
-    .unknown()
-    .optional()
-    .describe('In place of a diff: the policy to set, as PUT /policy takes it. Admins only'),
+  diff: z.unknown().optional().describe('A diff with its hash, as returned by /schema/diff'),
+  snapshot: z.unknown().optional().describe('Instead of a diff: the intended schema'),
+  policy: z.unknown().optional().describe('Instead of a diff: the new policy, as for PUT /policy. Admins only'),
   base: z
     .unknown()
     .optional()
-    .describe('The moment that the snapshot starts from: what others changed since then stays'),
-  mode: z.enum(['mirror', 'merge'], { error: 'must be mirror or merge.' }).optional().describe('Of the snapshot'),
-  force: z.boolean().optional().describe('Of the snapshot: one of another release, vendor or service'),
+    .describe('The point in time that the snapshot is based on. Later changes by others are kept'),
+  mode: z.enum(['mirror', 'merge'], { error: 'must be mirror or merge.' }).optional().describe('For a snapshot'),
+  force: z.boolean().optional().describe('For a snapshot: accept another release, vendor or service'),
 };
 
 export const newChange = z.strictObject({ title, reason: reason.optional(), ...asked, ...how });
@@ -74,7 +71,7 @@ export const changeApproval = z.strictObject({ plan, comment: comment.optional()
 const resolve = z
   .unknown()
   .optional()
-  .describe('What was decided about conflicts: a list of `{ place, take }`, with `take` ours or theirs');
+  .describe('Resolutions of conflicts: a list of `{ place, take }`, with `take` ours or theirs');
 export const changeRebase = z.strictObject({ resolve });
 export const changeRevert = z.strictObject({
   title: title.optional(),
@@ -84,9 +81,9 @@ export const changeRevert = z.strictObject({
 });
 export const changeApplication = z.strictObject({
   at: z.iso
-    .datetime({ offset: true, error: 'must be a time with its zone: 2026-11-22T03:00:00Z.' })
+    .datetime({ offset: true, error: 'must be a time with its time zone: 2026-11-22T03:00:00Z.' })
     .optional()
-    .describe("When, by the database's clock; absent: now"),
+    .describe('When to apply it, by the clock of the database. Default: now'),
 });
 export const changeRejection = z.strictObject({ comment: comment.optional() });
 

@@ -141,7 +141,7 @@ export function acknowledgedBy({ req }: Pick<Call<unknown>, 'req'>): Acknowledge
   const inHeader = acknowledgeOf(req);
   const inBody = taken.get(req);
   if (inHeader !== undefined && inBody !== undefined)
-    throw new Refused([invalid([MEMBER], 'said in the body or in X-Acknowledge, not in both')]);
+    throw new Refused([invalid([MEMBER], 'send the acknowledgements in the body or in X-Acknowledge, not in both')]);
   if (inBody !== undefined) return { findings: inBody, at: (index) => [MEMBER, index] };
   return inHeader && { findings: inHeader, at: () => ['X-Acknowledge'] };
 }
@@ -165,7 +165,8 @@ function problemsOf(each: unknown, index: number): Problem[] {
   if (!isObject(each)) return [invalid(at, 'must be an object with code and place')];
   const problems = unknownMembers(each, new Set(['code', 'place']), at);
   for (const member of ['code', 'place'])
-    if (typeof each[member] !== 'string') problems.push(invalid([...at, member], `${member} is required, a string`));
+    if (typeof each[member] !== 'string')
+      problems.push(invalid([...at, member], `${member} is required and must be a string`));
   const { place } = each;
   if (typeof place === 'string' && samePlace(place) === undefined) problems.push(invalid([...at, 'place'], NO_PLACE));
   return problems;
@@ -179,9 +180,9 @@ export async function commandOf<N extends OperationName>(name: N, input: InputOf
 
 /** Parameters of every route that changes the schema. */
 export const rehearsalQuery = {
-  dry_run: flag.describe('Runs the change, rolls it back and answers the plan'),
+  dry_run: flag.describe('Executes the change, rolls it back and returns the plan'),
   explain: flag.describe(
-    'Answers the plan and runs nothing: no table is locked or read, and PostgreSQL does not check the statements',
+    'Returns the plan without executing anything. No table is locked or read, and PostgreSQL does not check the statements',
   ),
 };
 
@@ -189,7 +190,7 @@ export const rehearsalQuery = {
 export const schemaChangeQuery = {
   ...rehearsalQuery,
   online: flag.describe(
-    'What takes long is prepared first, while the tables are used: answers 202 and a change request. What gains nothing by it is done at once',
+    'Executes slow steps first, while the tables stay in use. Returns 202 and a change request. A change that does not benefit is applied directly',
   ),
 };
 

@@ -63,7 +63,7 @@ function noted<C>(prepare: Prepare<C>): { prepare: Prepare<C>; command(): C } {
       return last.command;
     },
     command() {
-      if (last === undefined) throw new Error('restore: asked for a command that was not made');
+      if (last === undefined) throw new Error('restore: requested for a command that was not executed');
       return last.command;
     },
   };
@@ -113,10 +113,10 @@ function leftBehind(restored: Restoration, command: CommandOf<'restore-collectio
   const collection = command.as ?? command.name;
   const byHand = [
     ...entry.publications.map(
-      (name) => `the publication ${JSON.stringify(name)}: ALTER PUBLICATION … ADD TABLE takes it in again`,
+      (name) => `publication ${JSON.stringify(name)}: add the table with ALTER PUBLICATION … ADD TABLE`,
     ),
     ...entry.foreign_keys.map(
-      ({ name, definition }) => `the foreign key ${JSON.stringify(name)}, made by hand: ${definition}`,
+      ({ name, definition }) => `foreign key ${JSON.stringify(name)}, created outside the service: ${definition}`,
     ),
   ];
   return [
@@ -126,12 +126,12 @@ function leftBehind(restored: Restoration, command: CommandOf<'restore-collectio
 }
 
 const KINDS: Readonly<Record<LeftOut['kind'], string>> = {
-  relation: 'the relation',
-  alias: 'the alias field',
-  member: 'a place among those that the relation may point at',
-  group: 'the place in a group',
-  constraint: 'the foreign key',
-  'foreign key': 'the foreign key of the relation',
+  relation: 'relation',
+  alias: 'alias field',
+  member: 'an allowed collection of the relation',
+  group: 'group membership',
+  constraint: 'foreign key',
+  'foreign key': 'foreign key of the relation',
 };
 
 function leftWarning({ kind, collection, field, reason }: LeftOut): Warning {

@@ -21,11 +21,11 @@ export const membersOf = <const M extends string>(members: readonly M[]) =>
       const names = text.split(',').map((name) => name.trim());
       if (names.includes('*') && names.every((name) => name === '*' || isOneOf(name, members))) return members;
       if (names.every((name) => isOneOf(name, members))) return members.filter((member) => names.includes(member));
-      context.addIssue(`must be names of members with commas between them: ${members.join(', ')}, or *.`);
+      context.addIssue(`must be a comma-separated list of members, or *: ${members.join(', ')}.`);
       return z.NEVER;
     })
     .pipe(z.array(z.enum(members)).readonly())
-    .describe('The top-level members that are shown; the others are left out. `*`: all');
+    .describe('The top-level members to return. `*`: all');
 
 const isOneOf = (name: string, members: readonly string[]): boolean => members.includes(name);
 
@@ -74,8 +74,8 @@ export const RELATION_MEMBERS = [
 /** `members`: the members of an item that `fields` may select. */
 export const listQueryOf = <const M extends string>(members: readonly M[]) =>
   z.strictObject({
-    offset: count.default(0).describe('How many items to skip'),
-    limit: count.optional().describe('How many items at most'),
+    offset: count.default(0).describe('Number of items to skip'),
+    limit: count.optional().describe('Maximum number of items'),
     meta: metaMembers.optional(),
     fields: membersOf(members).optional(),
   });

@@ -21,54 +21,55 @@ const text: JsonSchema = { type: 'string' };
 /** Headers of write requests, if their routes use them. */
 const WRITE_PARAMETERS: Readonly<Record<WriteHeader, Header>> = {
   'Idempotency-Key': {
-    description: 'Sent again by the same caller within 24 hours, it gets the first answer, and nothing is done twice',
+    description:
+      'A repeated request of the same user within 24 hours gets the first response and is not executed again',
     schema: { ...text, minLength: 1, maxLength: 255 },
   },
   'If-Match': {
-    description: 'The hash that the schema must have (of the policy: the ETag of GET /policy): 412 when it has moved',
+    description: 'The hash that the schema must have (for the policy: the ETag of GET /policy). 412 if it has changed',
     schema: text,
   },
   'X-Acknowledge': {
     description:
-      'Findings that the caller knows of, where the policy asks for it: `LOSES_DATA:articles.title`, separated by commas; in a name, `%2E` is a dot, `%2C` a comma, `%25` a percent sign. Kept with the events; 400 where one is not found',
+      'Acknowledged findings, if the policy requires that: `LOSES_DATA:articles.title`, separated by commas. In a name, write `%2E` for a dot, `%2C` for a comma, `%25` for a percent sign. The events record them. 400 if there is no such finding',
     schema: text,
   },
-  'X-Reason': { description: 'Why: kept with the events', schema: { ...text, maxLength: 1000 } },
+  'X-Reason': { description: 'The reason for the change. The events record it', schema: { ...text, maxLength: 1000 } },
 };
 
 /** Headers of requests whose response depends on the log. */
 const POSITION_PARAMETERS: Readonly<Record<string, Header>> = {
   'X-Log-Position-At-Least': {
     description:
-      'What the answer must be able to show: a position of the log, or one with the hash of its event (`42-3f9a…`). It ' +
-      'is waited for; 503 when that takes too long, 409 `DIVERGED` when the log holds another event there',
+      'The position that the response must reflect, optionally with the hash of its event (`42-3f9a…`). The service ' +
+      'waits for it. 503 if that takes too long, 409 `DIVERGED` if the log has another event there',
     schema: { ...text, pattern: '^\\d{1,15}(-[0-9a-f]{8,64})?$' },
   },
 };
 
 /** Headers of reads whose response has a validator. */
 const READ_PARAMETERS: Readonly<Record<string, Header>> = {
-  'If-None-Match': { description: 'The ETag of an answer that is still at hand: 304 while it is right', schema: text },
+  'If-None-Match': { description: 'The ETag of a stored response. 304 if it is still current', schema: text },
 };
 
 const HEADERS: Readonly<Record<string, Header>> = {
-  'X-Request-Id': { description: 'The one of the request where it is sane, or a new one', schema: text },
-  'X-Log-Position': { description: 'The position of the log that the answer reflects', schema: { type: 'integer' } },
+  'X-Request-Id': { description: 'The id of the request if it is valid, else a new one', schema: text },
+  'X-Log-Position': { description: 'The position of the log that the response reflects', schema: { type: 'integer' } },
   'X-Log-Lag': {
     description:
-      'Only of a process that reads from a standby: for how many seconds, at most, it has not heard of what the primary has committed',
+      'Only from a process that reads from a standby: for how many seconds at most it has not received commits from the primary',
     schema: { type: 'number', minimum: 0 },
   },
   'X-Batch-Id': {
-    description: 'The batch that the change became; absent when nothing was to be changed',
+    description: 'The batch of the change. Absent if nothing changed',
     schema: { ...text, format: 'uuid' },
   },
   'X-Warnings': {
     description:
-      'Codes of losses that the change caused without being asked to, separated by commas. `DATA_NOT_KEPT`: deleted rows or values are not in the trash',
+      'Codes of unrequested data losses, separated by commas. `DATA_NOT_KEPT`: deleted rows or values are not in the trash',
     schema: text,
   },
-  ETag: { description: 'A strong validator of the answer', schema: text },
+  ETag: { description: 'A strong validator of the response', schema: text },
 };
 
 /** Headers of successful responses, as references to the components. */
@@ -109,7 +110,7 @@ function responsesOf(route: Route, components: Components): Responses {
   return {
     ...usual,
     ...(takes(route, 'online') && { 202: accepted(headers, components) }),
-    ...(route.validated && { 304: { description: 'What If-None-Match names is still right', headers } }),
+    ...(route.validated && { 304: { description: 'The response that If-None-Match names is current', headers } }),
     ...errorResponses(route),
     ...others,
   };
@@ -136,8 +137,8 @@ function contentOf(content: NonNullable<Answers[200]>, components: Components): 
 }
 
 const accepted = (headers: JsonSchema, components: Components): JsonSchema => ({
-  description: 'Asked for online: it is prepared first, and this is the change request',
-  headers: { ...headers, Location: { description: 'Of the change request', schema: { type: 'string' } } },
+  description: 'An online change: this is its change request',
+  headers: { ...headers, Location: { description: 'Path of the change request', schema: { type: 'string' } } },
   content: contentOf(data(changeRequest), components),
 });
 
@@ -255,20 +256,20 @@ function schemaOf(shape: z.ZodType, components: Components): JsonSchema {
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   collections: 'Tables, and folders that group them',
-  fields: 'The columns of a collection, and its alias fields',
-  relations: 'Foreign keys, and what else ties collections together; named by their many side',
-  schema: 'The schema as a whole: snapshot, diff, apply, adopt, drift',
-  trash: 'What was deleted and can come back',
-  policy: 'What may be done to the schema without asking',
-  changes: 'Change requests: changes that are prepared while their tables are used',
-  auth: 'Signing in and out',
-  users: 'Users and their tokens',
-  sessions: 'Who is signed in',
-  history: 'The log: what changed, when, by whom and why; the schema at any moment',
-  projections: 'What is made from the log: how far it is, whether it is right',
+  fields: 'The columns and alias fields of a collection',
+  relations: 'Foreign keys and other links between collections, identified by their many side',
+  schema: 'The whole schema: snapshot, diff, apply, adopt, drift',
+  trash: 'Deleted objects that can be restored',
+  policy: 'The rules for changes of the schema',
+  changes: 'Change requests: proposals for review, and online changes',
+  auth: 'Log in and log out',
+  users: 'Users and their API tokens',
+  sessions: 'Sessions of users',
+  history: 'The event log: what changed, when, by whom and why, and the schema at any point in time',
+  projections: 'Data that the service computes from the log: its progress and its correctness',
   server: 'The service itself',
-  metrics: 'Figures for monitoring',
-  docs: 'This description, for people',
+  metrics: 'Metrics for monitoring',
+  docs: 'This description as a page',
 };
 
 /** `collections` for `/collections/:collection`; empty for the root. */
@@ -312,7 +313,7 @@ export function openApiDocument(routes: readonly Route[], release: string): Open
       responses: usedIn(paths, responses),
       headers: HEADERS as unknown as Record<string, JsonSchema>,
       securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', description: 'A static token, or an access token of a login' },
+        bearer: { type: 'http', scheme: 'bearer', description: 'An API token, or the access token of a session' },
       },
     },
   };
@@ -342,8 +343,8 @@ function operationOf(route: Route, components: Components): JsonSchema {
 }
 
 function neededFor({ access, stricter }: Route): string {
-  if (access === 'anyone') return 'Needs no token.';
-  return `Needs the role ${access}${stricter === undefined ? '' : `, ${stricter.words} ${stricter.access}`}.`;
+  if (access === 'anyone') return 'Requires no token.';
+  return `Requires the role ${access}${stricter === undefined ? '' : `, ${stricter.words} ${stricter.access}`}.`;
 }
 
 function requestBody(body: BodySpec<unknown>, components: Components): JsonSchema {

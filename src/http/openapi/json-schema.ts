@@ -53,7 +53,7 @@ function simplify(schema: JsonSchema): void {
 function keep(known: Map<string, JsonSchema>, name: string, schema: JsonSchema): void {
   const before = known.get(name);
   if (before !== undefined && JSON.stringify(before) !== JSON.stringify(schema)) {
-    throw new Error(`two schemas of the document are called ${name}`);
+    throw new Error(`the document has two schemas named ${name}`);
   }
   known.set(name, schema);
 }

@@ -37,7 +37,7 @@ export function reasonOf(req: IncomingMessage): string | null {
   const text = headerText(req, 'x-reason');
   if (text === undefined) return null;
   if (Array.from(text).length > MAX_REASON) {
-    throw refused('INVALID_PAYLOAD', `X-Reason holds at most ${MAX_REASON} characters.`, { path: 'X-Reason' });
+    throw refused('INVALID_PAYLOAD', `X-Reason must have at most ${MAX_REASON} characters.`, { path: 'X-Reason' });
   }
   return text === '' ? null : text;
 }
@@ -88,7 +88,7 @@ export function acknowledgeOf(req: IncomingMessage): Acknowledgement[] | undefin
     const [, code, given = ''] = /^\s*([A-Z_]+):(.*?)\s*$/s.exec(part) ?? [];
     const place = samePlace(given);
     if (code !== undefined && place !== undefined) return { code, place };
-    const message = `X-Acknowledge is a list of CODE:place separated by commas; ${NO_PLACE}.`;
+    const message = `X-Acknowledge must be a comma-separated list of CODE:place; ${NO_PLACE}.`;
     throw refused('INVALID_PAYLOAD', message, { path: 'X-Acknowledge' });
   });
 }

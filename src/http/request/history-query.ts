@@ -21,7 +21,7 @@ const CURSOR = /^(\d{1,15})(?:-([0-9a-f]{8,64}))?$/;
 export const cursor = z.string().transform((text, context): Cursor => {
   const [, position, hash] = CURSOR.exec(text) ?? [];
   if (position !== undefined) return { position: Number(position), ...(hash !== undefined && { hash }) };
-  context.addIssue('must be a position of the log (42), or one with the hash of its event (42-3f9a…).');
+  context.addIssue('must be a position of the log (42), optionally with the hash of its event (42-3f9a…).');
   return z.NEVER;
 });
 
@@ -30,7 +30,7 @@ export async function requireInLog({ position, hash }: Cursor, history: Pick<His
   if (hash === undefined || (await history.holds({ position, hash }))) return;
   throw refused(
     'DIVERGED',
-    `The log holds no event ${position} with this hash: it is another log than the one it was read from. Read it again.`,
+    `Event ${position} with this hash does not exist: the log is not the one that you read before. Read it again.`,
     { details: { position, hash } },
   );
 }
@@ -42,12 +42,12 @@ export const moment = z
     const read = readMoment(text);
     if (read !== null) return read;
     context.addIssue(
-      'must be a position, an ISO 8601 time with its zone (2026-11-21T08:05:03Z), a day, or now; a time ' +
+      'must be a position, an ISO 8601 time with its time zone (2026-11-21T08:05:03Z), a day, or now; a time ' +
         `${TIME_RANGE}.`,
     );
     return z.NEVER;
   })
-  .describe('A position of the log, an ISO 8601 time with its zone, a day, or `now`');
+  .describe('A position of the log, an ISO 8601 time with its time zone, a day, or `now`');
 
 const MAX_PAGE = 1_000;
 
@@ -59,4 +59,4 @@ export const pageSize = z
   .transform(Number)
   .pipe(z.int().min(1, PAGE_SIZE).max(MAX_PAGE, PAGE_SIZE))
   .default(100)
-  .describe('How many items at most');
+  .describe('Maximum number of items');

@@ -35,7 +35,7 @@ function parameters(url: string): Record<string, string> {
     checkText(name, value);
     if (!(name in found)) found[name] = value;
     else if (LISTS.has(name)) found[name] += `,${value}`;
-    else throw invalidQuery(name, `${JSON.stringify(name)} is given more than once.`);
+    else throw invalidQuery(name, `${JSON.stringify(name)} occurs more than once.`);
   }
   return found;
 }
@@ -62,13 +62,13 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
-    throw invalidQuery(text, 'The query holds a malformed percent-encoding.');
+    throw invalidQuery(text, 'The query contains an invalid percent-encoding.');
   }
 }
 
 function toProblems(issue: z.core.$ZodIssue): EdgeProblem[] {
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((name) => problem(name, `There is no query parameter ${JSON.stringify(name)} here.`));
+    return issue.keys.map((name) => problem(name, `Query parameter ${JSON.stringify(name)} is not supported here.`));
   }
   const name = String(issue.path[0]);
   return [problem(name, `${JSON.stringify(name)} ${issue.message}`)];
@@ -84,7 +84,7 @@ export const flag = z
   .default(false);
 
 /** For routes that delete. */
-export const purge = flag.describe('What is deleted is dropped at once, and not kept in the trash');
+export const purge = flag.describe('Drops deleted objects immediately instead of moving them to the trash');
 
 /** A non-negative integer. */
 export const count = z
@@ -104,7 +104,7 @@ export const pageLimit = count
       .max(MAX_PAGE, { error: `must be an integer from 0 to ${MAX_PAGE}.` }),
   )
   .default(100)
-  .describe('How many items at most');
+  .describe('Maximum number of items');
 
 const META_MEMBERS = ['total_count', 'filter_count'] as const;
 export type MetaMember = (typeof META_MEMBERS)[number];
@@ -121,7 +121,7 @@ export const metaMembers = z
     return z.NEVER;
   })
   .pipe(z.array(z.enum(META_MEMBERS)).readonly())
-  .describe('Counts beside a list: `total_count`, `filter_count`, both, or `*`');
+  .describe('Counts in the response: `total_count`, `filter_count`, both, or `*`');
 
 /** The `meta` object of a list with the requested counts. A count can read a whole table. */
 export async function countsIn(
@@ -139,11 +139,11 @@ export const nameList = z
   .transform((text, context) => {
     const names = splitNames(text);
     if (names !== null) return names;
-    context.addIssue('must be names with commas between them; one that holds a comma stands in double quotes.');
+    context.addIssue('must be a comma-separated list of names. Enclose a name that contains a comma in double quotes.');
     return z.NEVER;
   })
   .pipe(z.array(z.string()))
-  .describe('Names with commas between them; one that holds a comma stands in double quotes, as in CSV');
+  .describe('A comma-separated list of names. Enclose a name that contains a comma in double quotes, as in CSV');
 
 const NAME = /"((?:[^"]|"")+)"|[^",]+/y;
 

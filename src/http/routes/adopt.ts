@@ -25,7 +25,7 @@ export function adoptRoutes(deps: HttpDeps): Route[] {
       method: 'post',
       path: '/schema/adopt',
       operationId: 'adoptTables',
-      summary: 'Bring tables that exist under management, as they are',
+      summary: 'Adopt existing tables without changing them',
       access: 'admin',
       query,
       body: unparsed(jsonBody(body, { example: { tables: ['customers', 'orders'] } })),

@@ -52,7 +52,7 @@ export function setCookie(req: Request, token: string | null): readonly [string,
 export function requireOwnPage(req: Request, allowed: readonly string[]): void {
   const { origin } = req.headers;
   if (origin === undefined || allowed.includes(origin) || origin === `${req.protocol}://${req.host}`) return;
-  throw refused('FORBIDDEN', 'A page of another origin may not use the session of this one (CORS_ORIGINS).');
+  throw refused('FORBIDDEN', 'A page of another origin cannot use this session. Add the origin to CORS_ORIGINS.');
 }
 
 type RefreshToken = z.output<typeof refreshToken>;
@@ -84,7 +84,7 @@ export function authRoutes({ auth: { sessions, loginLimit }, config }: HttpDeps)
       return { token: given.refresh_token, byCookie: false };
     }
     if (given.mode === 'json' || cookie === null) {
-      throw refused('INVALID_PAYLOAD', 'refresh_token is missing.', { path: 'refresh_token' });
+      throw refused('INVALID_PAYLOAD', 'refresh_token is required.', { path: 'refresh_token' });
     }
     requireOwnPage(req, config.corsOrigins);
     return { token: cookie, byCookie: true };
@@ -93,7 +93,7 @@ export function authRoutes({ auth: { sessions, loginLimit }, config }: HttpDeps)
   const refresh = async (req: Request, body: RefreshToken): Promise<Answer> => {
     const { token, byCookie } = presented(req, body);
     const grant = await sessions.refresh(token, { shared: byCookie });
-    if (grant === null) throw unauthenticated('The refresh token is unknown, expired or used already.');
+    if (grant === null) throw unauthenticated('The refresh token is unknown, expired or already used. Log in again.');
     return granted(req, grant, byCookie);
   };
 
@@ -109,7 +109,7 @@ export function authRoutes({ auth: { sessions, loginLimit }, config }: HttpDeps)
       ...open,
       path: '/auth/login',
       operationId: 'login',
-      summary: 'Begin a session',
+      summary: 'Log in',
       body: jsonBody(credentials, { example: { email: 'admin@example.com', password: 'correct horse battery' } }),
       answers: { 200: data(grantSchema) },
       errors: ['UNAUTHENTICATED', 'FORBIDDEN', 'TOO_MANY_REQUESTS'],
@@ -119,7 +119,7 @@ export function authRoutes({ auth: { sessions, loginLimit }, config }: HttpDeps)
       ...open,
       path: '/auth/refresh',
       operationId: 'refresh',
-      summary: 'Continue a session',
+      summary: 'Refresh a session',
       body: jsonBody(refreshToken, { example: { refresh_token: '…' } }),
       answers: { 200: data(grantSchema) },
       errors: ['UNAUTHENTICATED', 'FORBIDDEN'],
@@ -129,7 +129,7 @@ export function authRoutes({ auth: { sessions, loginLimit }, config }: HttpDeps)
       ...open,
       path: '/auth/logout',
       operationId: 'logout',
-      summary: 'End a session',
+      summary: 'Log out',
       body: jsonBody(refreshToken, { example: { refresh_token: '…' } }),
       answers: { 204: null },
       errors: ['UNAUTHENTICATED', 'FORBIDDEN'],
@@ -147,12 +147,12 @@ function granted(req: Request, grant: Grant, byCookie: boolean): Answer {
 }
 
 function twice(): Refused {
-  return refused('INVALID_PAYLOAD', 'The refresh token is in a cookie and in the body: send it in one of them.', {
+  return refused('INVALID_PAYLOAD', 'The refresh token is in a cookie and in the body. Send only one of them.', {
     path: 'refresh_token',
   });
 }
 
 function tooManyLogins(seconds: number): Refused {
-  const message = `Too many logins have failed: try again in ${seconds} seconds.`;
+  const message = `Too many failed logins. Try again in ${seconds} seconds.`;
   return new Refused([{ code: 'TOO_MANY_REQUESTS', message }], ['Retry-After', String(seconds)]);
 }

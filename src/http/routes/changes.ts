@@ -21,10 +21,10 @@ import { route, type Route, NO_ACKNOWLEDGE } from '../route.js';
 
 const listQuery = z.strictObject({
   state: z.enum(CHANGE_STATES, { error: `must be one of ${CHANGE_STATES.join(', ')}.` }).optional(),
-  collection: z.string().optional().describe('Only those that change this collection'),
-  author: z.string().optional().describe('Only those of this user, by id'),
-  to_approve: flag.describe('Only those that wait for the approval of whoever asks'),
-  offset: count.default(0).describe('How many items to skip'),
+  collection: z.string().optional().describe('Only requests that change this collection'),
+  author: z.string().optional().describe('Only requests of this user, by id'),
+  to_approve: flag.describe('Only requests that wait for an approval of the current user'),
+  offset: count.default(0).describe('Number of items to skip'),
   limit: pageLimit,
   meta: metaMembers.optional(),
 });
@@ -43,7 +43,7 @@ function listRoute({ changes, pool }: HttpDeps): Route {
     method: 'get',
     path: '/changes',
     operationId: 'listChanges',
-    summary: 'Change requests, newest first',
+    summary: 'List change requests, newest first',
     access: 'author or auditor',
     query: listQuery,
     answers: { 200: page(changeSummary) },
@@ -83,14 +83,14 @@ function oneRoute(deps: HttpDeps): Route {
     method: 'get',
     path: '/changes/:id',
     operationId: 'getChange',
-    summary: 'A change request: what it would do now, what people said of it, how far it is, what became of it',
+    summary: 'Retrieve a change request with its plan, comments, progress and result',
     access: 'author or auditor',
     query: noQuery,
     answers: { 200: data(changeRequest) },
     async handle(call) {
       const permit = await reads.acquire({ caller: call.caller.id, timeout: WAIT, refusal: scheduler.refuse });
       try {
-        if (currentJob().isAbandoned()) throw new AbandonedError('the client hung up');
+        if (currentJob().isAbandoned()) throw new AbandonedError('the client disconnected');
         const { id } = await findChange(changes, call);
         const found = await changes.retrieve(id);
         if (found === undefined) throw noSuchChange(id);
@@ -115,7 +115,7 @@ function withdrawRoute({ changes }: HttpDeps): Route {
     method: 'post',
     path: '/changes/:id/withdraw',
     operationId: 'withdrawChange',
-    summary: 'Withdraw a change request: what was prepared is taken away',
+    summary: 'Withdraw a change request and remove what was prepared',
     access: 'author',
     query: noQuery,
     headers: NO_ACKNOWLEDGE,

@@ -30,7 +30,7 @@ const ONE = '/collections/:id';
 const shownQuery = { meta: metaMembers.optional(), fields: membersOf(COLLECTION_MEMBERS).optional() };
 const listQuery = listQueryOf(COLLECTION_MEMBERS);
 const createQuery = z.strictObject({
-  concurrentIndexCreation: flag.describe('Indexes are built after the commit'),
+  concurrentIndexCreation: flag.describe('Builds indexes after the commit'),
   ...shownQuery,
   ...schemaChangeQuery,
 });
@@ -75,7 +75,7 @@ const readingRoutes = (deps: HttpDeps, texts: CollectionTexts): Route[] => [
     method: 'get',
     path: `${ONE}/table`,
     operationId: 'getTable',
-    summary: 'What PostgreSQL knows of its table: rows, bytes, indexes, constraints, what depends on it',
+    summary: 'Retrieve what PostgreSQL knows about its table: rows, bytes, indexes, constraints, dependents',
     access: 'auditor',
     query: noQuery,
     answers: { 200: data(shown.databaseTable) },
@@ -90,11 +90,14 @@ async function tableAnswer({ store, pool, config: { schema } }: HttpDeps, { para
   const node = state.collections.get(name);
   if (node === undefined) throw new Refused([missingCollection(state, name)]);
   if (node.collection.schema === null) {
-    throw refused('NOT_FOUND', `The collection ${JSON.stringify(name)} is a folder: it has no table.`);
+    throw refused('NOT_FOUND', `Collection ${JSON.stringify(name)} is a folder and has no table.`);
   }
   const table = await readDatabaseTable(pool, { schema, table: name });
   if (table === undefined) {
-    throw refused('NOT_FOUND', `The table of ${JSON.stringify(name)} is missing in the database: look for drift.`);
+    throw refused(
+      'NOT_FOUND',
+      `The table of collection ${JSON.stringify(name)} is missing in the database. Check for drift.`,
+    );
   }
   return largeJsonAnswer({ data: table });
 }
@@ -122,7 +125,7 @@ function changingRoutes(deps: HttpDeps, texts: CollectionTexts): Route[] {
       method: 'patch',
       path: PATH,
       operationId: 'updateCollections',
-      summary: 'Update several collections at once',
+      summary: 'Update several collections',
       query: severalQuery,
       body: jsonBody(z.array(taken.namedCollectionUpdate)),
       answers: { 200: data(z.array(shown.collection)) },
@@ -135,7 +138,7 @@ function changingRoutes(deps: HttpDeps, texts: CollectionTexts): Route[] {
       method: 'post',
       path: PATH,
       operationId: 'createCollections',
-      summary: 'Create a collection, or several at once',
+      summary: 'Create one or several collections',
       query: createQuery,
       body: jsonBody(oneOrMany(taken.newCollection)),
       answers: { 200: data(oneOrMany(shown.collection)) },
@@ -156,7 +159,7 @@ function changingRoutes(deps: HttpDeps, texts: CollectionTexts): Route[] {
     renameRoute(deps, {
       path: `${ONE}/rename`,
       operationId: 'renameCollection',
-      summary: 'Rename a collection; its items, fields and relations stay',
+      summary: 'Rename a collection. It keeps its items, fields and relations',
       query: changeQuery,
       body: jsonBody(taken.rename),
       answers: { 200: shown.renamedCollection },

@@ -33,7 +33,7 @@ const shownQuery = { fields: membersOf(FIELD_MEMBERS).optional() };
 const listQuery = listQueryOf(FIELD_MEMBERS);
 const oneQuery = z.strictObject(shownQuery);
 const changeQuery = z.strictObject({
-  concurrentIndexCreation: flag.describe('Indexes are built after the commit'),
+  concurrentIndexCreation: flag.describe('Builds indexes after the commit'),
   ...shownQuery,
   ...schemaChangeQuery,
 });
@@ -127,7 +127,7 @@ function changingRoutes(deps: HttpDeps): Route[] {
       ...update,
       path: OF,
       operationId: 'updateFields',
-      summary: 'Update several fields at once',
+      summary: 'Update several fields',
       body: jsonBody(z.array(taken.namedFieldUpdate)),
       answers: { 200: data(z.array(shown.field)) },
       input: (call) => ({ collection: namesOf(call).collection, body: call.body, ...indexing(call) }),
@@ -147,7 +147,7 @@ function changingRoutes(deps: HttpDeps): Route[] {
     renameRoute(deps, {
       path: `${ONE}/rename`,
       operationId: 'renameField',
-      summary: 'Rename a field; its values stay',
+      summary: 'Rename a field. It keeps its values',
       query: renameQuery,
       body: jsonBody(taken.rename),
       answers: { 200: shown.renamedField },

@@ -21,7 +21,7 @@ const batchesQuery = z.strictObject({
     .string()
     .max(200, { error: 'must have at most 200 characters.' })
     .optional()
-    .describe('A part of a reason or of a name'),
+    .describe('Text that a reason or a name contains'),
 });
 
 /** Maximum batches per page: some seconds of a replay. */
@@ -36,7 +36,7 @@ const changesQuery = z.strictObject({
     .transform(Number)
     .pipe(z.int().min(1).max(MOST_BATCHES))
     .default(20)
-    .describe('How many batches at most'),
+    .describe('Maximum number of batches'),
 });
 
 /** For auditors. Cursors are positions. */
@@ -71,7 +71,7 @@ function changesRoute({ history }: HttpDeps): Route {
     method: 'get',
     path: '/history/changes',
     operationId: 'listBatchChanges',
-    summary: 'Accepted commands, each with the documents that it changed, before and after',
+    summary: 'List accepted commands, each with the documents that it changed, before and after',
     access: 'auditor',
     query: changesQuery,
     answers: { 200: logPage(changedBatch) },

@@ -56,7 +56,7 @@ function snapshotRoute({ history, rendered, config: { release } }: HttpDeps, poi
     method: 'get',
     path: '/history/snapshot',
     operationId: 'getPastSnapshot',
-    summary: 'The schema as it was at a moment',
+    summary: 'Retrieve the schema at a point in time',
     access: 'author or auditor',
     query: snapshotQuery,
     answers: { 200: [snapshot, ...EXPORT_TYPES, 'application/sql'] },
@@ -88,7 +88,7 @@ function attachmentOf(format: (typeof HISTORY_EXPORTS)[number], { head }: Point)
 }
 
 function unreachable({ message, ...about }: Problem): Problem {
-  const reason = `The schema of that moment can't be applied any more: ${message}.`;
+  const reason = `The schema of that point in time can no longer be applied: ${message}.`;
   return { ...about, code: 'INVALID_QUERY', path: 'to', message: reason };
 }
 
@@ -97,7 +97,7 @@ function diffRoute({ history, config: { maxBody } }: HttpDeps, pointAt: PointAt)
     method: 'get',
     path: '/history/diff',
     operationId: 'diffMoments',
-    summary: 'What changed between two moments; from now, it is what apply needs to go back',
+    summary: 'Compute the changes between two points in time. From now, the response can be applied to go back',
     access: 'author or auditor',
     query: diffQuery,
     answers: { 200: diff },
@@ -111,7 +111,11 @@ function diffRoute({ history, config: { maxBody } }: HttpDeps, pointAt: PointAt)
       const obstacles = isFromNow ? await history.obstacles(from, to) : [];
       if (obstacles.length > 0) throw new Refused(obstacles.map(unreachable));
       const answer = await largeJsonAnswer(await history.difference(from, to, isFromNow));
-      await expectTakeable(answer.body as Buffer, maxBody.schema, 'Go back in steps: ask for a later moment first.');
+      await expectTakeable(
+        answer.body as Buffer,
+        maxBody.schema,
+        'Go back in steps: request a later point in time first.',
+      );
       return { ...answer, position: from.head.position };
     },
   });
@@ -128,12 +132,12 @@ const documentsQuery = z.strictObject({
       const names = text.split(',');
       if (names.every((name) => PARTS.some((part) => part === name)))
         return PARTS.filter((part) => names.includes(part));
-      context.addIssue(`must be some of ${PARTS.join(', ')}, with commas between them.`);
+      context.addIssue(`must be a comma-separated list of ${PARTS.join(', ')}.`);
       return z.NEVER;
     })
     .pipe(z.array(z.enum(PARTS)).readonly())
     .default(PARTS)
-    .describe('Which documents, with commas between them: `collections`, `fields`, `relations`'),
+    .describe('A comma-separated list of the documents to return: `collections`, `fields`, `relations`'),
   collections: nameList.optional(),
 });
 
@@ -143,7 +147,7 @@ function documentsRoute(pointAt: PointAt): Route {
     method: 'get',
     path: '/history/schema',
     operationId: 'getPastDocuments',
-    summary: 'Collections, fields and relations as they were at a moment, or some of them',
+    summary: 'Retrieve collections, fields and relations at a point in time',
     access: 'auditor',
     query: documentsQuery,
     answers: { 200: pastDocuments },

@@ -34,9 +34,9 @@ export function historyStreamRoute({ history, store, freshness, auth, watch }: H
     method: 'get',
     path: '/history/stream',
     operationId: 'streamEvents',
-    summary: 'Events as they are accepted, as server-sent events',
+    summary: 'Stream accepted events as server-sent events',
     description:
-      '`subject` narrows them down as in /history/events: `change` to those of change requests, `change:ID` to those of one. Authors are not told from where requests were made.',
+      '`subject` filters as in /history/events: `change` for all change requests, `change:ID` for one. Authors do not see the addresses of requests.',
     access: 'author or auditor',
     stricter: {
       access: 'auditor',
@@ -50,7 +50,7 @@ export function historyStreamRoute({ history, store, freshness, auth, watch }: H
       const from = lastEventId(req) ?? query.after ?? { position: head };
       await requireInLog(from, history);
       const after = from.position;
-      if (after > head) throw refused('NOT_FOUND', `There is no such position: the log ends at ${head}.`);
+      if (after > head) throw refused('NOT_FOUND', `The position does not exist. The log ends at ${head}.`);
       await store.atHead(head);
       const answer = streamAnswer(
         'text/event-stream; charset=utf-8',
@@ -91,7 +91,6 @@ function lastEventId(req: IncomingMessage): Cursor | undefined {
   const given = req.headers['last-event-id'];
   if (given === undefined || given === '') return undefined;
   const read = cursor.safeParse(given);
-  if (!read.success)
-    throw invalidQuery('Last-Event-ID', 'Last-Event-ID must be one that the stream gave, or a position.');
+  if (!read.success) throw invalidQuery('Last-Event-ID', 'Last-Event-ID must be an id from the stream, or a position.');
   return read.data;
 }

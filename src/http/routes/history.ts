@@ -94,15 +94,15 @@ function eventRoute({ history }: HttpDeps): Route {
     method: 'get',
     path: '/history/events/:position',
     operationId: 'getEvent',
-    summary: 'Retrieve one event',
+    summary: 'Retrieve an event',
     access: 'auditor',
     query: noQuery,
     answers: { 200: data(event) },
     async handle({ params }) {
       const read = position.safeParse(params['position']);
-      if (!read.success) throw invalidQuery('position', 'A position is a positive integer.');
+      if (!read.success) throw invalidQuery('position', 'A position must be a positive integer.');
       const found = await history.event(read.data);
-      if (found === undefined) throw refused('NOT_FOUND', `There is no event at position ${read.data}.`);
+      if (found === undefined) throw refused('NOT_FOUND', `Event ${read.data} does not exist.`);
       return textAnswer(200, `{"data":${found.text}}`, ['Content-Type', JSON_TYPE]);
     },
   });
@@ -114,14 +114,14 @@ function collectionHistoryRoute({ history }: HttpDeps): Route {
     path: '/history/collections/:id',
     operationId: 'getCollectionHistory',
     summary:
-      'The history of a collection under all its names, a deleted one too: its events, each with the change it made',
+      'Retrieve the history of a collection under all its names, even if it was deleted: its events with their changes',
     access: 'auditor',
     query: collectionHistoryQuery,
     answers: { 200: collectionHistory },
     async handle({ params: { id = '' }, query: { after: place, limit } }) {
       const after = (await positionOf(place, history)) ?? 0;
       const found = await history.collection({ collection: id, after, limit });
-      if (found === undefined) throw refused('NOT_FOUND', `There never was a collection ${JSON.stringify(id)}.`);
+      if (found === undefined) throw refused('NOT_FOUND', `Collection ${JSON.stringify(id)} has never existed.`);
       const { events, lives } = found;
       const page = events.slice(0, limit);
       const next = events.length > limit ? (page.at(-1)?.position ?? null) : null;
@@ -135,7 +135,7 @@ function verifyRoute({ history }: HttpDeps): Route {
     method: 'get',
     path: '/history/verify',
     operationId: 'verifyLog',
-    summary: 'Recompute the hash chain of the log',
+    summary: 'Verify the hash chain of the log',
     access: 'auditor',
     query: noQuery,
     answers: { 200: data(verification) },
@@ -152,7 +152,7 @@ function acknowledgeRoute({ pipeline }: HttpDeps): Route {
     method: 'post',
     path: '/history/acknowledge',
     operationId: 'acknowledgeLog',
-    summary: 'Go on with a log that is not the one that was seen',
+    summary: 'Acknowledge a fork of the log',
     access: 'admin',
     query: noQuery,
     headers: ['X-Reason'],
@@ -170,7 +170,7 @@ function exportRoute({ history }: HttpDeps): Route {
     method: 'get',
     path: '/history/export',
     operationId: 'exportLog',
-    summary: 'The whole log, one event a line',
+    summary: 'Export the whole log, one event per line',
     access: 'auditor',
     query: noQuery,
     answers: { 200: ['application/x-ndjson'] },
@@ -198,7 +198,7 @@ function checkpointRoutes({ checkpoints }: Pick<HttpDeps, 'checkpoints'>): Route
       method: 'get',
       path: '/history/checkpoint',
       operationId: 'getCheckpoint',
-      summary: 'Position, hash, time and origin of the log, signed: a signed note, to be kept elsewhere',
+      summary: 'Retrieve a checkpoint: position, hash, time and origin of the log as a signed note, to be stored elsewhere',
       access: 'auditor',
       query: noQuery,
       answers: { 200: ['text/plain'] },
@@ -212,7 +212,7 @@ function checkpointRoutes({ checkpoints }: Pick<HttpDeps, 'checkpoints'>): Route
       method: 'get',
       path: '/history/checkpoint/keys',
       operationId: 'listCheckpointKeys',
-      summary: 'The public keys that checkpoints are and were signed with',
+      summary: 'List all public keys of checkpoints, including former ones',
       access: 'auditor',
       query: noQuery,
       answers: { 200: data(z.array(checkpointKey)) },
@@ -224,7 +224,7 @@ function checkpointRoutes({ checkpoints }: Pick<HttpDeps, 'checkpoints'>): Route
       method: 'post',
       path: '/history/checkpoint/keys',
       operationId: 'rotateCheckpointKey',
-      summary: 'Sign with a new key that is kept in the database; the public half of the one before stays',
+      summary: 'Create a new signing key in the database. The former public key stays valid for its checkpoints',
       access: 'admin',
       query: noQuery,
       headers: [],

@@ -20,7 +20,9 @@ const text = z.string();
 
 const momentOrPosition = z.union([
   z.int().min(0),
-  text.describe('A position (`42`, or `42-3f9a…` with the hash of its event), a time with its zone, a day, or `now`'),
+  text.describe(
+    'A position (`42`, or `42-3f9a…` with the hash of its event), a time with its time zone, a day, or `now`',
+  ),
 ]);
 
 /** A location, as a conflict describes it. */
@@ -32,19 +34,19 @@ const mergePlace = z
     path: z
       .array(z.union([text, z.int()]))
       .optional()
-      .describe('The member; absent: all of it'),
+      .describe('The member. Absent: the whole object'),
   })
   .meta({ id: 'MergePlace' });
 
 const mergeRequest = z
   .strictObject({
-    base: z.union([momentOrPosition, snapshot]).describe('What theirs started from'),
-    ours: momentOrPosition.optional().describe('The schema now, where it is left out'),
+    base: z.union([momentOrPosition, snapshot]).describe('The base of theirs'),
+    ours: momentOrPosition.optional().describe('Default: the current schema'),
     theirs: snapshot,
     resolve: z
       .array(z.strictObject({ place: mergePlace, take: z.enum(['ours', 'theirs']) }))
       .optional()
-      .describe('What was decided about conflicts of an earlier answer'),
+      .describe('Resolutions of conflicts of an earlier response'),
   })
   .meta({ id: 'Merge' });
 
@@ -67,10 +69,10 @@ export function mergeRoutes(deps: HttpDeps): Route[] {
     method: 'post',
     path: '/schema/merge',
     operationId: 'mergeSnapshot',
-    summary: 'What a snapshot changes since its base, as a diff of the schema as it is now',
+    summary: 'Compute the changes of a snapshot since its base, as a diff of the current schema',
     description:
-      'A three-way merge, member by member: `base` is where the snapshot `theirs` comes from (a position, a time, or a snapshot), `ours` the schema now, or at another moment. ' +
-      'What it answers is what apply takes. Where both changed the same member otherwise: 409 with every conflict, its place and the three values; `resolve` says which side to take at a place.',
+      'A three-way merge by member: `base` is the base of the snapshot `theirs` (a position, a time, or a snapshot), `ours` is the current schema or one at another point in time. ' +
+      'The response can be sent to apply. If both sides changed a member differently: 409 with every conflict, its place and the three values. `resolve` chooses a side for a place.',
     access: 'author',
     query: diffQuery,
     body: unparsed(
@@ -97,7 +99,7 @@ export function mergeRoutes(deps: HttpDeps): Route[] {
 }
 
 function membersOf(body: unknown): { base: unknown; ours?: unknown; theirs: unknown; resolve?: unknown } {
-  if (!isObject(body)) throw new Refused([invalid([], 'the body is an object with base and theirs')]);
+  if (!isObject(body)) throw new Refused([invalid([], 'the body must be an object with base and theirs')]);
   const problems = unknownMembers(body, MEMBERS, []);
   for (const member of ['base', 'theirs']) {
     if (body[member] === undefined) problems.push(invalid([member], `${member} is required`));

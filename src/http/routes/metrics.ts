@@ -11,7 +11,7 @@ export function metricsRoutes({ metrics }: { metrics: MetricsSource }): Route[] 
       method: 'get',
       path: '/metrics',
       operationId: 'getMetrics',
-      summary: 'Figures for Prometheus',
+      summary: 'Retrieve metrics for Prometheus',
       access: 'auditor',
       query: noQuery,
       answers: { 200: ['text/plain'] },

@@ -11,11 +11,11 @@ import { runShared } from '../../kernel/scheduler.js';
 
 /** Our path, and the path that Directus clients use. */
 const DOCUMENTS: readonly (Pick<Documentation, 'operationId' | 'summary'> & { path: string })[] = [
-  { path: '/server/openapi.json', operationId: 'getOpenApi', summary: 'This document' },
+  { path: '/server/openapi.json', operationId: 'getOpenApi', summary: 'Retrieve this document' },
   {
     path: '/server/specs/oas',
     operationId: 'readOpenApiSpec',
-    summary: 'This document, where clients of the peer look for it',
+    summary: 'Retrieve this document at the path that Directus clients use',
   },
 ];
 
@@ -42,7 +42,7 @@ export function openApiRoutes(routes: readonly Route[], release: string): Route[
       method: 'get',
       path: '/docs',
       operationId: 'getDocs',
-      summary: 'This document as a page',
+      summary: 'Retrieve this document as a page',
       access: 'anyone',
       query: noQuery,
       answers: { 200: ['text/html'] },

@@ -21,9 +21,9 @@ import { documentBody, jsonBody, type Route, route, unparsed } from '../route.js
 
 const PATH = '/policy';
 
-const readQuery = z.strictObject({ at: moment.optional().describe('A moment; now when absent') });
+const readQuery = z.strictObject({ at: moment.optional().describe('A point in time. Default: now') });
 
-const testQuery = diffQuery.extend({ online: flag.describe('As if it were asked for online') });
+const testQuery = diffQuery.extend({ online: flag.describe('Evaluate an online change') });
 
 /** An event of the log replaces the whole policy. */
 export function policyRoutes(deps: HttpDeps): Route[] {
@@ -35,7 +35,7 @@ export function policyRoutes(deps: HttpDeps): Route[] {
       method: 'get',
       path: PATH,
       operationId: 'getPolicy',
-      summary: 'What may be done without asking, now or at a moment',
+      summary: 'Retrieve the policy, now or at a point in time',
       access: 'auditor',
       query: readQuery,
       answers: { 200: policyAt },
@@ -56,9 +56,9 @@ export function policyRoutes(deps: HttpDeps): Route[] {
       method: 'put',
       path: PATH,
       operationId: 'setPolicy',
-      summary: 'Set the policy as a whole: what it leaves out is as by default',
+      summary: 'Replace the policy. Omitted members get their default',
       description:
-        'If-Match takes the ETag of GET /policy. A policy that is the same already appends nothing. Where `policy_changes` is `approve`, open a change request with `policy` instead (POST /changes).',
+        'If-Match accepts the ETag of GET /policy. Setting the same policy again appends nothing. If `policy_changes` is `approve`, open a change request with `policy` instead (POST /changes).',
       access: 'admin',
       query: noQuery,
       body: unparsed(
@@ -88,7 +88,7 @@ export function policyRoutes(deps: HttpDeps): Route[] {
       method: 'post',
       path: `${PATH}/test`,
       operationId: 'testPolicy',
-      summary: 'What the policy, or another one, would do about a change: nothing is run',
+      summary: 'Evaluate the current policy, or another one, for a change without executing it',
       access: 'auditor',
       query: testQuery,
       body: unparsed(

@@ -15,7 +15,7 @@ export function projectionRoutes({ projections }: { projections: Projections }):
       method: 'get',
       path: '/projections',
       operationId: 'listProjections',
-      summary: 'How far each projection has come',
+      summary: 'Retrieve the progress of each projection',
       access: 'auditor',
       query: noQuery,
       answers: { 200: data(z.array(operating.projection)) },
@@ -52,7 +52,7 @@ export function projectionRoutes({ projections }: { projections: Projections }):
         if (!isProjectionName(name)) {
           throw refused(
             'NOT_FOUND',
-            `There is no projection ${JSON.stringify(name)}: ${PROJECTION_NAMES.join(', ')} are.`,
+            `Projection ${JSON.stringify(name)} does not exist. Use one of ${PROJECTION_NAMES.join(', ')}.`,
           );
         }
         const rebuilt = await projections.rebuild(name);

@@ -53,7 +53,7 @@ function policyOf(body: bodies.NewChange | bodies.ChangeUpdate, { caller }: Call
   if (others.length > 0)
     throw new Refused(others.map((member) => invalid([member], `${member} cannot be sent with a policy`)));
   const policy = readPolicyBody(body.policy, 'policy');
-  if (!allows(caller.role, 'admin')) throw refused('FORBIDDEN', 'Only admins propose a policy.');
+  if (!allows(caller.role, 'admin')) throw refused('FORBIDDEN', 'Only an admin can propose a policy.');
   return { name: 'update-policy', input: { policy }, command: replacingCurrent(policy) };
 }
 
@@ -75,7 +75,7 @@ function openingRoute(deps: HttpDeps): Route {
     method: 'post',
     path: '/changes',
     operationId: 'openChange',
-    summary: 'Propose a change: a diff, a snapshot of what the schema should be, or a policy',
+    summary: 'Open a change request with a diff, a snapshot of the intended schema, or a policy',
     access: 'author',
     body: documentBody(bodies.newChange, {
       example: { title: 'Orders have a note', reason: 'support asks for it', diff: { hash: '3f9a', diff: {} } },
@@ -99,7 +99,9 @@ function openingRoute(deps: HttpDeps): Route {
 function howOf(call: Call<unknown>, { purge, acknowledge }: Pick<bodies.NewChange, 'purge' | 'acknowledge'>) {
   const inHeader = acknowledgeOf(call.req);
   if (inHeader !== undefined && acknowledge !== undefined)
-    throw new Refused([invalid(['acknowledge'], 'said in the body or in X-Acknowledge, not in both')]);
+    throw new Refused([
+      invalid(['acknowledge'], 'send the acknowledgements in the body or in X-Acknowledge, not in both'),
+    ]);
   const acknowledged = [...(acknowledge?.map(asPlaced) ?? inHeader ?? [])];
   return { ...(purge === true && { purge }), ...(acknowledged.length > 0 && { acknowledged }) };
 }
@@ -117,7 +119,7 @@ function updateRoute(deps: HttpDeps): Route {
     method: 'patch',
     path: '/changes/:id',
     operationId: 'updateChange',
-    summary: 'What a change request is called, why, or what it asks for',
+    summary: 'Update the title, reason or change of a change request',
     access: 'author',
     body: documentBody(bodies.changeUpdate),
     errors: [...DECISION_ERRORS, 'MERGE_CONFLICT'],
@@ -144,11 +146,9 @@ function updateRoute(deps: HttpDeps): Route {
 function requireNoHow(body: bodies.ChangeUpdate): void {
   const given = (['online', 'purge', 'acknowledge'] as const).filter((member) => body[member] !== undefined);
   if (given.length > 0)
-    throw new Refused(given.map((member) => invalid([member], `${member} is about a diff: send it with the diff`)));
+    throw new Refused(given.map((member) => invalid([member], `${member} can only be sent with a diff`)));
   if (body.title === undefined && body.reason === undefined)
-    throw new Refused([
-      invalid([], 'there is nothing to update: send a title, a reason, a diff, a snapshot or a policy'),
-    ]);
+    throw new Refused([invalid([], 'nothing to update: send a title, a reason, a diff, a snapshot or a policy')]);
 }
 
 function commentRoute({ changes }: HttpDeps): Route {
@@ -157,7 +157,7 @@ function commentRoute({ changes }: HttpDeps): Route {
     method: 'post',
     path: '/changes/:id/comment',
     operationId: 'commentChange',
-    summary: 'Say something of a change request',
+    summary: 'Comment on a change request',
     access: 'author',
     body: jsonBody(bodies.changeComment),
     headers: NO_ACKNOWLEDGE,
@@ -181,7 +181,7 @@ function judgingRoutes({ changes }: HttpDeps): Route[] {
       method: 'post',
       path: '/changes/:id/approve',
       operationId: 'approveChange',
-      summary: 'Approve the plan that was looked at, and no other',
+      summary: 'Approve exactly the reviewed plan',
       access: 'admin',
       body: jsonBody(bodies.changeApproval),
       headers: NO_ACKNOWLEDGE,
@@ -202,7 +202,7 @@ function judgingRoutes({ changes }: HttpDeps): Route[] {
       method: 'post',
       path: '/changes/:id/reject',
       operationId: 'rejectChange',
-      summary: 'Reject a change request: what was approved before is not approved any more',
+      summary: 'Reject a change request and revoke its approvals',
       access: 'admin',
       body: jsonBody(bodies.changeRejection, { optional: true }),
       headers: NO_ACKNOWLEDGE,
@@ -217,7 +217,7 @@ function judgingRoutes({ changes }: HttpDeps): Route[] {
 /** `GET /changes/:id` explains the request. */
 const applyQuery = z.strictObject({ dry_run: rehearsalQuery.dry_run });
 
-const AT_WITH_DRY_RUN = '"at" cannot be combined with "dry_run", which tries the change now';
+const AT_WITH_DRY_RUN = '"at" cannot be combined with "dry_run", which executes the change now';
 
 function carryingOutRoutes(deps: HttpDeps): Route[] {
   const { changes } = deps;
@@ -232,7 +232,7 @@ function carryingOutRoutes(deps: HttpDeps): Route[] {
       method: 'post',
       path: '/changes/:id/prepare',
       operationId: 'prepareChange',
-      summary: 'Prepare what takes long of a change request, and wait then',
+      summary: 'Execute the slow steps of a change request, and wait before the rest',
       access: 'admin',
       headers: NO_ACKNOWLEDGE,
       answers: { 200: data(actedOn), 202: data(actedOn) },
@@ -248,8 +248,7 @@ function carryingOutRoutes(deps: HttpDeps): Route[] {
       method: 'post',
       path: '/changes/:id/apply',
       operationId: 'applyChange',
-      summary:
-        'Apply a change request, now or at a time; what takes long of it is prepared first, where it asks for that',
+      summary: 'Apply a change request, now or at a given time. An online change is prepared first',
       access: 'admin',
       query: applyQuery,
       body: jsonBody(bodies.changeApplication, { optional: true }),
@@ -288,7 +287,7 @@ function mergingRoutes({ changes }: HttpDeps): Route[] {
       method: 'post',
       path: '/changes/:id/rebase',
       operationId: 'rebaseChange',
-      summary: 'Merge what a change request asks for onto the schema as it is now',
+      summary: 'Rebase a change request onto the current schema',
       access: 'author',
       query: noQuery,
       body: documentBody(bodies.changeRebase, { optional: true }),
@@ -307,7 +306,7 @@ function mergingRoutes({ changes }: HttpDeps): Route[] {
       method: 'post',
       path: '/changes/:id/revert',
       operationId: 'revertChange',
-      summary: 'Open a change request that takes back what an applied one did',
+      summary: 'Open a change request that reverts an applied one',
       access: 'author',
       query: noQuery,
       body: documentBody(bodies.changeRevert, { optional: true }),

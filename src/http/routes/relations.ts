@@ -70,7 +70,7 @@ const readingRoutes = (deps: HttpDeps): Route[] => [
   listRoute(deps, {
     path: OF,
     operationId: 'listRelationsOfCollection',
-    summary: 'List the relations that a collection holds',
+    summary: 'List the relations of a collection',
     query: listQuery,
     answers: { 200: page(shown.relation) },
     key: (call) => `relations of ${JSON.stringify(namesOf(call).collection)}`,

@@ -26,7 +26,7 @@ const snapshotQuery = z.strictObject({
   export: z
     .enum(EXPORTS, { error: `must be one of ${EXPORTS.join(', ')}.` })
     .optional()
-    .describe('Saves it as a file'),
+    .describe('Sends it as a file'),
   includeCollections: nameList.optional(),
   excludeCollections: nameList.optional(),
 });
@@ -42,7 +42,7 @@ export function schemaRoutes(deps: HttpDeps): Route[] {
 /** The export formats that diff accepts. */
 const SENT_BACK: ReadonlySet<string> = new Set(['json', 'yaml']);
 
-const SOME = 'Ask for some of the collections at a time, with includeCollections.';
+const SOME = 'Request fewer collections at a time, with includeCollections.';
 
 function snapshotRoute({ store, rendered, config: { release, maxBody } }: HttpDeps): Route {
   const textsOf = createSnapshotTexts(release);
@@ -50,7 +50,7 @@ function snapshotRoute({ store, rendered, config: { release, maxBody } }: HttpDe
     method: 'get',
     path: '/schema/snapshot',
     operationId: 'getSnapshot',
-    summary: 'The schema as a document',
+    summary: 'Retrieve the schema as a snapshot',
     access: 'author',
     query: snapshotQuery,
     answers: { 200: [shown.snapshot, ...EXPORT_TYPES] },
@@ -83,7 +83,7 @@ function snapshotRoute({ store, rendered, config: { release, maxBody } }: HttpDe
 function filterOf(state: State, query: SnapshotQuery): (collection: string) => boolean {
   for (const parameter of ['includeCollections', 'excludeCollections'] as const) {
     const unknown = query[parameter]?.find((name) => !state.collections.has(name));
-    if (unknown !== undefined) throw invalidQuery(parameter, `There is no collection ${JSON.stringify(unknown)}.`);
+    if (unknown !== undefined) throw invalidQuery(parameter, `Collection ${JSON.stringify(unknown)} does not exist.`);
   }
   const included = query.includeCollections && new Set(query.includeCollections);
   const excluded = new Set(query.excludeCollections);
@@ -98,8 +98,8 @@ function diffRoute(deps: HttpDeps): Route {
     method: 'post',
     path: '/schema/diff',
     operationId: 'diffSnapshot',
-    summary: 'What would turn the schema into a snapshot',
-    description: 'What it answers is what apply takes. With `force`, snapshots of other services are understood too.',
+    summary: 'Compute the diff from the schema to a snapshot',
+    description: 'The response can be sent to apply. With `force`, snapshots of other services are accepted too.',
     access: 'author',
     query: diffQuery,
     body: unparsed(
@@ -134,7 +134,7 @@ function applyRoute(deps: HttpDeps): Route {
     method: 'post',
     path: '/schema/apply',
     operationId: 'applyDiff',
-    summary: 'Carry out a diff, all or nothing',
+    summary: 'Apply a diff, as a whole or not at all',
     // Authors may see the plan of their proposal.
     access: 'author',
     stricter: { access: 'admin', where: ({ explain }) => !explain, words: 'without `explain`' },

@@ -24,9 +24,9 @@ const READINESS: readonly (Pick<Documentation, 'operationId' | 'summary'> & { pa
     path: '/server/ready',
     operationId: 'getReady',
     summary:
-      'Whether the service can work, on a standby: whether it can read; 503 when it cannot: for who sends it requests',
+      'Check that the service can work, or on a standby that it can read. 503 if not. For readiness probes and load balancers',
   },
-  { path: '/server/health', operationId: 'getHealth', summary: 'The same as /server/ready' },
+  { path: '/server/health', operationId: 'getHealth', summary: 'Same as /server/ready' },
 ];
 
 /** Ping, live, ready and health are public; the doctor is for auditors. */
@@ -37,7 +37,7 @@ export function serverRoutes({ health, doctor, store, config }: HttpDeps): Route
       method: 'get',
       path: '/server/ping',
       operationId: 'ping',
-      summary: 'Whether the service is there',
+      summary: 'Check that the service responds',
       access: 'anyone',
       query: noQuery,
       answers: { 200: ['text/plain'] },
@@ -47,7 +47,8 @@ export function serverRoutes({ health, doctor, store, config }: HttpDeps): Route
       method: 'get',
       path: LIVE_PATH,
       operationId: 'getLive',
-      summary: 'Whether the process answers, also while it starts or its database is away: for who restarts it',
+      summary:
+        'Check that the process responds, even while it starts or its database is unavailable. For liveness probes',
       access: 'anyone',
       query: noQuery,
       answers: { 200: operating.live },
@@ -72,8 +73,9 @@ export function serverRoutes({ health, doctor, store, config }: HttpDeps): Route
       method: 'get',
       path: '/server/doctor',
       operationId: 'examine',
-      summary: 'What `dps doctor` finds: settings, rights, the log, the projections, each finding with how to mend it',
-      description: 'It reads the whole log. Findings are the same as on the command line; nothing is changed.',
+      summary:
+        'Run the checks of `dps doctor`: settings, privileges, the log and the projections. Each finding says how to fix it',
+      description: 'It reads the whole log and returns the findings of the command line. It changes nothing.',
       access: 'auditor',
       query: noQuery,
       answers: { 200: data(operating.examination) },
@@ -86,7 +88,7 @@ export function serverRoutes({ health, doctor, store, config }: HttpDeps): Route
       method: 'get',
       path: '/server/info',
       operationId: 'getInfo',
-      summary: 'What runs here, and the state of the schema',
+      summary: 'Retrieve the version of the service and the state of the schema',
       access: 'reader',
       query: noQuery,
       answers: { 200: data(operating.info) },

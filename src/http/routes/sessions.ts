@@ -7,8 +7,8 @@ import { session } from '../openapi/answers/accounts.js';
 import { route, type Route } from '../route.js';
 
 const listQuery = z.strictObject({
-  user: z.string().optional().describe('Only those of this user, by id'),
-  offset: count.default(0).describe('How many items to skip'),
+  user: z.string().optional().describe('Only sessions of this user, by id'),
+  offset: count.default(0).describe('Number of items to skip'),
   limit: pageLimit,
   meta: metaMembers.optional(),
 });
@@ -20,7 +20,7 @@ export function sessionRoutes({ auth: { liveSessions } }: HttpDeps): Route[] {
       method: 'get',
       path: '/sessions',
       operationId: 'listSessions',
-      summary: 'List the sessions that are alive, those used last first',
+      summary: 'List active sessions, most recently used first',
       access: 'admin',
       query: listQuery,
       answers: { 200: page(session) },
@@ -37,7 +37,7 @@ export function sessionRoutes({ auth: { liveSessions } }: HttpDeps): Route[] {
       method: 'delete',
       path: '/sessions/:id',
       operationId: 'endSession',
-      summary: 'End a session; its access tokens end with it',
+      summary: 'End a session and revoke its access tokens',
       access: 'admin',
       query: noQuery,
       headers: [],
@@ -51,7 +51,7 @@ export function sessionRoutes({ auth: { liveSessions } }: HttpDeps): Route[] {
       method: 'delete',
       path: '/users/:id/sessions',
       operationId: 'endSessions',
-      summary: 'End all sessions of a user; static tokens stay',
+      summary: 'End all sessions of a user. API tokens stay valid',
       access: 'admin',
       query: noQuery,
       headers: [],

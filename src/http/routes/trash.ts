@@ -18,7 +18,7 @@ const PATH = '/trash';
 const ONE = '/trash/:position';
 
 const listQuery = z.strictObject({
-  offset: count.default(0).describe('How many items to skip'),
+  offset: count.default(0).describe('Number of items to skip'),
   limit: pageLimit,
   meta: metaMembers.optional(),
 });
@@ -27,11 +27,13 @@ const changeQuery = z.strictObject(rehearsalQuery);
 const restoreRequest = z
   .strictObject({
     acknowledge,
-    as: z.string().optional().describe('Another name than it had'),
+    as: z.string().optional().describe('A new name'),
     without: z
       .array(z.string())
       .optional()
-      .describe('What stays away, by name: foreign keys; of a field also its NOT NULL, unique, index and checks'),
+      .describe(
+        'Names of objects that are not restored: foreign keys. For a field also its NOT NULL, unique, index and checks',
+      ),
   })
   .meta({ id: 'RestoreRequest' });
 
@@ -44,7 +46,7 @@ export function trashRoutes(deps: HttpDeps): Route[] {
       method: 'get',
       path: PATH,
       operationId: 'listTrash',
-      summary: 'What was deleted and can come back, newest first',
+      summary: 'List deleted objects that can be restored, newest first',
       access: 'auditor',
       query: listQuery,
       answers: { 200: page(trashEntry) },
@@ -59,7 +61,7 @@ export function trashRoutes(deps: HttpDeps): Route[] {
       method: 'get',
       path: ONE,
       operationId: 'getTrash',
-      summary: 'What one deletion left in the trash',
+      summary: 'Retrieve a deleted object of the trash',
       access: 'auditor',
       query: noQuery,
       answers: { 200: data(trashEntry) },
@@ -74,9 +76,9 @@ export function trashRoutes(deps: HttpDeps): Route[] {
       method: 'post',
       path: `${ONE}/restore`,
       operationId: 'restoreTrash',
-      summary: 'Restore what one deletion left, with its rows',
+      summary: 'Restore a deleted object with its rows',
       description:
-        'Relations, alias fields and memberships that went with it return where they can; warnings name the others.',
+        'Its relations, alias fields and memberships are restored too if possible. Warnings name the others.',
       access: 'admin',
       query: changeQuery,
       body: unparsed(jsonBody(restoreRequest, { optional: true })),
@@ -88,7 +90,7 @@ export function trashRoutes(deps: HttpDeps): Route[] {
       method: 'delete',
       path: ONE,
       operationId: 'purgeTrash',
-      summary: 'Purge what one deletion left: it is gone for good',
+      summary: 'Purge a deleted object permanently',
       access: 'admin',
       query: changeQuery,
       answers: { 204: null },
@@ -108,6 +110,6 @@ export function trashRoutes(deps: HttpDeps): Route[] {
 /** The position of the deletion in the path. */
 function positionOf({ params: { position = '' } }: Call<unknown>): number {
   if (!isPosition(position))
-    throw invalidQuery('position', 'What is in the trash is named by the position of its deletion: a whole number.');
+    throw invalidQuery('position', 'An object of the trash is identified by the position of its deletion, an integer.');
   return Number(position);
 }

@@ -12,7 +12,7 @@ const typesQuery = z.strictObject({
   lang: z
     .enum(LANGUAGES, { error: `must be one of ${LANGUAGES.join(', ')}.` })
     .default('ts')
-    .describe('`ts`: the schema type of `@directus/sdk`. `zod`: schemas of zod. `json-schema`: JSON Schema 2020-12'),
+    .describe('`ts`: the schema type of `@directus/sdk`. `zod`: Zod schemas. `json-schema`: JSON Schema 2020-12'),
   at: moment.default(NOW),
 });
 
@@ -30,8 +30,8 @@ export function typesRoutes(deps: HttpDeps): Route[] {
     method: 'get',
     path: '/schema/types',
     operationId: 'getTypes',
-    summary: 'The schema as types for programs',
-    description: 'Its first line holds the hash of the schema. The same schema makes the same bytes.',
+    summary: 'Generate type definitions of the schema',
+    description: 'The first line contains the hash of the schema. Equal schemas yield equal bytes.',
     access: 'admin',
     query: typesQuery,
     answers: { 200: ['text/plain', 'application/schema+json'] },

@@ -72,7 +72,7 @@ function ownUser({ auth: { users } }: HttpDeps): Route {
     method: 'get',
     path: '/users/me',
     operationId: 'getMe',
-    summary: 'Retrieve the user whose token is used',
+    summary: 'Retrieve the current user',
     access: 'reader',
     query: oneQuery,
     answers: { 200: data(accounts.user) },
@@ -165,7 +165,7 @@ function oneUser(deps: HttpDeps): Route[] {
       method: 'delete',
       path,
       operationId: 'deleteUser',
-      summary: 'Delete a user with its tokens and sessions',
+      summary: 'Delete a user with its API tokens and sessions',
       answers: { 204: null },
       errors: ['IN_USE'],
       handle(call) {
@@ -195,7 +195,7 @@ function tokensOfUser(deps: HttpDeps): Route[] {
       method: 'get',
       path,
       operationId: 'listTokens',
-      summary: 'List the static tokens of a user',
+      summary: 'List the API tokens of a user',
       answers: { 200: data(z.array(accounts.token)) },
       async handle(call) {
         return jsonAnswer(200, { data: unwrap(await tokens.list(idOf(call))) });
@@ -206,7 +206,7 @@ function tokensOfUser(deps: HttpDeps): Route[] {
       method: 'post',
       path,
       operationId: 'createToken',
-      summary: 'Create a static token; the answer is the only place that shows it',
+      summary: 'Create an API token. Only this response contains it',
       body: jsonBody(newToken, { example: { name: 'deployment', expires_at: '2030-01-01T00:00:00Z' } }),
       answers: { 200: data(accounts.newToken) },
       handle(call) {
@@ -223,7 +223,7 @@ function tokensOfUser(deps: HttpDeps): Route[] {
       method: 'delete',
       path: '/users/:id/tokens/:token',
       operationId: 'revokeToken',
-      summary: 'Revoke a static token',
+      summary: 'Revoke an API token',
       answers: { 204: null },
       handle(call) {
         return changeAccount(deps, call, {

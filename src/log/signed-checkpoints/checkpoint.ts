@@ -71,10 +71,10 @@ export function encodeNoteKey({ name, id, publicKey }: NoteKey): string {
 export function parseNoteKey(text: string): NoteKey {
   const [name = '', id = '', ...rest] = text.split('+');
   const encoded = decodeBase64(rest.join('+'));
-  if (!NAME.test(name) || encoded === null) throw new NoteError('is not of the form name+id+key');
+  if (!NAME.test(name) || encoded === null) throw new NoteError('does not have the form name+id+key');
   if (encoded.length !== 33 || encoded[0] !== ED25519) throw new NoteError('is not an Ed25519 key');
   const key = noteKey(name, encoded.subarray(1));
-  if (key.id !== id) throw new NoteError('has an id that is not of its name and its key: one of them was changed');
+  if (key.id !== id) throw new NoteError('has an id that does not match its name and key: one of them was changed');
   return key;
 }
 
@@ -89,7 +89,7 @@ const KEYS = /[^\p{White_Space}\p{C}+"',]{1,255}\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}
  */
 export function parseNoteKeys(text: string): NoteKey[] {
   const found = text.match(KEYS) ?? [];
-  if (found.length === 0) throw new NoteError('holds no public key of the form name+id+key');
+  if (found.length === 0) throw new NoteError('contains no public key of the form name+id+key');
   return found.map(parseNoteKey);
 }
 
@@ -102,9 +102,9 @@ export function signNote(text: string, by: NoteKey, key: KeyObject): string {
 /** Parses a note without verifying signatures. @throws NoteError */
 export function parseNote(bytes: Buffer): Note {
   const whole = textOf(bytes);
-  if (!whole.endsWith('\n')) throw new NoteError('is cut off: its last line has no end');
+  if (!whole.endsWith('\n')) throw new NoteError('is truncated: its last line has no end');
   const end = whole.lastIndexOf('\n\n');
-  if (end < 1) throw new NoteError('is cut off, or no signed note: no empty line comes before its signatures');
+  if (end < 1) throw new NoteError('is truncated or not a signed note: no empty line precedes its signatures');
   const lines = whole.slice(end + 2, -1).split('\n');
   if (lines.length > MAX_SIGNATURES) throw new NoteError(`has more than ${MAX_SIGNATURES} signatures`);
   return { text: whole.slice(0, end + 1), signatures: lines.map(parseSignature) };
@@ -118,7 +118,7 @@ function textOf(bytes: Buffer): string {
   } catch {
     throw new NoteError('is not UTF-8');
   }
-  if (text.includes('\r')) throw new NoteError('has carriage returns: its line ends were changed on the way');
+  if (text.includes('\r')) throw new NoteError('has carriage returns: its line ends were converted');
   // eslint-disable-next-line no-control-regex
   if (/[\0-\x09\x0B-\x1F]/.test(text)) throw new NoteError('has control characters');
   return text;
@@ -128,7 +128,7 @@ function parseSignature(line: string): NoteSignature {
   const [, name = '', base64 = ''] = /^— (\S+) (\S+)$/.exec(line) ?? [];
   const bytes = decodeBase64(base64);
   if (!NAME.test(name) || bytes === null || bytes.length < 5) {
-    throw new NoteError('has a line among its signatures that is none: it was cut off or changed');
+    throw new NoteError('has an invalid line among its signatures: it was truncated or changed');
   }
   return { name, id: bytes.toString('hex', 0, 4), signature: bytes.subarray(4) };
 }
@@ -149,12 +149,12 @@ export function verifyNote(note: Note, keys: readonly NoteKey[]): NoteKey {
     const known = keys.filter((key) => key.name === name && key.id === id);
     if (known.length === 0) continue;
     const by = known.find(({ publicKey }) => isSignedBy(note.text, signature, publicKey));
-    if (by === undefined) throw new NoteError(`was changed: the signature of ${name}+${id} is not of this text`);
+    if (by === undefined) throw new NoteError(`was changed: the signature of ${name}+${id} does not match this text`);
     signer ??= by;
   }
   if (signer !== undefined) return signer;
   const named = note.signatures.map(({ name, id }) => `${name}+${id}`).join(', ');
-  throw new NoteError(`is not signed by a key that was given, but by ${named}`);
+  throw new NoteError(`is not signed by a given key, but by ${named}`);
 }
 
 function isSignedBy(text: string, signature: Buffer, publicKey: Buffer): boolean {
@@ -219,7 +219,7 @@ function timeIn(lines: readonly string[]): string {
 }
 
 function expectLine(holds: boolean, what: string): asserts holds {
-  if (!holds) throw new NoteError(`is no checkpoint: ${what}`);
+  if (!holds) throw new NoteError(`is not a checkpoint: ${what}`);
 }
 
 /**

@@ -82,9 +82,10 @@ function signatureOf({ note }: ReadCheckpoint, keys: readonly NoteKey[]): { sign
 async function differenceTo(log: LogView, { origin, position, hash }: Checkpoint): Promise<string | undefined> {
   const { head, broken } = log;
   if (position > head.position) {
-    if (broken !== undefined) return `the log does not hold up to there: it is broken at position ${broken.position}`;
+    if (broken !== undefined)
+      return `the log is not valid up to that position: it is broken at position ${broken.position}`;
     return (
-      `the log ends at position ${head.position}: what came after that is gone, or the log was read before the ` +
+      `the log ends at position ${head.position}: later events were deleted, or the log was read before the ` +
       `checkpoint was signed${await acknowledgedAs(log, position)}`
     );
   }
@@ -92,11 +93,11 @@ async function differenceTo(log: LogView, { origin, position, hash }: Checkpoint
   const there = await log.hashAt(position);
   if (there === hash && beginning === origin) return undefined;
   const why = await acknowledgedAs(log, position);
-  if (there === hash) return `it names another log (${origin}) than the one that has this hash (${beginning})`;
+  if (there === hash) return `it names another log (${origin}) than the one with this hash (${beginning})`;
   if (beginning !== origin) {
-    return `the log is another one (${beginning}): it was rewritten from its beginning, or never was the one that was signed (${origin})${why}`;
+    return `the log is a different one (${beginning}): it was rewritten from its beginning, or it is not the signed log (${origin})${why}`;
   }
-  return `position ${position} has the hash ${there}: the log was rewritten, there or before${why}`;
+  return `position ${position} has the hash ${there}: the log was rewritten there or before${why}`;
 }
 
 /** Returns what an acknowledged divergence says about a signed position. */
@@ -107,7 +108,7 @@ async function acknowledgedAs(log: LogView, position: number): Promise<string> {
   );
   return named === undefined
     ? ''
-    : `. Event ${named.position} acknowledges that the log became another one: look at it (log.acknowledged)`;
+    : `. Event ${named.position} acknowledges a fork of the log: check it (log.acknowledged)`;
 }
 
 /** Collects the positions of checkpoints from the events of an export, in order. */

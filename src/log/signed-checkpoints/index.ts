@@ -116,7 +116,7 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
     sign: async () => {
       const { standby, end } = await look();
       if (end === null) {
-        throw new ProblemError({ code: 'NOT_FOUND', message: 'The log is empty: there is nothing to sign yet.' });
+        throw new ProblemError({ code: 'NOT_FOUND', message: 'The log is empty, so no checkpoint can be signed yet.' });
       }
       const found = standby ? undefined : await newestKept(end);
       if (found !== undefined && 'hash' in found) return { position: found.position, note: await signEnd(found) };
@@ -136,13 +136,13 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
 
 const isEnough = ({ there, flushed, needed }: Kept): boolean => there && flushed >= needed;
 
-const ON_STANDBY = 'Nothing is signed on a standby, and nothing was published yet: ask the primary.';
+const ON_STANDBY = 'A standby signs no checkpoints, and none has been published yet. Ask the primary.';
 
 function whyNot({ there, needed, flushed, hidden }: Kept): string {
-  if (!there) return 'The log has just become another one; nothing was signed. Try again.';
+  if (!there) return 'The log has forked just now. No checkpoint was signed. Try again.';
   const wanted = `${needed} ${needed === 1 ? 'standby' : 'standbys'} must have flushed a position before it is signed`;
   if (hidden) {
-    return `${wanted}, and the database does not show the service how far they are: GRANT pg_read_all_stats to its role.`;
+    return `${wanted}, and the database does not show their progress. GRANT pg_read_all_stats to the role of the service.`;
   }
   return `${wanted}, and ${flushed === 0 ? 'none has' : `only ${flushed} have`} (CHECKPOINT_WAIT_FOR_STANDBYS).`;
 }

@@ -29,7 +29,7 @@ export function readKeyFile(file: string): KeyObject {
   try {
     return keyIn(contentOf(file));
   } catch (cause) {
-    throw new OperatorError(`The file of the setting CHECKPOINT_KEY_FILE can't be used: ${(cause as Error).message}.`, {
+    throw new OperatorError(`The file of CHECKPOINT_KEY_FILE cannot be used: ${(cause as Error).message}.`, {
       cause,
     });
   }
@@ -39,11 +39,11 @@ function contentOf(file: string): string {
   const descriptor = openSync(file, 'r');
   try {
     const found = fstatSync(descriptor);
-    if (!found.isFile()) throw new Error('it is no ordinary file');
+    if (!found.isFile()) throw new Error('it is not a regular file');
     if (found.size > MAX_BYTES) throw new Error('it is too large for a key');
     if (process.platform !== 'win32' && (found.mode & LOOSE) !== 0) {
       throw new Error(
-        `other users of the machine can read or change it (mode ${(found.mode & 0o777).toString(8)}): chmod 600`,
+        `other users of the machine can read or change it (mode ${(found.mode & 0o777).toString(8)}); run chmod 600`,
       );
     }
     return readFileSync(descriptor, 'utf8');
@@ -52,21 +52,21 @@ function contentOf(file: string): string {
   }
 }
 
-const HOW = 'make one with "openssl genpkey -algorithm ed25519" or "dps keys new"';
+const HOW = 'create one with "openssl genpkey -algorithm ed25519" or "dps keys new"';
 
 function keyIn(pem: string): KeyObject {
   if (/BEGIN ENCRYPTED PRIVATE KEY|Proc-Type: 4,ENCRYPTED/.test(pem)) {
-    throw new Error('its key is encrypted with a password, and nobody is there to type it');
+    throw new Error('its key is encrypted, and the service cannot ask for the password');
   }
-  if (/BEGIN PUBLIC KEY/.test(pem)) throw new Error('it holds a public key: the private one signs');
+  if (/BEGIN PUBLIC KEY/.test(pem)) throw new Error('it contains a public key, and signing needs the private key');
   let key: KeyObject;
   try {
     key = createPrivateKey(pem);
   } catch (cause) {
-    throw new Error(`it holds no private key in PEM: ${HOW}`, { cause });
+    throw new Error(`it contains no private key in PEM format: ${HOW}`, { cause });
   }
   if (key.asymmetricKeyType !== 'ed25519') {
-    throw new Error(`it holds a key of another kind (${key.asymmetricKeyType}), not Ed25519: ${HOW}`);
+    throw new Error(`it contains a key of type ${key.asymmetricKeyType}, not Ed25519: ${HOW}`);
   }
   return key;
 }
@@ -117,8 +117,8 @@ const ADD = `INSERT INTO ${own.keys} (public_key, private_key, kept, from_positi
   SELECT $1::bytea, $2::bytea, $3::text, ${END_OF_LOG} ON CONFLICT DO NOTHING`;
 
 const WARNING =
-  'checkpoints are signed with a key that is kept in the database: who can rewrite the log there can sign what was ' +
-  'rewritten, so they prove little. Give the service a key of its own: CHECKPOINT_KEY_FILE';
+  'checkpoints are signed with a key in the database: anyone who can rewrite the log there can sign the rewritten log too, ' +
+  'so they prove little. Set CHECKPOINT_KEY_FILE to a key outside the database';
 
 /** Creates no key before one is needed. Warns once if the key is kept in the database. */
 export function createKeys({ pool, place, fileKey, logger }: KeysOptions): Keys {
@@ -140,7 +140,7 @@ export function createKeys({ pool, place, fileKey, logger }: KeysOptions): Keys 
     // Another process may have added one first.
     await pool.query(ADD, newKey());
     const made = await storedSigner(pool);
-    if (made === undefined) throw new Error('the key of checkpoints was taken away while it was made');
+    if (made === undefined) throw new Error('the key of checkpoints was deleted while it was created');
     return made;
   };
 
@@ -167,7 +167,7 @@ export function createKeys({ pool, place, fileKey, logger }: KeysOptions): Keys 
 }
 
 const KEPT_IN_FILE =
-  'The key comes from CHECKPOINT_KEY_FILE: make another file ("dps keys new FILE"), name it there, and start the service again.';
+  'CHECKPOINT_KEY_FILE sets the key. Create another file ("dps keys new FILE"), change the setting, and restart the service.';
 
 function newKey(): [publicKey: Buffer, privateKey: Buffer, kept: string] {
   const { privateKey } = generateKeyPairSync('ed25519');

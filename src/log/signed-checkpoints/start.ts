@@ -220,7 +220,7 @@ function createPublisher(options: PublisherOptions): Publisher {
     const reason = error instanceof ProblemError ? error.problem.message : error.message;
     const level = said === reason ? 'debug' : 'warn';
     said = reason;
-    logger[level]('checkpoints can not be published now', { target: target.name, reason, attempts, retry_in });
+    logger[level]('checkpoints cannot be published', { target: target.name, reason, attempts, retry_in });
   };
 
   const deliverAll = async (): Promise<void> => {
@@ -240,11 +240,11 @@ function createPublisher(options: PublisherOptions): Publisher {
       await release(pool, claimed.id, { message, refused });
       if (!refused) throw error;
       status.failures += 1;
-      logger.error('a checkpoint was refused where it should go', {
+      logger.error('the target rejected a checkpoint', {
         target: target.name,
         position: claimed.position,
         reason: message,
-        next: 'compare the two: another log may publish there, or this one was rewritten (dps verify --checkpoint)',
+        next: 'compare the two: another log may publish there, or this log was rewritten (dps verify --checkpoint)',
       });
       return;
     }

@@ -38,7 +38,7 @@ function refuseOther(there: Buffer, { origin, position, note }: Delivery, place:
   } catch {
     // Not a checkpoint at all.
   }
-  throw new RefusedError(`${place} is there already and says something else: it is not overwritten`);
+  throw new RefusedError(`${place} already exists with other content, and the service does not overwrite it`);
 }
 
 /** The folder must exist. A missing folder suggests that a disk is not mounted. */
@@ -155,7 +155,7 @@ async function request(url: URL, { stopping, ...init }: RequestOptions): Promise
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(LIMIT)]);
   const answer = await fetch(url, { ...init, redirect: 'manual', signal }).catch((error: Error) => {
     // The cause describes the failure without the URL and its credentials.
-    throw new Error(`no answer: ${(error.cause as Error | undefined)?.message ?? error.message}`);
+    throw new Error(`no response: ${(error.cause as Error | undefined)?.message ?? error.message}`);
   });
   return { status: answer.status, content: await startOf(answer) };
 }
@@ -174,6 +174,6 @@ async function startOf({ body }: Response): Promise<Buffer> {
 
 function expectDone({ status }: Answered): void {
   if (status >= 200 && status <= 299) return;
-  if (status >= 300 && status <= 399) throw new Error(`answered ${status}: no other address is gone to`);
-  throw new Error(`answered ${status}`);
+  if (status >= 300 && status <= 399) throw new Error(`response ${status}: redirects are not followed`);
+  throw new Error(`response ${status}`);
 }

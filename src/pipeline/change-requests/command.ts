@@ -97,5 +97,5 @@ async function onAnySchema({ release, inTrash }: Reading, read: ApplyDiff): Prom
 
 const lost = (why: string): Problem => ({
   code: 'NOT_FOUND',
-  message: `What the change request asks for is not known any more: ${why}.`,
+  message: `The change of the change request is no longer available: ${why}.`,
 });

@@ -69,7 +69,7 @@ const MOST = 1024 ** 2;
 
 const tooLarge = (): Problem => ({
   code: 'ONLINE_NOT_POSSIBLE',
-  message: `A change that is prepared online may be described in ${MOST.toLocaleString('en')} characters at most: send what is large apart, and the rest without online.`,
+  message: `An online change may have at most ${MOST.toLocaleString('en')} characters. Send the large part separately, without online.`,
 });
 
 /** Returns what would be prepared for a change. */
@@ -208,14 +208,14 @@ export const recordingOf =
 
 /** The problem with an action that the state of the request does not allow. */
 export function wrongState(id: string, request: ChangeRequest | undefined): Problem {
-  if (request === undefined) return { code: 'NOT_FOUND', message: `There is no change request ${id}.` };
+  if (request === undefined) return { code: 'NOT_FOUND', message: `Change request ${id} does not exist.` };
   const { state } = request;
   const allowed = allowedIn(request);
   const rest =
-    allowed.length === 0 ? 'nothing can be done with it any more' : `what can be done is: ${allowed.join(', ')}`;
+    allowed.length === 0 ? 'it has ended, so no action is possible' : `possible actions: ${allowed.join(', ')}`;
   return {
     code: 'INVALID_STATE',
-    message: `The change request ${id} is ${state}; ${rest}.`,
+    message: `Change request ${id} is ${state}; ${rest}.`,
     details: { change: id, state, allowed },
   };
 }

@@ -103,7 +103,7 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
     }
     looking = look()
       .catch((error: unknown) => {
-        logger.warn('change requests could not be looked for', { error });
+        logger.warn('change requests could not be read', { error });
         later(pauses.look);
       })
       .finally(() => {
@@ -188,7 +188,7 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
     const pause = isQuick ? pauses.retry : growingPause(count, pauses);
     failed.set(id, { count, until: performance.now() + pause });
     const how = { change: id, attempts: count, error };
-    if (error instanceof NotNowError) logger.info('a change request waits', { change: id, reason: error.message });
+    if (error instanceof NotNowError) logger.info('a change request is waiting', { change: id, reason: error.message });
     else {
       logger.warn('a change request was interrupted', how);
       const phase = `tried again after: ${error instanceof Error ? error.message : String(error)}`;
@@ -206,7 +206,7 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
       clearTimeout(timer?.handle);
       await looking;
       const runs = [...running.values()];
-      for (const run of runs) interrupt(run, 'this process stops');
+      for (const run of runs) interrupt(run, 'this process is stopping');
       await Promise.all(runs.map(({ ended }) => ended));
     },
   };

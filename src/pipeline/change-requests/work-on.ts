@@ -93,7 +93,8 @@ async function observed(running: RunningSteps, { number, step, checkpoint }: Kep
         checkpoint,
         save: async (saved) => {
           signal.throwIfAborted();
-          if (!(await keepCheckpoint(session.client, place, saved))) throw new NotOursError('the request is not ours');
+          if (!(await keepCheckpoint(session.client, place, saved)))
+            throw new NotOursError('another process has taken over the change request');
         },
         progress: (progress) => (told = { ...told, ...progress }),
       },
@@ -239,7 +240,7 @@ async function prepareAgain(work: OnRequest, request: ChangeRequest, problem: Pr
   const reason = String(problem.details?.['reason']);
   const lost = await reopenSteps(pool, id);
   if (lost >= tries) return fail(work, request, [givenUp(problem, lost, writers)]);
-  await showPhase(pool, id, { phase: `try ${lost} of ${tries}: ${reason}`, waiting_for: writers });
+  await showPhase(pool, id, { phase: `attempt ${lost} of ${tries}: ${reason}`, waiting_for: writers });
   throw new LostError(reason);
 }
 
@@ -249,7 +250,7 @@ function givenUp(problem: Problem, tries: number, writers: readonly Holder[]): P
   const who = first === undefined ? '' : ` It is being written ${described(first)}${others}.`;
   return {
     ...problem,
-    message: `What was prepared could not be used in ${tries} tries, the last time because ${String(problem.details?.['reason'])}.${who}`,
+    message: `The prepared change could not be completed in ${tries} attempts. Last reason: ${String(problem.details?.['reason'])}.${who}`,
     details: { ...problem.details, tries, blocked_by: writers.map((holder) => holderDetails(holder)) },
   };
 }

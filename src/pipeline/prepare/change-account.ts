@@ -32,7 +32,7 @@ export function changingAccount<T>(change: AccountChange<T>): ChangingAccount<T>
       return { kind: 'revised', events, statements: [], after: before.state, also: [] };
     },
     value() {
-      if (made === undefined) throw new Error('an account change has no value before it is done');
+      if (made === undefined) throw new Error('an account change has no value before it is executed');
       return made.value;
     },
   };
@@ -53,7 +53,7 @@ export async function changeAccount<T>(
 const FIRST_START: Cause = {
   actor: { id: 'service', name: 'Data Platform Service' },
   command: 'first-start',
-  reason: 'the database held no accounts',
+  reason: 'the database contained no accounts',
   request_id: null,
   ip: null,
   user_agent: null,
@@ -98,5 +98,5 @@ export const updatingPolicy =
 
 const preconditionFailed = (): Problem => ({
   code: 'PRECONDITION_FAILED',
-  message: 'The policy is not the one that If-Match names: read it again and decide again.',
+  message: 'The policy has changed since you read it (If-Match). Read it again.',
 });

@@ -44,7 +44,7 @@ async function disagreement(client: pg.ClientBase, entry: TrashEntry, mustBeExpi
   const isSame = said?.kind === kind && said.collection === collection && said.field === field;
   if (isSame && (said.expired || !mustBeExpired)) return null;
   const why = isSame
-    ? `the log keeps it until ${said.kept_until}`
+    ? `the trash keeps it until ${said.kept_until}`
     : 'the list of the trash does not match the log (GET /projections/verify)';
-  return { code: 'IN_USE', message: `What position ${position} left in the trash is not purged: ${why}.`, collection };
+  return { code: 'IN_USE', message: `The deleted object of position ${position} was not purged: ${why}.`, collection };
 }

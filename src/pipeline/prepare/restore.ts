@@ -73,7 +73,7 @@ const stillThere =
   };
 
 function dropped({ position, collection }: TrashEntry): Problem {
-  const message = `What position ${position} left in the trash was dropped by hand: it can't be restored, only purged.`;
+  const message = `The deleted object of position ${position} was dropped by hand. It cannot be restored, only purged.`;
   return { code: 'NOT_FOUND', message, collection };
 }
 
@@ -130,9 +130,9 @@ function nullsProblem(nulls: number, { name, key, empty }: Nulls): Problem {
   const [were, have] = nulls === 1 ? ['row was', 'has'] : ['rows were', 'have'];
   const count = nulls > ENOUGH ? `more than ${ENOUGH}` : String(nulls);
   const why = empty
-    ? `${count} ${nulls === 1 ? 'row has' : 'rows have'} no value for ${JSON.stringify(name)}, which comes back empty`
+    ? `${count} ${nulls === 1 ? 'row has' : 'rows have'} no value for ${JSON.stringify(name)}, which is restored empty`
     : `${count} ${were} written since ${JSON.stringify(name)} was deleted, and ${have} no value for it`;
-  const message = `${why}: it can't be NOT NULL. Give them one after restoring it without that, {"without": [${JSON.stringify(key)}]}.`;
+  const message = `${why}, so it cannot be NOT NULL. Restore it without that constraint, {"without": [${JSON.stringify(key)}]}, and fill it afterwards.`;
   const offending = { kind: 'null', count: Math.min(nulls, ENOUGH), more: nulls > ENOUGH };
   return { code: 'DATABASE_REFUSED', message, details: { offending, without: [key] } };
 }
@@ -229,11 +229,11 @@ const holds = ({ collections }: State, identity: Identity): boolean =>
 async function refuseWithoutTable(client: pg.ClientBase, entry: TrashEntry, node: CollectionNode): Promise<void> {
   const [table] = await findReturning(client, [node.identities.collection]);
   const { collection, field } = entry;
-  const what = `The collection ${JSON.stringify(table?.collection ?? collection)} that the field was of is`;
+  const what = `Collection ${JSON.stringify(table?.collection ?? collection)} of the field is`;
   const message =
     table === undefined
-      ? `${what} gone for good: its values can't come back.`
-      : `${what} in the trash itself: restore that first, by position ${table.position}.`;
+      ? `${what} permanently deleted, so its values cannot be restored.`
+      : `${what} in the trash too. Restore it first: position ${table.position}.`;
   const problem: Problem = { code: 'IN_USE', message, collection, field: field ?? '' };
   throw new ProblemError(table === undefined ? problem : { ...problem, details: { restore_first: table.position } });
 }

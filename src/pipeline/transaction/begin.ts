@@ -140,7 +140,7 @@ function admit(check: CheckRow, { watch }: PipelineOptions): void {
   try {
     watch?.admit(check);
   } catch (cause) {
-    throw new StaleConnectionError('the server was deposed', { cause });
+    throw new StaleConnectionError('the server is no longer the primary', { cause });
   }
 }
 
@@ -154,7 +154,7 @@ export function notCommitted(error: unknown): never {
 
 function notBegun(error: unknown): never {
   if (error instanceof ExchangeError && error.at === 'logLock' && isLocked(error)) throw new LogBusyError();
-  if (isConnectionLoss(error)) throw new StaleConnectionError('the connection was gone', { cause: error });
+  if (isConnectionLoss(error)) throw new StaleConnectionError('the connection was lost', { cause: error });
   // The server was the primary when the connection was made.
   if (sqlState(error) === SQLSTATE.read_only_sql_transaction)
     throw new StaleConnectionError('the server accepts no changes', { cause: notWritable() });
@@ -164,7 +164,7 @@ function notBegun(error: unknown): never {
 /** Statements with IF EXISTS would silently find nothing if the schema was renamed. */
 function refuseWithoutSchema(rows: Begun['found'] | undefined, { place }: PipelineOptions): void {
   if (rows?.[0]?.['there'] === false)
-    throw new ProblemError(unavailable(`${lostSchema(place.schema)} Nothing was written.`));
+    throw new ProblemError(unavailable(`${lostSchema(place.schema)} Nothing was changed.`));
 }
 
 interface Missing {

@@ -29,9 +29,9 @@ async function commit(client: pg.ClientBase, statements: readonly Parameterised[
   const replication = watchReplication(client);
   try {
     const results = await sendBatch(client, [...statements, { text: 'COMMIT' }]);
-    if (replication.broken()) throw new UnknownOutcomeError('the wait for the synchronous standby was broken off');
+    if (replication.broken()) throw new UnknownOutcomeError('the wait for the synchronous standby was canceled');
     // PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK and no error.
-    if (results.at(-1)?.command !== 'COMMIT') throw new Error(`COMMIT was answered ${results.at(-1)?.command}`);
+    if (results.at(-1)?.command !== 'COMMIT') throw new Error(`COMMIT returned ${results.at(-1)?.command}`);
   } catch (error) {
     if (isConnectionLoss(error))
       throw new UnknownOutcomeError('the connection was lost during COMMIT', { cause: error });
@@ -98,7 +98,7 @@ export async function isCommitted(
       return await withOwnClient(options.pool, limit, (client) => look(client, lost, { options, limit }));
     } catch (error) {
       const { message } = error as Error;
-      options.logger.warn('the outcome of a commit could not be read yet', { batch: lost.batch, error: message });
+      options.logger.warn('the outcome of a commit cannot be read yet', { batch: lost.batch, error: message });
     }
   }
   return undefined;
@@ -167,7 +167,7 @@ export function createCommitsInDoubt(options: PipelineOptions): CommitsInDoubt {
     for (const lost of left) {
       const committed = await isCommitted(lost, options, { looks: [0, 100] });
       if (committed === undefined) return earlierUnknown();
-      logger.warn('the outcome of an earlier commit is known now', { batch: lost.batch, committed });
+      logger.warn('the outcome of an earlier commit is now known', { batch: lost.batch, committed });
       left.delete(lost);
     }
     return null;
@@ -188,17 +188,17 @@ export function createCommitsInDoubt(options: PipelineOptions): CommitsInDoubt {
 
 function earlierUnknown(): Problem {
   return unavailable(
-    'The database can not be asked how an earlier change ended; nothing was written. Try again shortly.',
+    'The database cannot tell yet whether an earlier change was committed. Nothing was changed. Try again shortly.',
   );
 }
 
 /** UNAVAILABLE. @param hasKey true if the request had an Idempotency-Key, so that it can safely be repeated */
 export function outcomeUnknown(hasKey: boolean): Problem {
   const advice = hasKey
-    ? 'Send the request again with the same Idempotency-Key: it is done once at most.'
-    : 'Look at the schema before you send it again, or send such requests with an Idempotency-Key.';
+    ? 'Send the request again with the same Idempotency-Key. It is executed at most once.'
+    : 'Check the schema before you send it again, or send such requests with an Idempotency-Key.';
   return unavailable(
-    `The connection to the database was lost while the change was being committed, and whether it was is unknown. ${advice}`,
+    `The connection to the database was lost during the commit, so it is not known whether the change was committed. ${advice}`,
   );
 }
 
@@ -224,7 +224,7 @@ export class CommitInDoubt extends Error {
   readonly point: Point;
 
   constructor(lost: Unanswered, { done, point }: Pick<Batch, 'done' | 'point'>) {
-    super('the outcome of a commit is unknown');
+    super('the outcome of a commit is not known');
     this.lost = lost;
     this.done = done;
     this.point = point;
@@ -296,7 +296,7 @@ async function commitAnswer<T>(
     await commit(client, kept.statements);
   } catch (error) {
     if (!(error instanceof UnknownOutcomeError)) throw error;
-    options.logger.warn('an answer could not be kept', { error: error.message });
+    options.logger.warn('a response could not be stored', { error: error.message });
   }
   return kept.outcome;
 }

@@ -60,7 +60,7 @@ export const heldFrom = (held: readonly Held[], { id, collections }: Held): Prob
 function inUse(collection: string, change: string): Problem {
   return {
     code: 'IN_USE',
-    message: `The change request ${change} is preparing a change of ${JSON.stringify(collection)}: wait for it, or withdraw it (POST /changes/${change}/withdraw).`,
+    message: `Change request ${change} is preparing a change of ${JSON.stringify(collection)}. Wait for it, or withdraw it (POST /changes/${change}/withdraw).`,
     collection,
     details: { change },
   };
@@ -158,6 +158,6 @@ async function preparedJob(client: pg.ClientBase, job: Job, state: State): Promi
 }
 
 function preconditionFailed(): Problem {
-  const message = 'The schema is not the one that If-Match names: read it again and decide again.';
+  const message = 'The schema has changed since you read it (If-Match). Read it again.';
   return { code: 'PRECONDITION_FAILED', message };
 }

@@ -235,7 +235,7 @@ function stoppedBy(weighed: Judged<Finding>, approvals: number, approved: number
 function unfound({ findings, at }: Acknowledgements, found: ReadonlySet<number>): Problem[] {
   return findings.flatMap(({ code, place }, index) => {
     if (found.has(index)) return [];
-    const message = `nothing is found that ${JSON.stringify(keyOf({ code, place }))} could acknowledge: look again at what the change does`;
+    const message = `no finding matches the acknowledgement ${JSON.stringify(keyOf({ code, place }))}. Read the plan again`;
     return [invalid(at?.(index) ?? [], message, { acknowledged: { code, place } })];
   });
 }
@@ -267,8 +267,8 @@ type Says = (what: string, approvals?: number) => string;
 const SAYS: Readonly<Record<Stopped['action'], Says>> = {
   note: (what) => what,
   warn: (what) => what,
-  acknowledge: (what) => `The policy wants to be told that it is known (X-Acknowledge: ${what})`,
+  acknowledge: (what) => `The policy requires an acknowledgement (X-Acknowledge: ${what})`,
   approve: (what, approvals = 1) =>
-    `The policy wants a change request for it that ${approvals === 1 ? 'somebody has' : `${approvals} people have`} approved (${what})`,
-  refuse: (what) => `The policy refuses it (${what})`,
+    `The policy requires a change request with ${approvals === 1 ? 'an approval' : `${approvals} approvals`} (${what})`,
+  refuse: (what) => `The policy rejects this change (${what})`,
 };

@@ -86,6 +86,6 @@ export async function storeAnswerStatements(
 function mismatch(): Problem {
   return {
     code: 'IDEMPOTENCY_MISMATCH',
-    message: 'This Idempotency-Key was used for another request within the last 24 hours: send a new key.',
+    message: 'This Idempotency-Key was used for another request within the last 24 hours. Send a new key.',
   };
 }

@@ -95,7 +95,9 @@ async function whyValuesAreLost(
   return new Map(
     deletions.flatMap((at) => {
       const why = reasonAgainst(at, factsOf(at), copyRows);
-      return why === undefined ? [] : [[at.index, why ?? 'there is no such column: it was dropped or renamed by hand']];
+      return why === undefined
+        ? []
+        : [[at.index, why ?? 'the column does not exist: it was dropped or renamed by hand']];
     }),
   );
 }
@@ -120,7 +122,7 @@ function lostInHeirs({ collection, field, columns, isStored }: Deletion, facts: 
   const { heirs } = facts;
   const [table, inherits] = heirs.length === 1 ? ['table', 'inherits'] : ['tables', 'inherit'];
   const message =
-    `The field ${JSON.stringify(field)} of ${JSON.stringify(collection)} cannot be kept in the trash: ` +
+    `Field ${JSON.stringify(field)} of ${JSON.stringify(collection)} cannot be kept in the trash: ` +
     `the ${table} ${heirs.join(', ')} ${inherits} the column and would lose it too. ` +
     'To drop it permanently from all of them, repeat the change with "purge".';
   return [{ code: 'DATABASE_REFUSED', message, collection, field, details: { inherited_by: heirs } }];
@@ -201,11 +203,11 @@ function aliasesGoingAlong(state: State, events: readonly LogEvent[]): ReadonlyS
 function neverKept(node: CollectionNode, name: string): string | undefined {
   const schema = node.fields.get(name)?.schema ?? null;
   if (schema === null) return 'it has no column';
-  if (schema.generation_expression !== null) return 'its values are computed from others';
+  if (schema.generation_expression !== null) return 'its values are generated';
   const key = primaryKeyColumns(node);
-  if (key.length === 0) return 'the table has no primary key by which they could be restored';
+  if (key.length === 0) return 'the table has no primary key to match the values to rows';
   // Without this column, several rows may share the rest of the key.
-  if (key.includes(name)) return 'it is part of the primary key, by which they would be restored';
+  if (key.includes(name)) return 'it is part of the primary key, which matches values to rows';
   return undefined;
 }
 
@@ -218,18 +220,18 @@ function reasonAgainst(
   if (never !== undefined) return never;
   if (facts === undefined || !columns.every((each) => facts.columns.includes(each))) return null;
   if (facts.partitioned) return 'the table is partitioned';
-  if (!facts.readable) return "the service's account may not read the table";
+  if (!facts.readable) return 'the database role of the service may not read the table';
   if (facts.heirs.length > 0) return `${facts.heirs.join(', ')} would lose the column too, by inheritance`;
   if (copyRows === null) return undefined;
-  if (facts.rows === null) return 'the rows of the table could not be counted in time';
+  if (facts.rows === null) return 'counting the rows of the table took too long';
   return facts.rows > copyRows
-    ? `the table has more than ${copyRows.toLocaleString('en')} rows (KEEP_COPY_ROWS); deleted online, they are kept`
+    ? `the table has more than ${copyRows.toLocaleString('en')} rows (KEEP_COPY_ROWS). Delete the field online to keep them`
     : undefined;
 }
 
 function notKept({ collection, field }: Pick<Deletion, 'collection' | 'field'>, why: string | undefined): Warning[] {
   if (why === undefined) return [];
-  const message = `delete field ${collection}.${field}: its values are not kept in the trash, because ${why}`;
+  const message = `delete field ${collection}.${field}: the trash does not keep its values, because ${why}`;
   return [{ code: 'DATA_NOT_KEPT', collection, field, message }];
 }
 
@@ -298,8 +300,8 @@ export async function whyNotKept(
   { state, events, schema, keep, online, purge }: Deleting,
 ): Promise<ReadonlyMap<number, string>> {
   const all = (why: string) => new Map(events.map((_, index) => [index, why]));
-  if (purge) return all('the change asks for purge');
-  if (keep.deleted === 0) return all('this service keeps nothing in the trash (KEEP_DELETED)');
+  if (purge) return all('the change has the option purge');
+  if (keep.deleted === 0) return all('this service does not keep deleted objects (KEEP_DELETED)');
   const tables = [...new Set(events.flatMap((event) => tableDeletedBy(state, event).map(([name]) => name)))];
   const facts = await glanceAtTrashFacts(db, { schema, tables });
   if (!facts.mayCreateSchemas) return all(MAY_NOT_CREATE);
@@ -351,30 +353,31 @@ function keptTable(node: CollectionNode, { publications, foreignKeys }: TrashTab
   };
 }
 
-const PURGE = 'With "purge" it is dropped at once.';
+const PURGE = 'Use "purge" to drop it immediately.';
 
 /** Objects that the role may drop but not move. A missing table has nothing to keep. */
 function unkeepable(collection: string, facts: TrashTable | undefined): Problem[] {
   const why = facts && whyUnkeepable(facts);
   if (why === undefined) return [];
-  const message = `The table ${JSON.stringify(collection)} can't be kept in the trash: ${why}. ${PURGE}`;
+  const message = `Table ${JSON.stringify(collection)} cannot be kept in the trash: ${why}. ${PURGE}`;
   return [{ code: 'IN_USE', message, collection }];
 }
 
 /** Why the account may drop the table, but not move it. */
 function whyUnkeepable({ owned, publications, inherits }: TrashTable): string | undefined {
-  if (!owned) return "the service's account does not own it";
+  if (!owned) return 'the database role of the service does not own it';
   const foreign = publications.find((each) => !each.owned);
   if (foreign !== undefined)
-    return `it is in the publication ${JSON.stringify(foreign.name)}, which the service's account does not own`;
+    return `it is in the publication ${JSON.stringify(foreign.name)}, which the database role of the service does not own`;
   return inherits === null ? undefined : `it inherits from ${inherits}, whose queries would still return its rows`;
 }
 
-const MAY_NOT_CREATE = "the service's account may not create schemas in this database (GRANT CREATE ON DATABASE)";
+const MAY_NOT_CREATE =
+  'the database role of the service may not create schemas in this database (GRANT CREATE ON DATABASE)';
 
-const NO_SCHEMAS = `nothing is kept, because ${MAY_NOT_CREATE}`;
+const NO_SCHEMAS = `the trash keeps nothing, because ${MAY_NOT_CREATE}`;
 
-const NO_TABLE = 'there is no such table: it was dropped or renamed by hand';
+const NO_TABLE = 'the table does not exist: it was dropped or renamed by hand';
 
 const tableNotKept = (collection: string): Warning => ({
   code: 'DATA_NOT_KEPT',
@@ -394,7 +397,7 @@ const fieldsNotKept = (events: readonly LogEvent[]): Warning[] =>
 const notThere = (collection: string): Warning => ({
   code: 'DATA_NOT_KEPT',
   collection,
-  message: `drop table ${collection}: nothing is kept, because ${NO_TABLE}`,
+  message: `drop table ${collection}: the trash keeps nothing, because ${NO_TABLE}`,
 });
 
 function tableWarnings(names: Iterable<string>, { tables }: TrashFacts): Warning[] {
@@ -404,7 +407,7 @@ function tableWarnings(names: Iterable<string>, { tables }: TrashFacts): Warning
     return facts.publications.map(({ name }) => ({
       code: 'LEAVES_PUBLICATION',
       collection,
-      message: `keep table ${collection} in the trash: it leaves the publication ${JSON.stringify(name)}, also when it is restored`,
+      message: `move table ${collection} to the trash: it leaves the publication ${JSON.stringify(name)}, and a restore does not add it again`,
     }));
   });
 }

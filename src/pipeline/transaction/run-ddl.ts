@@ -269,9 +269,9 @@ function takenNames({ before, events, schema }: Projection): Sql | null {
 
 function unmanaged({ name, kind }: Taken): Problem {
   if (kind === 'table') {
-    const message = `A table "${name}" exists in the database and is not managed yet: adopt it, or choose another name.`;
+    const message = `Table "${name}" already exists in the database and is not managed. Adopt it, or choose another name.`;
     return { code: 'ALREADY_EXISTS', message, collection: name, details: { adopt: name } };
   }
-  const message = `${JSON.stringify(name)} is the name of ${articled(kind)} in the database already: choose another name.`;
+  const message = `${JSON.stringify(name)} is already the name of ${articled(kind)} in the database. Choose another name.`;
   return { code: 'ALREADY_EXISTS', message, collection: name, details: { taken: [{ name, kind }] } };
 }

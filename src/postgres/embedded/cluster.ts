@@ -111,7 +111,9 @@ export async function initialise(cluster: NewCluster): Promise<void> {
     await moveIntoPlace(draft, home, cluster.link);
   } catch (cause) {
     await rm(draft, { recursive: true, force: true });
-    throw new OperatorError(`The embedded PostgreSQL could not be set up in ${home}: ${reason(cause)}.`, { cause });
+    throw new OperatorError(`The embedded PostgreSQL in ${home} could not be initialized: ${reason(cause)}.`, {
+      cause,
+    });
   } finally {
     await rm(passwordFile, { force: true });
   }
@@ -170,7 +172,7 @@ async function refuseEarlierLayout(client: pg.Client): Promise<void> {
   const { rowCount } = await client.query(`SELECT FROM pg_tables WHERE tablename = 'service_migrations'`);
   if (rowCount === 0) return;
   throw new OperatorError(
-    'The data directory was written by a development version, which worked as a superuser: dump its database "postgres" with that version, and move the directory away to start afresh.',
+    'A development version that worked as a superuser wrote the data directory. Dump its database "postgres" with that version, and move the directory away to start with an empty database.',
   );
 }
 

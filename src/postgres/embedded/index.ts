@@ -111,7 +111,7 @@ async function prepareDataDir(path: string): Promise<string> {
     return await realpath(dataDir);
   } catch (cause) {
     throw new OperatorError(
-      `DATA_DIR ${dataDir} can't be used by this user (${(cause as Error).message}): name a directory that you may write to.`,
+      `This user cannot use DATA_DIR ${dataDir} (${(cause as Error).message}). Set a directory that the user can write to.`,
       { cause },
     );
   }
@@ -132,7 +132,7 @@ async function lockDataDir(dataDir: string): Promise<DataLock> {
   const lock = await takeLock(dataDir);
   if (isLock(lock)) return lock;
   throw new DataDirInUseError(
-    `The data directory ${dataDir} is in use by another service (process ${lock.pid}): stop that one, or give this one another DATA_DIR.`,
+    `Another service uses the data directory ${dataDir} (process ${lock.pid}). Stop it, or set another DATA_DIR.`,
   );
 }
 
@@ -145,7 +145,7 @@ async function readPassword(file: string, needed: boolean): Promise<string> {
   if (known !== null) return known.trim();
   if (needed) {
     throw new OperatorError(
-      `${file} holds the password of the embedded PostgreSQL and is missing: bring it back, or move the data directory away to start afresh.`,
+      `${file}, which contains the password of the embedded PostgreSQL, is missing. Restore it, or move the data directory away to start with an empty database.`,
     );
   }
   const password = randomBytes(24).toString('hex');
@@ -165,8 +165,8 @@ async function checkRelease(home: string, programs: string): Promise<void> {
   const release = programs.split('.')[0];
   if (files === release) return;
   throw new OperatorError(
-    `The data in ${home} was written by PostgreSQL ${files} and this release brings PostgreSQL ${release}: ` +
-      'go back to the earlier release, dump its database, and load it here into a new DATA_DIR.',
+    `PostgreSQL ${files} wrote the data in ${home}, and this release includes PostgreSQL ${release}. ` +
+      'Use the earlier release to dump the database, and load the dump into a new DATA_DIR.',
   );
 }
 
@@ -175,6 +175,6 @@ async function checkOwner(home: string): Promise<void> {
   const { uid } = await stat(home);
   if (user === 0 || uid === user) return;
   throw new OperatorError(
-    `The data in ${home} belongs to another user (${uid}) than this process (${user}): start the service as that user or as root.`,
+    `The data in ${home} belongs to another user (${uid}) than this process (${user}). Start the service as that user or as root.`,
   );
 }

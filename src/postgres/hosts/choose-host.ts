@@ -71,7 +71,7 @@ export function createHosts(
     current = host;
     if (from === host) return { answers, host };
     // The first choice is not logged as a change.
-    if (from) logger?.warn('the database is another server now', { host: spelled(host), before: spelled(from) });
+    if (from) logger?.warn('the address leads to another server now', { host: spelled(host), before: spelled(from) });
     for (const [client, of] of clients) if (of !== host) close(client, of);
     return { answers, host };
   };
@@ -161,7 +161,7 @@ function best({ hosts, attrs }: DatabaseAddress, answers: Map<Host, Probed>, cur
 /** Closes at once, whatever is running. A pending COMMIT is looked up on the new server. */
 function close(client: pg.Client, host: Host): void {
   const { stream } = (client as unknown as pg.PoolClient).connection;
-  stream.destroy(new LostConnectionError(`another server was chosen in place of ${spelled(host)}`));
+  stream.destroy(new LostConnectionError(`another server replaces ${spelled(host)}`));
 }
 
 function noneFits(answers: Map<Host, Probed>, attrs: string): string {
@@ -169,5 +169,5 @@ function noneFits(answers: Map<Host, Probed>, attrs: string): string {
     if ('error' in answer) return `${spelled(host)}: ${answer.error.message || 'no answer'}`;
     return `${spelled(host)} is a ${answer.found.standby ? 'standby' : answer.found.readOnly ? 'read-only primary' : 'primary'}`;
   });
-  return `no host of the database's address is ${attrs} (${said.join('; ')})`;
+  return `no host of the database address is ${attrs} (${said.join('; ')})`;
 }

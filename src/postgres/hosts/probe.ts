@@ -37,7 +37,7 @@ export function createTimelineGuard(clock: () => number = () => performance.now(
       const now = clock();
       if (timeline < newest && now - seen < BELIEVED_AFTER) {
         throw new LostConnectionError(
-          `the server is a primary that was deposed: it is on timeline ${timeline}, and ${newest} was seen`,
+          `the server is no longer the primary: it is on timeline ${timeline}, and timeline ${newest} exists`,
         );
       }
       newest = timeline;

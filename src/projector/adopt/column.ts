@@ -181,7 +181,7 @@ function defaultOf(converting: Converting, column: CatalogColumn, typed: Typed, 
   const fault = used === null ? (checkExpression(text) ?? listFault(converting, part)) : `uses ${used}`;
   if (fault === null) return { literal: null, sql: text };
   unmanaged.push({ kind: 'default', name: column.name });
-  const message = `the default of ${JSON.stringify(column.name)} ${fault}: it stays as it is, and is part of no snapshot`;
+  const message = `the default of ${JSON.stringify(column.name)} ${fault}: it stays unchanged, and no snapshot contains it`;
   note(converting, { kind: 'default', name: column.name, code: 'DEFAULT_NOT_REPRESENTED', message });
   return NONE;
 }
@@ -202,7 +202,7 @@ function generationOf(
   const fault = used === null ? listFault(converting, part) : `uses ${used}`;
   if (fault === null) return generated;
   unmanaged.push({ kind: 'generated', name });
-  const message = `how ${quoted(name)} is generated ${fault}: it stays as it is, and in a snapshot the column is an ordinary one`;
+  const message = `the generation expression of ${quoted(name)} ${fault}: it stays unchanged, and snapshots contain an ordinary column`;
   note(converting, { kind: 'generated column', name, code: 'GENERATED_COLUMN_NOT_REPRESENTED', message });
   return null;
 }
@@ -210,7 +210,7 @@ function generationOf(
 function notNullExtras(converting: Converting, { name, notNull, nullable }: CatalogColumn) {
   if (nullable || notNull === null) return {};
   if (notNull.more !== null) {
-    const message = `of constraint ${quoted(notNull.name)} a snapshot keeps that ${quoted(name)} is NOT NULL, and not that this is ${notNull.more}`;
+    const message = `constraint ${quoted(notNull.name)}: snapshots contain that ${quoted(name)} is NOT NULL, but not that the constraint is ${notNull.more}`;
     note(converting, { kind: 'constraint', name: notNull.name, code: 'CONSTRAINT_NOT_REPRESENTED', message });
   }
   const isUsual = notNull.name === notNullName(converting.table.name, name);

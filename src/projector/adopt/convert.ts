@@ -20,7 +20,7 @@ export interface Converted {
 /** Explains why a table cannot become a collection, judged by its names and its owner. Returns null if it can. */
 export function refusalOf({ table }: Pick<Converting, 'table'>): Refused | null {
   if (table.extension !== null) {
-    const message = `it belongs to the extension ${quoted(table.extension)}, which makes and changes it`;
+    const message = `it belongs to the extension ${quoted(table.extension)}, which creates and changes it`;
     return { table: table.name, code: 'BELONGS_TO_EXTENSION', message };
   }
   const [wrong] = checkName('collection', table.name, []);
@@ -82,6 +82,6 @@ function notePartitionKey(converting: Converting): void {
   const fault =
     key === null || converting.like !== undefined ? null : checkSqlText('partition key', key, aroundOf(converting));
   if (fault === null) return;
-  const message = `the partition key of ${quoted(name)} ${fault}: it stays as it is, and no snapshot with this table can be applied elsewhere`;
+  const message = `the partition key of ${quoted(name)} ${fault}: it stays unchanged, and a snapshot with this table cannot be applied elsewhere`;
   note(converting, { kind: 'partition key', name, code: 'PARTITION_KEY_NOT_REPRESENTED', message });
 }

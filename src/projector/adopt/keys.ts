@@ -247,7 +247,7 @@ function keptReference(
 ): Constraint | string {
   const target = references?.table ?? '';
   const isReachable = references?.schema === converting.schema && isManaged(converting, target);
-  const fault = isReachable ? referenceFault(definition) : `points at ${quoted(target)}, which isn't managed`;
+  const fault = isReachable ? referenceFault(definition) : `references ${quoted(target)}, which is not managed`;
   return fault ?? { name, definition, references: target };
 }
 
@@ -259,7 +259,9 @@ function isManaged({ together, state }: Pick<Converting, 'together' | 'state'>, 
 function referenceFault(definition: string): string | null {
   const parsed = parseConstraint(definition);
   if (typeof parsed === 'string') return parsed;
-  return parsed.references?.schema === undefined ? null : 'points at a table that is hidden by another of its name';
+  return parsed.references?.schema === undefined
+    ? null
+    : 'references a table that another table of the same name hides';
 }
 
 function index(building: Building, converting: Converting, found: CatalogIndex): void {
@@ -284,7 +286,7 @@ function indexOfField({ parts }: Building, converting: Converting, found: Catalo
 function indexFault(converting: Converting, { name, valid, tail }: CatalogIndex): string | null {
   const used = unmanagedUse(converting, 'index', name);
   if (used !== null) return `uses ${used}`;
-  if (!valid) return 'is invalid: build it again';
+  if (!valid) return 'is invalid: rebuild it';
   return checkIndexDefinition(tail) ?? listFault(converting, { kind: 'index', name, text: tail });
 }
 
@@ -304,7 +306,7 @@ function leaveUnmanaged({ extras }: Building, converting: Converting, left: Unre
  * @param fault follows the name in the message, for example "is invalid"
  */
 function noteUnrepresented(converting: Converting, { kind, name, fault }: Unrepresented): void {
-  const message = `${kind} ${quoted(name)} ${fault}: it stays as it is, and is part of no snapshot`;
+  const message = `${kind} ${quoted(name)} ${fault}: it stays unchanged, and no snapshot contains it`;
   note(converting, { kind, name, code: `${kind.toUpperCase()}_NOT_REPRESENTED`, message });
 }
 
@@ -399,7 +401,9 @@ function canBeRelation({ table, like }: Holder, { many_field: name }: NewRelatio
 
 function keptReferences(holder: Holder, key: CatalogConstraint) {
   const isKnown = key.columns.every((column) => holder.like.fields.get(column)?.schema);
-  const kept = isKnown ? keptReference(holder, key) : `is on a column that ${holder.table.name} isn't known to have`;
+  const kept = isKnown
+    ? keptReference(holder, key)
+    : `is on a column of ${holder.table.name} that the log does not contain`;
   if (typeof kept !== 'string') return [kept];
   // The other keys were reported when their target was adopted.
   if (holder.together.has(key.references?.table ?? '')) {

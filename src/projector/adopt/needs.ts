@@ -133,7 +133,7 @@ function isListed(need: Need, around: TextContext, converting: Converting): bool
   if (need.kind !== 'domain' || isDescribed(need, converting)) return true;
   const faults = textsOfDomain(need, []).flatMap(({ kind, text }) => checkSqlText(kind, text, around) ?? []);
   if (faults.length === 0) return true;
-  const message = `domain ${quoted(need.name)} ${faults[0]}: it has to be there before a snapshot with this table is applied elsewhere`;
+  const message = `domain ${quoted(need.name)} ${faults[0]}: create it before you apply a snapshot with this table elsewhere`;
   note(converting, { kind: 'type', name: need.name, code: 'TYPE_NEEDED', message });
   return false;
 }
@@ -143,7 +143,7 @@ const isDescribed = (need: Need, { like }: Converting): boolean =>
 
 function extensionNeed(name: string, converting: Converting): Need[] {
   if (TRUSTED_EXTENSIONS.has(name)) return [{ kind: 'extension', name }];
-  const message = `extension ${quoted(name)} has to be there before a snapshot with this table is applied elsewhere`;
+  const message = `extension ${quoted(name)}: create it before you apply a snapshot with this table elsewhere`;
   note(converting, { kind: 'extension', name, code: 'EXTENSION_NEEDED', message });
   return [];
 }
@@ -171,7 +171,7 @@ function typeNeed(type: UsedType, converting: Converting): Need[] {
     return [{ kind: 'enum', name: type.name, labels: type.labels }];
   }
   if (type.schema === converting.schema && type.kind === 'd') return [domainNeed(type)];
-  const message = `type ${quoted(type.name)} has to be there before a snapshot with this table is applied elsewhere`;
+  const message = `type ${quoted(type.name)}: create it before you apply a snapshot with this table elsewhere`;
   note(converting, { kind: 'type', name: type.name, code: 'TYPE_NEEDED', message });
   return [];
 }

@@ -196,11 +196,11 @@ function toNote([table, kind, name]: Row): Note {
   const what = `${kind} ${JSON.stringify(name)}`;
   // Replaying the table elsewhere creates the collation too.
   if (table !== null && kind === 'collation') {
-    const message = `${what} has to be there before a snapshot with this table is applied elsewhere`;
+    const message = `${what}: create it before you apply a snapshot with this table elsewhere`;
     return { table, kind, name, code: 'COLLATION_NEEDED', message };
   }
   const code = `${kind.replaceAll(' ', '_').toUpperCase()}_NOT_REPRESENTED`;
-  return { table, kind, name, code, message: `${what} stays as it is, and is part of no snapshot` };
+  return { table, kind, name, code, message: `${what} stays unchanged, and no snapshot contains it` };
 }
 
 /*
@@ -355,7 +355,7 @@ function parentRefusal(
   if (partitionOf === null) return null;
   const { schema: elsewhere, table } = partitionOf;
   if (elsewhere === schema && (fine.has(table) || state.collections.has(table))) return null;
-  const message = `it is a partition of ${quoted(table)}, which has to be adopted with it or before it`;
+  const message = `it is a partition of ${quoted(table)}, which must be adopted before it or together with it`;
   return { table: name, code: 'PARENT_NOT_ADOPTED', message };
 }
 

@@ -73,7 +73,7 @@ export async function functionsNaming(db: Queryable, names: readonly string[]): 
 export const functionWarnings = (functions: readonly NamingFunction[]): Warning[] =>
   functions.map(({ name, mentions }) => ({
     code: 'NAME_STILL_USED',
-    message: `the body of the function ${name} mentions ${JSON.stringify(mentions)}; look whether it is meant, and change it`,
+    message: `the body of the function ${name} contains ${JSON.stringify(mentions)}. If it means the renamed object, change it`,
   }));
 
 interface DatabaseTable {

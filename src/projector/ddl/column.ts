@@ -40,7 +40,7 @@ export function isVolatileDefault(field: Field, schema: ColumnSchema): boolean {
 
 function functionCall(text: string): Sql {
   const call = FUNCTIONS.get(text);
-  if (call === undefined) throw new UnsafeSqlError('not one of the functions a default may call', text);
+  if (call === undefined) throw new UnsafeSqlError('not one of the functions that a default may call', text);
   return call;
 }
 

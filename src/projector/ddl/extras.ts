@@ -146,6 +146,6 @@ export function refuseWithPartitions(change: Change, node: CollectionNode): Step
   const found = sql`EXISTS (SELECT FROM pg_catalog.pg_inherits WHERE inhparent = ${oid}::oid)`;
   const body = sql`BEGIN IF ${found} THEN
     RAISE EXCEPTION 'the table still has partitions' USING ERRCODE = 'dependent_objects_still_exist'; END IF; END`;
-  const summary = `make sure that ${change.event.collection} has no partitions left`;
+  const summary = `check that ${change.event.collection} has no partitions`;
   return [step(sql`DO ${literal(body)}`, summary, { lock: 'none', lock_entries: 1 })];
 }

@@ -42,14 +42,14 @@ export function changeIdentitySequence(change: Change, old: ColumnField, now: Co
 
 function alter(old: ColumnField, now: ColumnField, body: Sql): Step {
   const text = sql`DO ${literal(body)}`;
-  return step(text, `change how ${label(now)} counts`, costsOf(old, now));
+  return step(text, `change the sequence of ${label(now)}`, costsOf(old, now));
 }
 
 /** For a new identity: CREATE TABLE and ADD IDENTITY accept no sequence type. */
 export function typeIdentitySequence(change: Change, field: ColumnField): Step[] {
   if (!isIdentity(field.schema) || field.schema.extras?.sequence?.type === undefined) return [];
   const text = sql`DO ${literal(alterSequence(identitySequence(change, field), optionsOf(field)))}`;
-  return [step(text, `set the type that ${label(field)} counts in`, { lock: 'none', lock_entries: 1 })];
+  return [step(text, `set the type of the sequence of ${label(field)}`, { lock: 'none', lock_entries: 1 })];
 }
 
 /** Numbers that were already used may lie outside narrower bounds. */

@@ -229,7 +229,7 @@ const raise = (message: string, detail: Sql): Sql =>
   sql`RAISE EXCEPTION ${literal(message)}, ${detail} USING ERRCODE = ${literal('duplicate_object')};`;
 
 const unlessSame = (found: Sql, given: Sql): Sql =>
-  sql`IF ${found} IS DISTINCT FROM ${given} THEN ${raise('it is there already, as %', sql`coalesce(${found}::text, ${literal('something else')})`)} END IF;`;
+  sql`IF ${found} IS DISTINCT FROM ${given} THEN ${raise('it already exists, as %', sql`coalesce(${found}::text, ${literal('something else')})`)} END IF;`;
 
 /** Skips a sequence that a column of another table owns. */
 function unlessOthers(name: Sql, table: Sql): Sql {
@@ -237,7 +237,7 @@ function unlessOthers(name: Sql, table: Sql): Sql {
     WHERE d.classid = 'pg_catalog.pg_class'::regclass::oid AND d.objid = pg_catalog.to_regclass(${literal(name)})::oid
     AND d.refclassid = 'pg_catalog.pg_class'::regclass::oid AND d.refobjsubid > 0 AND d.deptype IN ('a', 'i')
     AND d.refobjid IS DISTINCT FROM pg_catalog.to_regclass(${literal(table)})::oid)`;
-  return sql`IF ${owner} IS NOT NULL THEN ${raise('it is there already, and ends with a column of %', owner)} END IF;`;
+  return sql`IF ${owner} IS NOT NULL THEN ${raise('it already exists, and is owned by a column of %', owner)} END IF;`;
 }
 
 /** Null if the sequence does not exist. */
@@ -271,7 +271,7 @@ export function createNeeds(change: Change, needs: readonly Need[]): Step[] {
       ...costsOf(need, old),
       ...(addsLabels({ need, old }) && { commit: 'before it is used' }),
     };
-    return [step(text, `make sure of ${need.kind} ${need.name}`, costs)];
+    return [step(text, `ensure that ${need.kind} ${need.name} exists`, costs)];
   });
 }
 
@@ -298,7 +298,7 @@ export function ownSequences(change: Change, needs: readonly Need[]): Step[] {
   return needs.flatMap((need) => {
     if (need.kind !== 'sequence' || need.owned_by === undefined) return [];
     const text = ownSequence({ name: need.name, owned_by: need.owned_by }, change.schema, collection);
-    const summary = `give sequence ${need.name} to ${collection}.${need.owned_by}`;
+    const summary = `set the owner of sequence ${need.name} to ${collection}.${need.owned_by}`;
     return [step(text, summary, { object: needObject(need), ensures: 'owner', lock: 'none' })];
   });
 }
@@ -314,7 +314,7 @@ export function freedSequences(change: Change, old: readonly Need[], now: readon
     if (owned.has(name)) return [];
     const text = sql`ALTER SEQUENCE ${qualified(change.schema, name)} OWNED BY NONE`;
     const object = needObject({ kind: 'sequence', name });
-    return [step(text, `take sequence ${name} from its column`, { object, lock: 'none' })];
+    return [step(text, `remove the owner of sequence ${name}`, { object, lock: 'none' })];
   });
 }
 

@@ -58,7 +58,7 @@ export function keepIndexName(change: Change, field: ColumnField): Step {
   const [index, table] = [relation(change, name), relation(change, change.event.collection)];
   const body = sql`BEGIN IF ${index} IS NOT NULL AND NOT EXISTS (SELECT FROM pg_catalog.pg_index
     WHERE indexrelid = ${index}::oid AND indrelid = ${table}::oid AND NOT indisvalid) THEN ${refuseTaken(name)}; END IF; END`;
-  const summary = `keep a name for the index on ${field.collection}.${field.field}`;
+  const summary = `reserve the name of the index on ${field.collection}.${field.field}`;
   return step(block(body), summary, {
     object: partOf(change.event.collection, 'index', name),
     lock: 'none',
@@ -143,7 +143,7 @@ export function becomeUnique(change: Change, field: ColumnField): Step[] {
   const preparable = { kind: 'index', name: uniqueNameOf(field), unique: true, definition } as const;
   return [
     step(build, summary, { object, lock: 'SHARE', may_fail: true, lock_entries: 3, preparable }),
-    step(adopt, `${summary} by its index`, { object, lock: 'ACCESS EXCLUSIVE' }),
+    step(adopt, `${summary} using its index`, { object, lock: 'ACCESS EXCLUSIVE' }),
   ];
 }
 
@@ -161,7 +161,7 @@ export function addUnique(change: Change, field: ColumnField): Step {
 /** IF EXISTS: someone may have dropped it by hand. */
 export function dropUnique(change: Change, field: ColumnField): Step {
   const text = sql`ALTER TABLE ${tableOf(change)} DROP CONSTRAINT IF EXISTS ${ident(uniqueNameOf(field))}`;
-  const summary = `let values of ${label(field)} repeat`;
+  const summary = `drop the unique constraint of ${label(field)}`;
   const object = constraint(change, uniqueNameOf(field));
   return step(text, summary, { ...dropping(object), lock: 'ACCESS EXCLUSIVE', lock_entries: 3 });
 }
@@ -219,7 +219,7 @@ export function columnComment(change: Change, field: ColumnField): Step {
 /** For a column that gets a sequence on a table that may have rows. */
 export function countFromRows(change: Change, field: ColumnField): Step {
   const text = countPastRows(tableOf(change), field);
-  return step(text, `set the sequence of ${label(field)} past its values`, {
+  return step(text, `advance the sequence of ${label(field)} past its values`, {
     lock: 'ACCESS EXCLUSIVE',
     lock_entries: 2 + rowEntries(change, field),
   });

@@ -171,7 +171,7 @@ function refuseUnmanagedDependents(change: Change, node: CollectionNode, columns
     IF found IS NOT NULL THEN RAISE EXCEPTION 'other objects depend on its columns'
       USING ERRCODE = 'dependent_objects_still_exist', DETAIL = found; END IF; END`;
   const names = [...columns].join(', ');
-  const summary = `make sure that nothing of others goes with ${names} of ${collection}`;
+  const summary = `check that no other object depends on ${names} of ${collection}`;
   return [step(sql`DO ${literal(body)}`, summary, { lock: 'none', lock_entries: 1 })];
 }
 
@@ -433,7 +433,7 @@ const about = (change: Change, field: string): Change => ({ ...change, about: fi
 
 function dropExpression(change: Change, field: ColumnField): Step {
   const text = sql`ALTER TABLE ${tableOf(change)} ALTER COLUMN ${ident(field.field)} DROP EXPRESSION IF EXISTS`;
-  return step(text, `let ${label(field)} keep its values`, { lock: 'ACCESS EXCLUSIVE' });
+  return step(text, `keep the values of ${label(field)}`, { lock: 'ACCESS EXCLUSIVE' });
 }
 
 /** The foreign key that was dropped with the column and is still wanted. */

@@ -61,7 +61,7 @@ function replaceForeignKey(change: Change, old: ForeignKeyRelation, now: Foreign
 export function addForeignKey(change: Change, relation: ForeignKeyRelation): Step {
   const table = qualified(change.schema, relation.many_collection);
   const text = sql`ALTER TABLE ${table} ADD ${foreignKeyConstraint(relation, change.after, change.schema)}`;
-  const summary = `point ${relation.many_collection}.${relation.many_field} at ${relation.one_collection}`;
+  const summary = `add a foreign key from ${relation.many_collection}.${relation.many_field} to ${relation.one_collection}`;
   const costs = { object: constraint(relation), lock: 'SHARE ROW EXCLUSIVE', lock_entries: 4 } as const;
   const preparable: Preparable = {
     kind: 'constraint',
@@ -76,7 +76,7 @@ export function addForeignKey(change: Change, relation: ForeignKeyRelation): Ste
 export function dropForeignKey(change: Change, relation: ForeignKeyRelation): Step {
   const table = qualified(change.schema, relation.many_collection);
   const text = sql`ALTER TABLE IF EXISTS ${table} DROP CONSTRAINT IF EXISTS ${ident(relation.schema.constraint_name)}`;
-  const summary = `let ${relation.many_collection}.${relation.many_field} point at nothing`;
+  const summary = `drop the foreign key of ${relation.many_collection}.${relation.many_field}`;
   const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: DROPPED_KEY_ENTRIES } as const;
   const also = otherTable(relation, costs.lock);
   return step(text, summary, { ...dropping(constraint(relation)), ...costs, also });

@@ -75,7 +75,9 @@ function nameNotNulls(change: Change, columns: readonly ColumnField[]): Step[] {
       WHERE c.contype = 'n' AND c.coninhcount = 0 AND c.conname <> w.name
     LOOP EXECUTE pg_catalog.format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', ${table}, t.found, t.name); END LOOP; END`;
   const summary =
-    more.length === 0 ? `rename the NOT NULL of ${label(first)}` : `rename NOT NULLs of ${first.collection}`;
+    more.length === 0
+      ? `rename the NOT NULL constraint of ${label(first)}`
+      : `rename NOT NULL constraints of ${first.collection}`;
   return [step(sql`DO ${literal(body)}`, summary, costs)];
 }
 
@@ -85,7 +87,7 @@ function changeIdentity(change: Change, old: ColumnField, now: ColumnField): Ste
   if (!isIdentity(old.schema) || !isIdentity(now.schema) || isAlways(old) === isAlways(now)) return [];
   const kind = isAlways(now) ? sql`ALWAYS` : sql`BY DEFAULT`;
   const text = sql`ALTER TABLE ${tableOf(change)} ALTER COLUMN ${ident(now.field)} SET GENERATED ${kind}`;
-  return [step(text, `change who may set ${label(now)}`, costs)];
+  return [step(text, `change whether ${label(now)} accepts explicit values`, costs)];
 }
 
 /** Empty for a folder. PostgreSQL updates the foreign keys of other tables. */

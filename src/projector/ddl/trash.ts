@@ -47,15 +47,15 @@ function createTrashSchema({ event }: Change, position: number): Step[] {
     LOOP EXECUTE pg_catalog.format('REVOKE ALL ON SCHEMA %s FROM %s', ${literal(schema)}, g); END LOOP; END`;
   const costs = { object: tableObject(event.collection), lock: 'none', lock_entries: 2 } as const;
   return [
-    step(sql`CREATE SCHEMA ${schema}`, `make room in the trash for position ${position}`, costs),
-    step(sql`DO ${block(body)}`, `keep others out of it`, costs),
+    step(sql`CREATE SCHEMA ${schema}`, `create the trash schema of position ${position}`, costs),
+    step(sql`DO ${block(body)}`, `revoke access to it from other roles`, costs),
   ];
 }
 
 /** Drops the schema of `createTrashSchema` when it is empty. */
 function dropTrashSchema({ event }: Change, position: number): Step {
   const costs = { object: tableObject(event.collection), lock: 'none', lock_entries: 2 } as const;
-  return step(sql`DROP SCHEMA ${trash(position)}`, `leave no room in the trash for position ${position}`, costs);
+  return step(sql`DROP SCHEMA ${trash(position)}`, `drop the trash schema of position ${position}`, costs);
 }
 
 /*
@@ -186,7 +186,7 @@ export function restoreColumn(
     }),
     ...alterColumn(change, bare, field),
     step(returnPrivileges(kept), `restore the privileges on ${label(field)}`, { lock: 'ACCESS EXCLUSIVE' }),
-    step(sql`DROP TABLE ${kept.copy}`, `leave no values of ${label(field)} in the trash`, {
+    step(sql`DROP TABLE ${kept.copy}`, `remove the values of ${label(field)} from the trash`, {
       lock: 'none',
       lock_entries: 3,
     }),
@@ -249,13 +249,13 @@ export function moveToTrash(
   const table = qualified(schema, name);
   const also = parent === undefined ? [] : [{ table: parent, lock: 'ACCESS EXCLUSIVE' } as const];
   const { publications = [], foreign_keys = [] } = event.data;
-  const summary = `keep table ${name} in the trash`;
+  const summary = `move table ${name} to the trash`;
   return [
     step(trialDrop(table), `drop table ${name}`, { lock: 'ACCESS EXCLUSIVE', lock_entries, also }),
     ...publications.map((each) =>
       step(
         sql`ALTER PUBLICATION ${ident(each)} DROP TABLE ONLY ${table}`,
-        `take table ${name} out of publication ${each}`,
+        `remove table ${name} from publication ${each}`,
         {
           lock: 'ACCESS EXCLUSIVE',
         },
@@ -266,7 +266,7 @@ export function moveToTrash(
     ...countedElsewhere(node).map((field) =>
       step(
         sql`ALTER TABLE ${table} ALTER COLUMN ${ident(field.field)} DROP DEFAULT`,
-        `remove the default of ${label(field)}, which calls a sequence of its own`,
+        `remove the default of ${label(field)}, which uses its own sequence`,
         {
           lock: 'ACCESS EXCLUSIVE',
         },
@@ -303,7 +303,7 @@ function detachPartition({ event, schema }: Change, parent: string): Step {
   const body = sql`BEGIN IF EXISTS (SELECT FROM pg_catalog.pg_inherits
     WHERE inhrelid = pg_catalog.to_regclass(${literal(part)})::oid AND inhparent = pg_catalog.to_regclass(${literal(whole)})::oid)
     THEN ALTER TABLE ${whole} DETACH PARTITION ${part}; END IF; END`;
-  return step(sql`DO ${block(body)}`, `let ${event.collection} be no partition of ${parent}`, {
+  return step(sql`DO ${block(body)}`, `detach partition ${event.collection} from ${parent}`, {
     lock: 'ACCESS EXCLUSIVE',
     lock_entries: 4,
   });
@@ -322,7 +322,7 @@ function dropForeignKeys({ event, schema }: Change): Step {
     FOR k IN SELECT conname FROM pg_catalog.pg_constraint
       WHERE conrelid = pg_catalog.to_regclass(${literal(table)})::oid AND contype = 'f' AND confrelid <> conrelid
     LOOP EXECUTE pg_catalog.format('ALTER TABLE %s DROP CONSTRAINT %I', ${literal(table)}, k.conname); END LOOP; END`;
-  const summary = `let ${event.collection} point at no other table`;
+  const summary = `drop the foreign keys of ${event.collection}`;
   return step(sql`DO ${block(body)}`, summary, { lock: 'ACCESS EXCLUSIVE', lock_entries: 7 });
 }
 
@@ -418,7 +418,7 @@ export function planPurges(events: readonly LogEvent[]): Statement[] {
       },
       {
         sql: sql`DROP SCHEMA IF EXISTS ${schema}`,
-        summary: `leave no room in the trash for position ${data.position}`,
+        summary: `drop the trash schema of position ${data.position}`,
         object,
         drops: [],
         ...costs,

@@ -225,7 +225,7 @@ function withNeedsAsFound(sight: LockedDrift, { node, table, differences }: Refu
 
 type Reason = Omit<NotAccepted, 'collection'>;
 
-const FOLDER: Reason = { code: 'FOLDER', message: 'it is a folder; a table that has its name is not its table' };
+const FOLDER: Reason = { code: 'FOLDER', message: 'it is a folder; a table with its name does not belong to it' };
 
 /** Explains why the log cannot record the table; null if it can. */
 function reasonAgainst(sight: LockedDrift, node: CollectionNode, table: CatalogTable | undefined): Reason | null {
@@ -249,7 +249,7 @@ function partitionsThere({ finding: { state, tables }, request }: LockedDrift, n
   if (all.some((each) => tables.has(each))) return { code: 'PARTITIONED', message: partitionedMessage(name) };
   const left = all.find((each) => !request.takes(each, undefined));
   if (left === undefined) return null;
-  return { code: 'PARTITIONED', message: `its partition ${JSON.stringify(left)} is a collection still: accept both` };
+  return { code: 'PARTITIONED', message: `its partition ${JSON.stringify(left)} is still a collection: accept both` };
 }
 
 /** Its table, if a folder now has that name. Only an unused name is accepted as the new one. */
@@ -257,7 +257,7 @@ function behindFolder({ state, tables }: Finding, node: CollectionNode): Reason 
   const folders = [...tables.values()].filter(({ name }) => state.collections.get(name)?.collection.schema === null);
   const [table] = runToEnd(renamedTables([node], folders)).values();
   if (table === undefined) return null;
-  const message = `its table seems to be ${JSON.stringify(table.name)} now, and a folder has that name: give the table another one, and accept again`;
+  const message = `its table seems to be ${JSON.stringify(table.name)} now, and a folder has that name: rename the table, and accept again`;
   return { code: 'NAME_TAKEN', message };
 }
 
@@ -267,21 +267,21 @@ function partitioningMessage(node: CollectionNode, { name, partitionOf }: Catalo
 }
 
 const detachedMessage = (name: string, parent: string): string =>
-  `it is not attached to ${JSON.stringify(parent)} any more, and the log has no event for that. Either attach it again ` +
-  `(dps drift --repair), or delete the collection ${JSON.stringify(name)}: its table goes to ` +
+  `it is no longer attached to ${JSON.stringify(parent)}, and the log has no event for that. Either attach it again ` +
+  `(dps drift --repair), or delete the collection ${JSON.stringify(name)}: its table moves to ` +
   'the trash with its rows, and restoring it attaches it again.';
 
 const partitionedMessage = (name: string): string =>
   'PostgreSQL changes the names, columns and keys of a partitioned table together with those of its partitions, and ' +
-  'the log has no event for that, so they are not taken. Either undo the change in the database (dps drift --repair), ' +
-  `or adopt the tables again, with their rows: give ${JSON.stringify(name)} and the tables it belongs together with ` +
-  'other names in the database (ALTER TABLE … RENAME TO), delete the collections here, partitions first ' +
-  '(DELETE /collections/…), give the tables their names back, and adopt them together (POST /schema/adopt).';
+  'the log has no event for that, so they cannot be accepted. Either undo the change in the database (dps drift --repair), ' +
+  `or adopt the tables again with their rows: rename ${JSON.stringify(name)} and its related tables ` +
+  'in the database (ALTER TABLE … RENAME TO), delete the collections here, partitions first ' +
+  '(DELETE /collections/…), rename the tables back, and adopt them together (POST /schema/adopt).';
 
 function nameTakenByAlias({ fields }: CollectionNode, { columns }: CatalogTable): Reason | null {
   const alias = columns.find(({ name }) => fields.get(name)?.schema === null)?.name;
   if (alias === undefined) return null;
-  const message = `there is a field without a column that is called ${JSON.stringify(alias)}: give the column another name, or delete the field here, and accept again`;
+  const message = `a field without a column is already named ${JSON.stringify(alias)}: rename the column, or delete the field here, and accept again`;
   return { field: alias, code: 'NAME_TAKEN', message };
 }
 
@@ -289,12 +289,12 @@ function pointsAtAnother({ state, renamed }: Finding, { constraints }: CatalogTa
   const targets = new Set(constraints.map(({ references }) => references?.table));
   for (const [was, { name }] of renamed) {
     if (!targets.has(name)) continue;
-    const message = `it points at ${JSON.stringify(name)}, which seems to be ${JSON.stringify(was)} under another name: accept both`;
+    const message = `it references ${JSON.stringify(name)}, which seems to be the renamed ${JSON.stringify(was)}: accept both`;
     return { code: 'POINTS_AT_RENAMED', message };
   }
   const folder = [...targets].find((name) => state.collections.get(name ?? '')?.collection.schema === null);
   if (folder === undefined) return null;
-  const message = `it points at the table ${JSON.stringify(folder)}, and a folder has that name: give the table another one`;
+  const message = `it references the table ${JSON.stringify(folder)}, and a folder has that name: rename the table`;
   return { code: 'POINTS_AT_RENAMED', message };
 }
 
@@ -340,7 +340,7 @@ async function addStillDifferent(
   for (const name of sight.renames.collections.values()) taken.add(name);
   for (const { collection, field, member } of await verifyCatalog(client, desired, schema)) {
     if (told.has(collection) || !taken.has(collection) || !sight.request.takes(collection, field)) continue;
-    const message = `${member} can't be said by the log as it is there`;
+    const message = `the log cannot represent the present value of ${member}`;
     found.notAccepted.push({ collection, ...(field !== undefined && { field }), code: 'STILL_DIFFERENT', message });
   }
 }

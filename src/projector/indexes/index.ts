@@ -129,7 +129,7 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
 
   const report = async (error: unknown): Promise<void> => {
     if (!(error instanceof IndexBuildError) || isConnectionLoss(error.cause)) {
-      logger.warn('the builder of indexes was interrupted', { error, attempts });
+      logger.warn('the index build was interrupted', { error, attempts });
       return;
     }
     const { position, target, message, cause } = error;

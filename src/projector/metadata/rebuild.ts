@@ -337,7 +337,7 @@ async function enter(client: pg.Client, key: string): Promise<void> {
   if (rows[0]?.locked === true) return;
   throw new ProblemError({
     code: 'IN_USE',
-    message: 'The metadata rows are being rebuilt already: wait for that rebuild to end.',
+    message: 'The metadata rows are already being rebuilt. Wait until that rebuild ends.',
   });
 }
 

@@ -51,13 +51,13 @@ interface Judged {
 export function obstacleTo(judged: Judged): Problem | null {
   const { statement, prepared } = judged;
   const reason = statement.rewrites_table
-    ? 'PostgreSQL rewrites the whole table for it'
+    ? 'PostgreSQL rewrites the whole table'
     : prepared === undefined
-      ? 'PostgreSQL reads the whole table under its lock, and has no way to do that before'
+      ? 'PostgreSQL reads the whole table under its lock, and cannot do that before'
       : reasonOf(judged, prepared);
   if (reason === null) return null;
   const { collection, field } = statement.source;
-  const message = `It is not possible online to ${statement.summary}: ${reason}. Send it without online, or leave it out.`;
+  const message = `An online change cannot ${statement.summary}: ${reason}. Send it without online, or remove it.`;
   return { code: 'ONLINE_NOT_POSSIBLE', message, collection, ...(field !== null && { field }), details: { reason } };
 }
 
@@ -73,16 +73,16 @@ function reasonOfTable(judged: Judged, { what }: Prepared): string | null {
   if (what.kind === 'index' || what.kind === 'key')
     return 'PostgreSQL has no CREATE INDEX CONCURRENTLY for a partitioned table';
   if (what.kind === 'constraint' && what.references !== null && version < 180_000)
-    return 'before release 18 PostgreSQL takes no NOT VALID foreign key of a partitioned table';
+    return 'before version 18, PostgreSQL does not support a NOT VALID foreign key on a partitioned table';
   return null;
 }
 
 /** Reasons why writes cannot be recorded or read. */
 function reasonOfRows({ kind, related, subscribed, policed }: TableFacts): string | null {
   if (kind === 'partitioned' || related)
-    return 'rows of the table come and go by statements on other tables, its partitions or those it inherits from';
-  if (subscribed) return 'rows of the table come by logical replication, where what is written can not be noted';
-  return policed ? "row level security is forced on the table's owner, so that not all rows can be read" : null;
+    return 'statements on other tables (its partitions, or tables that it inherits from) also change rows of the table';
+  if (subscribed) return 'logical replication writes rows of the table, and the service cannot track those writes';
+  return policed ? 'row-level security applies to the owner of the table, so the service cannot read all rows' : null;
 }
 
 /** Prepared objects need the columns to be the same before and after the change. */
@@ -93,12 +93,12 @@ function reasonOfColumns({ change }: Judged, { table, what }: Prepared): string 
       type === 'collection.renamed' && (collection === table || (data as { to?: unknown }).to === table),
   );
   if (before === undefined || after === undefined || isRenamed)
-    return 'the same change renames the table: send that first, as a change of its own';
+    return 'the same change renames the table. Send the rename first, as a separate change';
   const names = [...movingColumns(change, table, { before, after })];
   const moving = names.find((name) => needs(what, name));
   return moving === undefined
     ? null
-    : `the same change makes, renames or alters the column ${JSON.stringify(moving)}: send that first, as a change of its own`;
+    : `the same change creates, renames or alters the column ${JSON.stringify(moving)}. Send that first, as a separate change`;
 }
 
 /** Matches with or without quotes. A false match only rejects more. */
@@ -140,10 +140,10 @@ function reasonOfTarget({ change }: Judged, { table, what }: Prepared): string |
   );
   if (after === undefined && before === undefined) return null;
   if (before === undefined || after === undefined)
-    return `the same change makes the table ${JSON.stringify(what.references)}: send that first, as a change of its own`;
+    return `the same change creates the table ${JSON.stringify(what.references)}. Send that first, as a separate change`;
   return jsonEqual(primaryKeyColumns(before), primaryKeyColumns(after))
     ? null
-    : `the same change alters the primary key of ${JSON.stringify(what.references)}: send that first, as a change of its own`;
+    : `the same change alters the primary key of ${JSON.stringify(what.references)}. Send that first, as a separate change`;
 }
 
 /* Warnings that are shown before a preparation starts. */
@@ -151,27 +151,27 @@ function reasonOfTarget({ change }: Judged, { table, what }: Prepared): string |
 /** Each constraint applies from its first step on, before the change itself. */
 export function warningOf({ source }: Statement, prepared: Prepared): Warning {
   const { collection, field } = source;
-  const message = `${sentenceOf(prepared)}, and until it is withdrawn or has failed`;
+  const message = `${sentenceOf(prepared)}. This ends if the change request is withdrawn or fails`;
   return { code: 'ACTS_WHILE_PREPARED', collection, ...(field !== null && { field }), message };
 }
 
 function sentenceOf({ table, what }: Prepared): string {
-  const from = 'from the beginning of the preparation on, not only after the change';
+  const from = 'from the start of the preparation, not only after the change';
   switch (what.kind) {
     case 'not null':
-      return `PostgreSQL refuses rows of ${table} without a value of ${what.column} ${from}`;
+      return `PostgreSQL rejects rows of ${table} without a value of ${what.column} ${from}`;
     case 'key':
-      return `PostgreSQL refuses rows of ${table} that repeat a key of ${what.name} once its index is being built`;
+      return `PostgreSQL rejects rows of ${table} with a duplicate key of ${what.name} as soon as its index is being built`;
     case 'index':
       return what.unique
-        ? `PostgreSQL refuses rows of ${table} that repeat a value of ${what.name} once it is being built`
-        : `each write of ${table} keeps the index ${what.name} too once it is being built`;
+        ? `PostgreSQL rejects rows of ${table} with a duplicate value of ${what.name} as soon as it is being built`
+        : `every write to ${table} also updates the index ${what.name} as soon as it is being built`;
     case 'copy':
-      return `each statement that writes ${table} notes the keys of its rows ${from.split(',')[0]}, so that the values of ${what.column.name} can be kept`;
+      return `every statement that writes to ${table} records the keys of its rows ${from.split(',')[0]}, so that the service can keep the values of ${what.column.name}`;
     default:
       return what.references === null
-        ? `PostgreSQL refuses rows of ${table} that break ${what.name} ${from}`
-        : `PostgreSQL refuses rows of ${table} that point at nothing in ${what.references}, and does what the foreign key says ON DELETE and ON UPDATE, ${from}`;
+        ? `PostgreSQL rejects rows of ${table} that violate ${what.name} ${from}`
+        : `PostgreSQL rejects rows of ${table} without a referenced row in ${what.references}, and executes the ON DELETE and ON UPDATE actions of the foreign key, ${from}`;
   }
 }
 

@@ -220,7 +220,7 @@ async function beginAgain(context: StepContext, copying: Copying): Promise<Progr
 /** Continues until the change itself can process the rest. */
 async function followToTheEnd(context: StepContext, copying: Copying, pace: Pace): Promise<void> {
   const { progress, session } = context;
-  progress({ done: 1, phase: 'following what is written' });
+  progress({ done: 1, phase: 'applying concurrent writes' });
   await pursue(context, copying, pace);
   const { rows } = await session.query<{ count: string }>(sql`SELECT count(*) FROM ${copyTable(copying)}`);
   await session.query(sql`COMMENT ON TABLE ${copyTable(copying)} IS ${literal(String(rows[0]?.count ?? 0))}`);
@@ -239,7 +239,7 @@ async function pursue(context: StepContext, copying: Copying, pace: Pace): Promi
     const { notes, truncated } = await followOnce(context, copying);
     if (truncated) {
       await beginAgain(context, copying);
-      throw new Error('the table was truncated while its values were copied; the copy begins again');
+      throw new Error('the table was truncated while its values were copied; the copy starts again');
     }
     isNear = pursuit.isNear(notes);
     if (pursuit.isTimeToLook()) await look(context, copying, pursuit);
@@ -249,7 +249,7 @@ async function pursue(context: StepContext, copying: Copying, pace: Pace): Promi
 /** @throws PreparationRefused if the copy cannot catch up */
 async function look(context: StepContext, copying: Copying, pursuit: Pursuit): Promise<void> {
   const left = await notesLeft(context, copying);
-  context.progress({ phase: `following what is written: ${left.toLocaleString('en')} rows are left` });
+  context.progress({ phase: `applying concurrent writes: ${left.toLocaleString('en')} rows remaining` });
   if (pursuit.isHopeless(left)) throw tooFast(copying, left);
 }
 
@@ -259,9 +259,9 @@ async function notesLeft({ session }: StepContext, copying: Copying): Promise<nu
 }
 
 function tooFast({ table }: Copying, left: number): PreparationRefused {
-  const reason = `rows of ${table} are written faster than their values can be copied: ${left.toLocaleString('en')} of them are left, and no fewer`;
+  const reason = `rows of ${table} are written faster than the service can copy their values: ${left.toLocaleString('en')} rows remain`;
   return new PreparationRefused([
-    { code: 'DATABASE_REFUSED', message: `It was given up: ${reason}.`, details: { reason } },
+    { code: 'DATABASE_REFUSED', message: `The service stopped copying: ${reason}.`, details: { reason } },
   ]);
 }
 
@@ -270,7 +270,7 @@ async function requireNothingLost({ session }: StepContext, copying: Copying): P
   const { rows } = await session.query<{ reason: string }>(sql`SELECT reason FROM ${lostTable(copying)} LIMIT 1`);
   const [lost] = rows;
   if (lost === undefined) return;
-  const message = `A write of ${copying.table} could not be noted while its values were copied: ${lost.reason}`;
+  const message = `A write to ${copying.table} could not be tracked while its values were copied: ${lost.reason}`;
   throw new PreparationRefused([{ code: 'DATABASE_REFUSED', message, details: { reason: lost.reason } }]);
 }
 

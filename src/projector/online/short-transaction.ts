@@ -159,7 +159,7 @@ function check(used: readonly Using[]): Statement {
   return {
     ...rest,
     sql: sql`DO ${block(body)}`,
-    summary: 'make sure that what was prepared is there',
+    summary: 'check that the prepared objects exist',
     drops: [],
     lock: 'none',
     locks: [],

@@ -179,13 +179,13 @@ export function stepsOf(stepping: Stepping): PreparationStep[] {
     return [toStep('index', `build the ${wordOf(what)} ${what.name} of ${prepared.table}`, stepping)];
   if (what.kind === 'copy')
     return [
-      toStep('note', `note which rows of ${prepared.table} are written`, stepping),
+      toStep('note', `track written rows of ${prepared.table}`, stepping),
       toStep('copy', `copy the values of ${prepared.table}.${what.column.name}`, stepping),
     ];
   const label = what.kind === 'not null' ? `${prepared.table}.${what.column}` : `${what.name} of ${prepared.table}`;
   const rule = what.kind === 'not null' ? `that ${label} is never null` : `the ${wordOf(what)} ${label}`;
   return [
-    toStep('add', `hold new rows of ${prepared.table} to the rule ${rule}`, stepping),
+    toStep('add', `enforce ${rule} for new rows of ${prepared.table}`, stepping),
     toStep('validate', `validate ${rule}`, stepping),
   ];
 }

@@ -52,7 +52,7 @@ export function tooFewLocks(entries: number, settings: LockSettings | undefined)
   if (settings === undefined) {
     return {
       code: 'DATABASE_REFUSED',
-      message: `${message} Raise ${setting} and restart PostgreSQL, or make the change in smaller parts.`,
+      message: `${message} Raise ${setting} and restart PostgreSQL, or split the change.`,
       details: { sqlstate: OUT_OF_MEMORY, setting, entries },
     };
   }
@@ -60,7 +60,7 @@ export function tooFewLocks(entries: number, settings: LockSettings | undefined)
   const needed = Math.max(locksPerTransaction(entries, settings), present + 1);
   return {
     code: 'DATABASE_REFUSED',
-    message: `${message} Raise ${setting} from ${present} to ${needed} or more and restart PostgreSQL, or make the change in smaller parts.`,
+    message: `${message} Raise ${setting} from ${present} to ${needed} or more and restart PostgreSQL, or split the change.`,
     details: { sqlstate: OUT_OF_MEMORY, setting, present, needed, entries },
   };
 }
@@ -107,12 +107,12 @@ function refused(error: unknown, sqlstate: string | undefined, statement: Statem
   const needs = sqlstate === SQLSTATE.dependent_objects_still_exist ? dependentsOf(driverError(error)) : [];
   if (needs.length > 0) return inUse(what, needs, details);
   const code = isNameTaken(sqlstate) ? 'ALREADY_EXISTS' : 'DATABASE_REFUSED';
-  return { code, message: `PostgreSQL refused ${what}: ${reason}`, details };
+  return { code, message: `PostgreSQL rejected ${what}: ${reason}`, details };
 }
 
 /** Reports that views, functions or unmanaged tables still depend on an object to be dropped. */
 function inUse(what: string, dependents: readonly string[], details: Record<string, unknown>): Problem {
-  const message = `PostgreSQL refused ${what}: ${dependents.join('; ')}. Change or remove what needs it first.`;
+  const message = `PostgreSQL rejected ${what}: ${dependents.join('; ')}. Change or drop the dependent objects first.`;
   return { code: 'IN_USE', message, details: { ...details, dependents } };
 }
 

@@ -27,8 +27,8 @@ export function namingExtension(problem: Problem, after: State): Problem {
   if (field === undefined || missing === undefined) return namingType(problem);
   const { name, extension } = missing;
   const message =
-    `${JSON.stringify(field.field)} of ${JSON.stringify(field.collection)} is of a type that comes with the extension ` +
-    `${name}, which this database doesn't have; an administrator of the database adds it: CREATE EXTENSION ${extension}`;
+    `field ${JSON.stringify(field.field)} of collection ${JSON.stringify(field.collection)} has a type of the extension ` +
+    `${name}, which is not installed in this database. Ask a database administrator to run CREATE EXTENSION ${extension}`;
   return { ...problem, field: field.field, message, details: { ...problem.details, extension } };
 }
 

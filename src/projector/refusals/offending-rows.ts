@@ -125,7 +125,7 @@ function repetitions({ table, column, old, now }: RefusedChange): OffendingRows 
   }
   if (!hasColumn(old) || !hasColumn(now) || columnType(old.schema) !== columnType(now.schema)) return null;
   const repeated = sql`SELECT FROM ${table} WHERE ${column} IS DISTINCT FROM NULL GROUP BY ${column} HAVING count(*) > 1`;
-  const words = ['value is there more than once', 'values are there more than once'] as const;
+  const words = ['value occurs more than once', 'values occur more than once'] as const;
   return { question: counting(repeated), kind: 'repeated', words };
 }
 
@@ -138,7 +138,7 @@ function orphans({ table, refused }: RefusedChange): OffendingRows | null {
   const many = ident(relation.many_field);
   const one = sql`SELECT FROM ${tableNow(refused, relation.one_collection)} o WHERE o.${ident(key)} = m.${many}`;
   const rows = sql`SELECT FROM ${table} m WHERE m.${many} IS DISTINCT FROM NULL AND NOT EXISTS (${one})`;
-  const words = ['row points at nothing', 'rows point at nothing'] as const;
+  const words = ['row has no referenced row', 'rows have no referenced row'] as const;
   return { question: counting(rows), kind: 'orphaned', words };
 }
 
@@ -157,7 +157,7 @@ function tooLong(asked: RefusedChange): OffendingRows | null {
 
 const CAN_NOT_BE = (to: ColumnField) => {
   const type = columnType(to.schema);
-  return [`value can't be ${type}`, `values can't be ${type}`] as const;
+  return [`value cannot be converted to ${type}`, `values cannot be converted to ${type}`] as const;
 };
 
 /**
@@ -291,7 +291,9 @@ export function withTaken(problem: Problem, rows: readonly Taken[]): Problem {
     if (!taken.has(row.name) || row.kind === CONSTRAINT) taken.set(row.name, row);
   }
   if (taken.size === 0) return problem;
-  const said = [...taken.values()].map(({ name, kind }) => `${JSON.stringify(name)} is the name of ${articled(kind)}`);
+  const said = [...taken.values()].map(
+    ({ name, kind }) => `${JSON.stringify(name)} is already the name of ${articled(kind)}`,
+  );
   const message = `${problem.message} (${said.join('; ')})`;
   return { ...problem, message, details: { ...problem.details, taken: [...taken.values()] } };
 }

@@ -126,10 +126,10 @@ SELECT e.type, e.position::float8 AS position, ${shownTime('e.occurred_at')} AS 
 export async function notInTrash(db: Queryable, position: number): Promise<Problem> {
   const { rows } = await db.query<Became>(BECAME, [String(position)]);
   const [became] = rows;
-  const what = `There is nothing of position ${position} in the trash`;
+  const what = `The trash contains no deletion of position ${position}`;
   if (became === undefined) return { code: 'NOT_FOUND', message: `${what}.` };
   const purged = became.type === 'trash.purged';
-  const message = `${what}: it was ${purged ? 'purged' : 'restored'} at ${became.at}, by position ${became.position}.`;
+  const message = `${what}: it was ${purged ? 'purged' : 'restored'} at ${became.at} by position ${became.position}.`;
   const details = { [purged ? 'purged_at' : 'restored_at']: became.at, by_position: became.position };
   return { code: 'NOT_FOUND', message, details };
 }

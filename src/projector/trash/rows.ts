@@ -80,7 +80,7 @@ export function identityOf(
   node: CollectionNode | undefined,
 ): Identity {
   const identity = field === null ? node?.identities.collection : node?.identities.fields.get(field);
-  if (identity === undefined) throw new Error(`trash: ${JSON.stringify(collection)} was not there before`);
+  if (identity === undefined) throw new Error(`trash: ${JSON.stringify(collection)} did not exist before`);
   return identity;
 }
 

@@ -32,7 +32,7 @@ export async function inTrash(db: Queryable, travel: TimeTravel, identities: rea
   for (const { position, kind, collection: name, identity, empty } of await findReturning(db, identities)) {
     const { state } = await travel.at(position - 1);
     const node = state.collections.get(name);
-    if (node === undefined) throw new Error(`trash: position ${position} deleted no ${JSON.stringify(name)}`);
+    if (node === undefined) throw new Error(`trash: position ${position} did not delete ${JSON.stringify(name)}`);
     found.push({ position, kind, name, identity, node, empty });
   }
   return found;

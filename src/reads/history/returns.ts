@@ -99,15 +99,15 @@ async function notRestoredByName(
 function comesEmpty({ collection, field }: Name, position: number): Warning {
   const message =
     field === null
-      ? `create table ${collection}: it comes back empty; the items it held went with position ${position}`
-      : `add column ${field} to ${collection}: it comes back empty; the values it held went with position ${position}`;
+      ? `create table ${collection}: it is created empty, because position ${position} deleted its rows`
+      : `add column ${field} to ${collection}: it is created empty, because position ${position} deleted its values`;
   return { code: 'DATA_NOT_RESTORED', collection, ...(field !== null && { field }), message };
 }
 
 /** The warning about an object whose data the trash lacks because the database was created from its log. */
 function emptied({ collection, field }: Name, position: number): Warning {
   const what = field === null ? `restore table ${collection}` : `restore column ${field} of ${collection}`;
-  const message = `${what}: it comes back empty; this database was made from its log, and has nothing of what position ${position} left in the trash`;
+  const message = `${what}: it is restored empty, because this database was rebuilt from its log and has no trash of position ${position}`;
   return { code: 'DATA_NOT_RESTORED', collection, ...(field !== null && { field }), message };
 }
 
@@ -123,7 +123,7 @@ export function emptiedBy(events: readonly LogEvent[]): Warning[] {
 
 /** The warning about an object that is deleted first. */
 function goneNow({ collection, field }: Name): Warning {
-  const message = `recreate ${collection}.${field}: it comes back empty; the values it holds are deleted first`;
+  const message = `recreate ${collection}.${field}: its present values are deleted first, and it is created empty`;
   return { code: 'DATA_NOT_RESTORED', collection, ...(field !== null && { field }), message };
 }
 
@@ -251,7 +251,7 @@ async function countRows(ask: Ask, restored: RestoredField | RestoredCollection)
   const found = await ask<{ rows: number }>(
     sql`SELECT count(*)::int AS rows FROM (SELECT FROM ${table} LIMIT ${most}) t`,
   );
-  return found === null ? '' : `: ${many(found.rows, 'row comes back', 'rows come back')}`;
+  return found === null ? '' : `: ${many(found.rows, 'row is restored', 'rows are restored')}`;
 }
 
 async function countReturns(ask: Ask, schema: string, { restored, table }: Restored): Promise<string> {
@@ -264,7 +264,7 @@ async function countReturns(ask: Ask, schema: string, { restored, table }: Resto
   const found = await ask<{ kept: number; met: number; rows: number }>(countValues(kept, integer(String(ENOUGH + 1))));
   if (found === null) return '';
   const { kept: all, met, rows: now } = found;
-  const parts = [many(met, 'value comes back', 'values come back')];
+  const parts = [many(met, 'value is restored', 'values are restored')];
   if (now > met)
     parts.push(
       `${many(now > ENOUGH ? now : now - met, 'row', 'rows')} written since ${now - met === 1 ? 'has' : 'have'} null`,

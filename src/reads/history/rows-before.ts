@@ -221,8 +221,8 @@ function withoutValue({ plan, rows, collection, field }: RowCheck): Question | u
   if (value === undefined ? fillsItself(schema) : !value.isNullable) return undefined;
   const condition = value === undefined ? sql`true` : sql`${value.sql} IS NOT DISTINCT FROM NULL`;
   const told = [
-    "row has no value for it, and it can't be NOT NULL",
-    "rows have no value for it, and it can't be NOT NULL",
+    'row has no value for it, so it cannot be NOT NULL',
+    'rows have no value for it, so it cannot be NOT NULL',
   ] as const;
   return { collection, field, rows: sql`SELECT FROM ${there.from(field)} WHERE ${condition}`, told };
 }
@@ -245,7 +245,7 @@ function pointingAtNothing({ plan, rows, collection, field }: RowCheck): Questio
       ? sql`false`
       : sql`EXISTS (SELECT FROM ${target.table} o WHERE o.${ident(targetKey.name)} = ${value.sql})`;
   const from = (rows(collection) as Rows).from(field);
-  const told = [`row points at nothing in ${one}`, `rows point at nothing in ${one}`] as const;
+  const told = [`row has no referenced row in ${one}`, `rows have no referenced row in ${one}`] as const;
   return {
     collection,
     field,

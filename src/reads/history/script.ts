@@ -84,7 +84,7 @@ function* systemTables(state: State, serviceSchema: string): Resumable<string[]>
     const column = join([ident(field), typeName(data_type)], sql` `);
     return [
       '',
-      `-- The service's own table, of which only the key is made here: foreign keys below point at it.`,
+      `-- The table of the service, reduced to its key: foreign keys below reference it.`,
       `CREATE SCHEMA IF NOT EXISTS ${ident(serviceSchema)};`,
       nameOwnSchema(`CREATE TABLE IF NOT EXISTS ${ownTable(table)} (${column} PRIMARY KEY);`, serviceSchema),
     ];

@@ -213,7 +213,7 @@ export const isChangeEvent = <E extends { type: string }>(event: E): event is E 
 /** Returns the request that an event is about. @throws UnreadableEventError if it names none */
 export function changeIdOf({ subject, position, type }: ChangeEvent & { position?: number }): string {
   if (subject?.kind === CHANGE) return subject.id;
-  throw new UnreadableEventError(position ?? 0, `${type} names no change request`);
+  throw new UnreadableEventError(position ?? 0, `${type} does not name a change request`);
 }
 
 /**
@@ -251,7 +251,7 @@ function evolved(
 }
 
 function impossible(event: StoredChangeEvent, before: ChangeRequest | undefined): UnreadableEventError {
-  const state = before === undefined ? 'there is no such request' : `the request is ${before.state}`;
+  const state = before === undefined ? 'the change request does not exist' : `the change request is ${before.state}`;
   return new UnreadableEventError(event.position, `${state} (${event.type} ${event.subject?.id ?? ''})`);
 }
 

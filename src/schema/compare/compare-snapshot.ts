@@ -124,7 +124,7 @@ function* collectionRenames(state: State, { documents, said: all }: Documents, f
     // An invalid name is reported when the document is read.
     if (from === undefined || typeof to !== 'string') continue;
     if (isSystemCollection(from) || isSystemCollection(to)) {
-      found.problems.push(invalid([...at, MEMBER], 'a collection of the service has one name, and keeps it'));
+      found.problems.push(invalid([...at, MEMBER], 'a collection of the service cannot be renamed'));
       continue;
     }
     const isThere = (name: string) => state.collections.has(name);
@@ -195,20 +195,20 @@ function decide(naming: Naming, { notes, problems }: RenamedFrom): void {
     problems.push(...checkName(kind, to, [...at, kind]));
     names.set(from, to);
   } else if (!isThere(to) && naming.notes) {
-    const message = `there is no ${kind} ${quoted(from)} to rename: ${quoted(to)} is created`;
+    const message = `${kind} ${quoted(from)} does not exist, so it cannot be renamed: ${quoted(to)} is created`;
     notes.push({ code: 'RENAMED_FROM_NOTHING', ...place, message });
   }
 }
 
 function fault({ kind, from, to, isThere, isSent, names }: Naming): string | null {
-  if (from === to) return `${MEMBER} must be another name than the one the ${kind} has`;
+  if (from === to) return `${MEMBER} must differ from the current name of the ${kind}`;
   if (names.has(from))
-    return `${quoted(from)} can become one ${kind} only; it is ${quoted(names.get(from) ?? null)} already`;
+    return `${quoted(from)} can be renamed to one ${kind} only, and is already renamed to ${quoted(names.get(from) ?? null)}`;
   if (!isThere(from)) return null;
   if (isThere(to))
-    return `there are both ${quoted(from)} and ${quoted(to)}: nothing is renamed to what is there already; leave ${MEMBER} out, or delete one of them first`;
+    return `${quoted(from)} and ${quoted(to)} both exist, so neither can be renamed to the other. Omit ${MEMBER}, or delete one of them first`;
   if (!isSent(from)) return null;
-  return `${quoted(from)} stands in the snapshot too: what is renamed leaves its name; take the other one into a later snapshot`;
+  return `the snapshot contains ${quoted(from)} too, and a renamed object gives up its old name. Add the other one in a later snapshot`;
 }
 
 export interface CompareOptions {
@@ -255,7 +255,7 @@ export function* compareSnapshot(state: State, body: unknown, options: CompareOp
 export function* desiredBy(state: State, body: unknown, options: CompareOptions): Resumable<Result<Desired>> {
   if (!isObject(body))
     return refuse(
-      invalid([], 'a snapshot is an object with version, service, vendor, collections, fields and relations'),
+      invalid([], 'a snapshot must be an object with version, service, vendor, collections, fields and relations'),
     );
   const origin = originProblems(body, options);
   if (origin.length > 0) return refuse(...origin);
@@ -317,27 +317,33 @@ function* desiredOf(
 function originProblems(body: { [member: string]: unknown }, { force, release }: CompareOptions): Problem[] {
   const { version, service, vendor } = body;
   if (version !== SNAPSHOT_VERSION) {
-    const found = version === undefined ? 'it is missing' : `${JSON.stringify(version)} is unknown`;
+    const found = version === undefined ? 'it is missing' : `${JSON.stringify(version)} is not supported`;
     return [invalid(['version'], `version must be ${SNAPSHOT_VERSION}; ${found}`)];
   }
   if (force) return [];
   const problems: Problem[] = [];
-  const bypass = 'with force (?force, dps --force) it is compared anyway';
+  const bypass = 'to compare it anyway, use force (?force, dps --force)';
   if (service !== release) {
     problems.push(
-      invalid(['service'], `the snapshot is of ${made(service, body)}, this is release ${release}; ${bypass}`),
+      invalid(
+        ['service'],
+        `the snapshot was created by ${made(service, body)}, and this is release ${release}; ${bypass}`,
+      ),
     );
   }
   if (vendor !== VENDOR) {
-    const of = vendor === undefined ? 'names no database vendor' : `is of vendor ${JSON.stringify(vendor)}`;
-    problems.push(invalid(['vendor'], `the snapshot ${of}, this is ${JSON.stringify(VENDOR)}; ${bypass}`));
+    const of =
+      vendor === undefined ? 'does not name its database vendor' : `was created for vendor ${JSON.stringify(vendor)}`;
+    problems.push(invalid(['vendor'], `the snapshot ${of}, and this is ${JSON.stringify(VENDOR)}; ${bypass}`));
   }
   return problems;
 }
 
 function made(service: unknown, body: { [member: string]: unknown }): string {
   if (service !== undefined) return `release ${JSON.stringify(service)}`;
-  return body['directus'] === undefined ? 'an unknown release (service is missing)' : 'another product (directus)';
+  return body['directus'] === undefined
+    ? 'an unknown release (member service is missing)'
+    : 'another product (directus)';
 }
 
 type CheckedParts = SnapshotParts & { warnings: Warning[] };
@@ -345,7 +351,8 @@ type CheckedParts = SnapshotParts & { warnings: Warning[] };
 function ownParts(body: { [member: string]: unknown }): Result<CheckedParts> {
   const problems = unknownMembers(body, MEMBERS, []);
   for (const part of ['collections', 'fields', 'relations'] as const) {
-    if (body[part] !== undefined && !Array.isArray(body[part])) problems.push(invalid([part], `${part} is an array`));
+    if (body[part] !== undefined && !Array.isArray(body[part]))
+      problems.push(invalid([part], `${part} must be an array`));
   }
   if (problems.length > 0) return refuse(...problems);
   const { collections, fields, relations } = body as SnapshotParts;

@@ -153,7 +153,7 @@ function* readFields(reading: Reading, documents: Documents): Resumable<void> {
     const [collection, field] = names as [string, string];
     const holder = draft.get(collection);
     if (holder === undefined) {
-      const message = `there is no collection ${JSON.stringify(collection)} in the snapshot`;
+      const message = `collection ${JSON.stringify(collection)} does not exist in the snapshot`;
       problems.push({ ...invalid([...at, 'collection'], message), collection, field });
       continue;
     }
@@ -209,7 +209,7 @@ function* readRelations(reading: Reading, documents: Documents): Resumable<void>
     const [collection, field] = names as [string, string];
     const holder = draft.get(collection);
     if (holder === undefined) {
-      const message = `there is no collection ${JSON.stringify(collection)} in the snapshot`;
+      const message = `collection ${JSON.stringify(collection)} does not exist in the snapshot`;
       const steps = ['many_collection'];
       const path = [...at, ...(stepsTo?.(steps) ?? relationSteps(steps, input))];
       problems.push({ ...invalid(path, message), collection, field });

@@ -146,8 +146,8 @@ function* fieldsLikeOthers(before: CollectionNode, after: CollectionNode): Resum
 const warning = (kind: 'collection' | 'field', old: string, now: string): { code: string; message: string } => ({
   code: 'LOOKS_RENAMED',
   message:
-    `the ${kind} ${JSON.stringify(old)} is deleted, and ${JSON.stringify(now)}, which looks like it, is created; if it was renamed, ` +
-    `add this line to ${JSON.stringify(now)} in the snapshot, and its data stays: "renamed_from": ${JSON.stringify(old)}`,
+    `${kind} ${JSON.stringify(old)} is deleted, and ${JSON.stringify(now)}, which looks like it, is created. If you renamed it, ` +
+    `add this line to ${JSON.stringify(now)} in the snapshot to keep its data: "renamed_from": ${JSON.stringify(old)}`,
 });
 
 /** Names by shape. */

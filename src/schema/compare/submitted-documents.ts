@@ -93,7 +93,8 @@ export function* documentsOf(
 ): Resumable<Documents> {
   return yield* collect(reading, part, (input, at) => {
     for (const member of members) {
-      if (typeof input[member] !== 'string') return invalid([...at, member], `${member} is required, a string`);
+      if (typeof input[member] !== 'string')
+        return invalid([...at, member], `${member} is required and must be a string`);
     }
     return members.map((member) => input[member] as string);
   });
@@ -104,8 +105,8 @@ export function* relationDocuments(reading: Collecting): Resumable<Documents> {
   return yield* collect(reading, 'relations', (input, at) => {
     const [collection, field] = relationEnds(input);
     if (typeof collection !== 'string')
-      return invalid([...at, 'many_collection'], 'many_collection is required, a string');
-    if (typeof field !== 'string') return invalid([...at, 'many_field'], 'many_field is required, a string');
+      return invalid([...at, 'many_collection'], 'many_collection is required and must be a string');
+    if (typeof field !== 'string') return invalid([...at, 'many_field'], 'many_field is required and must be a string');
     return [collection, field];
   });
 }
@@ -125,16 +126,16 @@ function* collect(
     if (problems.length >= MAX_PROBLEMS) break;
     yield* pause();
     const at = [part, index];
-    const names = isObject(input) ? namesOf(input, at) : invalid(at, 'an object is expected');
+    const names = isObject(input) ? namesOf(input, at) : invalid(at, 'must be an object');
     if (!Array.isArray(names)) {
       problems.push(names);
       continue;
     }
     const id = key(...names);
     if (isSystemCollection(names[0] as string)) {
-      problems.push(invalid(at, `${JSON.stringify(names[0])} is a system collection; leave it out of the snapshot`));
+      problems.push(invalid(at, `${JSON.stringify(names[0])} is a system collection; remove it from the snapshot`));
     } else if (documents.has(id))
-      problems.push(invalid(at, `${JSON.stringify(names.join('.'))} stands in ${part} twice`));
+      problems.push(invalid(at, `${JSON.stringify(names.join('.'))} occurs more than once in ${part}`));
     const place = sentPlace(reading, part, names as [string, string]) ?? { at, stepsTo: undefined };
     documents.set(id, { names, input: input as { [member: string]: unknown }, ...place });
   }

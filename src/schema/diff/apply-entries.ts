@@ -171,7 +171,7 @@ function relationTarget(draft: Draft, { collection, field, diff }: RelationDiff,
 const isFull = ({ problems, conflicts }: EntryFindings): boolean => problems.length + conflicts.length >= MAX_PROBLEMS;
 
 function missingHolder(findings: EntryFindings, at: Path, { collection, diff }: FieldDiff | RelationDiff): void {
-  const message = `there is no collection ${JSON.stringify(collection)}`;
+  const message = `collection ${JSON.stringify(collection)} does not exist`;
   // A new object in a missing collection is an error of the diff. A change means that the collection was deleted
   // meanwhile.
   if (isAddition(diff)) findings.problems.push({ ...invalid([...at, 'collection'], message), collection });
@@ -188,7 +188,7 @@ function applyEntries<T extends object>(findings: EntryFindings, target: Target<
 function putWhole<T>(findings: EntryFindings, rhs: unknown, target: Target<T>): void {
   const { at, current, put } = target;
   if (current !== undefined) {
-    findings.conflicts.push(conflict(at, 'it exists already'));
+    findings.conflicts.push(conflict(at, 'it already exists'));
     return;
   }
   const value = readNamed(target, rhs, [...at, 'diff', 0, 'rhs']);
@@ -199,20 +199,20 @@ function putWhole<T>(findings: EntryFindings, rhs: unknown, target: Target<T>): 
 function removeWhole<T>(findings: EntryFindings, lhs: unknown, target: Target<T>): void {
   const { at, current, remove } = target;
   if (current === undefined) {
-    findings.conflicts.push(conflict(at, 'it is gone already'));
+    findings.conflicts.push(conflict(at, 'it has already been deleted'));
     return;
   }
   const path = [...at, 'diff', 0, 'lhs'];
   const value = readNamed(target, lhs, path);
   if (!value.ok) findings.problems.push(...value.problems);
   else if (jsonEqual(value.value, current)) remove();
-  else findings.conflicts.push(conflict(path, 'what is to be removed is not the lhs any more'));
+  else findings.conflicts.push(conflict(path, 'the current value differs from lhs'));
 }
 
 function changeMembers<T extends object>({ problems, conflicts }: EntryFindings, target: Target<T>): void {
   const { at, diff, current, put, renamedBy } = target;
   if (current === undefined) {
-    conflicts.push(conflict(at, 'there is nothing of that name to change'));
+    conflicts.push(conflict(at, 'no object of that name exists'));
     return;
   }
   const document = copyJson(current) as unknown as Json;
@@ -224,7 +224,7 @@ function changeMembers<T extends object>({ problems, conflicts }: EntryFindings,
   }
   if (misfits.length > 0) return;
   if (hasGap(document)) {
-    problems.push(invalid(at, 'an array has a gap: elements are missing between those added'));
+    problems.push(invalid(at, 'the array has a gap: elements between the added ones are missing'));
     return;
   }
   const value = readNamed(target, document, at, (steps) => stepsInEntries(diff, steps));
@@ -241,7 +241,7 @@ function readNamed<T>(
 ): Result<T> {
   const value = read(document, at, stepsTo);
   if (!value.ok || isMeant(value.value)) return value;
-  return refuse(invalid(at, 'the document names something else than the entry it stands in'));
+  return refuse(invalid(at, 'the document names another object than its entry'));
 }
 
 /** Changes the document in place. Returns mismatches by the index of their entry. */
@@ -373,13 +373,13 @@ function namesOf(
   const names = new Map<string, string>();
   for (const { from, to, at } of all) {
     if (names.has(from)) {
-      const message = `${JSON.stringify(from)} can become one ${reading.member} only, and it is ${JSON.stringify(names.get(from))} already`;
+      const message = `${JSON.stringify(from)} can be renamed to one ${reading.member} only, and is already renamed to ${JSON.stringify(names.get(from))}`;
       findings.problems.push(invalid([...at, 'lhs'], message));
     } else names.set(from, to);
   }
   for (const { to, at } of all) {
     if (!reading.isThere(to) || names.has(to) || reading.gone.has(to)) continue;
-    findings.conflicts.push(conflict(at, `there is a ${reading.member} ${JSON.stringify(to)} already`));
+    findings.conflicts.push(conflict(at, `${reading.member} ${JSON.stringify(to)} already exists`));
   }
   return names;
 }
@@ -395,14 +395,13 @@ function renameIn(
   const at = ['diff', part, index, 'diff', place];
   const { lhs: from, rhs } = item.diff[place] as { lhs: unknown; rhs: unknown };
   const wrong: Problem[] = [];
-  if (typeof from !== 'string') wrong.push(invalid([...at, 'lhs'], `lhs must be the name that the ${member} has`));
-  if (rhs !== to)
-    wrong.push(invalid([...at, 'rhs'], `rhs must be ${JSON.stringify(to)}, the name that the item stands under`));
+  if (typeof from !== 'string') wrong.push(invalid([...at, 'lhs'], `lhs must be the current name of the ${member}`));
+  if (rhs !== to) wrong.push(invalid([...at, 'rhs'], `rhs must be ${JSON.stringify(to)}, the name of the item`));
   else wrong.push(...checkName(member, rhs, [...at, 'rhs']));
-  if (from === to) wrong.push(invalid([...at, 'rhs'], 'rhs must be another name than lhs'));
+  if (from === to) wrong.push(invalid([...at, 'rhs'], 'rhs must differ from lhs'));
   problems.push(...wrong);
   if (wrong.length > 0 || typeof from !== 'string') return [];
   if (isThere(from)) return [{ from, to, at }];
-  conflicts.push(conflict([...at, 'lhs'], `there is no ${member} ${JSON.stringify(from)} to rename`));
+  conflicts.push(conflict([...at, 'lhs'], `${member} ${JSON.stringify(from)} does not exist, so it cannot be renamed`));
   return [];
 }

@@ -42,13 +42,14 @@ const ENTRY_MEMBERS: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
 /** Omitted parts are empty. Only the shape of entries is checked, not their content. */
 export function* readDiffDocument(body: unknown): Resumable<Result<{ hash: string; diff: SchemaDiff }>> {
   if (!isObject(body))
-    return refuse(invalid([], 'the body is an object with hash and diff, as /schema/diff answers it'));
+    return refuse(invalid([], 'the body must be an object with hash and diff, as returned by /schema/diff'));
   // The response of /schema/diff contains `warnings` and can be sent unchanged.
   const problems = unknownMembers(body, new Set(['hash', 'diff', 'warnings']), []);
   const { hash, diff } = body;
-  if (typeof hash !== 'string') problems.push(invalid(['hash'], 'hash is required, as /schema/diff answered it'));
+  if (typeof hash !== 'string')
+    problems.push(invalid(['hash'], 'hash is required; send the one that /schema/diff returned'));
   if (!isObject(diff)) {
-    return refuse(...problems, invalid(['diff'], 'diff is an object with collections, fields and relations'));
+    return refuse(...problems, invalid(['diff'], 'diff must be an object with collections, fields and relations'));
   }
   problems.push(...unknownMembers(diff, new Set(Object.keys(PARTS)), ['diff']));
   for (const part of Object.keys(PARTS) as Part[]) problems.push(...(yield* partProblems(diff[part], part)));
@@ -62,7 +63,7 @@ export function* readDiffDocument(body: unknown): Resumable<Result<{ hash: strin
 function* partProblems(items: unknown, part: Part): Resumable<Problem[]> {
   const at = ['diff', part];
   if (items === undefined) return [];
-  if (!Array.isArray(items)) return [invalid(at, `${part} is an array`)];
+  if (!Array.isArray(items)) return [invalid(at, `${part} must be an array`)];
   const problems = yield* problemsOfEach(items, (item, index) => itemProblems(item, part, [...at, index]));
   return problems.length > 0 ? problems : yield* doubled(items, part);
 }
@@ -82,7 +83,7 @@ function* doubled(items: readonly Item[], part: Part): Resumable<Problem[]> {
     seen.set(id, first === undefined ? item : null);
     if (first === undefined || (first !== null && isRemoval(first.diff) && isComing(item, part))) return [];
     const name = JSON.stringify(id.replace('\0', '.'));
-    return [invalid(['diff', part, index], `${name} stands in ${part} twice; put its entries into one diff`)];
+    return [invalid(['diff', part, index], `${name} occurs more than once in ${part}; put its entries into one diff`)];
   });
 }
 
@@ -92,38 +93,39 @@ const isComing = (item: Item, part: Part): boolean =>
 const RENAMED_BY = { collections: 'collection', fields: 'field', relations: undefined } as const;
 
 function itemProblems(item: unknown, part: Part, at: Path): Problem[] {
-  if (!isObject(item)) return [invalid(at, 'an object is expected')];
+  if (!isObject(item)) return [invalid(at, 'must be an object')];
   const problems = unknownMembers(item, ITEM_MEMBERS[part], at);
   for (const member of PARTS[part]) {
-    if (typeof item[member] !== 'string') problems.push(invalid([...at, member], `${member} is required, a string`));
+    if (typeof item[member] !== 'string')
+      problems.push(invalid([...at, member], `${member} is required and must be a string`));
   }
   const { collection, diff, related_collection: related = null } = item;
   if (related !== null && typeof related !== 'string') {
-    problems.push(invalid([...at, 'related_collection'], 'related_collection is a string or null'));
+    problems.push(invalid([...at, 'related_collection'], 'related_collection must be a string or null'));
   }
   if (typeof collection === 'string' && isSystemCollection(collection)) {
-    const message = `${JSON.stringify(collection)} is a system collection; it can't be changed`;
+    const message = `${JSON.stringify(collection)} is a system collection and cannot be changed`;
     problems.push(invalid([...at, 'collection'], message));
   }
   return [...problems, ...originProblems(item, at), ...entriesProblems(diff, [...at, 'diff'])];
 }
 
 function entriesProblems(diff: unknown, at: Path): Problem[] {
-  if (!Array.isArray(diff) || diff.length === 0) return [invalid(at, 'diff is an array of entries')];
+  if (!Array.isArray(diff) || diff.length === 0) return [invalid(at, 'diff must be an array of entries')];
   const whole = diff.length > 1 && diff.some((entry) => isObject(entry) && isWhole(entry as unknown as Entry));
-  if (whole) return [invalid(at, 'an entry for the whole stands alone')];
+  if (whole) return [invalid(at, 'an entry for the whole object must be the only entry')];
   return runToEnd(problemsOfEach(diff, (entry, index) => entryProblems(entry, [...at, index])));
 }
 
 function entryProblems(entry: unknown, at: Path): Problem[] {
-  if (!isObject(entry)) return [invalid(at, 'an entry is an object with kind')];
+  if (!isObject(entry)) return [invalid(at, 'an entry must be an object with kind')];
   const kind = entry['kind'];
   const members = ENTRY_MEMBERS.get(kind);
-  if (members === undefined) return [invalid([...at, 'kind'], 'kind is one of N, D, E, A')];
+  if (members === undefined) return [invalid([...at, 'kind'], 'kind must be N, D, E or A')];
   const required = [...members].filter((member) => member !== 'path' || kind === 'E' || kind === 'A');
   const problems = [...unknownMembers(entry, members, at), ...missingMembers(entry, required, at)];
   if (entry['path'] !== undefined && !isPath(entry['path'])) {
-    problems.push(invalid([...at, 'path'], 'path is an array of member names and indexes, at least one'));
+    problems.push(invalid([...at, 'path'], 'path must be an array with at least one member name or index'));
   }
   return kind === 'A' ? [...problems, ...elementProblems(entry, at)] : problems;
 }
@@ -143,11 +145,13 @@ const isIndex = (value: unknown): boolean => Number.isSafeInteger(value) && (val
 /** Kind A contains an index and the element that was added or removed. */
 function elementProblems({ index, item }: { [member: string]: unknown }, at: Path): Problem[] {
   const problems: Problem[] = [];
-  if (index !== undefined && !isIndex(index)) problems.push(invalid([...at, 'index'], 'index is an integer from 0'));
+  if (index !== undefined && !isIndex(index))
+    problems.push(invalid([...at, 'index'], 'index must be a non-negative integer'));
   if (item === undefined) return problems;
   const inner = [...at, 'item'];
-  if (!isObject(item)) return [...problems, invalid(inner, 'item is an object with kind N or D')];
-  if (item['kind'] !== 'N' && item['kind'] !== 'D') return [...problems, invalid([...inner, 'kind'], 'kind is N or D')];
+  if (!isObject(item)) return [...problems, invalid(inner, 'item must be an object with kind N or D')];
+  if (item['kind'] !== 'N' && item['kind'] !== 'D')
+    return [...problems, invalid([...inner, 'kind'], 'kind must be N or D')];
   const members = ['kind', item['kind'] === 'N' ? 'rhs' : 'lhs'];
   return [...problems, ...unknownMembers(item, new Set(members), inner), ...missingMembers(item, members, inner)];
 }

@@ -72,14 +72,15 @@ export interface Misfit {
  */
 export function applyEntry(document: Json, entry: Entry & { path: Path }, gap: number): Misfit | undefined {
   const place = placeIn(document, entry);
-  if (place === undefined) return { conflict: true, message: 'there is nothing at this path' };
+  if (place === undefined) return { conflict: true, message: 'this path has no value' };
   const { parent, last } = place;
   const change = entry.kind === 'A' ? entry.item : entry;
   if (Array.isArray(parent)) {
-    if (typeof last !== 'number') return { conflict: true, message: 'an array takes an index' };
+    if (typeof last !== 'number')
+      return { conflict: true, message: 'the last element of a path into an array must be an index' };
     return conflictAt(parent[last], change, IN_ARRAY) ?? changeElement(parent, last, change, gap);
   }
-  if (typeof last !== 'string') return { conflict: true, message: 'there is no array at this path' };
+  if (typeof last !== 'string') return { conflict: true, message: 'the value at this path is not an array' };
   const present = Object.hasOwn(parent, last) ? parent[last] : undefined;
   return conflictAt(present, change, IN_OBJECT) ?? changeMember(parent, last, change);
 }
@@ -97,12 +98,12 @@ function placeIn(document: Json, entry: Entry & { path: Path }): EntryPlace | un
 }
 
 const IN_ARRAY = {
-  taken: 'there is an element at this index already',
-  other: 'the element is not the lhs any more',
+  taken: 'the array already has an element at this index',
+  other: 'the current element differs from lhs',
 };
 const IN_OBJECT = {
-  taken: 'there is a value at this path already',
-  other: 'the value at this path is not the lhs any more',
+  taken: 'this path already has a value',
+  other: 'the current value differs from lhs',
 };
 
 type ValueChange = { kind: 'N'; rhs: unknown } | { kind: 'D'; lhs: unknown } | { kind: 'E'; lhs: Json; rhs: Json };
@@ -122,11 +123,11 @@ function changeMember(parent: { [member: string]: Json }, member: string, change
 function changeElement(parent: Json[], index: number, change: ValueChange, gap: number): Misfit | undefined {
   if (change.kind === 'D') {
     if (index !== parent.length - 1) {
-      return { conflict: false, message: 'elements are removed from the end of an array only' };
+      return { conflict: false, message: 'elements can only be removed from the end of an array' };
     }
     parent.pop();
   } else if (change.kind === 'N' && index > parent.length + gap) {
-    return { conflict: false, message: 'the index is far beyond the end' };
+    return { conflict: false, message: 'the index is too far beyond the end of the array' };
   } else parent[index] = change.rhs as Json;
   return undefined;
 }

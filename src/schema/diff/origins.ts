@@ -44,11 +44,11 @@ export function originProblems(item: { [member: string]: unknown }, at: Path): P
   if (identity === undefined && restores === undefined) return [];
   const problems: Problem[] = [];
   if (typeof identity !== 'string' || !/^\d{1,15}(\.\d{1,6})?$/.test(identity))
-    problems.push(invalid([...at, 'identity'], 'identity is what /history/diff said'));
+    problems.push(invalid([...at, 'identity'], 'identity must have the value that /history/diff returned'));
   if (restores !== undefined && !(Number.isSafeInteger(restores) && (restores as number) > 0))
-    problems.push(invalid([...at, 'restores'], 'restores is the position of a deletion'));
+    problems.push(invalid([...at, 'restores'], 'restores must be the position of a deletion'));
   if (!Array.isArray(diff) || !isAddition(diff as Entry<unknown>[]))
-    problems.push(invalid([...at, 'identity'], 'only what is new has an identity here'));
+    problems.push(invalid([...at, 'identity'], 'only a new object can have an identity here'));
   return problems;
 }
 
@@ -62,7 +62,7 @@ export function sharedIdentities({ collections, fields }: SchemaDiff): Problem[]
       seen.add(identity);
       return [];
     }
-    return [invalid(['diff', part, index, 'identity'], 'another one has this identity already')];
+    return [invalid(['diff', part, index, 'identity'], 'another object already has this identity')];
   };
   return [...collections.flatMap(check('collections')), ...fields.flatMap(check('fields'))];
 }
@@ -129,7 +129,7 @@ export function lostSince({ collections, fields }: SchemaDiff, found: readonly I
   const check = (part: 'collections' | 'fields') => (item: CollectionDiff | FieldDiff, index: number) => {
     const { identity, restores } = item;
     if (restores === undefined || positions.get(identity) === restores) return [];
-    const message = `nothing of position ${restores} that fits is in the trash any more; make a new diff and apply that`;
+    const message = `the trash no longer contains a matching deletion of position ${restores}. Create a new diff and apply that`;
     const path = renderPath(['diff', part, index, 'restores']);
     return [{ code: 'SCHEMA_CHANGED' as const, message, path }];
   };

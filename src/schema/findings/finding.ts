@@ -160,7 +160,7 @@ const NAMED = 3;
 function alsoText(places: readonly FindingLocation[], count: number): string {
   const others = places.slice(1, NAMED + 1).map(placeText);
   const more = count - 1 - others.length;
-  return `the same of ${others.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return `also applies to ${others.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /* Groups the findings of an imported file, so that the same reason is not repeated for each object. */

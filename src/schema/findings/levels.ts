@@ -35,12 +35,12 @@ export function levelByUse(statistics: TableStatistics | undefined): Level {
 }
 
 /** The table was neither analyzed nor counted. */
-export const NOT_KNOWN = 'the number of rows is unknown';
+export const NOT_KNOWN = 'the number of rows is not known';
 
 /** ` (about 1,000 rows, 3 MB; by statistics 2 h old)` */
 export function sizeText({ bytes, rows, age }: TableStatistics): string {
   if (rows === null && bytes === null) return NOT_KNOWN;
-  const since = age === null ? 'counted since its statistics began' : `by statistics ${ageText(age)} old`;
+  const since = age === null ? 'counted since its statistics began' : `the statistics are ${ageText(age)} old`;
   const count = rows === null ? NOT_KNOWN : `about ${rows.toLocaleString('en')} rows`;
   const size = bytes === null ? '' : `, ${bytesText(bytes)}`;
   return `${count}${size}; ${since}`;

@@ -157,7 +157,7 @@ interface OpenNode extends CollectionNode {
 /** @returns the node after the event. This is `node` itself unless it is created or deleted. */
 function evolveNode(node: OpenNode | undefined, event: StandingChange, own: OwnIdentities): OpenNode | undefined {
   if (event.type === 'collection.created' || event.type === 'collection.adopted') return created(node, event);
-  if (node === undefined) throw new ImpossibleEventError(event, 'there is no such collection');
+  if (node === undefined) throw new ImpossibleEventError(event, 'the collection does not exist');
   if (event.type === 'collection.deleted') return undefined;
   if (event.type === 'collection.updated') node.collection = patched(node.collection, event, event.data.patch);
   else evolveParts(node, event, own);
@@ -184,7 +184,7 @@ function created(
   node: CollectionNode | undefined,
   event: Placed<'collection.created' | 'collection.adopted'>,
 ): OpenNode {
-  if (node !== undefined) throw new ImpossibleEventError(event, 'the collection exists already');
+  if (node !== undefined) throw new ImpossibleEventError(event, 'the collection already exists');
   const { collection, fields } = event.data;
   return {
     identities: identitiesOf(event),
@@ -224,6 +224,6 @@ function evolveRelations(
 }
 
 function requireThere<T>(value: T | undefined, event: SchemaChange): T {
-  if (value === undefined) throw new ImpossibleEventError(event, 'there is nothing of that name to change');
+  if (value === undefined) throw new ImpossibleEventError(event, 'no object of that name exists');
   return value;
 }

@@ -121,7 +121,7 @@ export function patched<T extends object>(document: T, event: SchemaChange, patc
   try {
     return applyPatch(document, patch);
   } catch (error) {
-    throw new ImpossibleEventError(event, `its patch doesn't fit (${(error as Error).message.split('\n')[0]})`);
+    throw new ImpossibleEventError(event, `its patch cannot be applied (${(error as Error).message.split('\n')[0]})`);
   }
 }
 
@@ -132,7 +132,7 @@ export function renamed(state: State, event: RenameEvent): State {
   if (reason !== null) throw new ImpossibleEventError(event, reason);
   return (event.data.patches ?? []).reduce(
     (at, patch) => {
-      if (!isThere(at, patch)) throw new ImpossibleEventError(event, 'there is nothing of that name to change');
+      if (!isThere(at, patch)) throw new ImpossibleEventError(event, 'no object of that name exists');
       return patchDocument(at, event, patch);
     },
     named(state, event),
@@ -150,10 +150,11 @@ export function renamedWithin(state: State, event: RenameEvent): State {
 function obstacle({ collections }: State, event: RenameEvent): string | null {
   const { to } = event.data;
   const fields = collections.get(event.collection)?.fields;
-  if (fields === undefined) return 'there is no such collection';
-  if (event.type === 'collection.renamed') return collections.has(to) ? 'there is a collection of the new name' : null;
-  if (!fields.has(event.field ?? '')) return 'there is no such field';
-  return fields.has(to) ? 'there is a field of the new name' : null;
+  if (fields === undefined) return 'the collection does not exist';
+  if (event.type === 'collection.renamed')
+    return collections.has(to) ? 'a collection with the new name already exists' : null;
+  if (!fields.has(event.field ?? '')) return 'the field does not exist';
+  return fields.has(to) ? 'a field with the new name already exists' : null;
 }
 
 function named(state: State, event: RenameEvent): State {

@@ -16,7 +16,7 @@ const UPCASTERS: Upcasters = {};
 export class UnreadableEventError extends Error {
   readonly position: number;
   constructor(position: number, why: string) {
-    super(`event ${position} can't be read: ${why}`);
+    super(`event ${position} cannot be read: ${why}`);
     this.name = 'UnreadableEventError';
     this.position = position;
   }
@@ -40,17 +40,17 @@ function createEventReader(kinds: Kinds, upcasters: Upcasters) {
   return <E extends RawEvent>(event: E): Omit<E, keyof RawEvent> & LogEvent & { position: number } => {
     const { position, type, version } = event;
     const kind = Object.hasOwn(kinds, type) ? kinds[type] : undefined;
-    if (kind === undefined) throw new UnreadableEventError(position, `its type ${JSON.stringify(type)} is unknown`);
+    if (kind === undefined) throw new UnreadableEventError(position, `event type ${JSON.stringify(type)} is not known`);
     const { versions } = kind;
     const schema = versions[version - 1];
     if (schema === undefined) {
       throw new UnreadableEventError(
         position,
-        `version ${version} of ${type} is unknown; this release knows 1 to ${versions.length}`,
+        `version ${version} of ${type} is not known; this release supports versions 1 to ${versions.length}`,
       );
     }
     if (kind.changesSchema && event.collection === null)
-      throw new UnreadableEventError(position, 'it names no collection');
+      throw new UnreadableEventError(position, 'it does not name a collection');
     if (!isReplacement(event.data) || !PATCHED.test(type)) check(schema, event);
     // Returns the stored value, not the copy of zod, which would lose a member named __proto__.
     if (version === versions.length) return event as never;
@@ -65,7 +65,7 @@ function check(schema: z.ZodType, { data, position, type, version }: RawEvent): 
   const [issue] = parsed.error.issues;
   throw new UnreadableEventError(
     position,
-    `its data is not that of ${type} version ${version}: ${issue?.path.join('.')} ${issue?.message}`,
+    `its data is not valid for ${type} version ${version}: ${issue?.path.join('.')} ${issue?.message}`,
   );
 }
 

@@ -32,14 +32,14 @@ export function readCollections(body: Record<string, unknown>, into: Import): vo
       ...(isSystem(collection, into) ? [] : checkName('collection', collection, [...entry.at, 'collection'])),
     );
     if (isSystem(collection, into)) {
-      const message = `The system collection ${quotedPath(collection)} was left out: system collections are the service's own.`;
+      const message = `The system collection ${quotedPath(collection)} was skipped: system collections belong to the service.`;
       warn(into, 'SYSTEM_COLLECTION_LEFT_OUT', { collection }, message);
     } else if (into.collections.has(collection)) {
       warn(
         into,
         'DUPLICATE_LEFT_OUT',
         { collection },
-        `The collection ${quotedPath(collection)} is in the file twice; the first was kept.`,
+        `The file contains the collection ${quotedPath(collection)} twice. The first was imported.`,
       );
     } else into.collections.set(collection, readCollection(collection, entry.input, into));
   }
@@ -120,13 +120,13 @@ export function readFields(body: Record<string, unknown>, into: Import): void {
 
 function reasonToLeave(collection: string, field: string, into: Import): { code: string; reason: string } | null {
   if (isSystem(collection, into)) {
-    return { code: 'SYSTEM_FIELD_LEFT_OUT', reason: 'was left out: it is on a system collection' };
+    return { code: 'SYSTEM_FIELD_LEFT_OUT', reason: 'was skipped: it belongs to a system collection' };
   }
   if (!hasCollection(collection, into)) {
-    return { code: 'FIELD_LEFT_OUT', reason: 'was left out: its collection is not in the file' };
+    return { code: 'FIELD_LEFT_OUT', reason: 'was skipped: its collection is not in the file' };
   }
   if (into.fields.get(collection)?.has(field) !== true) return null;
-  return { code: 'DUPLICATE_LEFT_OUT', reason: 'is in the file twice; the first was kept' };
+  return { code: 'DUPLICATE_LEFT_OUT', reason: 'is in the file twice. The first was imported' };
 }
 
 function readField(
@@ -149,7 +149,7 @@ export function dropFieldsOfFolders(isFolder: (collection: string) => boolean, i
     if (!isFolder(collection)) continue;
     into.fields.delete(collection);
     for (const field of fields.keys()) {
-      const message = `The field ${quotedPath(collection, field)} was left out: its collection is a folder.`;
+      const message = `The field ${quotedPath(collection, field)} was skipped: its collection is a folder.`;
       warn(into, 'FIELD_LEFT_OUT', { collection, field }, message);
     }
   }

@@ -198,7 +198,7 @@ function withShape(column: VendorColumn, { collection, field }: Required<ImportL
   const isOurs = into.prefix === SYSTEM_PREFIX;
   if (shape === undefined || isSaid || isOurs || into.instance.columnOf(collection, field) !== undefined) return column;
   const data_type = `geometry(${shape},4326)`;
-  const message = `The file does not name the spatial reference system of ${quotedPath(collection, field)}; the column becomes ${data_type}, as Directus creates it.`;
+  const message = `The file does not name the spatial reference system of ${quotedPath(collection, field)}. The column gets the type ${data_type}, which Directus creates.`;
   warn(into, 'TYPE_CHANGED', { collection, field }, message);
   return { ...column, data_type };
 }
@@ -218,7 +218,7 @@ function typeOf({ type, schema }: ColumnInput, place: Required<ImportLocation>, 
   const ours = isValid ? column : { ...column, type: 'text', data_type: 'text' };
   const theirs = schema?.['data_type'] ?? type;
   if (typeof theirs === 'string' && isTypeGuessed(type, theirs, ours.type)) {
-    const message = `The type of ${quotedPath(place.collection, place.field)}, ${theirs}, is none of ours; it becomes ${ours.type}.`;
+    const message = `The type of ${quotedPath(place.collection, place.field)}, ${theirs}, is not supported. The field gets the type ${ours.type}.`;
     warn(into, 'TYPE_CHANGED', place, message);
   }
   return ours;
@@ -248,7 +248,7 @@ function plainMembers(schema: Record<string, unknown>, place: ImportLocation, in
 
 function readExpression(given: unknown, place: Required<ImportLocation>, into: Import): string | null {
   if (given === null || given === '') return null;
-  const fault = into.vendor === 'postgres' ? expressionFault(given) : 'is in another dialect of SQL';
+  const fault = into.vendor === 'postgres' ? expressionFault(given) : 'uses another dialect of SQL';
   if (fault === null) return given as string;
   const message = `${quotedPath(place.collection, place.field)} becomes an ordinary column: its generation expression ${fault}.`;
   warn(into, 'EXPRESSION_LEFT_OUT', place, message);
@@ -300,7 +300,7 @@ function isPresentSequence(value: unknown, { data_type }: ColumnType, { place }:
 const functionOr = (value: unknown): unknown => (typeof value === 'string' && vendorFunction(value)) || value;
 
 function leftOut(given: unknown, { message: why }: Wrong, place: Required<ImportLocation>, into: Import): null {
-  const message = `The default of ${quotedPath(place.collection, place.field)}, ${defaultText(given)}, was left out: it ${why}.`;
+  const message = `The default of ${quotedPath(place.collection, place.field)}, ${defaultText(given)}, was skipped: it ${why}.`;
   warn(into, 'DEFAULT_LEFT_OUT', place, message);
   return null;
 }
@@ -310,7 +310,7 @@ function vendorValue(given: unknown, { vendor, prefix }: Import): VendorDefault 
   return typeof given === 'string' && prefix !== SYSTEM_PREFIX ? vendorDefault(given, vendor) : undefined;
 }
 
-const EXPRESSION = new Wrong('is an SQL expression that the service does not know for this type');
+const EXPRESSION = new Wrong('is an SQL expression that the service does not support for this type');
 
 /** Returns a known function for any vendor's name, or what PostgreSQL makes of a value. Never the text itself. */
 function expressionDefault(type: string, column: ColumnType, given: unknown): Json | Wrong {

@@ -45,7 +45,7 @@ function addPrimaryKeys(body: Record<string, unknown>, into: Import): void {
     if (fields.has(name) || [...fields.values()].some((field) => isKey(field, into) !== false)) continue;
     const key = primaryKey(collection, name, pointer, into);
     into.fields.set(collection, new Map([[name, key], ...fields]));
-    const message = `The file has no primary key for ${quotedPath(collection)}; ${quotedPath(name)} (${String(completedField(key, into).type)}) was added.`;
+    const message = `The file has no primary key for ${quotedPath(collection)}. The service added ${quotedPath(name)} (${String(completedField(key, into).type)}).`;
     warn(into, 'PRIMARY_KEY_ADDED', { collection, field: name }, message);
   }
 }
@@ -172,7 +172,7 @@ function fit(field: FieldDocument, target: FieldDocument | 'unsaid', one: string
   const own = field.type === undefined ? undefined : dataTypeOf(completedField(field, into));
   if (own === undefined || keyFamily(own) === keyFamily(targetType)) return;
   const place = { collection: field.collection, field: field.field };
-  const message = `${quotedPath(field.collection, field.field)} becomes ${target.type}, the type of the primary key of ${quotedPath(one)} that it points at.`;
+  const message = `${quotedPath(field.collection, field.field)} gets the type ${target.type}, the type of the primary key of ${quotedPath(one)} that it references.`;
   warn(into, 'TYPE_CHANGED', place, message);
   const numbers = { max_length: null, numeric_precision: null, numeric_scale: null };
   const schema = { ...field.schema, ...numbers, ...typeMembers(target), data_type: targetType };
@@ -235,12 +235,12 @@ function resolve({ meta, place }: Owner, member: string, into: Import, isThere: 
   const name = meta?.[member];
   if (meta === undefined || typeof name !== 'string' || isThere(name)) return;
   meta[member] = null;
-  warnOfReference(into, place, `meta.${member}`, `names ${quotedPath(name)}, which is not among those kept`);
+  warnOfReference(into, place, `meta.${member}`, `names ${quotedPath(name)}, which was not imported`);
 }
 
 function warnOfReference(into: Import, place: ImportLocation, member: string, reason: string): void {
   const owner = quotedPath(...[place.collection, place.field].filter((name) => name !== undefined));
-  warn(into, 'REFERENCE_LEFT_OUT', place, `${member} of ${owner} ${reason}; it becomes null.`);
+  warn(into, 'REFERENCE_LEFT_OUT', place, `${member} of ${owner} ${reason}. It is set to null.`);
 }
 
 interface Grouped {
@@ -259,7 +259,7 @@ function breakCycles(
     const meta = closing === undefined ? undefined : documents.get(closing)?.meta;
     if (closing === undefined || meta === undefined) continue;
     meta['group'] = null;
-    warnOfReference(into, placeOf(closing), 'meta.group', 'leads back to itself');
+    warnOfReference(into, placeOf(closing), 'meta.group', 'makes a cycle');
   }
 }
 
@@ -302,7 +302,7 @@ export function importSnapshot(
   systemCollections: ReadonlySet<string>,
   instance: Instance = EMPTY_INSTANCE,
 ): Result<ImportedSnapshot> {
-  if (!isObject(body)) return refuse(invalid([], 'a snapshot is a JSON object'));
+  if (!isObject(body)) return refuse(invalid([], 'a snapshot must be a JSON object'));
   const given = PARTS.filter((part) => body[part] !== undefined);
   const wrong = given.filter((part) => !Array.isArray(body[part]));
   if (wrong.length > 0) return refuse(...wrong.map((part) => invalid([part], `${part} must be an array`)));
@@ -339,7 +339,7 @@ function start(body: Record<string, unknown>, surroundings: Surroundings): Impor
 
 function warnOfSystemFields({ systemFields }: Record<string, unknown>, into: Import): void {
   if (!Array.isArray(systemFields) || systemFields.length === 0) return;
-  const message = `systemFields (${systemFields.length}) were left out: the service keeps the indexes of its own tables.`;
+  const message = `systemFields (${systemFields.length}) were skipped: the service manages the indexes of its own tables.`;
   warn(into, 'SYSTEM_FIELDS_LEFT_OUT', {}, message);
 }
 

@@ -88,7 +88,7 @@ export function warnOfMember(into: Import, part: string, member: string): void {
   if (into.namedMembers.has(name)) return;
   into.namedMembers.add(name);
   const where = part === '' ? 'the snapshot' : part;
-  warn(into, 'MEMBER_LEFT_OUT', {}, `The member ${member} of ${where} is unknown to this service and was left out.`);
+  warn(into, 'MEMBER_LEFT_OUT', {}, `The member ${member} of ${where} was skipped: the service does not know it.`);
 }
 
 /** `a`.`b`, as in warnings. */
@@ -113,7 +113,7 @@ export function* documentsOf(part: string, body: Record<string, unknown>, into: 
   for (const [index, input] of list.entries()) {
     if (into.problems.length >= MAX_PROBLEMS) return;
     if (isObject(input)) yield { input, at: [part, index] };
-    else into.problems.push(invalid([part, index], `an entry of ${part} is a JSON object`));
+    else into.problems.push(invalid([part, index], `an entry of ${part} must be a JSON object`));
   }
 }
 
@@ -126,7 +126,7 @@ interface Entry {
 export function requiredName(member: string, { input, at }: Entry, into: Import): string | undefined {
   const value = input[member];
   if (typeof value === 'string' && value !== '') return value;
-  into.problems.push(invalid([...at, member], `${member} is required: a name, as a string`));
+  into.problems.push(invalid([...at, member], `${member} is required and must be a name, as a string`));
   return undefined;
 }
 
@@ -176,5 +176,5 @@ export function readMeta(
 /** VALUE_LEFT_OUT, for each document with such a value. */
 export function warnOfValue(into: Import, place: ImportLocation, member: string, { message }: Wrong): void {
   const owner = quotedPath(...[place.collection, place.field].filter((name) => name !== undefined));
-  warn(into, 'VALUE_LEFT_OUT', place, `The value of ${member} of ${owner} was left out: it ${message}.`);
+  warn(into, 'VALUE_LEFT_OUT', place, `The value of ${member} of ${owner} was skipped: it ${message}.`);
 }

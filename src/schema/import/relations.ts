@@ -74,7 +74,7 @@ export function readRelations(body: Record<string, unknown>, into: Import): void
     if (relation === null) continue;
     const key = memberKey(relation.many_collection, relation.many_field);
     if (into.relations.has(key)) {
-      leave(given, 'it is in the file twice; the first was kept', into, 'DUPLICATE_LEFT_OUT');
+      leave(given, 'the file contains it twice, and the first was imported', into, 'DUPLICATE_LEFT_OUT');
       continue;
     }
     into.relations.set(key, {
@@ -124,7 +124,7 @@ function leave(given: RelationInput, reason: string, into: Import, code = 'RELAT
     into,
     code,
     { collection, field },
-    `The relation of ${quotedPath(collection, field)}${target} was left out: ${reason}.`,
+    `The relation of ${quotedPath(collection, field)}${target} was skipped: ${reason}.`,
   );
   return null;
 }
@@ -132,7 +132,7 @@ function leave(given: RelationInput, reason: string, into: Import, code = 'RELAT
 function readEnds(given: RelationInput, into: Import): RelationDocument | null {
   const { many_collection, many_field, one_collection } = given;
   if (typeof many_collection !== 'string' || typeof many_field !== 'string')
-    return leave(given, 'it does not say which field it is of', into);
+    return leave(given, 'it does not name its field', into);
   const fault = manyFault(many_collection, many_field, into);
   if (fault !== null) return leave(given, fault, into);
   const many = { many_collection, many_field };
@@ -143,10 +143,10 @@ function readEnds(given: RelationInput, into: Import): RelationDocument | null {
 }
 
 function manyFault(collection: string, field: string, into: Import): string | null {
-  if (isSystem(collection, into)) return 'it is on a system collection';
+  if (isSystem(collection, into)) return 'it belongs to a system collection';
   if (!into.collections.has(collection) && into.parts.has('collections'))
     return `${quotedPath(collection)} is not in the file`;
-  if (!hasField(collection, field, into)) return `there is no field ${quotedPath(field)} in the file`;
+  if (!hasField(collection, field, into)) return `field ${quotedPath(field)} is not in the file`;
   const document = into.fields.get(collection)?.get(field);
   return document !== undefined && isAlias(document, into) === true ? `${quotedPath(field)} has no column` : null;
 }
@@ -155,10 +155,10 @@ function manyFault(collection: string, field: string, into: Import): string | nu
 function oneFault(collection: string, into: Import): string | null {
   if (isSystem(collection, into)) {
     if (into.systemCollections.has(ourName(collection, into))) return null;
-    return 'this service has no such system collection. The column stays, without a foreign key';
+    return 'this service does not have that system collection. The column is imported without a foreign key';
   }
   if (!hasCollection(collection, into))
-    return `${quotedPath(collection)} is not in the file. The column stays, without a foreign key`;
+    return `${quotedPath(collection)} is not in the file. The column is imported without a foreign key`;
   return isFolder(collection, into) ? `${quotedPath(collection)} is a folder` : null;
 }
 
@@ -167,10 +167,10 @@ type Many = Pick<RelationDocument, 'many_collection' | 'many_field'>;
 /** Unspecified members stay absent. A new relation that lacks required members is rejected later. */
 function manyToAny(many: Many, given: RelationInput, into: Import): RelationDocument | null {
   const { one_allowed_collections: allowed, one_collection_field: pointer } = given;
-  if (allowed === null) return leave(given, 'it points at no collection', into);
+  if (allowed === null) return leave(given, 'it does not name a related collection', into);
   const isColumn = typeof pointer === 'string' && canHoldText(many.many_collection, pointer, into);
   if (pointer !== undefined && (!isColumn || pointer === many.many_field))
-    return leave(given, 'no field says which collection an item points at', into);
+    return leave(given, 'it does not name the field that stores the collection of an item', into);
   return {
     ...many,
     ...(pointer === undefined ? {} : { one_collection_field: pointer }),
@@ -185,7 +185,7 @@ function allowedOf(many: Many, allowed: unknown[], into: Import): string[] {
   const kept = names.filter((name) => oneFault(name, into) === null);
   for (const name of names.filter((other) => !kept.includes(other))) {
     const place = { collection: many.many_collection, field: many.many_field };
-    const message = `${quotedPath(name)} was taken out of the collections that ${quotedPath(place.collection, place.field)} may point at: it is not among those kept.`;
+    const message = `${quotedPath(name)} was removed from the allowed collections of ${quotedPath(place.collection, place.field)}: it was not imported.`;
     warn(into, 'REFERENCE_LEFT_OUT', place, message);
   }
   return [...new Set(kept.map((name) => ourName(name, into)))];
@@ -203,7 +203,7 @@ function weakMembers(relation: RelationDocument, given: RelationInput, into: Imp
     const found = typeof name === 'string' && name !== '' && isThere(member, name, { ...relation, ...members }, into);
     members[member] = found ? name : null;
     if (found || name === null) continue;
-    const message = `${member} of the relation of ${quotedPath(place.collection, place.field)} names ${JSON.stringify(name)}, which is not a field of the file it could be; it becomes null.`;
+    const message = `${member} of the relation of ${quotedPath(place.collection, place.field)} names ${JSON.stringify(name)}, which is not a suitable field of the file. It is set to null.`;
     warn(into, 'REFERENCE_LEFT_OUT', place, message);
   }
   const action = given.one_deselect_action;

@@ -22,7 +22,7 @@ interface Grouping {
 function groupFault(name: string, group: string | null, { parentOf, sound }: Grouping): string | undefined {
   const seen = new Set([name]);
   for (let at = group; at !== null && !sound.has(at);) {
-    if (seen.has(at)) return `group ${quoted(group)} makes a cycle: ${quoted(at)} would be inside itself`;
+    if (seen.has(at)) return `group ${quoted(group)} makes a cycle: ${quoted(at)} would contain itself`;
     seen.add(at);
     const parent = parentOf(at);
     if (typeof parent === 'string') return parent;
@@ -40,12 +40,12 @@ type Fault = [member: keyof ColumnSchema, message: string];
 
 /** PostgreSQL cannot compare values of these types. */
 export const INCOMPARABLE = new Map([
-  ['json', 'json values can not be compared, so they are neither unique nor indexed; data_type "jsonb" can'],
+  ['json', 'json values cannot be compared, so a json field cannot be unique or indexed. Use data_type "jsonb"'],
 ]);
 
 /** PostgreSQL does not store its values. */
 const VIRTUAL =
-  'a virtual generated column is computed when it is read, so it is neither unique nor indexed; a stored one (extras.virtual left out) can be';
+  'a virtual generated column cannot be unique or indexed, because it is computed on read. Omit extras.virtual to store it';
 
 /** Returns at most one fault: the first invalid member among key, uniqueness and index. */
 export function columnFaults(schema: ColumnSchema): Fault[] {
@@ -74,8 +74,9 @@ export function fieldProblems(state: State, node: CollectionNode): Resumable<Pro
 function groupsIn({ collection: { collection }, fields }: CollectionNode): Grouping {
   const parentOf = (name: string) => {
     const parent = fields.get(name);
-    if (parent === undefined) return `there is no field ${quoted(name)} in ${quoted(collection)} to group under`;
-    return parent.schema === null ? parent.meta : `${quoted(name)} is a column; only an alias field can group others`;
+    if (parent === undefined)
+      return `field ${quoted(name)} does not exist in ${quoted(collection)}, so it cannot be the group`;
+    return parent.schema === null ? parent.meta : `${quoted(name)} is a column, and only an alias field can be a group`;
   };
   return { parentOf, sound: new Set() };
 }
@@ -86,7 +87,7 @@ function groupsIn({ collection: { collection }, fields }: CollectionNode): Group
  */
 function shadowFaults({ collections }: State, { data_type: type }: ColumnSchema): Fault[] {
   if (!isExtensionType(type) || !collections.get(type)?.collection.schema) return [];
-  return [['data_type', `${quoted(type)} is a collection here, whose table takes the name of that type`]];
+  return [['data_type', `collection ${quoted(type)} exists, and its table uses the name of that type`]];
 }
 
 /* The maximum number of columns. */
@@ -102,7 +103,7 @@ export function columnCountProblems(node: CollectionNode): Problem[] {
   for (const { field, schema } of node.fields.values()) {
     if (schema !== null) columns += 1;
     if (columns <= MAX_COLUMNS) continue;
-    const message = `${quoted(field)} is one column too many: a table of PostgreSQL has at most ${MAX_COLUMNS.toLocaleString('en')}; a field of type "alias" has none`;
+    const message = `field ${quoted(field)} exceeds the limit: a table in PostgreSQL has at most ${MAX_COLUMNS.toLocaleString('en')} columns. A field of type "alias" has no column`;
     return [about({ kind: 'field', collection, field, member: ['field'] }, message)];
   }
   return [];
@@ -144,7 +145,12 @@ function keyFaults(node: CollectionNode, { primary_key: key }: TableExtras): Col
   const same = marked.length === key.columns.length && key.columns.every((column) => marked.includes(column));
   if (same) return includedFaults(node, key);
   const columns = key.columns.map(quoted).join(', ');
-  return [['primary_key', `the primary key ${quoted(key.name)} is of ${columns}: exactly these have is_primary_key`]];
+  return [
+    [
+      'primary_key',
+      `the primary key ${quoted(key.name)} contains ${columns}. Exactly these fields must have is_primary_key`,
+    ],
+  ];
 }
 
 /** PostgreSQL would drop the whole key with an included column. */
@@ -153,7 +159,7 @@ function includedFaults({ fields }: CollectionNode, { name, definition }: Key): 
   const gone = included.filter((column) => !fields.get(column)?.schema);
   if (gone.length === 0) return [];
   return [
-    ['primary_key', `the primary key ${quoted(name)} includes ${gone.map(quoted).join(', ')}, which must be there`],
+    ['primary_key', `the primary key ${quoted(name)} contains ${gone.map(quoted).join(', ')}, which does not exist`],
   ];
 }
 
@@ -163,7 +169,7 @@ function nameFaults({ fields }: CollectionNode, { constraints = [], indexes = []
   const faults = (member: 'constraints' | 'indexes', name: string, columns: ReadonlySet<string>): CollectionFault[] => {
     const gone = [...columns].filter(isGone);
     if (gone.length === 0) return [];
-    return [[member, `${quoted(name)} names ${gone.map(quoted).join(', ')}, and there is no such column`, name]];
+    return [[member, `${quoted(name)} uses ${gone.map(quoted).join(', ')}, and no such column exists`, name]];
   };
   return [
     ...constraints.flatMap(({ name, definition }) => faults('constraints', name, constraintColumns(definition))),
@@ -176,14 +182,14 @@ function partitionFaults({ collections }: State, { partition_of: partition }: Ta
   if (partition === undefined) return [];
   const parent = collections.get(partition.table)?.collection.schema;
   if (parent?.extras?.partition_by !== undefined) return [];
-  return [['partition_of', `there is no partitioned collection ${quoted(partition.table)}`]];
+  return [['partition_of', `partitioned collection ${quoted(partition.table)} does not exist`]];
 }
 
 function referenceFaults({ collections }: State, { constraints = [] }: TableExtras): CollectionFault[] {
   return constraints.flatMap(({ name, references }): CollectionFault[] => {
     if (references === undefined || collections.get(references)?.collection.schema) return [];
     return [
-      ['constraints', `${quoted(name)} points at ${quoted(references)}, which is no collection with a table`, name],
+      ['constraints', `${quoted(name)} references ${quoted(references)}, which is not a collection with a table`, name],
     ];
   });
 }
@@ -207,7 +213,7 @@ export function collectionProblems(state: State, node: CollectionNode, groups: G
     }
   }
   if (schema === null && node.fields.size > 0) {
-    problems.push(problem(['fields'], `${quoted(collection)} is a folder (schema null) and can't have fields`));
+    problems.push(problem(['fields'], `${quoted(collection)} is a folder (schema null) and cannot have fields`));
   }
   return [...problems, ...keysProblems(node), ...extrasProblems(state, node)];
 }
@@ -229,6 +235,7 @@ export function secondKey(collection: string, first: string, field: string): Pro
 /** Shared by the checks of one state: valid group chains are checked once. */
 export function groupsOf(state: State): Grouping {
   const parentOf = (name: string) =>
-    state.collections.get(name)?.collection.meta ?? `there is no collection ${quoted(name)} to group under`;
+    state.collections.get(name)?.collection.meta ??
+    `collection ${quoted(name)} does not exist, so it cannot be the group`;
   return { parentOf, sound: new Set() };
 }

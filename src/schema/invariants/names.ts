@@ -38,7 +38,7 @@ interface Taken {
 }
 
 function problem({ name, kind, of }: Taken, subject: Subject): Problem {
-  const message = `${quoted(name)} is the name of ${kind} ${of}: choose another name`;
+  const message = `${quoted(name)} is already the name of ${kind} ${of}: choose another name`;
   const taken = [{ name, kind: kind.replace(/^the /, '') }];
   return about(subject, message, { code: 'ALREADY_EXISTS', details: { taken } });
 }
@@ -55,7 +55,7 @@ function sequenceProblems(state: State, node: CollectionNode): Resumable<Problem
   return problemsOfEach(node.fields.values(), (field) => {
     const name = sequenceOf(field);
     if (name === null || !hasTable(state, name)) return [];
-    const taken = { name, kind: 'the table', of: 'that the sequence of this column would be called like' };
+    const taken = { name, kind: 'the table', of: 'that would conflict with the sequence of this column' };
     const member = ['schema', 'has_auto_increment'];
     return [problem(taken, { kind: 'field', collection, field: field.field, member })];
   });
@@ -72,7 +72,7 @@ function notNullProblems(node: CollectionNode): Problem[] {
     const name = schema?.constraint_name ?? '';
     const column = names.get(name);
     if (column === undefined) return [];
-    const of = `of ${quoted(column)}`;
+    const of = `constraint of ${quoted(column)}`;
     const member = ['schema', 'constraint_name'];
     return [problem({ name, kind: 'the NOT NULL', of }, { kind: 'relation', collection, field, member })];
   });
@@ -118,7 +118,7 @@ function problemsWithin(node: CollectionNode, parts: readonly Part[]): Problem[]
       taken.set(name, kind);
       return [];
     }
-    const message = `${quoted(name)} is the name of another ${other} of ${quoted(collection)}; give one of them another name, in extras`;
+    const message = `${quoted(name)} is already the name of another ${other} of ${quoted(collection)}; give one of them another name in extras`;
     const details = { taken: [{ name, kind: `${other} of the table` }] };
     const subject = { kind: 'field', collection, field, member: ['schema', member] } as const;
     return [about(subject, message, { code: 'ALREADY_EXISTS', details })];
@@ -139,7 +139,7 @@ function problemsBeyond(state: State, node: CollectionNode, parts: readonly Part
     const other = otherThan(state, name, own);
     if (other === null) return [];
     const { kind, said } = other;
-    const message = `${quoted(name)} is the name of ${said} already: choose another name`;
+    const message = `${quoted(name)} is already the name of ${said}: choose another name`;
     return [about(subject, message, { code: 'ALREADY_EXISTS', details: { taken: [{ name, kind }] } })];
   });
 }
@@ -284,14 +284,14 @@ function partitionProblems(to: State, { fields }: Renames): Problem[] {
     if (node === undefined || isFolder(node) || parent === undefined) return [];
     return [...names].flatMap(([field, name]) => {
       if (node.fields.get(name)?.schema == null || fields.get(parent)?.get(field) === name) return [];
-      const message = `the columns of a partition are those of ${JSON.stringify(parent)}: rename it there too`;
+      const message = `a partition has the columns of ${JSON.stringify(parent)}: rename the column there too`;
       return [about({ kind: 'field', collection, field: name }, message, { code: 'IN_USE' })];
     });
   });
 }
 
 function unwrittenProblem({ collection, field, path }: UnwrittenText): Problem {
-  const message = 'this SQL may mention a name that changes, and can not be rewritten: change or remove it first';
+  const message = 'this SQL may contain a renamed name, and the service cannot rewrite it: change or remove it first';
   return field === undefined
     ? about({ kind: 'collection', collection, member: path }, message, { code: 'IN_USE' })
     : about({ kind: 'field', collection, field, member: path }, message, { code: 'IN_USE' });

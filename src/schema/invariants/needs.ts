@@ -47,7 +47,7 @@ function problemsOf(node: CollectionNode, known: ReadonlyMap<string, OwnedNeed>)
   const seen = new Set<string>();
   return needsOfNode(node).flatMap((need, index) => {
     const label = needLabel(need);
-    const fault = seen.has(label) ? 'is there already' : faultOf(need, known.get(label));
+    const fault = seen.has(label) ? 'is listed twice' : faultOf(need, known.get(label));
     seen.add(label);
     if (fault === null) return [];
     const member = ['schema', 'extras', 'needs', index];
@@ -72,16 +72,16 @@ function ownerFault(need: Need, node: CollectionNode, before: CollectionNode | u
   const owner = ownerOf(need);
   if (owner === undefined) return null;
   const schema = node.fields.get(owner)?.schema ?? null;
-  if (schema === null) return `is to end with the column ${quoted(owner)}, which isn't there`;
+  if (schema === null) return `must be owned by column ${quoted(owner)}, which does not exist`;
   if (before === undefined || (schema.generation_expression === null && !isIdentity(schema))) return null;
   const had = needsOfNode(before).some((each) => needLabel(each) === needLabel(need) && ownerOf(each) === owner);
-  return had ? null : `is to end with the column ${quoted(owner)}, which makes its values without it`;
+  return had ? null : `must be owned by column ${quoted(owner)}, which generates its values without it`;
 }
 
 function faultOf(need: Need, known: OwnedNeed | undefined): string | null {
   if (known === undefined) return null;
   if (!isSameNeed(need, known.need))
-    return `is not as ${quoted(known.collection)} has it: it is the same for every table`;
+    return `differs from the definition in ${quoted(known.collection)}. Every table must define it in the same way`;
   if (ownerOf(need) === undefined || known.owner === undefined) return null;
-  return `ends with a column of ${quoted(known.owner)} already`;
+  return `is already owned by a column of ${quoted(known.owner)}`;
 }

@@ -43,7 +43,7 @@ export function shownOnceProblems(state: State, relations: readonly Relation[], 
     if (known === undefined) checked.set(one, (known = firstByAlias(state, one, from)));
     const first = known.get(alias);
     if (first === undefined || first === relation) return [];
-    const message = `${quoted(alias)} of ${quoted(one)} shows the relation ${quoted(nameOf(first))} already`;
+    const message = `alias ${quoted(alias)} of ${quoted(one)} already shows the relation ${quoted(nameOf(first))}`;
     const member = ['one_field'];
     return [about({ kind: 'relation', collection: many_collection, field: many_field, member }, message)];
   });
@@ -82,13 +82,15 @@ export function relationProblems(state: State, relation: Relation, from: State):
 function manyFaults(state: State, { many_collection, many_field }: Relation): Fault[] {
   const node = state.collections.get(many_collection);
   if (node === undefined)
-    return [{ path: ['many_collection'], message: `there is no collection ${quoted(many_collection)}` }];
+    return [{ path: ['many_collection'], message: `collection ${quoted(many_collection)} does not exist` }];
   const field = node.fields.get(many_field);
   if (field === undefined) {
-    return [{ path: ['many_field'], message: `there is no field ${quoted(many_field)} in ${quoted(many_collection)}` }];
+    return [
+      { path: ['many_field'], message: `field ${quoted(many_field)} does not exist in ${quoted(many_collection)}` },
+    ];
   }
   if (field.schema !== null) return [];
-  return [{ path: ['many_field'], message: `${quoted(many_field)} is an alias; the many side needs a column` }];
+  return [{ path: ['many_field'], message: `${quoted(many_field)} is an alias field; the many side must be a column` }];
 }
 
 function oneFaults(state: State, relation: Relation): Fault[] {
@@ -96,19 +98,21 @@ function oneFaults(state: State, relation: Relation): Fault[] {
   const path = ['one_collection'];
   if (relation.one_collection_field !== null || relation.one_allowed_collections !== null) {
     const message =
-      'one_collection_field and one_allowed_collections belong to a many-to-any relation, whose one_collection is null';
+      'one_collection_field and one_allowed_collections are for a many-to-any relation, whose one_collection is null';
     return [{ path, message }];
   }
   const key = keyOf(state, one);
   if (typeof key === 'string') return [{ path, message: key }];
   if (relation.schema === null) return [];
   if (key === undefined) {
-    return [{ path, message: `${quoted(one)} has no single primary key that a foreign key could refer to` }];
+    return [
+      { path, message: `${quoted(one)} has no primary key with a single column that a foreign key can reference` },
+    ];
   }
   const column = getField(state, relation.many_collection, relation.many_field)?.schema as ColumnSchema;
   if (fits(column, key)) return [];
   const message =
-    `${quoted(relation.many_field)} is ${columnType(column)}, but the primary key of ${quoted(one)} is ` +
+    `${quoted(relation.many_field)} has the type ${columnType(column)}, but the primary key of ${quoted(one)} has the type ` +
     `${columnType(key)}; give both the same type`;
   return [{ path: ['many_field'], message }];
 }
@@ -118,12 +122,12 @@ function keyOf(state: State, one: string): ColumnSchema | undefined | string {
   if (isSystemCollection(one)) {
     const key = REFERABLE_SYSTEM_COLLECTIONS.get(one);
     return key === undefined
-      ? `${quoted(one)} is a system collection that no relation can point at`
+      ? `${quoted(one)} is a system collection that relations cannot reference`
       : (key as unknown as ColumnSchema);
   }
   const node = state.collections.get(one);
-  if (node === undefined) return `there is no collection ${quoted(one)}`;
-  if (isFolder(node)) return `${quoted(one)} is a folder; a relation needs a table`;
+  if (node === undefined) return `collection ${quoted(one)} does not exist`;
+  if (isFolder(node)) return `${quoted(one)} is a folder, and a relation can only reference a table`;
   const keys = primaryKeyOf(node);
   return keys.length === 1 ? (keys[0]?.schema as ColumnSchema) : undefined;
 }
@@ -138,17 +142,17 @@ function anyFaults(state: State, relation: Relation): Fault[] {
   if (relation.schema !== null) {
     faults.push({
       path: ['schema'],
-      message: 'a many-to-any relation points at several tables and has no foreign key; schema must be null',
+      message: 'schema must be null: a many-to-any relation references several tables and cannot have a foreign key',
     });
   }
   if (relation.one_field !== null) {
-    const message = 'a many-to-any relation has no one_field: there is no one collection that could show it';
+    const message = 'one_field must be null: a many-to-any relation has no single collection that could show it';
     faults.push({ path: ['one_field'], message });
   }
   if (relation.one_allowed_collections === null) {
     faults.push({
       path: ['one_allowed_collections'],
-      message: 'one_collection is null, so the allowed collections must be listed',
+      message: 'one_allowed_collections is required, because one_collection is null',
     });
   }
   const pointer = pointerFault(state, relation);
@@ -163,11 +167,12 @@ function anyFaults(state: State, relation: Relation): Fault[] {
 function pointerFault(state: State, { many_collection, one_collection_field: name }: Relation): string | null {
   const schema = name === null ? undefined : getField(state, many_collection, name)?.schema;
   if (name === null || !schema) {
-    return `a many-to-any relation needs one_collection_field, a column of ${quoted(many_collection)} that holds the collection's name`;
+    return `a many-to-any relation needs one_collection_field, a column of ${quoted(many_collection)} that stores the name of the collection`;
   }
-  if (schema.generation_expression !== null) return `${quoted(name)} is generated, so no name can be put in it`;
+  if (schema.generation_expression !== null)
+    return `${quoted(name)} is generated, so it cannot store the name of a collection`;
   if (holdsText(schema.data_type)) return null;
-  return `${quoted(name)} is ${columnType(schema)}, which can't hold the name of a collection; name a column for text`;
+  return `${quoted(name)} has the type ${columnType(schema)}, which cannot store the name of a collection; name a text column`;
 }
 
 /** Names of fields that may be null, but must exist. */
@@ -181,7 +186,7 @@ function weakFaults(state: State, relation: Relation): Fault[] {
   if (one_field !== null && one_collection !== null && getField(state, one_collection, one_field)?.schema !== null) {
     faults.push({
       path: ['one_field'],
-      message: `${quoted(one_field)} is not an alias field of ${quoted(one_collection)}; name one, or null`,
+      message: `${quoted(one_field)} is not an alias field of ${quoted(one_collection)}; name an alias field, or null`,
     });
   }
   return faults;
@@ -189,10 +194,10 @@ function weakFaults(state: State, relation: Relation): Fault[] {
 
 /** The roles of columns on the many side, as the end of a sentence. */
 const ROLES = [
-  ['many_field', 'the key of the other side'],
-  ['one_collection_field', 'the name of the collection that an item is in'],
-  ['junction_field', 'the other half of the junction'],
-  ['sort_field', 'the place in the order'],
+  ['many_field', 'the key of the related item'],
+  ['one_collection_field', 'the collection of the related item'],
+  ['junction_field', 'the other side of the junction'],
+  ['sort_field', 'the sort order'],
 ] as const;
 
 /** A column has only one role. */
@@ -201,7 +206,9 @@ function roleFaults(relation: Relation): Fault[] {
     const name = relation[member];
     const other = ROLES.slice(0, index).find(([before]) => name !== null && relation[before] === name);
     if (other === undefined) return [];
-    return [{ path: [member], message: `${quoted(name)} holds ${other[1]} already (${other[0]}); name another field` }];
+    return [
+      { path: [member], message: `${quoted(name)} already stores ${other[1]} (${other[0]}); name another field` },
+    ];
   });
 }
 
@@ -209,10 +216,10 @@ function columnFault(state: State, relation: Relation, member: 'junction_field' 
   const { many_collection, [member]: name } = relation;
   if (name === null) return undefined;
   const field = getField(state, many_collection, name);
-  if (field === undefined) return `there is no field ${quoted(name)} in ${quoted(many_collection)}`;
-  if (field.schema === null) return `${quoted(name)} is an alias, which holds nothing; name a column, or null`;
+  if (field === undefined) return `field ${quoted(name)} does not exist in ${quoted(many_collection)}`;
+  if (field.schema === null) return `${quoted(name)} is an alias field, which stores no value; name a column, or null`;
   const order = member === 'sort_field' ? INCOMPARABLE.get(field.schema.data_type) : undefined;
-  return order === undefined ? undefined : `${quoted(name)} can't put anything in order: ${order}`;
+  return order === undefined ? undefined : `${quoted(name)} cannot be the sort field: ${order}`;
 }
 
 /** Constraint names are unique per table. */
@@ -223,7 +230,7 @@ function constraintNameFaults(state: State, relation: Relation, from: State): Fa
   for (const other of others) {
     if (other.many_field === relation.many_field || other.schema?.constraint_name !== name) continue;
     if (!isConflicting(relation, other, from)) continue;
-    const message = `constraint ${quoted(name)} is the foreign key of ${quoted(other.many_field)} already`;
+    const message = `constraint ${quoted(name)} is already the foreign key of ${quoted(other.many_field)}`;
     const details = { taken: [{ name, kind: 'constraint of the table' }] };
     return [{ code: 'ALREADY_EXISTS', path: ['schema', 'constraint_name'], message, details }];
   }

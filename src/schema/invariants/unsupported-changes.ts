@@ -41,7 +41,7 @@ function orphanProblems(gone: CollectionNode, { collections }: State): Problem[]
   const partitions = [...collections.values()].filter((node) => extrasOf(node).partition_of?.table === collection);
   if (partitions.length === 0) return [];
   const names = partitions.map((node) => quoted(node.collection.collection)).sort(byName);
-  const message = `${quoted(collection)} is divided into ${names.join(', ')}: delete these first`;
+  const message = `${quoted(collection)} has the partitions ${names.join(', ')}: delete them first`;
   return [
     about({ kind: 'collection', collection }, message, { code: 'IN_USE', details: { partitions: names.length } }),
   ];
@@ -64,7 +64,7 @@ function columnProblems(
 }
 
 const DIVIDED =
-  'the columns of a partitioned table and its partitions are one: change them in the database, then see what drift says';
+  'a partitioned table and its partitions have the same columns: change them in the database, then accept the drift';
 
 const isPartitioned = (node: CollectionNode): boolean => {
   const extras = extrasOf(node);
@@ -102,7 +102,7 @@ function foreignKeyProblems(
 }
 
 const DIVIDED_KEY =
-  'the foreign keys of a partitioned table and its partitions are one: change them in the database, then see what drift says';
+  'a partitioned table and its partitions have the same foreign keys: change them in the database, then accept the drift';
 
 const foreignKey = (relation: Relation | undefined) =>
   relation?.schema ? { one_collection: relation.one_collection, ...relation.schema } : null;
@@ -115,8 +115,8 @@ function unknownFault(old: Field | undefined, now: Field | undefined): string | 
   // A type that got its name since is still the same type.
   if (jsonEqual(typeOf(old.schema), typeOf(now.schema))) return null;
   return old.type !== 'unknown'
-    ? 'must not become "unknown": that is for columns that were adopted'
-    : `the type of this column, ${old.schema.data_type}, is not one that the service can change: its default, nullability, keys, indexes, comment and meta can change`;
+    ? 'must not be changed to "unknown": only adopted columns have that type'
+    : `the service cannot change the type of this column, ${old.schema.data_type}. It can change its default, nullability, keys, indexes, comment and metadata`;
 }
 
 /** Returns the properties that define type and values of a column. The others can change for any type. */
@@ -145,4 +145,4 @@ function partitioningProblems(before: CollectionNode, after: CollectionNode): Pr
     .map((member) => about({ kind: 'collection', collection, member: ['schema', 'extras', member] }, PARTITIONING));
 }
 
-const PARTITIONING = 'how a table is partitioned can only be changed in the database';
+const PARTITIONING = 'the partitioning of a table can only be changed in the database';

@@ -154,11 +154,11 @@ export function mergeDocument<T extends object>(
 
 /** For an object that one side removed or recreated, and the other changed. */
 export function removedConflict<T extends object>(place: MergePlace, sides: Sides<T>): MergeConflict {
-  const gone = sides.ours === undefined ? 'ours removed it' : sides.theirs === undefined ? 'theirs removed it' : null;
+  const gone = sides.ours === undefined ? 'ours deleted it' : sides.theirs === undefined ? 'theirs deleted it' : null;
   const message =
     gone === null
-      ? 'ours removed it and made another one of the same name, theirs changed it'
-      : `${gone}, ${sides.ours === undefined ? 'theirs' : 'ours'} changed it`;
+      ? 'ours deleted it and created another one with the same name, and theirs changed it'
+      : `${gone}, and ${sides.ours === undefined ? 'theirs' : 'ours'} changed it`;
   return { kind: 'removed', place, message, ...shown(sides) };
 }
 
@@ -180,7 +180,7 @@ function mixed<T extends object>(
     const at = { ...place, path };
     const decided = decisions.at(at);
     if (decided !== undefined) return values[decided];
-    const message = 'both changed it, each otherwise';
+    const message = 'both changed it differently';
     conflicts.push({ kind: 'changed', place: at, message, ...shown(values) });
     return values.ours;
   };
@@ -201,7 +201,7 @@ function mixed<T extends object>(
     conflicts.push({
       kind: 'invalid',
       place,
-      message: `together they are not valid: ${where}${message}`,
+      message: `the merged schema is not valid: ${where}${message}`,
       ...shown(sides),
     });
   }

@@ -45,7 +45,7 @@ function conflictOf(named: Renamed, problem: Problem): MergeConflict {
     ours: documentAt(named.ours, place),
     theirs: documentAt(named.theirs, place),
   };
-  return { kind: 'invalid', place, message: `together they are not valid: ${problem.message}`, ...shown(documents) };
+  return { kind: 'invalid', place, message: `the merged schema is not valid: ${problem.message}`, ...shown(documents) };
 }
 
 function placeOf({ subject, collection = '', field }: Problem): MergePlace {
@@ -264,7 +264,7 @@ export function* mergeSnapshot(
 
 /** @param index of the resolution in the body */
 export const nothingToDecide = (index: number): Problem =>
-  invalid(['resolve', index, 'place'], 'there is nothing to decide at this place: take it as a conflict named it');
+  invalid(['resolve', index, 'place'], 'no conflict exists here; copy place from a conflict');
 
 /**
  * Returns the state of a snapshot, for a base that is in no log. Its objects are matched to `ours` by name, because a

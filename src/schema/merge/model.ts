@@ -107,17 +107,17 @@ const PARTS = new Set(['collections', 'fields', 'relations']);
 /** Reads any number of submitted resolutions. */
 export function* readResolutions(given: unknown): Resumable<Result<Resolution[]>> {
   if (given === undefined) return ok([]);
-  if (!Array.isArray(given)) return refuse(invalid(['resolve'], 'resolve is an array of { place, take }'));
+  if (!Array.isArray(given)) return refuse(invalid(['resolve'], 'resolve must be an array of { place, take }'));
   const problems = yield* problemsOfEach(given, (each, index) => resolutionProblems(each, ['resolve', index]));
   return problems.length > 0 ? refuse(...problems) : ok(given as Resolution[]);
 }
 
 function resolutionProblems(given: unknown, at: Path): Problem[] {
-  if (!isObject(given)) return [invalid(at, 'an object with place and take')];
+  if (!isObject(given)) return [invalid(at, 'must be an object with place and take')];
   const problems = unknownMembers(given, MEMBERS, at);
   const { place, take } = given;
-  if (take !== 'ours' && take !== 'theirs') problems.push(invalid([...at, 'take'], 'take is ours or theirs'));
-  if (!isPlace(place)) problems.push(invalid([...at, 'place'], 'place is what a conflict said, as it is'));
+  if (take !== 'ours' && take !== 'theirs') problems.push(invalid([...at, 'take'], 'take must be ours or theirs'));
+  if (!isPlace(place)) problems.push(invalid([...at, 'place'], 'place must be copied unchanged from a conflict'));
   return problems;
 }
 

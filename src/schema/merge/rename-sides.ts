@@ -62,7 +62,7 @@ function decideTaken({ decided, conflict }: Naming, { things, final, name }: Tak
   for (const thing of given) final.set(thing.base, thing[take ?? 'ours'] ?? thing.base);
 }
 
-const TAKEN = 'the two sides gave this name to two things';
+const TAKEN = 'both sides gave this name to different objects';
 
 /** Renamed objects with this name, by side. */
 const namesGiven = (things: readonly NamedThing[], name: string): Partial<Record<Side, string>> =>
@@ -80,7 +80,7 @@ function nameOf({ base, ours = base, theirs = base }: NamedThing, { decided, con
   if (ours === base) return theirs;
   const take = decided(base);
   if (take !== undefined) return take === 'theirs' ? theirs : ours;
-  conflict({ kind: 'renamed', message: 'both gave it another name', base, ours, theirs });
+  conflict({ kind: 'renamed', message: 'both sides renamed it differently', base, ours, theirs });
   return undefined;
 }
 

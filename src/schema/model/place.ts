@@ -23,7 +23,7 @@ const ESCAPED: Readonly<Record<string, string>> = { '%': '%25', '.': '%2E', ',':
 
 /** The message about an invalid location, as the end of a sentence. */
 export const NO_PLACE =
-  'a place is a collection or a field of one (articles.title); in a name, %2E stands for a dot, %2C for a comma and %25 for a percent sign';
+  'a place is a collection or a field (articles.title); in a name, write %2E for a dot, %2C for a comma and %25 for a percent sign';
 
 /** Returns the canonical text of a location, which escapes no more than necessary. */
 export function samePlace(text: string): string | undefined {

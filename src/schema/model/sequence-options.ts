@@ -78,7 +78,7 @@ const INTEGER = /^-?\d{1,30}$/;
 export function sequenceFaults(options: SequenceOptions, usualType: SequenceType): Fault[] {
   const malformed = NUMBERED.flatMap((name): Fault[] => {
     const value = options[name];
-    return value === undefined || isBigint(value) ? [] : [[name, 'must be an integer of 64 bits, as text']];
+    return value === undefined || isBigint(value) ? [] : [[name, 'must be a 64-bit integer, as a string']];
   });
   if (malformed.length > 0) return malformed;
   const { type, ...every } = everyOptionOf(options, usualType);
@@ -103,13 +103,15 @@ function boundFaults(options: SequenceOptions, { start, min, max }: Numbers, typ
   const range = rangeOf(type);
   const outside = (['min', 'max'] as const).filter((name) => !isWithin({ min, max }[name], range));
   if (outside.length > 0) {
-    return outside.map((name): Fault => [name, `must be from ${range.min} to ${range.max}, as the type is ${type}`]);
+    return outside.map((name): Fault => [name, `must be from ${range.min} to ${range.max}, the range of type ${type}`]);
   }
   if (min >= max) {
     return [
-      options.max === undefined ? ['min', `must be less than max, ${max}`] : ['max', `must be more than min, ${min}`],
+      options.max === undefined
+        ? ['min', `must be less than max, ${max}`]
+        : ['max', `must be greater than min, ${min}`],
     ];
   }
   if (start >= min && start <= max) return [];
-  return [['start', `must be from ${min} to ${max}, as min and max are`]];
+  return [['start', `must be from min to max: ${min} to ${max}`]];
 }

@@ -100,7 +100,7 @@ export const nullableText = checkOf<string | null>(z.string().nullable(), 'must 
 /** The name of another object. Its existence is checked later with the whole schema. */
 export const nullableName = checkOf<string | null>(
   z.string().min(1).nullable(),
-  'must be a name (a string that is not empty) or null',
+  'must be a non-empty string (a name) or null',
 );
 
 export const MAX_SORT = 2_147_483_647;
@@ -125,7 +125,7 @@ export const nullableStructure = checkOf<Json>(
 
 export const translations = checkOf<Json>(
   z.union([z.array(object), object]).nullable(),
-  'must be an object (a name per language), an array of objects, or null',
+  'must be an object (one name per language), an array of objects, or null',
 );
 
 /** A list of strings. Other vendors may send it comma-separated. */
@@ -199,5 +199,5 @@ function checkOther(answer: boolean | Wrong, steps: readonly string[], reading: 
 
 /** A derived member that must equal a name. */
 export function mustEqual(value: unknown, expected: string): true | Wrong {
-  return value === expected ? true : new Wrong(`must be ${JSON.stringify(expected)}, or left out`);
+  return value === expected ? true : new Wrong(`must be ${JSON.stringify(expected)} or omitted`);
 }

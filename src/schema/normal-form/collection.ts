@@ -41,14 +41,14 @@ export const TOP_LEVEL_META = [
  * is a table. Directus omits it for folders, so imports treat its absence as a folder.
  */
 export function readNewCollection(input: unknown, at: Path, options: ReadOptions): Result<Collection> {
-  if (!isObject(input)) return refuse(invalid(at, 'a collection is a JSON object'));
+  if (!isObject(input)) return refuse(invalid(at, 'a collection must be a JSON object'));
   const reading = startReading(input, at, options);
   reading.problems.push(...checkName('collection', input['collection'], [...at, 'collection']));
   const name = asText(input['collection']);
   checkTopLevel(input, reading);
   const meta = readMeta(input['meta'], COLLECTION_META_DEFAULTS, name, reading);
   const given = input['schema'] === undefined && options.imported ? null : input['schema'];
-  if (given === undefined) complain(reading, ['schema'], 'is required: {} makes a table, null a folder');
+  if (given === undefined) complain(reading, ['schema'], 'is required: {} creates a table, null creates a folder');
   const schema = given === null || given === undefined ? null : readSchema(given, NEW_TABLE, name, reading);
   return reading.problems.length > 0 ? refuse(...reading.problems) : ok({ collection: name, meta, schema });
 }
@@ -63,11 +63,11 @@ export function mergeCollection(
   at: Path,
   options: ReadOptions,
 ): Result<Collection> {
-  if (!isObject(input)) return refuse(invalid(at, 'a collection is a JSON object'));
+  if (!isObject(input)) return refuse(invalid(at, 'a collection must be a JSON object'));
   const reading = startReading(input, at, options);
   const name = existing.collection;
   if (input['collection'] !== undefined && input['collection'] !== name) {
-    complain(reading, ['collection'], `must be ${JSON.stringify(name)}: renaming is unsupported`);
+    complain(reading, ['collection'], `must be ${JSON.stringify(name)}: a collection cannot be renamed here`);
   }
   checkTopLevel(input, reading);
   const meta = readMeta(input['meta'], existing.meta, name, reading);
@@ -79,10 +79,10 @@ export function mergeCollection(
 function mergeSchema(existing: TableSchema | null, given: unknown, name: string, reading: Reading): TableSchema | null {
   if (given === undefined || (given === null && existing === null)) return existing;
   if (given === null) {
-    const message = `must not be null: collection ${JSON.stringify(name)} is a table in the database, and null makes it a folder. Send {} to keep the table, or delete the collection first`;
+    const message = `must not be null: collection ${JSON.stringify(name)} is a table in the database, and null changes it to a folder. Send {} to keep the table, or delete the collection first`;
     complain(reading, ['schema'], message);
   } else if (existing === null) {
-    const message = `must be null: collection ${JSON.stringify(name)} is a folder here, and an object makes it a table. Send null to keep the folder, or create a collection with another name`;
+    const message = `must be null: collection ${JSON.stringify(name)} is a folder here, and an object changes it to a table. Send null to keep the folder, or create a collection with another name`;
     complain(reading, ['schema'], message);
   }
   return given === null || existing === null ? existing : readSchema(given, existing, name, reading);
@@ -105,13 +105,13 @@ function readMeta(given: unknown, base: CollectionMeta, collection: string, read
   }
   const others: Others = (name, value) => {
     if (name === 'collection') return mustEqual(value, collection);
-    if (name === 'system') return value === false ? true : new Wrong('must be false, or left out');
+    if (name === 'system') return value === false ? true : new Wrong('must be false or omitted');
     return name === 'id' && reading.imported;
   };
   return overlay(base, { input: given, table: COLLECTION_META_TABLE, others, part: ['meta'] }, reading);
 }
 
-const NOT_A_TEXT = new Wrong('must be a string, or left out');
+const NOT_A_TEXT = new Wrong('must be a string or omitted');
 const NEW_TABLE: TableSchema = Object.freeze({ comment: null });
 const SCHEMA_TABLE = checkTable<Omit<TableSchema, 'extras'>>({ comment: commentText });
 

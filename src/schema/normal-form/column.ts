@@ -71,7 +71,7 @@ function resolveSequence(kept: ColumnExtras, { data_type }: Column, report: Repo
 function reportLost(read: ColumnExtras, kept: ColumnExtras, report: Report): void {
   for (const name of Object.keys(read)) {
     if (Object.hasOwn(kept, name)) continue;
-    report([name], "must be left out: it doesn't fit the column");
+    report([name], 'must be omitted: it does not apply to the column');
   }
 }
 
@@ -114,13 +114,13 @@ type Flag = 'is_nullable' | 'is_unique' | 'is_indexed';
 type ColumnRule = readonly [member: Flag, impossible: boolean, message: string];
 
 const OF_A_KEY: readonly ColumnRule[] = [
-  ['is_nullable', true, 'must be false, or left out: a primary key has a value in every row'],
-  ['is_unique', false, 'must be true, or left out: a primary key is unique'],
-  ['is_indexed', true, 'must be false, or left out: a primary key brings its own index'],
+  ['is_nullable', true, 'must be false or omitted: a primary key cannot be null'],
+  ['is_unique', false, 'must be true or omitted: a primary key is unique'],
+  ['is_indexed', true, 'must be false or omitted: a primary key has its own index'],
 ];
 
 const OF_IDENTITY: readonly ColumnRule[] = [
-  ['is_nullable', true, 'must be false, or left out: a column that counts up has a value in every row'],
+  ['is_nullable', true, 'must be false or omitted: an auto-increment column cannot be null'],
 ];
 
 /** Normal form contains the only possible value. Another explicit value is rejected, not ignored. */
@@ -278,9 +278,9 @@ function checkGenerated({ given, imported }: ColumnChange, expression: string | 
   if (checked instanceof Wrong) faults.push([['is_generated'], checked.message]);
   else if (checked !== (expression !== null)) {
     const message = checked
-      ? 'must be false where there is no generation_expression'
-      : 'must be true where there is a generation_expression';
-    faults.push([['is_generated'], `${message}, or left out`]);
+      ? 'must be false without a generation_expression'
+      : 'must be true with a generation_expression';
+    faults.push([['is_generated'], `${message} or omitted`]);
   }
 }
 
@@ -333,7 +333,7 @@ function carriedDefault({ type, existing, existingType }: ColumnChange, columnTy
   const present = JSON.stringify(existing.default_value);
   faults.push([
     ['default_value'],
-    `is ${present} now, which doesn't fit: send a default_value (or null) with the change`,
+    `is currently ${present}, which does not fit: send a default_value (or null) with the change`,
   ]);
   return null;
 }

@@ -50,7 +50,7 @@ const TEXTS = ['locale', 'lc_collate', 'lc_ctype', 'rules'] as const;
 /** Only the server knows whether it has the locale. */
 export function readCollation(need: CollationNeed, steps: Path, report: Report): Need {
   for (const member of ALL.filter((each) => need[each] !== undefined && !MEMBERS[need.provider].includes(each))) {
-    report([...steps, member], `must be left out: a collation of ${need.provider} has none`);
+    report([...steps, member], `must be omitted: a collation of ${need.provider} has none`);
   }
   for (const member of TEXTS) report([...steps, member], textFault(need[member]));
   const { locale, lc_collate: collate, lc_ctype: type } = need;
@@ -59,14 +59,14 @@ export function readCollation(need: CollationNeed, steps: Path, report: Report):
     checkCategories(need, steps, report);
     return collate !== undefined && collate === type ? asLocale(need, collate) : need;
   }
-  if (locale === undefined) report([...steps, 'locale'], 'must be given: the locale, as the provider names it');
+  if (locale === undefined) report([...steps, 'locale'], 'is required: the locale, as the provider names it');
   return need;
 }
 
 function checkCategories({ locale, lc_collate, lc_ctype }: CollationNeed, steps: Path, report: Report): void {
-  if (locale !== undefined) report([...steps, 'locale'], 'must be left out where lc_collate and lc_ctype are given');
-  if (lc_collate === undefined) report([...steps, 'lc_collate'], 'must be given with lc_ctype');
-  if (lc_ctype === undefined) report([...steps, 'lc_ctype'], 'must be given with lc_collate');
+  if (locale !== undefined) report([...steps, 'locale'], 'must be omitted if lc_collate and lc_ctype are given');
+  if (lc_collate === undefined) report([...steps, 'lc_collate'], 'is required with lc_ctype');
+  if (lc_ctype === undefined) report([...steps, 'lc_ctype'], 'is required with lc_collate');
 }
 
 /** PostgreSQL stores two equal values as one locale. */
@@ -78,7 +78,7 @@ const NO_TEXT = /\0|\p{Surrogate}/u;
 function textFault(text: string | undefined): string | null {
   if (text === undefined) return null;
   if (text.length > MAX_LENGTH) return `must be at most ${MAX_LENGTH} characters`;
-  return NO_TEXT.test(text) ? 'must be text that UTF-8 can say, without the character NUL' : null;
+  return NO_TEXT.test(text) ? 'must be valid UTF-8 text without the character NUL' : null;
 }
 
 /** Undefined for null or an object without members. */
@@ -136,7 +136,7 @@ function keyFault(definition: string, columns: readonly string[]): string | null
   if (fault !== null) return fault;
   const { keys } = keyDefinition(definition);
   const same = keys.length === columns.length && keys.every((name, index) => name === columns[index]);
-  return same ? null : `must be of the key's columns: ${columns.map((name) => JSON.stringify(name)).join(', ')}`;
+  return same ? null : `must name columns of the key: ${columns.map((name) => JSON.stringify(name)).join(', ')}`;
 }
 
 function constraintFault(definition: string, kinds: readonly string[]): string | null {
@@ -154,10 +154,10 @@ function checkConstraint(
   const parsed = parseConstraint(definition);
   if (typeof parsed === 'string') report(['constraints', index, 'definition'], parsed);
   else if (parsed.kind === 'primary key') {
-    report(['constraints', index, 'definition'], 'must not be a primary key: that is a member of its own');
+    report(['constraints', index, 'definition'], 'must not be a primary key, which has a member of its own');
   } else if (parsed.references?.table !== references || parsed.references?.schema !== undefined) {
     const expected = JSON.stringify(parsed.references?.table ?? null);
-    report(['constraints', index, 'references'], `must be ${expected}, as the definition says, in the same schema`);
+    report(['constraints', index, 'references'], `must be ${expected}, as in the definition, and in the same schema`);
   }
 }
 
@@ -174,7 +174,7 @@ function readNeed(need: Need, steps: Path, report: Report): Need {
   report([...steps, 'name'], identifierFault(need.name));
   if (need.kind === 'extension') {
     const trusted = TRUSTED_EXTENSIONS.has(need.name);
-    report([...steps, 'name'], trusted ? null : 'must be an extension that PostgreSQL marks trusted');
+    report([...steps, 'name'], trusted ? null : 'must be an extension that PostgreSQL marks as trusted');
   } else if (need.kind === 'domain') checkDomain(need, steps, report);
   else if (need.kind === 'sequence') return readSequenceNeed(need, steps, report);
   else if (need.kind === 'collation') return readCollation(need, steps, report);

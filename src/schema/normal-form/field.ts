@@ -201,14 +201,14 @@ function translated({ type, given }: Written, existing: Field | undefined): Writ
  * match, and unknown ones are problems (unless imported). References to other objects are not checked.
  */
 export function readNewField(input: unknown, at: Path, options: FieldReadOptions): Result<Field> {
-  if (!isObject(input)) return refuse(invalid(at, 'a field is a JSON object'));
+  if (!isObject(input)) return refuse(invalid(at, 'a field must be a JSON object'));
   const reading = startReading(input, at, options);
   const collection = input['collection'] ?? options.collection;
   const field = input['field'];
   if (options.collection !== undefined && collection !== options.collection) {
-    complain(reading, ['collection'], `must be ${JSON.stringify(options.collection)}, or left out`);
+    complain(reading, ['collection'], `must be ${JSON.stringify(options.collection)} or omitted`);
   } else if (typeof collection !== 'string')
-    complain(reading, ['collection'], 'must be the name of the collection, a string');
+    complain(reading, ['collection'], 'must be the name of the collection, as a string');
   const problems = [...reading.problems, ...checkName('field', field, [...at, 'field'])];
   const names = { collection: asText(collection), field: asText(field) };
   return finish(readParts(input, { names, existing: undefined }, reading, options), reading, problems);
@@ -220,12 +220,12 @@ export function readNewField(input: unknown, at: Path, options: FieldReadOptions
  * Returns `existing` itself if nothing differs.
  */
 export function mergeField(existing: Field, input: unknown, at: Path, options: ReadOptions): Result<Field> {
-  if (!isObject(input)) return refuse(invalid(at, 'a field is a JSON object'));
+  if (!isObject(input)) return refuse(invalid(at, 'a field must be a JSON object'));
   const reading = startReading(input, at, options);
   for (const name of ['collection', 'field'] as const) {
     const value = input[name];
     if (value === undefined || value === existing[name]) continue;
-    complain(reading, [name], `must be ${JSON.stringify(existing[name])}, or left out: renaming is unsupported`);
+    complain(reading, [name], `must be ${JSON.stringify(existing[name])} or omitted: a field cannot be renamed here`);
   }
   const names = { collection: existing.collection, field: existing.field };
   return finish(readParts(input, { names, existing }, reading, options), reading, []);
@@ -294,15 +294,15 @@ function readMeta(
 function derivedMembers(names: Record<string, string>, imported: boolean): Others {
   return (name, value) => {
     if (name === 'collection' || name === 'field') return mustEqual(value, names[name] ?? '');
-    if (name === 'system') return value === false ? true : new Wrong('must be false, or left out');
+    if (name === 'system') return value === false ? true : new Wrong('must be false or omitted');
     if (name === 'searchable') return typeof value === 'boolean' || NOT_A_FLAG;
     if (name === 'id') return isRowId(value, imported) || NOT_AN_ID;
     return false;
   };
 }
 
-const NOT_A_FLAG = new Wrong('must be true or false, or left out');
-const NOT_AN_ID = new Wrong('must be an integer or null, or left out');
+const NOT_A_FLAG = new Wrong('must be true, false or omitted');
+const NOT_AN_ID = new Wrong('must be an integer, null or omitted');
 
 /** Directus numbers its rows. The number has no meaning here. */
 const isRowId = (value: unknown, imported: boolean): boolean =>
@@ -325,7 +325,7 @@ function topLevelMeta(
     top ??= {};
     top[name] = input[name];
     if (isObject(meta) && Object.hasOwn(meta, name) && !jsonEqual(meta[name], input[name])) {
-      complain(reading, [name], `must not differ from meta.${name}: give one of them`);
+      complain(reading, [name], `must not differ from meta.${name}: send one of them`);
     }
   }
   return top;
@@ -341,6 +341,6 @@ export function defaultPrimaryKey(collection: string): Field {
     schema: { is_primary_key: true, has_auto_increment: true },
   };
   const field = readNewField(document, [], { imported: false });
-  if (!field.ok) throw new Error(`the default primary key does not read: ${JSON.stringify(field.problems)}`);
+  if (!field.ok) throw new Error(`the default primary key is not valid: ${JSON.stringify(field.problems)}`);
   return field.value;
 }

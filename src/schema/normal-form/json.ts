@@ -47,7 +47,7 @@ function* checkContainers(
   for (let visit = open.pop(); visit !== undefined; visit = open.pop()) {
     if (visit.depth <= maxDepth) values += yield* checkChildren(visit, open, problems);
     else problems.push(invalid(pathOf(visit), `the document must not be nested deeper than ${maxDepth} levels`));
-    if (values > maxValues) problems.push(invalid([], `the document must not hold more than ${maxValues} values`));
+    if (values > maxValues) problems.push(invalid([], `the document must not contain more than ${maxValues} values`));
     if (values > maxValues || problems.length >= MAX_PROBLEMS) break;
     // Empty containers count as well.
     visited += 1;
@@ -76,7 +76,7 @@ function* checkChildren(visit: Visit, open: Visit[], problems: Problem[]): Resum
   const names = Object.keys(members);
   for (const name of names) {
     const fault = textFault(name);
-    if (fault !== null) problems.push(invalid(pathOf(visit), `a member's name ${fault}`));
+    if (fault !== null) problems.push(invalid(pathOf(visit), `the name of a member ${fault}`));
     else checkChild(visit, name, members[name], { open, problems });
   }
   return names.length;

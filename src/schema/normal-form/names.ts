@@ -15,14 +15,14 @@ export function identifierFault(name: string): string | null {
   if (name === '') return 'must not be empty';
   const broken = surrogateFault(name);
   if (broken !== null) return broken;
-  if (CONTROL.test(name)) return 'must not hold control characters';
+  if (CONTROL.test(name)) return 'must not contain control characters';
   if (name.trim() !== name) return 'must not start or end with a space';
-  return fits(name) ? null : `must be at most ${MAX_NAME_BYTES} bytes in UTF-8: PostgreSQL would cut it off`;
+  return fits(name) ? null : `must be at most ${MAX_NAME_BYTES} bytes in UTF-8: PostgreSQL would truncate it`;
 }
 
 /** Returns the problems of a collection or field name at `at`. */
 export function checkName(kind: 'collection' | 'field', name: unknown, at: Path): Problem[] {
-  if (typeof name !== 'string') return [invalid(at, `${kind} must be the name of the ${kind}, a string`)];
+  if (typeof name !== 'string') return [invalid(at, `${kind} must be the name of the ${kind}, as a string`)];
   const fault = identifierFault(name) ?? reserved(kind, name);
   return fault === null ? [] : [invalid(at, `the name of a ${kind} ${fault}`)];
 }
@@ -36,9 +36,9 @@ export function checkNewName(kind: 'collection' | 'field', name: unknown, at: Pa
 
 function reserved(kind: 'collection' | 'field', name: string): string | null {
   // Clients resolve these in a path before sending it: DELETE /fields/articles/.. becomes DELETE /fields.
-  if (name === '.' || name === '..') return `must not be ${name}, which no client can send in a path`;
+  if (name === '.' || name === '..') return `must not be ${name}: clients cannot send it in a path`;
   if (kind === 'collection') {
-    return isSystemCollection(name) ? "is reserved for one of the service's own" : null;
+    return isSystemCollection(name) ? 'is reserved for the service' : null;
   }
   return SYSTEM_COLUMNS.has(name) ? `must not be ${name}: it is a system column of PostgreSQL` : null;
 }

@@ -8,7 +8,7 @@ const collectionNames = checkOf<string[] | null>(
     .refine((names) => new Set(names).size === names.length)
     .meta({ uniqueItems: true })
     .nullable(),
-  'must be an array of different collection names, or null',
+  'must be an array of distinct collection names, or null',
 );
 
 /** The members that can change. The two that identify a relation, and the foreign key, are read separately. */

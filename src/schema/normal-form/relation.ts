@@ -94,7 +94,7 @@ function put(member: string, value: unknown, place: string[], { members, reading
   const other = members[member];
   if (other === undefined || isAsItWas(existing, member, other)) members[member] = value;
   else if (!jsonEqual(other, value) && !isAsItWas(existing, member, value)) {
-    complain(reading, place, `must not differ from the other place where ${member} is given`);
+    complain(reading, place, `must not differ from the other location of ${member}`);
   }
 }
 
@@ -150,7 +150,7 @@ function foreignKeyDefaults({ many_collection, many_field }: ForeignKeyEnds): Fo
   };
 }
 
-const constraintName = checkOf<string>(z.string(), 'must be the name of the constraint, a string', {
+const constraintName = checkOf<string>(z.string(), 'must be the name of the constraint, as a string', {
   normal(value) {
     const fault = identifierFault(value as string);
     return fault === null ? (value as string) : new Wrong(fault);
@@ -210,7 +210,7 @@ function derivedMembers({ many_collection, many_field, one_collection, was }: Ke
  * none. If absent, `foreignKeyByDefault` decides. `id` is ignored.
  */
 export function readNewRelation(input: unknown, at: Path, options: ReadOptions): Result<NewRelation> {
-  if (!isObject(input)) return refuse(invalid(at, 'a relation is a JSON object'));
+  if (!isObject(input)) return refuse(invalid(at, 'a relation must be a JSON object'));
   const reading = startReading(input, at, {
     ...options,
     stepsTo: options.stepsTo ?? ((steps) => stepsIn(input, relationSteps(steps, input))),
@@ -219,11 +219,7 @@ export function readNewRelation(input: unknown, at: Path, options: ReadOptions):
   const many_collection = requiredName('many_collection', members, reading);
   const many_field = requiredName('many_field', members, reading);
   if (members['one_collection'] === undefined && members['one_allowed_collections'] === undefined) {
-    complain(
-      reading,
-      ['one_collection'],
-      'is required: the collection it points at, or null with one_allowed_collections',
-    );
+    complain(reading, ['one_collection'], 'is required: the related collection, or null with one_allowed_collections');
   }
   const ends = readEnds(members, END_DEFAULTS, reading);
   const relation = { many_collection, many_field, ...ends };
@@ -242,7 +238,7 @@ export function readNewRelation(input: unknown, at: Path, options: ReadOptions):
  * absent `schema` keeps the foreign key, null drops it, and an object changes or creates it.
  */
 export function mergeRelation(existing: Relation, input: unknown, at: Path, options: ReadOptions): Result<NewRelation> {
-  if (!isObject(input)) return refuse(invalid(at, 'a relation is a JSON object'));
+  if (!isObject(input)) return refuse(invalid(at, 'a relation must be a JSON object'));
   const reading = startReading(input, at, {
     ...options,
     stepsTo: options.stepsTo ?? ((steps) => stepsIn(input, relationSteps(steps, input))),
@@ -250,7 +246,7 @@ export function mergeRelation(existing: Relation, input: unknown, at: Path, opti
   const { members, schema } = flattenRelation(input, reading, { ...existing });
   for (const name of ['many_collection', 'many_field'] as const) {
     if (members[name] === undefined || members[name] === existing[name]) continue;
-    complain(reading, [name], `must be ${JSON.stringify(existing[name])}, or left out: it identifies the relation`);
+    complain(reading, [name], `must be ${JSON.stringify(existing[name])} or omitted: it identifies the relation`);
   }
   const { id: _, schema: before, ...present } = existing;
   const relation = { ...present, ...readEnds(members, present, reading) };
@@ -275,7 +271,7 @@ function mergeForeignKey(
 function requiredName(name: string, members: Record<string, unknown>, reading: Reading): string {
   const value = members[name];
   if (typeof value === 'string' && value !== '') return value;
-  complain(reading, [name], 'is required: a name, as a string');
+  complain(reading, [name], 'is required and must be a name, as a string');
   return '';
 }
 
@@ -290,13 +286,14 @@ function finish(relation: NewRelation, reading: Reading): Result<NewRelation> {
     const told = reading.problems.length > 0;
     if (!told && (one_allowed_collections === null || one_collection_field === null)) {
       const message =
-        'must name a collection; a many-to-any relation needs one_allowed_collections and one_collection_field';
+        'must name a collection. A many-to-any relation needs one_allowed_collections and one_collection_field instead';
       complain(reading, ['one_collection'], message);
     }
-    if (schema !== null) complain(reading, ['schema'], 'must be null: a many-to-any relation has no foreign key');
+    if (schema !== null)
+      complain(reading, ['schema'], 'must be null: a many-to-any relation cannot have a foreign key');
   } else if (one_collection_field !== null || one_allowed_collections !== null) {
     const message =
-      'must be null with one_allowed_collections or one_collection_field, which are for many-to-any relations';
+      'must be null with one_allowed_collections or one_collection_field, which are for many-to-any relations only';
     complain(reading, ['one_collection'], message);
   }
   if (reading.problems.length === 0) return ok(relation);

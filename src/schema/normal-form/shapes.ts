@@ -165,7 +165,7 @@ export const relation = z
     ],
   });
 
-const renamedFrom = text.optional().describe('The name that it had before: it is renamed, with all that it holds');
+const renamedFrom = text.optional().describe('The former name. The object is renamed and keeps its data');
 
 export const snapshot = z
   .strictObject({
@@ -210,8 +210,8 @@ const entry = z
 
 const entries = z.array(entry).min(1);
 const origin = {
-  identity: text.optional().describe('Of what the log has had before: which it was'),
-  restores: z.int().min(1).optional().describe('By the position of its deletion: it comes back from the trash'),
+  identity: text.optional().describe('The identity of an object that the log has had before'),
+  restores: z.int().min(1).optional().describe('The position of its deletion. The object is restored from the trash'),
 };
 const collectionEntries = z.strictObject({ collection: text, diff: entries, ...origin });
 const named = { collection: text, field: text, diff: entries };

@@ -71,12 +71,12 @@ type Check = (element: unknown, at: Path) => Problem[];
 
 function elementsOf(list: unknown, at: Path, check: Check): Problem[] {
   if (list === undefined) return [];
-  if (!Array.isArray(list) || list.length === 0) return [invalid(at, `${renderPath(at)} is an array, not empty`)];
+  if (!Array.isArray(list) || list.length === 0) return [invalid(at, `${renderPath(at)} must be a non-empty array`)];
   return runToEnd(problemsOfEach(list, (each, index) => check(each, [...at, index])));
 }
 
 function nameCollection(name: unknown, at: Path, only: Named): Problem[] {
-  if (typeof name !== 'string') return [invalid(at, 'must be the name of a collection, a string')];
+  if (typeof name !== 'string') return [invalid(at, 'must be the name of a collection, as a string')];
   only.set(name, null);
   return [];
 }
@@ -85,8 +85,9 @@ function nameField(named: unknown, at: Path, only: Named): Problem[] {
   if (!isObject(named)) return [invalid(at, 'must be an object with collection and field')];
   const { collection, field } = named;
   const problems = unknownMembers(named, new Set(['collection', 'field']), at);
-  if (typeof collection !== 'string') problems.push(invalid([...at, 'collection'], 'collection is required, a string'));
-  if (typeof field !== 'string') problems.push(invalid([...at, 'field'], 'field is required, a string'));
+  if (typeof collection !== 'string')
+    problems.push(invalid([...at, 'collection'], 'collection is required and must be a string'));
+  if (typeof field !== 'string') problems.push(invalid([...at, 'field'], 'field is required and must be a string'));
   if (typeof collection !== 'string' || typeof field !== 'string') return problems;
   const fields = only.get(collection);
   if (fields !== null) only.set(collection, (fields ?? new Set()).add(field));
@@ -191,7 +192,7 @@ export const acceptDrift: Operation<'accept-drift', { body: unknown }, AcceptDri
 
   parse({ body }) {
     if (!isObject(body))
-      return refuse(invalid([], 'the body is an object: {}, or with collections and fields to accept'));
+      return refuse(invalid([], 'the body must be an object: {}, or collections and fields to accept'));
     const problems = unknownMembers(body, new Set(['collections', 'fields']), []);
     const only: Named = new Map();
     problems.push(...readNamed(body, only));
@@ -201,7 +202,7 @@ export const acceptDrift: Operation<'accept-drift', { body: unknown }, AcceptDri
   },
 
   *decide(state, { request, found }) {
-    if (found === undefined) throw new Error('accept-drift is decided on what the catalog says, and it was not read');
+    if (found === undefined) throw new Error('accept-drift needs the catalog, and it was not read');
     const unknown = [...(request.only?.keys() ?? [])].filter((name) => !state.collections.has(name));
     if (unknown.length > 0) return refuse(...unknown.map((name) => missingCollection(state, name)));
     const { missing } = found;

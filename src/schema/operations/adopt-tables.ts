@@ -67,7 +67,7 @@ export const adoptTables: Operation<'adopt-tables', AdoptTablesInput, AdoptTable
   },
 
   *decide(state, { request, found }) {
-    if (found === undefined) throw new Error('adopt-tables is decided on what the catalog says, and it was not read');
+    if (found === undefined) throw new Error('adopt-tables needs the catalog, and it was not read');
     const problems = requestProblems(state, request, found);
     if (problems.length > 0) return refuse(...problems);
     const draft = new Draft(state);
@@ -89,12 +89,12 @@ export const adoptTables: Operation<'adopt-tables', AdoptTablesInput, AdoptTable
 };
 
 function readRequest(body: unknown): Result<AdoptRequest> {
-  const shape = 'the body is {"tables": ["…"]}, or {"all": true}';
+  const shape = 'the body must be {"tables": ["…"]} or {"all": true}';
   if (!isObject(body)) return refuse(invalid([], shape));
   const problems = unknownMembers(body, MEMBERS, []);
   const { tables, all } = body;
-  if ((tables === undefined) === (all === undefined)) problems.push(invalid([], `${shape}, one of the two`));
-  if (all !== undefined && all !== true) problems.push(invalid(['all'], 'all must be true, or left out'));
+  if ((tables === undefined) === (all === undefined)) problems.push(invalid([], `${shape}, not both`));
+  if (all !== undefined && all !== true) problems.push(invalid(['all'], 'all must be true or omitted'));
   if (tables !== undefined) problems.push(...nameProblems(tables));
   if (problems.length > 0) return refuse(...problems);
   return ok(all === true ? { all } : { tables: tables as string[] });
@@ -102,17 +102,17 @@ function readRequest(body: unknown): Result<AdoptRequest> {
 
 function nameProblems(tables: unknown): Problem[] {
   if (!Array.isArray(tables) || tables.length === 0) {
-    return [invalid(['tables'], 'tables is an array of table names, at least one')];
+    return [invalid(['tables'], 'tables must be an array with at least one table name')];
   }
   const wrong = runToEnd(
     problemsOfEach(tables, (name: unknown, index) =>
-      typeof name === 'string' ? [] : [invalid(['tables', index], 'must be the name of a table, a string')],
+      typeof name === 'string' ? [] : [invalid(['tables', index], 'must be the name of a table, as a string')],
     ),
   );
   if (wrong.length > 0) return wrong;
   return runToEnd(
     problemsOfEach(repeated(tables as string[]), (index) => [
-      invalid(['tables', index], `${quoted(tables[index] ?? '')} stands in the array twice`),
+      invalid(['tables', index], `${quoted(tables[index] ?? '')} occurs more than once in the array`),
     ]),
   );
 }
@@ -123,10 +123,10 @@ function requestProblems(state: State, request: AdoptRequest, { missing, refused
     problemsOfEach(request.tables, (table, index): Problem[] => {
       const place = { path: renderPath(['tables', index]), collection: table };
       if (state.collections.has(table)) {
-        return [{ code: 'ALREADY_EXISTS', message: `${quoted(table)} is a collection already`, ...place }];
+        return [{ code: 'ALREADY_EXISTS', message: `table ${quoted(table)} is already a collection`, ...place }];
       }
       if (missing.includes(table)) {
-        return [{ code: 'NOT_FOUND', message: `there is no table ${quoted(table)} in the database`, ...place }];
+        return [{ code: 'NOT_FOUND', message: `table ${quoted(table)} does not exist in the database`, ...place }];
       }
       const refusal = refused.find((each) => each.table === table);
       return refusal === undefined

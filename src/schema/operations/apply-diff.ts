@@ -60,8 +60,8 @@ function changed(stale: boolean, current: string, { conflicts, problems }: Entry
   const first: Problem = {
     code: 'SCHEMA_CHANGED',
     message: stale
-      ? 'the schema has changed since this diff was made; make a new diff and apply that'
-      : 'entries of this diff do not fit the current schema; make a new diff and apply that',
+      ? 'the schema has changed since this diff was created; create a new diff and apply that'
+      : 'entries of this diff do not fit the current schema; create a new diff and apply that',
     details: { current_hash: current, conflicts: paths },
   };
   // Entries that can never apply are errors of the client, not a sign that the schema has changed.

@@ -56,7 +56,7 @@ export const createCollection: Operation<'create-collection', CreateCollectionIn
   name: 'create-collection',
 
   *parse({ body, concurrentIndexes, at = [] }) {
-    if (!isObject(body)) return refuse(invalid(at, 'a collection is a JSON object'));
+    if (!isObject(body)) return refuse(invalid(at, 'a collection must be a JSON object'));
     const problems = unknownMembers(body, MEMBERS, at);
     const meta = mergedMeta(body, at);
     if (!meta.ok) return refuse(...problems, ...meta.problems);
@@ -97,7 +97,7 @@ function* newNames({ collection, fields }: Pick<CreateCollection, 'collection' |
 
 /** ALREADY_EXISTS, also for a folder of the name. */
 function takenName({ collection }: Collection): Problem {
-  const message = `collection ${JSON.stringify(collection)} exists already`;
+  const message = `collection ${JSON.stringify(collection)} already exists`;
   return about({ kind: 'collection', collection, member: ['collection'] }, message, { code: 'ALREADY_EXISTS' });
 }
 
@@ -106,12 +106,14 @@ type Body = { [member: string]: Json };
 /** Merges members at the top level into `meta`. */
 function mergedMeta(body: Body, at: Path): Result<Body> {
   const given = body['meta'] ?? {};
-  if (!isObject(given)) return refuse(invalid([...at, 'meta'], 'meta is an object'));
+  if (!isObject(given)) return refuse(invalid([...at, 'meta'], 'meta must be an object'));
   const meta: Body = { ...given };
   const problems: Problem[] = [];
   const put = (member: string, target: string, value: Json) => {
     if (Object.hasOwn(meta, target) && !jsonEqual(meta[target], value)) {
-      problems.push(invalid([...at, member], `${member} and meta.${target} are both given and differ; give one`));
+      problems.push(
+        invalid([...at, member], `${member} and meta.${target} are both given and differ; send one of them`),
+      );
     } else meta[target] = value;
   };
   for (const member of TOP_LEVEL_META) {
@@ -134,16 +136,21 @@ function readTranslation(value: Json, at: Path): Result<Json> {
     const problems = runToEnd(checkJson(translations)).problems;
     return problems.length > 0 ? refuse(...problems.map((each) => invalid(at, each.message))) : ok(translations);
   } catch {
-    return refuse(invalid(at, 'translation is an object of names per language, or a string with that as JSON'));
+    return refuse(
+      invalid(at, 'translation must be an object of names per language, or a string with that object as JSON'),
+    );
   }
 }
 
 function* readFields(input: Json | undefined, collection: Collection, at: Path): Resumable<Result<Field[]>> {
   const path = [...at, 'fields'];
-  if (input !== undefined && !Array.isArray(input)) return refuse(invalid(path, 'fields is an array of field objects'));
+  if (input !== undefined && !Array.isArray(input))
+    return refuse(invalid(path, 'fields must be an array of field objects'));
   const given = input ?? [];
   if (collection.schema === null) {
-    return given.length === 0 ? ok([]) : refuse(invalid(path, 'a folder (schema null) has no table and so no fields'));
+    return given.length === 0
+      ? ok([])
+      : refuse(invalid(path, 'a folder (schema null) has no table, so it cannot have fields'));
   }
   const fields = yield* allOf(given, (each, index) => readOne(each, [...path, index], collection.collection));
   if (!fields.ok) return fields;
@@ -161,7 +168,7 @@ function readOne(input: Json, at: Path, collection: string): Result<Field> {
     }
     const meta = isObject(input['meta']) ? input['meta'] : {};
     if (input['interface'] === undefined && meta['interface'] === undefined) {
-      problems.push(invalid([...at, 'interface'], 'interface is required, here or in meta'));
+      problems.push(invalid([...at, 'interface'], 'interface is required, either here or in meta'));
     }
   }
   const field = readNewField(input, at, { imported: false, topLevelMeta: true, collection });
@@ -177,7 +184,7 @@ function duplicates(fields: Field[], path: Path): Resumable<Problem[]> {
     if (first === undefined) seen.set(field, index);
     return first === undefined
       ? []
-      : [invalid([...path, index, 'field'], `${JSON.stringify(field)} is the name of fields[${first}] already`)];
+      : [invalid([...path, index, 'field'], `${JSON.stringify(field)} is already the name of fields[${first}]`)];
   });
 }
 
@@ -185,14 +192,14 @@ function duplicates(fields: Field[], path: Path): Resumable<Problem[]> {
 function withPrimaryKey(fields: Field[], collection: string, path: Path): Result<Field[]> {
   const keys = fields.flatMap((field, index) => (isPrimary(field) ? [index] : []));
   if (keys.length > 1) {
-    const message = `fields[${keys[0]}] is the primary key already; a collection has one`;
+    const message = `fields[${keys[0]}] is already the primary key, and a collection has one`;
     return refuse(...keys.slice(1).map((key) => invalid([...path, key, 'schema', 'is_primary_key'], message)));
   }
   if (keys.length === 1) return ok(fields);
   const id = defaultPrimaryKey(collection);
   const taken = fields.findIndex((field) => field.field === id.field);
   if (taken < 0) return ok([id, ...fields]);
-  const message = `no field is the primary key, and the name of the one that would be added, "${id.field}", is taken: mark a field with is_primary_key`;
+  const message = `no field is the primary key, and the default name "${id.field}" is in use: set is_primary_key on a field`;
   return refuse(invalid([...path, taken, 'schema', 'is_primary_key'], message));
 }
 
@@ -234,14 +241,14 @@ export const updateCollection: Operation<'update-collection', UpdateCollectionIn
   name: 'update-collection',
 
   parse({ collection, body, at = [] }) {
-    if (!isObject(body)) return refuse(invalid(at, 'the body is an object with the member meta'));
+    if (!isObject(body)) return refuse(invalid(at, 'the body must be an object with the member meta'));
     const { meta = {}, schema } = body;
     const problems = unknownMembers(body, UPDATED_MEMBERS, at);
     if (body['collection'] !== undefined && body['collection'] !== collection) {
-      const message = `an update changes no names, and this collection is ${JSON.stringify(collection)}; to rename it: POST /collections/${encodeURIComponent(collection)}/rename`;
+      const message = `an update cannot rename, and this collection is ${JSON.stringify(collection)}. To rename it: POST /collections/${encodeURIComponent(collection)}/rename`;
       problems.push(invalid([...at, 'collection'], message));
     }
-    if (!isObject(meta)) return refuse(...problems, invalid([...at, 'meta'], 'meta is an object'));
+    if (!isObject(meta)) return refuse(...problems, invalid([...at, 'meta'], 'meta must be an object'));
     return problems.length > 0
       ? refuse(...problems)
       : ok({ collection, meta, at, ...(schema === undefined ? {} : { schema }) });
@@ -277,13 +284,15 @@ function schemaProblems(given: Json, { collection, schema: now }: Collection, pa
   if (given === null || now === null) {
     return given === now
       ? []
-      : [invalid(path, 'a table stays a table and a folder a folder; leave schema as it was read')];
+      : [invalid(path, 'a table cannot become a folder or a folder a table; send schema as you read it')];
   }
-  if (!isObject(given)) return [invalid(path, 'schema is an object or null')];
+  if (!isObject(given)) return [invalid(path, 'schema must be an object or null')];
   const wrong = Object.keys(given).filter((member) => !SCHEMA_MEMBERS.has(member));
   if (given['name'] !== undefined && given['name'] !== collection) wrong.push('name');
   if (given['comment'] !== undefined && given['comment'] !== now.comment) wrong.push('comment');
-  return wrong.map((member) => invalid([...path, member], 'an update changes meta only; leave schema as it was read'));
+  return wrong.map((member) =>
+    invalid([...path, member], 'an update can change meta only; send schema as you read it'),
+  );
 }
 
 /* delete-collection: deletes the table with its items, fields and relations, and the fields that only showed them. */
@@ -362,11 +371,12 @@ export const updateCollections: Operation<'update-collections', UpdateCollection
 
   *parse({ body }) {
     if (!Array.isArray(body))
-      return refuse(invalid([], 'the body is an array of collections, each with its name and meta'));
+      return refuse(invalid([], 'the body must be an array of collections, each with its name and meta'));
     const updates = yield* allOf(body, (element: unknown, index) => {
-      if (!isObject(element)) return refuse(invalid([index], 'a collection is an object with its name and meta'));
+      if (!isObject(element)) return refuse(invalid([index], 'a collection must be an object with its name and meta'));
       const name = element['collection'];
-      if (typeof name !== 'string') return refuse(invalid([index, 'collection'], 'collection is required, a string'));
+      if (typeof name !== 'string')
+        return refuse(invalid([index, 'collection'], 'collection is required and must be a string'));
       return updateCollection.parse({ collection: name, body: element, at: [index] });
     });
     if (!updates.ok) return updates;
@@ -389,7 +399,7 @@ export const updateCollections: Operation<'update-collections', UpdateCollection
 function doubled(names: string[]): Problem[] {
   return runToEnd(
     problemsOfEach(repeated(names), (index) => [
-      invalid([index, 'collection'], `${JSON.stringify(names[index])} stands in the array twice`),
+      invalid([index, 'collection'], `${JSON.stringify(names[index])} occurs more than once in the array`),
     ]),
   );
 }

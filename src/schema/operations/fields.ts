@@ -40,10 +40,10 @@ import { quoted } from '../../kernel/text.js';
 /** Changes for which PostgreSQL must drop the column with its data. No update implies that. */
 function inPlaceFault(existing: Field, now: Field): [member: string, becomes: string] | null {
   if (existing.schema === null)
-    return now.schema === null ? null : ['data_type', "is an alias and can't become a column"];
-  if (now.schema === null) return ['data_type', "is a column and can't become an alias"];
+    return now.schema === null ? null : ['data_type', 'is an alias field and cannot become a column'];
+  if (now.schema === null) return ['data_type', 'is a column and cannot become an alias field'];
   if (existing.schema.generation_expression !== null || now.schema.generation_expression === null) return null;
-  return ['generation_expression', "holds values of its own and can't become a generated column"];
+  return ['generation_expression', 'stores its own values and cannot become a generated column'];
 }
 
 /** `foreign_key_table` and `foreign_key_column` show the relation, and only a relation changes them. */
@@ -52,7 +52,7 @@ function referenceProblems(target: KeyTarget | null, schema: Json | undefined, a
   const derived = { foreign_key_table: target?.table ?? null, foreign_key_column: target?.column ?? null };
   return Object.entries(derived).flatMap(([member, now]) => {
     if (schema[member] === undefined || collectionName(schema[member], (name) => name === now) === now) return [];
-    const message = `${member} must be ${JSON.stringify(now)}, or left out: it follows from the field's relation`;
+    const message = `${member} must be ${JSON.stringify(now)} or omitted: the relation of the field determines it`;
     return [invalid([...at, 'schema', member], message)];
   });
 }
@@ -96,7 +96,7 @@ function neededBy(state: State, node: CollectionNode, { collection, field, schem
 
 function asKey(state: State, collection: string, field: string): Need {
   const users = relationsTo(state, collection).map((each) => `${each.many_collection}.${each.many_field}`);
-  const also = users.length > 0 ? `, and relations point at it (${users.join(', ')})` : '';
+  const also = users.length > 0 ? `, and relations reference it (${users.join(', ')})` : '';
   const message = `${quoted(field)} is the primary key of ${quoted(collection)}${also}; delete the collection, or make another field the key first`;
   return [message, users];
 }
@@ -106,7 +106,7 @@ function inKey(node: CollectionNode, field: string): Need[] {
   const key = extrasOf(node).primary_key;
   const carried = key?.definition === undefined ? [] : keyDefinition(key.definition).including;
   if (key === undefined || !carried.includes(field)) return [];
-  return [[`the primary key ${quoted(key.name)} includes ${quoted(field)}; it can't be changed here`, key.columns]];
+  return [[`the primary key ${quoted(key.name)} contains ${quoted(field)}, so it cannot be changed here`, key.columns]];
 }
 
 /** Fields of the collection whose expression uses the field. */
@@ -129,7 +129,7 @@ function asPointer({ relations }: CollectionNode, collection: string, field: str
     .filter((relation) => relation.one_collection_field === field)
     .map(({ many_field }) => {
       const user = `${collection}.${many_field}`;
-      const message = `the many-to-any relation ${user} keeps its collection's name in ${quoted(field)}; delete ${user} first`;
+      const message = `the many-to-any relation ${user} stores the name of its collection in ${quoted(field)}; delete ${user} first`;
       return [message, [user]];
     });
 }
@@ -151,7 +151,7 @@ export const createField: Operation<'create-field', CreateFieldInput, CreateFiel
   name: 'create-field',
 
   parse({ collection, body: sent, concurrentIndexes }) {
-    if (!isObject(sent)) return refuse(invalid([], 'a field is a JSON object'));
+    if (!isObject(sent)) return refuse(invalid([], 'a field must be a JSON object'));
     const body = withComposedNames(sent, [sent['field']]);
     const problems: Problem[] = [];
     for (const member of ['field', 'type']) {
@@ -168,11 +168,11 @@ export const createField: Operation<'create-field', CreateFieldInput, CreateFiel
     if (node === undefined)
       return refuse(systemCollection(field.collection) ?? missingCollection(state, field.collection));
     if (isFolder(node)) {
-      const message = `${JSON.stringify(field.collection)} is a folder (schema null) and can't have fields`;
+      const message = `${JSON.stringify(field.collection)} is a folder (schema null) and cannot have fields`;
       return refuse({ code: 'INVALID_PAYLOAD', message, collection: field.collection, field: field.field });
     }
     if (node.fields.has(field.field)) {
-      const message = `${JSON.stringify(field.collection)} has a field ${JSON.stringify(field.field)} already`;
+      const message = `field ${JSON.stringify(field.field)} of collection ${JSON.stringify(field.collection)} already exists`;
       const subject = { kind: 'field', collection: field.collection, field: field.field, member: ['field'] } as const;
       return refuse(locate(about(subject, message, { code: 'ALREADY_EXISTS' }), places));
     }
@@ -217,13 +217,13 @@ export const updateFields: Operation<'update-fields', UpdateFieldsInput, UpdateF
 
   *parse({ collection, field, body, concurrentIndexes }) {
     if (field !== undefined) {
-      if (!isObject(body)) return refuse(invalid([], 'the body is an object with the members to change'));
+      if (!isObject(body)) return refuse(invalid([], 'the body must be an object with the members to change'));
       const problems = sameNames(body, collection, field, []);
       if (problems.length > 0) return refuse(...problems);
       return ok({ collection, changes: [{ field, body, at: [] }], concurrentIndexes });
     }
     if (!Array.isArray(body)) {
-      return refuse(invalid([], 'the body is an array of fields, each with its name and the members to change'));
+      return refuse(invalid([], 'the body must be an array of fields, each with its name and the members to change'));
     }
     const changes = yield* allOf(body, (element: unknown, index) => readChange(element, collection, index));
     if (!changes.ok) return changes;
@@ -249,16 +249,17 @@ export const updateFields: Operation<'update-fields', UpdateFieldsInput, UpdateF
 };
 
 function readChange(element: unknown, collection: string, index: number): Result<FieldChange> {
-  if (!isObject(element)) return refuse(invalid([index], 'a field is an object with its name and what to change'));
+  if (!isObject(element))
+    return refuse(invalid([index], 'a field must be an object with its name and the members to change'));
   const { field } = element;
-  if (typeof field !== 'string') return refuse(invalid([index, 'field'], 'field is required, a string'));
+  if (typeof field !== 'string') return refuse(invalid([index, 'field'], 'field is required and must be a string'));
   const problems = sameNames(element, collection, field, [index]);
   return problems.length > 0 ? refuse(...problems) : ok({ field, body: element, at: [index] });
 }
 
 function doubled(names: string[]): Problem[] {
   return repeated(names).map((index) =>
-    invalid([index, 'field'], `${JSON.stringify(names[index])} stands in the array twice`),
+    invalid([index, 'field'], `${JSON.stringify(names[index])} occurs more than once in the array`),
   );
 }
 
@@ -266,11 +267,16 @@ function sameNames(body: { [member: string]: Json }, collection: string, field: 
   const problems: Problem[] = [];
   if (body['field'] !== undefined && body['field'] !== field) {
     const way = `POST /fields/${encodeURIComponent(collection)}/${encodeURIComponent(field)}/rename`;
-    const message = `an update changes no names, and this field is ${JSON.stringify(field)}; to rename it: ${way}`;
+    const message = `an update cannot rename, and this field is ${JSON.stringify(field)}. To rename it: ${way}`;
     problems.push(invalid([...at, 'field'], message));
   }
   if (body['collection'] !== undefined && body['collection'] !== collection) {
-    problems.push(invalid([...at, 'collection'], `a field stays in its collection, ${JSON.stringify(collection)}`));
+    problems.push(
+      invalid(
+        [...at, 'collection'],
+        `a field cannot move to another collection. Its collection is ${JSON.stringify(collection)}`,
+      ),
+    );
   }
   return problems;
 }
@@ -288,7 +294,7 @@ function merge(state: State, node: CollectionNode, { field, body, at }: FieldCha
   const fault = inPlaceFault(existing, merged.value);
   if (fault === null) return merged;
   const [member, becomes] = fault;
-  const message = `${JSON.stringify(field)} ${becomes} in place; delete it and create it again`;
+  const message = `field ${JSON.stringify(field)} ${becomes}; delete it and create it again`;
   return refuse(invalid([...at, ...(isObject(body['schema']) ? ['schema', member] : ['type'])], message));
 }
 

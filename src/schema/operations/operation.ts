@@ -163,7 +163,7 @@ export function adoptPlaces(tables: readonly string[]): Places {
 
 /** NOT_FOUND, with the submitted name. */
 export function missingCollection({ collections }: State, collection: string): Problem {
-  const message = `there is no collection ${JSON.stringify(collection)}${composedHint(collections, collection)}`;
+  const message = `collection ${JSON.stringify(collection)} does not exist${composedHint(collections, collection)}`;
   return { code: 'NOT_FOUND', message, collection };
 }
 
@@ -177,20 +177,20 @@ function composedHint(names: { has(name: string): boolean }, sent: string): stri
 /** FORBIDDEN. Undefined if the name is no system collection. */
 export function systemCollection(collection: string): Problem | undefined {
   if (!isSystemCollection(collection)) return undefined;
-  const message = `${JSON.stringify(collection)} is a system collection; it can't be changed through the API`;
+  const message = `${JSON.stringify(collection)} is a system collection and cannot be changed through the API`;
   return { code: 'FORBIDDEN', message, collection };
 }
 
 /** For reads within a collection. System collections are listed, but their contents are not. */
 export function noFieldsListed(state: State, collection: string): Problem {
   if (!isSystemCollection(collection)) return missingCollection(state, collection);
-  const message = `${JSON.stringify(collection)} belongs to the service: its fields and relations are not shown`;
+  const message = `${JSON.stringify(collection)} belongs to the service, which does not show its fields and relations`;
   return { code: 'NOT_FOUND', message, collection };
 }
 
 /** NOT_FOUND, in an existing collection. */
 export function missingField({ collections }: State, collection: string, field: string): Problem {
   const hint = composedHint(collections.get(collection)?.fields ?? new Map(), field);
-  const message = `there is no field ${JSON.stringify(field)} in ${JSON.stringify(collection)}${hint}`;
+  const message = `field ${JSON.stringify(field)} of collection ${JSON.stringify(collection)} does not exist${hint}`;
   return { code: 'NOT_FOUND', message, collection, field };
 }

@@ -31,7 +31,7 @@ export const createRelation: Operation<'create-relation', CreateRelationInput, C
   name: 'create-relation',
 
   parse({ body }) {
-    if (!isObject(body)) return refuse(invalid([], 'a relation is a JSON object'));
+    if (!isObject(body)) return refuse(invalid([], 'a relation must be a JSON object'));
     const relation = readNewRelation(body, [], { imported: false, foreignKeyByDefault: true });
     if (!relation.ok) return relation;
     const empty = emptyChoice(relation.value, placesOf(relation.value, body));
@@ -45,12 +45,12 @@ export const createRelation: Operation<'create-relation', CreateRelationInput, C
     const system = systemCollection(collection);
     if (system !== undefined) return refuse(system);
     if (getRelation(state, collection, field) !== undefined) {
-      const message = `${JSON.stringify(field)} of ${JSON.stringify(collection)} has a relation already; update or delete that`;
+      const message = `${JSON.stringify(field)} of ${JSON.stringify(collection)} already has a relation; update or delete it`;
       return refuse({ code: 'ALREADY_EXISTS', message, collection, field });
     }
     if (!state.collections.has(collection)) {
       const subject = { kind: 'relation', collection, field, member: ['many_collection'] } as const;
-      return refuse(locate(about(subject, `there is no collection ${JSON.stringify(collection)}`), places));
+      return refuse(locate(about(subject, `collection ${JSON.stringify(collection)} does not exist`), places));
     }
     const draft = new Draft(state);
     draft.putRelation(relation);
@@ -74,13 +74,16 @@ export const updateRelation: Operation<'update-relation', UpdateRelationInput, U
   name: 'update-relation',
 
   parse({ collection, field, body }) {
-    if (!isObject(body)) return refuse(invalid([], 'the body is an object with the members to change'));
+    if (!isObject(body)) return refuse(invalid([], 'the body must be an object with the members to change'));
     const problems: Problem[] = [];
     const ends = { many_collection: collection, collection, many_field: field, field };
     for (const [member, now] of Object.entries(ends)) {
       if (body[member] === undefined || body[member] === now) continue;
       problems.push(
-        invalid([member], `a relation keeps its many side, ${JSON.stringify(now)}; delete it and create another`),
+        invalid(
+          [member],
+          `the many side of a relation cannot change. It is ${JSON.stringify(now)}; delete the relation and create another`,
+        ),
       );
     }
     return problems.length > 0 ? refuse(...problems) : ok({ collection, field, body });
@@ -133,7 +136,7 @@ function emptyChoice(relation: NewRelation, places: Places): Problem | undefined
   const { many_collection: collection, many_field: field, one_allowed_collections: allowed } = relation;
   if (allowed?.length !== 0) return undefined;
   const subject = { kind: 'relation', collection, field, member: ['one_allowed_collections'] } as const;
-  return locate(about(subject, 'one_allowed_collections must name at least one'), places);
+  return locate(about(subject, 'one_allowed_collections must name at least one collection'), places);
 }
 
 export interface DeleteRelation {
@@ -163,6 +166,6 @@ export function existingRelation(state: State, collection: string, field: string
   if (system !== undefined) return refuse(system);
   if (!state.collections.has(collection)) return refuse(missingCollection(state, collection));
   if (getField(state, collection, field) === undefined) return refuse(missingField(state, collection, field));
-  const message = `${JSON.stringify(field)} of ${JSON.stringify(collection)} holds no relation; relations are named by their many side`;
+  const message = `${JSON.stringify(field)} of ${JSON.stringify(collection)} has no relation. A relation is identified by its many side`;
   return refuse({ code: 'NOT_FOUND', message, collection, field });
 }

@@ -34,7 +34,7 @@ export const renameCollection: Operation<'rename-collection', RenameCollectionIn
     }
     if (to === collection) return ok([]);
     if (state.collections.has(to)) {
-      const message = `there is a collection ${JSON.stringify(to)} already`;
+      const message = `collection ${JSON.stringify(to)} already exists`;
       return refuse({ code: 'ALREADY_EXISTS', message, path: 'to', collection });
     }
     return yield* decideRenames(state, { ...NO_RENAMES, collections: new Map([[collection, to]]) });
@@ -77,24 +77,24 @@ export const renameField: Operation<'rename-field', RenameFieldInput, RenameFiel
 const TO: Path = ['to'];
 
 function readTo(body: unknown, kind: 'collection' | 'field'): Result<string> {
-  if (!isObject(body)) return refuse(invalid([], 'the body is an object with the new name: {"to": "…"}'));
+  if (!isObject(body)) return refuse(invalid([], 'the body must be an object with the new name: {"to": "…"}'));
   const problems = unknownMembers(body, new Set(['to']), []);
   const to = composed(body['to']);
-  if (to === undefined) problems.push(invalid(TO, 'to is required: the new name, a string'));
+  if (to === undefined) problems.push(invalid(TO, 'to is required and must be the new name, as a string'));
   else problems.push(...checkName(kind, to, TO));
   return problems.length > 0 ? refuse(...problems) : ok(to as string);
 }
 
 function takenProblems({ collections }: State, collection: string, to: string): Problem[] {
   if (collections.get(collection)?.fields.has(to) !== true) return [];
-  const message = `${JSON.stringify(collection)} has a field ${JSON.stringify(to)} already`;
+  const message = `field ${JSON.stringify(to)} of collection ${JSON.stringify(collection)} already exists`;
   return [{ code: 'ALREADY_EXISTS', message, path: 'to', collection, field: to }];
 }
 
 function partitionProblems(state: State, { fields }: CollectionNode, { collection, field }: RenameField): Problem[] {
   const parent = parentOf(state, collection);
   if (parent === undefined || fields.get(field)?.schema === null) return [];
-  const message = `the columns of a partition are those of ${JSON.stringify(parent)}: rename it there, and it is renamed here`;
+  const message = `a partition has the columns of ${JSON.stringify(parent)}: rename the column there, which renames it here too`;
   return [{ code: 'IN_USE', message, collection, field }];
 }
 

@@ -46,13 +46,13 @@ const MEMBERS = new Set(['as', 'without']);
 /** Reads the body. A missing body has no options. */
 export function readRestoreRequest(body: unknown, kind: 'collection' | 'field'): Result<RestoreRequest> {
   if (body === undefined || body === null) return ok({ without: [] });
-  if (!isObject(body)) return refuse(invalid([], 'the body is an object, which may have "as" and "without"'));
+  if (!isObject(body)) return refuse(invalid([], 'the body must be an object, optionally with "as" and "without"'));
   const problems: Problem[] = unknownMembers(body, MEMBERS, []);
   const { without = [] } = body;
   const as = composed(body['as']);
   if (as !== undefined) problems.push(...checkNewName(kind, as, ['as']));
   const isList = Array.isArray(without) && without.every((each) => typeof each === 'string');
-  if (!isList) problems.push(invalid(['without'], 'without is an array of names'));
+  if (!isList) problems.push(invalid(['without'], 'without must be an array of names'));
   return problems.length > 0 ? refuse(...problems) : ok({ as: as as string | undefined, without: without as string[] });
 }
 
@@ -71,7 +71,7 @@ export const restoreCollection: Operation<'restore-collection', RestoreCollectio
 };
 
 function unwrittenProblem({ collection, field }: { collection: string; field?: string }): Problem {
-  const message = 'an SQL text of it may mention its old name, and can not be rewritten: restore it under the old name';
+  const message = 'its SQL may contain its old name, and the service cannot rewrite it: restore it with the old name';
   return { code: 'IN_USE', message, collection, path: 'as', ...(field !== undefined && { field }) };
 }
 

@@ -17,55 +17,55 @@ const group = (why: string, names: string): Group => ({ why, names: names.split(
 /** Functions of PostgreSQL that are not immutable in every release or overload. */
 export const CHOSEN_FUNCTIONS: readonly Group[] = [
   group('they read the clock', 'now clock_timestamp statement_timestamp transaction_timestamp timeofday'),
-  group('they make random values', 'random random_normal gen_random_uuid uuidv4 uuidv7'),
+  group('they generate random values', 'random random_normal gen_random_uuid uuidv4 uuidv7'),
   group(
-    'they depend on settings of the session, as the time zone, and change nothing',
+    'they depend on session settings such as the time zone, and change nothing',
     `age date date_add date_part date_subtract date_trunc extract interval_pl_timestamptz make_timestamptz overlaps time
      timestamp timestamptz timetz timezone to_char to_date to_number to_timestamp money numeric`,
   ),
   group(
-    'they depend on how types are written as text, and change nothing',
+    'they depend on the text format of types, and change nothing',
     `array_to_json array_to_string concat concat_ws json_build_array json_build_object jsonb_build_array
      jsonb_build_object jsonb_path_exists_tz jsonb_path_match_tz jsonb_path_query_array_tz jsonb_path_query_first_tz
      quote_literal quote_nullable row_to_json to_json to_jsonb`,
   ),
   group('they depend on the encoding of the database', 'convert convert_from convert_to length'),
   group(
-    'they depend on the configurations of text search',
+    'they depend on text search configurations',
     'json_to_tsvector jsonb_to_tsvector phraseto_tsquery plainto_tsquery to_tsquery to_tsvector websearch_to_tsquery',
   ),
   group('they depend on the labels of an enum', 'enum_first enum_last enum_range'),
-  group('it looks at the value alone', 'pg_column_size'),
+  group('it reads only the value', 'pg_column_size'),
   group(
-    'they say who is connected, and where, as `CURRENT_USER` does',
+    'they return the user and the address of the connection, like `CURRENT_USER`',
     'current_database current_schema inet_client_addr inet_client_port',
   ),
 ];
 
 /** Allowed only with literal arguments, see guarded-calls.ts. */
 export const GUARDED_FUNCTIONS: readonly Group[] = [
-  group('the sequence is named as a literal, and the table `needs` it', 'nextval'),
-  group('the setting is named as a literal with a dot in it, and the second argument is `true`', 'current_setting'),
-  group('the length is a number that is written out, at most 10,000', 'lpad repeat rpad'),
-  group('the lengths are an array of numbers that is written out, at most 10,000 elements in all', 'array_fill'),
+  group('the sequence is a literal, and the table lists it in `needs`', 'nextval'),
+  group('the setting is a literal with a dot in it, and the second argument is `true`', 'current_setting'),
+  group('the length is a literal number of at most 10,000', 'lpad repeat rpad'),
+  group('the lengths are a literal array of numbers, with at most 10,000 elements in all', 'array_fill'),
 ];
 
 /** Rejected although immutable in every release. */
 export const REFUSED_FUNCTIONS: readonly Group[] = [
   group(
-    'they read the catalog, or the state of the server',
+    'they read the catalog or the state of the server',
     `acldefault aclcontains aclinsert aclitemeq aclremove hash_aclitem hash_aclitem_extended makeaclitem
      pg_encoding_max_length pg_indexam_progress_phasename pg_partition_root pg_walfile_name pg_walfile_name_offset
      satisfies_hash_partition ts_lexize icu_unicode_version unicode_version`,
   ),
-  group('a number makes it count for minutes', 'factorial'),
+  group('a number can make it run for minutes', 'factorial'),
   group(
-    'they read XML, which can name files and expand without end',
+    'they parse XML, which can name files and expand without limit',
     `xml_is_well_formed_content xml_is_well_formed_document xmlcomment xmlconcat2 xmlexists xmltext xmlvalidate xpath
      xpath_exists`,
   ),
   group(
-    'they serve the server itself',
+    'they are internal to the server',
     'gist_translate_cmptype_common pg_snapshot_send postgresql_fdw_validator spg_poly_quad_compress',
   ),
 ];
@@ -73,12 +73,12 @@ export const REFUSED_FUNCTIONS: readonly Group[] = [
 /** Types whose values name catalog objects, or that only the server uses. */
 export const REFUSED_TYPES: readonly Group[] = [
   group(
-    'their values are looked up in the catalog',
+    'PostgreSQL looks up their values in the catalog',
     `aclitem regclass regcollation regdictionary regnamespace regoper regoperator regproc regprocedure regrole regtype
      refcursor`,
   ),
   group(
-    'they serve the server itself',
+    'they are internal to the server',
     `cid gtsvector pg_brin_bloom_summary pg_brin_minmax_multi_summary pg_dependencies pg_mcv_list pg_ndistinct
      pg_node_tree pg_snapshot tid txid_snapshot`,
   ),
@@ -89,11 +89,11 @@ export const SEARCH_CONFIGURATION_TYPE = 'regconfig';
 
 /** Functions of extensions that are not immutable. */
 export const CHOSEN_EXTENSION_FUNCTIONS: ReadonlyMap<string, Group> = new Map([
-  ['pgcrypto', group('they make random values', 'gen_random_bytes gen_random_uuid')],
-  ['unaccent', group('it reads its own dictionary', 'unaccent')],
+  ['pgcrypto', group('they generate random values', 'gen_random_bytes gen_random_uuid')],
+  ['unaccent', group('it reads a dictionary of its own', 'unaccent')],
   [
     'uuid-ossp',
-    group('they make values from the clock and at random', 'uuid_generate_v1 uuid_generate_v1mc uuid_generate_v4'),
+    group('they generate values from the clock and at random', 'uuid_generate_v1 uuid_generate_v1mc uuid_generate_v4'),
   ],
 ]);
 
@@ -114,13 +114,13 @@ export const REFUSED_EXTENSION_FUNCTIONS: ReadonlyMap<string, Group> = new Map([
   [
     'pgcrypto',
     group(
-      'one argument makes them count for hours, or they decrypt',
+      'one argument makes them run for hours, or they decrypt',
       `crypt decrypt decrypt_iv encrypt encrypt_iv pgp_key_id pgp_pub_decrypt pgp_pub_decrypt_bytea pgp_sym_decrypt
        pgp_sym_decrypt_bytea`,
     ),
   ],
-  ['isn', group('it sets a setting of the session', 'isn_weak')],
-  ['hstore', group('it serves the extension itself', 'hstore_version_diag')],
+  ['isn', group('it changes a setting of the session', 'isn_weak')],
+  ['hstore', group('it is internal to the extension', 'hstore_version_diag')],
 ]);
 
 /** In the order of the groups, possibly with duplicates. */

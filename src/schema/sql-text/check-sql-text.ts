@@ -45,7 +45,7 @@ function boundsFault(statement: Node): string | null {
 const MAX_BOUND = 1024 * 1024;
 
 const NO_CONSTANT =
-  'must be of constants alone: literals, MINVALUE, MAXVALUE, and casts of literals to types of PostgreSQL itself';
+  'must consist of constants: literals, MINVALUE, MAXVALUE, and casts of literals to built-in types of PostgreSQL';
 
 function valueFault(value: unknown): string | null {
   let inner = value;
@@ -114,7 +114,7 @@ function treeFault(root: Node, around: TextContext): string | null {
       if (!isConsumed(name, inner as Node)) open.push({ value: inner, depth });
     }
   }
-  return sizeOf(root) > MAX_SIZE ? 'could make values of more than 128 MiB out of a few characters' : null;
+  return sizeOf(root) > MAX_SIZE ? 'could compute values of more than 128 MiB from a few characters' : null;
 }
 
 interface Inner {
@@ -145,11 +145,11 @@ const FAULTS: { readonly [name: string]: Fault | undefined } = {
   PartitionElem: operatorClassFault,
   ColumnRef: columnFault,
   A_Indirection: ({ indirection }) => (list(indirection).some((each) => stringOf(each) !== undefined) ? DOT : null),
-  XmlExpr: ({ op }) => (op === 'IS_DOCUMENT' ? null : 'must not make or read XML'),
-  XmlSerialize: () => 'must not make or read XML',
+  XmlExpr: ({ op }) => (op === 'IS_DOCUMENT' ? null : 'must not create or parse XML'),
+  XmlSerialize: () => 'must not create or parse XML',
 };
 
-const DOT = 'must not take a part of a value with a dot, which can call any function: write the call';
+const DOT = 'must not select a part of a value with a dot, which can call any function: write the function call';
 
 interface Name {
   name: string;
@@ -195,7 +195,7 @@ function ofExtensions(extensions: ReadonlySet<string>, has: (names: AllowedNames
 function notListed(kind: keyof typeof WORDS, name: Name): string {
   const what = `must not use the ${WORDS[kind]} ${written(name)}`;
   const bringers = name.schema === undefined ? extensionsWith(kind, name.name) : [];
-  if (bringers.length === 0) return `${what}: it is none of those that are listed in docs/functions.md`;
+  if (bringers.length === 0) return `${what}: docs/functions.md does not list it`;
   return `${what} without its extension: schema.extras.needs must name ${bringers.map((each) => JSON.stringify(each)).join(' or ')}`;
 }
 

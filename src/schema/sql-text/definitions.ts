@@ -174,7 +174,7 @@ export const checkIndexDefinition = memoize((text): string | null => {
   const index = member(statement, 'IndexStmt');
   const relation = member(index, 'relation');
   if (index === undefined || relation?.['relname'] !== 't' || index['tableSpace'] !== undefined)
-    return 'must be the definition of one index, from USING on';
+    return 'must be the definition of one index, starting with USING';
   return /^using\s/i.test(text)
     ? definitionFault([index['indexParams'], index['indexIncludingParams'], index['whereClause'], index['options']])
     : 'must start with USING';

@@ -27,13 +27,13 @@ export function parseStatement(text: string): Node | string {
     const parsed = parseSync(text) as { stmts?: unknown[] };
     return member(only(parsed.stmts), 'stmt') ?? 'must be one statement';
   } catch (error) {
-    return scannerFault(text) ?? `must be SQL as PostgreSQL writes it: ${reasonOf(error)}`;
+    return scannerFault(text) ?? `must be valid PostgreSQL: ${reasonOf(error)}`;
   }
 }
 
 /** Returns the parser's message. If the scanner fails, its message is lost and the error only mentions JSON. */
 function reasonOf(error: unknown): string {
-  return error instanceof Error && !(error instanceof SyntaxError) ? error.message : 'a quoted part of it does not end';
+  return error instanceof Error && !(error instanceof SyntaxError) ? error.message : 'a quoted part has no end';
 }
 
 const CONTROL = /\p{Cc}/gu;
@@ -45,7 +45,7 @@ const MAY_BE_COMMENT = /--|\/\*/;
 function textFault(text: string): string | null {
   if (text.length > MAX_LENGTH) return `must be at most ${MAX_LENGTH} characters`;
   if (text.trim() === '') return 'must not be empty';
-  if (text.includes('\0')) return 'must not hold the character NUL';
+  if (text.includes('\0')) return 'must not contain the character NUL';
   return MAY_BE_COMMENT.test(text) ? scannerFault(text) : null;
 }
 
@@ -55,7 +55,7 @@ function scannerFault(text: string): string | null {
     const comment = scanSync(text.replaceAll(CONTROL, ' ')).tokens.some(({ tokenName }) =>
       tokenName.endsWith('_COMMENT'),
     );
-    return comment ? 'must not hold comments' : null;
+    return comment ? 'must not contain comments' : null;
   } catch (error) {
     return `must be one SQL expression: ${reasonOf(error)}`;
   }
@@ -152,11 +152,11 @@ function nodeFault(name: string, inner: unknown): string | null {
 }
 
 const NODE_FAULTS: ReadonlyMap<string, string> = new Map([
-  ['SubLink', 'must not hold a subquery'],
-  ['ParamRef', 'must not hold parameters ($1)'],
-  ['A_Star', 'must not hold *'],
+  ['SubLink', 'must not contain a subquery'],
+  ['ParamRef', 'must not contain parameters ($1)'],
+  ['A_Star', 'must not contain *'],
   ['RowExpr', 'must be a scalar, not a row'],
-  ['SetToDefault', 'must not hold DEFAULT'],
+  ['SetToDefault', 'must not contain DEFAULT'],
 ]);
 
 /** The name of a type in our spelling if we have one, with the numbers in parentheses. */

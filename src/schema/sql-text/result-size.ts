@@ -27,14 +27,14 @@ export const OWN_TYPES: TypeUse = { needed: new Set(), ofColumns: new Set(), ofE
 
 /** Returns why SQL may not cast to the type, or null. */
 export function typeFault(type: Node | undefined, use: TypeUse): string | null {
-  if (type?.['pct_type'] !== undefined || type?.['setof'] !== undefined) return 'must name types as they are called';
+  if (type?.['pct_type'] !== undefined || type?.['setof'] !== undefined) return 'must use the usual names of types';
   const parts = partsOf(type);
   const name = parts.join('.');
   if (isOwn(parts) && OWN_NAMES.types.has(parts.at(-1) ?? '')) return null;
   if (use.ofColumns.has(name) || isBrought(parts, use)) return null;
   const what = `must not cast to ${JSON.stringify(name)}`;
   const from = bringerOf(name);
-  return `${what}: it must be one of PostgreSQL's own types (docs/functions.md), or schema.extras.needs must name the ${from}`;
+  return `${what}: it must be a built-in type of PostgreSQL (docs/functions.md), or schema.extras.needs must name the ${from}`;
 }
 
 const isBrought = ([name = '', ...more]: readonly string[], { needed, ofExtension }: TypeUse): boolean =>
@@ -98,7 +98,7 @@ function sequenceFault(args: readonly unknown[], { sequences }: TextContext): st
   const name = args.length === 1 ? literalText(withoutRegclass(args[0])) : undefined;
   const sequence = name === undefined ? undefined : identifier(name);
   if (sequence !== undefined && sequences.has(sequence)) return null;
-  return `must not call nextval but with a literal that names a sequence of schema.extras.needs${name === undefined ? '' : `, which ${JSON.stringify(name)} is none of`}`;
+  return `must not call nextval except with a literal that names a sequence of schema.extras.needs${name === undefined ? '' : `, and ${JSON.stringify(name)} is not one`}`;
 }
 
 function withoutRegclass(node: unknown): unknown {
@@ -119,7 +119,7 @@ function settingFault(args: readonly unknown[]): string | null {
   const name = literalText(args[0]);
   const isCustom = name !== undefined && /^[^.\s]+\.[^\s]+$/.test(name);
   if (args.length === 2 && isCustom && isTrue(args[1])) return null;
-  return 'must not call current_setting but with the name of a custom setting (with a dot), as a literal, and true';
+  return 'must not call current_setting except with the name of a custom setting (with a dot) as a literal, and true';
 }
 
 const isTrue = (node: unknown): boolean => member(member(node, 'A_Const'), 'boolval')?.['boolval'] === true;
@@ -128,7 +128,7 @@ const MAX_REPEATS = 10_000;
 
 function lengthFault(name: string, args: readonly unknown[]): string | null {
   if (repeatsOf(args[1]) <= MAX_REPEATS) return null;
-  return `must not call ${name} but with a length of at most 10,000 that is written out`;
+  return `must not call ${name} except with a literal length of at most 10,000`;
 }
 
 /** Number of repetitions: a number, or the product of array lengths. Infinite unless literal. */

@@ -142,7 +142,7 @@ export class Draft {
 
   #existing(name: string): OpenNode {
     const node = this.#edit(name);
-    if (node === undefined) throw new Error(`draft: there is no collection ${JSON.stringify(name)}`);
+    if (node === undefined) throw new Error(`draft: collection ${JSON.stringify(name)} does not exist`);
     return node;
   }
 }

@@ -281,7 +281,7 @@ function* turns(names: Names, { isTaken, identityOf }: Holders): Generator<[stri
     const held = new Set(chain);
     for (let old = chain.at(-1); old !== undefined; old = chain.at(-1)) {
       const to = waiting.get(old);
-      if (to === undefined) throw new Error(`renames: ${JSON.stringify(old)} keeps its name, and is in the way`);
+      if (to === undefined) throw new Error(`renames: ${JSON.stringify(old)} keeps its name and blocks another rename`);
       if (!isTaken(to)) {
         waiting.delete(old);
         chain.pop();

@@ -59,11 +59,11 @@ interface Restoring {
 /** The reason if the other side does not exist. */
 const noCollection = ({ state }: Restoring, name: string | null | undefined): string =>
   name != null && state.collections.has(name)
-    ? `another collection is called ${JSON.stringify(name)} now`
-    : `there is no collection ${JSON.stringify(name)} any more`;
+    ? `another collection is named ${JSON.stringify(name)} now`
+    : `collection ${JSON.stringify(name)} no longer exists`;
 
 /** The reason if the client excluded it. */
-const AS_ASKED = 'as it was asked for';
+const AS_ASKED = 'as requested';
 
 /* Restores the relations of a collection and those that referenced it, with their alias fields. */
 
@@ -97,7 +97,7 @@ function allowAgain({ past, draft, name, left }: Restoring, relation: Relation):
   const held = draft.get(collection)?.relations.get(field);
   if (held?.id !== id || held.one_allowed_collections === null) {
     if (past.collections.has(collection))
-      left.push({ kind: 'member', collection, field, reason: 'the relation is gone' });
+      left.push({ kind: 'member', collection, field, reason: 'the relation no longer exists' });
     return;
   }
   const now = new Set([...held.one_allowed_collections, name]);
@@ -131,9 +131,9 @@ function obstacle(restoring: Restoring, relation: Relation): string | undefined 
   if (one_collection !== null && !isSystemCollection(one_collection) && !isThere(one_collection))
     return noCollection(restoring, one_collection);
   if (!isThere(many_collection)) return noCollection(restoring, many_collection);
-  if (!isThereField(many_collection, many_field)) return 'the field is gone';
+  if (!isThereField(many_collection, many_field)) return 'the field no longer exists';
   return draft.get(many_collection)?.relations.has(many_field) === true
-    ? 'the field holds another relation now'
+    ? 'the field has another relation now'
     : undefined;
 }
 
@@ -163,7 +163,7 @@ function aliasOf(restoring: Restoring, { one_collection: one, one_field: field }
   if (identity === undefined || now === undefined) return null;
   if (now.identities.fields.get(field) === identity) return field;
   if (!now.fields.has(field)) return restoreAlias(restoring, now, { one, field, identity });
-  left.push({ kind: 'alias', collection: one, field, reason: 'another field is called so now' });
+  left.push({ kind: 'alias', collection: one, field, reason: 'another field has its name now' });
   return null;
 }
 
@@ -240,9 +240,9 @@ function obstacleTo(
 ): string | undefined {
   const there = extrasOf(draft.get(other)).constraints ?? [];
   if (isLeft(name)) return AS_ASKED;
-  if (there.some((each) => each.name === name)) return 'another constraint is called so now';
+  if (there.some((each) => each.name === name)) return 'another constraint has its name now';
   const gone = [...constraintColumns(definition)].find((column) => !isThereField(other, column));
-  return gone === undefined ? undefined : `the field ${JSON.stringify(gone)} is gone`;
+  return gone === undefined ? undefined : `field ${JSON.stringify(gone)} no longer exists`;
 }
 
 function put({ draft }: Restoring, other: string, constraint: Constraint): void {
@@ -271,7 +271,7 @@ function restoreGroups(restoring: Restoring): void {
     if (held === undefined || child === name) continue;
     const { group } = state.collections.get(child)?.collection.meta ?? held.meta;
     if (group === above) draft.putCollection({ ...held, meta: { ...held.meta, group: name } });
-    else left.push({ kind: 'group', collection: child, reason: `it stands in ${groupText(group)} now` });
+    else left.push({ kind: 'group', collection: child, reason: `it is in ${groupText(group)} now` });
   }
 }
 
@@ -329,7 +329,7 @@ export function* restoration(state: State, restore: RestoreCollection): Resumabl
   yield* lookUp(past);
   const node = past.collections.get(name);
   if (node?.identities.collection !== identity)
-    throw new Error(`restore: ${JSON.stringify(former)} of position ${position} is not what it was`);
+    throw new Error(`restore: ${JSON.stringify(former)} of position ${position} is not the deleted object`);
   const draft = new Draft(state);
   const restores = new Map<Identity, Restores>([[identity, { position, name: former, empty }]]);
   const left: LeftOut[] = [];
@@ -369,14 +369,14 @@ function* lookUp(state: State): Resumable<void> {
 
 function nameProblems(state: State, { name, as }: RestoreCollection): Problem[] {
   if (!state.collections.has(as ?? name)) return [];
-  const taken = `there is a collection ${JSON.stringify(as ?? name)} already`;
+  const taken = `collection ${JSON.stringify(as ?? name)} already exists`;
   if (as !== undefined) return [{ code: 'ALREADY_EXISTS', message: taken, path: 'as', collection: as }];
-  const message = `${taken}: restore this one under another name, {"as": "…"}`;
+  const message = `${taken}: restore this one with another name, {"as": "…"}`;
   return [{ code: 'ALREADY_EXISTS', message, collection: name }];
 }
 
 function withoutParent(collection: string, parent: string): Problem {
-  const message = `it is a partition of ${JSON.stringify(parent)}, which is not there: restore that first`;
+  const message = `it is a partition of ${JSON.stringify(parent)}, which does not exist: restore that first`;
   return { code: 'IN_USE', message, collection };
 }
 
@@ -450,7 +450,7 @@ function keysOf({ past, name, node }: Restoring): string[] {
 /** Returns names in `without` that are no foreign keys of the collection. */
 function unknownKeys(known: readonly string[], without: readonly string[]): Problem[] {
   return without.flatMap((each, index) => {
-    const message = `no foreign key that comes back is called ${JSON.stringify(each)}`;
+    const message = `no restored foreign key is named ${JSON.stringify(each)}`;
     return known.includes(each) ? [] : [invalid(['without', index], message, { known })];
   });
 }

@@ -137,7 +137,7 @@ function putBackDefinitions(at: PutBack, before: CollectionNode): StaysAway[] {
       if (at.isLeft(each.name)) return false;
       const gone = [...columns].find((column) => !stays(column));
       const lacks = gone === undefined ? lostTarget(at, each) : quoted(gone);
-      if (lacks !== undefined) away.push(`${each.name}: ${lacks} is gone`);
+      if (lacks !== undefined) away.push(`${each.name}: ${lacks} no longer exists`);
       return lacks === undefined;
     });
   const come = {
@@ -174,7 +174,7 @@ function putBackRelation(at: PutBack, before: CollectionNode): StaysAway[] {
   const { draft, collection, field } = at;
   const relation = before.relations.get(field);
   if (relation === undefined) return [];
-  const label = `the relation ${collection}.${field}`;
+  const label = `relation ${collection}.${field}`;
   const stays = sameField(draft.get(collection), before);
   const unless = (name: string | null) => (name !== null && stays(name) ? name : null);
   const ends = endsOf(at, relation, stays);
@@ -201,9 +201,9 @@ function endsOf(
   if (one_collection !== null) {
     return sameCollection(at, one_collection)
       ? { one_allowed_collections: allowed }
-      : `${quoted(one_collection)} is gone`;
+      : `${quoted(one_collection)} no longer exists`;
   }
-  if (pointer !== null && !stays(pointer)) return `${quoted(pointer)}, which names its collections, is gone`;
+  if (pointer !== null && !stays(pointer)) return `${quoted(pointer)}, which stores its collection, no longer exists`;
   return { one_allowed_collections: allowed?.filter((each) => sameCollection(at, each)) ?? null };
 }
 
@@ -216,7 +216,7 @@ function putBackAlias(
   const then = past.collections.get(one);
   if (then?.fields.get(one_field) === undefined) return { one_field: null, away: [] };
   const now = draft.get(one)?.fields.get(one_field);
-  if (now !== undefined) return { one_field: null, away: [`the field ${one}.${one_field}: its name is taken`] };
+  if (now !== undefined) return { one_field: null, away: [`field ${one}.${one_field}: its name is in use`] };
   putField({ ...at, collection: one }, then, one_field);
   return { one_field, away: [] };
 }
@@ -276,7 +276,7 @@ export function* fieldRestoration(state: State, restore: RestoreField): Resumabl
   const past = yield* byNamesOfNow(state, restore, collection);
   const before = past.collections.get(collection);
   if (before?.identities.fields.get(field) !== identity)
-    throw new Error(`restore: ${JSON.stringify(name)} of position ${position} is not what it was`);
+    throw new Error(`restore: ${JSON.stringify(name)} of position ${position} is not the deleted object`);
   const known = keysOf(before, field);
   const unknown = without.flatMap((each, index) => (known.includes(each) ? [] : [unknownKey(each, index, known)]));
   if (unknown.length > 0) return refuse(...unknown);
@@ -305,22 +305,22 @@ function* nameOf({ collections }: State, identity: Identity): Resumable<string |
 }
 
 function withoutTable({ collection, name }: RestoreField): Problem {
-  const message = `the collection ${JSON.stringify(collection)} that the field was of is not there`;
+  const message = `collection ${JSON.stringify(collection)} of the field does not exist`;
   return { code: 'IN_USE', message, collection, field: name };
 }
 
 function takenName({ fields, collection }: CollectionNode, { name, as }: RestoreField): Problem[] {
   if (!fields.has(as ?? name)) return [];
-  const taken = `${JSON.stringify(collection.collection)} has a field ${JSON.stringify(as ?? name)} already`;
+  const taken = `field ${JSON.stringify(as ?? name)} of collection ${JSON.stringify(collection.collection)} already exists`;
   const place = { collection: collection.collection, field: as ?? name };
   if (as !== undefined) return [{ code: 'ALREADY_EXISTS', message: taken, path: 'as', ...place }];
-  return [{ code: 'ALREADY_EXISTS', message: `${taken}: restore this one under another name, {"as": "…"}`, ...place }];
+  return [{ code: 'ALREADY_EXISTS', message: `${taken}: restore this one with another name, {"as": "…"}`, ...place }];
 }
 
 function otherKey(then: CollectionNode, now: CollectionNode, { name, empty }: RestoreField): Problem[] {
   const why = empty === true ? null : keyChange(then, now);
   if (why === null) return [];
-  const message = `the values can't find their rows: ${why}`;
+  const message = `the values cannot be matched to rows: ${why}`;
   return [{ code: 'IN_USE', message, collection: now.collection.collection, field: name }];
 }
 
@@ -362,6 +362,6 @@ function ownKeys({ collection, field, schema }: Field): string[] {
 }
 
 function unknownKey(name: string, index: number, known: readonly string[]): Problem {
-  const message = `no constraint and no index that comes back is called ${JSON.stringify(name)}`;
+  const message = `no restored constraint or index is named ${JSON.stringify(name)}`;
   return invalid(['without', index], message, { known });
 }

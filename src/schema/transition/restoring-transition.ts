@@ -70,7 +70,7 @@ function* withTables(
   const nodes: CollectionNode[] = [];
   for (const { identity, node } of tables) {
     const name = names.get(identity);
-    if (name === undefined) throw new Error(`restoring: ${identity} is not where it leads to`);
+    if (name === undefined) throw new Error(`restoring: ${identity} does not match the target`);
     // The transition removes the present owner of the name, because it is another object.
     if (draft.get(name) !== undefined) dropCollection(draft, named.state, name);
     nodes.push(yield* called(node, name));
@@ -174,15 +174,15 @@ function byIdentity({ collections }: State, { identities, collection }: Collecti
 
 function unfitTable(before: CollectionNode, { from, to }: Pick<TransitionRequest, 'from' | 'to'>): string | null {
   const after = byIdentity(to, before);
-  if (after === undefined || isFolder(after)) return 'it is not asked for';
+  if (after === undefined || isFolder(after)) return 'the change does not include it';
   // A diff matches by name. It keeps a table that has the name now and cannot replace it by another one.
   const named = from.collections.get(after.collection.collection);
   if (named !== undefined && byIdentity(to, named) === undefined) return 'another table has its name';
   const parts = ['partition_by', 'partition_of'] as const;
   const [old, now] = [extrasOf(before), extrasOf(after)];
-  if (parts.some((part) => !jsonEqual(old[part], now[part]))) return 'it is partitioned otherwise';
+  if (parts.some((part) => !jsonEqual(old[part], now[part]))) return 'it has a different partitioning';
   const changed = [...after.fields.values()].find((field) => isAnother(before, after, field));
-  return changed === undefined ? null : `${JSON.stringify(changed.field)} is of another kind there`;
+  return changed === undefined ? null : `${JSON.stringify(changed.field)} has an incompatible type there`;
 }
 
 /** PostgreSQL cannot convert columns from or to an unsupported type. */
@@ -199,7 +199,7 @@ function unfitField(each: InTrash, { from, to }: Pick<TransitionRequest, 'from' 
   const after = byIdentity(to, node);
   const now = after && fieldOf(after, identity);
   const old = fieldOf(node, identity);
-  if (after === undefined || !now?.schema || !old?.schema) return 'it is not asked for';
+  if (after === undefined || !now?.schema || !old?.schema) return 'the change does not include it';
   return each.empty === true ? null : unfitValues(node, { from, now: now.schema, old: old.schema, after });
 }
 
@@ -208,7 +208,7 @@ function unfitValues(
   { from, now, old, after }: { from: State; now: ColumnSchema; old: ColumnSchema; after: CollectionNode },
 ): string | null {
   if (now.generation_expression !== null) return 'its values are computed there';
-  if (!isSameType(now, old)) return `its values are of the type ${old.data_type}`;
+  if (!isSameType(now, old)) return `its values have the type ${old.data_type}`;
   // A changed key does not exist during the transition.
   return keyChange(node, byIdentity(from, node)) ?? keyChange(node, after);
 }
@@ -220,16 +220,14 @@ function fieldOf({ fields, identities }: CollectionNode, identity: Identity): Fi
 
 /** Returns why values stored by the former key cannot be matched by the current one. Null if they can. */
 export function keyChange(then: CollectionNode, now: CollectionNode | undefined): string | null {
-  if (now === undefined) return 'its table is gone';
+  if (now === undefined) return 'its table no longer exists';
   const key = (node: CollectionNode) =>
     new Map(primaryKeyOf(node).map((field) => [node.identities.fields.get(field.field) ?? '', field]));
   const [old, new_] = [key(then), key(now)];
   const isSame = old.size === new_.size && [...old.keys()].every((identity) => new_.has(identity));
-  if (!isSame) return 'the primary key is another one now';
+  if (!isSame) return 'its primary key has changed';
   const retyped = [...old].find(([identity, field]) => !areAlike(field, new_.get(identity) as Field));
-  return retyped === undefined
-    ? null
-    : `the type of the primary key ${JSON.stringify(retyped[1].field)} is another one now`;
+  return retyped === undefined ? null : `the type of the primary key ${JSON.stringify(retyped[1].field)} has changed`;
 }
 
 const ALIKE = [

@@ -83,7 +83,7 @@ function ofTemplates(state: State, collection: string, names: Names): Warning[] 
 
 const warning = (from: string, to: string, place: string): { code: string; message: string } => ({
   code: 'NAME_STILL_USED',
-  message: `${place} mentions ${JSON.stringify(from)}, which is ${JSON.stringify(to)} now; look whether it is meant, and change it`,
+  message: `${place} contains ${JSON.stringify(from)}, which is now named ${JSON.stringify(to)}. If it means the renamed object, change it`,
 });
 
 /** Returns the first location of each name in a value: as a member, a text, or part of a path or template. */

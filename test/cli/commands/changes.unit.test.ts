@@ -46,7 +46,7 @@ describe('a change request in dps output', () => {
     for (const state of ['preparing', 'prepared'] as const) {
       expect(shown({ state, steps }).slice(1)).to.deep.equal([...lines, String.raw`now: 2 of 4: fill\u0007`]);
     }
-    expect(shown({ state: 'queued' })[1]).to.equal('now: waits for its turn');
+    expect(shown({ state: 'queued' })[1]).to.equal('now: waiting for its turn');
   });
 
   it('lists its findings, errors and result', () => {
@@ -70,7 +70,7 @@ describe('a change request in dps output', () => {
     });
     const when = '2026-01-02 03:04:05';
     const approvals = [
-      'approvals: 1 (2 where the policy asks for them)',
+      'approvals: 1 (2 if the policy requires approval)',
       `  ${when}  bob`,
       String.raw`  ${when}  eve\n: fine\n (doesn't count: another plan)`,
     ];

@@ -53,7 +53,7 @@ describe('dps status', () => {
   it('describes an empty log', () => {
     expect(lines(describeStatus(STATUS))).to.deep.equal([
       'service   release 0.1.0, PostgreSQL 18.4, database "app", schema "public"',
-      'log       position 0, no change yet',
+      'log       position 0, no changes yet',
       'rows      0 collections, 0 fields, 0 relations',
       '',
       'projection  kind  position  lag  status  updated',
@@ -93,15 +93,15 @@ describe('dps status', () => {
       ...Array.from({ length: 3 }, () => 'indexes     after-commit   6         1    failed   never'),
       '',
       'indexes stopped at event 7 (field.updated a.b, 2026-01-02T03:04:05.678Z, by Ada) after 3 attempts.',
-      '  PostgreSQL says: no space left (SQLSTATE 53100)',
+      '  PostgreSQL reported: no space left (SQLSTATE 53100)',
       '  Next: make space',
       '',
       'indexes stopped at event 7 (a) after 3 attempts.',
-      '  PostgreSQL says: no space left',
+      '  PostgreSQL reported: no space left',
       '  Next: make space',
       '',
       'indexes stopped at event 7 (field.updated a.b, 2026-01-02T03:04:05.678Z, by unknown) after 3 attempts.',
-      '  PostgreSQL says: no space left (SQLSTATE 53100)',
+      '  PostgreSQL reported: no space left (SQLSTATE 53100)',
       '  Next: make space',
     ]);
     const nobody = { ...STATUS, log: { position: 7, hash: HASH, occurred_at: HEAD.occurred_at, actor: null } };
@@ -154,7 +154,7 @@ describe('dps drift', () => {
       '  index i: log says null, database "x"',
       String.raw`Not managed: legacy, a\u001bb.`,
     ]);
-    expect(describeDrift({ ok: true, tables: [], unmanaged: [] })).to.equal('The database is as the log says.');
+    expect(describeDrift({ ok: true, tables: [], unmanaged: [] })).to.equal('The database matches the log.');
   });
 
   it('shows what was repaired, what was not and why, and the remaining drift', () => {
@@ -166,9 +166,9 @@ describe('dps drift', () => {
     });
     expect(lines(told)).to.deep.equal([
       'done: CREATE TABLE a ()',
-      'left: DROP TABLE b',
+      'skipped: DROP TABLE b',
       '      (it drops an object or may lose values)',
-      'The database is as the log says.',
+      'The database matches the log.',
       'Not managed: c.',
     ]);
   });
@@ -188,15 +188,15 @@ describe('dps drift', () => {
     expect(lines(describeAcceptance(report, false))).to.deep.equal([
       '~ a',
       '- b',
-      '~ c is d now',
-      '  a.x is a.y now',
-      'Took 3 tables into the log as they are.',
-      '! e.f stays different: no',
-      '! e stays different: never',
+      '~ c is now d',
+      '  a.x is now a.y',
+      'Accepted the drift of 3 tables.',
+      '! e.f still differs: no',
+      '! e still differs: never',
       '  TRIGGER on a: stays',
     ]);
     const one = { ...report, deleted: [], renamed: [], renamed_fields: [], not_accepted: [], not_represented: [] };
-    expect(lines(describeAcceptance(one, true))).to.deep.equal(['~ a', 'Would take 1 table into the log as it is.']);
+    expect(lines(describeAcceptance(one, true))).to.deep.equal(['~ a', 'Would accept the drift of 1 table.']);
   });
 });
 
@@ -214,7 +214,7 @@ describe('dps adopt', () => {
       '+ b',
       'Adopted 2 tables with 1 relation.',
       String.raw`! c\n stays unmanaged: its name`,
-      'What is part of no snapshot:',
+      'Not contained in snapshots:',
       '  TRIGGER on a, b: has a trigger',
       '  VIEW: is a view',
     ]);
@@ -227,7 +227,7 @@ describe('dps adopt', () => {
       message: `setting of c${index}`,
     }));
     expect(lines(describeAdoption({ ...nothing, not_represented: many })).slice(1)).to.deep.equal([
-      'What is part of no snapshot:',
+      'Not contained in snapshots:',
       '  COLUMN_SETTING_NOT_REPRESENTED: 312 objects of kind "column setting" on 40 tables (--json lists them)',
     ]);
     const warnings = [{ code: 'X', collection: 'a', message: 'careful' }];
@@ -254,14 +254,14 @@ describe('dps apply', () => {
     expect(lines(describePlan({ ...plan, warnings, accepted: false, errors }))).to.deep.equal([
       'create table a',
       '! X a.b: careful',
-      'Plan: 2 events, 1 statement. PostgreSQL refuses it:',
+      'Plan: 2 events, 1 statement. PostgreSQL rejects it:',
       '  it can not be',
     ]);
     const { kind, collection, field, summary, rows, bytes } = answeredStep('copy');
     const online = { collections: ['a'], steps: [{ kind, collection, field, summary, rows, bytes }] };
     expect(lines(describePlan({ ...plan, accepted: true, errors, online }))).to.deep.equal([
       'create table a',
-      'Prepared first, while the tables are used:',
+      'Prepared first, while the tables stay in use:',
       '  copy',
       'Plan: 2 events, 1 statement.',
     ]);
@@ -277,7 +277,7 @@ describe('dps apply', () => {
 
   it('names the option that allows data loss, quoted for a shell', () => {
     expect(lossRefused(['posts.title', 'a b', "it's"])).to.equal(
-      "Nothing was changed: the data of posts.title, a b, it's would be lost. To allow it: --allow-drop posts.title " +
+      "Nothing was changed: the data of posts.title, a b, it's would be lost. To allow that, use --allow-drop posts.title " +
         String.raw`--allow-drop 'a b' --allow-drop 'it'\''s'`,
     );
   });
@@ -298,10 +298,10 @@ describe('dps doctor', () => {
       'error    log',
       '         SERVICE_MISSING: one',
       '         two',
-      `         Mend: ${found.fix}`,
+      `         Fix: ${found.fix}`,
       '1 finding.',
     ]);
-    expect(describeExamined([])).to.equal('Nothing found.');
+    expect(describeExamined([])).to.equal('No problems found.');
   });
 });
 
@@ -323,8 +323,8 @@ describe('dps policy', () => {
   it('shows the policy, or that none is set', () => {
     const none = { ...DEFAULT_POLICY, author_may_approve: false };
     expect(lines(describePolicy(none))).to.deep.equal([
-      'Every finding is shown by its level, and nothing is refused.',
-      'Approvals of a change request: 1; its author is none of them.',
+      'Every finding is shown by its level, and nothing is rejected.',
+      'Required approvals of a change request: 1; its author cannot approve.',
     ]);
     const some = {
       findings: { LOSES_DATA: 'refuse' },
@@ -336,21 +336,21 @@ describe('dps policy', () => {
     };
     expect(lines(describePolicy(some as unknown as Parameters<typeof describePolicy>[0]))).to.deep.equal([
       'LOSES_DATA: refuse',
-      'REWRITES_TABLE of pay*: approve',
-      'Online above 1,000,000 rows.',
-      'Approvals of a change request: 2; its author may be one of them.',
-      'A change of the policy needs an approved change request.',
+      'REWRITES_TABLE for pay*: approve',
+      'Online changes are required above 1,000,000 rows.',
+      'Required approvals of a change request: 2; its author may approve.',
+      'A change of the policy requires an approved change request.',
     ]);
   });
 
   it('shows the outcome for a change', () => {
     const said = (outcome: Parameters<typeof describeTest>[0]['outcome'], approvals: number | null = 2) =>
       describeTest({ outcome, approvals, findings: [] });
-    expect(said('allowed')).to.equal('The policy lets it through.');
-    expect(said('acknowledge')).to.equal('The policy wants something of it acknowledged.');
-    expect(said('approve')).to.equal('The policy wants approvals of a change request (2).');
-    expect(said('approve', null)).to.equal('The policy wants approvals of a change request.');
-    expect(said('refuse')).to.equal('The policy refuses it.');
+    expect(said('allowed')).to.equal('The policy allows it.');
+    expect(said('acknowledge')).to.equal('The policy requires an acknowledgement.');
+    expect(said('approve')).to.equal('The policy requires approvals of a change request (2).');
+    expect(said('approve', null)).to.equal('The policy requires approvals of a change request.');
+    expect(said('refuse')).to.equal('The policy rejects it.');
     const findings = [answeredFinding({ code: 'X', collection: 'a', message: 'careful' })];
     expect(lines(describeTest({ outcome: 'refuse', approvals: null, findings }))[0]).to.equal('! X a: careful');
   });
@@ -366,7 +366,7 @@ describe('dps rebuild', () => {
       milliseconds: 5,
     } as unknown as Parameters<typeof describeRebuilt>[0];
     expect(describeRebuilt(rebuilt)).to.equal(
-      'metadata: at position 7, 3 inserted rows, locked for 2 ms, 5 ms altogether.',
+      'metadata: at position 7, 3 inserted rows, locked for 2 ms, 5 ms in total.',
     );
     const more = {
       name: 'tables',
@@ -378,7 +378,7 @@ describe('dps rebuild', () => {
     expect(lines(describeRebuilt(more))).to.deep.equal([
       'tables: at position 7.',
       '  done: CREATE TABLE a ()',
-      '  not done: DROP TABLE b (it drops)',
+      '  skipped: DROP TABLE b (it drops)',
       '1 difference:',
       '  catalog b table: expected nothing, found "b"',
     ]);

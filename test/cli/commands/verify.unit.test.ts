@@ -17,8 +17,8 @@ describe('dps verify', () => {
     expect(
       lines(describeVerified({ ok: true, chain, projections: { ok: true, position: 7, differences: [] } })),
     ).to.deep.equal([
-      `The hash chain holds: 7 events, head ${HASH}.`,
-      'Fold, metadata rows and catalog say the same at position 7.',
+      `The hash chain is valid: 7 events, head ${HASH}.`,
+      'Fold, metadata rows and catalog match at position 7.',
     ]);
     const told = describeVerified({
       ok: false,
@@ -37,9 +37,9 @@ describe('dps verify', () => {
       checkpoints: [],
     });
     expect(lines(told)).to.deep.equal([
-      'The hash chain is broken at position 8: another hash. 7 events before it hold.',
+      'The hash chain is broken at position 8: another hash. The 7 events before it are valid.',
       'The trigger is off.',
-      'then: position 9 (abababababab…) was seen and is gone; the log ended at position 7, and is another one after ' +
+      'then: position 9 (abababababab…) was read before and is missing; the log ended at position 7, and differs after ' +
         'position 5; not acknowledged yet',
       '1 difference at position 7:',
       '  metadata a.f type: expected 1, found nothing',
@@ -49,10 +49,10 @@ describe('dps verify', () => {
 
   it('reports when a divergence was acknowledged, and an unacknowledged fork', () => {
     expect(describeDivergence({ seen, found, fork: 7, noticed_at: 'then', acknowledged: 12 })).to.equal(
-      'then: position 9 (abababababab…) was seen and is gone; the log ended at position 7; acknowledged by event 12',
+      'then: position 9 (abababababab…) was read before and is missing; the log ended at position 7; acknowledged by event 12',
     );
     expect(describeDivergence({ seen, found, noticed_at: 'then' })).to.equal(
-      'then: position 9 (abababababab…) was seen and is gone; the log ended at position 7',
+      'then: position 9 (abababababab…) was read before and is missing; the log ended at position 7',
     );
     const difference = { where: 'catalog', collection: 'a', member: 'table', expected: null, found: [1] };
     expect(describeDifference(difference as Parameters<typeof describeDifference>[0])).to.equal(
@@ -62,11 +62,11 @@ describe('dps verify', () => {
 
   it('reports the same for a file', () => {
     expect(describeChain({ ok: true, head: HEAD }, 'The file')).to.equal(
-      `The hash chain holds: 7 events, head ${HASH}.`,
+      `The hash chain is valid: 7 events, head ${HASH}.`,
     );
     const broken = { position: 8, reason: 'no JSON' };
     expect(describeChain({ ok: false, head: HEAD, broken }, 'The file')).to.equal(
-      'The file is broken at position 8: no JSON. The 7 events before it hold.',
+      'The file is broken at position 8: no JSON. The 7 events before it are valid.',
     );
     expect(describeChain({ ok: false, head: { ...HEAD, position: 0 }, broken }, 'The log of x')).to.equal(
       'The log of x is broken at position 8: no JSON.',
@@ -75,7 +75,7 @@ describe('dps verify', () => {
 
   it('reports whether a service has the same log', () => {
     expect(describeAgainst({ url: 'u', ok: true, head: 9 })).to.equal(
-      'The service at u says the same, event by event; its log ends at position 9.',
+      'The service at u has the same events; its log ends at position 9.',
     );
     expect(describeAgainst({ url: 'u', ok: false, head: 9, position: 3, reason: 'other' })).to.equal(
       'The service at u differs at position 3: other.',
@@ -86,13 +86,13 @@ describe('dps verify', () => {
     const held = { file: 'c', ok: true, position: 7, time: 'then', signed_by: 'k' };
     const all = [held, { ...held, ok: false, reason: 'another hash' }] as unknown as Parameters<typeof describeHeld>[0];
     expect(describeHeld(all)).to.deep.equal([
-      'The checkpoint c (position 7, then) holds: every event up to there is as it was; signed by k.',
-      'The checkpoint c (position 7, then) differs: another hash.',
+      'Checkpoint c (position 7, then) matches the log: no event up to it has changed; signed by k.',
+      'Checkpoint c (position 7, then) does not match the log: another hash.',
     ]);
     const unsigned = [{ ...held, signed_by: null }] as unknown as Parameters<typeof describeHeld>[0];
     expect(describeHeld(unsigned)).to.deep.equal([
-      'The checkpoint c (position 7, then) holds: every event up to there is as it was.',
-      'No signature was verified: --key takes the public key, which you have from elsewhere.',
+      'Checkpoint c (position 7, then) matches the log: no event up to it has changed.',
+      'No signature was verified. Pass the public key, which you must have from elsewhere, with --key.',
     ]);
     const differs = [{ ...held, ok: false, signed_by: null, reason: 'r' }] as unknown as Parameters<
       typeof describeHeld

@@ -95,25 +95,25 @@ describe('requests of commands to a service', () => {
     answer = (response) => void response.writeHead(400).end(JSON.stringify({ errors }));
     expect(await refusalOf(invocation())).to.equal('a.b: no\nnever\never');
     answer = (response) => void response.writeHead(502).end('<html>');
-    expect(await refusalOf(invocation())).to.equal('The answer was 502, and not from this service.');
+    expect(await refusalOf(invocation())).to.equal('The response has status 502 and does not come from this service.');
     answer = (response) => void response.writeHead(302, { location: '/y' }).end('{}');
-    expect(await refusalOf(invocation())).to.equal('The answer was 302, and not from this service.');
+    expect(await refusalOf(invocation())).to.equal('The response has status 302 and does not come from this service.');
   });
 
   it('report a connection lost before and during the response', async () => {
     answer = (response) => void response.destroy();
     expect(await refusalOf(invocation())).to.match(
-      /^http:\/\/127\.0\.0\.1:\d+ gave no answer \(.+\)\. If it was a change, "dps history" says whether it was made\.$/,
+      /^http:\/\/127\.0\.0\.1:\d+ did not respond \(.+\)\. If the request was a change, "dps history" shows whether it was applied\.$/,
     );
     answer = (response) =>
       void response.writeHead(200, { 'content-length': '10' }).write('half', () => response.destroy());
-    expect(await refusalOf(invocation())).to.match(/^The answer of the service broke off \(.+\)\.$/);
+    expect(await refusalOf(invocation())).to.match(/^The response of the service was interrupted \(.+\)\.$/);
   });
 
   it('report that nothing listens at the address', async () => {
     for (const nowhere of ['http://127.0.0.1:9', 'http://there-is.invalid']) {
       expect(await refusalOf(invocation({ url: nowhere }))).to.equal(
-        `No service answers at ${nowhere}: start it, or name another address with --url.`,
+        `No service responds at ${nowhere}. Start it, or set another address with --url.`,
       );
     }
   });
@@ -123,27 +123,27 @@ describe('requests of commands to a service', () => {
       unanswered(new URL('http://there/x'), Object.assign(new Error('no'), { code })).message;
     for (const code of ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']) {
       expect(said(code), code).to.equal(
-        'No service answers at http://there: start it, or name another address with --url.',
+        'No service responds at http://there. Start it, or set another address with --url.',
       );
     }
     expect(said('ECONNRESET')).to.equal(
-      'http://there gave no answer (no). If it was a change, "dps history" says whether it was made.',
+      'http://there did not respond (no). If the request was a change, "dps history" shows whether it was applied.',
     );
   });
 
   it('reject invalid addresses and tokens without repeating them', async () => {
     for (const given of ['secret', 'ftp://secret', 'http://']) {
       expect(await refusalOf(invocation({ url: given }))).to.equal(
-        'The address of the service is none: write it like http://127.0.0.1:8055.',
+        'The address of the service is not valid. Write it like http://127.0.0.1:8055.',
       );
     }
     for (const given of ['http://secret@127.0.0.1:9', 'http://:secret@127.0.0.1:9']) {
       expect(await refusalOf(invocation({ url: given })))
-        .to.contain('holds no user and password')
+        .to.contain('must not contain a user and password')
         .and.not.contain('secret');
     }
     for (const token of ['a b', 'é', 'a\n']) {
-      expect(await refusalOf(invocation({ token }))).to.equal('The token has characters that no token has.');
+      expect(await refusalOf(invocation({ token }))).to.equal('The token contains invalid characters.');
     }
   });
 });

@@ -48,14 +48,14 @@ describe('findings', () => {
   why: They come back only from a backup.
   safer: Rename it.
     PATCH /fields/posts/title {"a":1}
-  the policy refuses it
+  the policy rejects it
 
 warn   REWRITES_TABLE a|b (index by \`x\`)
   It is *rewritten*,
   100 %: [all](x) | of it.
   safer: Later.
     GET /table
-  the policy wants it acknowledged (--acknowledge 'REWRITES_TABLE:a|b')
+  the policy requires an acknowledgement (--acknowledge 'REWRITES_TABLE:a|b')
 
 note   UNHEARD_OF
   Nothing, really.
@@ -74,8 +74,8 @@ note   UNHEARD_OF
 
 | level | finding | place | what | safer |
 | --- | --- | --- | --- | --- |
-| 🛑 danger | ${'`LOSES_DATA`'} | ${'`posts.title`'} | The values of posts.title are lost.; the policy refuses it | Rename it.<br>${'`PATCH /fields/posts/title {"a":1}`'} |
-| ⚠️ warn | ${'`REWRITES_TABLE`'} | ${'`` a\\|b (index by `x`) ``'} | It is \*rewritten\*, 100 %: \[all\](x) \| of it.; the policy wants it acknowledged (--acknowledge 'REWRITES\_TABLE:a\|b') | Later.<br>${'`GET /table`'} |
+| 🛑 danger | ${'`LOSES_DATA`'} | ${'`posts.title`'} | The values of posts.title are lost.; the policy rejects it | Rename it.<br>${'`PATCH /fields/posts/title {"a":1}`'} |
+| ⚠️ warn | ${'`REWRITES_TABLE`'} | ${'`` a\\|b (index by `x`) ``'} | It is \*rewritten\*, 100 %: \[all\](x) \| of it.; the policy requires an acknowledgement (--acknowledge 'REWRITES\_TABLE:a\|b') | Later.<br>${'`GET /table`'} |
 | ℹ️ note | ${'`UNHEARD_OF`'} |  | Nothing, really. |  |
 `);
     expect(printed('markdown', NONE, [])).to.equal('No findings.\n');
@@ -83,9 +83,9 @@ note   UNHEARD_OF
 
   it('can be printed as GitHub annotations, each on its line', () => {
     const text = 'It is *rewritten*,%0A  100 %25: [all](x) | of it.';
-    const acknowledged = `the policy wants it acknowledged (--acknowledge 'REWRITES_TABLE:a|b')`;
+    const acknowledged = `the policy requires an acknowledgement (--acknowledge 'REWRITES_TABLE:a|b')`;
     const lines = (at: (line: number) => string) => [
-      `::error ${at(7)}title=LOSES_DATA posts.title::The values of posts.title are lost.%0Athe policy refuses it%0ARename it.%0APATCH /fields/posts/title {"a":1}`,
+      `::error ${at(7)}title=LOSES_DATA posts.title::The values of posts.title are lost.%0Athe policy rejects it%0ARename it.%0APATCH /fields/posts/title {"a":1}`,
       `::error ${at(8)}title=REWRITES_TABLE a|b (index by \`x\`)::${text}%0A${acknowledged}%0ALater.%0AGET /table`,
       `::notice ${at(1)}title=UNHEARD_OF::Nothing, really.`,
     ];
@@ -138,7 +138,7 @@ note   UNHEARD_OF
         ruleIndex: ruleIndex('LOSES_DATA'),
         level: 'error',
         message: {
-          text: 'The values of posts.title are lost.\nthe policy refuses it\nThey come back only from a backup.\nRename it.\nPATCH /fields/posts/title {"a":1}',
+          text: 'The values of posts.title are lost.\nthe policy rejects it\nThey come back only from a backup.\nRename it.\nPATCH /fields/posts/title {"a":1}',
         },
         locations: [{ ...place(7), logicalLocations: [{ fullyQualifiedName: 'posts.title', kind: 'member' }] }],
         partialFingerprints: { 'finding/v1': 'LOSES_DATA posts.title' },
@@ -148,7 +148,7 @@ note   UNHEARD_OF
         ruleIndex: ruleIndex('REWRITES_TABLE'),
         level: 'error',
         message: {
-          text: `${FINDINGS[1]?.message}\nthe policy wants it acknowledged (--acknowledge 'REWRITES_TABLE:a|b')\n${FINDINGS[1]?.message}\nLater.\nGET /table`,
+          text: `${FINDINGS[1]?.message}\nthe policy requires an acknowledgement (--acknowledge 'REWRITES_TABLE:a|b')\n${FINDINGS[1]?.message}\nLater.\nGET /table`,
         },
         locations: [{ ...place(8), logicalLocations: [{ fullyQualifiedName: 'a|b (index by `x`)', kind: 'type' }] }],
         partialFingerprints: { 'finding/v1': 'REWRITES_TABLE a|b (index by `x`)' },

@@ -54,7 +54,7 @@ describe('a folder with an exclusive writer', () => {
       await left(text, seconds);
       const file = join(directory, WRITING);
       expect(await refusal()).to.equal(
-        `Another dps (process ${name}) writes into ${directory}: run this again when it is done. Where none runs, remove ${file}.`,
+        `Another dps (process ${name}) is writing to ${directory}. Run this again when it has finished. If none is running, remove ${file}.`,
       );
       expect(await readFile(file, 'utf8')).to.equal(text);
     }
@@ -62,8 +62,8 @@ describe('a folder with an exclusive writer', () => {
 
   it('is rejected if it does not exist', async () => {
     await rm(directory, { recursive: true });
-    expect(await refusal()).to.match(/^The files can't be written \(ENOENT: /);
+    expect(await refusal()).to.match(/^The files cannot be written \(ENOENT: /);
     await writeFile(directory, '');
-    expect(await refusal()).to.match(/^The files can't be written \(ENOTDIR: /);
+    expect(await refusal()).to.match(/^The files cannot be written \(ENOTDIR: /);
   });
 });

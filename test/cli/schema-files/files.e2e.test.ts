@@ -59,7 +59,7 @@ describe('the schema as files', () => {
     const checked = await run(['pull', directory, '--check']);
     expect([checked.code, checked.out]).to.deep.equal([1, 'differs: collections/a%2fb.yaml']);
     const { code, err } = await run(['pull', directory]);
-    expect([code, err]).to.deep.equal([0, 'Left alone: README.md, collections/docker-compose.yaml.']);
+    expect([code, err]).to.deep.equal([0, 'Not managed by dps: README.md, collections/docker-compose.yaml.']);
     expect(await readdir(join(directory, 'collections'))).to.have.members([
       '%50osts.yaml',
       'docker-compose.yaml',
@@ -91,7 +91,7 @@ describe('the schema as files', () => {
     expect((await run(['pull', directory, '--check'])).code).to.equal(0);
     expect(await run(['push', directory])).to.deep.include({
       code: 0,
-      out: 'Nothing to do: the schema is so already.',
+      out: 'Nothing to do: the schema already has this state.',
     });
   });
 
@@ -123,7 +123,7 @@ describe('the schema as files', () => {
     const { code, err } = await run(['push', directory]);
     expect(code).to.equal(2);
     expect(err).to.match(
-      /^collections\/posts\.yaml:4: collection posts, meta\.note: both changed it, each otherwise\n {2}base null, ours "others", theirs "files"\nNothing was changed: 1 conflict /,
+      /^collections\/posts\.yaml:4: collection posts, meta\.note: both changed it differently\n {2}base null, ours "others", theirs "files"\nNothing was changed: 1 conflict /,
     );
     expect((await run(['plan', directory, '--take', 'ours'])).code).to.equal(0);
     expect((await run(['push', directory, '--take', 'theirs'])).code).to.equal(0);
@@ -142,7 +142,7 @@ describe('the schema as files', () => {
       ['collection: posts\nfields: []\n', /^collections\/posts\.yaml:1: relations is required/],
       [
         'collection: post\nfields: []\nrelations: []\n',
-        /^collections\/posts\.yaml:1: the file of "post" is called collections\/post\.yaml/,
+        /^collections\/posts\.yaml:1: the file of "post" must be named collections\/post\.yaml/,
       ],
       ['collection: posts\nmore: 1\nfields: []\nrelations: []\n', /^collections\/posts\.yaml:2: unknown member "more"/],
       ['collection: posts\nfields: &a []\nrelations: *a\n', /^collections\/posts\.yaml:3: aliases/],
@@ -220,7 +220,7 @@ describe('the schema as files', () => {
       const text = await readFile(file('posts.yaml'), 'utf8');
       await writeFile(file('posts.yaml'), text.replace('note: null', 'note: by hand'));
       expect((await run(['push', directory, '--base', before], second)).out).to.contain('Applied: 1 event');
-      expect((await run(['pull', directory, '--check'], second)).out).to.equal('The files are what the service has.');
+      expect((await run(['pull', directory, '--check'], second)).out).to.equal('The files match the service.');
       expect((await run(['plan', join(directory, 'nowhere')])).code).to.equal(2);
     } finally {
       await rm(before, { recursive: true, force: true });

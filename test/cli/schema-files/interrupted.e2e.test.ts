@@ -154,7 +154,7 @@ describe('an interrupted pull', function () {
     // The file size limit is one block. Without SIGXFSZ, writing fails instead.
     const { ended } = start('trap "" XFSZ; ulimit -f 1;');
     const { status, error } = await ended;
-    expect([status, error.split(' (')[0]]).to.deep.equal([2, "The files can't be written"]);
+    expect([status, error.split(' (')[0]]).to.deep.equal([2, 'The files cannot be written']);
     expect(contents()).to.deep.equal(first);
     expect(namesIn().filter((name) => !isOwn(name))).to.deep.equal([]);
   });
@@ -177,7 +177,7 @@ describe('an interrupted pull', function () {
       if (status !== 0)
         expect([status, error]).to.deep.equal([
           2,
-          error.match(/^Another dps \(process [^)]+\) writes into .*\n$/)?.[0],
+          error.match(/^Another dps \(process [^)]+\) is writing to .*\n$/)?.[0],
         ]);
     expect(ends.some(({ status }) => status === 0)).to.equal(true);
     expect(contents()).to.deep.equal(second);

@@ -49,7 +49,7 @@ describe('dps.lock', () => {
     expect((await run('plan')).out).to.equal('No differences.');
     await lockIs(written.replace(/^hash: .*$/m, `hash: ${'f'.repeat(64)}`));
     expect((await run('plan')).code).to.equal(0);
-    expect(await run('pull', '--check')).to.deep.include({ code: 0, out: 'The files are what the service has.' });
+    expect(await run('pull', '--check')).to.deep.include({ code: 0, out: 'The files match the service.' });
     await rm(join(directory, 'dps.lock'));
     expect(await run('pull', '--check')).to.deep.include({ code: 1, out: 'differs: dps.lock' });
     expect((await run('pull')).code).to.equal(0);

@@ -38,7 +38,7 @@ describe('a plan as Markdown', () => {
       '| changed | field | <code>a.&#60;b&#62;</code> | <code>meta.note</code>, <code>type</code> |',
       '| new | relation | <code>a.c</code> |  |',
       '',
-      '#### To know',
+      '#### Findings',
       '',
       '- LOSES&#95;DATA old: see &#64;you, &#91;there&#93;&#40;x&#41;',
     ]);
@@ -46,7 +46,7 @@ describe('a plan as Markdown', () => {
 
   it('reports an empty plan, and is cut to the maximum length of a comment', () => {
     expect(planMarkdown({ hash: '', diff: NO_DIFF })).to.equal(
-      '### Schema plan\n\nNothing to do: the schema is so already.',
+      '### Schema plan\n\nNothing to do: the schema already has this state.',
     );
     const one = planMarkdown({
       hash: '',

@@ -80,28 +80,34 @@ describe('a folder of schema files', () => {
 
   it('is rejected with file and line for contradictory content', async () => {
     for (const [text, said] of [
-      ['[]', 'posts.yaml:1: a collection with its fields and relations is expected.'],
-      ['text', 'posts.yaml:1: a collection with its fields and relations is expected.'],
-      ['fields: []', 'posts.yaml:1: collection is required, its name.'],
-      ['fields: []\ncollection: 7', 'posts.yaml:2: collection is required, its name.'],
-      ['\ncollection: Posts', 'posts.yaml:2: the file of "Posts" is called collections/%50osts.yaml.'],
+      ['[]', 'posts.yaml:1: the file must contain a collection with its fields and relations.'],
+      ['text', 'posts.yaml:1: the file must contain a collection with its fields and relations.'],
+      ['fields: []', 'posts.yaml:1: collection is required and must be the name of the collection.'],
+      ['fields: []\ncollection: 7', 'posts.yaml:2: collection is required and must be the name of the collection.'],
+      ['\ncollection: Posts', 'posts.yaml:2: the file of "Posts" must be named collections/%50osts.yaml.'],
       [
         `${POSTS}more: 1\n`,
         'posts.yaml:13: unknown member "more"; known are collection, renamed_from, meta, schema, fields, relations.',
       ],
-      ['collection: posts\nrelations: []', 'posts.yaml:1: fields is required, a list; [] for none.'],
-      ['collection: posts\nfields: {}\nrelations: []', 'posts.yaml:2: fields is required, a list; [] for none.'],
-      ['collection: posts\nfields: []', 'posts.yaml:1: relations is required, a list; [] for none.'],
-      ['collection: posts\nrelations: []\nfields:\n  - {}\n  - x', 'posts.yaml:5: an object is expected.'],
+      ['collection: posts\nrelations: []', 'posts.yaml:1: fields is required and must be a list; write [] for none.'],
+      [
+        'collection: posts\nfields: {}\nrelations: []',
+        'posts.yaml:2: fields is required and must be a list; write [] for none.',
+      ],
+      ['collection: posts\nfields: []', 'posts.yaml:1: relations is required and must be a list; write [] for none.'],
+      ['collection: posts\nrelations: []\nfields:\n  - {}\n  - x', 'posts.yaml:5: must be an object.'],
       [
         'collection: posts\nrelations: []\nfields:\n  - field: a\n    collection: other',
-        'posts.yaml:5: what is of another collection stands in its file.',
+        'posts.yaml:5: fields and relations of another collection belong into the file of that collection.',
       ],
       [
         'collection: posts\nfields: []\nrelations:\n  - many_collection: other',
-        'posts.yaml:4: what is of another collection stands in its file.',
+        'posts.yaml:4: fields and relations of another collection belong into the file of that collection.',
       ],
-      ['collection: &a posts\nfields: []\nrelations: *a', "posts.yaml:3: aliases (*name) aren't read: write it out."],
+      [
+        'collection: &a posts\nfields: []\nrelations: *a',
+        'posts.yaml:3: YAML aliases (*name) are not supported. Write the value out.',
+      ],
     ] as const) {
       expect(await refused(text), text).to.equal(said);
     }
@@ -121,7 +127,7 @@ describe('a folder of schema files', () => {
     }
     expect(await refused('a: b\n c: d: e')).to.match(/^posts\.yaml:2: .*\(line 2, column \d+\)\.$/);
     expect(await refused(POSTS, 'other.yml')).to.equal(
-      'other.yml:1: the file of "posts" is called collections/posts.yaml.',
+      'other.yml:1: the file of "posts" must be named collections/posts.yaml.',
     );
     const same = POSTS.replace('- many_field', '- many_collection: posts\n    many_field').replace(
       '- field: id',
@@ -132,23 +138,21 @@ describe('a folder of schema files', () => {
 
   it('is rejected for files that are no regular text, too large, or outside the folder', async () => {
     await mkdir(join(folder, 'collections', 'posts.yaml'));
-    expect(await refusal()).to.equal(
-      'OperatorError: collections/posts.yaml is no file: it is left alone, and nothing is read.',
-    );
+    expect(await refusal()).to.equal('OperatorError: collections/posts.yaml is not a regular file. Nothing was read.');
     await rm(join(folder, 'collections', 'posts.yaml'), { recursive: true });
     await writeFile(join(folder, 'collections', 'posts.yaml'), Buffer.from([0xff]));
-    expect(await refusal()).to.equal('OperatorError: collections/posts.yaml:1: it is no text in UTF-8.');
+    expect(await refusal()).to.equal('OperatorError: collections/posts.yaml:1: the file is not valid UTF-8 text.');
     await put('collections/posts.yaml', POSTS);
     await put('dps.lock', '#'.repeat(65_537));
-    expect(await refusal()).to.equal('OperatorError: dps.lock:1: it has 65537 bytes, and up to 65536 are read.');
+    expect(await refusal()).to.equal('OperatorError: dps.lock:1: the file has 65537 bytes, and the limit is 65536.');
     for (const [lock, said] of [
-      ['', /^dps\.lock is no YAML: .+\.$/],
-      ['a: b: c', /^dps\.lock is no YAML: .+\.$/],
-      ['{}', /^dps\.lock isn't what "dps pull" writes: write it again with that\.$/],
-      ['null', /^dps\.lock isn't what "dps pull" writes/],
-      ['hash: h\nposition: 1-x\nrelease: r', /^dps\.lock isn't what/],
-      ['hash: 1\nposition: 1\nrelease: r', /^dps\.lock isn't what/],
-      ['hash: h\nposition: 1\nrelease: 1', /^dps\.lock isn't what/],
+      ['', /^dps\.lock is not valid YAML: .+\.$/],
+      ['a: b: c', /^dps\.lock is not valid YAML: .+\.$/],
+      ['{}', /^dps\.lock was not written by "dps pull"\. Run "dps pull" again\.$/],
+      ['null', /^dps\.lock was not written by "dps pull"/],
+      ['hash: h\nposition: 1-x\nrelease: r', /^dps\.lock was not written by/],
+      ['hash: 1\nposition: 1\nrelease: r', /^dps\.lock was not written by/],
+      ['hash: h\nposition: 1\nrelease: 1', /^dps\.lock was not written by/],
     ] as const) {
       await put('dps.lock', lock);
       expect((await refusal()).replace('OperatorError: ', ''), lock).to.match(said);
@@ -157,7 +161,7 @@ describe('a folder of schema files', () => {
     expect(await readLockIn(folder)).to.deep.equal({ hash: 'h', position: '7', release: 'r' });
     await symlink('/etc/hostname', join(folder, 'collections', 'out.yaml'));
     expect(await refusal()).to.equal(
-      "OperatorError: collections/out.yaml is a link that leads out of FOLDER: it isn't followed.",
+      'OperatorError: collections/out.yaml is a link to a file outside FOLDER, which dps does not follow.',
     );
   });
 });

@@ -82,7 +82,7 @@ describe('the event stream', () => {
     const done = writeEventStream(res, { tail: tailOf(pages, asked), after: 0, allowed, heartbeat: 5, stall: 100 });
     await done.then(
       () => expect.fail('it was not given up'),
-      (error: Error) => expect(error.message).to.equal('the client takes nothing'),
+      (error: Error) => expect(error.message).to.equal('the client does not read the response'),
     );
     expect(performance.now() - started).to.be.greaterThan(90);
     expect(asked.pages).to.be.at.most(2);

@@ -102,7 +102,7 @@ describe('representationAnswer', () => {
         .deep.equal([
           {
             code: 'NOT_ACCEPTABLE',
-            message: 'Answers are sent as they are, or in one of br, gzip: Accept-Encoding takes none.',
+            message: 'Accept-Encoding excludes every supported encoding. Accept identity or one of br, gzip.',
             path: 'Accept-Encoding',
           },
         ]);

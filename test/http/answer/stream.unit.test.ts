@@ -34,20 +34,20 @@ describe('a streamed response', () => {
   it('ends when the client stalls or disconnects', async () => {
     const [res, gone] = [response(), new AbortController()];
     expect(await failureOf(write(res, 'abcd', { signal: gone.signal, stall: 5 }))).to.equal(
-      'StreamEnded: the client takes nothing',
+      'StreamEnded: the client does not read the response',
     );
     const writing = failureOf(write(res, 'e', { signal: gone.signal, stall: 10_000 }));
     gone.abort();
-    expect(await writing).to.equal('StreamEnded: the client has gone');
+    expect(await writing).to.equal('StreamEnded: the client disconnected');
     expect(res.listenerCount('drain')).to.equal(0);
   });
 
   it('does not begin for a disconnected client', async () => {
     const [res, gone] = [response(), AbortSignal.abort()];
-    expect(await failureOf(write(res, 'a', { signal: gone }))).to.equal('StreamEnded: the client has gone');
+    expect(await failureOf(write(res, 'a', { signal: gone }))).to.equal('StreamEnded: the client disconnected');
     res.destroy();
     const there = new AbortController().signal;
-    expect(await failureOf(write(res, 'a', { signal: there }))).to.equal('StreamEnded: the client has gone');
+    expect(await failureOf(write(res, 'a', { signal: there }))).to.equal('StreamEnded: the client disconnected');
     expect(res.writableLength).to.equal(0);
   });
 

@@ -158,18 +158,18 @@ describe('parsing JSON in steps', () => {
   it('reports the location of an invalid character', async () => {
     expect(await refusalOf('{"a":\n [1,\n "ü" x]}')).deep.include({
       code: 'INVALID_PAYLOAD',
-      message: 'The body is not valid JSON: "x" is not expected here (line 3, column 6).',
+      message: 'The body is not valid JSON: unexpected "x" (line 3, column 6).',
       path: 'a[1]',
       details: { line: 3, column: 6 },
     });
     for (const [text, message, path, column] of [
-      ['[1,', 'it ends too early', '[1]', 4],
-      ['{"a" 1}', '"1" is not expected here', 'a', 6],
-      ['{"a":1,}', '"}" is not expected here', 'a', 8],
-      ['{1:2}', '"1" is not expected here', undefined, 2],
-      ['{"a":[1}]', '"}" is not expected here', 'a[0]', 8],
-      ['1 😀', '"😀" is not expected here', undefined, 3],
-      ['"a\nb"', '"\\n" is not expected here', undefined, 3],
+      ['[1,', 'unexpected end of input', '[1]', 4],
+      ['{"a" 1}', 'unexpected "1"', 'a', 6],
+      ['{"a":1,}', 'unexpected "}"', 'a', 8],
+      ['{1:2}', 'unexpected "1"', undefined, 2],
+      ['{"a":[1}]', 'unexpected "}"', 'a[0]', 8],
+      ['1 😀', 'unexpected "😀"', undefined, 3],
+      ['"a\nb"', 'unexpected "\\n"', undefined, 3],
     ] as const) {
       expect(await refusalOf(text), text).deep.equal({
         code: 'INVALID_PAYLOAD',
@@ -183,7 +183,7 @@ describe('parsing JSON in steps', () => {
   it('rejects duplicate members', async () => {
     expect(await refusalOf('{"fields":[{},{"a":{"type":1,"b":2,"type":1}}]}')).include({
       code: 'INVALID_PAYLOAD',
-      message: 'The body is not taken: the member "type" stands twice in one object.',
+      message: 'The body exceeds a limit: an object contains the member "type" twice.',
       path: 'fields[1].a.type',
     });
     // The same name in another spelling, and in objects built from several chunks.
@@ -200,25 +200,25 @@ describe('parsing JSON in steps', () => {
       return [code, path, message, details];
     };
     for (const [text, path, message, limited] of [
-      ['[[1,2,3,4],[5,6,7,8]]', '[1][3]', 'it holds more than 10 values', 'values'],
-      ['[1,{"a":[0,1,2,3,4,5]}]', '[1].a', 'one array holds more than 5 elements', 'elements'],
-      ['[1,{"a":1,"b":2,"c":3,"d":4}]', '[1]', 'one object holds more than 3 members', 'members'],
-      ['[1,"123456"]', '[1]', 'one string or number takes 8 bytes or more', 'scalar'],
-      ['[1,12345678]', '[1]', 'one string or number takes 8 bytes or more', 'scalar'],
-      ['{"123456":1}', undefined, 'one string or number takes 8 bytes or more', 'scalar'],
+      ['[[1,2,3,4],[5,6,7,8]]', '[1][3]', 'it contains more than 10 values', 'values'],
+      ['[1,{"a":[0,1,2,3,4,5]}]', '[1].a', 'an array contains more than 5 elements', 'elements'],
+      ['[1,{"a":1,"b":2,"c":3,"d":4}]', '[1]', 'an object contains more than 3 members', 'members'],
+      ['[1,"123456"]', '[1]', 'a string or number has 8 bytes or more', 'scalar'],
+      ['[1,12345678]', '[1]', 'a string or number has 8 bytes or more', 'scalar'],
+      ['{"123456":1}', undefined, 'a string or number has 8 bytes or more', 'scalar'],
     ] as const) {
       const details = { limit: limits[limited], limited };
       expect(await refused(text), text).deep.equal([
         'CONTENT_TOO_LARGE',
         path,
-        `The body is not taken: ${message}.`,
+        `The body exceeds a limit: ${message}.`,
         details,
       ]);
     }
     expect(await refused('[1,[[[]]]]')).deep.equal([
       'INVALID_PAYLOAD',
       '[1][0][0]',
-      'The body is not taken: it must not be nested deeper than 3 levels.',
+      'The body exceeds a limit: it must not be nested deeper than 3 levels.',
       undefined,
     ]);
     for (const text of [

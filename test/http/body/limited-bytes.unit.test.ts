@@ -43,7 +43,7 @@ const tooLarge = (limit: number) => ({
   problems: [
     {
       code: 'CONTENT_TOO_LARGE',
-      message: `The body is larger than the ${limit} bytes that are taken here.`,
+      message: `The body exceeds the limit of ${limit} bytes.`,
       details: { limit },
     },
   ],
@@ -98,7 +98,7 @@ describe('reading a body', () => {
         problems: [
           {
             code: 'UNSUPPORTED_MEDIA_TYPE',
-            message: `The content coding "${coding}" is not supported: send one of gzip, deflate, br, identity.`,
+            message: `The content encoding "${coding}" is not supported. Use one of gzip, deflate, br, identity.`,
             details: { content_encoding: coding },
           },
         ],
@@ -109,7 +109,7 @@ describe('reading a body', () => {
       problems: [
         {
           code: 'INVALID_PAYLOAD',
-          message: 'The body is not what its Content-Encoding gzip says: incorrect header check.',
+          message: 'The body cannot be decoded with its Content-Encoding gzip: incorrect header check.',
         },
       ],
       headers: [],
@@ -124,7 +124,7 @@ describe('reading a body', () => {
 
   it('times out when nothing arrives for a while', async () => {
     const read = readRaw(request({}), 10, { pace: { ...pace, stallMs: 1_000 } });
-    expect(await refusalOf(read)).to.deep.equal(closing('Nothing came of the body for 1 seconds.'));
+    expect(await refusalOf(read)).to.deep.equal(closing('No data of the body has arrived for 1 seconds.'));
   });
 
   it('times out when it arrives too slowly, however often a byte arrives', async () => {
@@ -136,7 +136,8 @@ describe('reading a body', () => {
       slow.write('a');
       await sleep(1);
     }
-    const message = 'The body comes too slowly: send at least 100000 bytes a second, and all of it within 5 minutes.';
+    const message =
+      'The body arrives too slowly. Send at least 100000 bytes per second, and all of it within 5 minutes.';
     expect(await read).to.deep.equal(closing(message));
   });
 
@@ -165,7 +166,7 @@ describe('reading a body', () => {
         hungUp.destroy(error);
         expect(await reading)
           .instanceOf(ClientGone)
-          .and.have.property('message', 'the client hung up');
+          .and.have.property('message', 'the client disconnected');
       }
     }
   });

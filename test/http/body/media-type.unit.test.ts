@@ -51,7 +51,7 @@ describe('media types', () => {
     for (const charset of ['utf-16', 'iso-8859-1']) {
       expect(refusalOf(() => checkCharset(charset))).deep.equal({
         code: 'UNSUPPORTED_MEDIA_TYPE',
-        message: `The charset "${charset}" is not supported: send UTF-8.`,
+        message: `The charset "${charset}" is not supported. Use UTF-8.`,
         details: { charset },
       });
     }

@@ -52,10 +52,10 @@ describe('multipart bodies', () => {
   });
 
   it('are rejected without a file, with several, or with other parts', async () => {
-    expect(await refusalOf(form())).match(/^The form holds no file/);
+    expect(await refusalOf(form())).match(/^The form contains no file/);
     expect(await refusalOf(form(file('a.json'), file('b.json')))).match(/more than one file/);
     const field = { disposition: 'name="mode"', content: 'merge' };
-    expect(await refusalOf(form(field, file('a.json')))).match(/^The form holds "mode" beside a file/);
+    expect(await refusalOf(form(field, file('a.json')))).match(/^The form contains "mode" in addition to a file/);
   });
 
   it('are parsed no further than a rejection needs', async () => {
@@ -65,7 +65,7 @@ describe('multipart bodies', () => {
       ...Array.from({ length: 100_000 }, () => fields.subarray(0, -5)),
     ]);
     // A complete parse would report truncation.
-    expect(await refusalOf(many)).match(/^The form holds "mode" beside a file/);
+    expect(await refusalOf(many)).match(/^The form contains "mode" in addition to a file/);
   });
 
   it('are rejected if truncated or without a boundary', async () => {

@@ -56,14 +56,18 @@ describe('bodies of change requests', () => {
     const refused: [shape: Shape, body: unknown, places: string[]][] = [
       [newChange, {}, ['title: is required.']],
       [newChange, [], [': must be an object.']],
-      [newChange, { title: 'x', a: 1, b: 2 }, ['a: There is no such member here.', 'b: There is no such member here.']],
+      [
+        newChange,
+        { title: 'x', a: 1, b: 2 },
+        ['a: This member is not known here.', 'b: This member is not known here.'],
+      ],
       [newChange, { title: 'x', mode: 'both' }, ['mode: must be mirror or merge.']],
       [changeUpdate, { force: 1 }, ['force: must be true or false.']],
       [changeUpdate, { acknowledge: [{ code: 'A' }] }, ['acknowledge[0].place: is required.']],
       [
         changeUpdate,
         { acknowledge: [{ code: 'A', place: '', at: 1 }] },
-        ['acknowledge[0].at: There is no such member here.'],
+        ['acknowledge[0].at: This member is not known here.'],
       ],
       [
         changeUpdate,
@@ -85,10 +89,14 @@ describe('bodies of change requests', () => {
       ],
       [changeComment, {}, ['comment: is required.']],
       [changeApproval, {}, ['plan: is required.']],
-      [changeApplication, { at: '2026-11-22' }, ['at: must be a time with its zone: 2026-11-22T03:00:00Z.']],
-      [changeApplication, { at: '2026-11-22T03:00:00' }, ['at: must be a time with its zone: 2026-11-22T03:00:00Z.']],
-      [changeRevert, { diff: {} }, ['diff: There is no such member here.']],
-      [changeRejection, { plan: PLAN }, ['plan: There is no such member here.']],
+      [changeApplication, { at: '2026-11-22' }, ['at: must be a time with its time zone: 2026-11-22T03:00:00Z.']],
+      [
+        changeApplication,
+        { at: '2026-11-22T03:00:00' },
+        ['at: must be a time with its time zone: 2026-11-22T03:00:00Z.'],
+      ],
+      [changeRevert, { diff: {} }, ['diff: This member is not known here.']],
+      [changeRejection, { plan: PLAN }, ['plan: This member is not known here.']],
     ];
     for (const plan of [PLAN.slice(1), `${PLAN}0`, PLAN.toUpperCase()]) {
       refused.push([changeApproval, { plan }, ['plan: must be the hash of a plan.']]);
@@ -106,15 +114,17 @@ describe('bodies of change requests', () => {
       const of = (text: string) => told(shape, { [member]: text });
       expect(of('😀'.repeat(most))).to.deep.equal([]);
       for (const long of ['x'.repeat(most + 1), '😀'.repeat(most + 1)]) {
-        expect(of(long)).to.deep.equal([`${member}: must have ${most} characters at most.`]);
+        expect(of(long)).to.deep.equal([`${member}: must have at most ${most} characters.`]);
       }
-      for (const empty of ['', ' \n']) expect(of(empty)).to.deep.equal([`${member}: must say something.`]);
+      for (const empty of ['', ' \n']) expect(of(empty)).to.deep.equal([`${member}: must not be empty.`]);
       for (const control of ['a\u001b[1m', 'a\r', 'a\u0085']) {
-        expect(of(control)).to.deep.equal([`${member}: must not hold control characters.`]);
+        expect(of(control)).to.deep.equal([`${member}: must not contain control characters.`]);
       }
-      expect(of('a\0')).to.deep.equal([`${member}: must not hold the character NUL, which PostgreSQL cannot store.`]);
+      expect(of('a\0')).to.deep.equal([
+        `${member}: must not contain the character NUL, which PostgreSQL cannot store.`,
+      ]);
       for (const lines of ['a\nb', 'a\tb']) {
-        expect(of(lines)).to.deep.equal(member === 'title' ? ['title: must be one line.'] : []);
+        expect(of(lines)).to.deep.equal(member === 'title' ? ['title: must be a single line.'] : []);
       }
     }
   });

@@ -45,7 +45,7 @@ describe('acknowledgements of a change', () => {
     }
     expect(acknowledgedBy(takeAcknowledged(call({})))).to.equal(undefined);
     expect(refusalOf(() => acknowledgedBy(takeAcknowledged(call({ acknowledge: [] }, 'A:a'))))).to.deep.equal([
-      ['acknowledge', 'said in the body or in X-Acknowledge, not in both'],
+      ['acknowledge', 'send the acknowledgements in the body or in X-Acknowledge, not in both'],
     ]);
   });
 
@@ -56,12 +56,14 @@ describe('acknowledgements of a change', () => {
       expect(refused(wrong)).to.deep.equal(whole);
     }
     takeAcknowledged(call({ acknowledge: Array.from({ length: 1_000 }, () => findings[0]) }));
-    expect(refused([{ code: 'A' }])).to.deep.equal([['acknowledge[0].place', 'place is required, a string']]);
+    expect(refused([{ code: 'A' }])).to.deep.equal([
+      ['acknowledge[0].place', 'place is required and must be a string'],
+    ]);
     expect(refused([findings[0], 'A:a', { code: 1, more: 2 }])).to.deep.equal([
       ['acknowledge[1]', 'must be an object with code and place'],
-      ['acknowledge[2].more', 'unknown member "more"; known are code, place'],
-      ['acknowledge[2].code', 'code is required, a string'],
-      ['acknowledge[2].place', 'place is required, a string'],
+      ['acknowledge[2].more', 'unknown member "more"; known members: code, place'],
+      ['acknowledge[2].code', 'code is required and must be a string'],
+      ['acknowledge[2].place', 'place is required and must be a string'],
     ]);
   });
 });

@@ -86,8 +86,8 @@ describe('YAML', () => {
       const item = level === 0 ? 'x' : `*a${level - 1}`;
       return `a${level}: &a${level} [${Array.from({ length: 9 }, () => item).join(', ')}]`;
     });
-    expect(refusalOf(levels.join('\n'))).equal('it holds more than 1000000 values, aliases counted');
-    expect(refusalOf('&a [*a, *a]')).equal('the alias "a" stands inside its anchor');
+    expect(refusalOf(levels.join('\n'))).equal('it contains more than 1000000 values, including aliases');
+    expect(refusalOf('&a [*a, *a]')).equal('the alias "a" is inside its own anchor');
     expect(refusalOf('a: *b')).match(/^unidentified alias "b"/);
   });
 
@@ -100,11 +100,11 @@ describe('YAML', () => {
     ] as const) {
       expect(parseYaml(text, { values, characters }), text).not.equal(undefined);
       expect(refusalOf(text, { values: values - 1, characters })).equal(
-        `it holds more than ${values - 1} values, aliases counted`,
+        `it contains more than ${values - 1} values, including aliases`,
       );
       if (characters === 0) continue;
       expect(refusalOf(text, { values, characters: characters - 1 })).equal(
-        `it holds more than ${characters - 1} characters, aliases counted`,
+        `it contains more than ${characters - 1} characters, including aliases`,
       );
     }
   });

@@ -19,7 +19,9 @@ describe('the filter of the log', () => {
   it('selects a subject by kind, or by kind and id', () => {
     for (const text of ['log', 'log:', 'log:4', 'x:a:b']) expect(MESSAGES(subject, text)).to.equal(undefined);
     for (const text of ['', ':4']) {
-      expect(MESSAGES(subject, text)).to.deep.equal(['must be a kind of subject (log), or one with its id (log:42).']);
+      expect(MESSAGES(subject, text)).to.deep.equal([
+        'must be the kind of a subject (log), or a kind and an id (log:42).',
+      ]);
     }
     expect(subjectFilter(undefined)).to.deep.equal({ subjectKind: undefined });
     expect(subjectFilter('log')).to.deep.equal({ subjectKind: 'log' });

@@ -20,7 +20,7 @@ describe('the OpenAPI document', () => {
     const named = (shape: z.ZodType) => components.schemaOf(shape.meta({ id: 'Name' }), 'output');
     const reference = { $ref: '#/components/schemas/Name' };
     expect([named(z.string()), named(z.string())]).deep.equal([reference, reference]);
-    expect(() => named(z.int())).throw('two schemas of the document are called Name');
+    expect(() => named(z.int())).throw('the document has two schemas named Name');
     expect(components.schemas()).deep.equal({ Name: { type: 'string' } });
   });
 });

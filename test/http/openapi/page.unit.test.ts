@@ -17,7 +17,7 @@ const DOCUMENT = {
         operationId: 'getItem',
         tags: ['items'],
         summary: 'One & only',
-        description: 'Needs no token.',
+        description: 'Requires no token.',
         parameters: [],
         responses: {
           200: { description: 'Done', ...json({ type: 'array', items: item }) },

@@ -47,10 +47,10 @@ describe('the body of a policy', () => {
   it('is rejected at each invalid location, naming the actual value', () => {
     const [rule, unknown] = [
       { pattern: 'a', findings: {} },
-      'is not the code of a finding; docs/findings.md has all of them',
+      'is not the code of a finding; docs/findings.md lists all of them',
     ];
     const cases: [body: unknown, problems: string[]][] = [
-      [{ more: 1 }, ['more: There is no such member here.']],
+      [{ more: 1 }, ['more: This member is not known here.']],
       [{ findings: { NOTHING: 'warn' } }, [`findings.NOTHING: ${unknown}`]],
       [
         { findings: { LOSES_DATA: 'stop' } },
@@ -81,7 +81,7 @@ describe('the body of a policy', () => {
     for (const action of ['off', 'note', 'warn']) expect(shownOnly(action), action).to.deep.equal([]);
     for (const action of ['acknowledge', 'approve', 'refuse']) {
       expect(shownOnly(action), action).to.deep.equal([
-        'findings.ROWS_IN_THE_WAY: is only noticed where a document is read: off, note or warn',
+        'findings.ROWS_IN_THE_WAY: is reported only when a document is read: set it to off, note or warn',
       ]);
     }
   });

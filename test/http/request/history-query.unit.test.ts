@@ -39,7 +39,7 @@ describe('history parameters', () => {
       '9999-12-31T23:59-00:01',
     ]) {
       expect(told(moment, text), text).deep.equal([
-        'must be a position, an ISO 8601 time with its zone (2026-11-21T08:05:03Z), a day, or now; a time from the year 1 to 9999, in UTC.',
+        'must be a position, an ISO 8601 time with its time zone (2026-11-21T08:05:03Z), a day, or now; a time from the year 1 to 9999, in UTC.',
       ]);
     }
   });
@@ -69,8 +69,7 @@ describe('history parameters', () => {
     expect((refusal as Refused).problems).deep.equal([
       {
         code: 'DIVERGED',
-        message:
-          'The log holds no event 5 with this hash: it is another log than the one it was read from. Read it again.',
+        message: 'Event 5 with this hash does not exist: the log is not the one that you read before. Read it again.',
         details: { position: 5, hash: 'abcdef02' },
       },
     ]);

@@ -99,22 +99,24 @@ describe('readQuery', () => {
       expect(problemsOf(`?names=${value}`), value).deep.equal(
         refusal(
           'names',
-          '"names" must be names with commas between them; one that holds a comma stands in double quotes.',
+          '"names" must be a comma-separated list of names. Enclose a name that contains a comma in double quotes.',
         ),
       );
     }
   });
 
   it('rejects unknown parameters by name, whatever it is', () => {
-    expect(problemsOf('?=1')).deep.equal(refusal('', 'There is no query parameter "" here.'));
+    expect(problemsOf('?=1')).deep.equal(refusal('', 'Query parameter "" is not supported here.'));
     expect(problemsOf('?x=1&__proto__=2&constructor')).deep.equal(
-      ['x', '__proto__', 'constructor'].flatMap((name) => refusal(name, `There is no query parameter "${name}" here.`)),
+      ['x', '__proto__', 'constructor'].flatMap((name) =>
+        refusal(name, `Query parameter "${name}" is not supported here.`),
+      ),
     );
   });
 
   it('rejects repeated parameters and malformed percent-encoding', () => {
-    expect(problemsOf('?force&force=0')).deep.equal(refusal('force', '"force" is given more than once.'));
-    const malformed = 'The query holds a malformed percent-encoding.';
+    expect(problemsOf('?force&force=0')).deep.equal(refusal('force', '"force" occurs more than once.'));
+    const malformed = 'The query contains an invalid percent-encoding.';
     expect(problemsOf('?offset=%zz')).deep.equal(refusal('%zz', malformed));
     expect(problemsOf('?%f=1')).deep.equal(refusal('%f', malformed));
     expect(problemsOf('?=%zz')).deep.equal(refusal('%zz', malformed));
@@ -122,7 +124,7 @@ describe('readQuery', () => {
 
   it('rejects text that PostgreSQL cannot store, in queries and paths', () => {
     const fault = (name: string) =>
-      refusal(name, `${JSON.stringify(name)} must not hold the character NUL, which PostgreSQL cannot store.`);
+      refusal(name, `${JSON.stringify(name)} must not contain the character NUL, which PostgreSQL cannot store.`);
     expect(problemsOf('?names=a%00')).deep.equal(fault('names'));
     expect(problemsOf('?a%00=x')).deep.equal(fault('a\0'));
     expect(() => readParams({ collection: 'a', field: 'b\0' }))

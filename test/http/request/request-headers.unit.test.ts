@@ -80,7 +80,7 @@ describe('request headers', () => {
     expect(reasonOf(request({ 'x-reason': 'f\xfcr' }))).equal('für');
     expect(reasonOf(request({ 'x-reason': onTheWire('😀'.repeat(1000)) }))).lengthOf(2000);
     expect(refusalOf('X-Reason', () => reasonOf(request({ 'x-reason': 'x'.repeat(1001) })))).equal(
-      'X-Reason holds at most 1000 characters.',
+      'X-Reason must have at most 1000 characters.',
     );
   });
 
@@ -123,7 +123,7 @@ describe('request headers', () => {
         refusalOf('X-Log-Position-At-Least', () => atLeast(text)),
         text,
       ).equal(
-        'X-Log-Position-At-Least must be a position of the log (42), or one with the hash of its event (42-3f9a…).',
+        'X-Log-Position-At-Least must be a position of the log (42), optionally with the hash of its event (42-3f9a…).',
       );
     }
   });
@@ -142,7 +142,7 @@ describe('request headers', () => {
       expect(
         refusalOf('X-Acknowledge', () => acknowledged(text)),
         text,
-      ).equal(`X-Acknowledge is a list of CODE:place separated by commas; ${NO_PLACE}.`);
+      ).equal(`X-Acknowledge must be a comma-separated list of CODE:place; ${NO_PLACE}.`);
     }
   });
 

@@ -49,7 +49,7 @@ describe('the name of a deferred index', function () {
     await api.ok('POST', '/schema/adopt', { tables: ['adop'] });
     await create('eg', plain('x', 'integer'));
     const { message, extensions } = await api.refused(TAKEN, 'PATCH', `/fields/eg/x${LATER}`, indexed(true));
-    expect(message).to.match(/"eg_x_index" already exists \("eg_x_index" is the name of an index\)$/);
+    expect(message).to.match(/"eg_x_index" already exists \("eg_x_index" is already the name of an index\)$/);
     expect(extensions).to.deep.include({
       collection: 'eg',
       field: 'x',
@@ -87,7 +87,7 @@ describe('the name of a deferred index', function () {
     expect(both.extensions['taken']).to.deep.equal([{ name: 'ts_x_index', kind: 'table' }]);
     await api.ok('POST', `/collections${LATER}`, { collection: 'ts', schema: {}, fields });
     const table = await api.refused(TAKEN, 'POST', '/collections', { collection: 'ts_x_index', schema: {} });
-    expect(table.message).to.equal('"ts_x_index" is the name of an index of "ts" already: choose another name');
+    expect(table.message).to.equal('"ts_x_index" is already the name of an index of "ts": choose another name');
     const named = { is_unique: true, extras: { unique_name: 'ts_x_index' } };
     await create('other', plain('y', 'integer'));
     await api.refused({ ...TAKEN, at: 'schema.is_unique' }, 'PATCH', '/fields/other/y', { schema: named });
@@ -106,7 +106,7 @@ describe('the name of a deferred index', function () {
       `/fields/pk1/x${LATER}`,
       indexed(true, { index_name: 'pk1_pkey' }),
     );
-    expect(message).to.include('"pk1_pkey" is the name of another constraint of "pk1"');
+    expect(message).to.include('"pk1_pkey" is already the name of another constraint of "pk1"');
   });
 
   it('cannot be that of a table, a view or a sequence', async () => {

@@ -55,7 +55,7 @@ describe('a change that existing rows violate', function () {
     const table = await tableWith('string', {}, `VALUES ('a'), ('a'), ('a'), ('b'), ('b'), ('c'), (NULL), (NULL)`);
     const { message, sqlstate, offending } = await refusedChange(table, { schema: { is_unique: true } });
     expect(sqlstate).to.equal('23505');
-    expect(message).to.match(/\(2 values are there more than once\)$/);
+    expect(message).to.match(/\(2 values occur more than once\)$/);
     expect(offending).to.deep.equal({ kind: 'repeated', count: 2, more: false });
   });
 
@@ -72,18 +72,20 @@ describe('a change that existing rows violate', function () {
     expect(number.sqlstate).to.be.oneOf(['22P02', '22003']);
     // Before 16, PostgreSQL cannot tell which.
     if ((await testServer()).majorVersion < 16) return;
-    expect(number.message).to.match(/\(2 values can't be integer\)$/);
+    expect(number.message).to.match(/\(2 values cannot be converted to integer\)$/);
     const date = await refusedChange(table, { type: 'date' });
-    expect(date.message).to.match(/\(3 values can't be date\)$/);
+    expect(date.message).to.match(/\(3 values cannot be converted to date\)$/);
   });
 
   it('reports how many values exceed a smaller number type', async () => {
     const table = await tableWith('bigInteger', {}, `VALUES (1), (2147483648), (-2147483649)`);
-    expect((await refusedChange(table, { type: 'integer' })).message).to.match(/\(2 values can't be integer\)$/);
+    expect((await refusedChange(table, { type: 'integer' })).message).to.match(
+      /\(2 values cannot be converted to integer\)$/,
+    );
     const decimals = await tableWith('decimal', {}, `VALUES (1.5), (999.99), (99999)`);
     const { message, sqlstate } = await refusedChange(decimals, { schema: { numeric_precision: 3, numeric_scale: 1 } });
     expect(sqlstate).to.equal('22003');
-    expect(message).to.match(/\(2 values can't be numeric\(3,1\)\)$/);
+    expect(message).to.match(/\(2 values cannot be converted to numeric\(3,1\)\)$/);
   });
 
   it('reports how many values become infinite or zero as a smaller floating-point type', async () => {
@@ -94,7 +96,7 @@ describe('a change that existing rows violate', function () {
       `SELECT v::float8 FROM (${doubles}) AS d (v)`,
     );
     expect((await refusedChange(table, { schema: { data_type: 'real' } })).message).to.match(
-      /\(3 values can't be real\)$/,
+      /\(3 values cannot be converted to real\)$/,
     );
   });
 
@@ -104,7 +106,7 @@ describe('a change that existing rows violate', function () {
       type: 'decimal',
       schema: { numeric_precision: 5, numeric_scale: 2 },
     });
-    expect(message).to.match(/\(1 value can't be numeric\(5,2\)\)$/);
+    expect(message).to.match(/\(1 value cannot be converted to numeric\(5,2\)\)$/);
   });
 
   it('reports every row for a unique field with a constant default', async () => {
@@ -132,7 +134,7 @@ describe('a change that existing rows violate', function () {
     const body = { collection: table, field: 'c', related_collection: one };
     const { message, extensions } = await api.refused(REFUSED, 'POST', '/relations', body);
     expect(extensions).to.include({ collection: table, field: 'c', sqlstate: '23503' });
-    expect(message).to.match(/\(2 rows point at nothing\)$/);
+    expect(message).to.match(/\(2 rows have no referenced row\)$/);
     await api.ok('POST', '/relations', { ...body, schema: null });
   });
 
@@ -184,17 +186,17 @@ describe('a change that is not possible in place', function () {
   });
 
   const refusals: [what: string, field: string, patch: object, at: string, reason: RegExp][] = [
-    ['column to alias', 'a', { type: 'alias', schema: null }, 'type', /can't become an alias in place/],
-    ['alias to column', 'links', { type: 'string', schema: {} }, 'schema.data_type', /can't become a column in place/],
+    ['column to alias', 'a', { type: 'alias', schema: null }, 'type', /cannot become an alias field/],
+    ['alias to column', 'links', { type: 'string', schema: {} }, 'schema.data_type', /cannot become a column/],
     [
       'plain to generated',
       'n',
       { schema: { generation_expression: 'id + 1' } },
       'schema.generation_expression',
-      /can't become a generated column in place/,
+      /cannot become a generated column/,
     ],
-    ['a rename', 'a', { field: 'b' }, 'field', /to rename it: POST/],
-    ['a move', 'a', { collection: 'other' }, 'collection', /stays in its collection/],
+    ['a rename', 'a', { field: 'b' }, 'field', /To rename it: POST/],
+    ['a move', 'a', { collection: 'other' }, 'collection', /cannot move to another collection/],
     ['schema null on a column', 'a', { schema: null }, 'schema', /must be an object/],
     ['a length where there is none', 'n', { schema: { max_length: 3 } }, 'schema.max_length', /no length/],
     ['auto increment of a text', 'a', { schema: { has_auto_increment: true } }, 'schema.has_auto_increment', /integer/],
@@ -212,13 +214,13 @@ describe('a change that is not possible in place', function () {
     ['an unknown member', 'a', { schema: { colour: 1 } }, 'schema.colour', /not a known member/],
     ['an unknown member of meta', 'a', { meta: { findable: true } }, 'meta.findable', /not a known member/],
     ['a group that is a column', 'a', { meta: { group: 'n' } }, 'meta.group', /only an alias field/],
-    ['a group that is not there', 'a', { meta: { group: 'nope' } }, 'meta.group', /no field/],
+    ['a group that is not there', 'a', { meta: { group: 'nope' } }, 'meta.group', /does not exist/],
     ['a wrong width', 'a', { meta: { width: 'wide' } }, 'meta.width', /half/],
     ['the key without another', 'id', { schema: { is_primary_key: false } }, 'schema.is_primary_key', /same request/],
     ['nulls in the key', 'id', { schema: { is_nullable: true } }, 'schema.is_nullable', /must be false.*primary key/],
     ['a key that is not unique', 'id', { schema: { is_unique: false } }, 'schema.is_unique', /must be true/],
     ['another index on the key', 'id', { schema: { is_indexed: true } }, 'schema.is_indexed', /its own index/],
-    ['nulls in what counts', 'counter', { schema: { is_nullable: true } }, 'schema.is_nullable', /counts up/],
+    ['nulls in what counts', 'counter', { schema: { is_nullable: true } }, 'schema.is_nullable', /auto-increment/],
     ['a length of a uuid', 'u', { schema: { max_length: 36 } }, 'schema.max_length', /no length/],
     [
       'a precision of an integer',
@@ -227,13 +229,19 @@ describe('a change that is not possible in place', function () {
       'schema.numeric_precision',
       /must be null/,
     ],
-    ['a foreign key', 'n', { schema: { foreign_key_table: 't' } }, 'schema.foreign_key_table', /field's relation$/],
+    [
+      'a foreign key',
+      'n',
+      { schema: { foreign_key_table: 't' } },
+      'schema.foreign_key_table',
+      /the relation of the field determines it$/,
+    ],
     [
       'another foreign key',
       'parent',
       { schema: { foreign_key_column: 'n' } },
       'schema.foreign_key_column',
-      /must be "id", or left out/,
+      /must be "id" or omitted/,
     ],
   ];
   for (const [what, field, patch, at, reason] of refusals) {

@@ -81,15 +81,15 @@ describe('checkpoints compared with an export', () => {
     PLAIN.forEach(add);
     const [found] = await holdAgainst(files, view({ head: { position: 3 } }), [OTHER_KEY]);
     expect(found).to.include({ ok: false, signed_by: null });
-    expect(found?.reason).to.equal(`it is not signed by a key that was given, but by ${KEY.name}+${KEY.id}`);
+    expect(found?.reason).to.equal(`it is not signed by a given key, but by ${KEY.name}+${KEY.id}`);
   });
 
   it('do not match a log that ends before or is broken there', async () => {
     expect(await reasonOf([signed(4)], PLAIN)).to.equal(
-      'the log ends at position 3: what came after that is gone, or the log was read before the checkpoint was signed',
+      'the log ends at position 3: later events were deleted, or the log was read before the checkpoint was signed',
     );
     expect(await reasonOf([signed(4)], PLAIN, { broken: 4 })).to.equal(
-      'the log does not hold up to there: it is broken at position 4',
+      'the log is not valid up to that position: it is broken at position 4',
     );
     expect(await held([signed(3)], PLAIN, { broken: 4 })).to.have.nested.property('0.ok', true);
   });
@@ -97,13 +97,13 @@ describe('checkpoints compared with an export', () => {
   it('do not match with another hash or origin', async () => {
     const forged = 'f'.repeat(64);
     expect(await reasonOf([signed(2, { hash: forged })], PLAIN)).to.equal(
-      `position 2 has the hash ${hashOf(2)}: the log was rewritten, there or before`,
+      `position 2 has the hash ${hashOf(2)}: the log was rewritten there or before`,
     );
     expect(await reasonOf([signed(2, { origin: OTHER_ORIGIN })], PLAIN)).to.equal(
-      `it names another log (${OTHER_ORIGIN}) than the one that has this hash (${ORIGIN})`,
+      `it names another log (${OTHER_ORIGIN}) than the one with this hash (${ORIGIN})`,
     );
     expect(await reasonOf([signed(2, { origin: OTHER_ORIGIN, hash: forged })], PLAIN)).to.equal(
-      `the log is another one (${ORIGIN}): it was rewritten from its beginning, or never was the one that was signed (${OTHER_ORIGIN})`,
+      `the log is a different one (${ORIGIN}): it was rewritten from its beginning, or it is not the signed log (${OTHER_ORIGIN})`,
     );
   });
 
@@ -111,7 +111,7 @@ describe('checkpoints compared with an export', () => {
     // Position 3 acknowledges that the log ended at 2 after it had ended at 5, and before that much later.
     const events = [event(1), event(2), acknowledging(3, { seen: 99, found: 98 }, { seen: 5, found: 2 }), event(4)];
     const next = originOf(hashOf(3));
-    const told = '. Event 3 acknowledges that the log became another one: look at it (log.acknowledged)';
+    const told = '. Event 3 acknowledges a fork of the log: check it (log.acknowledged)';
 
     it('match the common part, and the new origin from its event on', async () => {
       const files = [signed(2), signed(3, { origin: next }), signed(4, { origin: next })];
@@ -121,16 +121,16 @@ describe('checkpoints compared with an export', () => {
     it('do not match lost positions, and the event is named', async () => {
       const gone = 'e'.repeat(64);
       const another = (position: number) => reasonOf([signed(position, { hash: gone })], events);
-      const isAnother = `the log is another one (${next}): it was rewritten from its beginning, or never was the one that was signed (${ORIGIN})`;
+      const isAnother = `the log is a different one (${next}): it was rewritten from its beginning, or it is not the signed log (${ORIGIN})`;
       expect(await another(3)).to.equal(isAnother + told);
       expect(await another(5)).to.equal(
-        `the log ends at position 4: what came after that is gone, or the log was read before the checkpoint was signed${told}`,
+        `the log ends at position 4: later events were deleted, or the log was read before the checkpoint was signed${told}`,
       );
       // The lost part ended at 5 and began after 2.
       expect(await another(6)).to.match(/before the checkpoint was signed$/);
-      expect(await another(2)).to.equal(`position 2 has the hash ${hashOf(2)}: the log was rewritten, there or before`);
+      expect(await another(2)).to.equal(`position 2 has the hash ${hashOf(2)}: the log was rewritten there or before`);
       expect(await reasonOf([signed(4, { hash: gone, origin: next })], events)).to.equal(
-        `position 4 has the hash ${hashOf(4)}: the log was rewritten, there or before${told}`,
+        `position 4 has the hash ${hashOf(4)}: the log was rewritten there or before${told}`,
       );
     });
   });

@@ -58,7 +58,7 @@ describe('checkpoint keys', () => {
     const [first] = await keysOf(send);
     expect(first).to.include({ from_position: 1, kept: 'database' });
     expect(await signerOf(send, await keysOf(send))).to.equal(first?.key);
-    expect(service.log().match(/kept in the database: who can rewrite the log there/g)).to.have.length(1);
+    expect(service.log().match(/signed with a key in the database: anyone who can rewrite the log/g)).to.have.length(1);
     const old = join(folder, 'old.checkpoint');
     await writeFile(old, (await send('/history/checkpoint')).text);
     await create(send, 'two');
@@ -84,7 +84,7 @@ describe('checkpoint keys', () => {
     expect(all.code, all.out + all.err).to.equal(0);
     const newest = await dps(['verify', '--file', log, '--checkpoint', old, '--key', again.data.key], {});
     expect(newest.code).to.equal(1);
-    expect(newest.out).to.contain('is not signed by a key that was given, but by data-platform-service+');
+    expect(newest.out).to.contain('is not signed by a given key, but by data-platform-service+');
   });
 
   it('are shared by all processes that request the first one concurrently', async () => {
@@ -112,7 +112,7 @@ describe('checkpoint keys', () => {
     expect([refused.status, refused.codes]).to.deep.equal([409, ['IN_USE']]);
     const secret = (await readFile(file, 'utf8')).split('\n')[1] ?? '?';
     expect(service.log()).not.to.contain(secret);
-    expect(service.log()).not.to.contain('kept in the database: who can');
+    expect(service.log()).not.to.contain('a key in the database: anyone who can');
   });
 
   it('are readable for auditors and admins, and writable for admins', async () => {
@@ -165,18 +165,18 @@ describe('checkpoint keys', () => {
 
     const cases: Record<string, { file: () => Promise<string>; reason: RegExp }> = {
       'that is not there': { file: () => Promise.resolve(join(folder, 'none')), reason: /ENOENT/ },
-      'that is a folder': { file: () => Promise.resolve(folder), reason: /no ordinary file|EISDIR/ },
-      'that never ends': { file: () => Promise.resolve('/dev/zero'), reason: /no ordinary file/ },
-      'that is empty': { file: () => write(''), reason: /no private key in PEM: make one with/ },
-      'that all may read': { file: () => write(PEM, 0o644), reason: /mode 644\): chmod 600/ },
-      'that a group may write': { file: () => write(PEM, 0o660), reason: /mode 660\): chmod 600/ },
+      'that is a folder': { file: () => Promise.resolve(folder), reason: /not a regular file|EISDIR/ },
+      'that never ends': { file: () => Promise.resolve('/dev/zero'), reason: /not a regular file/ },
+      'that is empty': { file: () => write(''), reason: /no private key in PEM format: create one with/ },
+      'that all may read': { file: () => write(PEM, 0o644), reason: /mode 644\); run chmod 600/ },
+      'that a group may write': { file: () => write(PEM, 0o660), reason: /mode 660\); run chmod 600/ },
       'with a public key': {
         file: () => write(generateKeyPairSync('ed25519').publicKey.export({ format: 'pem', type: 'spki' }).toString()),
-        reason: /holds a public key/,
+        reason: /contains a public key/,
       },
       'with a key of another kind': {
         file: () => write(generateKeyPairSync('x25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()),
-        reason: /key of another kind \(x25519\), not Ed25519/,
+        reason: /key of type x25519, not Ed25519/,
       },
       'with a password': {
         file: () =>
@@ -185,7 +185,7 @@ describe('checkpoint keys', () => {
               .privateKey.export({ format: 'pem', type: 'pkcs8', cipher: 'aes-256-cbc', passphrase: 'secret' })
               .toString(),
           ),
-        reason: /encrypted with a password/,
+        reason: /key is encrypted/,
       },
       'that is larger than any key': { file: () => write(ofSize(64 * 1024 + 1)), reason: /it is too large for a key/ },
       'that was cut off': { file: () => write(PEM.slice(0, 60)), reason: /no private key in PEM/ },
@@ -193,7 +193,7 @@ describe('checkpoint keys', () => {
     for (const [what, { file, reason }] of Object.entries(cases)) {
       it(`stop the start: ${what}`, async () => {
         const said = await refusal(await file());
-        expect(said).to.match(/^The file of the setting CHECKPOINT_KEY_FILE can't be used: /);
+        expect(said).to.match(/^The file of CHECKPOINT_KEY_FILE cannot be used: /);
         expect(said).to.match(reason);
       });
     }

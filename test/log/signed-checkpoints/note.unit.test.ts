@@ -73,9 +73,9 @@ describe('signed notes', () => {
       expect(
         reasonOf(() => parseNoteKey(text)),
         text,
-      ).to.equal('is not of the form name+id+key');
+      ).to.equal('does not have the form name+id+key');
     expect(reasonOf(() => parseNoteKey(GO.key.replace('PeterNeumann', 'PeterNewmann')))).to.match(
-      /^has an id that is not/,
+      /^has an id that does not match/,
     );
   });
 
@@ -95,7 +95,7 @@ describe('signed notes', () => {
     const { key, privateKey } = newSigner();
     const signature = signNote('a\n', key, privateKey).split('\n\n')[1] ?? '';
     const read = (text: string) => parseNote(Buffer.from(text));
-    expect(reasonOf(() => read(`\n\n${signature}`))).to.match(/^is cut off, or no signed note/);
+    expect(reasonOf(() => read(`\n\n${signature}`))).to.match(/^is truncated or not a signed note/);
     expect(read(`a\n\n${signature.repeat(100)}`).signatures).to.have.length(100);
     expect(reasonOf(() => read(`a\n\n${signature.repeat(101)}`))).to.equal('has more than 100 signatures');
     const large = (bytes: number): string => `${'a'.repeat(bytes - 2 - Buffer.byteLength(signature))}\n\n${signature}`;
@@ -106,7 +106,7 @@ describe('signed notes', () => {
   it('reject signatures shorter than a key id and one byte', () => {
     const read = (bytes: number) => parseNote(Buffer.from(`a\n\n— name ${Buffer.alloc(bytes).toString('base64')}\n`));
     expect(read(5).signatures).to.deep.equal([{ name: 'name', id: '00000000', signature: Buffer.alloc(1) }]);
-    expect(reasonOf(() => read(4))).to.match(/^has a line among its signatures that is none/);
+    expect(reasonOf(() => read(4))).to.match(/^has an invalid line among its signatures/);
   });
 
   it('read keys from lines and from JSON', () => {
@@ -116,7 +116,7 @@ describe('signed notes', () => {
       one,
       two,
     ]);
-    expect(reasonOf(() => parseNoteKeys('nothing'))).to.match(/holds no public key/);
+    expect(reasonOf(() => parseNoteKeys('nothing'))).to.match(/contains no public key/);
   });
 
   it('verify any text, and no other text', () => {
@@ -156,7 +156,7 @@ describe('signed notes', () => {
     expect(verified(note + second, one.key)).to.equal(one.key);
     expect(verified(note + second, other.key)).to.equal(other.key);
     expect(reasonOf(() => verified(note + second, third.key))).to.match(
-      /^is not signed by a key that was given, but by one\+.*, other\+/,
+      /^is not signed by a given key, but by one\+.*, other\+/,
     );
     const wrong = signNote('Something else.\n', one.key, one.privateKey).split('\n\n')[1] ?? '';
     expect(
@@ -167,9 +167,9 @@ describe('signed notes', () => {
   it('distinguish keys with equal bytes and different names', () => {
     const { key, privateKey } = newSigner('mine');
     const renamed = noteKey('theirs', key.publicKey);
-    expect(reasonOf(() => verified(signNote(GO.text, key, privateKey), renamed))).to.match(/not signed by a key/);
+    expect(reasonOf(() => verified(signNote(GO.text, key, privateKey), renamed))).to.match(/not signed by a given key/);
     const forged = signNote(GO.text, key, privateKey).replace('— mine ', '— theirs ');
-    expect(reasonOf(() => verified(forged, renamed))).to.match(/not signed by a key/);
+    expect(reasonOf(() => verified(forged, renamed))).to.match(/not signed by a given key/);
   });
 });
 
@@ -198,12 +198,16 @@ describe('the checkpoint text', () => {
 
   for (const [what, change, reason] of [
     ['carriage returns', (text: string) => text.replaceAll('\n', '\r\n'), /has carriage returns/],
-    ['no end', (text: string) => text.slice(0, -1), /is cut off/],
-    ['no signature', (text: string) => `${text.split('\n\n')[0]}\n`, /is cut off/],
-    ['an empty signature', (text: string) => `${text.split('\n\n')[0]}\n\n\n`, /is cut off|line among its signatures/],
+    ['no end', (text: string) => text.slice(0, -1), /is truncated/],
+    ['no signature', (text: string) => `${text.split('\n\n')[0]}\n`, /is truncated/],
+    [
+      'an empty signature',
+      (text: string) => `${text.split('\n\n')[0]}\n\n\n`,
+      /is truncated|line among its signatures/,
+    ],
     ['half a signature', (text: string) => `${text.slice(0, -20)}\n`, /among its signatures/],
     ['a control character', (text: string) => text.replace('time', 'ti\tme'), /control characters/],
-    ['nothing', () => '', /is cut off/],
+    ['nothing', () => '', /is truncated/],
   ] as const) {
     it(`is rejected with ${what}`, () => {
       const damaged = change(bytes(checkpointText(SAYS)).toString());
@@ -232,7 +236,7 @@ describe('the checkpoint text', () => {
     ['a hash in another spelling', checkpointText(SAYS).replace('=\n', '\n'), /third line is not a hash/],
     ['no hash', 'here\n42\n', /third line is not a hash/],
     ['an origin alone', 'here\n', /second line is not a position/],
-    ['another text altogether', GO.text, /is no checkpoint/],
+    ['another text altogether', GO.text, /is not a checkpoint/],
   ] as const) {
     it(`is rejected if it has ${what}, signed correctly or not`, () => {
       expect(reasonOf(() => parseCheckpoint(bytes(text)))).to.match(reason);

@@ -91,7 +91,7 @@ describe('published checkpoints', () => {
     const to = join(folder, 'later');
     const { service, send } = await start({ CHECKPOINT_TO: to, CHECKPOINT_EVERY: '1' });
     for (let number = 0; number < 3; number += 1) await create(send);
-    await until('it says so', () => service.log().includes('checkpoints can not be published now'));
+    await until('it says so', () => service.log().includes('checkpoints cannot be published'));
     expect(service.log()).to.contain('ENOENT');
     expect(await metric(send, 'dps_checkpoint_failures_total')).to.be.at.least(1);
     expect((await send('/server/health', { token: null })).status).to.equal(200);
@@ -108,7 +108,7 @@ describe('published checkpoints', () => {
     await services.pop()?.stop();
     expect(service.log()).not.to.contain('checkpoint published');
     const next = await start({ CHECKPOINT_TO: folder, CHECKPOINT_EVERY: '1' });
-    await until('it is refused', () => next.service.log().includes('a checkpoint was refused where it should go'));
+    await until('it is refused', () => next.service.log().includes('the target rejected a checkpoint'));
     await create(next.send);
     const second = join(folder, fileNameOf({ origin, position: 2 }));
     await until('the next is published', () =>

@@ -26,44 +26,42 @@ describe('a checkpoint', () => {
   it('has an origin, a position, a hash, a time, and optional lines', () => {
     expect(of('log', '7', HASH, time)).to.equal('accepted');
     expect(of('log', '7', HASH, 'more', time, 'more')).to.equal('accepted');
-    expect(of('a log', '7', HASH, time)).to.equal('is no checkpoint: its first line is not the origin of a log');
+    expect(of('a log', '7', HASH, time)).to.equal('is not a checkpoint: its first line is not the origin of a log');
     for (const position of ['0', '07', '-1', 'x', '1234567890123456'])
-      expect(of('log', position, HASH, time)).to.equal('is no checkpoint: its second line is not a position');
+      expect(of('log', position, HASH, time)).to.equal('is not a checkpoint: its second line is not a position');
     for (const hash of ['x', HASH.slice(4), Buffer.alloc(33).toString('base64'), ''])
-      expect(of('log', '7', hash, time)).to.equal('is no checkpoint: its third line is not a hash');
-    expect(of('log', '7', HASH, '', time)).to.equal('is no checkpoint: it has an empty line');
+      expect(of('log', '7', hash, time)).to.equal('is not a checkpoint: its third line is not a hash');
+    expect(of('log', '7', HASH, '', time)).to.equal('is not a checkpoint: it has an empty line');
     for (const other of ['time', 'time 2026-13-02T03:04:05.678Z', 'time 2026-01-02T03:04:05Z', 'x'])
-      expect(of('log', '7', HASH, other)).to.equal('is no checkpoint: it has no time');
+      expect(of('log', '7', HASH, other)).to.equal('is not a checkpoint: it has no time');
   });
 
   it('is a complete signed note in UTF-8 with line feeds', () => {
     const whole = `log\n7\n${HASH}\n${time}\n\n${SIGNATURE}`;
     const read = (bytes: Buffer | string): string => reasonOf(() => parseCheckpoint(Buffer.from(bytes)));
     expect(read(whole)).to.equal('accepted');
-    expect(read(whole.slice(0, -1))).to.equal('is cut off: its last line has no end');
+    expect(read(whole.slice(0, -1))).to.equal('is truncated: its last line has no end');
     expect(read(whole.replace('\n\n', '\n'))).to.equal(
-      'is cut off, or no signed note: no empty line comes before its signatures',
+      'is truncated or not a signed note: no empty line precedes its signatures',
     );
-    expect(read(whole.replaceAll('\n', '\r\n'))).to.equal(
-      'has carriage returns: its line ends were changed on the way',
-    );
+    expect(read(whole.replaceAll('\n', '\r\n'))).to.equal('has carriage returns: its line ends were converted');
     expect(read(whole.replace('log', 'l\u0007g'))).to.equal('has control characters');
     expect(read(whole.replace('log', 'l\u001Fg'))).to.equal('has control characters');
     expect(read(whole.replace('log', 'l\tg'))).to.equal('has control characters');
     expect(read(Buffer.concat([Buffer.of(0xff), Buffer.from(whole)]))).to.equal('is not UTF-8');
     expect(read(whole.replace('— ', '- '))).to.equal(
-      'has a line among its signatures that is none: it was cut off or changed',
+      'has an invalid line among its signatures: it was truncated or changed',
     );
   });
 });
 
 describe('public keys in a text', () => {
   it('are found, and a damaged one is reported', () => {
-    expect(reasonOf(() => parseNoteKeys('nothing'))).to.equal('holds no public key of the form name+id+key');
+    expect(reasonOf(() => parseNoteKeys('nothing'))).to.equal('contains no public key of the form name+id+key');
     const key = 'PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW';
     expect(parseNoteKeys(`{"keys": ["${key}", "${key}"]}`)).to.have.length(2);
     expect(reasonOf(() => parseNoteKeys(key.replace('Neumann', 'Newmann')))).to.equal(
-      'has an id that is not of its name and its key: one of them was changed',
+      'has an id that does not match its name and key: one of them was changed',
     );
   });
 });
@@ -85,46 +83,44 @@ describe('a private key file', () => {
     return said(file);
   }
   const said = (file: string): string =>
-    reasonOf(() => readKeyFile(file)).replace("The file of the setting CHECKPOINT_KEY_FILE can't be used: ", '');
+    reasonOf(() => readKeyFile(file)).replace('The file of CHECKPOINT_KEY_FILE cannot be used: ', '');
   const pem = (type: 'pkcs8' | 'spki', kind: 'ed25519' | 'x25519' = 'ed25519'): string => {
     const { privateKey, publicKey } = generateKeyPairSync(kind as 'ed25519');
     return type === 'spki'
       ? publicKey.export({ format: 'pem', type }).toString()
       : privateKey.export({ format: 'pem', type }).toString();
   };
-  const HOW = 'make one with "openssl genpkey -algorithm ed25519" or "dps keys new".';
+  const HOW = 'create one with "openssl genpkey -algorithm ed25519" or "dps keys new".';
 
   it('is accepted for one of our keys, readable by owner and group only', async () => {
     for (const mode of [0o600, 0o400, 0o440, 0o640, 0o700, 0o750])
       expect(await reason(pem('pkcs8'), mode)).to.equal('accepted');
     for (const mode of [0o644, 0o604, 0o620, 0o660, 0o602, 0o601])
       expect(await reason(pem('pkcs8'), mode)).to.equal(
-        `other users of the machine can read or change it (mode ${mode.toString(8)}): chmod 600.`,
+        `other users of the machine can read or change it (mode ${mode.toString(8)}); run chmod 600.`,
       );
   });
 
   it('is rejected with any other content', async () => {
-    expect(await reason(pem('spki'))).to.equal('it holds a public key: the private one signs.');
-    expect(await reason('x')).to.equal(`it holds no private key in PEM: ${HOW}`);
-    expect(await reason(pem('pkcs8', 'x25519'))).to.equal(
-      `it holds a key of another kind (x25519), not Ed25519: ${HOW}`,
-    );
+    expect(await reason(pem('spki'))).to.equal('it contains a public key, and signing needs the private key.');
+    expect(await reason('x')).to.equal(`it contains no private key in PEM format: ${HOW}`);
+    expect(await reason(pem('pkcs8', 'x25519'))).to.equal(`it contains a key of type x25519, not Ed25519: ${HOW}`);
     for (const head of ['-----BEGIN ENCRYPTED PRIVATE KEY-----', 'Proc-Type: 4,ENCRYPTED'])
-      expect(await reason(head)).to.equal('its key is encrypted with a password, and nobody is there to type it.');
-    expect(await reason('x'.repeat(64 * 1024))).to.equal(`it holds no private key in PEM: ${HOW}`);
+      expect(await reason(head)).to.equal('its key is encrypted, and the service cannot ask for the password.');
+    expect(await reason('x'.repeat(64 * 1024))).to.equal(`it contains no private key in PEM format: ${HOW}`);
     expect(await reason('x'.repeat(64 * 1024 + 1))).to.equal('it is too large for a key.');
   });
 
   it('must be a regular file', async () => {
     const folder = join(directory, 'folder');
     await mkdir(folder);
-    expect(said(folder)).to.equal('it is no ordinary file.');
+    expect(said(folder)).to.equal('it is not a regular file.');
     expect(said(join(directory, 'nowhere'))).to.match(/^ENOENT/);
     const link = join(directory, 'link');
     await reason(pem('pkcs8'));
     await symlink(join(directory, 'key.pem'), link);
     expect(said(link)).to.equal('accepted');
     await truncate(join(directory, 'key.pem'), 0);
-    expect(said(link)).to.equal(`it holds no private key in PEM: ${HOW}`);
+    expect(said(link)).to.equal(`it contains no private key in PEM format: ${HOW}`);
   });
 });

@@ -21,11 +21,11 @@ interface Result {
 const REWRITTEN: Record<string, { how: (url: string) => Promise<unknown>; reason: RegExp }> = {
   'every event has another actor': {
     how: (url) => rewrite(url, (events) => events.map((each) => ({ ...each, actor: { id: 'x', name: 'Mallory' } }))),
-    reason: /the log is another one .*it was rewritten from its beginning/,
+    reason: /the log is a different one .*it was rewritten from its beginning/,
   },
   'one event in the middle was ordered': {
     how: (url) => rewrite(url, (events) => events.map((each) => (each.position === 3 ? reasoned(each) : each))),
-    reason: /position 6 has the hash [0-9a-f]{64}: the log was rewritten, there or before/,
+    reason: /position 6 has the hash [0-9a-f]{64}: the log was rewritten there or before/,
   },
   'the last signed event is gone, and others come after': {
     how: (url) => rewrite(url, (events) => events.filter(({ position }) => position !== SIGNED)),
@@ -153,7 +153,7 @@ describe('a completely rewritten log with all its stored checkpoints', () => {
     const { url, adminToken } = services[0] as TestService;
     const asked = await dps(['verify', '--checkpoint', folder, '--against', url, ...keys], { DPS_TOKEN: adminToken });
     expect(asked.code, asked.out + asked.err).to.equal(0);
-    expect(asked.out.match(/holds: every event up to there is as it was; signed by/g)).to.have.length(3);
+    expect(asked.out.match(/matches the log: no event up to it has changed; signed by/g)).to.have.length(3);
     const onDatabase = await dps(['verify', ...given], { DATABASE_URL: database.connectionString });
     expect(onDatabase.code, onDatabase.out + onDatabase.err).to.equal(0);
     expect(onDatabase.out).to.contain('No signature was verified');
@@ -180,7 +180,7 @@ describe('a completely rewritten log with all its stored checkpoints', () => {
     expect(await held('--file', file, '--checkpoint', late)).to.include({ ok: true });
     const found = await held('--file', file, '--checkpoint', early);
     expect(found).to.include({ ok: false, code: 1 });
-    expect(found.checkpoints[0]?.reason).to.match(/Event 6 acknowledges that the log became another one/);
+    expect(found.checkpoints[0]?.reason).to.match(/Event 6 acknowledges a fork of the log/);
     // A second fork names the second origin, even if nothing was signed in between.
     await cutOff(database.connectionString, 1);
     expect((await send('/history/acknowledge', { method: 'POST' })).status).to.equal(200);

@@ -79,7 +79,7 @@ describe('checkpoints in a folder', () => {
       await writeFile(join(folder, NAME), content);
       const error = await failure(deliver(FIRST));
       expect(error).to.be.instanceOf(RefusedError);
-      expect(error.message).to.contain('is not overwritten');
+      expect(error.message).to.contain('does not overwrite it');
       expect(await readFile(join(folder, NAME), 'utf8')).to.equal(content);
       expect(await readdir(folder)).to.deep.equal([NAME]);
     });
@@ -184,13 +184,13 @@ describe('checkpoints to an HTTP address', () => {
     answer = (req, res) => res.writeHead(req.method === 'PUT' ? 412 : 500).end();
     const error = await failure(deliver(`${url}/`));
     expect(error).not.to.be.instanceOf(RefusedError);
-    expect(error.message).to.equal('answered 500');
+    expect(error.message).to.equal('response 500');
   });
 
   it('follow no redirects', async () => {
     for (const code of [300, 301, 302, 303, 307, 308, 399]) {
       answer = status(code, { location: `${url}/elsewhere` });
-      expect((await failure(deliver(`${url}/here`))).message).to.equal(`answered ${code}: no other address is gone to`);
+      expect((await failure(deliver(`${url}/here`))).message).to.equal(`response ${code}: redirects are not followed`);
     }
     expect(new Set(asked.map(({ path }) => path))).to.deep.equal(new Set(['/here']));
   });
@@ -209,7 +209,7 @@ describe('checkpoints to an HTTP address', () => {
       answer = status(code);
       const error = await failure(deliver(`${url}/`));
       expect(error).not.to.be.instanceOf(RefusedError);
-      expect(error.message).to.equal(`answered ${code}`);
+      expect(error.message).to.equal(`response ${code}`);
     });
   }
 
@@ -217,7 +217,7 @@ describe('checkpoints to an HTTP address', () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
     const error = await failure(deliver(`${url.replace('://', '://u:secret@')}/`));
-    expect(error.message).to.match(/^no answer: .*ECONNREFUSED/);
+    expect(error.message).to.match(/^no response: .*ECONNREFUSED/);
     expect(error.message).not.to.contain('secret');
   });
 

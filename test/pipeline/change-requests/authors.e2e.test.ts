@@ -73,7 +73,7 @@ describe('authors', () => {
     for (const how of ['', '?dry_run', '?explain=false', '?online', '?purge', '?dry_run&explain=0']) {
       const { status, codes, text } = await author.send(`/schema/apply${how}`, json(diff));
       expect([status, ...codes], how).to.deep.equal([403, 'FORBIDDEN']);
-      expect(text).to.include('This needs the role admin without `explain`; yours is author.');
+      expect(text).to.include('This request requires the role admin without `explain`, and your role is author.');
     }
     const unread = { method: 'POST', body: 'nonsense', headers: { 'content-type': 'text/plain' } };
     expect((await author.send('/schema/apply', unread)).status).to.equal(403);

@@ -166,7 +166,7 @@ describe('a lost preparation', function () {
     expect(problems?.[0]?.details).to.have.nested.property('blocked_by[0].application_name', 'shop');
     expect(problems?.[0]?.message).to.match(
       new RegExp(
-        `^What was prepared could not be used in ${TRIES} tries, the last time because more than 20,000 rows of ${items} were written`,
+        `^The prepared change could not be completed in ${TRIES} attempts. Last reason: more than 20,000 rows of ${items} were written`,
       ),
     );
     const { rows: failed } = await db.query(

@@ -213,7 +213,7 @@ describe('change requests of people', () => {
     for (const [method, path, body, needs] of entries)
       for (const [role, { send }] of Object.entries(people)) {
         const answer = await send(path, body === undefined ? { method } : json(body, method));
-        const lacks = `This needs the role ${needs}; yours is ${role}.`;
+        const lacks = `This request requires the role ${needs}, and your role is ${role}.`;
         if (needs.split(' or ').includes(role)) expect(answer.text, `${role} ${method} ${path}`).to.not.include(lacks);
         else
           expect([answer.status, answer.text.includes(lacks)], `${role} ${method} ${path}`).to.deep.equal([403, true]);

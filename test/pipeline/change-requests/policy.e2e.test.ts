@@ -84,7 +84,7 @@ describe('change requests under a policy', () => {
     const { planned } = await show(admin, id);
     const losing = planned?.findings.filter(({ code }) => code === 'LOSES_DATA').map(({ message }) => message);
     expect(losing).to.deep.equal(['drop column pages.body: data is permanently lost']);
-    const why = 'the change asks for purge';
+    const why = 'the change has the option purge';
     expect(planned?.loses).to.deep.equal([{ collection: 'pages', field: 'body', kept: false, why_not: why }]);
     expect(refusal(await admin(`/changes/${id}/apply`, { method: 'POST' }))).to.equal('422 POLICY_REFUSED');
     const known = { acknowledge: [{ code: 'LOSES_DATA', place: 'pages.body' }] };
@@ -195,7 +195,7 @@ describe('changes of the policy itself', () => {
     for (const request of [first, second]) expect((await approve(ada, request)).status).to.equal(200);
     expect((await apply(second.id)).status).to.equal(200);
     const stale = await apply(first.id);
-    expect([refusal(stale), stale.text.includes('the policy was changed')]).to.deep.equal(['409 PLAN_CHANGED', true]);
+    expect([refusal(stale), stale.text.includes('the policy has changed')]).to.deep.equal(['409 PLAN_CHANGED', true]);
     const updated = await admin(`/changes/${first.id}`, json({ policy: { approvals: 2 } }, 'PATCH'));
     expect(updated.status, updated.text).to.equal(200);
     expect(refusal(await apply(first.id)), 'the approval was for another plan').to.equal('422 POLICY_REFUSED');

@@ -149,7 +149,7 @@ describe('change requests', function () {
       await patch(`/fields/${table}_renamed/heading`, 'mine');
       const answer = await rebase(id);
       expect(refusal(answer)).to.equal('409 INVALID_STATE');
-      expect(answer.text).to.include('Nothing is left to do');
+      expect(answer.text).to.include('Nothing remains to revert');
     });
 
     it('must belong to the caller and be open', async () => {

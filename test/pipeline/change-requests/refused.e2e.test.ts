@@ -44,7 +44,9 @@ describe('a rejected change request', () => {
 
   it('does not exist', async () => {
     for (const [what, path, body, method] of WAYS(NOBODYS, 'f'.repeat(64), await note('x')))
-      expect(await told(path, body, method), what).to.equal(`404 NOT_FOUND: There is no change request "${NOBODYS}".`);
+      expect(await told(path, body, method), what).to.equal(
+        `404 NOT_FOUND: Change request "${NOBODYS}" does not exist.`,
+      );
   });
 
   it('has ended and accepts only comments', async () => {
@@ -64,7 +66,7 @@ describe('a rejected change request', () => {
     const { id } = await open(author.send, { title: 'Something', diff: await note('second') });
     const before = await show(admin, id);
     const nothing = { ...(await note('third')), diff: { collections: [], fields: [], relations: [] } };
-    const refused = '400 INVALID_PAYLOAD diff: This changes nothing: the schema is so already.';
+    const refused = '400 INVALID_PAYLOAD diff: This changes nothing: the schema already has this state.';
     expect(await told('/changes', { title: 'Nothing', diff: nothing })).to.equal(refused);
     expect(await told(`/changes/${id}`, { diff: nothing }, 'PATCH')).to.equal(refused);
     expect(await show(admin, id)).to.deep.equal(before);
@@ -74,7 +76,7 @@ describe('a rejected change request', () => {
     const { id, plan } = await open(author.send, { title: 'Quick', diff: await note('fourth'), online: true });
     expect((await admin(`/changes/${id}/approve`, json({ plan }))).status).to.equal(200);
     expect(await told(`/changes/${id}/prepare`)).to.equal(
-      `409 INVALID_STATE: Nothing of the change request ${id} takes long: it is applied without being prepared.`,
+      `409 INVALID_STATE: Change request ${id} has no slow steps to prepare. Apply it directly.`,
     );
     expect((await admin(`/changes/${id}/apply`, json({}))).status).to.equal(200);
     expect((await show(admin, id)).state).to.equal('applied');

@@ -28,7 +28,7 @@ describe('the first response to a key', () => {
     expect(earlierAnswer(asked, [])).to.equal(undefined);
     const { status, headers, body } = row;
     expect(earlierAnswer(asked, [row])).to.deep.equal({ kind: 'replayed', status, headers, body });
-    const message = 'This Idempotency-Key was used for another request within the last 24 hours: send a new key.';
+    const message = 'This Idempotency-Key was used for another request within the last 24 hours. Send a new key.';
     expect(earlierAnswer(asked, [{ ...row, request_hash: 'another' }])).to.deep.equal({
       kind: 'refused',
       problems: [{ code: 'IDEMPOTENCY_MISMATCH', message }],
@@ -37,15 +37,15 @@ describe('the first response to a key', () => {
 
   it('is reported as missing if it never arrived', () => {
     const lost =
-      'The connection to the database was lost while the change was being committed, and whether it was is unknown.';
+      'The connection to the database was lost during the commit, so it is not known whether the change was committed.';
     expect([outcomeUnknown(true), outcomeUnknown(false)]).to.deep.equal([
       {
         code: 'UNAVAILABLE',
-        message: `${lost} Send the request again with the same Idempotency-Key: it is done once at most.`,
+        message: `${lost} Send the request again with the same Idempotency-Key. It is executed at most once.`,
       },
       {
         code: 'UNAVAILABLE',
-        message: `${lost} Look at the schema before you send it again, or send such requests with an Idempotency-Key.`,
+        message: `${lost} Check the schema before you send it again, or send such requests with an Idempotency-Key.`,
       },
     ]);
   });

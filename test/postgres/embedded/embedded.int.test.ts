@@ -127,7 +127,7 @@ describe('embedded PostgreSQL', function () {
     await first.said;
     const { refused } = await host().said;
     expect(refused).to.match(
-      new RegExp(`^The data directory .* is in use by another service \\(process ${first.process.pid}\\)`),
+      new RegExp(`^Another service uses the data directory .* \\(process ${first.process.pid}\\)`),
     );
   });
 
@@ -191,7 +191,7 @@ describe('embedded PostgreSQL', function () {
   it('reports a missing password', async () => {
     await (await start()).stop();
     await rm(join(dataDir, 'password'));
-    expect(await refusal(start())).to.contain('is missing: bring it back');
+    expect(await refusal(start())).to.contain('is missing. Restore it');
   });
 
   it('reports data files of another release', async () => {
@@ -228,7 +228,7 @@ describe('embedded PostgreSQL', function () {
     const embedded = await startEmbedded({ dataDir: deep, connections: 5, throwaway: true });
     const again = await refusal(startEmbedded({ dataDir: deep, connections: 5, throwaway: true }));
     await embedded.stop();
-    expect(again).to.contain('in use by another service');
+    expect(again).to.contain('Another service uses');
   });
 
   it('runs as root with files where their user can reach them', async function () {

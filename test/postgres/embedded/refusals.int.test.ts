@@ -43,13 +43,13 @@ describe('a failing embedded server', function () {
     it('reports the last error and leaves nothing', async () => {
       await program('initdb', 'echo "initdb: error: first" >&2; echo "FATAL:  the reason." >&2; echo hint >&2; exit 1');
       expect(await refusalOf(make())).to.equal(
-        `The embedded PostgreSQL could not be set up in ${home}: FATAL:  the reason.`,
+        `The embedded PostgreSQL in ${home} could not be initialized: FATAL:  the reason.`,
       );
       expect(await readdir(join(directory, 'data'))).to.deep.equal([]);
       await program('initdb', 'echo "initdb: error: no room" >&2; exit 1');
       expect(await refusalOf(make())).to.contain(`${home}: initdb: error: no room.`);
       await program('initdb', 'exit 7');
-      expect(await refusalOf(make())).to.match(/could not be set up in .*: Command failed: /);
+      expect(await refusalOf(make())).to.match(/could not be initialized .*: Command failed: /);
     });
 
     it('passes the password in a private file that is deleted afterwards', async () => {

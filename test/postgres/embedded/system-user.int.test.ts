@@ -66,10 +66,10 @@ describe("the embedded server's account under root", function () {
 
   it('is reported missing if it cannot be created or found', async () => {
     expect(await account()).to.equal(
-      'PostgreSQL refuses to run as root and no "postgres" user could be created for it: start the service as an ordinary ' +
-        'user, or set DATABASE_URL to a server of yours.',
+      'PostgreSQL does not run as root, and a "postgres" user could not be created for it. Start the service as an ordinary ' +
+        'user, or set DATABASE_URL to an existing server.',
     );
     await program('useradd', 'exit 0');
-    expect(await account()).to.equal('The "postgres" user was created but can\'t be found.');
+    expect(await account()).to.equal('The "postgres" user was created but cannot be found.');
   });
 });

@@ -101,7 +101,7 @@ describe('connections to a chosen host', () => {
     const stream = { destroy: (error: Error) => ended.push(error.message) };
     return { client: Object.assign(new EventEmitter(), { connection: { stream } }) as unknown as pg.Client, ended };
   }
-  const replaced = (host: string): string[] => [`another server was chosen in place of ${host}:5432`];
+  const replaced = (host: string): string[] => [`another server replaces ${host}:5432`];
 
   it('end when another host is chosen, which is reported', async () => {
     const { hosts, choose, answers } = cluster('any', PRIMARY, STANDBY, GONE);
@@ -118,7 +118,7 @@ describe('connections to a chosen host', () => {
     hosts.doubt();
     const b = await hosts.choose(0);
     expect(one.ended).to.deep.equal(replaced('a'));
-    expect(warned).to.deep.equal([['the database is another server now', { host: 'b:5432', before: 'a:5432' }]]);
+    expect(warned).to.deep.equal([['the address leads to another server now', { host: 'b:5432', before: 'a:5432' }]]);
     hosts.joined(other.client, b);
     answers[0] = PRIMARY;
     hosts.doubt();

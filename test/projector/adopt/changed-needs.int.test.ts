@@ -79,7 +79,7 @@ describe('types and sequences of adopted tables', function () {
       expect(await catalogText(target.instance.pool)).to.deep.equal(await catalogText(after.instance.pool));
       await expectReplayed(target.instance);
       if (changed.type === undefined) await promote(before.instance, target.instance, { exact: true });
-      else expect(await refusal(before, target)).to.include('it is there already, as {"kind": "enum", "labels": ["');
+      else expect(await refusal(before, target)).to.include('it already exists, as {"kind": "enum", "labels": ["');
       await expectVerified(target.instance);
     });
   }
@@ -90,7 +90,7 @@ describe('types and sequences of adopted tables', function () {
       { type: `CREATE TYPE mood AS ENUM ('a')` },
       `ALTER TYPE mood RENAME TO old; CREATE TYPE mood AS ENUM ('a'); ALTER TABLE one ALTER m TYPE mood USING m::text::mood;
        ALTER TABLE two ALTER m TYPE mood[] USING m::text[]::mood[]; DROP TYPE old`,
-      'PostgreSQL refused to make sure of enum mood: it is there already, as {"kind": "enum", "labels": ["a", "c"]}',
+      'PostgreSQL rejected to ensure that enum mood exists: it already exists, as {"kind": "enum", "labels": ["a", "c"]}',
     ],
     [
       'labels in another order',
@@ -126,7 +126,7 @@ describe('types and sequences of adopted tables', function () {
       await promote(source.instance, fine.instance);
       await expectVerified(fine.instance);
       expect(await catalogText(fine.instance.pool)).to.deep.equal(await catalogText(source.instance.pool));
-      expect(await refusal(source, wrong)).to.match(/make sure of \w+ \w+: it is there already, as /);
+      expect(await refusal(source, wrong)).to.match(/ensure that \w+ \w+ exists: it already exists, as /);
     });
   }
 });

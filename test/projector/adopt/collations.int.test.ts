@@ -91,7 +91,7 @@ describe('collations of adopted tables', function () {
     await expectVerified(same.instance);
     const before = await catalogText(other.instance.pool);
     const [fault] = faults(await tryPromoting(source.instance, other.instance));
-    expect(fault).to.match(/^ALREADY_EXISTS .*make sure of collation c: it is there already, as \{"locale": "fr"/);
+    expect(fault).to.match(/^ALREADY_EXISTS .*ensure that collation c exists: it already exists, as \{"locale": "fr"/);
     expect(await catalogText(other.instance.pool)).to.deep.equal(before);
   });
 

@@ -188,7 +188,7 @@ describe('converting a column to a field', () => {
 });
 
 describe('unsupported parts of a column', () => {
-  const STAYS = 'it stays as it is, and is part of no snapshot';
+  const STAYS = 'it stays unchanged, and no snapshot contains it';
 
   it('include a default that uses an unsupported object', () => {
     const { field, unmanaged, notes } = read(catalogColumn('a', 'text', { default: 'f()' }), uses('default'));
@@ -217,7 +217,7 @@ describe('unsupported parts of a column', () => {
     expect({ unmanaged, notes }).to.deep.equal({
       unmanaged: [{ kind: 'generated', name: 'a' }],
       notes: [
-        'generated column a GENERATED_COLUMN_NOT_REPRESENTED: how "a" is generated uses collation "x": it stays as it is, and in a snapshot the column is an ordinary one',
+        'generated column a GENERATED_COLUMN_NOT_REPRESENTED: the generation expression of "a" uses collation "x": it stays unchanged, and snapshots contain an ordinary column',
       ],
     });
     expect(read({ ...found, generated: { expression: 'pg_sleep(1)', kind: 'stored' } }).unmanaged).to.deep.equal(
@@ -243,7 +243,7 @@ describe('unsupported parts of a column', () => {
     const { field, notes } = read(found);
     expect(field.schema?.extras).to.deep.equal({ not_null_name: 'n' });
     expect(notes).to.deep.equal([
-      'constraint n CONSTRAINT_NOT_REPRESENTED: of constraint "n" a snapshot keeps that "a" is NOT NULL, and not that this is NO INHERIT',
+      'constraint n CONSTRAINT_NOT_REPRESENTED: constraint "n": snapshots contain that "a" is NOT NULL, but not that the constraint is NO INHERIT',
     ]);
   });
 });

@@ -126,8 +126,8 @@ export const COLUMNS: readonly Row[] = [
   },
   wrongSequence('cache', { cache: '0' }, /schema\.extras\.sequence\.cache: cache must be greater than zero/),
   wrongSequence('increment', { increment: '0' }, /schema\.extras\.sequence\.increment: increment must not be zero/),
-  wrongSequence('min', { min: '5', max: '4' }, /schema\.extras\.sequence\.max: max must be more than min, 5/),
-  wrongSequence('min', { min: '-9223372036854775809' }, /sequence\.min: min must be an integer of 64 bits/),
+  wrongSequence('min', { min: '5', max: '4' }, /schema\.extras\.sequence\.max: max must be greater than min, 5/),
+  wrongSequence('min', { min: '-9223372036854775809' }, /sequence\.min: min must be a 64-bit integer/),
   wrongSequence('start', { start: '11', max: '10' }, /sequence\.start: start must be from 1 to 10/),
   wrongSequence('type', { type: 'smallint', max: '40000' }, /sequence\.max: max must be from -32768 to 32767/),
   {
@@ -168,7 +168,7 @@ export const COLUMNS: readonly Row[] = [
 const keyed = (t: string): string =>
   `CREATE TABLE ${t} (x integer, y integer, z integer, CONSTRAINT ${t}_k PRIMARY KEY (x, y))`;
 
-const FROZEN = /: how a table is partitioned can only be changed in the database/;
+const FROZEN = /: the partitioning of a table can only be changed in the database/;
 
 const divided = (t: string): string => `CREATE TABLE ${t} (x integer) PARTITION BY RANGE (x);
   CREATE TABLE ${t}_1 PARTITION OF ${t} FOR VALUES FROM (1) TO (2)`;
@@ -234,7 +234,7 @@ export const TABLES: readonly Row[] = [
       /-/,
     ),
     member: 'table.constraints.references',
-    refused: /"nothing", which is no collection with a table/,
+    refused: /"nothing", which is not a collection with a table/,
   },
   {
     ...listed('index', partial, {}, /index t\d+_d/),
@@ -261,7 +261,7 @@ export const TABLES: readonly Row[] = [
     member: 'table.partition_of.table',
     sql: plain('integer'),
     change: (t) => ({ partition_of: { table: t, bound: 'DEFAULT' } }),
-    refused: /schema\.extras\.partition_of: there is no partitioned collection/,
+    refused: /schema\.extras\.partition_of: partitioned collection "\w+" does not exist/,
   },
   {
     member: 'table.partition_of.bound',

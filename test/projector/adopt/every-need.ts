@@ -31,7 +31,7 @@ const uncounted = (change: object, refused: RegExp): Row => ({
   refused,
 });
 
-const THERE = /it is there already, as/;
+const THERE = /it already exists, as/;
 
 export const NEEDS: readonly Row[] = [
   {
@@ -51,7 +51,7 @@ export const NEEDS: readonly Row[] = [
     ...need('needs.extension', 'CREATE TABLE $t (id integer PRIMARY KEY, x integer)', {}),
     what: 'that reaches the server',
     change: () => ({ needs: [{ kind: 'extension', name: 'file_fdw' }] }),
-    refused: /needs\[0\]\.name: name must be an extension that PostgreSQL marks trusted/,
+    refused: /needs\[0\]\.name: name must be an extension that PostgreSQL marks as trusted/,
   },
   {
     ...need('needs.collation', 'CREATE TABLE $t (id integer PRIMARY KEY, x text)', { provider: 'libc', locale: 'C' }),
@@ -81,12 +81,12 @@ export const NEEDS: readonly Row[] = [
     ...need('needs.collation.locale', COLLATION, { provider: 'libc', locale: 'xx_XX' }),
     what: 'that the server lacks',
     change: () => ({ needs: [{ kind: 'collation', name: 'lacking', provider: 'libc', locale: 'xx_XX' }] }),
-    refused: /make sure of collation lacking: .*SQLSTATE 22023/,
+    refused: /ensure that collation lacking exists: .*SQLSTATE 22023/,
   },
   {
     ...need('needs.collation.rules', COLLATION, { provider: 'libc', locale: 'C', rules: '&a' }),
     what: 'of another provider',
-    refused: /needs\[0\]\.rules: rules must be left out: a collation of libc has none/,
+    refused: /needs\[0\]\.rules: rules must be omitted: a collation of libc has none/,
   },
   {
     ...need('needs.enum', 'CREATE TABLE $t (id integer PRIMARY KEY, x integer)', { labels: ['a'] }),
@@ -158,10 +158,13 @@ export const NEEDS: readonly Row[] = [
   counted('owned_by', { owned_by: 'y' }, /\.y .*sequence public\.t\d+_n/, 'OWNED BY $t.y'),
   uncounted({ cache: '-1' }, /needs\[0\]\.cache: cache must be greater than zero/),
   uncounted({ increment: '0' }, /needs\[0\]\.increment: increment must not be zero/),
-  uncounted({ max: '0' }, /needs\[0\]\.max: max must be more than min, 1/),
+  uncounted({ max: '0' }, /needs\[0\]\.max: max must be greater than min, 1/),
   uncounted(
     { owned_by: 'nothing' },
-    /needs\[0\]\.owned_by.*: sequence "t\d+_n" is to end with the column "nothing", which isn't there/,
+    /needs\[0\]\.owned_by.*: sequence "t\d+_n" must be owned by column "nothing", which does not exist/,
   ),
-  uncounted({ owned_by: 'g' }, /needs\[0\]\.owned_by.*: sequence "t\d+_n" is to end with the column "g", which makes/),
+  uncounted(
+    { owned_by: 'g' },
+    /needs\[0\]\.owned_by.*: sequence "t\d+_n" must be owned by column "g", which generates/,
+  ),
 ];

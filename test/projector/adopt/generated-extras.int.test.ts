@@ -164,7 +164,7 @@ describe('objects that depend on generated columns', function () {
     const event: NewEvent = { type: 'field.updated', version: 1, collection: 'g2', field: 'g', data };
     const { statements } = runToEnd(planBatch(fixture.instance.store.current(), [event], 'public'));
     expect(statements.map((each) => [each.summary, each.lock, each.may_fail])).to.deep.equal([
-      ['make sure that nothing of others goes with g of g2', 'none', false],
+      ['check that no other object depends on g of g2', 'none', false],
       ['drop constraint c of g2', 'ACCESS EXCLUSIVE', false],
       ['drop index g2i of g2', 'ACCESS EXCLUSIVE', false],
       ['drop column g2.g', 'ACCESS EXCLUSIVE', false],

@@ -41,7 +41,7 @@ describe('indexes with custom names', function () {
         const { message, extensions } = await api.refused(CONFLICT, 'PATCH', `/fields/m/ix${query}`, {
           schema: { is_indexed: true },
         });
-        expect(message).to.include(`"${OWN}" is the name of another index`);
+        expect(message).to.include(`"${OWN}" is already the name of another index`);
         expect(extensions).to.deep.include({
           path: 'schema.is_indexed',
           taken: [{ name: OWN, kind: 'index of the table' }],

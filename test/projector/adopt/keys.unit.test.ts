@@ -56,7 +56,7 @@ const use = (kind: Use['kind'], name: string, what: string): Use => ({
   schema: null,
   what,
 });
-const STAYS = 'it stays as it is, and is part of no snapshot';
+const STAYS = 'it stays unchanged, and no snapshot contains it';
 
 describe('the primary key of a table', () => {
   it('with one column belongs to its field, with its name if custom', () => {
@@ -240,14 +240,14 @@ describe('foreign keys that are not relations', () => {
     });
     const references = { ...reference.references, schema: 'elsewhere' } as CatalogConstraint['references'];
     const definition = 'FOREIGN KEY (a) REFERENCES elsewhere.other(id)';
-    expectKeys(left('points at "other", which isn\'t managed'), {}, {}, [reference]);
-    expectKeys(left('points at "other", which isn\'t managed'), {}, { folders: ['other'] }, [reference]);
-    expectKeys(left('points at "other", which isn\'t managed'), {}, { managed: ['other'] }, [
+    expectKeys(left('references "other", which is not managed'), {}, {}, [reference]);
+    expectKeys(left('references "other", which is not managed'), {}, { folders: ['other'] }, [reference]);
+    expectKeys(left('references "other", which is not managed'), {}, { managed: ['other'] }, [
       { ...reference, references },
     ]);
     const nonsense = { ...reference, definition: 'nonsense' };
     expect(keys({}, { managed: ['other'] }, [nonsense]).extras.constraints).to.deep.equal([]);
-    expectKeys(left('points at a table that is hidden by another of its name'), {}, { managed: ['other'] }, [
+    expectKeys(left('references a table that another table of the same name hides'), {}, { managed: ['other'] }, [
       { ...reference, definition },
     ]);
   });
@@ -308,7 +308,7 @@ describe('indexes', () => {
       extras: { unmanaged: [{ kind: 'index', name: 'i' }] },
       notes: [`t index i INDEX_NOT_REPRESENTED: index "i" ${why}: ${STAYS}`],
     });
-    expectKeys(left('is invalid: build it again'), { indexes: [catalogIndex('i', ['a'], { valid: false })] });
+    expectKeys(left('is invalid: rebuild it'), { indexes: [catalogIndex('i', ['a'], { valid: false })] });
     expectKeys(
       left('uses function f(integer)'),
       { indexes: [catalogIndex('i', ['a', 'b'])] },

@@ -100,12 +100,12 @@ describe('a foreign key that waited for its target', () => {
       relations: [],
       collections: [],
       notes: [
-        'constraint "f" points at a table that is hidden by another of its name: it stays as it is, and is part of no snapshot',
+        'constraint "f" references a table that another table of the same name hides: it stays unchanged, and no snapshot contains it',
       ],
     });
     const unknown = catalogReference('f', 'c', 'other', { columns: ['a', 'c'] });
     expect(completed({ constraints: [unknown] }).notes).to.deep.equal([
-      'constraint "f" is on a column that t isn\'t known to have: it stays as it is, and is part of no snapshot',
+      'constraint "f" is on a column of t that the log does not contain: it stays unchanged, and no snapshot contains it',
     ]);
   });
 

@@ -40,8 +40,7 @@ function needs(objects: Objects, extras?: TableExtras): { needs: Need[]; notes: 
   };
 }
 
-const isNeeded = (what: string): string =>
-  `${what} has to be there before a snapshot with this table is applied elsewhere`;
+const isNeeded = (what: string): string => `${what}: create it before you apply a snapshot with this table elsewhere`;
 
 describe('the needs of a table', () => {
   it('are ordered: extensions, collations, base types, types, sequences, each by name', () => {
@@ -131,7 +130,7 @@ describe('the needs of a table', () => {
     const found = needs({ types: [domain] });
     expect(found.needs).to.deep.equal([]);
     expect(found.notes).to.deep.equal([
-      `type d TYPE_NEEDED: ${isNeeded('domain "d" must not use the function "f": it is none of those that are listed in docs/functions.md: it')}`,
+      `type d TYPE_NEEDED: ${isNeeded('domain "d" must not use the function "f": docs/functions.md does not list it')}`,
     ]);
     const need: Need = { kind: 'domain', name: 'd', type: 'text', checks };
     expect(needs({ types: [domain] }, { needs: [need] })).to.deep.equal({ needs: [need], notes: [] });

@@ -46,7 +46,7 @@ describe('adopting NOT NULL', function () {
       CREATE TABLE t (a integer NOT NULL NO INHERIT, b integer CONSTRAINT abc NOT NULL NO INHERIT, c integer);
       ALTER TABLE t ADD CONSTRAINT late NOT NULL c NOT VALID;`);
     const leaves = (name: string, column: string, what: string) =>
-      `CONSTRAINT_NOT_REPRESENTED ${name}: of constraint "${name}" a snapshot keeps that "${column}" is NOT NULL, and not that this is ${what}`;
+      `CONSTRAINT_NOT_REPRESENTED ${name}: constraint "${name}": snapshots contain that "${column}" is NOT NULL, but not that the constraint is ${what}`;
     expect(listed).to.deep.equal([
       leaves('t_a_not_null', 'a', 'NO INHERIT'),
       leaves('abc', 'b', 'NO INHERIT'),

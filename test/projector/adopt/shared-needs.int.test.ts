@@ -94,10 +94,10 @@ describe('types and sequences shared by tables', function () {
       CREATE TABLE m2 (id integer PRIMARY KEY, m mood)`);
     const more: Need = { ...MOOD, labels: ['a', 'b'] };
     expect(await faults(withNeeds(instance, { m1: [more] }))).to.deep.equal([
-      'INVALID_PAYLOAD enum "mood" is not as "m2" has it: it is the same for every table',
+      'INVALID_PAYLOAD enum "mood" differs from the definition in "m2". Every table must define it in the same way',
     ]);
     expect(await faults(withNeeds(instance, { m2: [MOOD, more] }))).to.deep.equal([
-      'INVALID_PAYLOAD enum "mood" is there already',
+      'INVALID_PAYLOAD enum "mood" is listed twice',
     ]);
     done(await withNeeds(instance, { m1: [more], m2: [more] }));
     await expectVerified(instance);
@@ -121,7 +121,7 @@ describe('types and sequences shared by tables', function () {
       CREATE TABLE m (id integer PRIMARY KEY, b integer DEFAULT nextval('q')); ALTER SEQUENCE q OWNED BY m.b`);
     const q: Need = { kind: 'sequence', name: 'q' };
     expect(await faults(withNeeds(instance, { a: [{ ...q, owned_by: 'q' }] }))).to.deep.equal([
-      'INVALID_PAYLOAD sequence "q" ends with a column of "m" already',
+      'INVALID_PAYLOAD sequence "q" is already owned by a column of "m"',
     ]);
     for (const needs of [
       { a: [{ ...q, owned_by: 'q' }], m: [q] },
@@ -149,7 +149,7 @@ describe('types and sequences shared by tables', function () {
         withNeeds(instance, { m: [{ kind: 'sequence', name, type: 'integer', owned_by: 'a' }] }),
       );
       expect(fault).to.include(
-        `make sure of sequence ${name}: it is there already, and ends with a column of ${name[0]}`,
+        `ensure that sequence ${name} exists: it already exists, and is owned by a column of ${name[0]}`,
       );
     }
     await expectVerified(instance);

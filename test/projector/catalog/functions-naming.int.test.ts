@@ -56,7 +56,7 @@ describe('functions that mention a name', () => {
     expect(functionWarnings([{ name: 'public.plain', mentions: 'posts' }])).to.deep.equal([
       {
         code: 'NAME_STILL_USED',
-        message: 'the body of the function public.plain mentions "posts"; look whether it is meant, and change it',
+        message: 'the body of the function public.plain contains "posts". If it means the renamed object, change it',
       },
     ]);
   });

@@ -36,7 +36,7 @@ describe('the plan for renames', () => {
       'DO -- rename the sequence of n.id: table t, 2 entries',
       'ALTER TABLE "public"."n" RENAME CONSTRAINT "t_a_unique" TO "n_a_unique" -- rename the constraint of n.a: table t, t ACCESS EXCLUSIVE, 2 entries',
       'DO -- rename the index of n.a: table t, t ACCESS EXCLUSIVE, 2 entries',
-      'DO -- rename NOT NULLs of n: table t, t ACCESS EXCLUSIVE, 2 entries',
+      'DO -- rename NOT NULL constraints of n: table t, t ACCESS EXCLUSIVE, 2 entries',
     ]);
   });
 
@@ -57,7 +57,7 @@ describe('the plan for renames', () => {
       ),
     ).to.deep.equal([
       'ALTER TABLE "public"."t" RENAME TO "n" -- rename table t to n: table t, t ACCESS EXCLUSIVE, 6 entries',
-      'DO -- rename the NOT NULL of n.k: table t, t ACCESS EXCLUSIVE, 2 entries',
+      'DO -- rename the NOT NULL constraint of n.k: table t, t ACCESS EXCLUSIVE, 2 entries',
     ]);
   });
 
@@ -82,7 +82,7 @@ describe('the plan for renames', () => {
       'ALTER TABLE "public"."t" RENAME TO "n" -- rename table t to n: table t, t ACCESS EXCLUSIVE, 6 entries',
       'ALTER TABLE "public"."n" RENAME CONSTRAINT "t_pkey" TO "n_pkey" -- rename the primary key of n: table t, t ACCESS EXCLUSIVE, 2 entries',
       'DO -- rename the sequence of n.id: table t, 2 entries',
-      'DO -- rename the NOT NULL of n.id: table t, t ACCESS EXCLUSIVE, 2 entries',
+      'DO -- rename the NOT NULL constraint of n.id: table t, t ACCESS EXCLUSIVE, 2 entries',
     ]);
   });
 
@@ -104,7 +104,7 @@ describe('the plan for renames', () => {
       'ALTER TABLE "public"."t" RENAME COLUMN "a" TO "b" -- rename column t.a to b: column t.a, t ACCESS EXCLUSIVE, 4 entries',
       'ALTER TABLE "public"."t" RENAME CONSTRAINT "t_a_unique" TO "t_b_unique" -- rename the constraint of t.b: column t.a, t ACCESS EXCLUSIVE, 2 entries',
       'DO -- rename the index of t.b: index t.t_b_index, t ACCESS EXCLUSIVE, 2 entries',
-      'DO -- rename the NOT NULL of t.b: column t.a, t ACCESS EXCLUSIVE, 2 entries',
+      'DO -- rename the NOT NULL constraint of t.b: column t.a, t ACCESS EXCLUSIVE, 2 entries',
     ]);
   });
 
@@ -112,7 +112,7 @@ describe('the plan for renames', () => {
     expect(planned([created('t')], [renamed('t.id', 'key')])).to.deep.equal([
       'ALTER TABLE "public"."t" RENAME COLUMN "id" TO "key" -- rename column t.id to key: column t.id, t ACCESS EXCLUSIVE, 4 entries',
       'DO -- rename the sequence of t.key: column t.id, 2 entries',
-      'DO -- rename the NOT NULL of t.key: column t.id, t ACCESS EXCLUSIVE, 2 entries',
+      'DO -- rename the NOT NULL constraint of t.key: column t.id, t ACCESS EXCLUSIVE, 2 entries',
     ]);
   });
 
@@ -147,8 +147,8 @@ describe('the plan for renames', () => {
         ],
       ),
     ).to.deep.equal([
-      'ALTER TABLE IF EXISTS "public"."t" DROP CONSTRAINT IF EXISTS "t_a_foreign" -- let t.a point at nothing: constraint t.t_a_foreign, t ACCESS EXCLUSIVE, other ACCESS EXCLUSIVE, 7 entries, drops constraint t_a_foreign',
-      'ALTER TABLE "public"."t" ADD CONSTRAINT "t_a_foreign" FOREIGN KEY ("a") REFERENCES "public"."more" ("id") ON UPDATE CASCADE ON DELETE RESTRICT DEFERRABLE -- point t.a at more: constraint t.t_a_foreign, t SHARE ROW EXCLUSIVE, more SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint t_a_foreign more FOREIGN KEY ("a") REFERENCES "public"."more" ("id") ON UPDATE CASCADE ON DELETE RESTRICT DEFERRABLE',
+      'ALTER TABLE IF EXISTS "public"."t" DROP CONSTRAINT IF EXISTS "t_a_foreign" -- drop the foreign key of t.a: constraint t.t_a_foreign, t ACCESS EXCLUSIVE, other ACCESS EXCLUSIVE, 7 entries, drops constraint t_a_foreign',
+      'ALTER TABLE "public"."t" ADD CONSTRAINT "t_a_foreign" FOREIGN KEY ("a") REFERENCES "public"."more" ("id") ON UPDATE CASCADE ON DELETE RESTRICT DEFERRABLE -- add a foreign key from t.a to more: constraint t.t_a_foreign, t SHARE ROW EXCLUSIVE, more SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint t_a_foreign more FOREIGN KEY ("a") REFERENCES "public"."more" ("id") ON UPDATE CASCADE ON DELETE RESTRICT DEFERRABLE',
     ]);
   });
 

@@ -21,8 +21,8 @@ describe('the plan for relations', () => {
         [altered('t.a', set('/one_collection', 'two'))],
       ),
     ).to.deep.equal([
-      'ALTER TABLE IF EXISTS "public"."t" DROP CONSTRAINT IF EXISTS "t_a_foreign" -- let t.a point at nothing: constraint t.t_a_foreign, t ACCESS EXCLUSIVE, one ACCESS EXCLUSIVE, 7 entries, drops constraint t_a_foreign',
-      'ALTER TABLE "public"."t" ADD CONSTRAINT "t_a_foreign" FOREIGN KEY ("a") REFERENCES "public"."two" ("id") -- point t.a at two: constraint t.t_a_foreign, t SHARE ROW EXCLUSIVE, two SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint t_a_foreign two FOREIGN KEY ("a") REFERENCES "public"."two" ("id")',
+      'ALTER TABLE IF EXISTS "public"."t" DROP CONSTRAINT IF EXISTS "t_a_foreign" -- drop the foreign key of t.a: constraint t.t_a_foreign, t ACCESS EXCLUSIVE, one ACCESS EXCLUSIVE, 7 entries, drops constraint t_a_foreign',
+      'ALTER TABLE "public"."t" ADD CONSTRAINT "t_a_foreign" FOREIGN KEY ("a") REFERENCES "public"."two" ("id") -- add a foreign key from t.a to two: constraint t.t_a_foreign, t SHARE ROW EXCLUSIVE, two SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint t_a_foreign two FOREIGN KEY ("a") REFERENCES "public"."two" ("id")',
     ]);
   });
 
@@ -37,12 +37,12 @@ describe('the plan for relations', () => {
         ],
       ),
     ).to.deep.equal([
-      'ALTER TABLE IF EXISTS "public"."t" DROP CONSTRAINT IF EXISTS "t_a_foreign" -- let t.a point at nothing: constraint t.t_a_foreign, t ACCESS EXCLUSIVE, one ACCESS EXCLUSIVE, 7 entries, drops constraint t_a_foreign',
-      'ALTER TABLE "public"."t" ADD CONSTRAINT "t_a_foreign" FOREIGN KEY ("a") REFERENCES "public"."one" ("id") ON UPDATE CASCADE -- point t.a at one: constraint t.t_a_foreign, t SHARE ROW EXCLUSIVE, one SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint t_a_foreign one FOREIGN KEY ("a") REFERENCES "public"."one" ("id") ON UPDATE CASCADE',
-      'ALTER TABLE IF EXISTS "public"."t" DROP CONSTRAINT IF EXISTS "t_a_foreign" -- let t.a point at nothing: constraint t.t_a_foreign, t ACCESS EXCLUSIVE, one ACCESS EXCLUSIVE, 7 entries, drops constraint t_a_foreign',
-      'ALTER TABLE "public"."t" ADD CONSTRAINT "t_a_foreign" FOREIGN KEY ("a") REFERENCES "public"."one" ("id") ON UPDATE CASCADE ON DELETE SET DEFAULT -- point t.a at one: constraint t.t_a_foreign, t SHARE ROW EXCLUSIVE, one SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint t_a_foreign one FOREIGN KEY ("a") REFERENCES "public"."one" ("id") ON UPDATE CASCADE ON DELETE SET DEFAULT',
-      'ALTER TABLE IF EXISTS "public"."t" DROP CONSTRAINT IF EXISTS "t_a_foreign" -- let t.a point at nothing: constraint t.t_a_foreign, t ACCESS EXCLUSIVE, one ACCESS EXCLUSIVE, 7 entries, drops constraint t_a_foreign',
-      'ALTER TABLE "public"."t" ADD CONSTRAINT "t_a_foreign" FOREIGN KEY ("a") REFERENCES "public"."one" ("id") ON UPDATE CASCADE ON DELETE SET DEFAULT DEFERRABLE INITIALLY DEFERRED -- point t.a at one: constraint t.t_a_foreign, t SHARE ROW EXCLUSIVE, one SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint t_a_foreign one FOREIGN KEY ("a") REFERENCES "public"."one" ("id") ON UPDATE CASCADE ON DELETE SET DEFAULT DEFERRABLE INITIALLY DEFERRED',
+      'ALTER TABLE IF EXISTS "public"."t" DROP CONSTRAINT IF EXISTS "t_a_foreign" -- drop the foreign key of t.a: constraint t.t_a_foreign, t ACCESS EXCLUSIVE, one ACCESS EXCLUSIVE, 7 entries, drops constraint t_a_foreign',
+      'ALTER TABLE "public"."t" ADD CONSTRAINT "t_a_foreign" FOREIGN KEY ("a") REFERENCES "public"."one" ("id") ON UPDATE CASCADE -- add a foreign key from t.a to one: constraint t.t_a_foreign, t SHARE ROW EXCLUSIVE, one SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint t_a_foreign one FOREIGN KEY ("a") REFERENCES "public"."one" ("id") ON UPDATE CASCADE',
+      'ALTER TABLE IF EXISTS "public"."t" DROP CONSTRAINT IF EXISTS "t_a_foreign" -- drop the foreign key of t.a: constraint t.t_a_foreign, t ACCESS EXCLUSIVE, one ACCESS EXCLUSIVE, 7 entries, drops constraint t_a_foreign',
+      'ALTER TABLE "public"."t" ADD CONSTRAINT "t_a_foreign" FOREIGN KEY ("a") REFERENCES "public"."one" ("id") ON UPDATE CASCADE ON DELETE SET DEFAULT -- add a foreign key from t.a to one: constraint t.t_a_foreign, t SHARE ROW EXCLUSIVE, one SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint t_a_foreign one FOREIGN KEY ("a") REFERENCES "public"."one" ("id") ON UPDATE CASCADE ON DELETE SET DEFAULT',
+      'ALTER TABLE IF EXISTS "public"."t" DROP CONSTRAINT IF EXISTS "t_a_foreign" -- drop the foreign key of t.a: constraint t.t_a_foreign, t ACCESS EXCLUSIVE, one ACCESS EXCLUSIVE, 7 entries, drops constraint t_a_foreign',
+      'ALTER TABLE "public"."t" ADD CONSTRAINT "t_a_foreign" FOREIGN KEY ("a") REFERENCES "public"."one" ("id") ON UPDATE CASCADE ON DELETE SET DEFAULT DEFERRABLE INITIALLY DEFERRED -- add a foreign key from t.a to one: constraint t.t_a_foreign, t SHARE ROW EXCLUSIVE, one SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint t_a_foreign one FOREIGN KEY ("a") REFERENCES "public"."one" ("id") ON UPDATE CASCADE ON DELETE SET DEFAULT DEFERRABLE INITIALLY DEFERRED',
     ]);
   });
 
@@ -64,8 +64,8 @@ describe('the plan for relations', () => {
         [altered('t.a', set('/schema/constraint_name', 'k'), set('/schema/on_delete', 'CASCADE'))],
       ),
     ).to.deep.equal([
-      'ALTER TABLE IF EXISTS "public"."t" DROP CONSTRAINT IF EXISTS "t_a_foreign" -- let t.a point at nothing: constraint t.t_a_foreign, t ACCESS EXCLUSIVE, one ACCESS EXCLUSIVE, 7 entries, drops constraint t_a_foreign',
-      'ALTER TABLE "public"."t" ADD CONSTRAINT "k" FOREIGN KEY ("a") REFERENCES "public"."one" ("id") ON DELETE CASCADE -- point t.a at one: constraint t.k, t SHARE ROW EXCLUSIVE, one SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint k one FOREIGN KEY ("a") REFERENCES "public"."one" ("id") ON DELETE CASCADE',
+      'ALTER TABLE IF EXISTS "public"."t" DROP CONSTRAINT IF EXISTS "t_a_foreign" -- drop the foreign key of t.a: constraint t.t_a_foreign, t ACCESS EXCLUSIVE, one ACCESS EXCLUSIVE, 7 entries, drops constraint t_a_foreign',
+      'ALTER TABLE "public"."t" ADD CONSTRAINT "k" FOREIGN KEY ("a") REFERENCES "public"."one" ("id") ON DELETE CASCADE -- add a foreign key from t.a to one: constraint t.k, t SHARE ROW EXCLUSIVE, one SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint k one FOREIGN KEY ("a") REFERENCES "public"."one" ("id") ON DELETE CASCADE',
     ]);
   });
 
@@ -80,14 +80,14 @@ describe('the plan for relations', () => {
         ],
       ),
     ).to.deep.equal([
-      'ALTER TABLE "public"."t" ADD CONSTRAINT "k" FOREIGN KEY ("a") REFERENCES "public"."one" ("id") -- point t.a at one: constraint t.k, t SHARE ROW EXCLUSIVE, one SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint k one FOREIGN KEY ("a") REFERENCES "public"."one" ("id")',
-      'ALTER TABLE IF EXISTS "public"."t" DROP CONSTRAINT IF EXISTS "k" -- let t.a point at nothing: constraint t.k, t ACCESS EXCLUSIVE, one ACCESS EXCLUSIVE, 7 entries, drops constraint k',
+      'ALTER TABLE "public"."t" ADD CONSTRAINT "k" FOREIGN KEY ("a") REFERENCES "public"."one" ("id") -- add a foreign key from t.a to one: constraint t.k, t SHARE ROW EXCLUSIVE, one SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint k one FOREIGN KEY ("a") REFERENCES "public"."one" ("id")',
+      'ALTER TABLE IF EXISTS "public"."t" DROP CONSTRAINT IF EXISTS "k" -- drop the foreign key of t.a: constraint t.k, t ACCESS EXCLUSIVE, one ACCESS EXCLUSIVE, 7 entries, drops constraint k',
     ]);
   });
 
   it("references the service's users", () => {
     expect(planned([created('t', [column('u', 'uuid')])], [related('t.u', 'service_users')])).to.deep.equal([
-      'ALTER TABLE "public"."t" ADD CONSTRAINT "t_u_foreign" FOREIGN KEY ("u") REFERENCES #service_users ("id") -- point t.u at service_users: constraint t.t_u_foreign, t SHARE ROW EXCLUSIVE, service_users SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint t_u_foreign service_users FOREIGN KEY ("u") REFERENCES #service_users ("id")',
+      'ALTER TABLE "public"."t" ADD CONSTRAINT "t_u_foreign" FOREIGN KEY ("u") REFERENCES #service_users ("id") -- add a foreign key from t.u to service_users: constraint t.t_u_foreign, t SHARE ROW EXCLUSIVE, service_users SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint t_u_foreign service_users FOREIGN KEY ("u") REFERENCES #service_users ("id")',
     ]);
   });
 
@@ -95,7 +95,7 @@ describe('the plan for relations', () => {
     expect(planned([], [created('one'), created('t', [many('a')]), related('t.a', 'one')])).to.deep.equal([
       'CREATE TABLE "public"."one" ( "id" integer GENERATED BY DEFAULT AS IDENTITY NOT NULL, CONSTRAINT "one_pkey" PRIMARY KEY ("id") ) -- create table one: table one, 11 entries',
       'CREATE TABLE "public"."t" ( "id" integer GENERATED BY DEFAULT AS IDENTITY NOT NULL, "a" integer, CONSTRAINT "t_pkey" PRIMARY KEY ("id") ) -- create table t: table t, 11 entries',
-      'ALTER TABLE "public"."t" ADD CONSTRAINT "t_a_foreign" FOREIGN KEY ("a") REFERENCES "public"."one" ("id") -- point t.a at one: constraint t.t_a_foreign, 4 entries',
+      'ALTER TABLE "public"."t" ADD CONSTRAINT "t_a_foreign" FOREIGN KEY ("a") REFERENCES "public"."one" ("id") -- add a foreign key from t.a to one: constraint t.t_a_foreign, 4 entries',
     ]);
   });
 

@@ -24,7 +24,7 @@ describe('the plan for the trash', () => {
   it('restores a table under its name', () => {
     expect(planned([], [back('t', { position: 7, name: 't' })])).to.deep.equal([
       'ALTER TABLE ##7."t" SET SCHEMA "public" -- restore table t from the trash: table t, t ACCESS EXCLUSIVE, 6 entries',
-      'DROP SCHEMA ##7 -- leave no room in the trash for position 7: table t, 2 entries',
+      'DROP SCHEMA ##7 -- drop the trash schema of position 7: table t, 2 entries',
     ]);
   });
 
@@ -40,9 +40,9 @@ describe('the plan for the trash', () => {
       'DO -- rename the sequence of t.id: table t, 2 entries',
       'ALTER TABLE ##7."t" RENAME CONSTRAINT "was_a_unique" TO "t_a_unique" -- rename the constraint of t.a: table t, t ACCESS EXCLUSIVE, 2 entries',
       'DO -- rename the index of t.a: table t, t ACCESS EXCLUSIVE, 2 entries',
-      'DO -- rename the NOT NULL of t.id: table t, t ACCESS EXCLUSIVE, 2 entries',
+      'DO -- rename the NOT NULL constraint of t.id: table t, t ACCESS EXCLUSIVE, 2 entries',
       'ALTER TABLE ##7."t" SET SCHEMA "public" -- restore table t from the trash: table t, t ACCESS EXCLUSIVE, 6 entries',
-      'DROP SCHEMA ##7 -- leave no room in the trash for position 7: table t, 2 entries',
+      'DROP SCHEMA ##7 -- drop the trash schema of position 7: table t, 2 entries',
     ]);
   });
 
@@ -58,7 +58,7 @@ describe('the plan for the trash', () => {
       ),
     ).to.deep.equal([
       'ALTER TABLE ##7."t" SET SCHEMA "public" -- restore table t from the trash: table t, t ACCESS EXCLUSIVE, 6 entries',
-      'DROP SCHEMA ##7 -- leave no room in the trash for position 7: table t, 2 entries',
+      'DROP SCHEMA ##7 -- drop the trash schema of position 7: table t, 2 entries',
       'ALTER TABLE "public"."p" ATTACH PARTITION "public"."t" DEFAULT -- make t a partition of p: table t, p SHARE UPDATE EXCLUSIVE, 6 entries',
     ]);
   });
@@ -97,10 +97,10 @@ describe('the plan for the trash', () => {
       ),
     ).to.deep.equal([
       'ALTER TABLE ##7."t" SET SCHEMA "public" -- restore table t from the trash: table t, t ACCESS EXCLUSIVE, 6 entries',
-      'DROP SCHEMA ##7 -- leave no room in the trash for position 7: table t, 2 entries',
-      'DO -- make sure of sequence s: sequence s, 5 entries, ensures object',
+      'DROP SCHEMA ##7 -- drop the trash schema of position 7: table t, 2 entries',
+      'DO -- ensure that sequence s exists: sequence s, 5 entries, ensures object',
       'ALTER TABLE "public"."t" ALTER COLUMN "a" SET DEFAULT (nextval(\'s\'::regclass)) -- make t.a auto-increment again: table t, t ACCESS EXCLUSIVE, 1 entry',
-      'DO -- set the sequence of t.a past its values: table t, t ACCESS EXCLUSIVE, 22 entries',
+      'DO -- advance the sequence of t.a past its values: table t, t ACCESS EXCLUSIVE, 22 entries',
     ]);
   });
 
@@ -138,13 +138,13 @@ describe('the plan for the trash', () => {
       ),
     ).to.deep.equal([
       'DO -- drop table t: table t, t ACCESS EXCLUSIVE, 19 entries',
-      'ALTER PUBLICATION "one" DROP TABLE ONLY "public"."t" -- take table t out of publication one: table t, t ACCESS EXCLUSIVE, 1 entry',
-      'ALTER PUBLICATION "two" DROP TABLE ONLY "public"."t" -- take table t out of publication two: table t, t ACCESS EXCLUSIVE, 1 entry',
-      'DO -- let t point at no other table: table t, t ACCESS EXCLUSIVE, 7 entries',
-      'ALTER TABLE "public"."t" ALTER COLUMN "a" DROP DEFAULT -- remove the default of t.a, which calls a sequence of its own: table t, t ACCESS EXCLUSIVE, 1 entry',
-      'CREATE SCHEMA ##3 -- make room in the trash for position 3: table t, 2 entries',
-      'DO -- keep others out of it: table t, 2 entries',
-      'ALTER TABLE "public"."t" SET SCHEMA ##3 -- keep table t in the trash: table t, t ACCESS EXCLUSIVE, 19 entries, loses data, drops table t, kept until 2026-12-01T00:00:00.000Z',
+      'ALTER PUBLICATION "one" DROP TABLE ONLY "public"."t" -- remove table t from publication one: table t, t ACCESS EXCLUSIVE, 1 entry',
+      'ALTER PUBLICATION "two" DROP TABLE ONLY "public"."t" -- remove table t from publication two: table t, t ACCESS EXCLUSIVE, 1 entry',
+      'DO -- drop the foreign keys of t: table t, t ACCESS EXCLUSIVE, 7 entries',
+      'ALTER TABLE "public"."t" ALTER COLUMN "a" DROP DEFAULT -- remove the default of t.a, which uses its own sequence: table t, t ACCESS EXCLUSIVE, 1 entry',
+      'CREATE SCHEMA ##3 -- create the trash schema of position 3: table t, 2 entries',
+      'DO -- revoke access to it from other roles: table t, 2 entries',
+      'ALTER TABLE "public"."t" SET SCHEMA ##3 -- move table t to the trash: table t, t ACCESS EXCLUSIVE, 19 entries, loses data, drops table t, kept until 2026-12-01T00:00:00.000Z',
     ]);
   });
 
@@ -159,11 +159,11 @@ describe('the plan for the trash', () => {
       ),
     ).to.deep.equal([
       'DO -- drop table t: table t, t ACCESS EXCLUSIVE, p ACCESS EXCLUSIVE, 11 entries',
-      'DO -- let t be no partition of p: table t, t ACCESS EXCLUSIVE, 4 entries',
-      'DO -- let t point at no other table: table t, t ACCESS EXCLUSIVE, 7 entries',
-      'CREATE SCHEMA ##3 -- make room in the trash for position 3: table t, 2 entries',
-      'DO -- keep others out of it: table t, 2 entries',
-      'ALTER TABLE "public"."t" SET SCHEMA ##3 -- keep table t in the trash: table t, t ACCESS EXCLUSIVE, 11 entries, loses data, drops table t, kept until 2026-12-01T00:00:00.000Z',
+      'DO -- detach partition t from p: table t, t ACCESS EXCLUSIVE, 4 entries',
+      'DO -- drop the foreign keys of t: table t, t ACCESS EXCLUSIVE, 7 entries',
+      'CREATE SCHEMA ##3 -- create the trash schema of position 3: table t, 2 entries',
+      'DO -- revoke access to it from other roles: table t, 2 entries',
+      'ALTER TABLE "public"."t" SET SCHEMA ##3 -- move table t to the trash: table t, t ACCESS EXCLUSIVE, 11 entries, loses data, drops table t, kept until 2026-12-01T00:00:00.000Z',
     ]);
   });
 
@@ -200,17 +200,17 @@ describe('the plan for the trash', () => {
     ).to.deep.equal([
       'ALTER TABLE "public"."t" ADD COLUMN "a" integer -- add column t.a: column t.a, t ACCESS EXCLUSIVE, 5 entries',
       'DO -- restore the values of t.a from the trash: column t.a, t ACCESS EXCLUSIVE, 28 entries',
-      'DO -- make sure of sequence s: sequence s, 5 entries, ensures object',
-      'ALTER SEQUENCE "public"."s" OWNED BY "public"."t"."a" -- give sequence s to t.a: sequence s, 1 entry, ensures owner',
+      'DO -- ensure that sequence s exists: sequence s, 5 entries, ensures object',
+      'ALTER SEQUENCE "public"."s" OWNED BY "public"."t"."a" -- set the owner of sequence s to t.a: sequence s, 1 entry, ensures owner',
       'ALTER TABLE "public"."t" ALTER COLUMN "a" SET NOT NULL, ALTER COLUMN "a" SET DEFAULT (nextval(\'s\'::regclass)) -- alter column t.a: nullability, default: column t.a, t ACCESS EXCLUSIVE, 8 entries, may fail, prepared as not null a',
-      'DO -- set the sequence of t.a past its values: column t.a, t ACCESS EXCLUSIVE, 24 entries',
+      'DO -- advance the sequence of t.a past its values: column t.a, t ACCESS EXCLUSIVE, 24 entries',
       'CREATE UNIQUE INDEX "t_a_unique" ON "public"."t" ("a") -- make t.a unique: constraint t.t_a_unique, t SHARE, 3 entries, may fail, prepared as index t_a_unique true ("a")',
-      'ALTER TABLE "public"."t" ADD CONSTRAINT "t_a_unique" UNIQUE USING INDEX "t_a_unique" -- make t.a unique by its index: constraint t.t_a_unique, t ACCESS EXCLUSIVE, 1 entry',
+      'ALTER TABLE "public"."t" ADD CONSTRAINT "t_a_unique" UNIQUE USING INDEX "t_a_unique" -- make t.a unique using its index: constraint t.t_a_unique, t ACCESS EXCLUSIVE, 1 entry',
       'CREATE INDEX "t_a_index" ON "public"."t" ("a") -- create index on t.a: index t.t_a_index, t SHARE, 2 entries, prepared as index t_a_index false ("a")',
       'COMMENT ON COLUMN "public"."t"."a" IS \'x\' -- comment on t.a: column t.a, t SHARE UPDATE EXCLUSIVE, 1 entry',
       'DO -- restore the privileges on t.a: column t.a, t ACCESS EXCLUSIVE, 1 entry',
-      'DROP TABLE ##7."values" -- leave no values of t.a in the trash: column t.a, 3 entries',
-      'DROP SCHEMA ##7 -- leave no room in the trash for position 7: table t, 2 entries',
+      'DROP TABLE ##7."values" -- remove the values of t.a from the trash: column t.a, 3 entries',
+      'DROP SCHEMA ##7 -- drop the trash schema of position 7: table t, 2 entries',
     ]);
   });
 
@@ -229,8 +229,8 @@ describe('the plan for the trash', () => {
       'ALTER TABLE "public"."t" ADD COLUMN "a" text COLLATE pg_catalog."C" -- add column t.a: column t.a, t ACCESS EXCLUSIVE, 5 entries',
       'DO -- restore the values of t.a from the trash: column t.a, t ACCESS EXCLUSIVE, 26 entries',
       'DO -- restore the privileges on t.a: column t.a, t ACCESS EXCLUSIVE, 1 entry',
-      'DROP TABLE ##7."values" -- leave no values of t.a in the trash: column t.a, 3 entries',
-      'DROP SCHEMA ##7 -- leave no room in the trash for position 7: table t, 2 entries',
+      'DROP TABLE ##7."values" -- remove the values of t.a from the trash: column t.a, 3 entries',
+      'DROP SCHEMA ##7 -- drop the trash schema of position 7: table t, 2 entries',
     ]);
   });
 
@@ -248,9 +248,9 @@ describe('the plan for the trash', () => {
   it('purges', () => {
     expect(planned([created('t')], [purged('gone', null), purged('t', 'a'), purged(null, null)])).to.deep.equal([
       'DROP TABLE IF EXISTS ##7."gone" -- purge gone of position 7: table gone, 6 entries, loses data, drops table gone',
-      'DROP SCHEMA IF EXISTS ##7 -- leave no room in the trash for position 7: table gone, 6 entries',
+      'DROP SCHEMA IF EXISTS ##7 -- drop the trash schema of position 7: table gone, 6 entries',
       'DROP TABLE IF EXISTS ##7."values" -- purge t.a of position 7: table t, 6 entries, loses data, drops table t',
-      'DROP SCHEMA IF EXISTS ##7 -- leave no room in the trash for position 7: table t, 6 entries',
+      'DROP SCHEMA IF EXISTS ##7 -- drop the trash schema of position 7: table t, 6 entries',
     ]);
   });
 

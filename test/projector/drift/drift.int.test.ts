@@ -303,12 +303,14 @@ describe('drift', function () {
     await byHand('ALTER SEQUENCE e1_id_seq INCREMENT 5');
     const both = (await found()).table.differences;
     expect(both.map(({ member }) => member)).to.deep.equal(['enum st', 'sequence e1_id_seq']);
-    expect((await repair()).made.map(({ summary }) => summary)).to.deep.equal(['make sure of sequence e1_id_seq']);
+    expect((await repair()).made.map(({ summary }) => summary)).to.deep.equal([
+      'ensure that sequence e1_id_seq exists',
+    ]);
     expect((await found()).named).to.deep.equal(['- enum st']);
     await byHand('DROP TABLE e1');
     const again = (await found()).table.differences[0]?.repair.database.map(({ summary }) => summary);
-    expect(again).not.to.include('make sure of enum st');
-    expect(again).to.include('make sure of sequence e1_id_seq');
+    expect(again).not.to.include('ensure that enum st exists');
+    expect(again).to.include('ensure that sequence e1_id_seq exists');
     // Built with the current type, which differs from the log's.
     expect((await repair()).drift.tables.flatMap(({ differences }) => differences)).to.have.length(1);
   });

@@ -136,7 +136,7 @@ describe('partitions and inherited children', () => {
       await sql(`ALTER TABLE ${parent} DETACH PARTITION ${partition}`);
       const accepted = await dps(['drift', '--accept', partition], settings());
       expect(accepted.code).to.equal(1);
-      expect(accepted.out).to.contain(`it is not attached to "${parent}" any more`).and.contain('dps drift --repair');
+      expect(accepted.out).to.contain(`it is no longer attached to "${parent}"`).and.contain('dps drift --repair');
       const deleted = await clientOf(service)(`/collections/${partition}`, { method: 'DELETE' });
       expect(deleted.status, deleted.text).to.equal(204);
       const entry = JSON.parse((await clientOf(service)('/trash')).text) as { data: { position: number }[] };

@@ -86,11 +86,11 @@ describe('losses of a repair', () => {
   const unique = column('t.a', 'integer', { is_unique: true });
 
   it('are marked for rows, values and parts of the table', () => {
-    expect(dropsOf(there([id, unique], [relation]))).to.deep.equal([['let values of t.a repeat', true]]);
+    expect(dropsOf(there([id, unique], [relation]))).to.deep.equal([['drop the unique constraint of t.a', true]]);
     expect(dropsOf(there([id, column('t.a', 'bigInteger')], [relation]))).to.deep.equal([
-      ['let t.a point at nothing', true],
+      ['drop the foreign key of t.a', true],
       ['alter column t.a: type', false],
-      ['point t.a at other', false],
+      ['add a foreign key from t.a to other', false],
     ]);
   });
 
@@ -129,7 +129,7 @@ describe('the repair of a missing table', () => {
     const { statements, events } = planForMissing(state, nodeOf(state), 'public');
     expect(statements.map(({ summary, field, drops }) => [summary, field, drops])).to.deep.equal([
       ['create table t', null, false],
-      ['point t.a at other', null, false],
+      ['add a foreign key from t.a to other', null, false],
     ]);
     expect(events.map(({ type, collection, field }) => `${type} ${collection}.${field}`)).to.deep.equal([
       'relation.deleted t.a',
@@ -148,7 +148,7 @@ describe('a part of a repair', () => {
     };
     expect(summaries(plan, 'b')).to.deep.equal([['drop column t.b'], ['field.created b']]);
     expect(summaries(plan, 'a', { others: ['b'] })).to.deep.equal([
-      ['add column t.a', 'point t.a at other'],
+      ['add column t.a', 'add a foreign key from t.a to other'],
       ['relation.deleted a', 'field.deleted a', 'field.created b'],
     ]);
     expect(summaries(plan, undefined)).to.deep.equal([[], []]);

@@ -57,7 +57,7 @@ describe('findings of a plan', () => {
     expect(lock).to.include({ level: 'warn', collection: 'articles', field: 'body' });
     expect(lock?.statistics?.rows).to.be.within(19_000, 21_000);
     expect(lock?.statistics?.age).to.be.within(0, 600);
-    expect(lock?.message).to.match(/about 2\d,\d{3} rows, \d+ (kB|MB); by statistics \d+ s old/);
+    expect(lock?.message).to.match(/about 2\d,\d{3} rows, \d+ (kB|MB); the statistics are \d+ s old/);
     expect(lock).not.to.have.any.keys('event', 'statement');
   });
 

@@ -106,7 +106,7 @@ describe('findings of real databases', function () {
       'warn UNIQUE_OVER_ROWS 1',
     ]);
     // Nothing was analyzed, which is reported once.
-    expect(shown(unique)).to.contain('the number of rows is unknown').and.not.to.contain('counted');
+    expect(shown(unique)).to.contain('the number of rows is not known').and.not.to.contain('counted');
     const required = await edit(({ fields }) =>
       fields.push({ collection: 'track', field: 'isrc', type: 'string', schema: { is_nullable: false } }),
     );

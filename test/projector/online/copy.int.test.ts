@@ -172,7 +172,7 @@ describe('copying column values', function () {
     const started = performance.now();
     const known = await told(paced, 20_000);
     expect(performance.now() - started).to.be.above(20_000 / 15);
-    const following = { done: 1, phase: 'following what is written' };
+    const following = { done: 1, phase: 'applying concurrent writes' };
     expect([known[0], known.at(-2), known.at(-1)]).to.deep.equal([
       { done: 0.05, phase: 'copying rows' },
       { done: 1, phase: 'copying rows' },
@@ -322,8 +322,8 @@ describe('copying column values', function () {
     const progress = (each: Partial<StepProgress>) => told.push(each);
     await engine.runStep(contextOf(session, change, copy, { checkpoint, progress }), copy);
     expect(told).to.deep.equal([
-      { done: 1, phase: 'following what is written' },
-      { phase: 'following what is written: 5,000 rows are left' },
+      { done: 1, phase: 'applying concurrent writes' },
+      { phase: 'applying concurrent writes: 5,000 rows remaining' },
     ]);
   });
 
@@ -337,7 +337,7 @@ describe('copying column values', function () {
     await application.query(`UPDATE t SET v = '{}' WHERE a = 1`);
     const error = await engine.runStep(contextOf(session, change, copy), copy).catch((thrown: unknown) => thrown);
     expect(error).to.have.property('name', 'PreparationRefused');
-    expect((error as Error).message).to.contain('could not be noted');
+    expect((error as Error).message).to.contain('could not be tracked');
   });
 
   it('leaves nothing when withdrawn', async () => {

@@ -26,7 +26,7 @@ function failure(what: Preparable, error: Error, notNullBy: EngineStep['notNullB
 
 const told = (reason: string, sqlstate: string) => ({
   code: 'DATABASE_REFUSED',
-  message: `PostgreSQL refused to validate it: ${reason}`,
+  message: `PostgreSQL rejected to validate it: ${reason}`,
   collection: 't',
   field: 'a',
   details: { reason, sqlstate, statement: 'validate it', event: 2 },
@@ -67,7 +67,7 @@ describe('the failure of a step', () => {
       said('55P03', 'canceling statement due to lock timeout'),
       said('57P01', 'terminating connection'),
       said('53100', 'could not extend file'),
-      new Error('the table was truncated while its values were copied; the copy begins again'),
+      new Error('the table was truncated while its values were copied; the copy starts again'),
     ];
     for (const error of passing) expect(await failure(notNull, error)).to.equal(error);
   });

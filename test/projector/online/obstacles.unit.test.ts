@@ -89,10 +89,10 @@ describe('obstacles to a preparation', () => {
   });
 
   it('are reported with their statement and location', () => {
-    const reason = 'PostgreSQL rewrites the whole table for it';
+    const reason = 'PostgreSQL rewrites the whole table';
     const problem = {
       code: 'ONLINE_NOT_POSSIBLE',
-      message: `It is not possible online to do it: ${reason}. Send it without online, or leave it out.`,
+      message: `An online change cannot do it: ${reason}. Send it without online, or remove it.`,
       collection: 't',
       details: { reason },
     };
@@ -102,15 +102,15 @@ describe('obstacles to a preparation', () => {
 
   it('name what PostgreSQL does not support', () => {
     expect(reasonOf({ kind: null })).to.equal(
-      'PostgreSQL reads the whole table under its lock, and has no way to do that before',
+      'PostgreSQL reads the whole table under its lock, and cannot do that before',
     );
-    expect(reasonOf({ kind: null, rewrites: true })).to.equal('PostgreSQL rewrites the whole table for it');
+    expect(reasonOf({ kind: null, rewrites: true })).to.equal('PostgreSQL rewrites the whole table');
   });
 
   const CONCURRENTLY = 'PostgreSQL has no CREATE INDEX CONCURRENTLY for a partitioned table';
-  const NOT_VALID = 'before release 18 PostgreSQL takes no NOT VALID foreign key of a partitioned table';
+  const NOT_VALID = 'before version 18, PostgreSQL does not support a NOT VALID foreign key on a partitioned table';
   const ELSEWHERE =
-    'rows of the table come and go by statements on other tables, its partitions or those it inherits from';
+    'statements on other tables (its partitions, or tables that it inherits from) also change rows of the table';
   const partitioned: Record<Kind, [before18: string | null, since: string | null]> = {
     'not null': [null, null],
     index: [CONCURRENTLY, CONCURRENTLY],
@@ -131,8 +131,8 @@ describe('obstacles to a preparation', () => {
   it('of a copy include rows that triggers or reads miss', () => {
     const reasons: [Partial<TableFacts>, string][] = [
       [{ related: true }, ELSEWHERE],
-      [{ subscribed: true }, 'rows of the table come by logical replication, where what is written can not be noted'],
-      [{ policed: true }, "row level security is forced on the table's owner, so that not all rows can be read"],
+      [{ subscribed: true }, 'logical replication writes rows of the table, and the service cannot track those writes'],
+      [{ policed: true }, 'row-level security applies to the owner of the table, so the service cannot read all rows'],
     ];
     for (const [facts, reason] of reasons) {
       expect(reasonOf({ kind: 'copy', facts })).to.equal(reason);
@@ -141,7 +141,7 @@ describe('obstacles to a preparation', () => {
   });
 
   it('include other changes of the table', () => {
-    const reason = 'the same change renames the table: send that first, as a change of its own';
+    const reason = 'the same change renames the table. Send the rename first, as a separate change';
     const away = [renamed('t', 'u')];
     // It has the former name of another one.
     const instead = [renamed('t', 'u'), created('t', [column('a', 'integer'), column('b', 'string')])];
@@ -155,7 +155,7 @@ describe('obstacles to a preparation', () => {
 
   it('include other changes of its columns', () => {
     const reason = (name: string) =>
-      `the same change makes, renames or alters the column "${name}": send that first, as a change of its own`;
+      `the same change creates, renames or alters the column "${name}". Send that first, as a separate change`;
     const retyped = changed(column('a', 'integer'), column('a', 'bigInteger'));
     const generated = changed(column('a', 'integer'), column('a', 'integer', { generation_expression: '1' }));
     const commented = changed(column('a', 'integer'), column('a', 'integer', { comment: 'c' }));
@@ -177,7 +177,7 @@ describe('obstacles to a preparation', () => {
   });
 
   it('include other changes of a referenced table', () => {
-    const makes = 'the same change makes the table "o": send that first, as a change of its own';
+    const makes = 'the same change creates the table "o". Send that first, as a separate change';
     const rekeyed = [
       changed(
         column('o.id', 'integer', { is_primary_key: true, is_nullable: false, has_auto_increment: true }),
@@ -188,15 +188,15 @@ describe('obstacles to a preparation', () => {
     expect(foreign([deleted('o')])).to.equal(makes);
     expect(foreign([renamed('o', 'p')])).to.equal(makes);
     expect(foreign(rekeyed)).to.equal(
-      'the same change alters the primary key of "o": send that first, as a change of its own',
+      'the same change alters the primary key of "o". Send that first, as a separate change',
     );
     expect(foreign([renamed('o.id', 'key')])).to.equal(
-      'the same change alters the primary key of "o": send that first, as a change of its own',
+      'the same change alters the primary key of "o". Send that first, as a separate change',
     );
     expect(foreign([added(column('o.more', 'integer'))])).to.equal(null);
     expect(foreign([deleted('keyless')])).to.equal(null);
     const made = reasonOf({ kind: 'foreign key', references: 'n', events: [created('n')] });
-    expect(made).to.equal('the same change makes the table "n": send that first, as a change of its own');
+    expect(made).to.equal('the same change creates the table "n". Send that first, as a separate change');
     // An unmanaged one.
     expect(reasonOf({ kind: 'foreign key', references: 'n' })).to.equal(null);
     expect(reasonOf({ kind: 'check', events: [deleted('o')] })).to.equal(null);

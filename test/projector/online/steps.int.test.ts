@@ -184,13 +184,13 @@ describe('preparation steps', () => {
       'unique',
       () => updated('books', 'isbn', { is_unique: true }),
       `UPDATE books SET isbn = 'x' WHERE id < 4`,
-      /books_isbn_unique.*1 value is there more than once/,
+      /books_isbn_unique.*1 value occurs more than once/,
     ],
     [
       'a foreign key',
       () => related('CASCADE'),
       'UPDATE books SET author = 99 WHERE id < 4',
-      /books_author_foreign.*3 rows point at nothing/,
+      /books_author_foreign.*3 rows have no referenced row/,
     ],
   ];
 

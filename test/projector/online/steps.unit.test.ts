@@ -23,8 +23,8 @@ interface Expected {
   warning: string;
 }
 
-const BEGINNING = 'from the beginning of the preparation on, not only after the change';
-const UNTIL = 'and until it is withdrawn or has failed';
+const BEGINNING = 'from the start of the preparation, not only after the change';
+const UNTIL = 'This ends if the change request is withdrawn or fails';
 
 const ROWS: [Preparable, Expected][] = [
   [
@@ -33,10 +33,10 @@ const ROWS: [Preparable, Expected][] = [
       word: 'not null',
       key: /^not null t\.a$/,
       steps: [
-        ['add', 'hold new rows of t to the rule that t.a is never null'],
+        ['add', 'enforce that t.a is never null for new rows of t'],
         ['validate', 'validate that t.a is never null'],
       ],
-      warning: `PostgreSQL refuses rows of t without a value of a ${BEGINNING}, ${UNTIL}`,
+      warning: `PostgreSQL rejects rows of t without a value of a ${BEGINNING}. ${UNTIL}`,
     },
   ],
   [
@@ -45,10 +45,10 @@ const ROWS: [Preparable, Expected][] = [
       word: 'check',
       key: /^check t\.c [0-9a-f]{8}$/,
       steps: [
-        ['add', 'hold new rows of t to the rule the check c of t'],
+        ['add', 'enforce the check c of t for new rows of t'],
         ['validate', 'validate the check c of t'],
       ],
-      warning: `PostgreSQL refuses rows of t that break c ${BEGINNING}, ${UNTIL}`,
+      warning: `PostgreSQL rejects rows of t that violate c ${BEGINNING}. ${UNTIL}`,
     },
   ],
   [
@@ -57,10 +57,10 @@ const ROWS: [Preparable, Expected][] = [
       word: 'foreign key',
       key: /^foreign key t\.f [0-9a-f]{8}$/,
       steps: [
-        ['add', 'hold new rows of t to the rule the foreign key f of t'],
+        ['add', 'enforce the foreign key f of t for new rows of t'],
         ['validate', 'validate the foreign key f of t'],
       ],
-      warning: `PostgreSQL refuses rows of t that point at nothing in o, and does what the foreign key says ON DELETE and ON UPDATE, ${BEGINNING}, ${UNTIL}`,
+      warning: `PostgreSQL rejects rows of t without a referenced row in o, and executes the ON DELETE and ON UPDATE actions of the foreign key, ${BEGINNING}. ${UNTIL}`,
     },
   ],
   [
@@ -69,7 +69,7 @@ const ROWS: [Preparable, Expected][] = [
       word: 'unique',
       key: /^unique t\.u [0-9a-f]{8}$/,
       steps: [['index', 'build the unique u of t']],
-      warning: `PostgreSQL refuses rows of t that repeat a key of u once its index is being built, ${UNTIL}`,
+      warning: `PostgreSQL rejects rows of t with a duplicate key of u as soon as its index is being built. ${UNTIL}`,
     },
   ],
   [
@@ -78,7 +78,7 @@ const ROWS: [Preparable, Expected][] = [
       word: 'primary key',
       key: /^primary key t\.p [0-9a-f]{8}$/,
       steps: [['index', 'build the primary key p of t']],
-      warning: `PostgreSQL refuses rows of t that repeat a key of p once its index is being built, ${UNTIL}`,
+      warning: `PostgreSQL rejects rows of t with a duplicate key of p as soon as its index is being built. ${UNTIL}`,
     },
   ],
   [
@@ -87,7 +87,7 @@ const ROWS: [Preparable, Expected][] = [
       word: 'index',
       key: /^index t\.i [0-9a-f]{8}$/,
       steps: [['index', 'build the index i of t']],
-      warning: `each write of t keeps the index i too once it is being built, ${UNTIL}`,
+      warning: `every write to t also updates the index i as soon as it is being built. ${UNTIL}`,
     },
   ],
   [
@@ -96,7 +96,7 @@ const ROWS: [Preparable, Expected][] = [
       word: 'unique index',
       key: /^unique index t\.i [0-9a-f]{8}$/,
       steps: [['index', 'build the unique index i of t']],
-      warning: `PostgreSQL refuses rows of t that repeat a value of i once it is being built, ${UNTIL}`,
+      warning: `PostgreSQL rejects rows of t with a duplicate value of i as soon as it is being built. ${UNTIL}`,
     },
   ],
   [
@@ -105,10 +105,10 @@ const ROWS: [Preparable, Expected][] = [
       word: 'copy',
       key: /^copy t\.v [0-9a-f]{8}$/,
       steps: [
-        ['note', 'note which rows of t are written'],
+        ['note', 'track written rows of t'],
         ['copy', 'copy the values of t.v'],
       ],
-      warning: `each statement that writes t notes the keys of its rows from the beginning of the preparation on, so that the values of v can be kept, ${UNTIL}`,
+      warning: `every statement that writes to t records the keys of its rows from the start of the preparation, so that the service can keep the values of v. ${UNTIL}`,
     },
   ],
 ];

@@ -28,21 +28,21 @@ describe('an error of PostgreSQL', () => {
     const code = 'DATABASE_REFUSED';
     expect(ddlFailure(error, STATEMENTS, 1)).to.deep.equal({
       code,
-      message: `PostgreSQL refused to alter column t.a: ${error.message}`,
+      message: `PostgreSQL rejected to alter column t.a: ${error.message}`,
       collection: 't',
       field: 'a',
       details: { ...details, statement: 'alter column t.a', event: 3 },
     });
     expect(ddlFailure(new ExchangeError(error, []), STATEMENTS, 0)).to.deep.equal({
       code,
-      message: `PostgreSQL refused to create table t: ${error.message}`,
+      message: `PostgreSQL rejected to create table t: ${error.message}`,
       collection: 't',
       details: { ...details, statement: 'create table t', event: 0 },
     });
     // At the commit.
     expect(ddlFailure(error, STATEMENTS, 2)).to.deep.equal({
       code,
-      message: `PostgreSQL refused the change: ${error.message}`,
+      message: `PostgreSQL rejected the change: ${error.message}`,
       details,
     });
   });
@@ -72,8 +72,8 @@ describe('an error of PostgreSQL', () => {
     expect(ddlFailure(said('2BP01', 'cannot drop table t', { detail }), STATEMENTS, 0)).to.deep.equal({
       code: 'IN_USE',
       message:
-        'PostgreSQL refused to create table t: view v depends on table t; view w depends on view v. ' +
-        'Change or remove what needs it first.',
+        'PostgreSQL rejected to create table t: view v depends on table t; view w depends on view v. ' +
+        'Change or drop the dependent objects first.',
       collection: 't',
       details: {
         reason: 'cannot drop table t',
@@ -103,7 +103,7 @@ describe('a full lock table', () => {
       code: 'DATABASE_REFUSED',
       message:
         'PostgreSQL ran out of lock slots: this change needs about 27 at once. Raise max_locks_per_transaction from 2 ' +
-        'to 3 or more and restart PostgreSQL, or make the change in smaller parts.',
+        'to 3 or more and restart PostgreSQL, or split the change.',
       collection: 't',
       field: 'a',
       details: { sqlstate: '53200', setting: 'max_locks_per_transaction', present: 2, needed: 3, entries: 27 },
@@ -112,7 +112,7 @@ describe('a full lock table', () => {
       code: 'DATABASE_REFUSED',
       message:
         'PostgreSQL ran out of lock slots: this change needs about 27 at once. Raise max_locks_per_transaction and ' +
-        'restart PostgreSQL, or make the change in smaller parts.',
+        'restart PostgreSQL, or split the change.',
       collection: 't',
       details: { sqlstate: '53200', setting: 'max_locks_per_transaction', entries: 27 },
     });

@@ -25,8 +25,8 @@ const refused = (where: Pick<Problem, 'collection' | 'field'>, sqlstate = '42704
 const named = (field: string, name: string, extension: string): Problem => ({
   code: 'DATABASE_REFUSED',
   message:
-    `"${field}" of "t" is of a type that comes with the extension ${name}, which this database doesn't have; ` +
-    `an administrator of the database adds it: CREATE EXTENSION ${extension}`,
+    `field "${field}" of collection "t" has a type of the extension ${name}, which is not installed in this database. ` +
+    `Ask a database administrator to run CREATE EXTENSION ${extension}`,
   collection: 't',
   field,
   details: { sqlstate: '42704', reason: 'r', extension },

@@ -50,8 +50,8 @@ describe('violating rows', () => {
     expect(alter('23505', a('text'), a('text', { is_unique: true }))).to.deep.equal([
       `SELECT FROM ${T} WHERE "a" IS DISTINCT FROM NULL GROUP BY "a" HAVING count(*) > 1`,
       'repeated',
-      'value is there more than once',
-      'values are there more than once',
+      'value occurs more than once',
+      'values occur more than once',
     ]);
     expect(asked('23505', [created('t')], [added(a('text', { is_unique: true, default_value: 'x' }))])).to.deep.equal([
       `SELECT FROM ${T}`,
@@ -70,8 +70,8 @@ describe('violating rows', () => {
     const orphans = (one: string, from = T) => [
       `SELECT FROM ${from} m WHERE m."a" IS DISTINCT FROM NULL AND NOT EXISTS (SELECT FROM ${one} o WHERE o."id" = m."a")`,
       'orphaned',
-      'row points at nothing',
-      'rows point at nothing',
+      'row has no referenced row',
+      'rows have no referenced row',
     ];
     expect(asked('23503', before, [related('t.a', 'other')])).to.deep.equal(orphans('"public"."other"'));
     expect(asked('23503', before, [])).to.equal(null);
@@ -105,8 +105,8 @@ describe('violating rows', () => {
       expect(alter(sqlstate, a('text'), a('date')), sqlstate).to.deep.equal([
         `SELECT FROM ${T} WHERE NOT pg_catalog.pg_input_is_valid("a"::text, 'date')`,
         'unreadable',
-        "value can't be date",
-        "values can't be date",
+        'value cannot be converted to date',
+        'values cannot be converted to date',
       ]);
     }
     expect(asked('22P02', [created('t')], [added(a('date'))])).to.equal(null);
@@ -128,8 +128,8 @@ describe('violating rows', () => {
     expect(beyond('bigInteger', a('float', { data_type: 'double precision' }))).to.equal(undefined);
     expect(alter('22003', a('bigInteger'), a('integer'))?.slice(1)).to.deep.equal([
       'out_of_range',
-      "value can't be integer",
-      "values can't be integer",
+      'value cannot be converted to integer',
+      'values cannot be converted to integer',
     ]);
     expect(asked('22003', [created('t')], [added(a('integer'))])).to.equal(null);
   });

@@ -86,7 +86,7 @@ describe('names in use', () => {
       ]),
     ).to.deep.equal({
       ...problem,
-      message: `no ("a" is the name of a ${constraint}; "b" is the name of a ${constraint}; "c" is the name of a view; "d" is the name of an enum type)`,
+      message: `no ("a" is already the name of a ${constraint}; "b" is already the name of a ${constraint}; "c" is already the name of a view; "d" is already the name of an enum type)`,
       details: {
         sqlstate: '42P07',
         taken: [

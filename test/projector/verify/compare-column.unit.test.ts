@@ -204,7 +204,7 @@ describe('a column that differs from the log', () => {
       ['a', 'schema.is_nullable', true, false],
     ],
     [
-      'by what is said of it',
+      'by a comment',
       { fields: [text({ comment: 'x' })], columns: [there({ comment: 'y' })] },
       ['a', 'schema.comment', 'x', 'y'],
     ],

@@ -104,7 +104,7 @@ describe('a table equal to the log', () => {
 
 describe('a table that differs from the log', () => {
   const other: [string, Compared, ...unknown[][]][] = [
-    ['by what is said of it', { table: { comment: 'x' } }, [null, 'schema.comment', null, 'x']],
+    ['by a comment', { table: { comment: 'x' } }, [null, 'schema.comment', null, 'x']],
     [
       'by a check',
       { table: { constraints: [KEY, catalogConstraint('c', 'check', { columns: ['id'], definition: 'CHECK (id)' })] } },

@@ -123,7 +123,7 @@ describe('checks of the trash', function () {
       `CREATE TABLE service_trash_${values}.by_hand (a int); CREATE SCHEMA service_trash_999; CREATE VIEW service_trash_999.v AS SELECT 1`,
     );
     expect(await examined()).to.deep.equal([
-      `TRASH_STRANGE There is something in the trash that the service did not put there: "service_trash_${values}.by_hand", "service_trash_999".`,
+      `TRASH_STRANGE The trash contains objects that the service did not create: "service_trash_${values}.by_hand", "service_trash_999".`,
     ]);
     expect(await verified()).to.include({ ok: true });
     const drift = await api.ok<{ data: { ok: boolean; tables: unknown[]; unmanaged: string[] } }>(

@@ -126,7 +126,7 @@ describe('the schema at a point in time', () => {
   it('as SQL comments references outside the script', async () => {
     const script = (await at(headPosition(), '&export=sql')).text;
     expect(script).to.contain('CREATE TABLE IF NOT EXISTS service.service_users ("id" uuid PRIMARY KEY)');
-    expect(script).to.match(/-- The service's own table, of which only the key is made here/);
+    expect(script).to.match(/-- The table of the service, reduced to its key/);
   });
 
   async function run(connectionString: string, script: string): Promise<void> {

@@ -47,7 +47,7 @@ describe('rows that block a revert', function () {
     await api.ok('POST', '/collections/t/rename', { to: 'u' });
     await api.sql(`INSERT INTO u (z) VALUES (NULL), (NULL), ('3')`);
     const { diff, told } = await back(then);
-    const rest = "no value for it, and it can't be NOT NULL";
+    const rest = 'no value for it, so it cannot be NOT NULL';
     expect(told).to.have.members([`t.a: 2 rows have ${rest}`, `t.b: 3 rows have ${rest}`, `t.c: 5 rows have ${rest}`]);
     await refusedBy(diff);
     await api.sql(`UPDATE u SET z = 'set' WHERE z IS NULL; DELETE FROM u WHERE id > 2`);
@@ -73,9 +73,9 @@ describe('rows that block a revert', function () {
     await api.sql(`DELETE FROM authors WHERE id = 2; UPDATE books SET owner = gen_random_uuid() WHERE id = 1`);
     const { diff, told } = await back(then);
     const [author, shop, owner] = [
-      'books.author: 2 rows point at nothing in authors',
-      'books.shop: 2 rows point at nothing in shops',
-      'books.owner: 1 row points at nothing in service_users',
+      'books.author: 2 rows have no referenced row in authors',
+      'books.shop: 2 rows have no referenced row in shops',
+      'books.owner: 1 row has no referenced row in service_users',
     ];
     expect(told).to.have.members([author, shop, owner]);
     await refusedBy(diff);
@@ -93,7 +93,7 @@ describe('rows that block a revert', function () {
     expect((await back(then)).told).to.deep.equal([]);
     await api.sql('INSERT INTO t (a) SELECT NULL FROM generate_series(1, 5000)');
     expect((await back(then)).told).to.deep.equal([
-      "t.a: more than 1,000 rows have no value for it, and it can't be NOT NULL",
+      't.a: more than 1,000 rows have no value for it, so it cannot be NOT NULL',
     ]);
     // For another point in time, rows are not counted.
     await api.ok('PATCH', '/collections/t', { meta: { note: 'later' } });
@@ -121,6 +121,6 @@ describe('rows that block a revert', function () {
     }
     const { diff, told } = await back(then);
     expect(told).to.have.length(1);
-    expect((diff.warnings ?? []).map(({ message }) => message).join('\n')).to.contain(': 1 value comes back');
+    expect((diff.warnings ?? []).map(({ message }) => message).join('\n')).to.contain(': 1 value is restored');
   });
 });

@@ -64,7 +64,7 @@ COMMIT;
     const script = scriptFor(state, 'public', null);
     expect(script.slice(script.indexOf('SET LOCAL search_path'))).to.equal(`SET LOCAL search_path = "public";
 
--- The service's own table, of which only the key is made here: foreign keys below point at it.
+-- The table of the service, reduced to its key: foreign keys below reference it.
 CREATE SCHEMA IF NOT EXISTS "own";
 CREATE TABLE IF NOT EXISTS "own".service_users ("id" uuid PRIMARY KEY);
 

@@ -108,7 +108,7 @@ describe('stored folds', () => {
     const folds = foldsOf({ pool: away });
     folds.offer(at(100));
     await folds.idle();
-    expect(said.map(([message]) => message)).to.deep.equal(['a fold could not be stored']);
+    expect(said.map(([message]) => message)).to.deep.equal(['a state could not be stored']);
     expect(said[0]?.[1]).to.include({ position: 100 });
   });
 
@@ -191,10 +191,10 @@ describe('stored folds', () => {
       await pool.query(`UPDATE service.service_folds SET hash = repeat('0', 64) WHERE position = 9`);
       await pool.query(`UPDATE service.service_folds SET event_hash = repeat('0', 64) WHERE position = 6`);
       expect(await nearest(99)).to.equal(3);
-      const thrown = 'a stored fold is wrong; it is thrown away';
+      const thrown = 'a stored state is invalid and is discarded';
       expect(said).to.deep.equal([
-        [thrown, { position: 9, why: 'its hash does not fit what it says' }],
-        [thrown, { position: 6, why: 'it is of another log' }],
+        [thrown, { position: 9, why: 'its hash does not match its content' }],
+        [thrown, { position: 6, why: 'it belongs to another log' }],
       ]);
       expect(await stored()).to.deep.equal([3]);
     });

@@ -119,6 +119,6 @@ describe('the text of a stored fold', () => {
 
   it('rejects unknown column kinds', async () => {
     const fault = await readState(['[]', LINES[1] ?? ''], 9).catch((error: unknown) => error);
-    expect(fault).to.have.property('message', 'there is no column of kind 0');
+    expect(fault).to.have.property('message', 'no column of kind 0 exists');
   });
 });

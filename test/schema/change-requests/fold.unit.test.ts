@@ -106,7 +106,7 @@ describe('the fold of change requests', () => {
           expect(() => evolveChange(given(state), eventOf(type, 9)))
             .to.throw(UnreadableEventError)
             .with.property('message')
-            .that.includes(state === 'none' ? 'no such request' : `the request is ${state}`);
+            .that.includes(state === 'none' ? 'the change request does not exist' : `the change request is ${state}`);
           const before = given(state);
           if (before !== undefined) expect(mayFollow(before, type)).to.equal(false);
         });
@@ -176,7 +176,10 @@ describe('the fold of change requests', () => {
   it('given an event of another request or none, then it is rejected', () => {
     expect(() => evolveChange(given('queued'), eventOf('change.withdrawn', 2, OTHER))).to.throw(UnreadableEventError);
     const nameless = { ...eventOf('change.opened', 1), subject: null } as unknown as StoredChangeEvent;
-    expect(() => evolveChange(undefined, nameless)).to.throw(UnreadableEventError, 'names no change request');
+    expect(() => evolveChange(undefined, nameless)).to.throw(
+      UnreadableEventError,
+      'event 1 cannot be read: change.opened does not name a change request',
+    );
   });
 
   it('makes an author of everyone who changes the plan or its preparation, but not of who changes the title', () => {

@@ -232,7 +232,7 @@ describe('the state of a proposal', () => {
     });
     expect(change.request).to.deep.include({ state: 'queued', proposal: null, applicant: person('ada') });
     expect(() => change.then('change.approved', { ...VIEW, plan: 'plan', complete: true })).to.throw(
-      'the request is queued',
+      'event 2 cannot be read: the change request is queued (change.approved 7b0b6c6e-0000-4000-8000-000000000001)',
     );
   });
 });

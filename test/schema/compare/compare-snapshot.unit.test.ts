@@ -26,16 +26,16 @@ describe('the documents of a snapshot', () => {
     const fields = [field('a', 'bc', key), field('ab', 'c', key)];
     expect(faults({ ...OWN, collections: [table('a'), table('ab')], fields })).to.deep.equal([]);
     expect(faults({ ...OWN, collections: [table('a'), table('ab'), table('a')], fields })).to.deep.equal([
-      'collections[2]: "a" stands in collections twice',
+      'collections[2]: "a" occurs more than once in collections',
     ]);
     expect(
       faults({ ...OWN, collections: [table('a'), table('ab')], fields: [...fields, field('ab', 'c')] }),
-    ).to.deep.equal(['fields[2]: "ab.c" stands in fields twice']);
+    ).to.deep.equal(['fields[2]: "ab.c" occurs more than once in fields']);
   });
 });
 
 describe('the origin of a snapshot', () => {
-  const bypass = 'with force (?force, dps --force) it is compared anyway';
+  const bypass = 'to compare it anyway, use force (?force, dps --force)';
 
   it('is this release, unless forced', () => {
     expect(faults(OWN)).to.deep.equal([]);
@@ -48,21 +48,21 @@ describe('the origin of a snapshot', () => {
 
   it('is reported with all findings at once', () => {
     expect(faults({ ...OWN, service: '1.0.0', vendor: 'mysql' })).to.deep.equal([
-      `service: the snapshot is of release "1.0.0", this is release 1.2.3; ${bypass}`,
-      `vendor: the snapshot is of vendor "mysql", this is "postgres"; ${bypass}`,
+      `service: the snapshot was created by release "1.0.0", and this is release 1.2.3; ${bypass}`,
+      `vendor: the snapshot was created for vendor "mysql", and this is "postgres"; ${bypass}`,
     ]);
     expect(faults({ version: 1 })).to.deep.equal([
-      `service: the snapshot is of an unknown release (service is missing), this is release 1.2.3; ${bypass}`,
-      `vendor: the snapshot names no database vendor, this is "postgres"; ${bypass}`,
+      `service: the snapshot was created by an unknown release (member service is missing), and this is release 1.2.3; ${bypass}`,
+      `vendor: the snapshot does not name its database vendor, and this is "postgres"; ${bypass}`,
     ]);
     expect(faults({ version: 1, directus: '11.0.0', vendor: 'postgres' })).to.deep.equal([
-      `service: the snapshot is of another product (directus), this is release 1.2.3; ${bypass}`,
+      `service: the snapshot was created by another product (directus), and this is release 1.2.3; ${bypass}`,
     ]);
   });
 
   it('has a known version, even if forced', () => {
     for (const force of [false, true]) {
-      expect(faults({ ...OWN, version: 2 }, force)).to.deep.equal(['version: version must be 1; 2 is unknown']);
+      expect(faults({ ...OWN, version: 2 }, force)).to.deep.equal(['version: version must be 1; 2 is not supported']);
       expect(faults({}, force)).to.deep.equal(['version: version must be 1; it is missing']);
     }
   });

@@ -11,7 +11,7 @@ function pairs(from: { [name: string]: StateInput }, to: { [name: string]: State
   const touched = new Set([...before.collections.keys(), ...after.collections.keys()]);
   return runToEnd(looksRenamed(before, after, touched)).map(({ code, message, collection, field }) => {
     const [, kind, old, now, said] =
-      /^the (\w+) "(.*?)" is deleted, and "(.*?)", which looks like it, is created; if it was renamed, add this line to "\3" in the snapshot, and its data stays: "renamed_from": "(.*)"$/.exec(
+      /^(\w+) "(.*?)" is deleted, and "(.*?)", which looks like it, is created\. If you renamed it, add this line to "\3" in the snapshot to keep its data: "renamed_from": "(.*?)"$/.exec(
         message,
       ) ?? [];
     expect([code, said], message).to.deep.equal(['LOOKS_RENAMED', old]);

@@ -72,12 +72,16 @@ describe('renamed_from', () => {
   it('is noted if nothing has the former name, unless the new one exists', () => {
     expect(told([table('stories', 'texts')])).to.deep.equal({
       ...NOTHING,
-      notes: ['RENAMED_FROM_NOTHING stories: there is no collection "texts" to rename: "stories" is created'],
+      notes: [
+        'RENAMED_FROM_NOTHING stories: collection "texts" does not exist, so it cannot be renamed: "stories" is created',
+      ],
     });
     expect(told([table('posts', 'texts')])).to.deep.equal(NOTHING);
     expect(told([], [field('posts', 'head', 'name')])).to.deep.equal({
       ...NOTHING,
-      notes: ['RENAMED_FROM_NOTHING posts.head: there is no field "name" to rename: "head" is created'],
+      notes: [
+        'RENAMED_FROM_NOTHING posts.head: field "name" does not exist, so it cannot be renamed: "head" is created',
+      ],
     });
     expect(told([], [field('posts', 'title', 'name')])).to.deep.equal(NOTHING);
     expect(told([plain('new')], [field('new', 'head', 'name')]), 'of a collection that is new itself').to.deep.equal(
@@ -92,13 +96,13 @@ describe('renamed_from', () => {
     });
     const at = 'collections[0].renamed_from';
     expect(told([table('posts', 'posts')])).to.deep.equal(
-      problem(at, 'posts', 'renamed_from must be another name than the one the collection has'),
+      problem(at, 'posts', 'renamed_from must differ from the current name of the collection'),
     );
     expect(told([table('stories', 'posts'), table('texts', 'posts')])).to.deep.equal({
       ...problem(
         'collections[1].renamed_from',
         'texts',
-        '"posts" can become one collection only; it is "stories" already',
+        '"posts" can be renamed to one collection only, and is already renamed to "stories"',
       ),
       renames: ['posts -> stories'],
     });
@@ -106,14 +110,14 @@ describe('renamed_from', () => {
       problem(
         at,
         'pages',
-        'there are both "posts" and "pages": nothing is renamed to what is there already; leave renamed_from out, or delete one of them first',
+        '"posts" and "pages" both exist, so neither can be renamed to the other. Omit renamed_from, or delete one of them first',
       ),
     );
     expect(told([table('stories', 'posts'), plain('posts')])).to.deep.equal(
       problem(
         at,
         'stories',
-        '"posts" stands in the snapshot too: what is renamed leaves its name; take the other one into a later snapshot',
+        'the snapshot contains "posts" too, and a renamed object gives up its old name. Add the other one in a later snapshot',
       ),
     );
     expect(told([], [field('posts', 'note', 'title')]).problems).to.have.length(1);
@@ -132,7 +136,7 @@ describe('renamed_from', () => {
       `collections[0].renamed_from (): ${message}`,
       `fields[0].renamed_from (): ${message}`,
     ]);
-    const own = 'a collection of the service has one name, and keeps it';
+    const own = 'a collection of the service cannot be renamed';
     expect(told([table('service_users', 'posts'), table('posts', 'service_users')]).problems).to.deep.equal([
       `collections[0].renamed_from (): ${own}`,
       `collections[1].renamed_from (): ${own}`,

@@ -61,24 +61,18 @@ describe('entries of a diff', () => {
     });
   }
 
-  const GONE = 'there is nothing at this path';
-  const NO_ARRAY = 'there is no array at this path';
-  const OTHER = 'the value at this path is not the lhs any more';
+  const GONE = 'this path has no value';
+  const NO_ARRAY = 'the value at this path is not an array';
+  const OTHER = 'the current value differs from lhs';
   const misfits: [string, Json, object, boolean, string][] = [
     [
       'a new member over one that is there',
       { a: 1 },
       { kind: 'N', path: ['a'], rhs: 2 },
       true,
-      'there is a value at this path already',
+      'this path already has a value',
     ],
-    [
-      'a new member over null',
-      { a: null },
-      { kind: 'N', path: ['a'], rhs: 2 },
-      true,
-      'there is a value at this path already',
-    ],
+    ['a new member over null', { a: null }, { kind: 'N', path: ['a'], rhs: 2 }, true, 'this path already has a value'],
     ['an edit of what changed', { a: 3 }, { kind: 'E', path: ['a'], lhs: 1, rhs: 2 }, true, OTHER],
     ['an edit of what went', {}, { kind: 'E', path: ['a'], lhs: 1, rhs: 2 }, true, OTHER],
     ['an edit of what an object inherits', {}, { kind: 'E', path: ['toString'], lhs: null, rhs: 2 }, true, OTHER],

@@ -14,9 +14,9 @@ function faultsOf(diff: object): string[] {
   return result.ok ? [] : result.problems.map(({ path, message }) => `${path}: ${message}`);
 }
 
-const IDENTITY = 'diff.collections[0].identity: identity is what /history/diff said';
-const RESTORES = 'diff.collections[0].restores: restores is the position of a deletion';
-const NOT_NEW = 'diff.collections[0].identity: only what is new has an identity here';
+const IDENTITY = 'diff.collections[0].identity: identity must have the value that /history/diff returned';
+const RESTORES = 'diff.collections[0].restores: restores must be the position of a deletion';
+const NOT_NEW = 'diff.collections[0].identity: only a new object can have an identity here';
 
 describe('the origins in a diff', () => {
   it('are identities in the format of the log', () => {
@@ -52,7 +52,7 @@ describe('the origins in a diff', () => {
 
   it('are unique per object', () => {
     const twice = (part: string, index: number) =>
-      `diff.${part}[${index}].identity: another one has this identity already`;
+      `diff.${part}[${index}].identity: another object already has this identity`;
     const other = { collection: 'c' };
     expect(
       faultsOf({ collections: [table({ identity: '7' }), table(other), table({ collection: 'd', identity: '7' })] }),

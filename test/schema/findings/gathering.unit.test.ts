@@ -40,7 +40,7 @@ describe('combining findings', () => {
   it('merges notes about new objects and names each once', () => {
     const note: Observed = { message: 'm', level: 'note' };
     expect(gathered(true, ['a', note], ['a', note])).to.deep.equal(['a m']);
-    expect(gathered(true, ['a', note], ['b', note], ['b', note])).to.deep.equal(['a m; the same of articles.b']);
+    expect(gathered(true, ['a', note], ['b', note], ['b', note])).to.deep.equal(['a m; also applies to articles.b']);
     const warned: Observed = { message: 'm', level: 'warn' };
     expect(gathered(true, ['a', warned], ['a', warned])).to.deep.equal(['a m', 'a m']);
   });

@@ -29,7 +29,7 @@ describe('the level of a finding', () => {
   it('shows its basis and the request that avoids it', () => {
     const found = lock({ statistics: { articles: ROWS(50_000_000, { age: 7_200 }) } });
     expect(found?.statistics).to.deep.equal({ rows: 50_000_000, bytes: 5_000_000_000, age: 7_200, uses: 1_000 });
-    expect(found?.message).to.contain('about 50,000,000 rows').and.contain('by statistics 2 h old');
+    expect(found?.message).to.contain('about 50,000,000 rows').and.contain('the statistics are 2 h old');
     expect(found?.safer?.request).to.deep.equal({ method: 'PATCH', path: '/fields/articles/title?online', body });
   });
 });
@@ -65,9 +65,9 @@ describe('size limits of levels', () => {
 
   it('are described in words', () => {
     const text = (rows: number | null, bytes: number | null, age: number | null) => sizeText({ rows, bytes, age });
-    expect(text(null, null, 5)).to.equal('the number of rows is unknown');
+    expect(text(null, null, 5)).to.equal('the number of rows is not known');
     expect(text(1_000, null, null)).to.equal('about 1,000 rows; counted since its statistics began');
-    expect(text(null, 1, 0)).to.equal('the number of rows is unknown, 1 kB; by statistics 0 s old');
+    expect(text(null, 1, 0)).to.equal('the number of rows is not known, 1 kB; the statistics are 0 s old');
     const sizes = [0, 1_024, 1_025, MIB - 1, MIB, 1.4 * MIB, 5_000 * MIB].map((bytes) => text(1, bytes, null));
     expect(sizes.map((each) => /rows, (.*);/.exec(each)?.[1])).to.deep.equal([
       '0 kB',
@@ -79,7 +79,7 @@ describe('size limits of levels', () => {
       '5,000 MB',
     ]);
     const ages = [119, 120, 7_199, 7_200, 172_799, 172_800].map((age) => text(1, null, age));
-    expect(ages.map((each) => /statistics (.*) old/.exec(each)?.[1])).to.deep.equal([
+    expect(ages.map((each) => /statistics are (.*) old/.exec(each)?.[1])).to.deep.equal([
       '119 s',
       '2 min',
       '120 min',

@@ -42,8 +42,8 @@ const TELLINGS: Telling[] = [
     when: add('number', 'integer', { has_auto_increment: true, is_nullable: false }),
     how: rows(20_000),
     told: [
-      'warn REWRITES_TABLE articles.number: add column articles.number: PostgreSQL rewrites the whole table and locks it for reads and writes (about 20,000 rows, 2 MB; by statistics 60 s old; it cannot be applied online)',
-      'warn COUNTER_OVER_ROWS articles.number: add column articles.number: every row gets a number (about 20,000 rows, 2 MB; by statistics 60 s old; it cannot be applied online)',
+      'warn REWRITES_TABLE articles.number: add column articles.number: PostgreSQL rewrites the whole table and locks it for reads and writes (about 20,000 rows, 2 MB; the statistics are 60 s old; it cannot be applied online)',
+      'warn COUNTER_OVER_ROWS articles.number: add column articles.number: every row gets a number (about 20,000 rows, 2 MB; the statistics are 60 s old; it cannot be applied online)',
     ],
   },
   {
@@ -69,13 +69,13 @@ const TELLINGS: Telling[] = [
     ],
   },
   {
-    it: 'the same of a large table',
+    it: 'also applies to a large table',
     when: set('title', { is_nullable: false }),
     how: rows(2_000_000),
     told: [
-      'danger LONG_LOCK articles.title: alter column articles.title: nullability: PostgreSQL reads the whole table under a lock (about 2,000,000 rows, 191 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/title?online {"schema":{"is_nullable":false}}',
+      'danger LONG_LOCK articles.title: alter column articles.title: nullability: PostgreSQL reads the whole table under a lock (about 2,000,000 rows, 191 MB; the statistics are 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/title?online {"schema":{"is_nullable":false}}',
       'warn MAY_FAIL articles.title: alter column articles.title: nullability: existing rows can make it fail',
-      'danger NOT_NULL_OVER_ROWS articles.title: alter column articles.title: nullability: PostgreSQL reads all rows, and rows with null make it fail (about 2,000,000 rows, 191 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/title?online {"schema":{"is_nullable":false}}',
+      'danger NOT_NULL_OVER_ROWS articles.title: alter column articles.title: nullability: PostgreSQL reads all rows, and rows with null make it fail (about 2,000,000 rows, 191 MB; the statistics are 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/title?online {"schema":{"is_nullable":false}}',
     ],
   },
   {
@@ -122,7 +122,7 @@ const TELLINGS: Telling[] = [
     it: 'no default of what must have a value',
     when: set('views', { default_value: null }),
     told: [
-      'warn DROPS_DEFAULT articles.views: alter column articles.views: without a default, an INSERT that omits it is refused',
+      'warn DROPS_DEFAULT articles.views: alter column articles.views: without a default, an INSERT that omits it is rejected',
     ],
   },
   {
@@ -151,7 +151,7 @@ const TELLINGS: Telling[] = [
     given: set('views', { default_value: null, has_auto_increment: true }),
     when: set('views', { has_auto_increment: false }),
     told: [
-      'warn DROPS_DEFAULT articles.views: alter column articles.views: without a default, an INSERT that omits it is refused',
+      'warn DROPS_DEFAULT articles.views: alter column articles.views: without a default, an INSERT that omits it is rejected',
     ],
   },
   {
@@ -159,8 +159,8 @@ const TELLINGS: Telling[] = [
     when: set('title', { is_indexed: true }),
     how: rows(20_000),
     told: [
-      'warn LONG_LOCK articles.title index articles_title_index: create index on articles.title: PostgreSQL reads the whole table under a lock (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/title?online {"schema":{"is_indexed":true}}',
-      'warn INDEX_UNDER_LOCK articles.title index articles_title_index: create index on articles.title: PostgreSQL builds its index while nobody can write to the table (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/title?online {"schema":{"is_indexed":true}}',
+      'warn LONG_LOCK articles.title index articles_title_index: create index on articles.title: PostgreSQL reads the whole table under a lock (about 20,000 rows, 2 MB; the statistics are 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/title?online {"schema":{"is_indexed":true}}',
+      'warn INDEX_UNDER_LOCK articles.title index articles_title_index: create index on articles.title: PostgreSQL builds its index while nobody can write to the table (about 20,000 rows, 2 MB; the statistics are 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/title?online {"schema":{"is_indexed":true}}',
     ],
   },
   { it: 'an index made concurrently', when: set('title', { is_indexed: true }), how: { concurrently: true }, told: [] },
@@ -169,9 +169,9 @@ const TELLINGS: Telling[] = [
     when: set('title', { is_unique: true }),
     how: rows(20_000),
     told: [
-      'warn LONG_LOCK articles.title constraint articles_title_unique: make articles.title unique: PostgreSQL reads the whole table under a lock (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/title?online {"schema":{"is_unique":true}}',
+      'warn LONG_LOCK articles.title constraint articles_title_unique: make articles.title unique: PostgreSQL reads the whole table under a lock (about 20,000 rows, 2 MB; the statistics are 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/title?online {"schema":{"is_unique":true}}',
       'warn MAY_FAIL articles.title constraint articles_title_unique: make articles.title unique: existing rows can make it fail',
-      'warn UNIQUE_OVER_ROWS articles.title constraint articles_title_unique: make articles.title unique: PostgreSQL builds an index over all rows, and duplicates make it fail (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/title?online {"schema":{"is_unique":true}}',
+      'warn UNIQUE_OVER_ROWS articles.title constraint articles_title_unique: make articles.title unique: PostgreSQL builds an index over all rows, and duplicates make it fail (about 20,000 rows, 2 MB; the statistics are 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/title?online {"schema":{"is_unique":true}}',
     ],
   },
   {
@@ -179,7 +179,7 @@ const TELLINGS: Telling[] = [
     given: set('slug', { is_unique: true }),
     when: set('slug', { is_unique: false }),
     told: [
-      'note DROPS_CONSTRAINT articles.slug constraint articles_slug_unique: let values of articles.slug repeat: rows that violate it can be written',
+      'note DROPS_CONSTRAINT articles.slug constraint articles_slug_unique: drop the unique constraint of articles.slug: rows that violate it can be written',
     ],
   },
   {
@@ -196,7 +196,7 @@ const TELLINGS: Telling[] = [
     how: rows(20_000),
     told: [
       'danger LOSES_DATA articles.slug: alter column articles.slug: type: data is permanently lost',
-      'warn REWRITES_TABLE articles.slug: alter column articles.slug: type: PostgreSQL rewrites the whole table and locks it for reads and writes (about 20,000 rows, 2 MB; by statistics 60 s old; it cannot be applied online)',
+      'warn REWRITES_TABLE articles.slug: alter column articles.slug: type: PostgreSQL rewrites the whole table and locks it for reads and writes (about 20,000 rows, 2 MB; the statistics are 60 s old; it cannot be applied online)',
       'warn MAY_FAIL articles.slug: alter column articles.slug: type: existing rows can make it fail',
       'warn INDEXED_TYPE_CHANGE articles.slug: alter column articles.slug: from character varying(255) to uuid PostgreSQL rebuilds its indexes',
     ],
@@ -206,7 +206,7 @@ const TELLINGS: Telling[] = [
     when: set('views', { data_type: 'bigint' }, 'bigInteger'),
     how: rows(20_000),
     told: [
-      'warn REWRITES_TABLE articles.views: alter column articles.views: default, type: PostgreSQL rewrites the whole table and locks it for reads and writes (about 20,000 rows, 2 MB; by statistics 60 s old; it cannot be applied online)',
+      'warn REWRITES_TABLE articles.views: alter column articles.views: default, type: PostgreSQL rewrites the whole table and locks it for reads and writes (about 20,000 rows, 2 MB; the statistics are 60 s old; it cannot be applied online)',
     ],
   },
   {

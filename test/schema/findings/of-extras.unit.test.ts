@@ -7,9 +7,9 @@ const TELLINGS: Telling[] = [
     when: extras({ constraints: [{ name: 'positive', definition: 'CHECK ((views >= 0))' }] }),
     how: rows(20_000),
     told: [
-      'warn LONG_LOCK articles constraint positive: add constraint positive to articles: PostgreSQL reads the whole table under a lock (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); POST /schema/apply?online',
+      'warn LONG_LOCK articles constraint positive: add constraint positive to articles: PostgreSQL reads the whole table under a lock (about 20,000 rows, 2 MB; the statistics are 60 s old; with "online", other sessions wait for short locks only); POST /schema/apply?online',
       'warn MAY_FAIL articles constraint positive: add constraint positive to articles: existing rows can make it fail',
-      'warn CHECK_UNDER_LOCK articles constraint positive: add constraint positive to articles: PostgreSQL checks all rows while nobody can read or write (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); POST /schema/apply?online',
+      'warn CHECK_UNDER_LOCK articles constraint positive: add constraint positive to articles: PostgreSQL checks all rows while nobody can read or write (about 20,000 rows, 2 MB; the statistics are 60 s old; with "online", other sessions wait for short locks only); POST /schema/apply?online',
     ],
   },
   {
@@ -34,9 +34,9 @@ const TELLINGS: Telling[] = [
     when: extras({ constraints: [{ name: 'once', definition: 'UNIQUE (title, slug)' }] }),
     how: rows(20_000),
     told: [
-      'warn LONG_LOCK articles constraint once: add constraint once to articles: PostgreSQL reads the whole table under a lock (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); POST /schema/apply?online',
+      'warn LONG_LOCK articles constraint once: add constraint once to articles: PostgreSQL reads the whole table under a lock (about 20,000 rows, 2 MB; the statistics are 60 s old; with "online", other sessions wait for short locks only); POST /schema/apply?online',
       'warn MAY_FAIL articles constraint once: add constraint once to articles: existing rows can make it fail',
-      'warn UNIQUE_OVER_ROWS articles constraint once: add constraint once to articles: PostgreSQL builds an index over all rows, and duplicates make it fail (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); POST /schema/apply?online',
+      'warn UNIQUE_OVER_ROWS articles constraint once: add constraint once to articles: PostgreSQL builds an index over all rows, and duplicates make it fail (about 20,000 rows, 2 MB; the statistics are 60 s old; with "online", other sessions wait for short locks only); POST /schema/apply?online',
     ],
   },
   {
@@ -44,9 +44,9 @@ const TELLINGS: Telling[] = [
     when: extras({ constraints: [{ name: 'once', definition: 'EXCLUDE USING btree (views WITH =)' }] }),
     how: rows(20_000),
     told: [
-      'warn LONG_LOCK articles constraint once: add constraint once to articles: PostgreSQL reads the whole table under a lock (about 20,000 rows, 2 MB; by statistics 60 s old; it cannot be applied online)',
+      'warn LONG_LOCK articles constraint once: add constraint once to articles: PostgreSQL reads the whole table under a lock (about 20,000 rows, 2 MB; the statistics are 60 s old; it cannot be applied online)',
       'warn MAY_FAIL articles constraint once: add constraint once to articles: existing rows can make it fail',
-      'warn EXCLUSION_UNDER_LOCK articles constraint once: add constraint once to articles: PostgreSQL builds its index over all rows while nobody can read or write (about 20,000 rows, 2 MB; by statistics 60 s old; it cannot be applied online)',
+      'warn EXCLUSION_UNDER_LOCK articles constraint once: add constraint once to articles: PostgreSQL builds its index over all rows while nobody can read or write (about 20,000 rows, 2 MB; the statistics are 60 s old; it cannot be applied online)',
     ],
   },
   {

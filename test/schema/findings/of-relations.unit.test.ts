@@ -24,10 +24,10 @@ const TELLINGS: Telling[] = [
     when: relation(),
     how: rows(20_000),
     told: [
-      'warn LONG_LOCK articles.author constraint articles_author_foreign: point articles.author at authors: PostgreSQL reads the whole table under a lock (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); POST /relations?online {"collection":"articles","field":"author","related_collection":"authors","schema":{"on_delete":"NO ACTION"}}',
-      'warn MAY_FAIL articles.author constraint articles_author_foreign: point articles.author at authors: existing rows can make it fail',
-      'warn FOREIGN_KEY_UNDER_LOCK articles.author constraint articles_author_foreign: point articles.author at authors: PostgreSQL checks all rows while nobody can write to either table (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); POST /relations?online {"collection":"articles","field":"author","related_collection":"authors","schema":{"on_delete":"NO ACTION"}}',
-      'warn FOREIGN_KEY_WITHOUT_INDEX articles.author: point articles.author at authors: the field has no index; PATCH /fields/articles/author?concurrentIndexCreation {"schema":{"is_indexed":true}}',
+      'warn LONG_LOCK articles.author constraint articles_author_foreign: add a foreign key from articles.author to authors: PostgreSQL reads the whole table under a lock (about 20,000 rows, 2 MB; the statistics are 60 s old; with "online", other sessions wait for short locks only); POST /relations?online {"collection":"articles","field":"author","related_collection":"authors","schema":{"on_delete":"NO ACTION"}}',
+      'warn MAY_FAIL articles.author constraint articles_author_foreign: add a foreign key from articles.author to authors: existing rows can make it fail',
+      'warn FOREIGN_KEY_UNDER_LOCK articles.author constraint articles_author_foreign: add a foreign key from articles.author to authors: PostgreSQL checks all rows while nobody can write to either table (about 20,000 rows, 2 MB; the statistics are 60 s old; with "online", other sessions wait for short locks only); POST /relations?online {"collection":"articles","field":"author","related_collection":"authors","schema":{"on_delete":"NO ACTION"}}',
+      'warn FOREIGN_KEY_WITHOUT_INDEX articles.author: articles.author references authors: the field has no index; PATCH /fields/articles/author?concurrentIndexCreation {"schema":{"is_indexed":true}}',
     ],
   },
   { it: 'a relation of the metadata alone', when: relation(null), told: [] },
@@ -36,10 +36,10 @@ const TELLINGS: Telling[] = [
     given: relation(null),
     when: ({ relations }) => relations.forEach((each) => Object.assign(each, { schema: { on_delete: 'RESTRICT' } })),
     told: [
-      'warn LONG_LOCK articles.author constraint articles_author_foreign: point articles.author at authors: PostgreSQL reads the whole table under a lock; POST /schema/apply?online',
-      'warn MAY_FAIL articles.author constraint articles_author_foreign: point articles.author at authors: existing rows can make it fail',
-      'warn FOREIGN_KEY_UNDER_LOCK articles.author constraint articles_author_foreign: point articles.author at authors: PostgreSQL checks all rows while nobody can write to either table; POST /schema/apply?online',
-      'warn FOREIGN_KEY_WITHOUT_INDEX articles.author: point articles.author at authors: the field has no index; PATCH /fields/articles/author?concurrentIndexCreation {"schema":{"is_indexed":true}}',
+      'warn LONG_LOCK articles.author constraint articles_author_foreign: add a foreign key from articles.author to authors: PostgreSQL reads the whole table under a lock; POST /schema/apply?online',
+      'warn MAY_FAIL articles.author constraint articles_author_foreign: add a foreign key from articles.author to authors: existing rows can make it fail',
+      'warn FOREIGN_KEY_UNDER_LOCK articles.author constraint articles_author_foreign: add a foreign key from articles.author to authors: PostgreSQL checks all rows while nobody can write to either table; POST /schema/apply?online',
+      'warn FOREIGN_KEY_WITHOUT_INDEX articles.author: articles.author references authors: the field has no index; PATCH /fields/articles/author?concurrentIndexCreation {"schema":{"is_indexed":true}}',
     ],
   },
   {
@@ -47,9 +47,9 @@ const TELLINGS: Telling[] = [
     given: relation(),
     when: rekeyed({ on_delete: 'SET NULL' }),
     told: [
-      'warn LONG_LOCK articles.author constraint articles_author_foreign: point articles.author at authors: PostgreSQL reads the whole table under a lock; POST /schema/apply?online',
-      'warn MAY_FAIL articles.author constraint articles_author_foreign: point articles.author at authors: existing rows can make it fail',
-      'warn FOREIGN_KEY_UNDER_LOCK articles.author constraint articles_author_foreign: point articles.author at authors: PostgreSQL checks all rows while nobody can write to either table; POST /schema/apply?online',
+      'warn LONG_LOCK articles.author constraint articles_author_foreign: add a foreign key from articles.author to authors: PostgreSQL reads the whole table under a lock; POST /schema/apply?online',
+      'warn MAY_FAIL articles.author constraint articles_author_foreign: add a foreign key from articles.author to authors: existing rows can make it fail',
+      'warn FOREIGN_KEY_UNDER_LOCK articles.author constraint articles_author_foreign: add a foreign key from articles.author to authors: PostgreSQL checks all rows while nobody can write to either table; POST /schema/apply?online',
     ],
   },
   {
@@ -58,8 +58,8 @@ const TELLINGS: Telling[] = [
     how: rows(2_000_000),
     of: ['CASCADE_DELETES', 'FOREIGN_KEY_WITHOUT_INDEX'],
     told: [
-      'warn CASCADE_DELETES articles.author: point articles.author at authors: a row deleted there takes all rows of articles along that point at it',
-      'warn FOREIGN_KEY_WITHOUT_INDEX articles.author: point articles.author at authors: the field has no index; PATCH /fields/articles/author?concurrentIndexCreation {"schema":{"is_indexed":true}}',
+      'warn CASCADE_DELETES articles.author: articles.author references authors: deleting a row there also deletes all rows of articles that reference it',
+      'warn FOREIGN_KEY_WITHOUT_INDEX articles.author: articles.author references authors: the field has no index; PATCH /fields/articles/author?concurrentIndexCreation {"schema":{"is_indexed":true}}',
     ],
   },
   {
@@ -75,8 +75,8 @@ const TELLINGS: Telling[] = [
       });
     },
     told: [
-      'note CASCADE_DELETES notes.author: point notes.author at authors: a row deleted there takes all rows of notes along that point at it',
-      'note FOREIGN_KEY_WITHOUT_INDEX notes.author: point notes.author at authors: the field has no index; PATCH /fields/notes/author?concurrentIndexCreation {"schema":{"is_indexed":true}}',
+      'note CASCADE_DELETES notes.author: notes.author references authors: deleting a row there also deletes all rows of notes that reference it',
+      'note FOREIGN_KEY_WITHOUT_INDEX notes.author: notes.author references authors: the field has no index; PATCH /fields/notes/author?concurrentIndexCreation {"schema":{"is_indexed":true}}',
     ],
   },
   {
@@ -85,7 +85,7 @@ const TELLINGS: Telling[] = [
     when: rekeyed({ on_delete: 'CASCADE' }),
     of: ['CASCADE_DELETES'],
     told: [
-      'warn CASCADE_DELETES articles.author: point articles.author at authors: a row deleted there takes all rows of articles along that point at it',
+      'warn CASCADE_DELETES articles.author: articles.author references authors: deleting a row there also deletes all rows of articles that reference it',
     ],
   },
   {
@@ -137,7 +137,7 @@ const TELLINGS: Telling[] = [
     given: relation(),
     when: ({ relations }) => relations.splice(0),
     told: [
-      'note DROPS_CONSTRAINT articles.author constraint articles_author_foreign: let articles.author point at nothing: rows that violate it can be written',
+      'note DROPS_CONSTRAINT articles.author constraint articles_author_foreign: drop the foreign key of articles.author: rows that violate it can be written',
     ],
   },
   {
@@ -169,7 +169,7 @@ const TELLINGS: Telling[] = [
       'warn NARROWS_TYPE articles.author: alter column articles.author: integer holds less than bigint',
       'warn NARROWS_TYPE authors.id: alter column authors.id: integer holds less than bigint',
       'warn INDEXED_TYPE_CHANGE authors.id: alter column authors.id: from bigint to integer PostgreSQL rebuilds its indexes',
-      'warn FOREIGN_KEY_UNDER_LOCK articles.author constraint articles_author_foreign: point articles.author at authors: PostgreSQL checks all rows while nobody can write to either table',
+      'warn FOREIGN_KEY_UNDER_LOCK articles.author constraint articles_author_foreign: add a foreign key from articles.author to authors: PostgreSQL checks all rows while nobody can write to either table',
     ],
   },
 ];

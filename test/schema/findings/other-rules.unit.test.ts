@@ -135,7 +135,7 @@ describe('rules of findings', () => {
     };
     const told = found(gone, { known: { dependents } }).filter(({ code }) => code === 'NEEDED_ELSEWHERE');
     expect(told.map(({ level, field }) => [level, field])).to.deep.equal([['danger', 'title']]);
-    expect(told[0]?.message).to.contain('view latest').and.contain('refuses');
+    expect(told[0]?.message).to.contain('view latest').and.contain('rejects');
     expect(codes(required, { known: { dependents } })).not.to.include('NEEDED_ELSEWHERE');
   });
 
@@ -176,7 +176,7 @@ describe('rules of findings', () => {
     const told = found(many).filter(({ code }) => code === 'KEY_MAY_OVERFLOW');
     expect(told).to.have.length(1);
     expect(told[0]?.places?.map(({ collection }) => collection)).to.deep.equal(['a', 'b', 'c', 'd', 'e', 'f']);
-    expect(told[0]?.message).to.contain('the same of b.id, c.id, d.id and 2 more');
+    expect(told[0]?.message).to.contain('also applies to b.id, c.id, d.id and 2 more');
   });
 
   it('NAME_LOOKS_ALIKE compares names without case and Unicode normalization', () => {

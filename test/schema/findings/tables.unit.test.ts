@@ -47,16 +47,16 @@ const TELLINGS: Telling[] = [
     ),
     how: rows(20_000),
     told: [
-      'warn LONG_LOCK articles.id constraint articles_id_unique: make articles.id unique: PostgreSQL reads the whole table under a lock (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/id?online {"schema":{"is_unique":true}}',
+      'warn LONG_LOCK articles.id constraint articles_id_unique: make articles.id unique: PostgreSQL reads the whole table under a lock (about 20,000 rows, 2 MB; the statistics are 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/id?online {"schema":{"is_unique":true}}',
       'warn MAY_FAIL articles.id constraint articles_id_unique: make articles.id unique: existing rows can make it fail',
-      'warn UNIQUE_OVER_ROWS articles.id constraint articles_id_unique: make articles.id unique: PostgreSQL builds an index over all rows, and duplicates make it fail (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/id?online {"schema":{"is_unique":true}}',
+      'warn UNIQUE_OVER_ROWS articles.id constraint articles_id_unique: make articles.id unique: PostgreSQL builds an index over all rows, and duplicates make it fail (about 20,000 rows, 2 MB; the statistics are 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/id?online {"schema":{"is_unique":true}}',
       'warn DROPS_INDEX articles.slug index articles_slug_index: drop index on articles.slug: queries that use it will read the whole table',
-      'warn LONG_LOCK articles.slug: alter column articles.slug: nullability: PostgreSQL reads the whole table under a lock (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/slug?online {"schema":{"is_primary_key":true,"is_indexed":false,"is_unique":true,"is_nullable":false}}',
+      'warn LONG_LOCK articles.slug: alter column articles.slug: nullability: PostgreSQL reads the whole table under a lock (about 20,000 rows, 2 MB; the statistics are 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/slug?online {"schema":{"is_primary_key":true,"is_indexed":false,"is_unique":true,"is_nullable":false}}',
       'warn MAY_FAIL articles.slug: alter column articles.slug: nullability: existing rows can make it fail',
-      'warn NOT_NULL_OVER_ROWS articles.slug: alter column articles.slug: nullability: PostgreSQL reads all rows, and rows with null make it fail (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/slug?online {"schema":{"is_primary_key":true,"is_indexed":false,"is_unique":true,"is_nullable":false}}',
-      'warn LONG_LOCK articles.slug constraint articles_pkey: make slug the primary key of articles: PostgreSQL reads the whole table under a lock (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/slug?online {"schema":{"is_primary_key":true,"is_indexed":false,"is_unique":true,"is_nullable":false}}',
+      'warn NOT_NULL_OVER_ROWS articles.slug: alter column articles.slug: nullability: PostgreSQL reads all rows, and rows with null make it fail (about 20,000 rows, 2 MB; the statistics are 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/slug?online {"schema":{"is_primary_key":true,"is_indexed":false,"is_unique":true,"is_nullable":false}}',
+      'warn LONG_LOCK articles.slug constraint articles_pkey: make slug the primary key of articles: PostgreSQL reads the whole table under a lock (about 20,000 rows, 2 MB; the statistics are 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/slug?online {"schema":{"is_primary_key":true,"is_indexed":false,"is_unique":true,"is_nullable":false}}',
       'warn MAY_FAIL articles.slug constraint articles_pkey: make slug the primary key of articles: existing rows can make it fail',
-      'warn PRIMARY_KEY_OVER_ROWS articles.slug constraint articles_pkey: make slug the primary key of articles: PostgreSQL builds the index of the primary key over all rows (about 20,000 rows, 2 MB; by statistics 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/slug?online {"schema":{"is_primary_key":true,"is_indexed":false,"is_unique":true,"is_nullable":false}}',
+      'warn PRIMARY_KEY_OVER_ROWS articles.slug constraint articles_pkey: make slug the primary key of articles: PostgreSQL builds the index of the primary key over all rows (about 20,000 rows, 2 MB; the statistics are 60 s old; with "online", other sessions wait for short locks only); PATCH /fields/articles/slug?online {"schema":{"is_primary_key":true,"is_indexed":false,"is_unique":true,"is_nullable":false}}',
     ],
   },
   {
@@ -109,7 +109,7 @@ const TELLINGS: Telling[] = [
       );
     },
     told: [
-      'note NAME_NEEDS_QUOTES Order.a b: Order.a b: SQL must quote its name; the same of Order, user.9a',
+      'note NAME_NEEDS_QUOTES Order.a b: Order.a b: SQL must quote its name; also applies to Order, user.9a',
       'note RESERVED_NAME user: user: its name is a reserved word of SQL and must be quoted',
     ],
   },
@@ -201,7 +201,7 @@ const TELLINGS: Telling[] = [
     how: { known: { dependents: views(1, 'title') } },
     of: NEEDED,
     told: [
-      'danger NEEDED_ELSEWHERE articles.title: drop column articles.title: view v0 needs it, so PostgreSQL refuses it (it is no part of the schema)',
+      'danger NEEDED_ELSEWHERE articles.title: drop column articles.title: view v0 needs it, so PostgreSQL rejects it (it is not part of the schema)',
     ],
   },
   {
@@ -210,7 +210,7 @@ const TELLINGS: Telling[] = [
     how: { known: { dependents: [...views(6, 'title'), ...views(6, 'title')] } },
     of: NEEDED,
     told: [
-      'danger NEEDED_ELSEWHERE articles.title: drop column articles.title: view v0, view v1, view v2, view v3, view v4 and view v5 need it, so PostgreSQL refuses it (they are no part of the schema)',
+      'danger NEEDED_ELSEWHERE articles.title: drop column articles.title: view v0, view v1, view v2, view v3, view v4 and view v5 need it, so PostgreSQL rejects it (they are not part of the schema)',
     ],
   },
   {
@@ -219,7 +219,7 @@ const TELLINGS: Telling[] = [
     how: { known: { dependents: views(8, 'title') } },
     of: NEEDED,
     told: [
-      'danger NEEDED_ELSEWHERE articles.title: drop column articles.title: view v0, view v1, view v2, view v3, view v4, view v5 and 2 more need it, so PostgreSQL refuses it (they are no part of the schema)',
+      'danger NEEDED_ELSEWHERE articles.title: drop column articles.title: view v0, view v1, view v2, view v3, view v4, view v5 and 2 more need it, so PostgreSQL rejects it (they are not part of the schema)',
     ],
   },
   {
@@ -228,7 +228,7 @@ const TELLINGS: Telling[] = [
     how: { known: { dependents: views(1, 'title') } },
     of: NEEDED,
     told: [
-      'note NEEDED_ELSEWHERE articles.headline: rename column articles.title: view v0 needs it, and follows with the old name in what it shows',
+      'note NEEDED_ELSEWHERE articles.headline: rename column articles.title: view v0 needs it, and keeps the old name in its own columns',
     ],
   },
   {
@@ -237,7 +237,7 @@ const TELLINGS: Telling[] = [
     how: { known: { dependents: views(2, 'title') } },
     of: NEEDED,
     told: [
-      'note NEEDED_ELSEWHERE articles.headline: rename column articles.title: view v0 and view v1 need it, and follow with the old name in what they show',
+      'note NEEDED_ELSEWHERE articles.headline: rename column articles.title: view v0 and view v1 need it, and keep the old name in their own columns',
     ],
   },
   {
@@ -246,7 +246,7 @@ const TELLINGS: Telling[] = [
     how: { known: { dependents: views(2, 'title') } },
     of: NEEDED,
     told: [
-      'danger NEEDED_ELSEWHERE articles.title: alter column articles.title: view v0 and view v1 need it, so PostgreSQL refuses it (they are no part of the schema)',
+      'danger NEEDED_ELSEWHERE articles.title: alter column articles.title: view v0 and view v1 need it, so PostgreSQL rejects it (they are not part of the schema)',
     ],
   },
   {
@@ -269,7 +269,7 @@ const TELLINGS: Telling[] = [
     how: { known: { dependents: views(1, 'title') } },
     of: NEEDED,
     told: [
-      'danger NEEDED_ELSEWHERE articles: drop table articles: view v0 needs it, so PostgreSQL refuses it (it is no part of the schema)',
+      'danger NEEDED_ELSEWHERE articles: drop table articles: view v0 needs it, so PostgreSQL rejects it (it is not part of the schema)',
     ],
   },
   {
@@ -278,7 +278,7 @@ const TELLINGS: Telling[] = [
     how: { known: { dependents: views(2, null) } },
     of: NEEDED,
     told: [
-      'note NEEDED_ELSEWHERE select: rename table articles: view v0 and view v1 need it, and follow with the old name in what they show',
+      'note NEEDED_ELSEWHERE select: rename table articles: view v0 and view v1 need it, and keep the old name in their own columns',
     ],
   },
 ];

@@ -20,7 +20,7 @@ function refused(act: () => unknown): string {
     expect(error).to.be.instanceOf(UnreadableEventError);
     const { name, message, position } = error as UnreadableEventError;
     expect([name, position]).to.deep.equal(['UnreadableEventError', 7]);
-    return message.replace("event 7 can't be read: ", '');
+    return message.replace('event 7 cannot be read: ', '');
   }
   return 'accepted';
 }
@@ -29,13 +29,13 @@ describe('an unreadable event', () => {
   const reading = (...event: EventFields) => refused(() => readEvent(eventOf(...event)));
 
   it('has an unknown type or version, or no collection', () => {
-    expect(reading('table.created', 'a', null, {})).to.equal('its type "table.created" is unknown');
-    expect(reading('constructor', 'a', null, {})).to.equal('its type "constructor" is unknown');
+    expect(reading('table.created', 'a', null, {})).to.equal('event type "table.created" is not known');
+    expect(reading('constructor', 'a', null, {})).to.equal('event type "constructor" is not known');
     for (const version of [0, 2])
       expect(reading('collection.deleted', 'a', null, {}, { version })).to.equal(
-        `version ${version} of collection.deleted is unknown; this release knows 1 to 1`,
+        `version ${version} of collection.deleted is not known; this release supports versions 1 to 1`,
       );
-    expect(reading('collection.deleted', null, null, {})).to.equal('it names no collection');
+    expect(reading('collection.deleted', null, null, {})).to.equal('it does not name a collection');
   });
 
   it('has invalid data for its type', () => {
@@ -43,7 +43,7 @@ describe('an unreadable event', () => {
     const replace = { op: 'replace', path: '/meta/note', value: null };
     expect(patched(replace)).to.equal('accepted');
     expect(patched(replace, replace)).to.equal('accepted');
-    const not = /^its data is not that of collection\.updated version 1: patch/;
+    const not = /^its data is not valid for collection\.updated version 1: patch/;
     for (const wrong of [
       { ...replace, op: 'other' },
       { ...replace, path: 5 },
@@ -79,22 +79,22 @@ describe('an event that does not follow', () => {
   it('conflicts with a missing or existing object', () => {
     const { collection } = STATE.collections.get('tags')!;
     expect(following('collection.created', 'tags', null, { collection, fields: [] })).to.equal(
-      'the collection exists already (collection.created tags)',
+      'the collection already exists (collection.created tags)',
     );
     for (const type of ['collection.updated', 'collection.deleted', 'field.created', 'relation.deleted'])
-      expect(following(type, 'nothing', null, note)).to.equal(`there is no such collection (${type} nothing)`);
+      expect(following(type, 'nothing', null, note)).to.equal(`the collection does not exist (${type} nothing)`);
     expect(following('field.updated', 'tags', 'nothing', note)).to.equal(
-      'there is nothing of that name to change (field.updated tags.nothing)',
+      'no object of that name exists (field.updated tags.nothing)',
     );
     expect(following('relation.updated', 'articles', 'id', note)).to.equal(
-      'there is nothing of that name to change (relation.updated articles.id)',
+      'no object of that name exists (relation.updated articles.id)',
     );
     for (const [type, field] of [
       ['collection.updated', null],
       ['field.updated', 'id'],
     ] as const)
       expect(following(type, 'tags', field, misfit)).to.match(
-        new RegExp(`^its patch doesn't fit \\(.*\\) \\(${type} tags${field === null ? '' : '\\.id'}\\)$`),
+        new RegExp(`^its patch cannot be applied \\(.*\\) \\(${type} tags${field === null ? '' : '\\.id'}\\)$`),
       );
   });
 
@@ -103,14 +103,18 @@ describe('an event that does not follow', () => {
       following('collection.renamed', from, null, { to, ...(patches !== undefined && { patches }) });
     const field = (collection: string, from: string, to: string) =>
       following('field.renamed', collection, from, { to });
-    expect(table('nothing', 'x')).to.equal('there is no such collection (collection.renamed nothing)');
-    expect(table('tags', 'authors')).to.equal('there is a collection of the new name (collection.renamed tags)');
+    expect(table('nothing', 'x')).to.equal('the collection does not exist (collection.renamed nothing)');
+    expect(table('tags', 'authors')).to.equal(
+      'a collection with the new name already exists (collection.renamed tags)',
+    );
     expect(table('tags', 'x')).to.equal('accepted');
-    expect(field('nothing', 'id', 'x')).to.equal('there is no such collection (field.renamed nothing.id)');
-    expect(field('tags', 'nothing', 'x')).to.equal('there is no such field (field.renamed tags.nothing)');
-    expect(field('tags', 'id', 'articles')).to.equal('there is a field of the new name (field.renamed tags.id)');
+    expect(field('nothing', 'id', 'x')).to.equal('the collection does not exist (field.renamed nothing.id)');
+    expect(field('tags', 'nothing', 'x')).to.equal('the field does not exist (field.renamed tags.nothing)');
+    expect(field('tags', 'id', 'articles')).to.equal(
+      'a field with the new name already exists (field.renamed tags.id)',
+    );
     expect(field('tags', 'id', 'key')).to.equal('accepted');
-    const missing = 'there is nothing of that name to change (collection.renamed tags)';
+    const missing = 'no object of that name exists (collection.renamed tags)';
     const { patch } = note;
     for (const place of [
       { collection: 'nothing' },

@@ -36,37 +36,33 @@ describe('relations of a file', () => {
     const [collection, field] = name.split('.');
     const quoted = `${JSON.stringify(collection)}.${JSON.stringify(field)}`;
     return [
-      `RELATION_LEFT_OUT ${name}: The relation of ${quoted}${target && ` to "${target}"`} was left out: ${reason}.`,
+      `RELATION_LEFT_OUT ${name}: The relation of ${quoted}${target && ` to "${target}"`} was skipped: ${reason}.`,
     ];
   };
 
   it('are skipped with the reason', () => {
-    const stays = 'The column stays, without a foreign key';
-    expect(reasonOf({ meta: {} })).to.deep.equal(left('?.?', '', 'it does not say which field it is of'));
-    expect(reasonOf({ collection: 'a', field: 5 })).to.deep.equal(
-      left('a.?', '', 'it does not say which field it is of'),
-    );
+    const stays = 'The column is imported without a foreign key';
+    expect(reasonOf({ meta: {} })).to.deep.equal(left('?.?', '', 'it does not name its field'));
+    expect(reasonOf({ collection: 'a', field: 5 })).to.deep.equal(left('a.?', '', 'it does not name its field'));
     expect(reasonOf(relation('gone.x', 'b'))).to.deep.equal(left('gone.x', 'b', '"gone" is not in the file'));
-    expect(reasonOf(relation('a.gone', 'b'))).to.deep.equal(
-      left('a.gone', 'b', 'there is no field "gone" in the file'),
-    );
+    expect(reasonOf(relation('a.gone', 'b'))).to.deep.equal(left('a.gone', 'b', 'field "gone" is not in the file'));
     expect(reasonOf(relation('a.al', 'b'))).to.deep.equal(left('a.al', 'b', '"al" has no column'));
     expect(reasonOf(relation('directus_users.x', 'b'))).to.deep.equal(
-      left('directus_users.x', 'b', 'it is on a system collection'),
+      left('directus_users.x', 'b', 'it belongs to a system collection'),
     );
     expect(reasonOf(relation('a.x', 'gone'))).to.deep.equal(left('a.x', 'gone', `"gone" is not in the file. ${stays}`));
     expect(reasonOf(relation('a.x', 'f'))).to.deep.equal(left('a.x', 'f', '"f" is a folder'));
     expect(reasonOf(relation('a.x', 'directus_files'))).to.deep.equal(
-      left('a.x', 'directus_files', `this service has no such system collection. ${stays}`),
+      left('a.x', 'directus_files', `this service does not have that system collection. ${stays}`),
     );
-    const nobody = left('a.x', '', 'no field says which collection an item points at');
+    const nobody = left('a.x', '', 'it does not name the field that stores the collection of an item');
     for (const pointer of ['x', 'y', 'made', 'al', 'gone', 7]) {
       expect(reasonOf(relation('a.x', null, { ...ANY, one_collection_field: pointer })), String(pointer)).to.deep.equal(
         nobody,
       );
     }
     expect(reasonOf(relation('a.x', null, { one_allowed_collections: null }))).to.deep.equal(
-      left('a.x', '', 'it points at no collection'),
+      left('a.x', '', 'it does not name a related collection'),
     );
   });
 
@@ -76,7 +72,7 @@ describe('relations of a file', () => {
       .to.have.lengthOf(1)
       .and.to.have.nested.property('[0].one_collection', 'b');
     expect(reasonOf(first, second)).to.deep.equal([
-      'DUPLICATE_LEFT_OUT a.x: The relation of "a"."x" to "a" was left out: it is in the file twice; the first was kept.',
+      'DUPLICATE_LEFT_OUT a.x: The relation of "a"."x" to "a" was skipped: the file contains it twice, and the first was imported.',
     ]);
     expect(reasonOf(first, relation('a.y', 'b'))).to.deep.equal([]);
   });
@@ -127,7 +123,7 @@ describe('relations of a file', () => {
     ).to.deep.equal(
       ['gone', 'f'].map(
         (name) =>
-          `REFERENCE_LEFT_OUT a.x: "${name}" was taken out of the collections that "a"."x" may point at: it is not among those kept.`,
+          `REFERENCE_LEFT_OUT a.x: "${name}" was removed from the allowed collections of "a"."x": it was not imported.`,
       ),
     );
     const [half] = kept({ many_collection: 'a', many_field: 'x', one_allowed_collections: ['b'] });
@@ -151,7 +147,7 @@ describe('relations of a file', () => {
     expect(weak({ sort_field: null })).to.include({ sort_field: null });
     expect(reasonOf(relation('a.x', 'b', { sort_field: null }, null))).to.deep.equal([]);
     expect(reasonOf(relation('a.x', 'b', { sort_field: 'gone' }, null))).to.deep.equal([
-      'REFERENCE_LEFT_OUT a.x: sort_field of the relation of "a"."x" names "gone", which is not a field of the file it could be; it becomes null.',
+      'REFERENCE_LEFT_OUT a.x: sort_field of the relation of "a"."x" names "gone", which is not a suitable field of the file. It is set to null.',
     ]);
     expect(kept(relation('a.x', null, { ...ANY, one_field: 'shown' }, null))[0]).to.include({ one_field: null });
     expect(kept(relation('a.x', 'directus_users', { one_field: 'id' }))[0]).to.include({ one_field: null });

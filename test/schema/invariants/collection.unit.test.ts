@@ -17,10 +17,10 @@ describe('a valid collection', () => {
   it('has an existing group and is never inside itself', () => {
     expect(toldOf(stateOf({ a: inGroup('b'), b: inGroup('c'), c: {} }))).to.deep.equal([]);
     expect(toldOf(stateOf({ a: inGroup('gone') }))).to.deep.equal([
-      'collection a meta.group: there is no collection "gone" to group under',
+      'collection a meta.group: collection "gone" does not exist, so it cannot be the group',
     ]);
     const cycle = (name: string, group: string, at: string) =>
-      `collection ${name} meta.group: group "${group}" makes a cycle: "${at}" would be inside itself`;
+      `collection ${name} meta.group: group "${group}" makes a cycle: "${at}" would contain itself`;
     expect(toldOf(stateOf({ a: inGroup('a') }))).to.deep.equal([cycle('a', 'a', 'a')]);
     expect(toldOf(stateOf({ a: inGroup('b'), b: inGroup('a') }))).to.deep.equal([
       cycle('a', 'b', 'a'),
@@ -45,7 +45,7 @@ describe('a valid collection', () => {
     const folder = { collection: { schema: null } };
     expect(toldOf(stateOf({ a: { ...folder, fields: [] } }))).to.deep.equal([]);
     expect(toldOf(stateOf({ a: { ...folder, fields: [alias('b')] } }))).to.deep.equal([
-      'collection a fields: "a" is a folder (schema null) and can\'t have fields',
+      'collection a fields: "a" is a folder (schema null) and cannot have fields',
     ]);
     const key = (field: string) => column(field, 'integer', { is_primary_key: true });
     const second = (field: string) =>
@@ -61,7 +61,7 @@ describe('a valid collection', () => {
     const aliases = [alias('x'), alias('y')];
     expect(toldOf(stateOf({ a: { fields: [...columns(1_600), ...aliases] } }))).to.deep.equal([]);
     expect(toldOf(stateOf({ a: { fields: [...aliases, ...columns(1_602)] } }))).to.deep.equal([
-      'field a.c1600 field: "c1600" is one column too many: a table of PostgreSQL has at most 1,600; a field of type "alias" has none',
+      'field a.c1600 field: field "c1600" exceeds the limit: a table in PostgreSQL has at most 1,600 columns. A field of type "alias" has no column',
     ]);
   });
 
@@ -79,10 +79,10 @@ describe('a valid collection', () => {
       const fine = { name: 'i', definition: 'USING btree (b)' };
       expect(told({ indexes: [fine], constraints: [{ name: 'u', definition: 'UNIQUE (id, b)' }] })).to.deep.equal([]);
       expect(told({ indexes: [fine, { name: 'j', definition: 'USING btree (c, gone)' }] })).to.deep.equal([
-        'index a.j schema.extras.indexes.1: "j" names "gone", "c", and there is no such column',
+        'index a.j schema.extras.indexes.1: "j" uses "gone", "c", and no such column exists',
       ]);
       expect(told({ constraints: [{ name: 'u', definition: 'UNIQUE (gone)' }] })).to.deep.equal([
-        'constraint a.u schema.extras.constraints.0: "u" names "gone", and there is no such column',
+        'constraint a.u schema.extras.constraints.0: "u" uses "gone", and no such column exists',
       ]);
     });
 
@@ -93,7 +93,7 @@ describe('a valid collection', () => {
       expect(told(references('table'))).to.deep.equal([]);
       for (const table of ['gone', 'folder']) {
         expect(told(references(table))).to.deep.equal([
-          `constraint a.f schema.extras.constraints.0: "f" points at "${table}", which is no collection with a table`,
+          `constraint a.f schema.extras.constraints.0: "f" references "${table}", which is not a collection with a table`,
         ]);
       }
     });
@@ -107,20 +107,20 @@ describe('a valid collection', () => {
       expect(told(key(['id', 'b']), both)).to.deep.equal([]);
       expect(told(key(['b', 'id']), both)).to.deep.equal([]);
       const exactly = (columns: string) =>
-        `collection a schema.extras.primary_key: the primary key "k" is of ${columns}: exactly these have is_primary_key`;
+        `collection a schema.extras.primary_key: the primary key "k" contains ${columns}. Exactly these fields must have is_primary_key`;
       expect(told(key(['id', 'b']))).to.deep.equal([exactly('"id", "b"')]);
       expect(told(key(['id']), both)).to.deep.equal([exactly('"id"')]);
       expect(told(key(['b']))).to.deep.equal([exactly('"b"')]);
       expect(told(key(['id'], 'PRIMARY KEY (id) INCLUDE (b)'))).to.deep.equal([]);
       expect(told(key(['id'], 'PRIMARY KEY (id) INCLUDE (c)'))).to.deep.equal([
-        'collection a schema.extras.primary_key: the primary key "k" includes "c", which must be there',
+        'collection a schema.extras.primary_key: the primary key "k" contains "c", which does not exist',
       ]);
     });
 
     it('is a partition of a partitioned table', () => {
       const partition_of = { table: 'table', bound: 'DEFAULT' };
       expect(told({ partition_of })).to.deep.equal([
-        'collection a schema.extras.partition_of: there is no partitioned collection "table"',
+        'collection a schema.extras.partition_of: partitioned collection "table" does not exist',
       ]);
       const divided = { change: withExtras({ partition_by: 'RANGE (id)' }) };
       expect(toldOf(stateOf({ table: divided, a: { change: withExtras({ partition_of }) } }))).to.deep.equal([]);
@@ -134,11 +134,11 @@ describe('a valid field', () => {
   it('has a group that is an alias of its collection, and is never inside itself', () => {
     expect(toldOf(stateOf({ a: { fields: [KEY, alias('g'), grouped('h', 'g')] } }))).to.deep.equal([]);
     expect(toldOf(stateOf({ a: { fields: [KEY, grouped('h', 'gone'), grouped('i', 'id')] } }))).to.deep.equal([
-      'field a.h meta.group: there is no field "gone" in "a" to group under',
-      'field a.i meta.group: "id" is a column; only an alias field can group others',
+      'field a.h meta.group: field "gone" does not exist in "a", so it cannot be the group',
+      'field a.i meta.group: "id" is a column, and only an alias field can be a group',
     ]);
     expect(toldOf(stateOf({ a: { fields: [KEY, grouped('h', 'h')] } }))).to.deep.equal([
-      'field a.h meta.group: group "h" makes a cycle: "h" would be inside itself',
+      'field a.h meta.group: group "h" makes a cycle: "h" would contain itself',
     ]);
   });
 
@@ -146,7 +146,7 @@ describe('a valid field', () => {
     const fields = [KEY, column('b', 'text', { data_type: 'citext' })];
     expect(toldOf(stateOf({ a: { fields } }))).to.deep.equal([]);
     expect(toldOf(stateOf({ a: { fields }, citext: {} }), ['a'])).to.deep.equal([
-      'field a.b schema.data_type: "citext" is a collection here, whose table takes the name of that type',
+      'field a.b schema.data_type: collection "citext" exists, and its table uses the name of that type',
     ]);
     const folder = { fields: [], collection: { schema: null } };
     expect(toldOf(stateOf({ a: { fields }, citext: folder }), ['a'])).to.deep.equal([]);

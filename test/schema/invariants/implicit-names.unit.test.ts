@@ -12,7 +12,7 @@ describe('an implicit name of PostgreSQL', () => {
   it("cannot be a table name if a column's sequence has it", () => {
     const told = toldOf(stateOf({ a: { fields: [COUNTING] }, a_id_seq: {} }));
     expect(told).to.deep.equal([
-      'field a.id schema.has_auto_increment: "a_id_seq" is the name of the table that the sequence of this column would be called like: choose another name (ALREADY_EXISTS)',
+      'field a.id schema.has_auto_increment: "a_id_seq" is already the name of the table that would conflict with the sequence of this column: choose another name (ALREADY_EXISTS)',
     ]);
     expect(toldOf(stateOf({ a: { fields: [KEY] }, a_id_seq: {} }))).to.deep.equal([]);
     const named = column('id', 'integer', {
@@ -29,7 +29,7 @@ describe('an implicit name of PostgreSQL', () => {
     const fields = [KEY, column('b'), column('c', 'integer', { is_nullable: false })];
     const tables = { one: {}, a: { fields } };
     expect(toldOf(stateOf(tables, [relation('a_c_not_null')]))).to.deep.equal([
-      'relation a.b schema.constraint_name: "a_c_not_null" is the name of the NOT NULL of "c": choose another name (ALREADY_EXISTS)',
+      'relation a.b schema.constraint_name: "a_c_not_null" is already the name of the NOT NULL constraint of "c": choose another name (ALREADY_EXISTS)',
     ]);
     for (const free of ['a_b_not_null', 'one_c_not_null', 'a_c_not_null_'])
       expect(toldOf(stateOf(tables, [relation(free)])), free).to.deep.equal([]);

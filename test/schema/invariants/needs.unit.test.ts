@@ -18,17 +18,17 @@ describe('needs', () => {
     expect(toldOf(stateOf({ a: using(mood('x', 'y')), b: using(mood('x', 'y')) }))).to.deep.equal([]);
     const other = stateOf({ a: using(mood('x')), b: using({ kind: 'extension', name: 'citext' }, mood('y')) });
     expect(toldOf(other)).to.deep.equal([
-      'need b.mood schema.extras.needs.1: enum "mood" is not as "a" has it: it is the same for every table',
+      'need b.mood schema.extras.needs.1: enum "mood" differs from the definition in "a". Every table must define it in the same way',
     ]);
     expect(toldOf(other, ['a'])).to.deep.equal([
-      'need a.mood schema.extras.needs.0: enum "mood" is not as "b" has it: it is the same for every table',
+      'need a.mood schema.extras.needs.0: enum "mood" differs from the definition in "b". Every table must define it in the same way',
     ]);
     expect(toldOf(stateOf({ a: using(mood('x')), b: using({ ...mood('y'), name: 'other' }) }))).to.deep.equal([]);
   });
 
   it('are unique within a table', () => {
     expect(toldOf(stateOf({ a: using(mood('x'), mood('x')) }))).to.deep.equal([
-      'need a.mood schema.extras.needs.1: enum "mood" is there already',
+      'need a.mood schema.extras.needs.1: enum "mood" is listed twice',
     ]);
   });
 
@@ -37,13 +37,13 @@ describe('needs', () => {
     expect(toldOf(stateOf({ a: using(owned), b: using(sequence()) }))).to.deep.equal([]);
     expect(toldOf(stateOf({ a: using(sequence()), b: using(owned) }))).to.deep.equal([]);
     expect(toldOf(stateOf({ a: using(owned), b: using(owned) }))).to.deep.equal([
-      'need b.s schema.extras.needs.0: sequence "s" ends with a column of "a" already',
+      'need b.s schema.extras.needs.0: sequence "s" is already owned by a column of "a"',
     ]);
     expect(toldOf(stateOf({ a: using(sequence({ owned_by: 'gone' })) }))).to.deep.equal([
-      'need a.s schema.extras.needs.0.owned_by: sequence "s" is to end with the column "gone", which isn\'t there',
+      'need a.s schema.extras.needs.0.owned_by: sequence "s" must be owned by column "gone", which does not exist',
     ]);
     expect(toldOf(stateOf({ a: using(owned), b: using(sequence({ increment: '2' })) }))).to.deep.equal([
-      'need b.s schema.extras.needs.0: sequence "s" is not as "a" has it: it is the same for every table',
+      'need b.s schema.extras.needs.0: sequence "s" differs from the definition in "a". Every table must define it in the same way',
     ]);
   });
 
@@ -54,7 +54,7 @@ describe('needs', () => {
       const state = stateOf({ a: { ...using(sequence({ owned_by: 'n' })), fields: [KEY, field] } });
       const without = stateOf({ a: { ...using(), fields: [KEY, field] } });
       expect(toldOf(state, ['a'], without)).to.deep.equal([
-        'need a.s schema.extras.needs.0.owned_by: sequence "s" is to end with the column "n", which makes its values without it',
+        'need a.s schema.extras.needs.0.owned_by: sequence "s" must be owned by column "n", which generates its values without it',
       ]);
       expect(toldOf(state, ['a'], stateOf({ a: { ...using(sequence()), fields: [KEY, field] } }))).to.have.lengthOf(1);
       expect(toldOf(state, ['a'], state)).to.deep.equal([]);

@@ -36,89 +36,90 @@ describe('a valid relation', () => {
   });
 
   it('has an existing column', () => {
-    expect(told({ many_field: 'gone' })).to.deep.equal(['many_field: there is no field "gone" in "many"']);
+    expect(told({ many_field: 'gone' })).to.deep.equal(['many_field: field "gone" does not exist in "many"']);
     expect(told({ many_field: 'shown' })).to.deep.equal([
-      'many_field: "shown" is an alias; the many side needs a column',
+      'many_field: "shown" is an alias field; the many side must be a column',
     ]);
   });
 
   it('references a table with the required key', () => {
-    expect(told({ one_collection: 'gone' })).to.deep.equal(['one_collection: there is no collection "gone"']);
+    expect(told({ one_collection: 'gone' })).to.deep.equal(['one_collection: collection "gone" does not exist']);
     expect(told({ one_collection: 'folder' })).to.deep.equal([
-      'one_collection: "folder" is a folder; a relation needs a table',
+      'one_collection: "folder" is a folder, and a relation can only reference a table',
     ]);
     expect(told({ one_collection: 'service_flows' })).to.deep.equal([
-      'one_collection: "service_flows" is a system collection that no relation can point at',
+      'one_collection: "service_flows" is a system collection that relations cannot reference',
     ]);
     expect(told({ one_collection: 'keyless', schema: FOREIGN_KEY })).to.deep.equal([
-      'one_collection: "keyless" has no single primary key that a foreign key could refer to',
+      'one_collection: "keyless" has no primary key with a single column that a foreign key can reference',
     ]);
     expect(told({ one_collection: 'texts', schema: FOREIGN_KEY })).to.deep.equal([
-      'many_field: "one" is integer, but the primary key of "texts" is character varying(255); give both the same type',
+      'many_field: "one" has the type integer, but the primary key of "texts" has the type character varying(255); give both the same type',
     ]);
     for (const members of [{ one_collection_field: 'kind' }, { one_allowed_collections: ['one'] }]) {
       expect(told(members)).to.deep.equal([
-        'one_collection: one_collection_field and one_allowed_collections belong to a many-to-any relation, whose one_collection is null',
+        'one_collection: one_collection_field and one_allowed_collections are for a many-to-any relation, whose one_collection is null',
       ]);
     }
   });
 
   it('to any collection has no foreign key and no one field, and reports all faults', () => {
     expect(told({ ...ANY, schema: FOREIGN_KEY, one_field: 'all', one_allowed_collections: null })).to.deep.equal([
-      'schema: a many-to-any relation points at several tables and has no foreign key; schema must be null',
-      'one_field: a many-to-any relation has no one_field: there is no one collection that could show it',
-      'one_allowed_collections: one_collection is null, so the allowed collections must be listed',
+      'schema: schema must be null: a many-to-any relation references several tables and cannot have a foreign key',
+      'one_field: one_field must be null: a many-to-any relation has no single collection that could show it',
+      'one_allowed_collections: one_allowed_collections is required, because one_collection is null',
     ]);
     expect(told({ ...ANY, one_allowed_collections: ['one', 'gone', 'folder', 'texts'] })).to.deep.equal([
-      'one_allowed_collections.1: there is no collection "gone"',
-      'one_allowed_collections.2: "folder" is a folder; a relation needs a table',
+      'one_allowed_collections.1: collection "gone" does not exist',
+      'one_allowed_collections.2: "folder" is a folder, and a relation can only reference a table',
     ]);
   });
 
   it('to any collection needs a text column', () => {
     const needs =
-      'one_collection_field: a many-to-any relation needs one_collection_field, a column of "many" that holds the collection\'s name';
+      'one_collection_field: a many-to-any relation needs one_collection_field, a column of "many" that stores the name of the collection';
     for (const one_collection_field of [null, 'gone', 'shown']) {
       expect(told({ ...ANY, one_collection_field })).to.deep.equal([needs]);
     }
     expect(told({ ...ANY, one_collection_field: 'two' })).to.deep.equal([
-      'one_collection_field: "two" is integer, which can\'t hold the name of a collection; name a column for text',
+      'one_collection_field: "two" has the type integer, which cannot store the name of a collection; name a text column',
     ]);
     const generated = column('made', 'string', { generation_expression: "'one'" });
     const state = stateOf({ many: { fields: [KEY, column('one'), generated] }, one: {} }, [
       { many_collection: 'many', many_field: 'one', ...ANY, one_collection_field: 'made' },
     ]);
     expect(toldOf(state)).to.deep.equal([
-      'relation many.one one_collection_field: "made" is generated, so no name can be put in it',
+      'relation many.one one_collection_field: "made" is generated, so it cannot store the name of a collection',
     ]);
   });
 
   it('names only existing fields that fit their purpose', () => {
     expect(told({ junction_field: 'gone', sort_field: 'nowhere' })).to.deep.equal([
-      'junction_field: there is no field "gone" in "many"',
-      'sort_field: there is no field "nowhere" in "many"',
+      'junction_field: field "gone" does not exist in "many"',
+      'sort_field: field "nowhere" does not exist in "many"',
     ]);
     expect(told({ junction_field: 'shown' })).to.deep.equal([
-      'junction_field: "shown" is an alias, which holds nothing; name a column, or null',
+      'junction_field: "shown" is an alias field, which stores no value; name a column, or null',
     ]);
     expect(told({ junction_field: 'doc' })).to.deep.equal([]);
-    expect(told({ sort_field: 'doc' })[0]).to.match(/^sort_field: "doc" can't put anything in order: /);
-    const noAlias = (name: string) => `one_field: "${name}" is not an alias field of "one"; name one, or null`;
+    expect(told({ sort_field: 'doc' })[0]).to.match(/^sort_field: "doc" cannot be the sort field: /);
+    const noAlias = (name: string) =>
+      `one_field: "${name}" is not an alias field of "one"; name an alias field, or null`;
     expect(told({ one_field: 'plain' })).to.deep.equal([noAlias('plain')]);
     expect(told({ one_field: 'gone' })).to.deep.equal([noAlias('gone')]);
   });
 
   it('is the only one of its column', () => {
     const holds = (member: string, name: string, what: string) =>
-      `${member}: "${name}" holds ${what}; name another field`;
+      `${member}: "${name}" already stores ${what}; name another field`;
     const [key, kind] = [
-      'the key of the other side already (many_field)',
-      'the name of the collection that an item is in already (one_collection_field)',
+      'the key of the related item (many_field)',
+      'the collection of the related item (one_collection_field)',
     ];
     expect(told({ junction_field: 'one' })).to.deep.equal([holds('junction_field', 'one', key)]);
     expect(told({ sort_field: 'one' })).to.deep.equal([holds('sort_field', 'one', key)]);
     expect(told({ junction_field: 'two', sort_field: 'two' })).to.deep.equal([
-      holds('sort_field', 'two', 'the other half of the junction already (junction_field)'),
+      holds('sort_field', 'two', 'the other side of the junction (junction_field)'),
     ]);
     expect(told({ ...ANY, junction_field: 'kind' })).to.deep.equal([holds('junction_field', 'kind', kind)]);
   });
@@ -132,7 +133,7 @@ describe('a valid relation', () => {
       ...more,
     });
     const taken = (field: string, other: string) =>
-      `relation many.${field} schema.constraint_name: constraint "k" is the foreign key of "${other}" already (ALREADY_EXISTS)`;
+      `relation many.${field} schema.constraint_name: constraint "k" is already the foreign key of "${other}" (ALREADY_EXISTS)`;
     const state = (...relations: Partial<Relation>[]) => stateOf(COLLECTIONS, relations);
 
     it('with the same constraint name: the newer or changed one is rejected', () => {
@@ -161,7 +162,7 @@ describe('a valid relation', () => {
     it('with the same alias: one is rejected', () => {
       const shown = (many_field: string, id: number) => keyed(many_field, id, { schema: null, one_field: 'all' });
       const already = (field: string, other: string) =>
-        `relation many.${field} one_field: "all" of "one" shows the relation "many.${other}" already`;
+        `relation many.${field} one_field: alias "all" of "one" already shows the relation "many.${other}"`;
       expect(toldOf(state(shown('one', 1), shown('two', 2)))).to.deep.equal([already('two', 'one')]);
       expect(toldOf(state(shown('one', 2), shown('two', 1)))).to.deep.equal([already('one', 'two')]);
       expect(toldOf(state(shown('one', 1), shown('two', 2)), ['one']), 'by the side it points at').to.deep.equal([
@@ -174,7 +175,7 @@ describe('a valid relation', () => {
   it('is checked once when the referenced table changes', () => {
     const relation = { many_collection: 'many', many_field: 'one', one_collection: 'folder' };
     const state = stateOf(COLLECTIONS, [relation]);
-    const fault = 'relation many.one one_collection: "folder" is a folder; a relation needs a table';
+    const fault = 'relation many.one one_collection: "folder" is a folder, and a relation can only reference a table';
     for (const touched of [['many'], ['folder'], ['many', 'folder'], ['folder', 'many']]) {
       expect(toldOf(state, touched), touched.join()).to.deep.equal([fault]);
     }

@@ -39,7 +39,7 @@ describe('valid renames', () => {
   it('of partition columns follow the parent', () => {
     // In the state after them, new names exist.
     expect(problems({ day: { was: 'title' } })).to.deep.equal([
-      'IN_USE | day.title | the columns of a partition are those of "days": rename it there too',
+      'IN_USE | day.title | a partition has the columns of "days": rename the column there too',
     ]);
     expect(problems({ day: { was: 'title' }, days: { was: 'title' } })).to.deep.equal([]);
     expect(problems({ day: { was: 'title' }, days: { other: 'title' } })).to.have.length(1);
@@ -52,7 +52,7 @@ describe('valid renames', () => {
   });
 
   it('leave no text with an old name', () => {
-    const message = 'this SQL may mention a name that changes, and can not be rewritten: change or remove it first';
+    const message = 'this SQL may contain a renamed name, and the service cannot rewrite it: change or remove it first';
     expect(
       problems({}, [
         { collection: 'plain', path: ['schema', 'extras'] },

@@ -11,9 +11,9 @@ const withExtras = (extras: TableExtras, more: StateInput = {}): StateInput => (
 });
 const DIVIDED: TableExtras = { partition_by: 'LIST (id)' };
 const PART: TableExtras = { partition_of: { table: 'table', bound: 'DEFAULT' } };
-const PARTITIONING = 'how a table is partitioned can only be changed in the database';
+const PARTITIONING = 'the partitioning of a table can only be changed in the database';
 const COLUMNS =
-  'the columns of a partitioned table and its partitions are one: change them in the database, then see what drift says';
+  'a partitioned table and its partitions have the same columns: change them in the database, then accept the drift';
 
 /** `collection.field member: message` of each problem, for the collections of `before`. */
 function told(
@@ -77,7 +77,7 @@ describe('unsupported changes', () => {
     const point = (schema: object = {}) => column('p', 'unknown', { data_type: 'point', ...schema });
     const of = (...fields: object[]) => ({ a: { fields: [KEY, ...fields] } });
     const fixed =
-      'a.p schema: the type of this column, point, is not one that the service can change: its default, nullability, keys, indexes, comment and meta can change';
+      'a.p schema: the service cannot change the type of this column, point. It can change its default, nullability, keys, indexes, comment and metadata';
     expect(told(of(point()), of(point({ comment: 'x' })))).to.deep.equal([]);
     expect(told(of(point()), of({ ...point(), meta: { note: 'x' } }))).to.deep.equal([]);
     const other = { is_nullable: false, is_indexed: true, default_value: '(0,0)' };
@@ -85,7 +85,7 @@ describe('unsupported changes', () => {
     expect(told(of(point()), of(point({ data_type: 'inet' })))).to.deep.equal([fixed]);
     expect(told(of(point()), of(column('p', 'text')))).to.deep.equal([fixed]);
     expect(told(of(column('p', 'text')), of(point()))).to.deep.equal([
-      'a.p schema: must not become "unknown": that is for columns that were adopted',
+      'a.p schema: must not be changed to "unknown": only adopted columns have that type',
     ]);
     expect(told(of(column('p', 'text')), of(column('p', 'integer')))).to.deep.equal([]);
     expect(told(of(point()), of())).to.deep.equal([]);
@@ -97,7 +97,7 @@ describe('unsupported changes', () => {
     const divided = withExtras(DIVIDED);
     const parts = { z: withExtras(PART), b: withExtras(PART), other: {} };
     expect(told({ table: divided, ...parts }, parts)).to.deep.equal([
-      'table: "table" is divided into "b", "z": delete these first (IN_USE)',
+      'table: "table" has the partitions "b", "z": delete them first (IN_USE)',
     ]);
     expect(told({ table: divided, ...parts }, { other: {} })).to.deep.equal([]);
     expect(told({ table: {}, other: {} }, { other: {} })).to.deep.equal([]);

@@ -98,7 +98,7 @@ describe('names in a merge', () => {
       {
         kind: 'renamed',
         place: tableName('articles'),
-        message: 'both gave it another name',
+        message: 'both sides renamed it differently',
         base: 'articles',
         ours: 'posts',
         theirs: 'texts',
@@ -115,7 +115,7 @@ describe('names in a merge', () => {
       {
         kind: 'renamed',
         place: fieldName('tags', 'id'),
-        message: 'both gave it another name',
+        message: 'both sides renamed it differently',
         base: 'id',
         ours: 'key',
         theirs: 'no',
@@ -133,7 +133,7 @@ describe('names in a merge', () => {
       {
         kind: 'name_taken',
         place: tableName('x'),
-        message: 'the two sides gave this name to two things',
+        message: 'both sides gave this name to different objects',
         base: 'x',
         ours: 'articles',
         theirs: 'authors',
@@ -149,7 +149,7 @@ describe('names in a merge', () => {
     const shown = {
       kind: 'name_taken',
       place: tableName('x'),
-      message: 'the two sides gave this name to two things',
+      message: 'both sides gave this name to different objects',
       base: 'x',
     };
     expect(conflicts(ours, theirs)).to.deep.equal([{ ...shown, ours: 'articles' }]);
@@ -170,11 +170,11 @@ describe('names in a merge', () => {
     // Unless it was changed there: then it is a conflict.
     const changed = after(note('comments', 'read'));
     expect(told(ours, changed)).to.deep.equal([
-      'name_taken collection comments, collection: the two sides gave this name to two things (base ours)',
+      'name_taken collection comments, collection: both sides gave this name to different objects (base ours)',
     ]);
     const retyped = after(change('articles', 'author', { meta: { note: 'who' } }));
     expect(told(one, retyped)).to.deep.equal([
-      'name_taken field articles.author, field: the two sides gave this name to two things (base ours)',
+      'name_taken field articles.author, field: both sides gave this name to different objects (base ours)',
     ]);
   });
 
@@ -199,7 +199,7 @@ describe('documents in a merge', () => {
 
   it('conflict if both changed a member differently', () => {
     expect(conflicts(noted('a'), noted('b'))).to.deep.equal([
-      { kind: 'changed', place, message: 'both changed it, each otherwise', base: null, ours: 'a', theirs: 'b' },
+      { kind: 'changed', place, message: 'both changed it differently', base: null, ours: 'a', theirs: 'b' },
     ]);
     const noteIn = (state: State) => state.collections.get('tags')?.collection.meta.note;
     expect(noteIn(merged(noted('a'), noted('b'), take('ours', place)))).to.equal('a');
@@ -212,14 +212,14 @@ describe('documents in a merge', () => {
   it('conflict if one side removed what the other changed', () => {
     const [gone, changed] = [after(drop('comments')), after(note('comments', 'n'))];
     expect(told(gone, changed)).to.deep.equal([
-      'removed collection comments: ours removed it, theirs changed it (base theirs)',
+      'removed collection comments: ours deleted it, and theirs changed it (base theirs)',
     ]);
     expect(told(changed, gone)).to.deep.equal([
-      'removed collection comments: theirs removed it, ours changed it (base ours)',
+      'removed collection comments: theirs deleted it, and ours changed it (base ours)',
     ]);
     const again = after(drop('comments'), make('comments'));
     expect(told(again, changed)).to.deep.equal([
-      'removed collection comments: ours removed it and made another one of the same name, theirs changed it (base ours theirs)',
+      'removed collection comments: ours deleted it and created another one with the same name, and theirs changed it (base ours theirs)',
     ]);
     const whole: MergePlace = { part: 'collections', collection: 'comments' };
     expect(tables(merged(gone, changed, take('ours', whole)))).not.to.include('comments');
@@ -229,10 +229,10 @@ describe('documents in a merge', () => {
       after(change('articles', 'parent', { meta: { note: 'n' } })),
     ];
     expect(told(without, typed)).to.deep.equal([
-      'removed field articles.parent: ours removed it, theirs changed it (base theirs)',
+      'removed field articles.parent: ours deleted it, and theirs changed it (base theirs)',
     ]);
     expect(told(typed, without)).to.deep.equal([
-      'removed field articles.parent: theirs removed it, ours changed it (base ours)',
+      'removed field articles.parent: theirs deleted it, and ours changed it (base ours)',
     ]);
   });
 
@@ -250,7 +250,7 @@ describe('documents in a merge', () => {
       {
         kind: 'changed',
         place: { part: 'fields', collection: 'tags', field: 'x', path: ['type'] },
-        message: 'both changed it, each otherwise',
+        message: 'both changed it differently',
         base: { type: 'string', ...unit, max_length: 9 },
         ours: { type: 'string', ...unit, max_length: 10 },
         theirs: { type: 'text', ...unit, data_type: 'text', max_length: null },
@@ -281,7 +281,7 @@ describe('documents in a merge', () => {
     const [first] = conflicts(ours, theirs);
     expect(first).to.have.all.keys('kind', 'place', 'message', 'base', 'ours', 'theirs');
     expect(first?.kind).to.equal('invalid');
-    expect(first?.message).to.match(/^together they are not valid: /);
+    expect(first?.message).to.match(/^the merged schema is not valid: /);
     expect(first?.place.part).to.equal('collections');
     expect(first?.place).not.to.have.property('field');
   });

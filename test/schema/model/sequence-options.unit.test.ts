@@ -80,12 +80,12 @@ describe('sequence options', () => {
     [
       { max: '9223372036854775808', cache: 'x', start: '' },
       [
-        ['start', 'must be an integer of 64 bits, as text'],
-        ['max', 'must be an integer of 64 bits, as text'],
-        ['cache', 'must be an integer of 64 bits, as text'],
+        ['start', 'must be a 64-bit integer, as a string'],
+        ['max', 'must be a 64-bit integer, as a string'],
+        ['cache', 'must be a 64-bit integer, as a string'],
       ],
     ],
-    [{ min: '-9223372036854775809' }, [['min', 'must be an integer of 64 bits, as text']]],
+    [{ min: '-9223372036854775809' }, [['min', 'must be a 64-bit integer, as a string']]],
     [
       { increment: '0', cache: '0' },
       [
@@ -95,25 +95,25 @@ describe('sequence options', () => {
     ],
     [{ cache: '1' }, []],
     [{ type: 'smallint', max: '32767' }, []],
-    [{ type: 'smallint', max: '32768' }, [['max', 'must be from -32768 to 32767, as the type is smallint']]],
+    [{ type: 'smallint', max: '32768' }, [['max', 'must be from -32768 to 32767, the range of type smallint']]],
     [
       { type: 'integer', min: '-2147483649', max: '2147483648' },
       [
-        ['min', 'must be from -2147483648 to 2147483647, as the type is integer'],
-        ['max', 'must be from -2147483648 to 2147483647, as the type is integer'],
+        ['min', 'must be from -2147483648 to 2147483647, the range of type integer'],
+        ['max', 'must be from -2147483648 to 2147483647, the range of type integer'],
       ],
     ],
-    [{ min: '5', max: '5' }, [['max', 'must be more than min, 5']]],
+    [{ min: '5', max: '5' }, [['max', 'must be greater than min, 5']]],
     [{ min: '5', max: '6' }, []],
     [{ increment: '-1', min: '0' }, [['min', 'must be less than max, -1']]],
-    [{ start: '0' }, [['start', `must be from 1 to ${BIGGEST}, as min and max are`]]],
-    [{ start: '10', max: '9' }, [['start', 'must be from 1 to 9, as min and max are']]],
+    [{ start: '0' }, [['start', `must be from min to max: 1 to ${BIGGEST}`]]],
+    [{ start: '10', max: '9' }, [['start', 'must be from min to max: 1 to 9']]],
     [{ start: '9', max: '9' }, []],
     [
       { increment: '0', start: '0' },
       [
         ['increment', 'must not be zero'],
-        ['start', `must be from 1 to ${BIGGEST}, as min and max are`],
+        ['start', `must be from min to max: 1 to ${BIGGEST}`],
       ],
     ],
   ];

@@ -57,7 +57,7 @@ describe('collections in normal form', () => {
     [{ meta: { archive_app_filter: 'yes' } }, 'archive_app_filter must be true or false'],
     [{ meta: { sort: 'abc' } }, 'sort must be an integer'],
     [{ meta: { item_duplication_fields: 'a' } }, 'item_duplication_fields must be an array'],
-    [{ meta: { group: {} } }, 'group must be a name'],
+    [{ meta: { group: {} } }, 'group must be a non-empty string'],
   ];
   for (const [members, message] of refused) {
     it(`reject ${JSON.stringify(members)}`, () => {
@@ -89,12 +89,12 @@ describe('collections in normal form', () => {
     const table = valueOf(collection({}));
     const folder = valueOf(collection({ schema: null }));
     expect(faultsOf(changedCollection(table, { schema: null })).join()).to.include(
-      'is a table in the database, and null makes it a folder',
+      'is a table in the database, and null changes it to a folder',
     );
     expect(faultsOf(changedCollection(folder, { schema: {} })).join()).to.include(
-      'is a folder here, and an object makes it a table',
+      'is a folder here, and an object changes it to a table',
     );
     expect(valueOf(changedCollection(folder, { schema: null }))).to.equal(folder);
-    expect(faultsOf(changedCollection(table, { collection: 'other' })).join()).to.include('renaming');
+    expect(faultsOf(changedCollection(table, { collection: 'other' })).join()).to.include('cannot be renamed here');
   });
 });

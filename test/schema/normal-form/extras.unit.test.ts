@@ -8,8 +8,8 @@ const ofColumn = (type: string, extras: unknown, schema: Members = {}) =>
   field({ type, schema: { ...schema, extras } });
 const tableFaults = (extras: unknown): string[] => faultsOf(ofTable(extras));
 const LONG = 'x'.repeat(64);
-const TOO_LONG = 'must be at most 63 bytes in UTF-8: PostgreSQL would cut it off';
-const SQL = 'must be SQL as PostgreSQL writes it: syntax error';
+const TOO_LONG = 'must be at most 63 bytes in UTF-8: PostgreSQL would truncate it';
+const SQL = 'must be valid PostgreSQL: syntax error';
 
 describe('extras of a table', () => {
   it('are kept without empty ones', () => {
@@ -47,7 +47,7 @@ describe('extras of a table', () => {
   });
 
   const REFERENCES_B =
-    'schema.extras.constraints[0].references: references must be "b", as the definition says, in the same schema';
+    'schema.extras.constraints[0].references: references must be "b", as in the definition, and in the same schema';
   const refused: [extras: Members, faults: string[]][] = [
     [{ odd: 1 }, ['schema.extras.odd: odd is not a known member']],
     [{ constraints: [{ name: 'c' }] }, ['schema.extras.constraints[0].definition: definition is required']],
@@ -60,15 +60,15 @@ describe('extras of a table', () => {
     ],
     [
       { primary_key: { name: 'k', columns: ['a'], definition: 'PRIMARY KEY (a, b)' } },
-      [`schema.extras.primary_key.definition: definition must be of the key's columns: "a"`],
+      [`schema.extras.primary_key.definition: definition must name columns of the key: "a"`],
     ],
     [
       { primary_key: { name: 'k', columns: ['a', 'b'], definition: 'PRIMARY KEY (a)' } },
-      [`schema.extras.primary_key.definition: definition must be of the key's columns: "a", "b"`],
+      [`schema.extras.primary_key.definition: definition must name columns of the key: "a", "b"`],
     ],
     [
       { primary_key: { name: 'k', columns: ['a', 'b'], definition: 'PRIMARY KEY (b, a)' } },
-      [`schema.extras.primary_key.definition: definition must be of the key's columns: "a", "b"`],
+      [`schema.extras.primary_key.definition: definition must name columns of the key: "a", "b"`],
     ],
     [
       { primary_key: { name: 'k', columns: ['a'], definition: 'PRIMARY KEY (a' } },
@@ -84,7 +84,7 @@ describe('extras of a table', () => {
     ],
     [
       { constraints: [{ name: 'c', definition: 'PRIMARY KEY (a)' }] },
-      ['schema.extras.constraints[0].definition: definition must not be a primary key: that is a member of its own'],
+      ['schema.extras.constraints[0].definition: definition must not be a primary key, which has a member of its own'],
     ],
     [{ constraints: [{ name: 'c', definition: 'FOREIGN KEY (a) REFERENCES b(id)' }] }, [REFERENCES_B]],
     [{ constraints: [{ name: 'c', definition: 'FOREIGN KEY (a) REFERENCES b(id)', references: 'x' }] }, [REFERENCES_B]],
@@ -94,7 +94,9 @@ describe('extras of a table', () => {
     ],
     [
       { constraints: [{ name: 'c', definition: 'CHECK ((a > 0))', references: 'b' }] },
-      ['schema.extras.constraints[0].references: references must be null, as the definition says, in the same schema'],
+      [
+        'schema.extras.constraints[0].references: references must be null, as in the definition, and in the same schema',
+      ],
     ],
     [{ indexes: [{ name: LONG, definition: 'USING btree (a)' }] }, [`schema.extras.indexes[0].name: name ${TOO_LONG}`]],
     [
@@ -109,7 +111,7 @@ describe('extras of a table', () => {
     ],
     [
       { needs: [{ kind: 'extension', name: 'plpython3u' }] },
-      ['schema.extras.needs[0].name: name must be an extension that PostgreSQL marks trusted'],
+      ['schema.extras.needs[0].name: name must be an extension that PostgreSQL marks as trusted'],
     ],
     [{ needs: [{ kind: 'enum', name: LONG, labels: ['a'] }] }, [`schema.extras.needs[0].name: name ${TOO_LONG}`]],
     [
@@ -141,7 +143,7 @@ describe('extras of a table', () => {
     ],
     [
       { needs: [{ kind: 'collation', name: 'c', provider: 'icu' }] },
-      ['schema.extras.needs[0].locale: locale must be given: the locale, as the provider names it'],
+      ['schema.extras.needs[0].locale: locale is required: the locale, as the provider names it'],
     ],
   ];
   for (const [extras, faults] of refused)
@@ -192,7 +194,7 @@ describe('extras of a column', () => {
     it(`are rejected if they do not fit: ${type} ${JSON.stringify({ ...schema, ...extras })}`, () => {
       const [name = ''] = Object.keys(extras);
       expect(faultsOf(ofColumn(type, extras, schema))).to.deep.equal([
-        `schema.extras.${name}: ${name} must be left out: it doesn't fit the column`,
+        `schema.extras.${name}: ${name} must be omitted: it does not apply to the column`,
       ]);
     });
 
@@ -218,7 +220,7 @@ describe('extras of a column', () => {
       `schema.extras.sequence.name: name ${TOO_LONG}`,
     ]);
     expect(told('integer', { sequence: { max: '9999999999' } }, counting)).to.deep.equal([
-      'schema.extras.sequence.max: max must be from -2147483648 to 2147483647, as the type is integer',
+      'schema.extras.sequence.max: max must be from -2147483648 to 2147483647, the range of type integer',
     ]);
     expect(told('bigInteger', { sequence: { max: '9999999999' } }, counting)).to.deep.equal([]);
   });

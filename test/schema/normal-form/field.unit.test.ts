@@ -83,7 +83,7 @@ describe('columns of new fields', () => {
     ['string', { max_length: 10485761 }, 'max_length'],
     ['string', { max_length: '50' }, 'max_length'],
     ['string', { data_type: 'character' }, 'max_length'],
-    ['string', { data_type: 'varchar(50)', max_length: 40 }, 'max_length must be 50, as data_type says'],
+    ['string', { data_type: 'varchar(50)', max_length: 40 }, 'max_length must be 50, as in data_type'],
     ['string', { data_type: 'text' }, 'data_type must be character varying or character for type string'],
     ['string', { data_type: null }, 'data_type must be the name of a data type'],
     ['string', { numeric_precision: 3 }, 'numeric_precision must be null'],
@@ -92,7 +92,7 @@ describe('columns of new fields', () => {
     ['integer', { data_type: 'integer(5)' }, 'data_type must not have a length'],
     ['integer', { numeric_precision: 5 }, 'numeric_precision must be null'],
     ['decimal', { numeric_precision: 1001 }, 'numeric_precision must be an integer from 1 to 1000'],
-    ['decimal', { numeric_scale: 11 }, 'numeric_scale must be an integer from 0 to the precision, 10'],
+    ['decimal', { numeric_scale: 11 }, 'numeric_scale must be an integer from 0 to 10, the precision'],
     ['decimal', { numeric_precision: null, numeric_scale: 2 }, 'numeric_scale must be null'],
     ['timestamp', { data_type: 'timestamp' }, 'data_type must be timestamp with time zone'],
     ['unknown', {}, 'data_type must be the name of a data type'],
@@ -180,7 +180,7 @@ describe('columns of new fields', () => {
     ] as const) {
       expect(column(type, { data_type, ...counting })).to.deep.include({ ...counting, default_value: null });
       const silent = faultsOf(field({ type, schema: { data_type, extras } })).join();
-      expect(silent).to.contain('extras.default').and.contain('must be left out');
+      expect(silent).to.contain('extras.default').and.contain('must be omitted');
       const identity = faultsOf(field({ type, schema: { data_type, has_auto_increment: true } })).join();
       expect(identity).to.contain(
         'has_auto_increment must be false: an identity column is smallint, integer or bigint',
@@ -234,15 +234,15 @@ describe('new fields', () => {
     [{ translations: ['a'] }, 'translations must be an object'],
     [{ translations: 'a' }, 'translations must be an object'],
     [{ conditions: 'a' }, 'conditions must be an array, an object or null'],
-    [{ group: '' }, 'group must be a name'],
+    [{ group: '' }, 'group must be a non-empty string'],
     [{ note: 5 }, 'note must be a string or null'],
     [{ foo: 1 }, 'foo is not a known member'],
     [{ constructor: 1 }, 'constructor is not a known member'],
     [JSON.parse('{"__proto__": 1}') as Record<string, unknown>, '__proto__ is not a known member'],
     [{ collection: 'other' }, 'collection must be "articles"'],
     [{ field: 'other' }, 'field must be "title"'],
-    [{ id: 'five' }, 'id must be an integer or null'],
-    [{ searchable: 1 }, 'searchable must be true or false'],
+    [{ id: 'five' }, 'id must be an integer, null or omitted'],
+    [{ searchable: 1 }, 'searchable must be true, false or omitted'],
     [{ system: true }, 'system must be false'],
   ];
   for (const [given, message] of meta) {
@@ -291,7 +291,9 @@ describe('new fields', () => {
       'fields[2].meta.sort',
       'fields[2].schema.max_length',
     ]);
-    expect(faultsOf(readNewField('x', ['fields', 0], STRICT))).to.deep.equal(['fields[0]: a field is a JSON object']);
+    expect(faultsOf(readNewField('x', ['fields', 0], STRICT))).to.deep.equal([
+      'fields[0]: a field must be a JSON object',
+    ]);
   });
 
   it('take their collection from the document or the options, which must agree', () => {

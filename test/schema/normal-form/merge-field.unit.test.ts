@@ -109,7 +109,7 @@ describe('field updates', () => {
       [make('json', { default_value: { a: 1 } }), { type: 'text' }],
     ];
     for (const [existing, input] of cases) {
-      expect(faultsOf(changed(existing, input)).join()).to.include("which doesn't fit: send a default_value");
+      expect(faultsOf(changed(existing, input)).join()).to.include('which does not fit: send a default_value');
       const schema = { ...(input['schema'] as object), default_value: null };
       expect(schemaAfter(existing, { ...input, schema })).to.include({ default_value: null });
     }
@@ -159,8 +159,8 @@ describe('field updates', () => {
     expect(faultsOf(changed(make('string'), { schema: { data_type: 'integer' } })).join()).to.include(
       'for type string',
     );
-    expect(faultsOf(changed(make('string'), { field: 'other' })).join()).to.include('renaming');
-    expect(faultsOf(changed(make('string'), { collection: 'other' })).join()).to.include('renaming');
+    expect(faultsOf(changed(make('string'), { field: 'other' })).join()).to.include('cannot be renamed here');
+    expect(faultsOf(changed(make('string'), { collection: 'other' })).join()).to.include('cannot be renamed here');
     expect(faultsOf(changed(make('string'), { bogus: 1 })).join()).to.include('not a known member');
     expect(faultsOf(changed(make('string'), [] as never)).join()).to.include('JSON object');
   });

@@ -176,11 +176,11 @@ describe('create-collection', () => {
     expect(problems.map(({ path, message }) => `${path}: ${message}`).slice(0, 7)).to.deep.equal([
       'fields[0].field: field is required',
       'fields[0].type: type is required',
-      'fields[0].interface: interface is required, here or in meta',
+      'fields[0].interface: interface is required, either here or in meta',
       'fields[1].type: type is required',
-      'fields[1].interface: interface is required, here or in meta',
+      'fields[1].interface: interface is required, either here or in meta',
       'fields[2].field: field is required',
-      'fields[3].interface: interface is required, here or in meta',
+      'fields[3].interface: interface is required, either here or in meta',
     ]);
     expect(problems[7]?.path).to.equal('fields[3].type');
   });

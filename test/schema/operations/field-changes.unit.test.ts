@@ -23,30 +23,32 @@ const key = (field: string, is_primary_key: boolean) => ({ field, schema: { is_p
 
 describe('field changes', () => {
   it('do not convert between column and alias, or between kinds of values', () => {
-    const again = 'in place; delete it and create it again';
+    const again = '; delete it and create it again';
     expect(one('al', { type: 'integer', schema: {} })).to.deep.equal([
-      `schema.data_type: "al" is an alias and can't become a column ${again}`,
+      `schema.data_type: field "al" is an alias field and cannot become a column${again}`,
     ]);
-    expect(one('al', { type: 'integer' })).to.deep.equal([`type: "al" is an alias and can't become a column ${again}`]);
+    expect(one('al', { type: 'integer' })).to.deep.equal([
+      `type: field "al" is an alias field and cannot become a column${again}`,
+    ]);
     expect(one('b', { type: 'alias', schema: null })).to.deep.equal([
-      `type: "b" is a column and can't become an alias ${again}`,
+      `type: field "b" is a column and cannot become an alias field${again}`,
     ]);
-    const own = `holds values of its own and can't become a generated column ${again}`;
+    const own = `stores its own values and cannot become a generated column${again}`;
     expect(one('b', { schema: { generation_expression: 'id' } })).to.deep.equal([
-      `schema.generation_expression: "b" ${own}`,
+      `schema.generation_expression: field "b" ${own}`,
     ]);
     expect(several([{ field: 'c' }, { field: 'b', schema: { generation_expression: 'id' } }])).to.deep.equal([
-      `[1].schema.generation_expression: "b" ${own}`,
+      `[1].schema.generation_expression: field "b" ${own}`,
     ]);
     expect(one('made', { schema: { generation_expression: 'id + 1' } })).to.deep.equal([]);
     expect(one('made', { schema: { generation_expression: null } })).to.deep.equal([]);
   });
 
   it('need existing fields', () => {
-    const gone = 'there is no field "gone" in "a" (NOT_FOUND)';
+    const gone = 'field "gone" of collection "a" does not exist (NOT_FOUND)';
     expect(one('gone', {})).to.deep.equal([`: ${gone}`]);
     expect(several([{ field: 'b' }, { field: 'gone' }])).to.deep.equal([`[1].field: ${gone}`]);
-    expect(several([], 'nowhere')).to.deep.equal([': there is no collection "nowhere" (NOT_FOUND)']);
+    expect(several([], 'nowhere')).to.deep.equal([': collection "nowhere" does not exist (NOT_FOUND)']);
     expect(several([], 'service_users')[0]).to.match(/\(FORBIDDEN\)$/);
   });
 
@@ -74,7 +76,7 @@ describe('field changes', () => {
     const author = (schema: object) => several([{ field: 'author', schema }], 'articles', library);
     expect(author({ foreign_key_table: 'authors', foreign_key_column: 'id' })).to.deep.equal([]);
     const must = (member: string, now: string | null) =>
-      `[0].schema.${member}: ${member} must be ${JSON.stringify(now)}, or left out: it follows from the field's relation`;
+      `[0].schema.${member}: ${member} must be ${JSON.stringify(now)} or omitted: the relation of the field determines it`;
     expect(author({ foreign_key_table: 'tags', foreign_key_column: null })).to.deep.equal([
       must('foreign_key_table', 'authors'),
       must('foreign_key_column', 'id'),

@@ -17,14 +17,14 @@ describe('a repeated name in a body', () => {
     expect(update({ meta: {} })).to.deep.equal([]);
     expect(update({ collection: 'x', field: 'y' })).to.have.lengthOf(2);
     expect(update({ field: 'y' })[0]).to.match(/^field: /);
-    expect(update([])).to.deep.equal([': the body is an object with the members to change']);
+    expect(update([])).to.deep.equal([': the body must be an object with the members to change']);
   });
 
   it('among several fields is rejected with its index', () => {
     const update = (body: unknown) => faults('update-fields', { collection: 'a', body, concurrentIndexes: false });
     expect(update([{ field: 'b' }, { field: 'c' }])).to.deep.equal([]);
     expect(update({})).to.deep.equal([
-      ': the body is an array of fields, each with its name and the members to change',
+      ': the body must be an array of fields, each with its name and the members to change',
     ]);
     expect(
       update(['x', {}, { field: 5 }, { field: 'b', collection: 'x' }]).map((text) => text.split(':')[0]),
@@ -37,7 +37,7 @@ describe('a repeated name in a body', () => {
   it('of a relation must be its many side', () => {
     const update = (body: unknown) => faults('update-relation', { collection: 'a', field: 'b', body });
     const keeps = (member: string, now: string) =>
-      `${member}: a relation keeps its many side, "${now}"; delete it and create another`;
+      `${member}: the many side of a relation cannot change. It is "${now}"; delete the relation and create another`;
     expect(update({ many_collection: 'a', many_field: 'b', collection: 'a', field: 'b' })).to.deep.equal([]);
     expect(update({ many_collection: 'x', field: 'y' })).to.deep.equal([
       keeps('many_collection', 'a'),
@@ -47,7 +47,7 @@ describe('a repeated name in a body', () => {
       keeps('collection', 'a'),
       keeps('many_field', 'b'),
     ]);
-    expect(update(null)).to.deep.equal([': the body is an object with the members to change']);
+    expect(update(null)).to.deep.equal([': the body must be an object with the members to change']);
     expect(update({ one_field: null })).to.deep.equal([]);
   });
 });
@@ -56,7 +56,7 @@ describe('the error about a missing collection', () => {
   it('depends on its owner', () => {
     expect(missingCollection(initialState(), 'a')).to.deep.equal({
       code: 'NOT_FOUND',
-      message: 'there is no collection "a"',
+      message: 'collection "a" does not exist',
       collection: 'a',
     });
     expect(systemCollection('a')).to.equal(undefined);
@@ -64,7 +64,7 @@ describe('the error about a missing collection', () => {
     expect(noFieldsListed(initialState(), 'a')).to.deep.equal(missingCollection(initialState(), 'a'));
     expect(noFieldsListed(initialState(), 'service_users')).to.deep.equal({
       code: 'NOT_FOUND',
-      message: '"service_users" belongs to the service: its fields and relations are not shown',
+      message: '"service_users" belongs to the service, which does not show its fields and relations',
       collection: 'service_users',
     });
   });

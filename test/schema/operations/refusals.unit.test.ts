@@ -19,15 +19,15 @@ describe('create-relation', () => {
   const relation = (more: object) => ({ collection: 'comments', field: 'id', related_collection: 'tags', ...more });
 
   it('rejects existing relations, and missing or system collections', () => {
-    expect(create('text')).to.deep.equal(['INVALID_PAYLOAD : a relation is a JSON object']);
+    expect(create('text')).to.deep.equal(['INVALID_PAYLOAD : a relation must be a JSON object']);
     expect(create(relation({ collection: 'articles', field: 'author' }))).to.deep.equal([
-      'ALREADY_EXISTS -: "author" of "articles" has a relation already; update or delete that',
+      'ALREADY_EXISTS -: "author" of "articles" already has a relation; update or delete it',
     ]);
     expect(create(relation({ collection: 'nothing' }))).to.deep.equal([
-      'INVALID_PAYLOAD collection: there is no collection "nothing"',
+      'INVALID_PAYLOAD collection: collection "nothing" does not exist',
     ]);
     const many = { many_collection: 'nothing', many_field: 'x', one_collection: 'tags' };
-    expect(create(many)).to.deep.equal(['INVALID_PAYLOAD many_collection: there is no collection "nothing"']);
+    expect(create(many)).to.deep.equal(['INVALID_PAYLOAD many_collection: collection "nothing" does not exist']);
     expect(create(relation({ collection: 'service_users' }))).to.have.length(1);
     expect(create(relation({ collection: 'service_users' }))[0]).to.match(/^FORBIDDEN /);
   });
@@ -36,7 +36,7 @@ describe('create-relation', () => {
     const any = { many_collection: 'tags', many_field: 'item', one_collection: null, one_collection_field: 'kind' };
     const state = stateOf({ tags: { fields: [KEY, column('item'), column('kind', 'string')] } });
     expect(create({ ...any, one_allowed_collections: [] }, state)).to.deep.equal([
-      'INVALID_PAYLOAD one_allowed_collections: one_allowed_collections must name at least one',
+      'INVALID_PAYLOAD one_allowed_collections: one_allowed_collections must name at least one collection',
     ]);
     expect(create({ ...any, one_allowed_collections: ['tags'] }, state)).to.deep.equal(['accepted']);
   });
@@ -62,10 +62,10 @@ describe('update-relation and delete-relation', () => {
   it('require an existing relation, named by its many side', () => {
     for (const name of ['update-relation', 'delete-relation'] as const) {
       const of = (collection: string, field: string) => told(name, { collection, field, body: {} });
-      expect(of('nothing', 'x')).to.deep.equal(['NOT_FOUND -: there is no collection "nothing"']);
-      expect(of('articles', 'x')).to.deep.equal(['NOT_FOUND -: there is no field "x" in "articles"']);
+      expect(of('nothing', 'x')).to.deep.equal(['NOT_FOUND -: collection "nothing" does not exist']);
+      expect(of('articles', 'x')).to.deep.equal(['NOT_FOUND -: field "x" of collection "articles" does not exist']);
       expect(of('authors', 'articles')).to.deep.equal([
-        'NOT_FOUND -: "articles" of "authors" holds no relation; relations are named by their many side',
+        'NOT_FOUND -: "articles" of "authors" has no relation. A relation is identified by its many side',
       ]);
       expect(of('service_users', 'x')[0]).to.match(/^FORBIDDEN -: /);
     }
@@ -78,10 +78,10 @@ describe('update-relation and delete-relation', () => {
       update('articles', 'author', { schema: { on_delete: 'MAYBE' } }).map((text) => text.split(':')[0]),
     ).to.deep.equal(['INVALID_PAYLOAD schema.on_delete']);
     expect(update('comments', 'item', { one_allowed_collections: [] })).to.deep.equal([
-      'INVALID_PAYLOAD one_allowed_collections: one_allowed_collections must name at least one',
+      'INVALID_PAYLOAD one_allowed_collections: one_allowed_collections must name at least one collection',
     ]);
     expect(update('comments', 'item', { meta: { one_allowed_collections: [] } })).to.deep.equal([
-      'INVALID_PAYLOAD meta.one_allowed_collections: one_allowed_collections must name at least one',
+      'INVALID_PAYLOAD meta.one_allowed_collections: one_allowed_collections must name at least one collection',
     ]);
   });
 
@@ -101,28 +101,29 @@ describe('update-relation and delete-relation', () => {
 describe('update-collection', () => {
   const update = (body: unknown, more: object = {}) =>
     told('update-collection', { collection: 'articles', body, ...more });
-  const asRead = 'an update changes meta only; leave schema as it was read';
+  const asRead = 'an update can change meta only; send schema as you read it';
 
   it('changes only meta and accepts the rest as read', () => {
     expect(update({ meta: { note: 'n' }, collection: 'articles' })).to.deep.equal(['accepted']);
     expect(update({ schema: { name: 'articles', schema: 'public', sql: null, comment: null } })).to.deep.equal([
       'accepted',
     ]);
-    expect(update('text')).to.deep.equal(['INVALID_PAYLOAD : the body is an object with the member meta']);
-    expect(update({ meta: 5 })).to.deep.equal(['INVALID_PAYLOAD meta: meta is an object']);
+    expect(update('text')).to.deep.equal(['INVALID_PAYLOAD : the body must be an object with the member meta']);
+    expect(update({ meta: 5 })).to.deep.equal(['INVALID_PAYLOAD meta: meta must be an object']);
     expect(update({ schema: { name: 'other', comment: 'c', more: 1 } })).to.deep.equal([
       `INVALID_PAYLOAD schema.more: ${asRead}`,
       `INVALID_PAYLOAD schema.name: ${asRead}`,
       `INVALID_PAYLOAD schema.comment: ${asRead}`,
     ]);
-    expect(update({ schema: 'text' })).to.deep.equal(['INVALID_PAYLOAD schema: schema is an object or null']);
+    expect(update({ schema: 'text' })).to.deep.equal(['INVALID_PAYLOAD schema: schema must be an object or null']);
     expect(update({ collection: 'posts' })).to.deep.equal([
-      'INVALID_PAYLOAD collection: an update changes no names, and this collection is "articles"; to rename it: POST /collections/articles/rename',
+      'INVALID_PAYLOAD collection: an update cannot rename, and this collection is "articles". To rename it: POST /collections/articles/rename',
     ]);
   });
 
   it('converts no table to a folder, and no folder to a table', () => {
-    const message = 'INVALID_PAYLOAD schema: a table stays a table and a folder a folder; leave schema as it was read';
+    const message =
+      'INVALID_PAYLOAD schema: a table cannot become a folder or a folder a table; send schema as you read it';
     const state = stateOf({ folder: { fields: [], collection: { schema: null } } });
     expect(update({ schema: null })).to.deep.equal([message]);
     const of = (schema: object | null) => told('update-collection', { collection: 'folder', body: { schema } }, state);
@@ -130,28 +131,30 @@ describe('update-collection', () => {
     expect(of(null)).to.deep.equal(['accepted']);
   });
 
-  it('needs an existing collection, named by its index among several', () => {
+  it('needs an existing collection, named using its index among several', () => {
     expect(told('update-collection', { collection: 'nothing', body: {} })).to.deep.equal([
-      'NOT_FOUND -: there is no collection "nothing"',
+      'NOT_FOUND -: collection "nothing" does not exist',
     ]);
     const several = (...body: unknown[]) => told('update-collections', { body });
     expect(several({ collection: 'articles' }, { collection: 'nothing', meta: {} })).to.deep.equal([
-      'NOT_FOUND [1].collection: there is no collection "nothing"',
+      'NOT_FOUND [1].collection: collection "nothing" does not exist',
     ]);
     expect(told('update-collections', { body: {} })).to.deep.equal([
-      'INVALID_PAYLOAD : the body is an array of collections, each with its name and meta',
+      'INVALID_PAYLOAD : the body must be an array of collections, each with its name and meta',
     ]);
     expect(
       several('text', {}, { collection: 5 }, { collection: 'tags', meta: 1 }, { collection: 'tags', more: 1 }),
     ).to.deep.equal([
-      'INVALID_PAYLOAD [0]: a collection is an object with its name and meta',
-      'INVALID_PAYLOAD [1].collection: collection is required, a string',
-      'INVALID_PAYLOAD [2].collection: collection is required, a string',
-      'INVALID_PAYLOAD [3].meta: meta is an object',
-      'INVALID_PAYLOAD [4].more: unknown member "more"; known are collection, meta, schema',
+      'INVALID_PAYLOAD [0]: a collection must be an object with its name and meta',
+      'INVALID_PAYLOAD [1].collection: collection is required and must be a string',
+      'INVALID_PAYLOAD [2].collection: collection is required and must be a string',
+      'INVALID_PAYLOAD [3].meta: meta must be an object',
+      'INVALID_PAYLOAD [4].more: unknown member "more"; known members: collection, meta, schema',
     ]);
     const twice = [{ collection: 'tags' }, { collection: 'articles' }, { collection: 'tags' }];
-    expect(several(...twice)).to.deep.equal(['INVALID_PAYLOAD [2].collection: "tags" stands in the array twice']);
+    expect(several(...twice)).to.deep.equal([
+      'INVALID_PAYLOAD [2].collection: "tags" occurs more than once in the array',
+    ]);
     given(LIBRARY)
       .when('update-collections', {
         body: ['tags', 'articles'].map((collection) => ({ collection, meta: { note: 'n' } })),
@@ -169,24 +172,26 @@ describe('create-collections', () => {
 
   it('reports all names in use and repeated ones by location', () => {
     expect(create(table('tags'), table('new'), table('authors'))).to.deep.equal([
-      'ALREADY_EXISTS [0].collection: collection "tags" exists already',
-      'ALREADY_EXISTS [2].collection: collection "authors" exists already',
+      'ALREADY_EXISTS [0].collection: collection "tags" already exists',
+      'ALREADY_EXISTS [2].collection: collection "authors" already exists',
     ]);
     expect(create(table('new'), table('new'))).to.deep.equal([
-      'INVALID_PAYLOAD [1].collection: "new" stands in the array twice',
+      'INVALID_PAYLOAD [1].collection: "new" occurs more than once in the array',
     ]);
-    expect(create(5, table('new'))).to.deep.equal(['INVALID_PAYLOAD [0]: a collection is a JSON object']);
+    expect(create(5, table('new'))).to.deep.equal(['INVALID_PAYLOAD [0]: a collection must be a JSON object']);
   });
 });
 
 describe('rename operations', () => {
   it('need another free name', () => {
     const rename = (body: unknown, collection = 'articles') => told('rename-collection', { collection, body });
-    expect(rename('text')).to.deep.equal(['INVALID_PAYLOAD : the body is an object with the new name: {"to": "…"}']);
+    expect(rename('text')).to.deep.equal([
+      'INVALID_PAYLOAD : the body must be an object with the new name: {"to": "…"}',
+    ]);
     expect(rename({}).map((text) => text.split(':')[0])).to.deep.equal(['INVALID_PAYLOAD to']);
-    expect(rename({ to: 'tags' })).to.deep.equal(['ALREADY_EXISTS to: there is a collection "tags" already']);
+    expect(rename({ to: 'tags' })).to.deep.equal(['ALREADY_EXISTS to: collection "tags" already exists']);
     expect(rename({ to: 'x', more: 1 }).map((text) => text.split(':')[0])).to.deep.equal(['INVALID_PAYLOAD more']);
-    expect(rename({ to: 'x' }, 'nothing')).to.deep.equal(['NOT_FOUND -: there is no collection "nothing"']);
+    expect(rename({ to: 'x' }, 'nothing')).to.deep.equal(['NOT_FOUND -: collection "nothing" does not exist']);
     expect(rename({ to: 'x' }, 'service_users')[0]).to.match(/^FORBIDDEN /);
     given(LIBRARY)
       .when('rename-collection', { collection: 'tags', body: { to: 'tags' } })
@@ -196,8 +201,12 @@ describe('rename operations', () => {
       .then();
     const field = (to: string, name = 'author') =>
       told('rename-field', { collection: 'articles', field: name, body: { to } });
-    expect(field('parent')).to.deep.equal(['ALREADY_EXISTS to: "articles" has a field "parent" already']);
-    expect(field('x', 'nothing')).to.deep.equal(['NOT_FOUND -: there is no field "nothing" in "articles"']);
+    expect(field('parent')).to.deep.equal([
+      'ALREADY_EXISTS to: field "parent" of collection "articles" already exists',
+    ]);
+    expect(field('x', 'nothing')).to.deep.equal([
+      'NOT_FOUND -: field "nothing" of collection "articles" does not exist',
+    ]);
   });
 });
 
@@ -208,18 +217,18 @@ describe('create-field', () => {
 
   it('rejects folders, existing fields and missing collections', () => {
     const folder = stateOf({ folder: { fields: [], collection: { schema: null } } });
-    expect(create('tags', 'text')).to.deep.equal(['INVALID_PAYLOAD : a field is a JSON object']);
+    expect(create('tags', 'text')).to.deep.equal(['INVALID_PAYLOAD : a field must be a JSON object']);
     expect(create('tags', {}).slice(0, 2)).to.deep.equal([
       'INVALID_PAYLOAD field: field is required',
       'INVALID_PAYLOAD type: type is required',
     ]);
     expect(create('folder', body, folder)).to.deep.equal([
-      `INVALID_PAYLOAD -: "folder" is a folder (schema null) and can't have fields`,
+      `INVALID_PAYLOAD -: "folder" is a folder (schema null) and cannot have fields`,
     ]);
     expect(create('articles', { ...body, field: 'author' })).to.deep.equal([
-      'ALREADY_EXISTS field: "articles" has a field "author" already',
+      'ALREADY_EXISTS field: field "author" of collection "articles" already exists',
     ]);
-    expect(create('nothing', body)).to.deep.equal(['NOT_FOUND -: there is no collection "nothing"']);
+    expect(create('nothing', body)).to.deep.equal(['NOT_FOUND -: collection "nothing" does not exist']);
     expect(create('service_users', body)[0]).to.match(/^FORBIDDEN /);
   });
 
@@ -255,13 +264,13 @@ describe('a needed field', () => {
 
   it('is reported with each need as a separate problem', () => {
     expect(drop('tags', 'id')).to.deep.equal([
-      'IN_USE -: "id" is the primary key of "tags", and relations point at it (articles_tags.tags_id); delete the collection, or make another field the key first',
+      'IN_USE -: "id" is the primary key of "tags", and relations reference it (articles_tags.tags_id); delete the collection, or make another field the key first',
     ]);
     expect(drop('comments', 'id')).to.deep.equal([
       'IN_USE -: "id" is the primary key of "comments"; delete the collection, or make another field the key first',
     ]);
     expect(drop('comments', 'item_collection')).to.deep.equal([
-      `IN_USE -: the many-to-any relation comments.item keeps its collection's name in "item_collection"; delete comments.item first`,
+      `IN_USE -: the many-to-any relation comments.item stores the name of its collection in "item_collection"; delete comments.item first`,
     ]);
     const computed = (field: string) => column(field, 'integer', { generation_expression: 'x + 1' });
     const made = (...fields: string[]) => stateOf({ t: { fields: [KEY, column('x'), ...fields.map(computed)] } });
@@ -275,14 +284,14 @@ describe('a needed field', () => {
     expect(result.ok ? [] : result.problems.map(({ details }) => details)).to.deep.equal([
       { needed_by: ['t.a', 't.b'] },
     ]);
-    expect(drop('nothing', 'x')).to.deep.equal(['NOT_FOUND -: there is no collection "nothing"']);
+    expect(drop('nothing', 'x')).to.deep.equal(['NOT_FOUND -: collection "nothing" does not exist']);
   });
 
   it('includes INCLUDE columns of the key', () => {
     const extras = { primary_key: { name: 'pk', columns: ['id'], definition: 'PRIMARY KEY (id) INCLUDE (x)' } };
     const state = stateOf({ t: { fields: [{ ...KEY }, column('x')], collection: { schema: { extras } } } });
     expect(drop('t', 'x', state)).to.deep.equal([
-      `IN_USE -: the primary key "pk" includes "x"; it can't be changed here`,
+      `IN_USE -: the primary key "pk" contains "x", so it cannot be changed here`,
     ]);
   });
 });

@@ -76,7 +76,7 @@ describe('the policy', () => {
 
   it('is unreadable with content of a newer release', () => {
     const data = { policy: { ...DEFAULT_POLICY, findings: { LOSES_DATA: 'forbid' } } };
-    assert.throws(() => readEvent({ ...policyUpdated(DEFAULT_POLICY), data, position: 3 }), /event 3 can't be read/);
+    assert.throws(() => readEvent({ ...policyUpdated(DEFAULT_POLICY), data, position: 3 }), /event 3 cannot be read/);
   });
 
   it('blocks nothing by default, and never informational findings', () => {

@@ -12,8 +12,8 @@ import {
 } from '../../../src/schema/sql-text/definitions.js';
 import { parseConstant } from '../../../src/schema/normal-form/defaults/catalog-default.js';
 
-const SUBQUERY = 'must not hold a subquery';
-const notPostgres = (near: string): string => `must be SQL as PostgreSQL writes it: syntax error at ${near}`;
+const SUBQUERY = 'must not contain a subquery';
+const notPostgres = (near: string): string => `must be valid PostgreSQL: syntax error at ${near}`;
 
 describe('the definition of a constraint', () => {
   const key = (more: Partial<ParsedKey>): ParsedKey => ({
@@ -86,7 +86,7 @@ describe('the definition of a constraint', () => {
 
 describe('the definition of an index', () => {
   it('is a single index with nothing before USING', () => {
-    const whole = 'must be the definition of one index, from USING on';
+    const whole = 'must be the definition of one index, starting with USING';
     const all: [definition: string, why: string | null][] = [
       ['USING btree (a)', null],
       ['using gin (a)', null],

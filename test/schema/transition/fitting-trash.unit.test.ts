@@ -120,7 +120,7 @@ describe('the key of kept values', () => {
         if (each.field === 'id')
           Object.assign(each, column('a', 'id', type, { is_primary_key: true, is_nullable: false, ...schema }));
     };
-  const other = 'the type of the primary key "id" is another one now';
+  const other = 'the type of the primary key "id" has changed';
 
   it('is the same with an equal type', () => {
     const number = made(['id', 'integer']);
@@ -139,7 +139,7 @@ describe('the key of kept values', () => {
 
   it('differs with other key fields, and does not exist without the table', () => {
     const one = made(['id', 'integer']);
-    expect(keyChange(node(one, 'a'), undefined)).to.equal('its table is gone');
+    expect(keyChange(node(one, 'a'), undefined)).to.equal('its table no longer exists');
     expect(
       change(one, ({ fields }) =>
         fields.forEach((each) => each.field === 'plain' && Object.assign(each.schema ?? {}, { comment: 'c' })),
@@ -152,6 +152,6 @@ describe('the key of kept values', () => {
           column('a', each.field, 'integer', { is_primary_key: each.field === 'plain', is_nullable: false }),
         );
     };
-    expect(change(one, moved)).to.equal('the primary key is another one now');
+    expect(change(one, moved)).to.equal('its primary key has changed');
   });
 });

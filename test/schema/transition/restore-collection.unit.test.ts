@@ -70,8 +70,8 @@ describe('restoring a collection', () => {
   it('leaves out references without a target', () => {
     const { state, left } = restored(without(without(gone, 'authors'), 'reviews'), 'articles');
     expect(left).to.deep.equal([
-      'constraint articles: "reviewed": there is no collection "reviews" any more',
-      'relation articles.author: there is no collection "authors" any more',
+      'constraint articles: "reviewed": collection "reviews" no longer exists',
+      'relation articles.author: collection "authors" no longer exists',
     ]);
     expect(state.collections.get('articles')?.relations.size).to.equal(0);
     expect(state.collections.get('articles')?.fields.has('author')).to.equal(true);
@@ -84,27 +84,27 @@ describe('restoring a collection', () => {
       fields.push(column('authors', 'name', 'string'));
     });
     const { left } = restored(other, 'articles');
-    expect(left).to.deep.equal(['relation articles.author: another collection is called "authors" now']);
+    expect(left).to.deep.equal(['relation articles.author: another collection is named "authors" now']);
   });
 
   it('uses the nearest existing group and gets its members back', () => {
     const { state, left } = restored(without(gone, 'blog'), 'articles');
     expect([groupOf(state, 'articles'), groupOf(state, 'notes')]).to.deep.equal(['all', 'articles']);
-    expect(left).to.deep.equal(['group articles: there is no collection "blog" any more']);
+    expect(left).to.deep.equal(['group articles: collection "blog" no longer exists']);
     const alone = restored(without(without(gone, 'blog'), 'all'), 'articles');
     expect([groupOf(alone.state, 'articles'), groupOf(alone.state, 'notes')]).to.deep.equal([null, 'articles']);
-    expect(alone.left).to.deep.equal(['group articles: there is no collection "blog" any more']);
+    expect(alone.left).to.deep.equal(['group articles: collection "blog" no longer exists']);
     const moved = restored(edited(gone, regrouped('notes', 'all')), 'articles');
     expect([groupOf(moved.state, 'articles'), groupOf(moved.state, 'notes')]).to.deep.equal(['blog', 'all']);
-    expect(moved.left).to.deep.equal(['group notes: it stands in "all" now']);
+    expect(moved.left).to.deep.equal(['group notes: it is in "all" now']);
     const free = restored(edited(gone, regrouped('notes', null)), 'articles');
-    expect(free.left).to.deep.equal(['group notes: it stands in no group now']);
+    expect(free.left).to.deep.equal(['group notes: it is in no group now']);
     expect(restored(without(gone, 'notes'), 'articles').left).to.deep.equal([]);
   });
 
   it('leaves out references from missing fields, or fields with another relation', () => {
     expect(restored(without(gone, 'articles_tags', 'article'), 'articles').left).to.deep.equal([
-      'relation articles_tags.article: the field is gone',
+      'relation articles_tags.article: the field no longer exists',
     ]);
     const elsewhere = edited(gone, ({ relations }) =>
       relations.push({
@@ -115,10 +115,10 @@ describe('restoring a collection', () => {
       }),
     );
     const { state, left } = restored(elsewhere, 'articles');
-    expect(left).to.deep.equal(['relation articles_tags.article: the field holds another relation now']);
+    expect(left).to.deep.equal(['relation articles_tags.article: the field has another relation now']);
     expect(state.collections.get('articles')?.fields.has('tags')).to.equal(false);
     expect(restored(without(gone, 'articles_tags'), 'articles').left).to.deep.equal([
-      'relation articles_tags.article: there is no collection "articles_tags" any more',
+      'relation articles_tags.article: collection "articles_tags" no longer exists',
     ]);
   });
 
@@ -130,14 +130,14 @@ describe('restoring a collection', () => {
     });
     expect(allowed(restored(more, 'articles').state)).to.deep.equal(['articles', 'notes', 'tags']);
     expect(restored(without(gone, 'comments', 'item'), 'articles').left).to.deep.equal([
-      'member comments.item: the relation is gone',
+      'member comments.item: the relation no longer exists',
     ]);
     expect(restored(without(gone, 'comments'), 'articles').left).to.deep.equal([
-      'member comments.item: the relation is gone',
+      'member comments.item: the relation no longer exists',
     ]);
     const single = without(without(LIBRARY, 'comments'), 'notes');
     expect(restored(single, 'comments').left).to.deep.equal([
-      'member comments.item: there is no collection "notes" any more',
+      'member comments.item: collection "notes" no longer exists',
     ]);
   });
 
@@ -146,7 +146,7 @@ describe('restoring a collection', () => {
       fields.push(column('authors', 'articles', 'string'));
     });
     const { state, left } = restored(taken, 'articles');
-    expect(left).to.deep.equal(['alias authors.articles: another field is called so now']);
+    expect(left).to.deep.equal(['alias authors.articles: another field has its name now']);
     expect(state.collections.get('articles')?.relations.get('author')?.one_field).to.equal(null);
     const called = edited(gone, ({ collections }) => {
       for (const each of collections)
@@ -154,10 +154,10 @@ describe('restoring a collection', () => {
           each['schema'] = { extras: { constraints: [{ name: 'of_article', definition: 'CHECK ((article > 0))' }] } };
     });
     expect(restored(called, 'articles').left).to.deep.equal([
-      'constraint reviews: "of_article": another constraint is called so now',
+      'constraint reviews: "of_article": another constraint has its name now',
     ]);
     expect(restored(without(gone, 'reviews', 'article'), 'articles').left).to.deep.equal([
-      'constraint reviews: "of_article": the field "article" is gone',
+      'constraint reviews: "of_article": field "article" no longer exists',
     ]);
   });
 
@@ -171,10 +171,10 @@ describe('restoring a collection', () => {
     const keys = ['articles_author_foreign', 'articles_tags_article_foreign', 'reviewed', 'of_article'];
     const { state, left } = restored(gone, 'articles', { without: keys });
     expect(left).to.deep.equal([
-      'constraint articles: "reviewed": as it was asked for',
-      'constraint reviews: "of_article": as it was asked for',
-      'foreign key articles.author: as it was asked for',
-      'foreign key articles_tags.article: as it was asked for',
+      'constraint articles: "reviewed": as requested',
+      'constraint reviews: "of_article": as requested',
+      'foreign key articles.author: as requested',
+      'foreign key articles_tags.article: as requested',
     ]);
     const { relations } = documents(state);
     expect(relations.map(({ many_field, schema }) => [many_field, schema === null])).to.deep.equal([
@@ -188,7 +188,7 @@ describe('restoring a collection', () => {
     expect(refused(gone, 'articles', { without: ['reviewed', 'positive', 'none'] })).to.deep.equal(
       ['positive', 'none'].map((name, at) => ({
         code: 'INVALID_PAYLOAD',
-        message: `no foreign key that comes back is called "${name}"`,
+        message: `no restored foreign key is named "${name}"`,
         path: `without[${at + 1}]`,
         details: { known: keys },
       })),
@@ -207,12 +207,12 @@ describe('restoring a collection', () => {
     expect(refused(LIBRARY, 'articles')).to.deep.equal([
       {
         code: 'ALREADY_EXISTS',
-        message: 'there is a collection "articles" already: restore this one under another name, {"as": "…"}',
+        message: 'collection "articles" already exists: restore this one with another name, {"as": "…"}',
         collection: 'articles',
       },
     ]);
     expect(refused(gone, 'articles', { as: 'notes' })).to.deep.equal([
-      { code: 'ALREADY_EXISTS', message: 'there is a collection "notes" already', path: 'as', collection: 'notes' },
+      { code: 'ALREADY_EXISTS', message: 'collection "notes" already exists', path: 'as', collection: 'notes' },
     ]);
   });
 

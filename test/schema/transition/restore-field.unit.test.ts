@@ -71,10 +71,10 @@ describe('restoring a field', () => {
 
   it('leaves out objects that name another missing field', () => {
     const both = without(without(LIBRARY, 'articles', 'rank'), 'articles', 'status');
-    expect(restored(both, 'articles', 'rank').left).to.deep.equal(['ranked: "status" is gone']);
+    expect(restored(both, 'articles', 'rank').left).to.deep.equal(['ranked: "status" no longer exists']);
     expect(namesOf(restored(both, 'articles', 'rank').state)).to.deep.equal(['positive', 'reviewed', 'together']);
     const third = without(without(LIBRARY, 'articles', 'rank'), 'articles', 'title');
-    expect(restored(third, 'articles', 'rank').left).to.deep.equal(['together: "title" is gone']);
+    expect(restored(third, 'articles', 'rank').left).to.deep.equal(['together: "title" no longer exists']);
     const sorted = restored(without(without(LIBRARY, 'articles', 'author'), 'articles', 'rank'), 'articles', 'author');
     expect(articles(sorted.state).relations.get('author')?.sort_field).to.equal(null);
     const joined = without(without(LIBRARY, 'articles_tags', 'tag'), 'articles_tags', 'article');
@@ -84,20 +84,20 @@ describe('restoring a field', () => {
   it('leaves out references without a target', () => {
     expect(
       restored(without(without(LIBRARY, 'articles', 'author'), 'authors'), 'articles', 'author').left,
-    ).to.deep.equal(['the relation articles.author: "authors" is gone']);
+    ).to.deep.equal(['relation articles.author: "authors" no longer exists']);
     expect(
       restored(without(without(LIBRARY, 'articles', 'review'), 'reviews'), 'articles', 'review').left,
-    ).to.deep.equal(['reviewed: "reviews" is gone']);
+    ).to.deep.equal(['reviewed: "reviews" no longer exists']);
     const again = edited(without(without(LIBRARY, 'articles', 'author'), 'authors'), ({ collections, fields }) => {
       collections.push(table('authors'));
       fields.push(key('authors'));
     });
     expect(restored(again, 'articles', 'author').left).to.deep.equal([
-      'the relation articles.author: "authors" is gone',
+      'relation articles.author: "authors" no longer exists',
     ]);
     const item = without(LIBRARY, 'comments', 'item');
     expect(restored(without(item, 'comments', 'kind'), 'comments', 'item').left).to.deep.equal([
-      'the relation comments.item: "kind", which names its collections, is gone',
+      'relation comments.item: "kind", which stores its collection, no longer exists',
     ]);
     const few = restored(without(item, 'authors'), 'comments', 'item');
     expect(few.left).to.deep.equal([]);
@@ -112,7 +112,7 @@ describe('restoring a field', () => {
       fields.push(column('authors', 'articles', 'string'));
     });
     const { left, state } = restored(taken, 'articles', 'author');
-    expect(left).to.deep.equal(['the field authors.articles: its name is taken']);
+    expect(left).to.deep.equal(['field authors.articles: its name is in use']);
     expect(articles(state).relations.get('author')?.one_field).to.equal(null);
     const named: Edit = ({ collections }) => {
       for (const each of collections)
@@ -184,7 +184,7 @@ describe('restoring a field', () => {
     expect(known('title')).to.deep.equal([
       {
         code: 'INVALID_PAYLOAD',
-        message: 'no constraint and no index that comes back is called "none"',
+        message: 'no restored constraint or index is named "none"',
         path: 'without[0]',
         details: { known: ['articles_title_not_null', 'articles_title_unique', 'together'] },
       },
@@ -198,13 +198,13 @@ describe('restoring a field', () => {
     ).to.deep.equal([
       {
         code: 'INVALID_PAYLOAD',
-        message: 'no constraint and no index that comes back is called "x"',
+        message: 'no restored constraint or index is named "x"',
         path: 'without[1]',
         details: { known: ['positive', 'together', 'ranked'] },
       },
       {
         code: 'INVALID_PAYLOAD',
-        message: 'no constraint and no index that comes back is called "y"',
+        message: 'no restored constraint or index is named "y"',
         path: 'without[3]',
         details: { known: ['positive', 'together', 'ranked'] },
       },
@@ -239,7 +239,8 @@ describe('restoring a field', () => {
     expect(refused(LIBRARY, 'rank')).to.deep.equal([
       {
         code: 'ALREADY_EXISTS',
-        message: '"articles" has a field "rank" already: restore this one under another name, {"as": "…"}',
+        message:
+          'field "rank" of collection "articles" already exists: restore this one with another name, {"as": "…"}',
         collection: 'articles',
         field: 'rank',
       },
@@ -247,7 +248,7 @@ describe('restoring a field', () => {
     expect(refused(without(LIBRARY, 'articles', 'rank'), 'rank', { as: 'title' })).to.deep.equal([
       {
         code: 'ALREADY_EXISTS',
-        message: '"articles" has a field "title" already',
+        message: 'field "title" of collection "articles" already exists',
         path: 'as',
         collection: 'articles',
         field: 'title',
@@ -256,7 +257,7 @@ describe('restoring a field', () => {
     expect(refused(without(LIBRARY, 'articles'), 'rank')).to.deep.equal([
       {
         code: 'IN_USE',
-        message: 'the collection "articles" that the field was of is not there',
+        message: 'collection "articles" of the field does not exist',
         collection: 'articles',
         field: 'rank',
       },
@@ -289,7 +290,7 @@ describe('restoring a field', () => {
     expect(refused(keyed, 'review')).to.deep.equal([
       {
         code: 'IN_USE',
-        message: "the values can't find their rows: the primary key is another one now",
+        message: 'the values cannot be matched to rows: its primary key has changed',
         collection: 'articles',
         field: 'review',
       },

@@ -33,7 +33,7 @@ const told = (state: ReturnType<typeof saying>, collections: object, fields: Rec
 };
 
 const warning = (place: string, at: string, from: string, to: string): string =>
-  `NAME_STILL_USED ${place}: ${at} mentions "${from}", which is "${to}" now; look whether it is meant, and change it`;
+  `NAME_STILL_USED ${place}: ${at} contains "${from}", which is now named "${to}". If it means the renamed object, change it`;
 
 describe('an old name that is still used', () => {
   it('is reported for each free-form member', () => {

@@ -18,15 +18,13 @@ export const token = z
   .strictObject({ id: z.uuid(), name: z.string(), created_at: time, expires_at: time.nullable() })
   .meta({ id: 'Token' });
 
-export const newToken = token
-  .extend({ token: z.string().describe('Shown here, and never again') })
-  .meta({ id: 'NewToken' });
+export const newToken = token.extend({ token: z.string().describe('Returned only once') }).meta({ id: 'NewToken' });
 
 export const grant = z
   .strictObject({
     access_token: z.string(),
     expires: z.int().describe('Milliseconds until the access token expires'),
-    refresh_token: z.string().optional().describe('For one use; absent where it is a cookie'),
+    refresh_token: z.string().optional().describe('Can be used once. Absent if it is a cookie'),
   })
   .meta({ id: 'Grant' });
 
@@ -35,9 +33,9 @@ export const session = z
     id: z.uuid(),
     user: z.strictObject({ id: z.uuid(), name: z.string(), email: z.string() }),
     created_at: time,
-    used_at: time.describe('When it was last continued, or begun'),
+    used_at: time.describe('When it was started or last refreshed'),
     expires_at: time,
-    network: z.string().nullable().describe('Where it was begun: an IPv4 address, or a network of IPv6 addresses'),
-    user_agent: z.string().nullable().describe('What the client said it is'),
+    network: z.string().nullable().describe('Where it was started: an IPv4 address, or an IPv6 network'),
+    user_agent: z.string().nullable().describe('The user agent that the client sent'),
   })
   .meta({ id: 'Session' });

@@ -16,31 +16,31 @@ const summary = {
   state: z
     .enum(CHANGE_STATES)
     .describe(
-      '`open`, `approved`, `rejected`: people talk about it. `scheduled`: it is applied at its time. `queued`: another request has its tables. `applied`, `failed` and `withdrawn` are ends; what people proposed and failed can be tried again',
+      '`open`, `approved`, `rejected`: in review. `scheduled`: applied at its time. `queued`: waiting for another request on the same tables. `applied`, `failed` and `withdrawn` are final. A proposed request that failed can be applied again',
     ),
-  title: textOrNull.describe('Null: nobody is asked, it is applied once it is prepared'),
-  operation: text.describe('What it wants to do, as the log names commands'),
-  online: z.boolean().describe('What takes long of it is prepared first'),
-  collections: z.array(text).describe('What it changes'),
-  plan: textOrNull.describe('The hash of its plan: what is approved'),
+  title: textOrNull.describe('Null: nobody proposed it, and it is applied as soon as it is prepared'),
+  operation: text.describe('The command, by its name in the log'),
+  online: z.boolean().describe('Whether slow steps are executed first'),
+  collections: z.array(text).describe('The collections that it changes'),
+  plan: textOrNull.describe('The hash of its plan, which approvals refer to'),
   author: z.strictObject({ id: text, name: text }),
   reason: textOrNull,
   opened_at: time,
-  opened_position: z.int().min(1).describe('Of the event that opened it'),
+  opened_position: z.int().min(1).describe('Position of the event that opened it'),
   changed_at: time,
-  scheduled_at: time.nullable().describe('When it is applied; null: it has no time'),
-  reverts: z.uuid().nullable().describe('The change request whose change it takes back'),
+  scheduled_at: time.nullable().describe('When it is applied. Null: it is not scheduled'),
+  reverts: z.uuid().nullable().describe('The change request that it reverts'),
   result: z
     .strictObject({ batch: z.uuid(), position: z.int().min(1) })
     .nullable()
-    .describe('The batch that it became'),
-  error: textOrNull.describe('The code of the first error; null: it did not fail'),
+    .describe('The batch of its change'),
+  error: textOrNull.describe('The code of the first error. Null: it did not fail'),
 };
 
 export const changeSummary = z.strictObject(summary).meta({ id: 'ChangeSummary' });
 
 const holder = z.strictObject({
-  pid: z.int().nullable().describe('Of its server process; null: a prepared transaction'),
+  pid: z.int().nullable().describe('Process id in PostgreSQL. Null: a prepared transaction'),
   application_name: text,
   age_seconds: z.int().nullable(),
   collection: text,
@@ -53,15 +53,17 @@ const step = z.strictObject({
   field: textOrNull,
   summary: text,
   state: z.enum(['waiting', 'running', 'done']),
-  done: z.number().min(0).max(1).nullable().describe('How much of it; null: not known'),
-  phase: textOrNull.describe('What of it runs now'),
-  rows: z.number().nullable().describe("What it works through, as PostgreSQL's statistics estimate it"),
+  done: z.number().min(0).max(1).nullable().describe('Progress. Null: not known'),
+  phase: textOrNull.describe('The current step'),
+  rows: z.number().nullable().describe('The size of the work, as estimated by the statistics of PostgreSQL'),
   bytes: z.number().nullable(),
   started_at: time.nullable(),
-  milliseconds: z.number().nullable().describe('What it has taken with all that it waited for; null: it is not done'),
+  milliseconds: z.number().nullable().describe('Duration including waits. Null: not finished'),
 });
 
-const allowed = z.array(z.enum(CHANGE_ACTIONS)).describe('What can be done with it now, by those who may');
+const allowed = z
+  .array(z.enum(CHANGE_ACTIONS))
+  .describe('Actions that are allowed now, for users with the required role');
 
 export const actedOn = z.strictObject({ ...summary, allowed }).meta({ id: 'ChangeActedOn' });
 
@@ -70,11 +72,11 @@ const returns = z
     z.strictObject({
       collection: text,
       field: textOrNull.describe('Null: the table'),
-      position: z.int().min(1).describe('Of the deletion'),
-      kept_until: time.nullable().describe('Until when the trash has it at least; null: not known any more'),
+      position: z.int().min(1).describe('Position of the deletion'),
+      kept_until: time.nullable().describe('The trash keeps it at least until then. Null: no longer known'),
     }),
   )
-  .describe('What comes back from the trash, with its rows');
+  .describe('Objects that are restored from the trash with their rows');
 
 export const reverting = z.strictObject({ ...summary, allowed, returns }).meta({ id: 'ChangeReverting' });
 
@@ -83,42 +85,42 @@ const said = {
   by: actor,
   at: time,
   position: z.int().min(1),
-  text: textOrNull.describe('Null: nothing was said, or it was erased'),
+  text: textOrNull.describe('Null: none, or erased'),
 };
 const proposal = z.strictObject({
-  base: z.int().min(0).describe('Position of the schema that it was made for'),
-  approvals_needed: z.int().min(1).describe('Where the policy asks for approval of what it does'),
+  base: z.int().min(0).describe('Position of the schema that it was created for'),
+  approvals_needed: z.int().min(1).describe('Places for which the policy requires an approval'),
   approvals_counted: z.int().min(0),
   author_may_approve: z.boolean(),
-  authors: z.array(actor).describe('Its author, and everyone who has changed what it asks for'),
-  described_at: time.nullable().describe('When its title or reason was last changed; null: never'),
+  authors: z.array(actor).describe('The user who opened it, and everyone who changed its plan'),
+  described_at: time.nullable().describe('When its title or reason was last changed. Null: never'),
   approvals: z.array(
     z.strictObject({
       ...said,
       plan: text,
-      online: z.boolean().describe('The request was to be prepared online then'),
-      credential: z.enum(['password', 'token']).describe('What the person had signed in with'),
+      online: z.boolean().describe('Whether the request was an online change at that time'),
+      credential: z.enum(['password', 'token']).describe('How the user was authenticated'),
       counts: z.boolean(),
       why_not: z
         .enum(['another plan', 'another way', 'no longer an admin', 'the author'])
         .nullable()
-        .describe('`another way`: `online` was changed since'),
+        .describe('`another way`: `online` has been changed since'),
     }),
   ),
   rejection: z.strictObject(said).nullable(),
   comments: z.array(z.strictObject(said)),
 });
 const planned = z.strictObject({
-  fresh: z.boolean().describe('It would still do what was proposed; else it is stale'),
-  hash: textOrNull.describe('Of what it would do now; null: it does not fit the schema any more'),
+  fresh: z.boolean().describe('False: the request is stale, because it would now do something else'),
+  hash: textOrNull.describe('The hash of the current plan. Null: it no longer fits the schema'),
   errors: errors.shape.errors.nullable(),
   diff: schemaChanges.nullable(),
   policy: z
     .strictObject({ from: policy, to: policy })
     .nullable()
-    .describe('The policy in force and the one to set; null: it changes the schema'),
+    .describe('The current policy and the proposed one. Null: it changes the schema'),
   statements: plan.shape.statements,
-  tables: plan.shape.tables.unwrap().describe('The tables that exist now and are locked'),
+  tables: plan.shape.tables.unwrap().describe('Existing tables that are locked'),
   findings: z.array(finding),
   loses: z
     .array(
@@ -126,10 +128,10 @@ const planned = z.strictObject({
         collection: text,
         field: textOrNull,
         kept: z.boolean().describe('The trash keeps it for a limited time'),
-        why_not: textOrNull.describe('Why the trash cannot keep it; null: it is kept'),
+        why_not: textOrNull.describe('Why the trash cannot keep it. Null: the trash keeps it'),
       }),
     )
-    .describe('What is deleted'),
+    .describe('Objects that are deleted'),
   returns,
 });
 
@@ -137,18 +139,18 @@ export const changeRequest = z
   .strictObject({
     ...summary,
     document: z.strictObject({
-      hash: text.describe('sha256 of the content as canonical JSON: the event carries it'),
-      content: z.unknown().describe('What it asks for; null: it was erased'),
+      hash: text.describe('The sha256 hash of the content as canonical JSON, as stored in the event'),
+      content: z.unknown().describe('The proposed change. Null: erased'),
     }),
     steps: z.array(step),
-    holds: z.array(text).describe('Collections whose tables change in no other way now'),
+    holds: z.array(text).describe('Collections whose tables cannot be changed otherwise at present'),
     queued_behind: z.array(z.uuid()),
-    waiting_for: z.array(holder).describe('Whose transactions it waits for now'),
-    cleaning: z.boolean().describe('It has ended, and what was prepared is still being taken away'),
+    waiting_for: z.array(holder).describe('Sessions whose transactions it waits for'),
+    cleaning: z.boolean().describe('It has ended, and the service still removes what it prepared'),
     warnings: z.array(finding),
-    errors: errors.shape.errors.nullable().describe('Why it failed; null: it did not, or what says so was erased'),
+    errors: errors.shape.errors.nullable().describe('Why it failed. Null: it did not fail, or the error was erased'),
     allowed,
     proposal: proposal.nullable(),
-    planned: planned.nullable().optional().describe('What it would do to the schema now; null: it has ended'),
+    planned: planned.nullable().optional().describe('What it would change in the schema now. Null: it has ended'),
   })
   .meta({ id: 'ChangeRequest' });

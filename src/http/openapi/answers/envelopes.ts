@@ -22,7 +22,7 @@ export const acknowledge = z
   .array(z.strictObject({ code: z.string(), place: z.string() }))
   .max(1_000)
   .optional()
-  .describe('As X-Acknowledge, in the body');
+  .describe('Like X-Acknowledge, in the body');
 
 /** The code determines the further members of an error. */
 export const errors = z
@@ -30,13 +30,13 @@ export const errors = z
     errors: z
       .array(
         z.strictObject({
-          message: z.string().describe('What is wrong, and what would be right'),
+          message: z.string().describe('What is wrong, and what to do'),
           extensions: z.looseObject({
             code: z.enum(Object.keys(STATUS)),
-            path: z.string().optional().describe('Where in the request: `fields[2].type`'),
+            path: z.string().optional().describe('Location in the request: `fields[2].type`'),
             collection: z.string().optional(),
             field: z.string().optional(),
-            subject: z.looseObject({}).optional().describe('What the problem is about, and its names'),
+            subject: z.looseObject({}).optional().describe('The subject of the problem, with its names'),
           }),
         }),
       )

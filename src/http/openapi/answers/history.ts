@@ -51,7 +51,7 @@ const eventOf = (type: EventType) => anyEvent.extend({ type: z.literal(type), da
 /** An event of a newer release, shown as it is stored. */
 const laterEvent = anyEvent
   .extend({ type: text.regex(new RegExp(`^(?!(?:${TYPES.map((type) => type.replace('.', '\\.')).join('|')})$)`)) })
-  .meta({ id: 'LaterEvent', description: 'Of a type that this release does not know' });
+  .meta({ id: 'LaterEvent', description: 'An event of a type that this release does not know' });
 
 /** `collection.created` → `CollectionCreated`. */
 const nameOf = (type: EventType): string =>
@@ -93,14 +93,14 @@ export const batch = z
     last_position: z.int().min(1),
     events: z.int().min(1),
     summary: text,
-    types: z.record(text, z.int().min(1)).describe('How many events of each type'),
+    types: z.record(text, z.int().min(1)).describe('Number of events by type'),
   })
   .meta({ id: 'Batch' });
 
 const changed = <S extends z.ZodType>(shape: S) =>
   z.strictObject({
-    before: shape.nullable().describe('null: it is made'),
-    after: shape.nullable().describe('null: it is removed'),
+    before: shape.nullable().describe('Null: it is created'),
+    after: shape.nullable().describe('Null: it is deleted'),
   });
 
 /** The changes between two points in time, for one or several steps. */
@@ -113,7 +113,7 @@ const documentChanges = z
   .meta({ id: 'DocumentChanges' });
 
 export const changedBatch = batch
-  .extend({ changes: documentChanges.nullable().describe('null: too many to be listed') })
+  .extend({ changes: documentChanges.nullable().describe('Null: too many to list') })
   .meta({ id: 'ChangedBatch' });
 
 /** The schema at a point in time, as lists show it. */
@@ -139,23 +139,26 @@ export const acknowledged = z
 export const verification = z
   .strictObject({
     ok: z.boolean(),
-    checked: position.describe('How many events'),
-    head: z.strictObject({ position, hash, occurred_at: time.nullable() }).describe('The last event in order'),
-    broken: z.strictObject({ position, reason: text }).nullable().describe('The first place where the chain is broken'),
-    unprotected: z.array(text).describe('What PostgreSQL would let happen to accepted events'),
+    checked: position.describe('Number of events'),
+    head: z.strictObject({ position, hash, occurred_at: time.nullable() }).describe('The last valid event'),
+    broken: z
+      .strictObject({ position, reason: text })
+      .nullable()
+      .describe('The first position where the chain is broken'),
+    unprotected: z.array(text).describe('Ways in which PostgreSQL would allow changes of accepted events'),
     divergences: z
       .array(divergence.extend({ acknowledged: position.nullable() }))
-      .describe('Every time the log was found to be another one than was seen'),
+      .describe('Each time that the log differed from an earlier read'),
   })
   .meta({ id: 'LogVerification' });
 
 /** A current or former signing key of checkpoints. */
 export const checkpointKey = z
   .strictObject({
-    key: text.describe('The public key as a verifier of signed notes takes it: name+id+key'),
-    from_position: z.int().min(1).describe('The end of the log when the key came'),
+    key: text.describe('The public key in the format of signed notes: name+id+key'),
+    from_position: z.int().min(1).describe('The end of the log when the key was created'),
     created_at: time,
-    kept: z.enum(['file', 'database', 'replaced']).describe('Where its private half is'),
+    kept: z.enum(['file', 'database', 'replaced']).describe('Where the private key is stored'),
   })
   .meta({ id: 'CheckpointKey' });
 
@@ -169,13 +172,13 @@ export const batchPage = logPage(batch);
 /** From creation to deletion of a collection, under all its names. */
 const life = z
   .strictObject({
-    identity: text.describe('Of the collection, whatever it is called'),
+    identity: text.describe('Of the collection, across renames'),
     names: z.array(
       z.strictObject({
         name: text,
-        from: position.describe('Of the event that gave the name'),
+        from: position.describe('Position of the event that set the name'),
         since: time,
-        to: position.nullable().describe('Of the event that ended it'),
+        to: position.nullable().describe('Position of the event that ended it'),
         until: time.nullable(),
       }),
     ),

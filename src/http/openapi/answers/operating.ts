@@ -24,23 +24,23 @@ export const health = z
     checks: z.strictObject({ database: check, log: check, projections: check }),
     load: z
       .strictObject({
-        overloaded: z.boolean().describe('Requests were refused with `OVERLOADED` in the last 10 seconds'),
-        waiting: z.int().describe('Pieces of work that wait for their turn'),
-        answer_bytes: z.int().describe('Size of the answers that are finished and not sent yet'),
+        overloaded: z.boolean().describe('Requests were rejected with `OVERLOADED` in the last 10 seconds'),
+        waiting: z.int().describe('Number of queued tasks'),
+        answer_bytes: z.int().describe('Size of responses that are complete and not yet sent'),
       })
-      .describe('Does not change the status'),
+      .describe('Does not affect the status'),
   })
   .meta({ id: 'Health' });
 
 export const examination = z
   .strictObject({
-    ok: z.boolean().describe('No error was found; warnings may be'),
+    ok: z.boolean().describe('No check failed. There may be warnings'),
     checks: z.array(
       z.strictObject({
         name: text,
         result: z
           .enum(['ok', 'warning', 'error', 'skipped'])
-          .describe('`skipped`: an earlier finding prevents it, or it needs a primary'),
+          .describe('`skipped`: an earlier finding prevents the check, or it needs a primary'),
         findings: z.array(
           z.strictObject({ code: text, severity: z.enum(['error', 'warning']), message: text, fix: text }),
         ),
@@ -72,17 +72,17 @@ export const projection = z
     rebuilding: z
       .strictObject({
         since: z.iso.datetime(),
-        done: z.number().min(0).max(1).nullable().describe('How much of it; null: not known'),
+        done: z.number().min(0).max(1).nullable().describe('Progress. Null: not known'),
       })
       .nullable()
-      .describe('A rebuild that runs in the process that answers'),
+      .describe('A rebuild that runs in this process'),
   })
   .meta({ id: 'Projection' });
 
 const difference = {
   member: text,
-  expected: json.describe('What the log says; null: nothing of the kind'),
-  found: json.describe('What is there; null: nothing of the kind'),
+  expected: json.describe('The value in the log. Null: the object does not exist there'),
+  found: json.describe('The value in the database. Null: the object does not exist there'),
 };
 
 const differences = z.array(
@@ -158,10 +158,7 @@ export const acceptance = z
     not_accepted: z.array(z.strictObject({ collection: text, field: text.optional(), code: text, message: text })),
     not_represented: z.array(note),
     events: z.array(plannedEvent).optional().describe('With `dry_run` or `explain`'),
-    warnings: z
-      .array(finding)
-      .optional()
-      .describe('With `dry_run` or `explain`: findings by which the policy would stop it'),
+    warnings: z.array(finding).optional().describe('With `dry_run` or `explain`: findings that the policy rejects'),
   })
   .meta({ id: 'Acceptance' });
 
@@ -173,27 +170,24 @@ export const adoption = z
     refused: z.array(z.strictObject({ table: text, code: text, message: text })),
     not_represented: z.array(note),
     events: z.array(plannedEvent).optional().describe('With `dry_run` or `explain`'),
-    warnings: z
-      .array(finding)
-      .optional()
-      .describe('With `dry_run` or `explain`: findings by which the policy would stop it'),
+    warnings: z.array(finding).optional().describe('With `dry_run` or `explain`: findings that the policy rejects'),
   })
   .meta({ id: 'Adoption' });
 
 export const plan = z
   .strictObject({
-    accepted: z.boolean().nullable().describe("Whether PostgreSQL took it; null: it wasn't asked"),
+    accepted: z.boolean().nullable().describe('Whether PostgreSQL accepted it. Null: it was not executed'),
     errors: errors.shape.errors.optional(),
     events: z.array(plannedEvent),
     statements: z.array(
       z.strictObject({
         sql: text,
         summary: text,
-        lock: text.describe("PostgreSQL's name of the strongest lock"),
+        lock: text.describe('The strongest lock level, by its name in PostgreSQL'),
         loses_data: z.boolean(),
         rewrites_table: z.boolean(),
         may_fail: z.boolean(),
-        event: z.int().min(0).describe('Index of the event it comes from'),
+        event: z.int().min(0).describe('Index of its event'),
         collection: text,
         field: textOrNull,
       }),
@@ -203,17 +197,17 @@ export const plan = z
       .array(
         z.strictObject({
           table: text,
-          lock: text.describe("PostgreSQL's name of the strongest lock on it"),
-          rows: z.number().nullable().describe("As PostgreSQL's statistics estimate it; null: they don't know it yet"),
-          bytes: z.number().nullable().describe('By the same statistics, without its indexes'),
+          lock: text.describe('The strongest lock level on the table, by its name in PostgreSQL'),
+          rows: z.number().nullable().describe('As estimated by the statistics of PostgreSQL. Null: not known yet'),
+          bytes: z.number().nullable().describe('From the same statistics, without indexes'),
         }),
       )
       .optional()
-      .describe('The tables that were there before and are locked'),
-    optional: z.array(text).optional().describe('Constraints and indexes that `without` may name; of a restoration'),
+      .describe('Existing tables that are locked'),
+    optional: z.array(text).optional().describe('For a restore: the constraints and indexes that `without` may name'),
     online: z
       .strictObject({
-        collections: z.array(text).describe('Whose tables change in no other way meanwhile'),
+        collections: z.array(text).describe('Collections whose tables cannot be changed otherwise meanwhile'),
         steps: z.array(
           z.strictObject({
             kind: text,
@@ -226,6 +220,8 @@ export const plan = z
         ),
       })
       .optional()
-      .describe('What is prepared first, while the tables are used; then PostgreSQL has not run anything yet'),
+      .describe(
+        'Steps that are executed first, while the tables stay in use. PostgreSQL has then executed nothing yet',
+      ),
   })
   .meta({ id: 'Plan' });

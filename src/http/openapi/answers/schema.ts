@@ -19,14 +19,14 @@ const collectionMeta = z
   .meta({ id: 'CollectionMeta' });
 
 const shownMeta = collectionMeta
-  .extend({ system: z.literal(true).optional().describe('Present for the tables of the service itself') })
+  .extend({ system: z.literal(true).optional().describe('Only for tables of the service') })
   .meta({ id: 'ShownCollectionMeta' });
 
 export const collection = z
   .strictObject({
     collection: text,
     meta: shownMeta,
-    schema: z.strictObject({ name: text, sql: text, comment: textOrNull }).nullable().describe('null: a folder'),
+    schema: z.strictObject({ name: text, sql: text, comment: textOrNull }).nullable().describe('Null: a folder'),
   })
   .meta({ id: 'Collection' });
 
@@ -57,7 +57,7 @@ export const field = z
     field: text,
     type: fieldType,
     meta: fieldMeta,
-    schema: column.nullable().describe('null: an alias, which has no column'),
+    schema: column.nullable().describe('Null: an alias field, which has no column'),
   })
   .meta({ id: 'Field' });
 
@@ -99,9 +99,9 @@ export const snapshot = z
 
 const statistics = z.strictObject({
   bytes: z.number().nullable(),
-  rows: z.number().nullable().describe('An estimate; null: there is none'),
-  age: z.number().nullable().describe('Seconds since the last ANALYZE; null: it was counted on the way'),
-  uses: z.number().nullable().optional().describe('Scans, and rows written, as far as they are counted'),
+  rows: z.number().nullable().describe('An estimate. Null: not known'),
+  age: z.number().nullable().describe('Seconds since the last ANALYZE. Null: counted since the statistics began'),
+  uses: z.number().nullable().optional().describe('Number of scans and written rows, if counted'),
 });
 
 const safer = z.strictObject({
@@ -109,31 +109,33 @@ const safer = z.strictObject({
   request: z
     .strictObject({ method: text, path: text, body: z.unknown().optional() })
     .optional()
-    .describe('What to send instead; absent where it takes more than one request'),
+    .describe('The request to send instead. Absent if it takes more than one'),
 });
 
 export const finding = z
   .strictObject({
-    code: text.describe('Stable; docs/findings has a page of each'),
+    code: text.describe('Stable. docs/findings has a page for each'),
     level: z.enum(LEVELS),
     action: z
       .enum(ACTIONS.filter((action) => action !== 'off'))
       .optional()
-      .describe('What the policy does about it; absent where it was asked before, as of a change request'),
+      .describe(
+        'The action of the policy. Absent if the policy was evaluated earlier, for example for a change request',
+      ),
     collection: text.optional(),
     field: text.optional(),
     object: z.strictObject({ kind: text, name: text }).optional().describe('A constraint or an index'),
     message: text,
-    event: z.int().min(0).optional().describe("Index in the plan's events"),
-    statement: z.int().min(0).optional().describe("Index in the plan's statements"),
+    event: z.int().min(0).optional().describe('Index in the events of the plan'),
+    statement: z.int().min(0).optional().describe('Index in the statements of the plan'),
     why: text,
     safer: safer.optional(),
-    aliases: z.array(text).describe('What other tools call it: `squawk:ban-char-field`'),
-    statistics: statistics.nullable().optional().describe('What the level is by; null: there are none'),
+    aliases: z.array(text).describe('The name of the rule in other tools: `squawk:ban-char-field`'),
+    statistics: statistics.nullable().optional().describe('The statistics that the level is based on. Null: none'),
     places: z
       .array(z.strictObject({ collection: text, field: text.optional() }))
       .optional()
-      .describe('All that it is true of, where those are many'),
+      .describe('All objects that it applies to, if there are several'),
   })
   .meta({ id: 'Finding' });
 
@@ -152,30 +154,30 @@ const bytes = z.int().min(0);
 
 export const databaseTable = z
   .strictObject({
-    rows: z.number().nullable().describe("As PostgreSQL's statistics have them; null: there are none yet"),
+    rows: z.number().nullable().describe('As estimated by the statistics of PostgreSQL. Null: there are none yet'),
     bytes: z
       .strictObject({ table: bytes.nullable(), indexes: bytes.nullable(), total: bytes.nullable() })
       .describe(
-        'On disk, with all partitions. While somebody else has the table for itself: by statistics; null: there are none yet',
+        'Size on disk, with all partitions. If another session has locked the table: as estimated by the statistics. Null: there are none yet',
       ),
-    analyzed_at: z.iso.datetime().nullable().describe('When the statistics were made'),
+    analyzed_at: z.iso.datetime().nullable().describe('When the statistics were collected'),
     indexes: z.array(
       z.strictObject({
         name: text,
-        definition: text.nullable().describe('null: somebody else has the table for itself'),
+        definition: text.nullable().describe('Null: another session has locked the table'),
         bytes: bytes.nullable(),
-        scans: z.int().min(0).nullable().describe('How often it was used since the statistics were last reset'),
+        scans: z.int().min(0).nullable().describe('Number of uses since the statistics were last reset'),
         primary: z.boolean(),
         unique: z.boolean(),
-        valid: z.boolean().describe('Whether it is complete and used'),
+        valid: z.boolean().describe('Whether it is valid and used'),
       }),
     ),
     constraints: z.array(
       z.strictObject({
         name: text,
         kind: z.enum(['primary key', 'unique', 'foreign key', 'check', 'exclusion', 'not null', 'trigger']),
-        definition: text.nullable().describe('null: somebody else has the table for itself'),
-        valid: z.boolean().describe('False: rows from before it were not checked'),
+        definition: text.nullable().describe('Null: another session has locked the table'),
+        valid: z.boolean().describe('False: rows that existed before it were not checked'),
       }),
     ),
     dependents: z
@@ -183,9 +185,9 @@ export const databaseTable = z
         z.strictObject({
           kind: text.describe('`view`, `function`, `trigger`, `policy`, `foreign key` of an unmanaged table …'),
           name: text,
-          by: z.enum(['catalog', 'text']).describe('`text`: a function whose body mentions the name'),
+          by: z.enum(['catalog', 'text']).describe('`text`: a function whose body contains the name'),
         }),
       )
-      .describe('What others made on it or of it, and no snapshot holds'),
+      .describe('Objects that depend on it and that no snapshot contains'),
   })
   .meta({ id: 'DatabaseTable' });

@@ -52,7 +52,7 @@ export const commentingOf =
         problems: [
           {
             code: 'INVALID_STATE',
-            message: `The change request ${id} has ${MOST_COMMENTS} comments: that is all it takes.`,
+            message: `Change request ${id} already has the maximum of ${MOST_COMMENTS} comments.`,
           },
         ],
       };

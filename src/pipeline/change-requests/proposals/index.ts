@@ -205,6 +205,6 @@ const said = async (text: string | undefined): Promise<Document | undefined> =>
 async function documentOf(askedFor: AskedFor): Promise<Result<Document>> {
   const document = await toDocument(askedFor);
   if (document.content.length <= MOST) return { ok: true, value: document };
-  const message = `A change request may be described in ${MOST.toLocaleString('en')} characters at most: propose what is large in parts.`;
+  const message = `A change request may have at most ${MOST.toLocaleString('en')} characters. Propose a large change in several requests.`;
   return { ok: false, problems: [{ code: 'INVALID_PAYLOAD', message, path: 'diff' }] };
 }

@@ -117,7 +117,7 @@ export const cascadeDeletes: Rule = {
     if (now.junction_field !== null) return undefined;
     const { many_collection: table, many_field: field, one_collection: one } = now;
     return {
-      message: `point ${table}.${field} at ${one}: a row deleted there takes all rows of ${table} along that point at it`,
+      message: `${table}.${field} references ${one}: deleting a row there also deletes all rows of ${table} that reference it`,
       field,
       ...(planned.batch.isNew(table) ? { level: 'note' as const } : sized(planned, table, 'warn')),
     };
@@ -251,7 +251,7 @@ export const dropsDefault: Rule = {
     const { old, now } = columns;
     if (!hasDefault(old) || hasDefault(now) || now.schema.generation_expression !== null) return undefined;
     const isRefused = isRequired(now);
-    const then = isRefused ? 'is refused' : 'writes null';
+    const then = isRefused ? 'is rejected' : 'writes null';
     return {
       message: `alter column ${labelOf(now)}: without a default, an INSERT that omits it ${then}`,
       field: now.field,

@@ -136,8 +136,8 @@ function isRetyped(planned: PlannedEvent): boolean {
 function after({ place }: Change, count: number): string {
   const isOne = count === 1;
   if (place.level === 'note')
-    return `, and ${isOne ? 'follows' : 'follow'} with the old name in what ${isOne ? 'it shows' : 'they show'}`;
-  return `, so PostgreSQL refuses it (${isOne ? 'it is' : 'they are'} no part of the schema)`;
+    return `, and ${isOne ? 'keeps' : 'keep'} the old name in ${isOne ? 'its' : 'their'} own columns`;
+  return `, so PostgreSQL rejects it (${isOne ? 'it is' : 'they are'} not part of the schema)`;
 }
 
 const dataRestored: Rule = {

@@ -71,7 +71,7 @@ export const foreignKeyWithoutIndex: Rule = {
     const { many_collection: table, many_field: field } = now;
     if (after.collection.meta.singleton || hasIndex(after, field)) return undefined;
     return {
-      message: `point ${table}.${field} at ${now.one_collection}: the field has no index`,
+      message: `${table}.${field} references ${now.one_collection}: the field has no index`,
       field,
       ...(planned.batch.isNew(table) ? { level: 'note' as const } : sized(planned, table, 'warn')),
       safer: saferWay(after, now),

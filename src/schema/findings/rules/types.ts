@@ -28,7 +28,7 @@ export const jsonNotJsonb: Rule = {
   standing: true,
   title: 'json instead of jsonb',
   what: 'A column of the type `json`.',
-  why: 'It keeps the text as it was sent, blanks and repeated keys included: it can not be compared or indexed, and `SELECT DISTINCT` fails.',
+  why: 'It stores the text as it was sent, including blanks and repeated keys. It cannot be compared or indexed, and `SELECT DISTINCT` fails.',
   safer: 'Use `jsonb`, unless the text itself matters.',
   example: {
     unsafe: '{"field": "options", "type": "json", "schema": {"data_type": "json"}}',

@@ -17,7 +17,7 @@ const INTEGER_RANGE: ReadonlyMap<string, readonly [bigint, bigint]> = new Map([
 
 const NOT_AN_INTEGER = new Wrong('must be an integer');
 const NOT_A_NUMBER = new Wrong('must be a number');
-const AS_STRING = new Wrong('has more digits than a JSON number keeps exactly: send it as a string');
+const AS_STRING = new Wrong('has more digits than a JSON number can represent exactly: send it as a string');
 
 /** JSON parsing may already have changed a number beyond 2^53. */
 function isInexact(value: unknown): boolean {
@@ -72,7 +72,9 @@ function decimalDefault(value: unknown, column: ColumnType): number | string | W
   const scale = column.numeric_scale ?? 0;
   const precision = column.numeric_precision;
   if (precision !== null && !fitsDecimal(plain, precision, scale)) {
-    return new Wrong(`must fit numeric(${precision},${scale}): at most ${precision - scale} digits before the point`);
+    return new Wrong(
+      `must fit numeric(${precision},${scale}): at most ${precision - scale} digits before the decimal point`,
+    );
   }
   const number = Number(plain);
   return !isInexact(number) && plainDecimal(String(number)) === plain ? number : plain;
@@ -114,11 +116,11 @@ const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const TIME = /^(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?$/;
 const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:[T ]([\d:.]+)(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 
-const NOT_A_DATE = new Wrong('must be a date that exists, as YYYY-MM-DD');
-const NOT_A_TIME = new Wrong('must be a time, as HH:MM:SS with at most 6 digits of fraction');
-const NOT_A_DATE_TIME = new Wrong('must be a date and time that exist, as YYYY-MM-DDTHH:MM:SS without a time zone');
+const NOT_A_DATE = new Wrong('must be an existing date, as YYYY-MM-DD');
+const NOT_A_TIME = new Wrong('must be a time, as HH:MM:SS with at most 6 fractional digits');
+const NOT_A_DATE_TIME = new Wrong('must be an existing date and time, as YYYY-MM-DDTHH:MM:SS without a time zone');
 const NOT_A_TIMESTAMP = new Wrong(
-  'must be a date and time that exist, as YYYY-MM-DDTHH:MM:SSZ (UTC, or with an offset)',
+  'must be an existing date and time, as YYYY-MM-DDTHH:MM:SSZ (UTC, or with an offset)',
 );
 
 /** `YYYY-MM-DD` in the years 1 to 9999. */
@@ -203,8 +205,10 @@ function offsetMinutes(zone: string): number | null {
  * a default that is a JSON string or null stays text: `"\"abc\""`, `"null"`.
  */
 
-const NOT_JSON = new Wrong('must be JSON: an object, an array, a number, a boolean, or a string that holds JSON text');
-const LOSES_DIGITS = new Wrong('holds a number with more digits than JSON readers keep exactly');
+const NOT_JSON = new Wrong(
+  'must be JSON: an object, an array, a number, a boolean, or a string that contains JSON text',
+);
+const LOSES_DIGITS = new Wrong('contains a number with more digits than JSON parsers can represent exactly');
 
 /** Returns the value in normal form, or its fault. JSON text of an object or array is parsed. */
 function jsonDefault(value: unknown): Json | Wrong {
@@ -217,7 +221,7 @@ function jsonDefault(value: unknown): Json | Wrong {
   }
   if (losesDigits(value)) return LOSES_DIGITS;
   const [problem] = runToEnd(checkJson(parsed)).problems;
-  if (problem !== undefined) return new Wrong(`is not fit: in its JSON text, ${problem.message}`);
+  if (problem !== undefined) return new Wrong(`is not valid: in its JSON text, ${problem.message}`);
   return typeof parsed === 'string' || parsed === null ? JSON.stringify(parsed) : parsed;
 }
 

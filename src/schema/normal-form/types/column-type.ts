@@ -18,16 +18,16 @@ const SERIAL = /^(?:small|big)?serial[248]?$/i;
 /** Returns why the text is not PostgreSQL's spelling of the type, or is a supported type. Null if it is valid. */
 export function spellingFault(text: string): string | null {
   const element = text.replace(/\[\]$/, '');
-  if (SERIAL.test(element)) return 'is no type of a column: use integer or bigInteger, with has_auto_increment';
+  if (SERIAL.test(element)) return 'is not a column type: use integer or bigInteger with has_auto_increment';
   if (/^pg_catalog\./i.test(text)) return 'must be written without pg_catalog';
   if (!text.startsWith('"') && /^\s|\s$|[[\]]|\barray\b/i.test(element)) {
-    return 'must be written as PostgreSQL shows it: an array is its element and []';
+    return 'must be written as PostgreSQL shows it: an array type is the element type and []';
   }
   const written = namedType(element);
   if (written === null) return null;
   const usual = rendered(written);
   const { type } = typeFromColumn(usual);
-  if (element === text && type !== UNKNOWN_TYPE) return `is a type with a name here: use ${type}`;
+  if (element === text && type !== UNKNOWN_TYPE) return `has its own name here: use ${type}`;
   return element === usual ? null : `must be written as PostgreSQL shows it: ${usual}${text.slice(element.length)}`;
 }
 
@@ -120,7 +120,7 @@ function readDataType(input: ColumnTypeInput, faults: Fault[]): NamedType | null
   const allowed = dataTypesOf(input.type);
   const given = input.given['data_type'] ?? input.base?.data_type ?? allowed?.[0];
   if (typeof given !== 'string' || input.given['data_type'] === null) {
-    faults.push([['data_type'], 'must be the name of a data type, a string']);
+    faults.push([['data_type'], 'must be the name of a data type, as a string']);
     return null;
   }
   if (allowed === undefined) return readTypeText(given, input, faults);
@@ -150,7 +150,7 @@ function withLength({ length, ...given }: GivenColumn, rule: DataType, faults: F
   if (rule.length === 'none') return given;
   if (given['max_length'] === undefined) return { ...given, max_length: length };
   if (given['max_length'] !== length) {
-    faults.push([['length'], 'must not differ from max_length: give one of them']);
+    faults.push([['length'], 'must not differ from max_length: send one of them']);
   }
   return given;
 }
@@ -171,7 +171,7 @@ function withParameters(given: GivenColumn, { parameters }: NamedType, rule: Dat
 function agree(merged: Record<string, unknown>, member: string, value: number, faults: Fault[]): void {
   const said = merged[member];
   if (said === undefined) merged[member] = value;
-  else if (said !== value) faults.push([[member], `must be ${value}, as data_type says, or left out`]);
+  else if (said !== value) faults.push([[member], `must be ${value}, as in data_type, or omitted`]);
 }
 
 function readLength(rule: DataType, given: GivenColumn, base: ColumnType | undefined, faults: Fault[]): number | null {
@@ -200,7 +200,7 @@ function readPrecision(given: GivenColumn, base: ColumnType | undefined, faults:
   const givenScale = given['numeric_scale'];
   if (precision === null) {
     if (givenScale !== undefined && givenScale !== null) {
-      faults.push([['numeric_scale'], 'must be null where numeric_precision is null (no limits)']);
+      faults.push([['numeric_scale'], 'must be null if numeric_precision is null (no limits)']);
     }
     return NO_PRECISION;
   }
@@ -210,7 +210,7 @@ function readPrecision(given: GivenColumn, base: ColumnType | undefined, faults:
   }
   const scale = givenScale === null ? 0 : orElse(givenScale, base, 'numeric_scale', Math.min(DEFAULT_SCALE, precision));
   if (isInteger(scale, 0, precision)) return { numeric_precision: precision, numeric_scale: scale };
-  faults.push([['numeric_scale'], `must be an integer from 0 to the precision, ${precision}`]);
+  faults.push([['numeric_scale'], `must be an integer from 0 to ${precision}, the precision`]);
   return NO_PRECISION;
 }
 
@@ -226,7 +226,7 @@ function noPrecision({ reported }: DataType, given: GivenColumn, faults: Fault[]
   for (const [index, member] of (['numeric_precision', 'numeric_scale'] as const).entries()) {
     const value = given[member];
     if (value === undefined || value === null || value === reported?.[index]) continue;
-    faults.push([[member], 'must be null: this type has no precision that can be set']);
+    faults.push([[member], 'must be null: this type has no precision to set']);
   }
   return NO_PRECISION;
 }

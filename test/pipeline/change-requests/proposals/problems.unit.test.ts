@@ -16,14 +16,14 @@ const REQUEST = {
 const SAID: Readonly<Record<string, [Problem, Problem]>> = {
   updatedMeanwhile: [
     problems.updatedMeanwhile('r1'),
-    { code: 'PLAN_CHANGED', message: 'The change request r1 was updated at this moment: look at it again.' },
+    { code: 'PLAN_CHANGED', message: 'Change request r1 was updated at the same time. Read it again.' },
   ],
   stale: [
     problems.stale(REQUEST, 'now'),
     {
       code: 'PLAN_CHANGED',
       message:
-        'The change request r1 is stale: what it removes or changes is not what it was when it was proposed. Propose it again from the schema as it is now.',
+        'Change request r1 is stale: an object that it deletes or changes has changed since it was proposed. Create the change again from the current schema.',
       details: { plan: 'then', plan_now: 'now' },
     },
   ],
@@ -31,7 +31,7 @@ const SAID: Readonly<Record<string, [Problem, Problem]>> = {
     problems.otherPlan(REQUEST, 'mine'),
     {
       code: 'PLAN_CHANGED',
-      message: 'The plan of the change request r1 is not the one that was looked at: look at it again.',
+      message: 'The plan of change request r1 is not the one that you reviewed. Read it again.',
       path: 'plan',
       details: { plan: 'then', looked_at: 'mine' },
     },
@@ -41,33 +41,33 @@ const SAID: Readonly<Record<string, [Problem, Problem]>> = {
     {
       code: 'TOO_MANY_REQUESTS',
       message:
-        'You have 3 change requests that have not ended, the most for one user (CHANGES_PER_USER): withdraw some, or wait until they are applied.',
+        'You have 3 change requests that have not ended, the maximum for one user (CHANGES_PER_USER). Withdraw some, or wait until they are applied.',
     },
   ],
   changesNothing: [
     problems.changesNothing('apply-diff'),
-    { code: 'INVALID_PAYLOAD', message: 'This changes nothing: the schema is so already.', path: 'diff' },
+    { code: 'INVALID_PAYLOAD', message: 'This changes nothing: the schema already has this state.', path: 'diff' },
   ],
   otherSubject: [
     problems.otherSubject({ ...REQUEST, operation: 'update-policy' }),
-    { code: 'INVALID_PAYLOAD', message: 'The change request r1 changes the policy: send a policy.', path: 'diff' },
+    { code: 'INVALID_PAYLOAD', message: 'Change request r1 changes the policy. Send a policy.', path: 'diff' },
   ],
   ownApproval: [
     problems.ownApproval(REQUEST),
     {
       code: 'FORBIDDEN',
-      message: 'The policy asks for approval by somebody else than the author of the change request r1.',
+      message: 'The policy does not allow an author of change request r1 to approve it. Ask another admin.',
     },
   ],
   nothingLeft: [
     problems.nothingLeft(),
-    { code: 'INVALID_STATE', message: 'Nothing is left to do: the schema is so already.' },
+    { code: 'INVALID_STATE', message: 'Nothing remains to revert: the schema already has this state.' },
   ],
   beingReverted: [
     problems.beingReverted('r1', 'r2'),
     {
       code: 'INVALID_STATE',
-      message: 'The change request r2 reverts r1 already: apply that one, or withdraw it first.',
+      message: 'Change request r2 already reverts r1. Apply or withdraw it first.',
       details: { change: 'r2' },
     },
   ],
@@ -77,20 +77,20 @@ const SAID: Readonly<Record<string, [Problem, Problem]>> = {
   ],
   notYetDue: [
     problems.notYetDue(REQUEST),
-    { code: 'INVALID_STATE', message: 'The change request r1 is scheduled for 2026-01-01T03:00:00.000Z.' },
+    { code: 'INVALID_STATE', message: 'Change request r1 is scheduled for 2026-01-01T03:00:00.000Z.' },
   ],
   schedulerLost: [
     problems.schedulerLost(REQUEST),
     {
       code: 'FORBIDDEN',
-      message: 'The change request r1 was scheduled by Ada, who is no active admin any more.',
+      message: 'Change request r1 was scheduled by Ada, who is no longer an active admin.',
     },
   ],
   nothingToPrepare: [
     problems.nothingToPrepare(REQUEST),
     {
       code: 'INVALID_STATE',
-      message: 'Nothing of the change request r1 takes long: it is applied without being prepared.',
+      message: 'Change request r1 has no slow steps to prepare. Apply it directly.',
     },
   ],
 };
@@ -104,15 +104,18 @@ describe('rejections of change requests', () => {
   });
 
   it('name the state and the allowed actions', () => {
-    expect(wrongState('r1', undefined)).to.deep.equal({ code: 'NOT_FOUND', message: 'There is no change request r1.' });
+    expect(wrongState('r1', undefined)).to.deep.equal({
+      code: 'NOT_FOUND',
+      message: 'Change request r1 does not exist.',
+    });
     expect(wrongState('r1', { ...REQUEST, state: 'applied' })).to.deep.equal({
       code: 'INVALID_STATE',
-      message: 'The change request r1 is applied; what can be done is: comment, revert.',
+      message: 'Change request r1 is applied; possible actions: comment, revert.',
       details: { change: 'r1', state: 'applied', allowed: ['comment', 'revert'] },
     });
     expect(wrongState('r1', { ...REQUEST, state: 'withdrawn', proposal: null })).to.deep.equal({
       code: 'INVALID_STATE',
-      message: 'The change request r1 is withdrawn; nothing can be done with it any more.',
+      message: 'Change request r1 is withdrawn; it has ended, so no action is possible.',
       details: { change: 'r1', state: 'withdrawn', allowed: [] },
     });
   });

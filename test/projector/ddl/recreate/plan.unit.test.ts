@@ -37,7 +37,7 @@ describe('a plan', () => {
         [changed(many('a'), column('a', 'bigInteger', {}))],
       ),
     ).to.deep.equal([
-      'DO -- make sure that nothing of others goes with g of t: column t.a, 1 entry',
+      'DO -- check that no other object depends on g of t: column t.a, 1 entry',
       'ALTER TABLE IF EXISTS "public"."t" DROP CONSTRAINT IF EXISTS "f" -- drop constraint f of t: constraint t.f, t ACCESS EXCLUSIVE, other ACCESS EXCLUSIVE, 7 entries, drops constraint f',
       'ALTER TABLE IF EXISTS "public"."t" DROP CONSTRAINT IF EXISTS "c" -- drop constraint c of t: constraint t.c, t ACCESS EXCLUSIVE, 4 entries, drops constraint c',
       'ALTER TABLE IF EXISTS "public"."t" DROP CONSTRAINT IF EXISTS "k" -- drop constraint k of t: constraint t.k, t ACCESS EXCLUSIVE, 4 entries, drops constraint k',
@@ -70,14 +70,14 @@ describe('a plan', () => {
         [changed(many('a'), column('a', 'bigInteger', {}))],
       ),
     ).to.deep.equal([
-      'DO -- make sure that nothing of others goes with g of t: column t.a, 1 entry',
-      'ALTER TABLE IF EXISTS "public"."u" DROP CONSTRAINT IF EXISTS "u_r_foreign" -- let u.r point at nothing: constraint u.u_r_foreign, u ACCESS EXCLUSIVE, t ACCESS EXCLUSIVE, 7 entries, drops constraint u_r_foreign',
+      'DO -- check that no other object depends on g of t: column t.a, 1 entry',
+      'ALTER TABLE IF EXISTS "public"."u" DROP CONSTRAINT IF EXISTS "u_r_foreign" -- drop the foreign key of u.r: constraint u.u_r_foreign, u ACCESS EXCLUSIVE, t ACCESS EXCLUSIVE, 7 entries, drops constraint u_r_foreign',
       'ALTER TABLE "public"."t" DROP CONSTRAINT IF EXISTS "t_pkey" -- drop the primary key of t: constraint t.t_pkey, t ACCESS EXCLUSIVE, 3 entries, drops constraint t_pkey',
       'ALTER TABLE IF EXISTS "public"."t" DROP COLUMN IF EXISTS "g" -- drop column t.g: column t.g, t ACCESS EXCLUSIVE, 5 entries, drops column g',
       'ALTER TABLE "public"."t" ALTER COLUMN "a" TYPE bigint USING "a"::bigint -- alter column t.a: type: column t.a, t ACCESS EXCLUSIVE, 8 entries, rewrites',
       'ALTER TABLE "public"."t" ADD COLUMN "g" integer GENERATED ALWAYS AS (a + 1) STORED NOT NULL -- add column t.g: column t.g, t ACCESS EXCLUSIVE, 5 entries, rewrites, may fail',
       'ALTER TABLE "public"."t" ADD CONSTRAINT "t_pkey" PRIMARY KEY ("g") -- make g the primary key of t: constraint t.t_pkey, t ACCESS EXCLUSIVE, 3 entries, may fail, prepared as key t_pkey PRIMARY KEY ("g") ',
-      'ALTER TABLE "public"."u" ADD CONSTRAINT "u_r_foreign" FOREIGN KEY ("r") REFERENCES "public"."t" ("g") -- point u.r at t: constraint u.u_r_foreign, u SHARE ROW EXCLUSIVE, t SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint u_r_foreign t FOREIGN KEY ("r") REFERENCES "public"."t" ("g")',
+      'ALTER TABLE "public"."u" ADD CONSTRAINT "u_r_foreign" FOREIGN KEY ("r") REFERENCES "public"."t" ("g") -- add a foreign key from u.r to t: constraint u.u_r_foreign, u SHARE ROW EXCLUSIVE, t SHARE ROW EXCLUSIVE, 4 entries, may fail, prepared as constraint u_r_foreign t FOREIGN KEY ("r") REFERENCES "public"."t" ("g")',
     ]);
   });
 
@@ -93,7 +93,7 @@ describe('a plan', () => {
         ],
       ),
     ).to.deep.equal([
-      'DO -- make sure that nothing of others goes with g of t: column t.g, 1 entry',
+      'DO -- check that no other object depends on g of t: column t.g, 1 entry',
       'ALTER TABLE IF EXISTS "public"."t" DROP COLUMN IF EXISTS "g" -- drop column t.g: column t.g, t ACCESS EXCLUSIVE, 5 entries, drops column g',
       'ALTER TABLE "public"."t" ADD COLUMN "g" integer GENERATED ALWAYS AS (a + 2) STORED -- add column t.g: column t.g, t ACCESS EXCLUSIVE, 5 entries, rewrites, may fail',
     ]);
@@ -118,7 +118,7 @@ describe('a plan', () => {
         [changed(many('a'), column('a', 'bigInteger', {})), changed(many('b'), column('b', 'bigInteger', {}))],
       ),
     ).to.deep.equal([
-      'DO -- make sure that nothing of others goes with g of t: column t.a, 1 entry',
+      'DO -- check that no other object depends on g of t: column t.a, 1 entry',
       'ALTER TABLE IF EXISTS "public"."t" DROP COLUMN IF EXISTS "g" -- drop column t.g: column t.g, t ACCESS EXCLUSIVE, 5 entries, drops column g',
       'ALTER TABLE "public"."t" ALTER COLUMN "a" TYPE bigint USING "a"::bigint -- alter column t.a: type: column t.a, t ACCESS EXCLUSIVE, 8 entries, rewrites',
       'ALTER TABLE "public"."t" ALTER COLUMN "b" TYPE bigint USING "b"::bigint -- alter column t.b: type: column t.b, t ACCESS EXCLUSIVE, 8 entries, rewrites',
@@ -133,7 +133,7 @@ describe('a plan', () => {
         [changed(many('a'), column('a', 'bigInteger', {})), renamed('t.a', 'b')],
       ),
     ).to.deep.equal([
-      'DO -- make sure that nothing of others goes with g of t: column t.a, 1 entry',
+      'DO -- check that no other object depends on g of t: column t.a, 1 entry',
       'ALTER TABLE IF EXISTS "public"."t" DROP COLUMN IF EXISTS "g" -- drop column t.g: column t.g, t ACCESS EXCLUSIVE, 5 entries, drops column g',
       'ALTER TABLE "public"."t" ALTER COLUMN "a" TYPE bigint USING "a"::bigint -- alter column t.a: type: column t.a, t ACCESS EXCLUSIVE, 8 entries, rewrites',
       'ALTER TABLE "public"."t" ADD COLUMN "g" integer GENERATED ALWAYS AS (a + 1) STORED -- add column t.g: column t.g, t ACCESS EXCLUSIVE, 5 entries, rewrites, may fail',
@@ -155,10 +155,10 @@ describe('a plan', () => {
         ],
       ),
     ).to.deep.equal([
-      'DO -- make sure that nothing of others goes with g of t: column t.a, 1 entry',
+      'DO -- check that no other object depends on g of t: column t.a, 1 entry',
       'ALTER TABLE IF EXISTS "public"."t" DROP COLUMN IF EXISTS "g" -- drop column t.g: column t.g, t ACCESS EXCLUSIVE, 5 entries, drops column g',
       'ALTER TABLE "public"."t" ALTER COLUMN "a" TYPE bigint USING "a"::bigint -- alter column t.a: type: column t.a, t ACCESS EXCLUSIVE, 8 entries, rewrites',
-      'DO -- make sure that nothing of others goes with g of u: column u.a, 1 entry',
+      'DO -- check that no other object depends on g of u: column u.a, 1 entry',
       'ALTER TABLE IF EXISTS "public"."u" DROP COLUMN IF EXISTS "g" -- drop column u.g: column u.g, u ACCESS EXCLUSIVE, 5 entries, drops column g',
       'ALTER TABLE "public"."u" ALTER COLUMN "a" TYPE bigint USING "a"::bigint -- alter column u.a: type: column u.a, u ACCESS EXCLUSIVE, 8 entries, rewrites',
       'ALTER TABLE "public"."u" ADD COLUMN "g" integer GENERATED ALWAYS AS (a + 1) STORED -- add column u.g: column u.g, u ACCESS EXCLUSIVE, 5 entries, rewrites, may fail',
@@ -177,7 +177,7 @@ describe('a plan', () => {
         ],
       ),
     ).to.deep.equal([
-      'ALTER TABLE "public"."t" ALTER COLUMN "g" DROP EXPRESSION IF EXISTS -- let t.g keep its values: column t.g, t ACCESS EXCLUSIVE, 1 entry',
+      'ALTER TABLE "public"."t" ALTER COLUMN "g" DROP EXPRESSION IF EXISTS -- keep the values of t.g: column t.g, t ACCESS EXCLUSIVE, 1 entry',
       'ALTER TABLE "public"."t" ALTER COLUMN "a" TYPE bigint USING "a"::bigint -- alter column t.a: type: column t.a, t ACCESS EXCLUSIVE, 8 entries, rewrites',
     ]);
   });

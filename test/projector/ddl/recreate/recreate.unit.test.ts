@@ -32,7 +32,7 @@ describe('a generated column', () => {
       `ALTER TABLE ${T} ADD COLUMN "g" text GENERATED ALWAYS AS (upper(a)) STORED`,
     ]);
     expect(statements.map((statement) => statement.loses_data)).to.deep.equal([false, false, false]);
-    expect(statements[0]!.summary).to.equal('make sure that nothing of others goes with g of t');
+    expect(statements[0]!.summary).to.equal('check that no other object depends on g of t');
   });
 
   it('keeps its values when it becomes plain', () => {

@@ -23,7 +23,7 @@ describe('a valid collation', () => {
     expect(faultsOf({ provider: 'libc', locale: 'C' })).to.deep.equal([]);
     expect(faultsOf({ provider: 'libc', lc_collate: 'C', lc_ctype: 'de' })).to.deep.equal([]);
     const none = (member: string, provider: string) =>
-      `needs.0.${member}: must be left out: a collation of ${provider} has none`;
+      `needs.0.${member}: must be omitted: a collation of ${provider} has none`;
     expect(faultsOf({ provider: 'builtin', locale: 'C', deterministic: false, rules: 'x' })).to.deep.equal([
       none('deterministic', 'builtin'),
       none('rules', 'builtin'),
@@ -39,16 +39,16 @@ describe('a valid collation', () => {
   });
 
   it('has a locale, or two libc categories instead', () => {
-    const missing = 'needs.0.locale: must be given: the locale, as the provider names it';
+    const missing = 'needs.0.locale: is required: the locale, as the provider names it';
     for (const provider of ['icu', 'libc', 'builtin'] as const) expect(faultsOf({ provider })).to.deep.equal([missing]);
     expect(faultsOf({ provider: 'libc', lc_collate: 'C' })).to.deep.equal([
-      'needs.0.lc_ctype: must be given with lc_collate',
+      'needs.0.lc_ctype: is required with lc_collate',
     ]);
     expect(faultsOf({ provider: 'libc', lc_ctype: 'C' })).to.deep.equal([
-      'needs.0.lc_collate: must be given with lc_ctype',
+      'needs.0.lc_collate: is required with lc_ctype',
     ]);
     expect(faultsOf({ provider: 'libc', locale: 'C', lc_collate: 'C', lc_ctype: 'de' })).to.deep.equal([
-      'needs.0.locale: must be left out where lc_collate and lc_ctype are given',
+      'needs.0.locale: must be omitted if lc_collate and lc_ctype are given',
     ]);
   });
 
@@ -63,7 +63,7 @@ describe('a valid collation', () => {
     const long = 'x'.repeat(10_001);
     expect(faultsOf({ locale: long.slice(1) })).to.deep.equal([]);
     expect(faultsOf({ locale: long })).to.deep.equal(['needs.0.locale: must be at most 10000 characters']);
-    const text = 'must be text that UTF-8 can say, without the character NUL';
+    const text = 'must be valid UTF-8 text without the character NUL';
     expect(faultsOf({ locale: 'a\0', rules: '\ud800' })).to.deep.equal([
       `needs.0.locale: ${text}`,
       `needs.0.rules: ${text}`,

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { spellingFault } from '../../../../src/schema/normal-form/types/column-type.js';
 
 const SHOWN = 'must be written as PostgreSQL shows it';
-const AN_ARRAY = `${SHOWN}: an array is its element and []`;
-const named = (type: string) => `is a type with a name here: use ${type}`;
-const COUNTED = 'is no type of a column: use integer or bigInteger, with has_auto_increment';
+const AN_ARRAY = `${SHOWN}: an array type is the element type and []`;
+const named = (type: string) => `has its own name here: use ${type}`;
+const COUNTED = 'is not a column type: use integer or bigInteger with has_auto_increment';
 const BARE = 'must be written without pg_catalog';
 
 const CASES: [text: string, fault: string | null][] = [
