@@ -235,7 +235,7 @@ async function findingsOf(
 ): Promise<object[]> {
   const keep = plan.purge ? 0 : config.keepDeleted;
   const { policy: change, ...rest } = plan;
-  const noticed = change === null ? [] : policyWarnings(change.from, plan.events);
+  const noticed = [...plan.warnings, ...(change === null ? [] : policyWarnings(change.from, plan.events))];
   return withoutPlaces(await judgedFindings(pool, config.schema, { plan: { ...rest, keep, online }, noticed }));
 }
 

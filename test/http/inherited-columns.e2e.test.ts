@@ -96,10 +96,19 @@ describe('deleting a column that managed tables inherit', () => {
     const asked = { title: 'without a', purge: true, snapshot: await without(['base.a']) };
     const { data } = await api.ok<{ data: { id: string; plan: string } }>('POST', '/changes', asked);
     const { data: shown } = await api.ok<{
-      data: { plan: string; planned: { fresh: boolean; hash: string; loses: { collection: string }[] } };
+      data: {
+        planned: {
+          fresh: boolean;
+          hash: string;
+          loses: { collection: string }[];
+          findings: { code: string; collection: string }[];
+        };
+      };
     }>('GET', `/changes/${data.id}`);
     expect(shown.planned).to.include({ fresh: true, hash: data.plan });
-    expect(shown.planned.loses.map(({ collection }) => collection)).to.have.members(['base', ...LOSING]);
+    const losing = shown.planned.findings.filter(({ code }) => code === 'LOSES_DATA');
+    for (const lost of [shown.planned.loses, losing])
+      expect(lost.map(({ collection }) => collection)).to.have.members(['base', ...LOSING]);
     await api.ok('POST', `/changes/${data.id}/approve`, { plan: data.plan });
     await api.ok('POST', `/changes/${data.id}/apply`);
     expect(await fields('a')).to.have.members(left);

@@ -87,4 +87,81 @@ describe('the policy in the admin app', () => {
       acknowledged: [{ code: 'LOSES_DATA', place: 'articles' }],
     });
   });
+
+  it('asks for an acknowledgement of a looser policy if its changes must be acknowledged', async () => {
+    await set({ findings: { LOSES_DATA: 'refuse' }, approvals: 2 });
+    const page = await app.visit({ path: '/operations/policy' });
+    const save = page.getByRole('button', { name: 'Save policy' });
+    const loosens = page.getByRole('checkbox', { name: /^I know that this loosens the policy/ });
+    await page.getByLabel('Changes of this policy').selectOption('acknowledge');
+    await save.click();
+    await page.getByRole('button', { name: 'Discard', disabled: true }).waitFor();
+    expect((await policy())['policy_changes']).to.equal('acknowledge');
+    await page.getByLabel('Required approvals').fill('3');
+    expect(await loosens.count()).to.equal(0);
+    await page.getByLabel('Required approvals').fill('1');
+    await page.getByText('I know that this loosens the policy: approvals').waitFor();
+    expect(await save.isDisabled()).to.equal(true);
+    await loosens.check();
+    await page.getByLabel('Action for LOSES_DATA').selectOption('warn');
+    await page.getByText('I know that this loosens the policy: approvals, findings.LOSES_DATA').waitFor();
+    expect(await save.isDisabled(), 'another policy must be acknowledged again').to.equal(true);
+    await loosens.check();
+    await expectAccessible(page);
+    await save.click();
+    await page.getByRole('button', { name: 'Discard', disabled: true }).waitFor();
+    expect((await policy())['approvals']).to.equal(1);
+    const { json: found } = await app.client('/history/events?type=policy.updated&order=desc&limit=1');
+    expect((found as { data: { context: object }[] }).data[0]?.context).to.deep.equal({
+      acknowledged: [{ code: 'LOOSENS_POLICY', place: '' }],
+    });
+  });
+
+  it('opens a change request if its changes require approval, which shows what would change', async () => {
+    const known = { ...json({}).headers, 'x-acknowledge': 'LOOSENS_POLICY:' };
+    await app.client('/policy', { ...json({ findings: { LOSES_DATA: 'refuse' } }, 'PUT'), headers: known });
+    await set({ findings: { LOSES_DATA: 'refuse' }, policy_changes: 'approve' });
+    const page = await app.visit({ path: '/operations/policy' });
+    const open = page.getByRole('button', { name: 'Open a change request' });
+    await page.getByLabel('Required approvals').fill('2');
+    await page.getByLabel('Action for LOSES_DATA').selectOption('');
+    await page.getByRole('textbox', { name: 'Pattern' }).fill('tmp_*');
+    await page.getByRole('button', { name: 'Add' }).click();
+    expect(await open.isDisabled()).to.equal(true);
+    await page.getByLabel('Title', { exact: true }).fill('Two approvals');
+    await expectAccessible(page);
+    await open.click();
+    await page.getByRole('heading', { name: 'Two approvals' }).waitFor();
+    const rows = async () =>
+      Promise.all(
+        (await page.getByRole('table', { name: 'Changes of the policy' }).getByRole('row').all()).map((row) =>
+          row.getByRole('cell').allInnerTexts(),
+        ),
+      );
+    await page.getByRole('columnheader', { name: 'In force' }).waitFor();
+    expect((await rows()).slice(1)).to.deep.equal([
+      ['Required approvals', '1', '2'],
+      ['LOSES_DATA', 'rejected', 'default for its level'],
+      ['LOSES_DATA in tmp_*', 'no rule', 'shown as a warning'],
+    ]);
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 390, height: 800 });
+    await expectFits(page);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    expect((await policy())['approvals']).to.equal(1);
+
+    const made = await app.client('/collections', json({ collection: 'others', schema: {}, fields: [] }));
+    const review = await app.visit({ path: `/review?to=${Number(made.headers.get('x-log-position')) - 1}` });
+    await review.getByRole('button', { name: 'Propose' }).click();
+    await review.getByText('Nothing changes until the request is approved and applied.').waitFor();
+    expect(await review.getByLabel('Propose as').count(), 'a review replaces no policy').to.equal(0);
+
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page
+      .getByRole('button')
+      .filter({ hasText: /^Apply$/ })
+      .click();
+    await page.getByText('This request is applied.').waitFor();
+    expect((await policy())['approvals']).to.equal(2);
+  });
 });

@@ -111,7 +111,7 @@ export const revert = (
 
 const UPDATED_IN: ReadonlySet<string> = new Set(['open', 'approved', 'rejected', 'scheduled', 'failed']);
 
-/** The user's requests that can still be updated. */
+/** The user's requests that a review can still replace. Those for a policy change no schema. */
 export const ownRequestsQuery = (author: string) =>
   queryOptions({
     queryKey: [SCHEMA, 'changes', 'of', author],
@@ -119,7 +119,9 @@ export const ownRequestsQuery = (author: string) =>
       const { data } = await request<{ data: ChangeSummary[] }>(withQuery('/changes', { author, limit: MOST_LISTED }), {
         signal,
       });
-      return data.filter(({ state, title }) => title !== null && UPDATED_IN.has(state));
+      return data.filter(
+        ({ state, title, operation }) => title !== null && operation !== 'update-policy' && UPDATED_IN.has(state),
+      );
     },
   });
 

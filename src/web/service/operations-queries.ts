@@ -11,10 +11,12 @@ import type {
   Projection,
   Rebuilt,
   Verification,
+  ChangeSummary,
   PolicyAt,
   Plan,
   TrashEntry,
 } from './types.js';
+import { LOOSENS_POLICY } from '../../schema/model/policy.js';
 
 /* The Prometheus metrics, read while the page is open. */
 
@@ -87,11 +89,32 @@ export const policyQuery = () =>
     },
   });
 
+interface Setting {
+  etag: string;
+  reason: string;
+  /** True if the user acknowledges that the policy is loosened. */
+  isAcknowledged: boolean;
+}
+
 /** @returns the next etag */
-export async function setPolicy(policy: Policy, { etag, reason }: { etag: string; reason: string }): Promise<string> {
-  const headers = { ...reasonHeader(reason), 'If-Match': etag };
+export async function setPolicy(policy: Policy, { etag, reason, isAcknowledged }: Setting): Promise<string> {
+  const headers = {
+    ...reasonHeader(reason),
+    'If-Match': etag,
+    ...(isAcknowledged && { 'X-Acknowledge': `${LOOSENS_POLICY}:` }),
+  };
   const answer = await requestAnswer('/policy', { method: 'PUT', json: policy, headers });
   return answer.headers.get('etag') ?? '';
+}
+
+/** Opens a change request for a policy. */
+export async function proposePolicy(
+  policy: Policy,
+  { title, reason, key }: { title: string; reason: string; key: string },
+): Promise<ChangeSummary> {
+  const headers = { ...reasonHeader(reason), 'Idempotency-Key': key };
+  return (await request<{ data: ChangeSummary }>('/changes', { method: 'POST', json: { title, policy }, headers }))
+    .data;
 }
 
 const LISTED = 200;

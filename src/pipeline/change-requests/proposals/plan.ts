@@ -5,6 +5,7 @@ import { planHash } from '../../../schema/change-requests/plan-hash.js';
 import { type PlannedBatch, type Command, CommandRefused, type Prepare } from '../../types.js';
 import { type NamedCommand, type Reading, commandOf } from '../command.js';
 import { type Problem, type Result, ok, refuse } from '../../../kernel/problem.js';
+import type { Warning } from '../../../kernel/warning.js';
 import type { Statement } from '../../../projector/ddl/step.js';
 import { planBatch } from '../../../projector/ddl/plan.js';
 import type { ChangeRequest } from '../../../schema/change-requests/model.js';
@@ -46,6 +47,8 @@ export type PlanNow =
       after: State;
       events: LogEvent[];
       statements: Statement[];
+      /** Warnings in addition to the rules. */
+      warnings: Warning[];
       /** The policy in force, and the one that replaces it; null: it changes the schema. */
       policy: { from: Policy; to: Policy } | null;
       diff: SchemaDiff;
@@ -65,7 +68,8 @@ export async function planNow(
   const decided = await runYielding(decide(state, now));
   if (!decided.ok) return { kind: 'conflicts', problems: decided.problems };
   const { pool, schema } = reading;
-  const { events, problems } = await withHeirs(pool, { state, events: decided.value, schema, purge: purge === true });
+  const inheriting = { state, events: decided.value, schema, purge: purge === true };
+  const { events, warnings, problems } = await withHeirs(pool, inheriting);
   if (problems.length > 0) return { kind: 'conflicts', problems: [...problems] };
   const policy = name === 'update-policy' ? (now as UpdatePolicy) : undefined;
   const { statements, after } = await runYielding(planBatch(state, events, schema));
@@ -76,6 +80,7 @@ export async function planNow(
     hash: await runYielding(planHash({ ...plan, policy: policy?.current, purge, acknowledge: acknowledges?.findings })),
     purge: purge === true,
     statements,
+    warnings,
     policy: policy === undefined ? null : { from: policy.current as Policy, to: policy.policy },
     diff: await runYielding(diffStates(state, after, collectionsChanged(events))),
   };

@@ -1,29 +1,41 @@
-import { Group, NumberInput, Stack, Switch, Text, NativeSelect, Table, Button, TextInput } from '@mantine/core';
+import {
+  Checkbox,
+  Group,
+  NativeSelect,
+  NumberInput,
+  Stack,
+  Switch,
+  Text,
+  TextInput,
+  Table,
+  Button,
+} from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { type Policy, type ReadPolicy, policyQuery, setPolicy } from '../../service/operations-queries.js';
+import { loosenedBy } from '../../../schema/policy.js';
+import {
+  type Policy,
+  type ReadPolicy,
+  policyQuery,
+  proposePolicy,
+  setPolicy,
+} from '../../service/operations-queries.js';
 import { SCHEMA } from '../../service/queries.js';
 import { useRole } from '../../service/session.js';
 import { Answered, ProblemAlert } from '../../shared/problem-alert.js';
 import { useTitle } from '../../shared/page.js';
+import { POLICY_CHANGE_WORDS, POLICY_WORDS, ACTION_WORDS, BY_LEVEL } from '../../shared/policy-words.js';
 import { ReasonInput } from '../../shared/form.js';
 import { SteadyButton } from '../../shared/buttons.js';
 import { Time } from '../../shared/time.js';
+import { useAttempt } from '../../shared/use-attempt.js';
 import classes from './page.module.css';
 import type { PolicyAt } from '../../service/types.js';
 
 type Actions = Policy['findings'];
 export type Action = Actions[string];
 export type Code = PolicyAt['meta']['codes'][number];
-
-export const CHOICES: Readonly<Record<Action, string>> = {
-  off: 'hidden',
-  note: 'shown as a note',
-  warn: 'shown as a warning',
-  acknowledge: 'must be acknowledged',
-  approve: 'requires approval',
-  refuse: 'rejected',
-};
 
 /** The allowed actions for informational findings. */
 const SHOWN: ReadonlySet<string> = new Set(['off', 'note', 'warn']);
@@ -84,9 +96,7 @@ export function PolicyCodes({ actions, codes, onChange, isReadOnly }: Props) {
   );
 }
 
-const textOf = (action: Action | undefined): string => (action === undefined ? BY_LEVEL : CHOICES[action]);
-
-const BY_LEVEL = 'default for its level';
+const textOf = (action: Action | undefined): string => (action === undefined ? BY_LEVEL : ACTION_WORDS[action]);
 
 function withAction(actions: Actions, code: string, action: Action | undefined): Actions {
   const { [code]: _, ...others } = actions;
@@ -107,7 +117,7 @@ interface SelectProps {
  * @param props.action undefined: by level
  */
 export function ActionSelect({ label, isLabelled = false, code, action, onChange }: SelectProps) {
-  const choices = Object.entries(CHOICES).filter(([value]) => !code.shown_only || SHOWN.has(value));
+  const choices = Object.entries(ACTION_WORDS).filter(([value]) => !code.shown_only || SHOWN.has(value));
   return (
     <NativeSelect
       {...(isLabelled ? { label } : { 'aria-label': label })}
@@ -150,7 +160,7 @@ export function PolicyPatterns({ policy: { collections }, codes, onChange, isRea
                 <strong>
                   <bdi>{rule.pattern}</bdi>
                 </strong>{' '}
-                · <code>{code}</code>: {CHOICES[action]}
+                · <code>{code}</code>: {ACTION_WORDS[action]}
               </Text>
               {!isReadOnly && (
                 <Button
@@ -216,7 +226,7 @@ function Adding({ codes, onAdd }: { codes: readonly Code[]; onAdd: (rule: Rule) 
   );
 }
 
-/** Read-only unless the user is an admin. Changes are sent on save, and rejected after a concurrent change. */
+/** Read-only unless the user is an admin. A save is rejected after a concurrent change. */
 export function PolicyTab() {
   useTitle('Policy · Operations');
   const policy = useQuery(policyQuery());
@@ -230,25 +240,16 @@ export function PolicyTab() {
 function Editor({ read }: { read: ReadPolicy }) {
   const isAdmin = useRole() === 'admin';
   /** With its base version, so that concurrent changes are not overwritten. */
-  const [edited, setEdited] = useState<{ policy: Policy; etag: string } | null>(null);
-  const { policy, etag } = edited ?? { policy: read.data, etag: read.etag };
-  const [reason, setReason] = useState('');
+  const [edited, setEdited] = useState<Edited | null>(null);
+  const { policy } = edited ?? { policy: read.data };
   const client = useQueryClient();
-  const save = useMutation({
-    mutationFn: (sent: { policy: Policy; reason: string }) => setPolicy(sent.policy, { etag, reason: sent.reason }),
-    onSuccess: async (next, sent) => {
-      await client.invalidateQueries({ queryKey: [SCHEMA] });
-      // Edits made during a save remain unsaved.
-      setEdited((now) => (now === null || now.policy === sent.policy ? null : { policy: now.policy, etag: next }));
-      setReason((now) => (now === sent.reason ? '' : now));
-    },
-  });
-  const change = (members: Partial<Policy>) => setEdited({ policy: { ...policy, ...members }, etag });
-  const isChanged = edited !== null;
-  const discard = () => {
-    setEdited(null);
-    save.reset();
-  };
+  // A save may have ended since the last rendering.
+  const change = (members: Partial<Policy>) =>
+    setEdited((now) => {
+      const { data, etag } = client.getQueryData(policyQuery().queryKey) ?? read;
+      const base = now ?? { policy: data, etag };
+      return { policy: { ...base.policy, ...members }, etag: base.etag };
+    });
   return (
     <Stack>
       <Text size="sm" c="dimmed">
@@ -269,33 +270,143 @@ function Editor({ read }: { read: ReadPolicy }) {
         onChange={(findings) => change({ findings })}
         isReadOnly={!isAdmin}
       />
-      {isAdmin && (
-        <section className={classes.part} aria-label="Save policy">
-          <Group gap="sm" align="flex-end">
-            <div className={classes.words}>
-              <ReasonInput value={reason} onChange={setReason} />
-            </div>
-            <SteadyButton variant="default" disabled={!isChanged} onClick={discard}>
-              Discard
-            </SteadyButton>
-            <SteadyButton
-              disabled={!isChanged}
-              loading={save.isPending}
-              onClick={() => save.mutate({ policy, reason })}
-            >
-              Save policy{' '}
-            </SteadyButton>
-          </Group>
-          {etag !== read.etag && !save.isPending && (
-            <Text size="sm" mt="sm" role="alert">
-              Another user saved a new policy. Discard your changes and start from the new policy.
-            </Text>
-          )}
-          {save.error !== null && <ProblemAlert error={save.error} />}
-        </section>
-      )}
+      {isAdmin && <SavePolicy read={read} edited={edited} onEdited={setEdited} />}
     </Stack>
   );
+}
+
+interface Edited {
+  policy: Policy;
+  etag: string;
+}
+
+interface SaveProps {
+  read: ReadPolicy;
+  edited: Edited | null;
+  onEdited: (next: Edited | null | ((now: Edited | null) => Edited | null)) => void;
+}
+
+/** Saves the policy, or opens a change request if the policy in force requires approval of its changes. */
+function SavePolicy({ read, edited, onEdited }: SaveProps) {
+  const { policy, etag } = edited ?? { policy: read.data, etag: read.etag };
+  const [reason, setReason] = useState('');
+  const condition = useCondition(read.data, policy);
+  const { needsApproval, loosened, title } = condition;
+  const save = useSaving({ onEdited, onSaved: (sent) => setReason((now) => (now === sent ? '' : now)) });
+  const propose = useProposing(() => onEdited(null));
+  const discard = () => {
+    onEdited(null);
+    save.reset();
+    propose.reset();
+  };
+  const send = () =>
+    needsApproval
+      ? propose.mutate({ policy, title: title.trim(), reason })
+      : save.mutate({ policy, etag, reason, isAcknowledged: loosened.length > 0 });
+  return (
+    <section className={classes.part} aria-label="Save policy">
+      <Condition condition={condition} />
+      <Group gap="sm" align="flex-end">
+        <div className={classes.words}>
+          <ReasonInput value={reason} onChange={setReason} />
+        </div>
+        <SteadyButton variant="default" disabled={edited === null} onClick={discard}>
+          Discard
+        </SteadyButton>
+        <SteadyButton
+          disabled={edited === null || !condition.isMet}
+          loading={save.isPending || propose.isPending}
+          onClick={send}
+        >
+          {needsApproval ? 'Open a change request' : 'Save policy'}
+        </SteadyButton>
+      </Group>
+      {etag !== read.etag && !save.isPending && (
+        <Text size="sm" mt="sm" role="alert">
+          Another user saved a new policy. Discard your changes and start from the new policy.
+        </Text>
+      )}
+      {save.error !== null && <ProblemAlert error={save.error} />}
+      {propose.error !== null && <ProblemAlert error={propose.error} />}
+    </section>
+  );
+}
+
+/** What the policy in force requires of a new one. */
+function useCondition(current: Policy, policy: Policy) {
+  const [title, setTitle] = useState('');
+  /** Another edit must be acknowledged again. */
+  const [acknowledged, setAcknowledged] = useState<Policy | null>(null);
+  const needsApproval = current.policy_changes === 'approve';
+  const loosened = current.policy_changes === 'acknowledge' ? loosenedBy(current, policy) : [];
+  const isAcknowledged = acknowledged === policy;
+  return {
+    needsApproval,
+    loosened,
+    title,
+    setTitle,
+    isAcknowledged,
+    acknowledge: (isKnown: boolean) => setAcknowledged(isKnown ? policy : null),
+    isMet: needsApproval ? title.trim() !== '' : loosened.length === 0 || isAcknowledged,
+  };
+}
+
+function Condition({ condition }: { condition: ReturnType<typeof useCondition> }) {
+  const { needsApproval, loosened, title, setTitle, isAcknowledged, acknowledge } = condition;
+  if (needsApproval)
+    return (
+      <TextInput
+        mb="sm"
+        label="Title"
+        description="Changes of this policy require approval. They are proposed as a change request."
+        maxLength={200}
+        value={title}
+        onChange={(event) => setTitle(event.currentTarget.value)}
+      />
+    );
+  if (loosened.length === 0) return null;
+  return (
+    <Checkbox
+      mb="sm"
+      label={`I know that this loosens the policy: ${loosened.join(', ')}`}
+      checked={isAcknowledged}
+      onChange={(event) => acknowledge(event.currentTarget.checked)}
+    />
+  );
+}
+
+interface Saved extends Edited {
+  reason: string;
+  isAcknowledged: boolean;
+}
+
+function useSaving({ onEdited, onSaved }: Pick<SaveProps, 'onEdited'> & { onSaved: (reason: string) => void }) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ policy, ...sent }: Saved) => setPolicy(policy, sent),
+    onSuccess: async (next, sent) => {
+      await client.invalidateQueries({ queryKey: [SCHEMA] });
+      // Edits made during a save remain unsaved.
+      onEdited((now) => (now === null || now.policy === sent.policy ? null : { policy: now.policy, etag: next }));
+      onSaved(sent.reason);
+    },
+  });
+}
+
+function useProposing(onProposed: () => void) {
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const attempt = useAttempt();
+  return useMutation({
+    mutationFn: ({ policy, ...sent }: { policy: Policy; title: string; reason: string }) =>
+      proposePolicy(policy, { ...sent, key: attempt.keyFor(JSON.stringify([policy, sent])) }),
+    onSuccess: async ({ id }) => {
+      onProposed();
+      await client.invalidateQueries({ queryKey: [SCHEMA] });
+      await navigate({ to: '/review', search: { change: id } });
+    },
+    onSettled: (_, error) => attempt.end(error),
+  });
 }
 
 interface GeneralProps {
@@ -305,12 +416,12 @@ interface GeneralProps {
 }
 
 function General({ policy, onChange, isReadOnly }: GeneralProps) {
-  const { approvals, author_may_approve: mayApprove, online_above_rows: rows } = policy;
+  const { approvals, author_may_approve: mayApprove, online_above_rows: rows, policy_changes: changes } = policy;
   return (
     <section className={classes.part} aria-label="General">
       <Group gap="xl" align="flex-start">
         <NumberInput
-          label="Required approvals"
+          label={POLICY_WORDS.approvals}
           description="For change requests that require approval"
           min={1}
           max={100}
@@ -320,7 +431,7 @@ function General({ policy, onChange, isReadOnly }: GeneralProps) {
           onChange={(value) => typeof value === 'number' && onChange({ approvals: value })}
         />
         <NumberInput
-          label="Online above this row count"
+          label={POLICY_WORDS.online_above_rows}
           description="Leave empty for no rule."
           min={0}
           allowDecimal={false}
@@ -329,9 +440,17 @@ function General({ policy, onChange, isReadOnly }: GeneralProps) {
           readOnly={isReadOnly}
           onChange={(value) => onChange({ online_above_rows: typeof value === 'number' ? value : null })}
         />
+        <NativeSelect
+          label={POLICY_WORDS.policy_changes}
+          description="What a new policy needs"
+          value={changes}
+          disabled={isReadOnly}
+          onChange={(event) => onChange({ policy_changes: event.currentTarget.value as Policy['policy_changes'] })}
+          data={Object.entries(POLICY_CHANGE_WORDS).map(([value, label]) => ({ value, label }))}
+        />
         <Switch
           mt={{ base: 0, xs: 48 }}
-          label="Authors can approve their own requests"
+          label={POLICY_WORDS.author_may_approve}
           checked={mayApprove}
           disabled={isReadOnly}
           onChange={(event) => onChange({ author_may_approve: event.currentTarget.checked })}

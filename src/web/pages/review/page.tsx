@@ -26,8 +26,9 @@ import { Naming } from '../../shared/change-request/naming.js';
 import { Proposal } from '../../shared/change-request/proposal.js';
 import { changesOf } from '../../shared/changes/sentences.js';
 import { Time } from '../../shared/time.js';
-import { askedFor } from './model/asked-for.js';
+import { askedFor, policyAskedFor } from './model/asked-for.js';
 import { PlannedChange } from './parts/planned-change.js';
+import { ProposedPolicy } from './parts/risks.js';
 import { changesQuery } from '../../service/change-queries.js';
 import { itemsIn } from '../../service/request.js';
 import { Bring } from './sources/upload.js';
@@ -144,7 +145,6 @@ function Request({ request, isLost }: { request: ChangeRequest; isLost: boolean 
   const { state, title, author, reason, opened_at: at, collections, result, planned } = request;
   const { color, words } = STATES[state];
   const mayReadHistory = useMay('readHistory');
-  const diff = askedFor(request.document.content);
   return (
     <Stack gap="md">
       <div>
@@ -165,11 +165,7 @@ function Request({ request, isLost }: { request: ChangeRequest; isLost: boolean 
       </div>
       <Naming request={request} />
       <Progress request={request} />
-      {diff !== null && (
-        <Section title="Changes">
-          <ChangeList changes={changesOf(diff)} first={AT_FIRST} />
-        </Section>
-      )}
+      <ProposedChanges request={request} />
       {planned != null && <PlannedChange request={request} planned={planned} />}
       <Proposal request={request} />
       <Group gap="sm">
@@ -182,6 +178,18 @@ function Request({ request, isLost }: { request: ChangeRequest; isLost: boolean 
         <Withdraw request={request} />
       </Group>
     </Stack>
+  );
+}
+
+function ProposedChanges({ request }: { request: ChangeRequest }) {
+  const diff = askedFor(request.document.content);
+  const policy = policyAskedFor(request);
+  if (policy !== null) return <ProposedPolicy from={request.planned?.policy?.from ?? null} to={policy} />;
+  if (diff === null) return null;
+  return (
+    <Section title="Changes">
+      <ChangeList changes={changesOf(diff)} first={AT_FIRST} />
+    </Section>
   );
 }
 

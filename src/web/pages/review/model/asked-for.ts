@@ -1,6 +1,7 @@
 /** The diff in the document of a change request, if it is one. */
 import { isObject } from '../../../../kernel/json.js';
 import type { Acknowledgement } from '../../../../schema/policy.js';
+import type { Policy } from '../../../service/operations-queries.js';
 import type { Applying } from '../../../service/review-queries.js';
 import type { ChangeRequest, SchemaDiff } from '../../../service/types.js';
 
@@ -9,6 +10,12 @@ export function askedFor(content: unknown): Partial<SchemaDiff> | null {
   const input = memberOf(content, 'input');
   const diff = memberOf(memberOf(input, 'body'), 'diff');
   return isObject(diff) ? diff : null;
+}
+
+/** The policy that the request proposes. Null if it changes the schema, or its document was erased. */
+export function policyAskedFor({ operation, document: { content } }: ChangeRequest): Policy | null {
+  const policy = operation === 'update-policy' ? memberOf(memberOf(content, 'input'), 'policy') : undefined;
+  return isObject(policy) ? (policy as Policy) : null;
 }
 
 /** The request as an apply to the schema with `hash`. Null if its document is not a diff. */

@@ -1,7 +1,8 @@
-/** The findings that the policy blocks, and their acknowledgements. */
+/** The findings that the policy blocks, their acknowledgements, and the changes of a proposed policy. */
 import { placeText } from '../../../../schema/model/place.js';
-import { keyOf, type Acknowledgement } from '../../../../schema/policy.js';
+import { keyOf, type Acknowledgement, type Policy } from '../../../../schema/policy.js';
 import type { Finding } from '../../../service/types.js';
+import { ACTION_WORDS, BY_LEVEL, POLICY_CHANGE_WORDS, POLICY_WORDS } from '../../../shared/policy-words.js';
 
 /** The acknowledgement text of a finding: `LOSES_DATA:articles.title`. */
 export const acknowledgedAs = ({ code, ...place }: Finding): string => keyOf({ code, place: placeText(place) });
@@ -31,3 +32,45 @@ export function stopsOf(findings: readonly Finding[], known: ReadonlySet<string>
 /** For the service, only those that the user acknowledged. */
 export const acknowledgementsOf = (stops: readonly Stop[]): Acknowledgement[] =>
   stops.filter(({ isKnown }) => isKnown).map(({ finding: { code, ...place } }) => ({ code, place: placeText(place) }));
+
+/** A member of a policy that differs. */
+export interface PolicyChange {
+  /** A member, a code, or a pattern with a code. */
+  name: string;
+  from: string;
+  to: string;
+}
+
+/** Returns the members that differ, in the order of the policy page. */
+export function policyChanges(from: Policy, to: Policy): PolicyChange[] {
+  const [before, after] = [textsOf(from), textsOf(to)];
+  const names = new Set([...before.keys(), ...after.keys()]);
+  return [...names].flatMap((name) => {
+    const none = name in to.findings || name in from.findings ? BY_LEVEL : NO_RULE;
+    const change = { name, from: before.get(name) ?? none, to: after.get(name) ?? none };
+    return change.from === change.to ? [] : [change];
+  });
+}
+
+const NO_RULE = 'no rule';
+
+function textsOf(policy: Policy): Map<string, string> {
+  const { approvals, online_above_rows: rows, author_may_approve: mayApprove, policy_changes: changes } = policy;
+  const texts = new Map<string, string>([
+    [POLICY_WORDS.approvals, String(approvals)],
+    [POLICY_WORDS.online_above_rows, rows === null ? NO_RULE : rows.toLocaleString('en')],
+    [POLICY_WORDS.author_may_approve, mayApprove ? 'yes' : 'no'],
+    [POLICY_WORDS.policy_changes, POLICY_CHANGE_WORDS[changes]],
+  ]);
+  for (const [code, action] of Object.entries(policy.findings)) texts.set(code, ACTION_WORDS[action]);
+  for (const { pattern, findings } of policy.collections) {
+    for (const [code, action] of Object.entries(findings)) {
+      const name = `${code} in ${pattern}`;
+      // Only the first rule for a pattern and a code applies.
+      if (!texts.has(name)) texts.set(name, ACTION_WORDS[action]);
+    }
+  }
+  const patterns = new Set(policy.collections.map(({ pattern }) => pattern));
+  if (patterns.size > 1) texts.set('Order of the patterns', [...patterns].join(', '));
+  return texts;
+}

@@ -27,7 +27,7 @@ interface Props {
 }
 
 export function PlannedChange({ request, planned }: Props) {
-  const { loses, returns, findings, tables, statements, errors } = planned;
+  const { loses, returns, findings, tables, statements, errors, policy } = planned;
   const mayCarryOut = useMay('carryOut');
   const sorted = useMemo(() => worstFirst(findings), [findings]);
   return (
@@ -58,7 +58,7 @@ export function PlannedChange({ request, planned }: Props) {
       <RiskSection title="Locks" of={tables}>
         {(table) => <LockNote table={table} />}
       </RiskSection>
-      {errors === null && (
+      {errors === null && policy === null && (
         <Section title="SQL">
           {request.online && (
             <Text size="sm">Online: the service prepares long operations first and keeps the tables available.</Text>

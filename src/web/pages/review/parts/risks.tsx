@@ -1,16 +1,18 @@
-import { Button, Text, Checkbox, Code } from '@mantine/core';
+import { Button, Text, Checkbox, Table, Code } from '@mantine/core';
 import { Fragment, type ReactNode, useMemo } from 'react';
 import type { Finding } from '../../../service/types.js';
 import { brief, sizeText } from '../../../shared/text.js';
 import { Time } from '../../../shared/time.js';
 import { type LockedTable, type Loss, lossesOf, otherFindings, type Statement } from '../model/plan.js';
-import { acknowledgedAs, type Stop } from '../model/policy.js';
+import { acknowledgedAs, type Stop, policyChanges } from '../model/policy.js';
 import type { Review } from '../use-review.js';
 import classes from './parts.module.css';
 import { placeText } from '../../../../schema/model/place.js';
+import { DEFAULT_POLICY, type Policy } from '../../../../schema/policy.js';
+import { Section } from '../../../shared/page.js';
 import { CopyButton } from '../../../shared/buttons.js';
 
-/* Findings that the policy blocks, with a checkbox for those that a person can acknowledge. */
+/* The policy in a review: findings that it blocks, with a checkbox to acknowledge them, and a proposed policy. */
 
 interface StoppedProps {
   review: Review;
@@ -65,6 +67,41 @@ function Verdict({ stop, onKnown }: { stop: Stop; onKnown: (isKnown: boolean) =>
         ? 'The policy requires approval. Propose a change request.'
         : 'The policy rejects it.'}
     </Text>
+  );
+}
+
+/** @param props.from the policy in force. Null if the request is closed: members that differ from the defaults are shown */
+export function ProposedPolicy({ from, to }: { from: Policy | null; to: Policy }) {
+  const changes = policyChanges(from ?? DEFAULT_POLICY, to);
+  return (
+    <Section title="Proposed policy">
+      {changes.length === 0 ? (
+        <Text size="sm">{from === null ? 'It sets the defaults.' : 'It equals the policy in force.'}</Text>
+      ) : (
+        <Table.ScrollContainer minWidth={320} type="native" tabIndex={0}>
+          <Table verticalSpacing={6} aria-label="Changes of the policy">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Setting</Table.Th>
+                <Table.Th>{from === null ? 'Default' : 'In force'}</Table.Th>
+                <Table.Th>Proposed</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {changes.map((change) => (
+                <Table.Tr key={change.name}>
+                  <Table.Td>
+                    <bdi>{change.name}</bdi>
+                  </Table.Td>
+                  <Table.Td>{change.from}</Table.Td>
+                  <Table.Td>{change.to}</Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+      )}
+    </Section>
   );
 }
 
