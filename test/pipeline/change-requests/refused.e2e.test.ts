@@ -49,6 +49,11 @@ describe('a rejected change request', () => {
       );
   });
 
+  it('does not exist, but the body is invalid, which is reported first', async () => {
+    for (const act of ['comment', 'approve'])
+      expect(await told(`/changes/${NOBODYS}/${act}`, {}), act).to.match(/^400 INVALID_PAYLOAD /);
+  });
+
   it('has ended and accepts only comments', async () => {
     const diff = await note('other');
     const { id, plan } = await open(author.send, { title: 'Over', diff: await note('first') });
