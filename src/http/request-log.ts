@@ -31,7 +31,7 @@ export function createOverloadLog(logger: Logger, load: () => object): () => voi
 }
 
 export interface ProxyReport {
-  /** Whether TRUST_PROXY covers the address of the peer. */
+  /** True if TRUST_PROXY covers the address of the peer. */
   isTrusted: (address: string) => boolean;
   /** Receives the address of the first such proxy. */
   onFound: (address: string) => void;

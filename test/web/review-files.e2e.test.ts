@@ -38,7 +38,7 @@ describe('snapshots in the admin app', () => {
     page.getByLabel('Snapshot file').setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
   const textOf = async (download: Download) => readFileSync(await download.path(), 'utf8');
 
-  it('are brought to an empty service: the way there, the peer’s with its own word for it, and done', async () => {
+  it('are applied to an empty service, in the format of Directus too', async () => {
     app.mayComplain(/status of 400/);
     const page = await app.visit();
     await page.getByRole('link', { name: 'Choose file' }).click();
@@ -128,7 +128,7 @@ describe('snapshots in the admin app', () => {
     await card(page, 'collection dropped').waitFor();
   });
 
-  it('are downloaded in every export, and what the peer takes can be brought back', async () => {
+  it('are downloaded in every format, and the one for Directus can be imported again', async () => {
     app.mayComplain(/status of 400/);
     await send('/collections', { collection: 'folder', schema: null });
     const page = await app.visit();
@@ -147,11 +147,11 @@ describe('snapshots in the admin app', () => {
     expect((await get(/SQL/))[1]).to.include('CREATE TABLE');
     expect((await get('XML'))[1]).to.include('<?xml');
     expect((await get('CSV for spreadsheets'))[1]).to.include('kind');
-    const [, peer] = await get('Directus snapshot');
-    expect(peer).to.include('directus: 11.17.4').and.include('directus_users');
+    const [, exported] = await get('Directus snapshot');
+    expect(exported).to.include('directus: 11.17.4').and.include('directus_users');
     await page.getByRole('button', { name: 'Snapshot' }).click();
     await page.getByRole('menuitem', { name: /Import a snapshot/ }).click();
-    await choose(page, 'peer.yaml', peer);
+    await choose(page, 'directus.yaml', exported);
     await page.getByRole('button', { name: 'Import anyway' }).click();
     await page.getByText('No changes: the schema already matches.').waitFor();
   });

@@ -13,7 +13,7 @@ import { located, lossesOf, scriptOf, statementsByItem } from '../../src/web/pag
 import { plain, reasonFor, sentencesOf } from '../../src/web/pages/review/model/sentences.js';
 import { bytesText, sizeText } from '../../src/web/shared/text.js';
 import { readReviewSearch } from '../../src/web/pages/review/search.js';
-import { toPeerForm } from '../../src/web/shared/snapshot/peer-form.js';
+import { toDirectusForm } from '../../src/web/shared/snapshot/directus-form.js';
 
 const made = (collection: string) => ({ collection, diff: [{ kind: 'N', rhs: { collection, schema: {} } }] });
 const DIFF = {
@@ -233,8 +233,8 @@ describe('the review of the admin app', () => {
     });
   });
 
-  it('writes a snapshot as the peer does', () => {
-    const peer = toPeerForm({
+  it('writes a snapshot as Directus does', () => {
+    const exported = toDirectusForm({
       collections: [{ collection: 'folder', meta: {}, schema: null }],
       fields: [
         {
@@ -265,7 +265,7 @@ describe('the review of the admin app', () => {
         },
       ],
     });
-    expect(Object.keys(peer)).to.deep.equal([
+    expect(Object.keys(exported)).to.deep.equal([
       'version',
       'directus',
       'vendor',
@@ -274,12 +274,12 @@ describe('the review of the admin app', () => {
       'systemFields',
       'relations',
     ]);
-    expect(peer['collections']).to.deep.equal([{ collection: 'folder', meta: {} }]);
-    const [nr, tags] = peer['fields'] as [{ schema: object }, object];
+    expect(exported['collections']).to.deep.equal([{ collection: 'folder', meta: {} }]);
+    const [nr, tags] = exported['fields'] as [{ schema: object }, object];
     expect(nr.schema).to.not.have.any.keys('comment', 'extras');
     expect(tags).to.not.have.property('schema');
-    expect(peer).to.have.nested.property('relations[0].schema.foreign_key_column', 'nr');
-    expect(peer).to.not.have.nested.property('relations[0].id');
-    expect(peer).to.have.nested.property('relations[1].related_collection', 'directus_users');
+    expect(exported).to.have.nested.property('relations[0].schema.foreign_key_column', 'nr');
+    expect(exported).to.not.have.nested.property('relations[0].id');
+    expect(exported).to.have.nested.property('relations[1].related_collection', 'directus_users');
   });
 });

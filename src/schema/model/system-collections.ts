@@ -26,10 +26,10 @@ export const REFERABLE_SYSTEM_COLLECTIONS: ReadonlyMap<string, KeyColumn> = new 
 ]);
 
 /** Names of these system collections in Directus. */
-const PEER_NAMES: ReadonlyMap<unknown, string> = new Map([['directus_users', 'service_users']]);
+const DIRECTUS_NAMES: ReadonlyMap<unknown, string> = new Map([['directus_users', 'service_users']]);
 
 /** Translates a Directus system collection to our name, unless a collection has that name. */
 export function collectionName<T>(name: T, exists: (collection: string) => boolean): T | string {
-  const own = PEER_NAMES.get(name);
+  const own = DIRECTUS_NAMES.get(name);
   return own === undefined || exists(name as string) ? name : own;
 }

@@ -35,7 +35,7 @@ function words(ours: string, theirs: string): [string, string][] {
 }
 
 /** Directus types of fields without a column. */
-const PEER_ALIASES: ReadonlySet<unknown> = new Set([
+const DIRECTUS_ALIASES: ReadonlySet<unknown> = new Set([
   'o2m',
   'm2m',
   'm2a',
@@ -63,7 +63,7 @@ export type VendorColumn = { type?: string } & Partial<ColumnType>;
  * column becomes `text`, which accepts any value.
  */
 export function readVendorColumn(givenType: unknown, written: WrittenColumn, vendor?: string): VendorColumn {
-  if (givenType === ALIAS_TYPE || PEER_ALIASES.has(givenType)) return { type: ALIAS_TYPE };
+  if (givenType === ALIAS_TYPE || DIRECTUS_ALIASES.has(givenType)) return { type: ALIAS_TYPE };
   const known = isFieldType(givenType) && givenType !== UNKNOWN_TYPE ? givenType : undefined;
   const text = written.data_type;
   if (typeof text !== 'string') return withoutDataType(known, givenType, written);

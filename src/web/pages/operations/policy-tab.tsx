@@ -332,7 +332,7 @@ function SavePolicy({ read, edited, onEdited }: SaveProps) {
   );
 }
 
-/** What the policy in force requires of a new one. */
+/** Reads what the current policy requires of a new one. */
 function useCondition(current: Policy, policy: Policy) {
   const [title, setTitle] = useState('');
   /** Another edit must be acknowledged again. */

@@ -7,7 +7,7 @@ import { request, withQuery } from '../../service/request.js';
 import { useMay } from '../../service/session.js';
 import { Glyph } from '../glyph.js';
 import { saveAnswer, saveText } from '../save.js';
-import type { OwnSnapshot } from './peer-form.js';
+import type { OwnSnapshot } from './directus-form.js';
 import { SteadyButton } from '../buttons.js';
 
 const EXPORTS = [
@@ -52,7 +52,7 @@ export function SnapshotMenu({ at, size = 'xs' }: Props) {
             {label}
           </Menu.Item>
         ))}
-        <Menu.Item onClick={() => save.mutate(() => savePeerForm(path()))}>Directus snapshot</Menu.Item>
+        <Menu.Item onClick={() => save.mutate(() => saveDirectusForm(path()))}>Directus snapshot</Menu.Item>
         {mayBring && at === undefined && (
           <>
             <Menu.Divider />
@@ -71,11 +71,11 @@ export function SnapshotMenu({ at, size = 'xs' }: Props) {
   );
 }
 
-async function savePeerForm(path: string): Promise<void> {
-  const [{ toPeerForm }, { yamlText }, snapshot] = await Promise.all([
-    import('./peer-form.js'),
+async function saveDirectusForm(path: string): Promise<void> {
+  const [{ toDirectusForm }, { yamlText }, snapshot] = await Promise.all([
+    import('./directus-form.js'),
     import('../../service/yaml.js'),
     request<OwnSnapshot>(path),
   ]);
-  saveText('snapshot-directus.yaml', 'application/yaml', yamlText(toPeerForm(snapshot)));
+  saveText('snapshot-directus.yaml', 'application/yaml', yamlText(toDirectusForm(snapshot)));
 }

@@ -20,7 +20,7 @@ const SYSTEM_FIELDS = [
 ].map(([collection, field]) => ({ collection, field, schema: { is_indexed: true } }));
 
 /** Returns a new document. Foreign keys to `service_users` reference `directus_users` in it. */
-export function toPeerForm({ collections, fields, relations }: OwnSnapshot): Members {
+export function toDirectusForm({ collections, fields, relations }: OwnSnapshot): Members {
   const keys = new Map(
     fields.filter(({ schema }) => isObject(schema) && schema['is_primary_key'] === true).map(fieldKey),
   );
@@ -28,19 +28,19 @@ export function toPeerForm({ collections, fields, relations }: OwnSnapshot): Mem
     version: 1,
     directus: RELEASE,
     vendor: 'postgres',
-    collections: collections.map(peerCollection),
-    fields: fields.map(peerField),
+    collections: collections.map(directusCollection),
+    fields: fields.map(directusField),
     systemFields: SYSTEM_FIELDS,
-    relations: relations.map((each) => peerRelation(each, keys)),
+    relations: relations.map((each) => directusRelation(each, keys)),
   };
 }
 
 const fieldKey = ({ collection, field }: Members): [unknown, unknown] => [collection, field];
 
-const peerName = (name: unknown): unknown => (name === 'service_users' ? 'directus_users' : name);
+const directusName = (name: unknown): unknown => (name === 'service_users' ? 'directus_users' : name);
 
 /** A folder has no schema member. */
-const peerCollection = ({ collection, meta, schema }: Members): Members => ({
+const directusCollection = ({ collection, meta, schema }: Members): Members => ({
   collection,
   meta,
   ...(isObject(schema) && { schema: { name: schema['name'] } }),
@@ -63,24 +63,24 @@ const COLUMN_MEMBERS = [
   'has_auto_increment',
 ];
 
-function peerField({ collection, field, type, meta, schema }: Members): Members {
+function directusField({ collection, field, type, meta, schema }: Members): Members {
   if (!isObject(schema)) return { collection, field, type, meta };
   const column = Object.fromEntries(COLUMN_MEMBERS.map((member) => [member, schema[member]]));
   const target = {
-    foreign_key_table: peerName(schema['foreign_key_table']),
+    foreign_key_table: directusName(schema['foreign_key_table']),
     foreign_key_column: schema['foreign_key_column'],
   };
   return { collection, field, type, meta, schema: { ...column, ...target } };
 }
 
-function peerRelation({ schema, ...own }: Members, keys: ReadonlyMap<unknown, unknown>): Members {
+function directusRelation({ schema, ...own }: Members, keys: ReadonlyMap<unknown, unknown>): Members {
   const ends: Members = Object.fromEntries(Object.entries(own).filter(([member]) => member !== 'id'));
   const { many_collection: table, many_field: column, one_collection: one, one_allowed_collections: allowed } = ends;
-  const related = peerName(one);
+  const related = directusName(one);
   const meta = {
     ...ends,
     one_collection: related,
-    one_allowed_collections: Array.isArray(allowed) ? allowed.map(peerName) : allowed,
+    one_allowed_collections: Array.isArray(allowed) ? allowed.map(directusName) : allowed,
   };
   const relation = { collection: table, field: column, related_collection: related, meta };
   if (!isObject(schema)) return relation;

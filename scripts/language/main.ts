@@ -1,0 +1,18 @@
+/** Part of `npm run lint`: prints what the rules of language report in src and test. */
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { checkLanguage } from './rules.js';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+for (const folder of ['src', 'test']) {
+  for (const name of readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })) {
+    if (!/\.(tsx?|mjs)$/.test(name)) continue;
+    const path = `${folder}/${name}`;
+    for (const { line, text } of checkLanguage(path, readFileSync(join(ROOT, path), 'utf8'))) {
+      console.error(`${path}:${line}: ${text}`);
+      process.exitCode = 1;
+    }
+  }
+}
