@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import pg from 'pg';
-import { catalogText } from '../support/catalog-text.js';
+import { managedCatalog } from '../support/catalog-text.js';
 import { HARD_SCHEMA } from '../projector/adopt/hard-schema.js';
 import { clientOf, json } from '../support/client.js';
 import { type Ran, dps } from '../support/dps.js';
-import { type TestDatabase, createDatabase, temporaryDirectory } from '../support/postgres.js';
+import { type TestDatabase, createDatabase, query, sql, temporaryDirectory } from '../support/postgres.js';
 import { type TestService, startService } from '../support/service.js';
 
 const HOSTILE = ['a b', "it's", 'say "hi"', '\\.', '__proto__', 'constructor', 'select', 'ünï.cöde', '{"end":true'];
@@ -30,6 +30,9 @@ INSERT INTO to_events SELECT i, i, DATE '2023-11-01' + i FROM generate_series(1,
 INSERT INTO hashed SELECT i, i FROM generate_series(1, 100) i;
 INSERT INTO listed VALUES ('sad', 1), (NULL, 2);
 `;
+
+/** Tables that no backup contains. */
+const UNMANAGED = /unmanaged/;
 
 describe('dps backup', () => {
   let service: TestService;
@@ -111,7 +114,7 @@ describe('dps backup', () => {
     const { code, out, err } = await restore(file, target);
     expect(code, `${out}\n${err}`).to.equal(0);
     expect(JSON.parse(out)).to.deep.include({ ok: true, differences: [] });
-    expect(await managedCatalog(target)).to.deep.equal(await managedCatalog(source));
+    expect(await managedCatalog(target, UNMANAGED)).to.deep.equal(await managedCatalog(source, UNMANAGED));
     expect(await rowsOf(target)).to.deep.equal(await rowsOf(source));
     expect(await sequencesOf(target)).to.deep.equal(await sequencesOf(source));
     const restored = await startService({ DATABASE_URL: target });
@@ -331,30 +334,6 @@ describe('dps backup', () => {
     expect(code, err).to.equal(0);
   }
 });
-
-async function query(connectionString: string, text: string): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString });
-  await client.connect();
-  try {
-    return (await client.query<Record<string, unknown>>(text)).rows;
-  } finally {
-    await client.end();
-  }
-}
-
-async function sql(connectionString: string, ...texts: string[]): Promise<void> {
-  for (const text of texts) await query(connectionString, text);
-}
-
-async function managedCatalog(connectionString: string): Promise<string[]> {
-  const client = new pg.Client({ connectionString });
-  await client.connect();
-  try {
-    return (await catalogText(client, 'public')).filter((line) => !/unmanaged/.test(line));
-  } finally {
-    await client.end();
-  }
-}
 
 /** A checksum of the rows of each non-empty table, including accounts. */
 async function rowsOf(connectionString: string): Promise<Record<string, unknown>> {

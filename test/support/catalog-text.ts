@@ -2,7 +2,7 @@
  * PostgreSQL's definition of a schema as sorted lines. Independent of the product's own reader, so that both cannot
  * share a mistake.
  */
-import type pg from 'pg';
+import pg from 'pg';
 
 const LINES = `
 SELECT 'table ' || c.relname || ' ' || c.relkind::text || coalesce(' partition by ' || pg_get_partkeydef(c.oid), '')
@@ -53,4 +53,15 @@ SELECT 'extension ' || extname FROM pg_extension`;
 export async function catalogText(client: Pick<pg.ClientBase, 'query'>, schema = 'public'): Promise<string[]> {
   const { rows } = await client.query<{ line: string }>(LINES, [schema]);
   return rows.map(({ line }) => line).sort();
+}
+
+/** The lines of the schema `public` on a connection of its own, except those of unmanaged tables. */
+export async function managedCatalog(connectionString: string, unmanaged: RegExp): Promise<string[]> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    return (await catalogText(client, 'public')).filter((line) => !unmanaged.test(line));
+  } finally {
+    await client.end();
+  }
 }

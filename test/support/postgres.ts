@@ -63,6 +63,22 @@ export async function asSuperuser(connectionString: string, ...statements: strin
   }
 }
 
+/** Runs one query on a connection of its own. */
+export async function query(connectionString: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Runs each text in a session of its own. */
+export async function sql(connectionString: string, ...texts: string[]): Promise<void> {
+  for (const text of texts) await query(connectionString, text);
+}
+
 /** For scripts; tests stop it through a hook. */
 export async function stopTestServer(): Promise<void> {
   const server = await running;
