@@ -79,7 +79,7 @@ describe('dps history and dps verify --file', () => {
     expect(code).to.equal(0);
     expect(out).to.match(/^event 2 {2}collection\.updated books$/m);
     expect(out).to.match(/^who {6}Admin \([0-9a-f-]{36}\)$/m);
-    expect(out).to.match(/^why {6}not said$/m);
+    expect(out).to.match(/^why {6}\(none\)$/m);
     expect(out).to.match(/^~ collection books: meta\.note {2}null → "all of them"$/m);
     const machine = JSON.parse((await dps(['history', 'show', '2', '--json'])).out) as {
       position: number;
@@ -182,7 +182,7 @@ describe('dps history and dps verify --file', () => {
         `The service at ${other.url} differs at position 1: the log of the service ends at position 0.`,
       ]);
       await clientOf(other)('/collections', json({ collection: 'books', schema: null }));
-      expect((await verify(lines, '--against', other.url)).out).to.contain('differs at position 1: the service says');
+      expect((await verify(lines, '--against', other.url)).out).to.contain('differs at position 1: the service has');
     } finally {
       await other.stop();
     }

@@ -132,7 +132,7 @@ describe('dps verify --checkpoint, offline', () => {
     const empty = join(folder, 'empty');
     await mkdir(empty);
     for (const [args, reason] of [
-      [['--checkpoint', join(folder, 'none')], /none can't be read \(ENOENT/],
+      [['--checkpoint', join(folder, 'none')], /none cannot be read \(ENOENT/],
       [['--checkpoint', empty], /There is no checkpoint \(\*\.checkpoint\) in/],
       [['--checkpoint', await save(note.replaceAll('\n', '\r\n'))], /has carriage returns/],
       [['--checkpoint', await save(note.slice(0, -1))], /is truncated/],
@@ -141,7 +141,7 @@ describe('dps verify --checkpoint, offline', () => {
       [['--checkpoint', '/dev/zero'], /too large/],
       [['--checkpoint', LOG], /too large|signed note/],
       [['--key', encodeNoteKey(mine.key)], /--key requires --checkpoint/],
-      [['--checkpoint', good, '--key', join(folder, 'none')], /none can't be read/],
+      [['--checkpoint', good, '--key', join(folder, 'none')], /none cannot be read/],
       [['--checkpoint', good, '--key', LOG], /contains no public key/],
       [
         ['--checkpoint', good, '--key', encodeNoteKey(mine.key).replace('data', 'dada')],

@@ -206,7 +206,7 @@ describe('the policy over HTTP', () => {
     });
     expect(error.extensions['safer']).to.have.property('text');
     const { safer } = error.extensions as unknown as { safer: { text: string } };
-    expect(error.message).to.match(/^The policy rejects it \(LOSES_DATA:articles\.body\): \w.*body/);
+    expect(error.message).to.match(/^The policy rejects this change \(LOSES_DATA:articles\.body\): \w.*body/);
     expect(error.message.endsWith(`. ${safer.text}`)).to.equal(true);
     await api.ok('DELETE', '/fields/drafts/body');
     await api.ok('PUT', '/policy', {});

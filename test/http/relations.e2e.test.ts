@@ -286,7 +286,7 @@ describe('relations over HTTP', function () {
       [{ ...base, sort_field: 'ref' }, 'sort_field', /"ref" already stores the key of the related item/],
       [{ ...any, sort_field: 'kind' }, 'sort_field', /"kind" already stores the collection/],
       [{ ...any, junction_field: 'kind' }, 'junction_field', /"kind" already stores the collection/],
-      [{ ...base, junction_field: 'sort', sort_field: 'sort' }, 'sort_field', /"sort" holds the other half/],
+      [{ ...base, junction_field: 'sort', sort_field: 'sort' }, 'sort_field', /"sort" already stores the other side/],
       [{ ...base, sort_field: 'x' }, 'sort_field', /is an alias/],
       [{ ...base, junction_field: 'x' }, 'junction_field', /is an alias/],
       [{ ...base, sort_field: 'doc' }, 'sort_field', /cannot be the sort field: json/],

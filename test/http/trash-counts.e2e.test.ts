@@ -38,7 +38,7 @@ describe('row counts of the trash', function () {
     const table = `restore table t from the trash (position ${whole}): `;
     expect(await restored(whole)).to.deep.equal([`${table}0 rows are restored`]);
     for (const [more, told] of [
-      [1, '1 row comes back'],
+      [1, '1 row is restored'],
       [1_999, '2,000 rows are restored'],
       [98_001, 'more than 100,000 rows are restored'],
     ] as const) {

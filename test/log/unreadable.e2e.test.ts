@@ -55,11 +55,11 @@ describe('an event that this release cannot read', () => {
         const reply = await send(path);
         expect(reply.status, `${path} ${reply.text}`).to.equal(503);
         expect(reply.codes, path).to.deep.equal(['LOG_UNREADABLE']);
-        expect(reply.text).to.contain('Position 3');
+        expect(reply.text).to.match(/position 3/i);
       }
       const created = await send('/collections', json({ collection: 'e', schema: {} }));
       expect(created.codes, created.text).to.deep.equal(['LOG_UNREADABLE']);
-      expect((await send('/server/health', { token: null })).text).to.contain('Position 3');
+      expect((await send('/server/health', { token: null })).text).to.match(/position 3/i);
       // Bypasses the client that checks responses against their description, because damaged data is shown as stored.
       const headers = { authorization: `Bearer ${service.adminToken}` };
       expect((await fetch(`${service.url}/history/events`, { headers })).status).to.equal(200);
@@ -68,7 +68,7 @@ describe('an event that this release cannot read', () => {
       const ran = await dps(['drift'], { DATABASE_URL: database.connectionString });
       expect(ran.code).to.equal(2);
       expect(ran.err)
-        .to.contain('Position 3')
+        .to.match(/position 3/i)
         .and.not.match(/\n\s+at /);
       const verified = await dps(['verify'], { DATABASE_URL: database.connectionString });
       expect(verified.code, verified.err).to.equal(1);

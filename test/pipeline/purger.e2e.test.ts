@@ -177,7 +177,7 @@ describe('the trash', function () {
     await api.sql('CREATE TABLE ancestor (id integer NOT NULL); ALTER TABLE heir INHERIT ancestor');
     const inherits = await api.refused({ status: 409, code: 'IN_USE' }, 'DELETE', '/collections/heir');
     expect(inherits.message).to.equal(
-      'The table "heir" can\'t be kept in the trash: it inherits from ancestor, whose queries would still return its rows. Use "purge" to drop it immediately.',
+      'Table "heir" cannot be kept in the trash: it inherits from ancestor, whose queries would still return its rows. Use "purge" to drop it immediately.',
     );
     await api.sql('ALTER TABLE heir NO INHERIT ancestor; DROP TABLE ancestor');
     await api.ok('DELETE', '/collections/heir?purge');
