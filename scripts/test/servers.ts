@@ -1,6 +1,6 @@
 /**
  * `npm run test:servers -- --majors 14,16 test/projector/adopt/*.test.ts`: the tests that need a database, on servers of each
- * supported release. Without files: all of them. Exit code 1 when one fails.
+ * supported release. Without files: all of them. `--at-once 2`: two releases at a time. Exit code 1 when one fails.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ interface Outcome {
 }
 
 const { values, positionals } = parseArgs({
-  options: { majors: { type: 'string', default: '14,15,16,17,18' } },
+  options: { majors: { type: 'string', default: '14,15,16,17,18' }, 'at-once': { type: 'string', default: '1' } },
   allowPositionals: true,
 });
 const majors = values.majors.split(',');
@@ -37,12 +37,19 @@ const patterns = positionals.length > 0 ? positionals : ['test/**/*.int.test.ts'
 const ignored = OWN_SERVER.flatMap((file) => ['--ignore', file]);
 
 const outcomes: Outcome[] = [];
-for (const release of releases) {
-  process.stderr.write(`PostgreSQL ${release}\n`);
-  outcomes.push(await withServerAt(release, (url) => tested(release, url)));
-}
+const waiting = [...releases];
+await Promise.all(Array.from({ length: Number(values['at-once']) }, testWaiting));
+outcomes.sort((one, other) => releases.indexOf(one.release) - releases.indexOf(other.release));
 print();
 if (outcomes.some(({ failed, passed }) => failed > 0 || passed === 0)) process.exitCode = 1;
+
+async function testWaiting(): Promise<void> {
+  for (let release = waiting.shift(); release !== undefined; release = waiting.shift()) {
+    const version = release;
+    process.stderr.write(`PostgreSQL ${version}\n`);
+    outcomes.push(await withServerAt(version, (url) => tested(version, url)));
+  }
+}
 
 async function tested(release: string, url: string): Promise<Outcome> {
   const started = performance.now();
