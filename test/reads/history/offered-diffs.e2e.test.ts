@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import { createRandom } from '../../../scripts/fuzz/random.js';
-import { json } from '../../support/client.js';
+import { type Reply, json } from '../../support/client.js';
 import { withService } from '../../support/with-service.js';
 
 const HISTORIES = Number(process.env['HISTORIES'] ?? 12);
@@ -52,6 +52,38 @@ describe('diffs offered by the service', function () {
       await api.sql(`INSERT INTO "${(body as { collection: string }).collection}" DEFAULT VALUES`);
   }
 
+  /** Change requests that were applied, newest last. */
+  const requests: string[] = [];
+
+  /** Goes back by a change request, which can be reverted later. */
+  async function request(head: number): Promise<void> {
+    const to = random.below(Math.min(head, 10)) + Math.max(0, head - 10);
+    const diff = await api.ok<{ diff: { collections: object[]; fields: object[] } }>('GET', `/history/diff?to=${to}`);
+    if (diff.diff.collections.length + diff.diff.fields.length === 0) return;
+    const { data } = await api.ok<{ data: { id: string } }>('POST', '/changes', { title: `Back to ${to}`, diff });
+    await api.ok('POST', `/changes/${data.id}/apply`);
+    requests.push(data.id);
+    done.push(`change request back to ${to}`);
+  }
+
+  /** The answer that contains no diff must say why. */
+  function announced({ status, text, codes }: Reply, allowed: readonly string[]): void {
+    const told = `${status} ${text}\n${done.slice(-40).join('\n')}`;
+    expect(status, told).within(400, 499);
+    for (const code of codes) expect(allowed, told).include(code);
+  }
+
+  async function reverted(id: string): Promise<void> {
+    const reply = await client(`/changes/${id}/revert`, { method: 'POST' });
+    if (reply.status >= 300) return announced(reply, ['INVALID_PAYLOAD', 'INVALID_STATE', 'MERGE_CONFLICT', 'IN_USE']);
+    const { data } = reply.json as { data: { id: string } };
+    const { status, text } = await client(`/changes/${data.id}/apply?dry_run`, { method: 'POST' });
+    const told = `the revert of ${id}: ${status} ${text.slice(0, 2_000)}\n${reply.text}\n${done.slice(-40).join('\n')}`;
+    expect(status, told).equal(200);
+    expect(JSON.parse(text), told).include({ accepted: true });
+    await api.ok('POST', `/changes/${data.id}/withdraw`);
+  }
+
   async function applied(offered: { hash: string; diff: object }, what: string): Promise<void> {
     const { hash, diff } = offered;
     const { status, text } = await client('/schema/apply?dry_run', json({ hash, diff }));
@@ -74,13 +106,17 @@ describe('diffs offered by the service', function () {
         const theirs = JSON.stringify(then.json);
         const plain = await client('/schema/diff', { ...json({}), body: theirs });
         if (plain.status === 200) await applied(plain.json as { hash: string; diff: object }, `a snapshot of ${to}`);
-        else expect(plain.status, plain.text).within(400, 499);
+        else announced(plain, ['INVALID_PAYLOAD']);
 
         const merged = await client('/schema/merge', json({ base: Math.max(1, to - 3), theirs: then.json }));
         if (merged.status === 200) await applied(merged.json as { hash: string; diff: object }, `a merge of ${to}`);
-        else expect(merged.status, merged.text).within(400, 499);
+        else announced(merged, ['INVALID_PAYLOAD', 'MERGE_CONFLICT']);
       }
+      if (head > 0) await request(head);
+      const id = requests[random.below(requests.length)];
+      if (id !== undefined) await reverted(id);
     }
     expect(done.length).above(HISTORIES * 2);
+    expect(requests.length).above(HISTORIES / 2);
   });
 });
