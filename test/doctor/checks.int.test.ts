@@ -182,7 +182,7 @@ describe('the doctor', function () {
         `CREATE OPERATOR public.|| (RIGHTARG = varchar, FUNCTION = public.lower)`,
         `ALTER OPERATOR public.|| (NONE, varchar) OWNER TO ${other}`,
       );
-      expect(await said()).to.deep.equal([`NAMES_SHADOWED: ${message} So do 1 more.`]);
+      expect(await said()).to.deep.equal([`NAMES_SHADOWED: ${message} The same applies to 1 more.`]);
     } finally {
       await asSuperuser(connectionString, 'DROP FUNCTION IF EXISTS public.lower(varchar) CASCADE');
       await asSuperuser(connectionString, `DROP OWNED BY ${other}`, `DROP ROLE ${other}`);
