@@ -38,7 +38,7 @@ import { sqlState, SQLSTATE } from './postgres/errors.js';
 import { OperatorError } from './kernel/operator-error.js';
 import { type ChangeRequests, createChangeRequests, createChangeRunner } from './pipeline/change-requests/index.js';
 import type { ChangeRunnerOptions } from './pipeline/change-requests/runner.js';
-import type { Pipeline } from './pipeline/types.js';
+import type { Keep, Pipeline } from './pipeline/types.js';
 import { type Proposals, createProposals } from './pipeline/change-requests/proposals/index.js';
 import { createPreparationEngine } from './projector/online/index.js';
 import { type Changes, createChanges } from './reads/changes.js';
@@ -99,6 +99,7 @@ interface Starting extends Omit<ChangeRunnerOptions, 'engine' | 'readOnly' | 'on
   lockWait: number;
   store: Pick<Store, 'subscribe'>;
   quotas: { changes: number };
+  keep: Keep;
   role: Pick<ServerRole, 'current' | 'subscribe'>;
   history: Pick<History, 'inTrash' | 'at'>;
   metrics: { step(kind: string, milliseconds: number): void };

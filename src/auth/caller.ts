@@ -19,6 +19,8 @@ export interface Credential {
   readonly kind: 'password' | 'token';
   /** The id of another user who issued the token or set the password; null if there is none. */
   readonly issuedBy: string | null;
+  /** The id of the API token. */
+  readonly token?: string;
 }
 
 /**

@@ -39,6 +39,8 @@ interface Row {
   id: string;
   name: string;
   role: Role;
+  /** The id of the API token. Null for a session. */
+  token: string | null;
   issued_by: string | null;
   expires_at: Date | null;
 }
@@ -64,7 +66,7 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
   async function byStaticToken(token: string): Promise<VerifiedCaller | null> {
     const { rows } = await pool.query<Row>({
       name: 'identify-token',
-      text: `select u.id, u.name, u.role, t.issued_by, t.expires_at
+      text: `select u.id, u.name, u.role, t.id as token, t.issued_by, t.expires_at
         from ${own.tokens} t join ${own.users} u on u.id = t.user_id
         where t.token_hash = $1 and u.status = 'active'`,
       values: [secretHash(token)],
@@ -77,7 +79,7 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
     if (!claims || !isUuid(claims.userId) || !isUuid(claims.sessionId)) return null;
     const { rows } = await pool.query<Row>({
       name: 'identify-session',
-      text: `select u.id, u.name, u.role, u.password_set_by as issued_by, s.expires_at
+      text: `select u.id, u.name, u.role, null::uuid as token, u.password_set_by as issued_by, s.expires_at
         from ${own.sessions} s join ${own.users} u on u.id = s.user_id
         where s.id = $1 and u.id = $2 and u.status = 'active'`,
       values: [claims.sessionId, claims.userId],
@@ -112,9 +114,9 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
 }
 
 function remembered(row: Row, kind: Credential['kind'], expiresAt: number): VerifiedCaller {
-  const { id, name, role, issued_by: issuedBy, expires_at } = row;
+  const { id, name, role, issued_by: issuedBy, expires_at, token } = row;
   return {
-    caller: { id, name, role, credential: { kind, issuedBy } },
+    caller: { id, name, role, credential: { kind, issuedBy, ...(token !== null && { token }) } },
     expiresAt: Math.min(expiresAt, expires_at?.getTime() ?? Infinity),
   };
 }

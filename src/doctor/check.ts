@@ -89,6 +89,10 @@ export const FINDINGS = {
     severity: 'error',
     fix: 'Someone changed the log by hand. Compare it with an export or a backup ("dps verify --file … --against …"), and restore a valid one.',
   },
+  CHANGE_NOT_ALLOWED: {
+    severity: 'error',
+    fix: 'Someone bypassed the policy with access to the database, or wrote events by hand. Review the change at that position, and who had that access.',
+  },
   LOG_DIVERGED: {
     severity: 'error',
     fix: 'Find out why (a failover, a restored backup, a change by hand), then run "dps acknowledge-log".',

@@ -1,6 +1,7 @@
 import { counted, visibleText } from '../kernel/text.js';
 import type { AcknowledgedDivergence } from '../log/verify-log.js';
 import type { Difference } from '../projector/verify/index.js';
+import type { Disallowed } from '../schema/change-requests/replay-policy.js';
 import { placeText } from '../schema/model/place.js';
 import type { Divergence, LogPlace } from '../schema/model/events.js';
 
@@ -17,6 +18,10 @@ export function describeDifference({ where, collection, field, member, expected,
 }
 
 const show = (value: unknown): string => (value === null ? 'nothing' : JSON.stringify(value));
+
+/** One line: `The change at position 7 was not allowed: …`. Reasons may contain names of a hostile log. */
+export const describeDisallowed = ({ position, reason }: Disallowed): string =>
+  `The change at position ${position} was not allowed: ${visibleText(reason).replaceAll('\n', '\\n')}.`;
 
 /** One line: `2026-11-21T08:05:03Z: position 16 (3f9a…) was seen; the log ended at 13 (77c1…)`. */
 export function describeDivergence({

@@ -6,7 +6,7 @@ import { storedSecret } from '../auth/secrets.js';
 import { emptyHead } from '../log/head.js';
 import { findUnprotected, verifyLog } from '../log/verify-log.js';
 import { foldPositions, readFold } from '../reads/stored-folds.js';
-import { describeDivergence, describeDifference } from './differences.js';
+import { describeDisallowed, describeDivergence, describeDifference } from './differences.js';
 import type { Difference } from '../projector/verify/index.js';
 import type { ProjectionStatus } from '../projector/projections.js';
 import { findOrphans } from '../projector/online/copy.js';
@@ -23,13 +23,14 @@ export const chain: Check = {
   name: 'hash chain',
   async run({ pool, tools, onVerified }) {
     const { head } = await tools.projections.list();
-    const { broken, divergences } = await verifyLog(pool, emptyHead(), {
+    const { broken, disallowed, divergences } = await verifyLog(pool, emptyHead(), {
       onProgress: (done) => onVerified?.(done, Math.max(head, done)),
     });
     const found =
       broken === undefined ? [] : [finding('CHAIN_BROKEN', `Position ${broken.position}: ${broken.reason}.`)];
     const pending = divergences.filter(({ acknowledged }) => acknowledged === null);
-    return [...found, ...pending.map((each) => finding('LOG_DIVERGED', describeDivergence(each)))];
+    const notAllowed = disallowed.map((each) => finding('CHANGE_NOT_ALLOWED', describeDisallowed(each)));
+    return [...found, ...notAllowed, ...pending.map((each) => finding('LOG_DIVERGED', describeDivergence(each)))];
   },
 };
 

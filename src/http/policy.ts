@@ -4,7 +4,7 @@ import { runYielding } from '../kernel/event-loop.js';
 import { isObject } from '../kernel/json.js';
 import { invalid, unknownMembers, type Path } from '../kernel/problem.js';
 import { stepsTo } from '../kernel/resumable.js';
-import { readPolicy } from '../log/read.js';
+import { readPolicy } from '../log/decisive-events.js';
 import { planBatch } from '../projector/ddl/plan.js';
 import { findingsByPolicy } from '../projector/findings.js';
 import { compareSnapshot } from '../schema/compare/compare-snapshot.js';

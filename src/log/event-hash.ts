@@ -45,14 +45,22 @@ export interface Chain {
   head(): LogHead;
 }
 
-/** Begins before the first event. Events must follow from position 1 on without a gap. */
-export function chainWith(sha256: Sha256): Chain {
-  let head = emptyHead();
+/** Returns the function that recomputes the hash of an event. */
+export function hasherWith(sha256: Sha256): (event: Hashed) => string {
   const write = createCanonicalWriter();
-  const hashOf = (event: EventRecord): string => {
+  return (event) => {
     const { before, after } = aroundData(event, write);
     return sha256(event.previous_hash + before + write(event.data) + after);
   };
+}
+
+/** The reason if an event does not have the hash of its content. */
+export const OTHER_CONTENT = 'its hash does not match its content';
+
+/** Begins before the first event. Events must follow from position 1 on without a gap. */
+export function chainWith(sha256: Sha256): Chain {
+  let head = emptyHead();
+  const hashOf = hasherWith(sha256);
   return {
     add: (event) => {
       const reason = fault(event, head, hashOf(event));
@@ -69,6 +77,6 @@ function fault(event: EventRecord, previous: LogHead, computed: string): string 
   }
   if (event.previous_hash !== previous.hash)
     return `its previous_hash is not the hash of position ${previous.position}`;
-  if (computed !== event.hash) return 'its hash does not match its content';
+  if (computed !== event.hash) return OTHER_CONTENT;
   return null;
 }

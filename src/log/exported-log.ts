@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Sha256 } from '../kernel/sha256.js';
+import { type Disallowed, createPolicyReplay } from '../schema/change-requests/replay-policy.js';
 import { documentsOf } from '../schema/change-requests/documents-of.js';
 import { chainWith } from './event-hash.js';
 import { type Document, documentFault, missing, readDocumentLine } from './document-lines.js';
@@ -61,6 +62,8 @@ export interface ExportedLog {
   head: LogHead;
   /** The first event that failed verification. */
   broken?: Fault;
+  /** Changes that the policy and the approvals at their position did not allow. At most 100. */
+  disallowed: Disallowed[];
 }
 
 /**
@@ -73,10 +76,12 @@ export async function checkExportedLog(
   onEvent: (event: EventRecord) => void = () => undefined,
 ): Promise<ExportedLog> {
   const chain = chainWith(sha256);
+  const policy = createPolicyReplay();
   const add = (event: EventRecord): string | null => {
     const reason = chain.add(event);
     if (reason !== null) return reason;
     awaited.after(event);
+    policy.add(event);
     onEvent(event);
     return null;
   };
@@ -102,8 +107,9 @@ export async function checkExportedLog(
   }
   const head = chain.head();
   fault ??= awaited.fault();
-  if (fault === undefined) return { ok: true, head };
-  return { ok: false, head, broken: fault };
+  const disallowed = policy.end();
+  if (fault === undefined) return { ok: disallowed.length === 0, head, disallowed };
+  return { ok: false, head, broken: fault, disallowed };
 }
 
 /** Documents that events name. Each must follow its event in a line of its own. */

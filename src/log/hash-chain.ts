@@ -6,6 +6,7 @@ import { type Chain, type Hashed, aroundData, chainWith } from './event-hash.js'
 import type { LogHead } from './head.js';
 import type { Resumable } from '../kernel/resumable.js';
 import { createTimeSlice } from '../kernel/event-loop.js';
+import { type Disallowed, createPolicyReplay } from '../schema/change-requests/replay-policy.js';
 import { readRecordPages } from './read.js';
 
 /**
@@ -37,6 +38,8 @@ export interface Verification {
   head: LogHead;
   /** The first event that breaks the chain. */
   broken?: { position: number; reason: string };
+  /** Changes that the policy and the approvals at their position did not allow. At most 100. */
+  disallowed: Disallowed[];
 }
 
 export interface VerifyOptions {
@@ -45,24 +48,30 @@ export interface VerifyOptions {
 }
 
 /**
- * Recomputes the chain from the first event in constant memory. Events are read as stored, not upcast. A truncated log
+ * Recomputes the chain from the first event, and whether the policy allowed each change. Memory grows only with open
+ * change requests and accounts. Events are read as stored, not upcast. A truncated log
  * is still a valid chain, so compare `head` with the positions of projections or backups.
  */
 export async function verifyChain(db: Queryable, options: VerifyOptions = {}): Promise<Verification> {
   const chain = createChain();
+  const policy = createPolicyReplay();
   const slice = createTimeSlice();
   for await (const page of readRecordPages(db, { after: 0 })) {
     for (const event of page) {
       if (slice.isOver()) await slice.yield();
       const reason = chain.add(event);
-      if (reason === null) continue;
+      if (reason === null) {
+        policy.add(event);
+        continue;
+      }
       const head = chain.head();
       // Reports the missing event rather than its successor.
       const position = Math.min(event.position, head.position + 1);
-      return { ok: false, checked: head.position, head, broken: { position, reason } };
+      return { ok: false, checked: head.position, head, broken: { position, reason }, disallowed: policy.end() };
     }
     options.onProgress?.(chain.head().position);
   }
   const head = chain.head();
-  return { ok: true, checked: head.position, head };
+  const disallowed = policy.end();
+  return { ok: disallowed.length === 0, checked: head.position, head, disallowed };
 }

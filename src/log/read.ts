@@ -1,19 +1,10 @@
 /* Reads the log in order, in pages. */
 import type pg from 'pg';
-import {
-  type Cause,
-  type Context,
-  type StoredEvent,
-  type EventSubject,
-  type LogEvent,
-  USER,
-} from '../schema/model/events.js';
+import type { Cause, Context, StoredEvent, EventSubject } from '../schema/model/events.js';
 import { readEvent } from '../schema/fold/upcasting.js';
 import { JSON_AS_TEXT, type Queryable } from '../postgres/pool.js';
 import { own } from '../postgres/own-tables.js';
 import { createTimeSlice, mapYielding } from '../kernel/event-loop.js';
-import { type Accounts, accountEvent, foldAccount } from '../schema/fold/accounts.js';
-import { DEFAULT_POLICY, POLICY_SUBJECT, type Policy, foldPolicy } from '../schema/policy.js';
 
 /** An event as stored: in the version it was written with, not parsed. */
 export interface EventRecord {
@@ -121,92 +112,6 @@ export const HEAD_QUERY = `SELECT position, hash, occurred_at FROM ${own.events}
 export async function headPosition(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ position: number }>(HEAD_QUERY);
   return rows[0]?.position ?? 0;
-}
-
-/* Users and API tokens, from the log itself. */
-
-/** Events per query. */
-const ACCOUNTS_PER_PAGE = 1_000;
-
-const QUERY = `SELECT ${EVENT_COLUMNS} FROM ${own.events}
- WHERE subject ->> 'kind'::text = '${USER}' AND position > $1 ORDER BY position LIMIT ${ACCOUNTS_PER_PAGE}`;
-
-/**
- * The accounts as the log records them at its head. Until the first of their events, the log expects the account that the
- * first start created.
- */
-export async function readAccounts(db: Queryable): Promise<Accounts> {
-  const accounts: Accounts = new Map();
-  for (let last: number | undefined = 0; last !== undefined;) {
-    const { rows }: { rows: EventRow[] } = await db.query<EventRow>(QUERY, [last]);
-    if (last === 0 && rows.length === 0) for (const event of await firstEvents(db)) foldAccount(accounts, event);
-    for (const row of rows) foldAccount(accounts, readEvent(toEventRecord(row)));
-    last = rows.length < ACCOUNTS_PER_PAGE ? undefined : rows.at(-1)?.position;
-  }
-  return accounts;
-}
-
-/** True if any account change is recorded. */
-export async function recordsAccounts(db: Queryable): Promise<boolean> {
-  const { rows } = await db.query<{ found: boolean }>(
-    `SELECT EXISTS (SELECT FROM ${own.events} WHERE subject ->> 'kind'::text = '${USER}') AS found`,
-  );
-  return rows[0]?.found === true;
-}
-
-interface FirstRow {
-  user_id: string;
-  token_id: string | null;
-}
-
-/**
- * The events of the admin and the API token that the first start creates. They are appended with the first account change,
- * so that a new service begins with an empty log. Only the oldest account and its oldest token are recorded: whatever was
- * inserted beside them stays unrecorded, which verification reports.
- */
-export async function firstEvents(db: Queryable): Promise<LogEvent[]> {
-  const { rows } = await db.query<FirstRow>(
-    `SELECT u.id AS user_id, t.id AS token_id FROM ${own.users} u LEFT JOIN ${own.tokens} t ON t.user_id = u.id
-      ORDER BY u.created_at, u.id, t.created_at, t.id LIMIT 1`,
-  );
-  return rows.flatMap(({ user_id: user, token_id: token }) => [
-    accountEvent('account.created', user, { role: 'admin', status: 'active', password_set_by: null }),
-    ...(token === null ? [] : [accountEvent('token.created', user, { token, issued_by: null, expires_at: null })]),
-  ]);
-}
-
-/* Reads the policy from the log. The newest event contains the whole policy, so no copy exists that could differ. */
-
-/** The policy and the position of the event that set it. Position 0 if no event did. */
-interface PolicyAt {
-  policy: Policy;
-  position: number;
-  /** ISO 8601. Null if no event set a policy. */
-  updated_at: string | null;
-}
-
-/** Selects the newest policy event up to a position from an index. */
-const query = (upTo: string): string => `SELECT ${EVENT_COLUMNS} FROM ${own.events}
- WHERE subject ->> 'kind'::text = '${POLICY_SUBJECT.kind}' AND subject ->> 'id'::text = '${POLICY_SUBJECT.id}' AND type = 'policy.updated'${upTo}
- ORDER BY position DESC LIMIT 1`;
-
-/** Callers that enforce the policy run this under the log lock. */
-export const POLICY_QUERY = query('');
-
-/** Parses the row of the query. @throws UnreadableEventError */
-export function toPolicy([row]: readonly EventRow[]): PolicyAt {
-  if (row === undefined) return { policy: DEFAULT_POLICY, position: 0, updated_at: null };
-  const event = readEvent(toEventRecord(row));
-  return { policy: foldPolicy([event]), position: row.position, updated_at: row.occurred_at.toISOString() };
-}
-
-/** @param upTo a position. Defaults to the head. */
-export async function readPolicy(db: Queryable, upTo?: number): Promise<PolicyAt> {
-  const { rows } =
-    upTo === undefined
-      ? await db.query<EventRow>(POLICY_QUERY)
-      : await db.query<EventRow>(query(' AND position <= $1'), [upTo]);
-  return toPolicy(rows);
 }
 
 /* Events as the JSON text of API responses. */

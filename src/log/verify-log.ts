@@ -75,7 +75,7 @@ export async function verifyLog(db: Queryable, seen: LogPlace, options: VerifyOp
     unprotected,
     divergences: [...(await readAcknowledged(db)), ...noted],
   };
-  if (!chain.ok) return verified;
+  if (chain.broken !== undefined) return verified;
   const damaged = await findDamagedDocument(db, chain.head.position);
   if (damaged !== null) return { ...verified, ok: false, broken: damaged };
   for (const place of [forgotten, seen, ...noted.map((each) => each.seen)]) {

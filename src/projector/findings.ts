@@ -3,7 +3,7 @@ import { runYielding } from '../kernel/event-loop.js';
 import { NotInTimeError, inTime } from '../kernel/time.js';
 import type { Warning } from '../kernel/warning.js';
 import { namesInLives } from '../log/lives.js';
-import { readPolicy } from '../log/read.js';
+import { readPolicy } from '../log/decisive-events.js';
 import type { Queryable } from '../postgres/pool.js';
 import {
   type Dependent,
@@ -101,8 +101,9 @@ export async function findingsByPolicy(
   db: Queryable,
   schema: string,
   { plan, policy, noticed }: { plan: Plan; policy: Policy; noticed: readonly Warning[] },
+  options: Parameters<typeof planFindings>[3] = {},
 ): Promise<Judged<Finding>[]> {
-  const found = await planFindings(db, schema, { ...plan, policy });
+  const found = await planFindings(db, schema, { ...plan, policy }, options);
   const before = await namesJudged(db, { policy, before: plan.before, events: plan.events });
   const shown = await runYielding(judgedAll(policy, found, before));
   const beside = await runYielding(judgedAll(policy, noticed.map(findingOf), before));

@@ -13,7 +13,7 @@ import {
   listChanges,
   readChange,
   readWaiting,
-  activeAdmins,
+  readApprovers,
 } from '../projector/change-requests/rows.js';
 import type { StepProgress } from '../projector/online/types.js';
 import type { Holder } from '../projector/ddl/table-locks.js';
@@ -21,8 +21,8 @@ import { type Finding, findingOf } from '../schema/findings/index.js';
 import { type ChangeAction, allowedIn } from '../schema/change-requests/fold.js';
 import { type ChangeRequest, heldBy, isAtRest, type Approval, type Said } from '../schema/change-requests/model.js';
 import type { ChangeStep, Cause } from '../schema/model/events.js';
-import { readPolicy } from '../log/read.js';
-import { type WhyNot, countedApprovals, judgeApprovals } from '../schema/change-requests/approvals.js';
+import { readPolicy } from '../log/decisive-events.js';
+import { type Approvers, type WhyNot, countedApprovals, judgeApprovals } from '../schema/change-requests/approvals.js';
 import { DEFAULT_POLICY, type Policy } from '../schema/policy.js';
 
 /* Shows the reviews of a change request, with the texts stored outside the log. */
@@ -67,10 +67,10 @@ const textsOf = ({ proposal }: Pick<ChangeRequest, 'proposal'>): string[] =>
 /** Decides which approvals count. */
 interface Judging {
   policy: Policy;
-  admins: ReadonlySet<string>;
+  approvers: Approvers;
 }
 
-const NOBODY: Judging = { policy: DEFAULT_POLICY, admins: new Set() };
+const NOBODY: Judging = { policy: DEFAULT_POLICY, approvers: { admins: new Set(), issued: new Set() } };
 
 /**
  * Reads the current policy and which approvers are active admins now. Returns `NOBODY` for a request that is no
@@ -78,21 +78,15 @@ const NOBODY: Judging = { policy: DEFAULT_POLICY, admins: new Set() };
  */
 async function judgingOf(db: Queryable, { proposal }: ChangeRequest): Promise<Judging> {
   if (proposal === null) return NOBODY;
-  const [{ policy }, admins] = await Promise.all([
-    readPolicy(db),
-    activeAdmins(
-      db,
-      proposal.approvals.map(({ by }) => by.id),
-    ),
-  ]);
-  return { policy, admins };
+  const [{ policy }, approvers] = await Promise.all([readPolicy(db), readApprovers(db, proposal.approvals)]);
+  return { policy, approvers };
 }
 
 /** Null for a request that is no proposal. @param documents those of `textsOf`. Missing ones are shown as erased. */
 function showProposal(
   request: ChangeRequest,
   documents: ReadonlyMap<string, Document>,
-  { policy, admins }: Judging,
+  { policy, approvers }: Judging,
 ): ShownProposal | null {
   const { proposal } = request;
   if (proposal === null) return null;
@@ -102,7 +96,7 @@ function showProposal(
     position,
     text: comment === null ? null : textOf(documents.get(comment)),
   });
-  const judged = judgeApprovals(request, policy, admins);
+  const judged = judgeApprovals(request, policy, approvers);
   return {
     base: proposal.base,
     approvals_needed: policy.approvals,

@@ -49,7 +49,7 @@ describe('authentication', () => {
         id: admin.id,
         name: 'Admin',
         role: 'admin',
-        credential: { kind: 'token', issuedBy: null },
+        credential: { kind: 'token', issuedBy: null, token: valueOf(await database.auth.tokens.list(admin.id))[0]?.id },
       });
     });
 
@@ -137,7 +137,7 @@ describe('authentication', () => {
       expect(shown).to.have.property('expires_at', null);
       expect(token).match(/^dps_[\w-]{43}$/);
       expect(valueOf(await tokens.list(user.id))).deep.equal([shown]);
-      const credential = { kind: 'token', issuedBy: null };
+      const credential = { kind: 'token', issuedBy: null, token: shown.id };
       const caller = { id: user.id, name: 'Somebody', role: 'reader', credential };
       expect(await who(token)).deep.equal(caller);
       expect(await other.identify(token, await database.epoch())).deep.equal(caller);

@@ -248,7 +248,9 @@ describe('the policy over HTTP', () => {
     }
     expect((await acknowledging('LOSES_DATA:articles.body')).status).to.equal(204);
     const { data } = await api.ok<{ data: { context: object }[] }>('GET', '/history/events?type=field.deleted');
-    expect(data[0]?.context).to.deep.equal({ acknowledged: [{ code: 'LOSES_DATA', place: 'articles.body' }] });
+    const set = await api.ok<{ data: { hash: string }[] }>('GET', '/history/events?type=policy.updated&order=desc');
+    const policy = set.data[0]?.hash;
+    expect(data[0]?.context).to.deep.equal({ policy, acknowledged: [{ code: 'LOSES_DATA', place: 'articles.body' }] });
     expect(await api.ok('GET', '/history/verify')).to.have.nested.property('data.ok', true);
   });
 

@@ -64,9 +64,13 @@ describe('an exported log, line by line', () => {
   };
 
   it('is accepted in order, and reports every event once', async () => {
-    expect(await check(lines)).to.deep.equal({ ok: true, head: headAt(4), told: [1, 2, 3, 4] });
-    expect(await check([])).to.deep.equal({ ok: true, head: emptyHead(), told: [] });
-    expect(await checkExportedLog(toStream(lines), sha256)).to.deep.equal({ ok: true, head: headAt(4) });
+    expect(await check(lines)).to.deep.equal({ ok: true, head: headAt(4), disallowed: [], told: [1, 2, 3, 4] });
+    expect(await check([])).to.deep.equal({ ok: true, head: emptyHead(), disallowed: [], told: [] });
+    expect(await checkExportedLog(toStream(lines), sha256)).to.deep.equal({
+      ok: true,
+      head: headAt(4),
+      disallowed: [],
+    });
   });
 
   it('is accepted with an erased document', async () => {

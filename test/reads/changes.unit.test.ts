@@ -204,7 +204,7 @@ describe('a single change request', () => {
 
   it('shows comments, and which approvals count', () => {
     const policy = { ...DEFAULT_POLICY, approvals: 2, author_may_approve: false };
-    const judging = { policy, admins: new Set(['a', 'b']) };
+    const judging = { policy, approvers: { admins: new Set(['a', 'b']), issued: new Set<number>() } };
     const open = { ...REQUEST, state: 'open' as const, proposal: PROPOSAL };
     expect(showChange(open, { ...NOTHING, judging }).proposal).to.deep.equal({
       base: 3,

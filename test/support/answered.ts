@@ -81,6 +81,7 @@ export const answeredPlanned = (more: Partial<Planned>): Planned => ({
   tables: [],
   findings: [],
   loses: [],
+  view: null,
   returns: [],
   ...more,
 });

@@ -92,6 +92,7 @@ function describeProposal({ plan, proposal, planned }: ShownChange): string[] {
   const { approvals, approvals_counted: counted, approvals_needed: needed, rejection, comments } = proposal;
   return [
     `plan ${plan}`,
+    ...(planned?.view ? [`view ${planned.view}`] : []),
     ...(planned ? describePlan(planned) : []),
     `approvals: ${counted} (${needed} if the policy requires approval)`,
     ...approvals.map((each) => `  ${said(each)}${each.counts ? '' : ` (doesn't count: ${each.why_not})`}`),

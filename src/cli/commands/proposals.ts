@@ -57,19 +57,22 @@ export async function comment(invocation: Invocation): Promise<ExitCode> {
 /** Shows the request at a terminal and asks. Without one, the plan must be named. */
 export async function approve(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
-  const plan = text(values, 'plan') ?? (await planLookedAt(invocation));
-  if (plan === undefined) {
+  const plan = text(values, 'plan');
+  const view = text(values, 'view');
+  const read = plan === undefined ? await lookAt(invocation) : { plan, ...(view !== undefined && { view }) };
+  if (read === undefined) {
     terminal.note('Nothing was approved.');
     return 2;
   }
   const said = text(values, 'comment');
   return act(invocation, 'approve', {
-    body: { plan, ...(said !== undefined && { comment: said }) },
+    body: { ...read, ...(said !== undefined && { comment: said }) },
     told: 'Approved.',
   });
 }
 
-async function planLookedAt(invocation: Invocation): Promise<string | undefined> {
+/** Returns the plan and the findings that were shown. Undefined if the answer is no. */
+async function lookAt(invocation: Invocation): Promise<{ plan: string | null; view?: string } | undefined> {
   const { terminal } = invocation;
   if (terminal.ask === undefined)
     throw new UsageError(
@@ -78,7 +81,8 @@ async function planLookedAt(invocation: Invocation): Promise<string | undefined>
   const change = await readChange(invocation, idOf(invocation));
   terminal.print(describeWhole(change));
   const answer = await terminal.ask('Approve exactly this plan? [y/N] ');
-  return /^y(es)?$/i.test(answer.trim()) ? (change.plan ?? undefined) : undefined;
+  const view = change.planned?.view ?? undefined;
+  return /^y(es)?$/i.test(answer.trim()) ? { plan: change.plan, ...(view !== undefined && { view }) } : undefined;
 }
 
 /** With an optional --comment. */

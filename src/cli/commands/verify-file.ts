@@ -6,6 +6,7 @@ import { sha256 } from '../../kernel/sha256.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { describeHeld, readCheckpoints } from '../checkpoint-files.js';
+import { describeDisallowed } from '../../doctor/differences.js';
 import { json } from '../output.js';
 import { ask, readInfo, send } from '../connections/service.js';
 
@@ -37,7 +38,12 @@ export async function verifyFile(invocation: Invocation): Promise<ExitCode> {
   const ok = [log, ...against, ...checkpoints].every((each) => each.ok);
   const name = source.file === undefined ? `The log of ${source.url}` : 'The file';
   const result = { ok, file: log, checkpoints: given.files.length > 0 ? checkpoints : undefined, against: against[0] };
-  const described = [describeChain(log, name), ...against.map(describeAgainst), ...describeHeld(checkpoints)];
+  const described = [
+    describeChain(log, name),
+    ...log.disallowed.map(describeDisallowed),
+    ...against.map(describeAgainst),
+    ...describeHeld(checkpoints),
+  ];
   terminal.print(isSet(values, 'json') ? json(result) : described.join('\n'));
   return ok ? 0 : 1;
 }
@@ -120,10 +126,10 @@ async function firstDifference(
  * One line.
  * @param what the subject if the chain is broken: "The log"
  */
-export function describeChain({ ok, head, broken }: ExportedLog, what: string): string {
-  if (ok) return `The hash chain is valid: ${head.position} events, head ${head.hash}.`;
+export function describeChain({ head, broken }: Pick<ExportedLog, 'head' | 'broken'>, what: string): string {
+  if (broken === undefined) return `The hash chain is valid: ${head.position} events, head ${head.hash}.`;
   const before = head.position === 0 ? '' : ` The ${head.position} events before it are valid.`;
-  return `${what} is broken at position ${broken?.position}: ${broken?.reason}.${before}`;
+  return `${what} is broken at position ${broken.position}: ${broken.reason}.${before}`;
 }
 
 /** One line: whether the service has the same log. */

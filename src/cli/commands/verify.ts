@@ -6,7 +6,12 @@ import { type Held, databaseView, holdAgainst } from '../../log/signed-checkpoin
 import { UnreadableEventError } from '../../schema/fold/upcasting.js';
 import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { type GivenCheckpoints, describeHeld, readCheckpoints } from '../checkpoint-files.js';
-import { countDifferences, describeDifference, describeDivergence } from '../../doctor/differences.js';
+import {
+  countDifferences,
+  describeDifference,
+  describeDisallowed,
+  describeDivergence,
+} from '../../doctor/differences.js';
 import { json, createProgress } from '../output.js';
 import { type ProjectionTools, withProjections } from '../connections/projections.js';
 import { verifyFile } from './verify-file.js';
@@ -60,7 +65,12 @@ async function compare({ load, projections }: ProjectionTools): Promise<Result['
 
 /** The chain, the projections with each difference, and the checkpoints. */
 export function describeVerified({ chain, projections, checkpoints = [] }: Result): string {
-  const lines = [describeChain(chain), ...chain.unprotected, ...chain.divergences.map(describeDivergence)];
+  const lines = [
+    describeChain(chain),
+    ...chain.disallowed.map(describeDisallowed),
+    ...chain.unprotected,
+    ...chain.divergences.map(describeDivergence),
+  ];
   if ('error' in projections) lines.push(projections.error);
   else if (projections.ok) lines.push(`Fold, metadata rows and catalog match at position ${projections.position}.`);
   else lines.push(`${countDifferences(projections.differences)} at position ${projections.position}:`);

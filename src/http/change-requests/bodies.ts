@@ -67,7 +67,15 @@ const asked = {
 export const newChange = z.strictObject({ title, reason: reason.optional(), ...asked, ...how });
 export const changeUpdate = z.strictObject({ title: title.optional(), reason: reason.optional(), ...asked, ...how });
 export const changeComment = z.strictObject({ comment });
-export const changeApproval = z.strictObject({ plan, comment: comment.optional() });
+export const changeApproval = z.strictObject({
+  plan,
+  view: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, { error: 'must be the hash of a view.' })
+    .optional()
+    .describe('The findings that were looked at, as `planned.view` of the request says them; absent: those of now'),
+  comment: comment.optional(),
+});
 const resolve = z
   .unknown()
   .optional()

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { WITHDRAW } from '../../pipeline/change-requests/index.js';
 import { type Caller, allows } from '../../auth/caller.js';
-import { readPolicy } from '../../log/read.js';
+import { readPolicy } from '../../log/decisive-events.js';
 import type { Approver } from '../../projector/change-requests/rows.js';
 import { summaryOf } from '../../reads/changes.js';
 import { allowedIn } from '../../schema/change-requests/fold.js';
@@ -75,7 +75,10 @@ const withPlanned = (shown: Buffer, planned: Buffer): Buffer =>
     Buffer.from('}}'),
   ]);
 
-/** The plan is computed once per position of the log. */
+/** Milliseconds that a plan is shown for. Its findings depend on tables, which change without events. */
+const SHOWN = 10_000;
+
+/** The plan is computed once per position of the log and 10 seconds. */
 function oneRoute(deps: HttpDeps): Route {
   const { changes, store, rendered } = deps;
   const reads = createSemaphore(READS.all, READS.perCaller);
@@ -96,10 +99,10 @@ function oneRoute(deps: HttpDeps): Route {
         if (found === undefined) throw noSuchChange(id);
         const state = await store.atHead(call.head);
         const { document, plan, online } = found;
-        const key = `plan ${JSON.stringify([id, document.hash, plan, online, call.head])}`;
+        const key = `plan ${JSON.stringify([id, document.hash, plan, online, call.head, Math.floor(Date.now() / SHOWN)])}`;
         const planned = await rendered.get(state, key, async () => {
           const now = await changes.planNow(id, state);
-          return jsonBytes(now === null ? null : await shownPlan(deps, now, { plan, online }));
+          return jsonBytes(now === null ? null : await shownPlan(deps, now, { plan }));
         });
         const shown = await runYielding(jsonBytes(changeBody(found)));
         return { ...jsonBytesAnswer(200, withPlanned(shown, planned.body)), position: state.position };

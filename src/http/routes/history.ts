@@ -140,8 +140,8 @@ function verifyRoute({ history }: HttpDeps): Route {
     query: noQuery,
     answers: { 200: data(verification) },
     async handle() {
-      const { ok, checked, head, broken, unprotected, divergences } = await history.verify();
-      return jsonAnswer(200, { data: { ok, checked, head, broken: broken ?? null, unprotected, divergences } });
+      const { ok, checked, head, broken = null, disallowed, unprotected, divergences } = await history.verify();
+      return jsonAnswer(200, { data: { ok, checked, head, broken, disallowed, unprotected, divergences } });
     },
   });
 }
@@ -198,7 +198,8 @@ function checkpointRoutes({ checkpoints }: Pick<HttpDeps, 'checkpoints'>): Route
       method: 'get',
       path: '/history/checkpoint',
       operationId: 'getCheckpoint',
-      summary: 'Retrieve a checkpoint: position, hash, time and origin of the log as a signed note, to be stored elsewhere',
+      summary:
+        'Retrieve a checkpoint: position, hash, time and origin of the log as a signed note, to be stored elsewhere',
       access: 'auditor',
       query: noQuery,
       answers: { 200: ['text/plain'] },

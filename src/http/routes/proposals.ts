@@ -174,7 +174,7 @@ const issuedByOthers = (kind: Credential['kind']): string =>
     ? 'Another user issued this API token, so it cannot approve. Sign in with your password and create a token of your own.'
     : 'Another user set this password, so it cannot approve. Choose a password of your own first.';
 
-function judgingRoutes({ changes }: HttpDeps): Route[] {
+function judgingRoutes({ changes, store }: HttpDeps): Route[] {
   return [
     route({
       ...acting,
@@ -188,9 +188,9 @@ function judgingRoutes({ changes }: HttpDeps): Route[] {
       errors: DECISION_ERRORS,
       async handle(call) {
         const { id } = await findChange(changes, call);
-        const { kind, issuedBy } = call.caller.credential;
+        const { kind, issuedBy, token } = call.caller.credential;
         if (issuedBy !== null) throw refused('FORBIDDEN', issuedByOthers(kind));
-        const said = { ...call.body, credential: kind };
+        const said = { ...call.body, credential: kind, token, state: await store.atHead(call.head) };
         return acted(call, 'approve-change', {
           run: (context) => changes.approve(id, said, context),
           located: inDocument,
@@ -275,8 +275,11 @@ function carryingOutRoutes(deps: HttpDeps): Route[] {
 }
 
 /** The location is in the document of the request, not in the body. */
+/** Members of a body that do not describe the change. */
+const OWN_MEMBERS: ReadonlySet<string> = new Set(['plan', 'view', 'at']);
+
 const inDocument = ({ path, ...problem }: Problem): Problem => {
-  if (path === undefined || path === 'plan' || path === 'at') return { ...problem, ...(path && { path }) };
+  if (path === undefined || OWN_MEMBERS.has(path)) return { ...problem, ...(path && { path }) };
   return { ...problem, details: { ...problem.details, place: path } };
 };
 

@@ -2,7 +2,7 @@
 import { sha256 } from '../../kernel/sha256.js';
 import { documentFault } from '../../log/document-lines.js';
 import { readDocuments } from '../../log/documents.js';
-import { readPolicy } from '../../log/read.js';
+import { readPolicy } from '../../log/decisive-events.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { type Problem, type Result, ok, refuse } from '../../kernel/problem.js';
 import { stepsTo } from '../../kernel/resumable.js';

@@ -16,7 +16,8 @@ import { byName } from '../../schema/model/state.js';
 import type { Foresee, PlannedBatch, Refusal, Revise, RevisedBatch } from '../types.js';
 import { type ChangeEvent, type ChangeRequest, CHANGE } from '../../schema/change-requests/model.js';
 import { readChange } from '../../projector/change-requests/rows.js';
-import { allowedIn, mayFollow } from '../../schema/change-requests/fold.js';
+import { allowedIn } from '../../schema/change-requests/fold.js';
+import { mayFollow } from '../../schema/change-requests/fold.js';
 
 /* Creates events about change requests, and the causes of those without a requester. */
 

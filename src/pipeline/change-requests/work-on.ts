@@ -12,7 +12,7 @@ import {
   endStep,
   keepCheckpoint,
 } from '../../projector/change-requests/preparations.js';
-import { isDue, keepWaiting, readChange } from '../../projector/change-requests/rows.js';
+import { hasRowOf, isDue, keepWaiting, readChange } from '../../projector/change-requests/rows.js';
 import {
   PREPARATION_LOST,
   PreparationRefused,
@@ -162,7 +162,11 @@ const TRIES = 20;
 export async function workOn(work: OnRequest): Promise<Worked> {
   for (;;) {
     const request = await readChange(work.pool, work.id);
-    if (request === undefined || (isAtRest(request) && !(await isDue(work.pool, request)))) return cleanUp(work);
+    if (request === undefined || (isAtRest(request) && !(await isDue(work.pool, request)))) {
+      // A row that was altered by hand would be worked on again at once.
+      if (await hasRowOf(work.pool, work.id, request)) return cleanUp(work);
+      throw new NotNowError('its row does not have the state of its events (dps rebuild change-requests)');
+    }
     work.signal.throwIfAborted();
     const waits = await advance(work, request);
     if (waits) return 'waits';

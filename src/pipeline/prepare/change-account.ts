@@ -1,7 +1,7 @@
 /* Changes accounts: the rows and the events that record them, in one transaction. */
 import type pg from 'pg';
 import { type Result, ok, refuse, type Problem } from '../../kernel/problem.js';
-import { firstEvents, readAccounts, recordsAccounts } from '../../log/read.js';
+import { firstEvents, readAccounts, recordsAccounts } from '../../log/decisive-events.js';
 import { accountEvent } from '../../schema/fold/accounts.js';
 import type { Cause, LogEvent } from '../../schema/model/events.js';
 import type { Pipeline, RequestContext, Revise } from '../types.js';

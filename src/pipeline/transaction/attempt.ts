@@ -9,12 +9,13 @@ import { metadataStatements } from '../../projector/metadata/rows.js';
 import { trashStatements } from '../../projector/trash/rows.js';
 import { collectionsChanged } from '../../schema/fold/event-schemas.js';
 import type { Cause, LogEvent } from '../../schema/model/events.js';
-import type { Acknowledgement } from '../../schema/policy.js';
+import { isJudged } from '../../schema/change-requests/replay-policy.js';
+import { type Acknowledgement, isEnforced } from '../../schema/policy.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import type { Try } from '../keep-alive.js';
 import { type Begun, begin, notCommitted } from './begin.js';
 import { type DecidedBatch, decideBatch } from './decide.js';
-import { enforcePolicy, misacknowledged } from './enforce-policy.js';
+import { type Admission, enforcePolicy, misacknowledged } from './enforce-policy.js';
 import { type Batch, finishDone, finishRefused, finishUnchanged, rollback } from './commit.js';
 import { earlierAnswer, findAnswer, storeAnswerStatements, isStorable } from './idempotency.js';
 import { type Projection, runStatements } from './run-ddl.js';
@@ -100,10 +101,8 @@ async function run({ options, job, ...at }: Attempt): Promise<Outcome> {
   const admission = await enforcePolicy(client, { ...judging, warnings, acknowledges: request.acknowledges });
   if (admission.kind === 'refused')
     return finishRefused(client, options, { request, outcome: admission, head: point.head });
-  const told = { ...request, cause: withAcknowledged(cause, admission.acknowledged) };
-  const events = decided.events.map((event): LogEvent =>
-    event.type === 'change.approved' ? { ...event, data: { ...event.data, ...admission.approved } } : event,
-  );
+  const told = { ...request, cause: withPolicy(withAcknowledged(cause, admission.acknowledged), decided, begun) };
+  const events = decided.events.map((event) => withCovered(event, admission));
   return carryOut(client, { options, request: told, begun, waits: at, ...decided, events });
 }
 
@@ -122,6 +121,15 @@ const withAcknowledged = (cause: Cause, acknowledged: readonly Acknowledgement[]
         ...cause,
         context: { ...cause.context, acknowledged: acknowledged.map(({ code, place }) => ({ code, place })) },
       };
+
+/** Records under which policy a change was admitted, for verification of the log. */
+function withPolicy(cause: Cause, { events }: DecidedBatch, { policy, policyHash }: Begun): Cause {
+  if (policyHash === null || !isEnforced(policy) || !events.some(isJudged)) return cause;
+  return { ...cause, context: { ...cause.context, policy: policyHash } };
+}
+
+const withCovered = (event: LogEvent, { covered }: Extract<Admission, { kind: 'admitted' }>): LogEvent =>
+  event.type === 'change.applied' && covered !== undefined ? { ...event, data: { findings: covered } } : event;
 
 /** The rest of an attempt, from the DDL to the commit. */
 async function carryOut(client: pg.ClientBase, deciding: Omit<Preparing, 'changes'>): Promise<Outcome> {

@@ -3,7 +3,9 @@ import type pg from 'pg';
 import { runYielding } from '../../kernel/event-loop.js';
 import { ProblemError } from '../../kernel/problem.js';
 import { CHECK_QUERY, type CheckRow, isReplaced, toHeadCheck } from '../../log/divergence.js';
-import { EVENT_COLUMNS, type EventRow, toEventRecord, POLICY_QUERY, toPolicy } from '../../log/read.js';
+import { EVENT_COLUMNS, type EventRow, toEventRecord } from '../../log/read.js';
+import { POLICY_QUERY, toPolicy } from '../../log/decisive-events.js';
+import type { LinkedRow } from '../../log/decisive-events.js';
 import { emptyHead } from '../../log/head.js';
 import { advisoryKey } from '../../postgres/locked-session.js';
 import { type Backend, backendOf } from '../../postgres/client.js';
@@ -46,6 +48,8 @@ export interface Begun {
   held: Held[];
   /** The policy at the head of the log, which another process may have set. */
   policy: Policy;
+  /** The hash of the event that set it. Null if no event did. */
+  policyHash: string | null;
   /** Rows of the caller's own query. */
   found: Record<string, unknown>[];
   /** Facts about the tables to be deleted that the trash needs. */
@@ -88,13 +92,15 @@ export async function begin(client: pg.ClientBase, options: PipelineOptions, how
   const point = await catchUp(client, store, { from, rows, head: toHead(check) }).catch((error: unknown) => {
     throw error instanceof LogDivergedError ? new DivergedError(from) : error;
   });
+  const { policy, hash: policyHash } = toPolicy(answered.policy as unknown as LinkedRow[]);
   return {
     point,
     base: from,
     backend,
     timeline: check.timeline,
     held: answered.held as unknown as Held[],
-    policy: toPolicy(answered.policy as unknown as EventRow[]).policy,
+    policy,
+    policyHash,
     found: answered.question,
     glance: { tables: how.keeps ?? [], rows: answered.glance },
   };

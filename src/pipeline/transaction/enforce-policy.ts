@@ -7,18 +7,21 @@ import { runYielding } from '../../kernel/event-loop.js';
 import { MAX_PROBLEMS, type Problem, invalid } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Warning } from '../../kernel/warning.js';
+import type { Queryable } from '../../postgres/pool.js';
 import { namesJudged, planFindings } from '../../projector/findings.js';
 import { namesMentioned } from '../../reads/history/returns.js';
 import { type Finding, type Plan, findingOf } from '../../schema/findings/index.js';
-import { changesSchema, collectionsChanged } from '../../schema/fold/event-schemas.js';
+import { collectionsChanged } from '../../schema/fold/event-schemas.js';
 import type { NamesBefore } from '../../schema/fold/former-names.js';
-import { coversFinding } from '../../schema/change-requests/approvals.js';
+import { coversFinding, seenIn } from '../../schema/change-requests/approvals.js';
+import { isJudged } from '../../schema/change-requests/replay-policy.js';
 import { type ApprovedView, type LogEvent, isDeletion } from '../../schema/model/events.js';
-import { type State, byName } from '../../schema/model/state.js';
+import type { State } from '../../schema/model/state.js';
 import { placeText } from '../../schema/model/place.js';
 import {
   type Acknowledgement,
   type Judged,
+  type Policy,
   byAction,
   isEnforced,
   isNamed,
@@ -39,12 +42,16 @@ export interface Enforcing {
   acknowledges: Acknowledgements | undefined;
 }
 
-/**
- * `acknowledged`: acknowledged findings that the policy requires, recorded in the events. `approved`: the view that an
- * approval in the batch refers to.
- */
+/** The members of an admission are recorded in the events. */
 export type Admission =
-  { kind: 'admitted'; acknowledged: Acknowledgement[]; approved?: Pick<ApprovedView, 'findings' | 'kept'> } | Refusal;
+  | {
+      kind: 'admitted';
+      /** Acknowledged findings that the policy requires. */
+      acknowledged: Acknowledgement[];
+      /** Findings that approvals cover, as the policy requires. */
+      covered?: ApprovedView['findings'];
+    }
+  | Refusal;
 
 const ADMITTED: Admission = { kind: 'admitted', acknowledged: [] };
 
@@ -54,8 +61,6 @@ const ADMITTED: Admission = { kind: 'admitted', acknowledged: [] };
  */
 export async function enforcePolicy(client: pg.ClientBase, enforcing: Enforcing): Promise<Admission> {
   const { planned, revised, acknowledges } = enforcing;
-  const approval = revised.events.find((event) => event.type === 'change.approved');
-  if (approval !== undefined) return approving(client, enforcing, approval.data.online);
   const batch = batchToJudge(planned, revised);
   if (batch === undefined) return admittedUnjudged(client, enforcing);
   if (acknowledges === undefined && !isEnforced(planned.policy)) return ADMITTED;
@@ -74,21 +79,13 @@ async function judgeBatch(client: pg.ClientBase, enforcing: Enforcing, batch: Ju
   );
   const unknown = acknowledges?.at === undefined ? [] : unfound(acknowledges, known.found);
   const problems = unknown.length > 0 ? unknown : stopped.map(refusalOf);
-  if (problems.length === 0) return { kind: 'admitted', acknowledged: known.needed };
+  if (problems.length === 0)
+    return {
+      kind: 'admitted',
+      acknowledged: known.needed,
+      ...(known.covered.length > 0 && { covered: seenIn(known.covered) }),
+    };
   return { kind: 'refused', problems: problems.slice(0, MAX_PROBLEMS) };
-}
-
-/** Returns what an approver sees of a plan. The policy blocks nothing of it before it is applied. */
-async function approving(client: pg.ClientBase, enforcing: Enforcing, online: boolean): Promise<Admission> {
-  const { planned, warnings } = enforcing;
-  const { policy, before, events } = planned;
-  const batch = { ...planned, online };
-  const plan = { ...batch, before: before.state, adopted: true, policy, apart: 'every' as const };
-  const found = await foundIn(client, { planned, batch, warnings, plan });
-  const findings: Record<string, string[]> = {};
-  for (const finding of found) (findings[finding.code] ??= []).push(placeText(finding));
-  for (const locations of Object.values(findings)) locations.sort(byName);
-  return { kind: 'admitted', acknowledged: [], approved: { findings, kept: [...keptBy(events)].sort(byName) } };
 }
 
 /** Locations that the events delete and the trash keeps. */
@@ -143,7 +140,7 @@ async function foundIn(client: pg.ClientBase, { planned, batch, warnings, plan }
   const found = await planFindings(client, planned.schema, plan, { patient: true });
   const noticed = [
     ...warnings,
-    ...(await mentions(client, planned, batch)),
+    ...(await mentions(client, planned.policy, { ...batch, before: planned.before.state })),
     ...policyWarnings(planned.policy, batch.events),
   ];
   return [...found, ...noticed.map(findingOf)];
@@ -164,8 +161,7 @@ interface JudgedBatch {
  */
 function batchToJudge(planned: PlannedBatch, revised: RevisedBatch): JudgedBatch | undefined {
   const { events, statements, after, online = false } = revised;
-  if (events.some((event) => changesSchema(event) || event.type === 'policy.updated'))
-    return { events, statements, after, online };
+  if (events.some(isJudged)) return { events, statements, after, online };
   if (events.some(({ type }) => type === 'change.scheduled')) return { ...planned, online };
   return events.some(begins) ? { ...planned, online: true } : undefined;
 }
@@ -178,13 +174,13 @@ const begins = (event: LogEvent): boolean =>
 const NAMES = 'NAME_STILL_USED';
 
 /** Queries database functions only if the policy needs them. */
-async function mentions(
-  client: pg.ClientBase,
-  { policy, before }: PlannedBatch,
-  { events, after }: JudgedBatch,
+export async function mentions(
+  db: Queryable,
+  policy: Policy,
+  { before, after, events }: Pick<Plan, 'before' | 'after' | 'events'>,
 ): Promise<Warning[]> {
   if (!isNamed(policy, NAMES)) return [];
-  return namesMentioned(client, { before: before.state, after, touched: collectionsChanged(events) });
+  return namesMentioned(db, { before, after, touched: collectionsChanged(events) });
 }
 
 interface Weighing extends Pick<Enforcing, 'planned' | 'revised'> {
@@ -198,7 +194,7 @@ interface Weighing extends Pick<Enforcing, 'planned' | 'revised'> {
 interface Weighed {
   /** Strictest first. */
   stopped: Stopped[];
-  known: { found: ReadonlySet<number>; needed: Acknowledgement[] };
+  known: { found: ReadonlySet<number>; needed: Acknowledgement[]; covered: Finding[] };
 }
 
 type Stopped = Judged<Finding> & { needs?: { approvals: number; approved: number } };
@@ -208,6 +204,7 @@ function* weigh(findings: readonly Finding[], { planned, revised, said, names, e
   const stopped: Stopped[] = [];
   const found = new Set<number>();
   const needed = new Map<string, Acknowledgement>();
+  const covered: Finding[] = [];
   const kept = keptBy(events);
   const approvalsOf = (finding: Finding): number => {
     const location = placeText(finding);
@@ -222,14 +219,14 @@ function* weigh(findings: readonly Finding[], { planned, revised, said, names, e
     const weighed = judged(policy, finding, names);
     if (weighed === undefined || !isStopping(weighed.action)) continue;
     if (weighed.action === 'acknowledge' && acknowledgement !== undefined) needed.set(key, acknowledgement);
-    else stopped.push(...stoppedBy(weighed, policy.approvals, approvalsOf(finding)));
+    else if (weighed.action !== 'approve') stopped.push(weighed);
+    else {
+      const needs = { approvals: policy.approvals, approved: approvalsOf(finding) };
+      if (needs.approved < needs.approvals) stopped.push({ ...weighed, needs });
+      else covered.push(finding);
+    }
   }
-  return { stopped: stopped.sort(byAction), known: { found, needed: [...needed.values()] } };
-}
-
-function stoppedBy(weighed: Judged<Finding>, approvals: number, approved: number): Stopped[] {
-  if (weighed.action !== 'approve') return [weighed];
-  return approved < approvals ? [{ ...weighed, needs: { approvals, approved } }] : [];
+  return { stopped: stopped.sort(byAction), known: { found, needed: [...needed.values()], covered } };
 }
 
 function unfound({ findings, at }: Acknowledgements, found: ReadonlySet<number>): Problem[] {

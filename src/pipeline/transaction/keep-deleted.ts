@@ -291,29 +291,48 @@ export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Prom
   return { kind: 'kept', events: told, warnings: [...tableWarnings(tables.keys(), facts), ...values.warnings] };
 }
 
+export interface Foreseen {
+  /** Why the trash cannot keep an object, by the index of the event that deletes it. */
+  lost: ReadonlyMap<number, string>;
+  /** The warnings of `keepDeleted`. */
+  warnings: Warning[];
+}
+
 /**
- * Why the trash cannot keep what a plan deletes, by the indexes of the events. Nothing is locked, so the answer holds
- * for the tables as they are now.
+ * Returns what the trash would not keep of a plan. Nothing is locked, so the answer holds for the tables as they are
+ * now.
  */
-export async function whyNotKept(
+export async function foreseeKept(
   db: Queryable,
   { state, events, schema, keep, online, purge }: Deleting,
-): Promise<ReadonlyMap<number, string>> {
-  const all = (why: string) => new Map(events.map((_, index) => [index, why]));
+): Promise<Foreseen> {
+  const all = (why: string, warnings: Warning[] = []): Foreseen => ({
+    lost: new Map(events.map((_, index) => [index, why])),
+    warnings,
+  });
   if (purge) return all('the change has the option purge');
   if (keep.deleted === 0) return all('this service does not keep deleted objects (KEEP_DELETED)');
   const tables = [...new Set(events.flatMap((event) => tableDeletedBy(state, event).map(([name]) => name)))];
   const facts = await glanceAtTrashFacts(db, { schema, tables });
-  if (!facts.mayCreateSchemas) return all(MAY_NOT_CREATE);
+  if (!facts.mayCreateSchemas) return all(MAY_NOT_CREATE, [...tables.map(tableNotKept), ...fieldsNotKept(events)]);
   const copyRows = online ? null : keep.copyRows;
   const lost = await whyValuesAreLost(db, { state, events, schema, copyRows });
+  const warnings = [
+    ...tableWarnings(tables, facts),
+    ...[...lost].flatMap(([index, why]) => valuesNotKept(events[index], why)),
+  ];
   for (const [index, event] of events.entries()) {
     if (event.type !== 'collection.deleted') continue;
     const why = tableDeletedBy(state, event).length === 0 ? 'it has no table' : whyTableIsLost(facts, event.collection);
     if (why !== undefined) lost.set(index, why);
   }
-  return lost;
+  return { lost, warnings };
 }
+
+const valuesNotKept = (event: LogEvent | undefined, why: string): Warning[] =>
+  event?.type === 'field.deleted' && event.field !== null
+    ? notKept({ collection: event.collection, field: event.field }, why)
+    : [];
 
 interface Deleting {
   state: State;

@@ -1,24 +1,29 @@
-/* Reads change requests and writes them in the transaction of their events. */
+/* Reads change requests and writes their rows in the transaction of their events. */
 import type pg from 'pg';
+import { LINKED_COLUMNS, type LinkedRow, toLinkedEvents } from '../../log/decisive-events.js';
 import { type Parameterised, sendBatch } from '../../postgres/exchange.js';
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
-import { changeIdOf, evolveChange, isChangeEvent, foldChange } from '../../schema/change-requests/fold.js';
+import { changeIdOf, evolveChange, foldChanges, isChangeEvent, foldChange } from '../../schema/change-requests/fold.js';
 import {
+  CHANGE,
   CHANGE_STATES,
   type ChangeRequest,
   type ChangeState,
   heldBy,
   isEnded,
-  CHANGE,
+  type Approval,
 } from '../../schema/change-requests/model.js';
 import type { LogEvent, StoredEvent } from '../../schema/model/events.js';
 import type { StepProgress } from '../online/types.js';
 import { EVENT_COLUMNS, type EventRow, headPosition, toEventRecord } from '../../log/read.js';
+import { readAccountEvents } from '../../log/decisive-events.js';
 import { createTimeSlice } from '../../kernel/event-loop.js';
 import { readEvent } from '../../schema/fold/upcasting.js';
 import type { LogLock } from '../../log/fold.js';
 import { isUuid } from '../../kernel/text.js';
+import { type Approvers, hasIssuedCredential } from '../../schema/change-requests/approvals.js';
+import { type Accounts, foldAccount, isActiveAdmin } from '../../schema/fold/accounts.js';
 
 /* Decides when scheduled requests are due. Only this file asks for the time, from the database's clock. */
 
@@ -53,14 +58,27 @@ export async function untilNextDue(db: Queryable): Promise<number | null> {
   return rows[0]?.wait ?? null;
 }
 
+const EVENTS = `SELECT ${LINKED_COLUMNS} FROM ${own.events} e
+ WHERE subject ->> 'kind'::text = '${CHANGE}' AND subject ->> 'id'::text = ANY ($1::text[]) ORDER BY position`;
+
+/**
+ * Folds a request from its events. Its row may be altered by hand, and decides only which requests are listed and
+ * worked on.
+ * @throws UnreadableEventError if an event is not the one that was appended
+ */
 export async function readChange(db: Queryable, id: string): Promise<ChangeRequest | undefined> {
   return (await readChanges(db, [id])).get(id);
 }
 
 async function readChanges(db: Queryable, ids: readonly string[]): Promise<Map<string, ChangeRequest>> {
-  const text = `SELECT request FROM ${own.changes} WHERE id = ANY ($1::uuid[])`;
-  const { rows } = await db.query<{ request: ChangeRequest }>(text, [ids]);
-  return new Map(rows.map(({ request }) => [request.id, request]));
+  const { rows } = await db.query<LinkedRow>(EVENTS, [ids]);
+  return foldChanges(await toLinkedEvents(rows));
+}
+
+/** True if the row of a request has the state that its events lead to. */
+export async function hasRowOf(db: Queryable, id: string, request: ChangeRequest | undefined): Promise<boolean> {
+  const text = `SELECT state FROM ${own.changes} WHERE id = $1`;
+  return (await db.query<{ state: string }>(text, [id])).rows[0]?.state === request?.state;
 }
 
 /** The requests that the events change, as they were before. */
@@ -308,16 +326,44 @@ export async function rebuildChanges(pool: pg.Pool, lock: LogLock): Promise<Rebu
   });
 }
 
-/* Checks which approvers may still approve. */
+/* Checks which approvers may still approve, and whether their credentials were their own. */
 
 /** The users among the ids who are active admins now. */
-export async function activeAdmins(db: Queryable, ids: readonly string[]): Promise<ReadonlySet<string>> {
+export const activeAdmins = async (db: Queryable, ids: readonly string[]): Promise<ReadonlySet<string>> =>
+  (await approversOf(db, ids, [])).admins;
+
+/** The approvers of a request. */
+export const readApprovers = (db: Queryable, approvals: readonly Approval[]): Promise<Approvers> =>
+  approversOf(
+    db,
+    approvals.map(({ by }) => by.id),
+    approvals,
+  );
+
+/**
+ * Both the log and the table of users must say that a user is an active admin. Each credential is judged by the account
+ * as the log recorded it at the position of the approval.
+ */
+async function approversOf(db: Queryable, ids: readonly string[], approvals: readonly Approval[]): Promise<Approvers> {
   // Actors without an account have no UUID and cannot approve.
-  const asked = ids.filter(isUuid);
-  if (asked.length === 0) return new Set();
+  const users = ids.filter(isUuid);
+  const accounts: Accounts = new Map();
+  const issued = new Set<number>();
+  const waiting = [...approvals].sort((a, b) => a.position - b.position);
+  const judgeBefore = (position: number): void => {
+    for (let next = waiting[0]; next !== undefined && next.position < position; [next] = waiting) {
+      if (hasIssuedCredential(accounts, next)) issued.add(next.position);
+      waiting.shift();
+    }
+  };
+  for (const event of await readAccountEvents(db, users)) {
+    judgeBefore(event.position);
+    foldAccount(accounts, event);
+  }
+  judgeBefore(Infinity);
   const { rows } = await db.query<{ id: string }>(
     `SELECT id FROM ${own.users} WHERE id = ANY ($1::uuid[]) AND role = 'admin' AND status = 'active'`,
-    [asked],
+    [users],
   );
-  return new Set(rows.map(({ id }) => id));
+  return { admins: new Set(rows.map(({ id }) => id).filter((id) => isActiveAdmin(accounts.get(id)))), issued };
 }

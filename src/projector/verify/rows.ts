@@ -6,7 +6,7 @@ import type { Queryable } from '../../postgres/pool.js';
 import { isThere, shownTime, type KeptDeletion, allKeptDeletions, type TrashEntry } from '../trash/list.js';
 import type { Difference } from './difference.js';
 import { jsonEqual, type Json, isObject } from '../../kernel/json.js';
-import { readAccounts } from '../../log/read.js';
+import { readAccounts } from '../../log/decisive-events.js';
 import type { Accounts } from '../../schema/fold/accounts.js';
 import type { AccountAccess, TokenAccess } from '../../schema/model/events.js';
 import { createTimeSlice, runYielding } from '../../kernel/event-loop.js';

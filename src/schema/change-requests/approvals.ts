@@ -1,4 +1,7 @@
 /** Decides which approvals count: those of the current plan, by users who may approve now. */
+import type { Accounts } from '../fold/accounts.js';
+import { type SchemaPlace, placeText } from '../model/place.js';
+import { byName } from '../model/state.js';
 import type { Policy } from '../policy.js';
 import type { Approval, ChangeRequest } from './model.js';
 
@@ -7,9 +10,17 @@ export type ApprovalRule = Pick<Policy, 'author_may_approve'>;
 
 /**
  * Why an approval does not count. `another way`: the request was approved with online preparation and has none now, or
- * the reverse.
+ * the reverse. `an issued credential`: by the log, another user issued the token or set the password, or there was no
+ * such token.
  */
-export type WhyNot = 'another plan' | 'another way' | 'no longer an admin' | 'the author';
+export const WHY_NOT = [
+  'another plan',
+  'another way',
+  'no longer an admin',
+  'an issued credential',
+  'the author',
+] as const;
+export type WhyNot = (typeof WHY_NOT)[number];
 
 export interface JudgedApproval {
   approval: Approval;
@@ -17,11 +28,31 @@ export interface JudgedApproval {
   whyNot: WhyNot | null;
 }
 
-/** @param admins ids of approvers that are active admins */
+export interface Approvers {
+  /** Ids of approvers that are active admins. */
+  admins: ReadonlySet<string>;
+  /** Positions of approvals that were given with an issued credential. */
+  issued: ReadonlySet<number>;
+}
+
+/**
+ * True if the credential of an approval was not the approver's own.
+ * @param accounts at its position. An account that the log does not record yet is that of the first admin.
+ */
+export function hasIssuedCredential(
+  accounts: Accounts,
+  { by, credential, token }: Pick<Approval, 'by' | 'credential' | 'token'>,
+): boolean {
+  const account = accounts.get(by.id);
+  if (account === undefined) return false;
+  const issuer = credential === 'password' ? account.password_set_by : account.tokens.get(token ?? '')?.issued_by;
+  return issuer !== null;
+}
+
 export function judgeApprovals(
   { proposal, authors, online }: Pick<ChangeRequest, 'proposal' | 'authors' | 'online'>,
   { author_may_approve }: ApprovalRule,
-  admins: ReadonlySet<string>,
+  { admins, issued }: Approvers,
 ): JudgedApproval[] {
   return (proposal?.approvals ?? []).map((approval) => ({
     approval,
@@ -32,15 +63,30 @@ export function judgeApprovals(
           ? 'another way'
           : !admins.has(approval.by.id)
             ? 'no longer an admin'
-            : authors.some(({ id }) => id === approval.by.id) && !author_may_approve
-              ? 'the author'
-              : null,
+            : issued.has(approval.position)
+              ? 'an issued credential'
+              : authors.some(({ id }) => id === approval.by.id) && !author_may_approve
+                ? 'the author'
+                : null,
   }));
 }
 
 /** Approvals of exactly this plan, at most one per person. */
 export const countedApprovals = (judged: readonly JudgedApproval[]): Approval[] =>
   judged.filter(({ whyNot }) => whyNot === null).map(({ approval }) => approval);
+
+/** Returns the locations of findings by code, as an approval records them. A grouped finding has several. */
+export function seenIn(
+  findings: readonly (SchemaPlace & { code: string; places?: readonly SchemaPlace[] })[],
+): Approval['findings'] {
+  const seen = new Map<string, Set<string>>();
+  for (const { code, places = [], ...place } of findings) {
+    const locations = seen.get(code) ?? new Set();
+    for (const each of [place, ...places]) locations.add(placeText(each));
+    seen.set(code, locations);
+  }
+  return Object.fromEntries([...seen].map(([code, locations]) => [code, [...locations].sort(byName)]));
+}
 
 /**
  * True if an approval covers a finding: the approver saw it, and the trash still keeps what it was to keep.

@@ -87,8 +87,8 @@ function commented(event: Of<'change.commented'>, { proposal }: ChangeRequest): 
 function approved(event: Of<'change.approved'>, before: ChangeRequest): Partial<ChangeRequest> {
   const { proposal, schedule } = before;
   if (proposal === null) return {};
-  const { plan, online, credential, findings, kept } = event.data;
-  const approval = { ...saidBy(event), plan, online, credential, findings, kept };
+  const { plan, online, credential, token, findings, kept } = event.data;
+  const approval = { ...saidBy(event), plan, online, credential, ...(token && { token }), findings, kept };
   const others = proposal.approvals.filter(({ by }) => by.id !== event.actor.id);
   return {
     proposal: { ...proposal, approvals: [...others, approval] },

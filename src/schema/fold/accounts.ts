@@ -1,5 +1,6 @@
 /** accounts × event → accounts: the users and API tokens with their permissions. Pure. */
-import { type AccountAccess, type AccountEventData, type TokenAccess, USER, type LogEvent } from '../model/events.js';
+import { type AccountAccess, type AccountEventData, type TokenAccess, USER } from '../model/events.js';
+import type { LogEvent } from '../model/events.js';
 
 interface Account extends AccountAccess {
   /** By id. */
@@ -8,6 +9,9 @@ interface Account extends AccountAccess {
 
 /** By user id. */
 export type Accounts = Map<string, Account>;
+
+export const isActiveAdmin = (account: Account | undefined): boolean =>
+  account?.role === 'admin' && account.status === 'active';
 
 /** Changes `accounts`. Ignores other events, and events about users that do not exist. */
 export function foldAccount(accounts: Accounts, event: LogEvent): void {

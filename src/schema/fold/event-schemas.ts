@@ -33,9 +33,11 @@ const changeApprovedV1 = z.strictObject({
   comment: text.optional(),
   online: z.boolean(),
   credential: z.enum(['password', 'token']),
+  token: text.optional(),
   findings: z.record(text, z.array(text)),
   kept: z.array(text),
 });
+const changeAppliedV1 = z.strictObject({ findings: z.record(text, z.array(text)).optional() });
 const changePreparingV1 = z.strictObject({
   collections: z.array(text),
   steps: z.array(z.strictObject({ key: text, kind: text, collection: text, field: textOrNull, summary: text })),
@@ -325,7 +327,7 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
   'change.scheduled': otherEvent(z.strictObject({ at: eventText })),
   'change.preparing': otherEvent(changePreparingV1),
   'change.prepared': otherEvent(changePreparedV1),
-  'change.applied': otherEvent(noData),
+  'change.applied': otherEvent(changeAppliedV1),
   'change.failed': otherEvent(z.strictObject({ code: eventText, document: eventText })),
   'change.withdrawn': otherEvent(noData),
   'policy.updated': otherEvent(z.strictObject({ policy: policyV1 })),

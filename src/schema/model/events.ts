@@ -89,8 +89,11 @@ interface ChangeEventData {
    */
   'change.preparing': { collections: string[]; steps: ChangeStep[]; warnings?: Warning[]; apply?: boolean };
   'change.prepared': { steps: { key: string; milliseconds: number }[] };
-  /** The last event of the batch that changes the schema. */
-  'change.applied': Record<string, never>;
+  /**
+   * The last event of the batch that changes the schema. `findings`: those that the policy wanted approved, with their
+   * locations by code. Absent if there are none.
+   */
+  'change.applied': { findings?: ApprovedView['findings'] };
   /** The document contains the reasons. `code`: the code of the first problem. */
   'change.failed': { code: string; document: string };
   'change.withdrawn': Record<string, never>;
@@ -101,6 +104,8 @@ export interface ApprovedView {
   /** True if the request was to be prepared online. */
   online: boolean;
   credential: 'password' | 'token';
+  /** The id of the API token. */
+  token?: string;
   /** Locations of the findings by code: `{ "LOSES_DATA": ["articles.body"] }`. */
   findings: Record<string, string[]>;
   /** Locations of deleted objects that the trash would keep. */

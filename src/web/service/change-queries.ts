@@ -74,7 +74,7 @@ export async function proposeInstead(
 
 export type Act =
   | { action: 'comment'; json: { comment: string } }
-  | { action: 'approve'; json: { plan: string } }
+  | { action: 'approve'; json: { plan: string; view: string } }
   | { action: 'reject'; json: object }
   | { action: 'rebase'; resolve: readonly Resolution[] }
   | { action: 'apply'; json?: { at: string } };

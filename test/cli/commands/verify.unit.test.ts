@@ -9,7 +9,7 @@ const HEAD = { position: 7, hash: HASH, occurred_at: '2026-01-02T03:04:05.678Z' 
 const lines = (text: string): string[] => text.split('\n');
 
 describe('dps verify', () => {
-  const chain = { ok: true, checked: 7, head: HEAD, unprotected: [], divergences: [] };
+  const chain = { ok: true, checked: 7, head: HEAD, disallowed: [], unprotected: [], divergences: [] };
   const seen = { position: 9, hash: HASH };
   const found = { position: 7, hash: null };
 
@@ -26,6 +26,7 @@ describe('dps verify', () => {
         ...chain,
         ok: false,
         broken: { position: 8, reason: 'another hash' },
+        disallowed: [{ position: 4, reason: 'the policy requires 1 approvals (LOSES_DATA:a\u202e)' }],
         unprotected: ['The trigger is off.'],
         divergences: [{ seen, found, fork: 5, noticed_at: 'then', acknowledged: null }],
       },
@@ -38,6 +39,7 @@ describe('dps verify', () => {
     });
     expect(lines(told)).to.deep.equal([
       'The hash chain is broken at position 8: another hash. The 7 events before it are valid.',
+      'The change at position 4 was not allowed: the policy requires 1 approvals (LOSES_DATA:a\\u{202e}).',
       'The trigger is off.',
       'then: position 9 (abababababab…) was read before and is missing; the log ended at position 7, and differs after ' +
         'position 5; not acknowledged yet',
@@ -61,14 +63,12 @@ describe('dps verify', () => {
   });
 
   it('reports the same for a file', () => {
-    expect(describeChain({ ok: true, head: HEAD }, 'The file')).to.equal(
-      `The hash chain is valid: 7 events, head ${HASH}.`,
-    );
+    expect(describeChain({ head: HEAD }, 'The file')).to.equal(`The hash chain is valid: 7 events, head ${HASH}.`);
     const broken = { position: 8, reason: 'no JSON' };
-    expect(describeChain({ ok: false, head: HEAD, broken }, 'The file')).to.equal(
+    expect(describeChain({ head: HEAD, broken }, 'The file')).to.equal(
       'The file is broken at position 8: no JSON. The 7 events before it are valid.',
     );
-    expect(describeChain({ ok: false, head: { ...HEAD, position: 0 }, broken }, 'The log of x')).to.equal(
+    expect(describeChain({ head: { ...HEAD, position: 0 }, broken }, 'The log of x')).to.equal(
       'The log of x is broken at position 8: no JSON.',
     );
   });

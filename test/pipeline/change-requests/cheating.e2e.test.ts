@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { clientOf, json, signIn } from '../../support/client.js';
 import { startService } from '../../support/service.js';
 import { withService } from '../../support/with-service.js';
-import { type Person, dataOf, diffOf, newPerson, noted, open, refusal, show } from './people.js';
+import { type Person, dataOf, diffOf, newPerson, noted, open, refusal, show, without } from './people.js';
 
 interface Entry {
   collection: string;
@@ -149,7 +149,8 @@ describe('approvals and cheating', () => {
       snapshot.fields = snapshot.fields.filter((each) => each.collection !== 'pages' || each.field !== 'body');
     });
     const { id, plan } = await open(author.send, { title: 'no body', diff: drop });
-    expect((await approve(ada, id, plan)).status).equal(200);
+    const view = (await show(admin, id)).planned?.view;
+    expect((await ada.send(`/changes/${id}/approve`, json({ plan, view }))).status).equal(200);
     const event = dataOf<{ type: string; data: { findings: Record<string, string[]>; kept: string[] } }[]>(
       await admin(`/history/events?subject=change:${id}&type=change.approved`),
     )[0];
@@ -162,11 +163,34 @@ describe('approvals and cheating', () => {
       ADMIN_TOKEN: service.adminToken,
     });
     try {
-      const applied = await clientOf(second)(`/changes/${id}/apply`, { method: 'POST' });
+      const elsewhere = clientOf(second);
+      const applied = await elsewhere(`/changes/${id}/apply`, { method: 'POST' });
       expect(refusal(applied), applied.text).equal('422 POLICY_REFUSED');
+      // Approving there what was read here.
+      const approval = { ...json({ plan, view }), token: grace.token };
+      const approved = await elsewhere(`/changes/${id}/approve`, approval);
+      expect(refusal(approved), approved.text).equal('409 PLAN_CHANGED');
+      expect(approved.text).include('"path":"view"');
+      expect((await show(elsewhere, id)).planned?.view).not.equal(view);
     } finally {
       await second.stop();
     }
+    expect((await admin(`/changes/${id}/apply`, { method: 'POST' })).status).equal(200);
+  });
+
+  it('do not cover findings that the policy hid from the approver', async () => {
+    const fields = [{ field: 'body', type: 'string', interface: 'input' }];
+    await send('/collections', { collection: 'drafts', schema: {}, fields });
+    await send('/policy', { ...POLICY, findings: { LOSES_DATA: 'off' } }, 'PUT');
+    const { id, plan } = await open(author.send, {
+      title: 'no body',
+      diff: await diffOf(admin, without('drafts', 'body')),
+    });
+    expect((await show(admin, id)).planned?.findings.map(({ code }) => code)).not.include('LOSES_DATA');
+    expect((await approve(ada, id, plan)).status).equal(200);
+    await send('/policy', POLICY, 'PUT');
+    expect(refusal(await admin(`/changes/${id}/apply`, { method: 'POST' }))).equal('422 POLICY_REFUSED');
+    expect((await approve(ada, id, plan)).status).equal(200);
     expect((await admin(`/changes/${id}/apply`, { method: 'POST' })).status).equal(200);
   });
 });

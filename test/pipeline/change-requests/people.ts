@@ -56,6 +56,7 @@ export interface Shown {
   planned: {
     fresh: boolean;
     hash: string | null;
+    view: string | null;
     errors: { extensions: { code: string } }[] | null;
     statements: { sql: string }[];
     findings: { code: string; message: string }[];

@@ -133,9 +133,13 @@ describe('changes of the policy itself', () => {
     const other = await put(looser, { 'x-acknowledge': 'LOSES_DATA:pages' });
     expect([refusal(other), other.text.includes('X-Acknowledge')]).to.deep.equal(['400 INVALID_PAYLOAD', true]);
     expect((await put(looser, known)).status).to.equal(200);
-    const { data } = await api.ok<{ data: { context?: object }[] }>('GET', '/history/events?type=policy.updated');
+    const { data } = await api.ok<{ data: { context?: { policy: string; acknowledged?: object }; hash: string }[] }>(
+      'GET',
+      '/history/events?type=policy.updated',
+    );
     expect(data.flatMap(({ context }) => context ?? [])).to.deep.equal([
-      { acknowledged: [{ code: 'LOOSENS_POLICY', place: '' }] },
+      { policy: data[0]?.hash },
+      { policy: data[1]?.hash, acknowledged: [{ code: 'LOOSENS_POLICY', place: '' }] },
     ]);
     const stricter = await put({ ...looser, approvals: 4 }, known);
     expect(refusal(stricter), 'nothing is loosened').to.equal('400 INVALID_PAYLOAD');

@@ -7,6 +7,7 @@ import {
   HELD,
   countChanges,
   findOpenRevert,
+  hasRowOf,
   keepWaiting,
   countMatchingChanges,
   listChanges,
@@ -91,11 +92,19 @@ describe('change requests as rows', () => {
   it('are read as written, and can be updated', async () => {
     expect(writeChanges([])).to.deep.equal([]);
     await write(request(1, 'open'), request(2, 'queued', { collections: ['a', 'b'] }));
-    expect(await readChange(pool(), idOf(1))).to.deep.equal(request(1, 'open'));
-    expect(await readChange(pool(), idOf(3))).to.equal(undefined);
+    const stored = async () => {
+      const { rows } = await pool().query<{ request: unknown }>(
+        'SELECT request FROM service.service_changes ORDER BY id',
+      );
+      return rows.map((row) => row.request);
+    };
+    expect((await stored())[0]).to.deep.equal(request(1, 'open'));
+    expect(await readChange(pool(), idOf(1)), 'rows without events are no requests').to.equal(undefined);
+    expect(await hasRowOf(pool(), idOf(1), undefined)).to.equal(false);
+    expect(await hasRowOf(pool(), idOf(1), request(1, 'open'))).to.equal(true);
     const changed = request(2, 'preparing', { collections: ['b'], ...preparing('b') });
     await write(changed);
-    expect(await readChange(pool(), idOf(2))).to.deep.equal(changed);
+    expect((await stored())[1]).to.deep.equal(changed);
     const { rows } = await pool().query('SELECT state, collections, held FROM service.service_changes ORDER BY id');
     expect(rows).to.deep.equal([
       { state: 'open', collections: ['posts'], held: [] },

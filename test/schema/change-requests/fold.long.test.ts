@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { UnreadableEventError } from '../../../src/schema/fold/upcasting.js';
-import { allowedIn, evolveChange, foldChanges, mayFollow } from '../../../src/schema/change-requests/fold.js';
+import { allowedIn } from '../../../src/schema/change-requests/fold.js';
+import { evolveChange, foldChanges, mayFollow } from '../../../src/schema/change-requests/fold.js';
 import {
   CHANGE_STATES,
   type ChangeEvent,

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { UnreadableEventError } from '../../../src/schema/fold/upcasting.js';
-import { allowedIn, evolveChange, foldChanges, mayFollow } from '../../../src/schema/change-requests/fold.js';
+import { allowedIn } from '../../../src/schema/change-requests/fold.js';
+import { evolveChange, foldChanges, mayFollow } from '../../../src/schema/change-requests/fold.js';
 import { documentsOf } from '../../../src/schema/change-requests/documents-of.js';
 import {
   CHANGE_STATES,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { WHY_NOT } from '../../../schema/change-requests/approvals.js';
 import { CHANGE_STATES } from '../../../schema/change-requests/model.js';
 import { CHANGE_ACTIONS } from '../../../schema/change-requests/fold.js';
 import { policy } from '../../policy.js';
@@ -102,9 +103,11 @@ const proposal = z.strictObject({
       credential: z.enum(['password', 'token']).describe('How the user was authenticated'),
       counts: z.boolean(),
       why_not: z
-        .enum(['another plan', 'another way', 'no longer an admin', 'the author'])
+        .enum(WHY_NOT)
         .nullable()
-        .describe('`another way`: `online` has been changed since'),
+        .describe(
+          '`another way`: `online` has been changed since. `an issued credential`: by the log, another user issued the token or set the password',
+        ),
     }),
   ),
   rejection: z.strictObject(said).nullable(),
@@ -132,6 +135,7 @@ const planned = z.strictObject({
       }),
     )
     .describe('Objects that are deleted'),
+  view: textOrNull.describe('The hash of `online`, the findings and what is kept, for `view` of an approval'),
   returns,
 });
 

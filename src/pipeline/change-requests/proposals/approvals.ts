@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import type { Document } from '../../../log/document-lines.js';
 import { keepDocuments } from '../../../log/documents.js';
-import { activeAdmins, readChange, isDue, untilTime } from '../../../projector/change-requests/rows.js';
+import { readApprovers, activeAdmins, readChange, isDue, untilTime } from '../../../projector/change-requests/rows.js';
 import {
   type ApprovalRule,
   type JudgedApproval,
@@ -11,6 +11,7 @@ import {
 } from '../../../schema/change-requests/approvals.js';
 import type { Approval, ChangeRequest } from '../../../schema/change-requests/model.js';
 import type { ApprovedView, Cause } from '../../../schema/model/events.js';
+import type { Queryable } from '../../../postgres/pool.js';
 import {
   type PlannedBatch,
   type Refusal,
@@ -31,8 +32,17 @@ import {
   withApplied,
   wrongState,
 } from '../planning.js';
-import { type PlanOptions, planOf, allowed } from './plan.js';
-import { otherPlan, ownApproval, stale, nothingToPrepare, badTime, notYetDue, schedulerLost } from './problems.js';
+import { type PlanOptions, planOf, type PlanView, allowed } from './plan.js';
+import {
+  otherPlan,
+  ownApproval,
+  stale,
+  updatedMeanwhile,
+  nothingToPrepare,
+  badTime,
+  notYetDue,
+  schedulerLost,
+} from './problems.js';
 import type { PreparationEngine } from '../../../projector/online/types.js';
 import type { ChangeAction } from '../../../schema/change-requests/fold.js';
 import { heldFrom } from '../../transaction/decide.js';
@@ -69,17 +79,21 @@ export const rejectingOf =
     return instead(batch, { events, also: keepDocuments(comment ? [comment] : []) });
   };
 
-interface Approving {
+export interface Approving {
   /** The hash of the reviewed plan. */
   plan: string;
   comment?: Document | undefined;
   by: Cause['actor'];
   credential: ApprovedView['credential'];
+  /** The id of the API token. */
+  token?: string | undefined;
+  /** What the approver saw. Undefined if the plan does not fit the schema. */
+  seen: PlanView['seen'] | undefined;
 }
 
 /** Each person counts once. A second approval refers to the current plan. */
 export const approvingOf =
-  (id: string, { plan, comment, by, credential }: Approving, how: PlanOptions): Revise =>
+  (id: string, { plan, comment, by, credential, token, seen }: Approving, how: PlanOptions): Revise =>
   async (client, batch) => {
     const request = await allowed(client, id, 'approve');
     if (request.proposal.plan !== plan) return { kind: 'refused', problems: [otherPlan(request, plan)] };
@@ -88,9 +102,9 @@ export const approvingOf =
     const { policy } = batch;
     if (request.authors.some((author) => author.id === by.id) && !policy.author_may_approve)
       return { kind: 'refused', problems: [ownApproval(request)] };
-    // The policy enforcement adds the findings, because it computes them.
-    const view: ApprovedView = { online: request.online, credential, findings: {}, kept: [] };
-    const given = { ...view, by, plan, at: '', position: 0, comment: null };
+    if (seen?.online !== request.online) return { kind: 'refused', problems: [updatedMeanwhile(id)] };
+    const view: ApprovedView = { ...seen, credential, ...(token && { token }) };
+    const given = { ...view, by, plan, at: '', position: batch.before.head.position + 1, comment: null };
     const approvals = [...request.proposal.approvals.filter((each) => each.by.id !== by.id), given];
     const after = { ...request, proposal: { ...request.proposal, approvals } };
     const complete = countedApprovals(await judged(client, after, policy)).length >= policy.approvals;
@@ -101,12 +115,11 @@ export const approvingOf =
 
 /** Returns the approvals of a request, and which of them count now. */
 async function judged(
-  db: Parameters<typeof activeAdmins>[0],
+  db: Queryable,
   request: Pick<ChangeRequest, 'proposal' | 'authors' | 'online'>,
   rule: ApprovalRule,
 ): Promise<JudgedApproval[]> {
-  const ids = (request.proposal?.approvals ?? []).map(({ by }) => by.id);
-  return judgeApprovals(request, rule, await activeAdmins(db, ids));
+  return judgeApprovals(request, rule, await readApprovers(db, request.proposal?.approvals ?? []));
 }
 
 /** Passes the counted approvals to the policy. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Document } from '../../../log/document-lines.js';
 import { toDocument } from '../../../log/documents.js';
 import type { Result } from '../../../kernel/problem.js';
-import type { ApprovedView, ChangeUpdated } from '../../../schema/model/events.js';
+import type { ChangeUpdated } from '../../../schema/model/events.js';
 import type { ChangeState } from '../../../schema/change-requests/model.js';
 import { readChange } from '../../../projector/change-requests/rows.js';
 import type { Resolution } from '../../../schema/merge/model.js';
@@ -23,13 +23,24 @@ import {
   type CarryingOut,
   carryingOut,
   rehearsing,
+  type Approving,
   approvingOf,
   commentingOf,
   rejectingOf,
   schedulingOf,
 } from './approvals.js';
 import { foreseeing } from '../planning.js';
-import { type PlanOptions, type PlanNow, planNow, type ProposedOperation, allowed, askedForNow } from './plan.js';
+import {
+  type PlanOptions,
+  type PlanNow,
+  type Planning,
+  planNow,
+  type ProposedOperation,
+  allowed,
+  askedForNow,
+  requireAction,
+} from './plan.js';
+import { otherView } from './problems.js';
 import {
   type Proposed,
   proposingOf,
@@ -63,7 +74,13 @@ export interface Proposals {
   /** @param plan the hash of the reviewed plan */
   approve(
     id: string,
-    said: { plan: string; comment?: string | undefined; credential: ApprovedView['credential'] },
+    said: Pick<Approving, 'plan' | 'credential' | 'token'> & {
+      comment?: string | undefined;
+      /** The hash of the findings that the approver read. Absent for those of now. */
+      view?: string | undefined;
+      /** The schema at the head. */
+      state: State;
+    },
     request: RequestContext,
   ): Promise<Outcome>;
   reject(id: string, comment: string | undefined, request: RequestContext): Promise<Outcome>;
@@ -87,7 +104,8 @@ export interface Proposals {
 /** `schema`: the schema of the tables. */
 export type ProposalOptions = Pick<CarryingOut, 'engine'> &
   Reading &
-  Pick<Rebasing, 'at' | 'quotas'> & { pipeline: Pick<Pipeline, 'execute' | 'dryRun' | 'record'>; schema: string };
+  Pick<Planning, 'schema' | 'keep'> &
+  Pick<Rebasing, 'at' | 'quotas'> & { pipeline: Pick<Pipeline, 'execute' | 'dryRun' | 'record'> };
 
 /** Characters of a requested change. It is parsed in one step each time it is shown. */
 const MOST = 4 * 1024 ** 2;
@@ -137,11 +155,17 @@ export function createProposals(options: ProposalOptions): Proposals {
     },
     comment: async (id, text, request) =>
       pipeline.record(commentingOf(id, await toDocument({ comment: text })), request),
-    async approve(id, { plan, comment, credential }, request) {
+    async approve(id, { comment, view: read, state, ...given }, request) {
+      const before = await requireAction(options.pool, id, 'approve');
+      if (!before.ok) return { kind: 'refused', problems: before.problems };
+      const now = await planNow(options, before.value, state);
+      const shown = now.kind === 'planned' ? now.view : undefined;
+      if (read !== undefined && read !== shown?.hash)
+        return { kind: 'refused', problems: [otherView(id, read, shown?.hash)] };
       const askedFor = await askedForNow(options, id, 'approve');
       if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
       const { name, command, how, online } = askedFor.value;
-      const approving = { plan, comment: await said(comment), by: request.cause.actor, credential };
+      const approving = { ...given, seen: shown?.seen, comment: await said(comment), by: request.cause.actor };
       const revise = approvingOf(id, approving, how);
       return pipeline.execute(name, command, { ...planning(request, revise, how), unprepared: !online });
     },

@@ -2,18 +2,27 @@
 import type pg from 'pg';
 import { runYielding } from '../../../kernel/event-loop.js';
 import { planHash } from '../../../schema/change-requests/plan-hash.js';
-import { type PlannedBatch, type Command, CommandRefused, type Prepare } from '../../types.js';
+import { type PlannedBatch, type Keep, type Command, CommandRefused, type Prepare } from '../../types.js';
 import { type NamedCommand, type Reading, commandOf } from '../command.js';
+import { canonicalJson } from '../../../kernel/canonical.js';
+import { sha256 } from '../../../kernel/sha256.js';
+import { readPolicy } from '../../../log/decisive-events.js';
 import { type Problem, type Result, ok, refuse } from '../../../kernel/problem.js';
 import type { Warning } from '../../../kernel/warning.js';
 import type { Statement } from '../../../projector/ddl/step.js';
 import { planBatch } from '../../../projector/ddl/plan.js';
+import { findingsByPolicy } from '../../../projector/findings.js';
+import { seenIn } from '../../../schema/change-requests/approvals.js';
 import type { ChangeRequest } from '../../../schema/change-requests/model.js';
 import { type SchemaDiff, diffStates } from '../../../schema/diff/diff.js';
 import { collectionsChanged } from '../../../schema/fold/event-schemas.js';
-import type { LogEvent } from '../../../schema/model/events.js';
-import type { Policy } from '../../../schema/model/policy.js';
-import type { State } from '../../../schema/model/state.js';
+import type { Finding } from '../../../schema/findings/index.js';
+import { type ApprovedView, type LogEvent, isDeletion } from '../../../schema/model/events.js';
+import { placeText } from '../../../schema/model/place.js';
+import { type Judged, type Policy, policyWarnings } from '../../../schema/policy.js';
+import { type State, byName } from '../../../schema/model/state.js';
+import { mentions } from '../../transaction/enforce-policy.js';
+import { type Foreseen, foreseeKept } from '../../transaction/keep-deleted.js';
 import { operations, type CommandOf } from '../../../schema/operations/index.js';
 import type { Operation } from '../../../schema/operations/operation.js';
 import type { UpdatePolicy } from '../../../schema/operations/update-policy.js';
@@ -52,14 +61,27 @@ export type PlanNow =
       /** The policy in force, and the one that replaces it; null: it changes the schema. */
       policy: { from: Policy; to: Policy } | null;
       diff: SchemaDiff;
+      view: PlanView;
     };
 
-/** @param schema of the tables */
-export async function planNow(
-  reading: Reading & { schema: string },
-  request: ChangeRequest,
-  state: State,
-): Promise<PlanNow> {
+/** What a reviewer sees of a plan beside its statements. */
+export interface PlanView {
+  findings: Judged<Finding>[];
+  /** The deleted objects, and why the trash would not keep them. Null if it would. */
+  loses: { collection: string; field: string | null; why: string | null }[];
+  /** The part that an approval records. */
+  seen: Pick<ApprovedView, 'online' | 'findings' | 'kept'>;
+  /** The hash of that part, which an approval can name. */
+  hash: string;
+}
+
+/** `schema`: of the tables. `keep`: the settings of the trash. */
+export interface Planning extends Reading {
+  schema: string;
+  keep: Keep;
+}
+
+export async function planNow(reading: Planning, request: ChangeRequest, state: State): Promise<PlanNow> {
   const askedFor = await commandOf(reading, request);
   if (!askedFor.ok) return { kind: 'conflicts', problems: askedFor.problems };
   const { name, command, purge, acknowledges } = askedFor.value;
@@ -74,6 +96,7 @@ export async function planNow(
   const policy = name === 'update-policy' ? (now as UpdatePolicy) : undefined;
   const { statements, after } = await runYielding(planBatch(state, events, schema));
   const plan = { before: state, after, events };
+  const shown = { ...plan, statements, warnings, online: request.online, purge: purge === true };
   return {
     ...plan,
     kind: 'planned',
@@ -83,8 +106,37 @@ export async function planNow(
     warnings,
     policy: policy === undefined ? null : { from: policy.current as Policy, to: policy.policy },
     diff: await runYielding(diffStates(state, after, collectionsChanged(events))),
+    view: await readView(reading, shown),
   };
 }
+
+type Shown = Pick<
+  Extract<PlanNow, { kind: 'planned' }>,
+  'before' | 'after' | 'events' | 'statements' | 'warnings' | 'purge'
+> & {
+  online: boolean;
+};
+
+/** Finds what applying the plan would find now. Nothing is locked or run. */
+async function readView({ pool, schema, keep }: Planning, { purge, warnings, ...plan }: Shown): Promise<PlanView> {
+  const { before: state, after, events, online } = plan;
+  const { policy } = await readPolicy(pool);
+  const { lost, warnings: ofTrash } = events.some(isDeletion)
+    ? await foreseeKept(pool, { state, events, schema, keep, online, purge })
+    : NOTHING_LOST;
+  const named = await mentions(pool, policy, { before: state, after, events });
+  const noticed = [...warnings, ...ofTrash, ...named, ...policyWarnings(policy, events)];
+  const judging = { ...plan, keep: purge ? 0 : keep.deleted, adopted: true };
+  const findings = await findingsByPolicy(pool, schema, { plan: judging, policy, noticed }, { patient: true });
+  const loses = events.flatMap((event, index) =>
+    isDeletion(event) ? [{ collection: event.collection, field: event.field, why: lost.get(index) ?? null }] : [],
+  );
+  const kept = loses.filter(({ why }) => why === null).map(placeText);
+  const seen = { online, findings: seenIn(findings), kept: kept.sort(byName) };
+  return { findings, loses, seen, hash: sha256(canonicalJson(seen)) };
+}
+
+const NOTHING_LOST: Foreseen = { lost: new Map(), warnings: [] };
 
 /* Reads the requested change of a proposal for an action on it. */
 

@@ -26,6 +26,14 @@ export const otherPlan = ({ id, proposal }: ChangeRequest, plan: string): Proble
   details: { plan: proposal?.plan, looked_at: plan },
 });
 
+/** @param read the hash that was sent @param now the hash of the present view, if the plan fits the schema */
+export const otherView = (id: string, read: string, now: string | undefined): Problem => ({
+  code: 'PLAN_CHANGED',
+  message: `The findings of the change request ${id} are not those that you read. Read the request again.`,
+  path: 'view',
+  details: { view: now, looked_at: read },
+});
+
 /** @param most open requests per user */
 export const tooManyOpen = (most: number): Problem => ({
   code: 'TOO_MANY_REQUESTS',

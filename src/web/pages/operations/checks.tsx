@@ -18,7 +18,7 @@ export function Checks() {
     <>
       <Part
         title="Verification"
-        about="The service recomputes the hash chain of the event log and reports the first position at which it is broken."
+        about="The service recomputes the hash chain of the event log and reports the first position at which it is broken, and changes that the policy did not allow."
         action={<Ask label="Verify the event log" isAsking={chain.isPending} onAsk={() => chain.mutate()} />}
       >
         {chain.error !== null && <ProblemAlert error={chain.error} />}
@@ -54,7 +54,7 @@ export function Ask({ label, isAsking, onAsk }: AskProps) {
   );
 }
 
-function Chain({ found: { ok, checked, head, broken, unprotected } }: { found: LogVerification }) {
+function Chain({ found: { ok, checked, head, broken, disallowed, unprotected } }: { found: LogVerification }) {
   return (
     <div role="status">
       <State ok={ok}>{ok ? `${checked.toLocaleString()} events verified` : 'Verification failed'}</State>
@@ -63,6 +63,11 @@ function Chain({ found: { ok, checked, head, broken, unprotected } }: { found: L
           Broken at event {broken.position}: {broken.reason}
         </Text>
       )}
+      {disallowed.map(({ position, reason }) => (
+        <Text size="sm" key={position}>
+          Change at event {position} was not allowed: {reason}
+        </Text>
+      ))}
       {unprotected.map((each) => (
         <Text size="sm" key={each}>
           {each}

@@ -62,7 +62,7 @@ interface Props {
 
 /** Reports whether the chain, the expected hash and each checkpoint match. A broken chain skips the hash. */
 function SealResult({ result, checkpoints, seconds, expected }: Props) {
-  const { head, broken } = result;
+  const { head, broken, disallowed } = result;
   return (
     <Stack mt="md" gap="md">
       {broken === null ? (
@@ -87,6 +87,15 @@ function SealResult({ result, checkpoints, seconds, expected }: Props) {
               Show the schema at that event
             </Link>
           </Text>
+        </Verdict>
+      )}
+      {disallowed.length > 0 && (
+        <Verdict title="The policy did not allow some changes">
+          {disallowed.map(({ position, reason }) => (
+            <Text size="sm" key={position}>
+              Event {position}: {reason}
+            </Text>
+          ))}
         </Verdict>
       )}
       {expected !== '' && broken === null && (

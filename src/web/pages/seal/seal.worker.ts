@@ -39,7 +39,14 @@ async function check(wanted: readonly number[]): Promise<void> {
     told = performance.now();
     say({ kind: 'progress', checked: event.position });
   });
-  say({ kind: 'done', ok: log.ok, head: log.head, broken: log.broken ?? null, places: view.places() });
+  say({
+    kind: 'done',
+    ok: log.ok,
+    head: log.head,
+    broken: log.broken ?? null,
+    disallowed: log.disallowed,
+    places: view.places(),
+  });
 }
 
 onmessage = ({ data }: MessageEvent<ToSeal>) => {

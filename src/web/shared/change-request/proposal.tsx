@@ -118,6 +118,8 @@ function whyNotText({ why_not: why, online }: Approval): string {
       return online ? ': it was given for an online change' : ': it was given for a change that was not online';
     case 'no longer an admin':
       return ': this user is no longer an admin';
+    case 'an issued credential':
+      return ': another user issued the API token or set the password';
     case 'the author':
       return ': this user is an author of the request';
     case null:
@@ -155,7 +157,7 @@ function Judging({ request }: { request: ChangeRequest }) {
     <>
       <Group gap="sm">
         {may('approve') && (
-          <Approve plan={plan} isFresh={isFresh} doing={doing} variant={isAwaited ? 'filled' : 'default'} />
+          <Approve plan={plan} planned={planned} doing={doing} variant={isAwaited ? 'filled' : 'default'} />
         )}
         {may('reject') && (
           <ConfirmButton
@@ -186,19 +188,20 @@ function Judging({ request }: { request: ChangeRequest }) {
 
 interface ApproveProps {
   plan: ChangeRequest['plan'];
-  isFresh: boolean;
+  planned: ChangeRequest['planned'];
   doing: ReturnType<typeof useAct>;
   variant: 'filled' | 'default';
 }
 
-function Approve({ plan, isFresh, doing, variant }: ApproveProps) {
+function Approve({ plan, planned, doing, variant }: ApproveProps) {
+  const view = planned?.fresh === true ? planned.view : null;
   if (plan === null) return null;
   return (
     <SteadyButton
       variant={variant}
-      disabled={!isFresh}
+      disabled={view === null}
       loading={doing.isPending}
-      onClick={() => doing.mutate({ action: 'approve', json: { plan } })}
+      onClick={() => view !== null && doing.mutate({ action: 'approve', json: { plan, view } })}
     >
       Approve
     </SteadyButton>

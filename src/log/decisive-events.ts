@@ -1,0 +1,144 @@
+/** Reads the events that decisions rely on: of the policy, accounts and change requests. Each must be as it was appended. */
+import { createTimeSlice, mapYielding } from '../kernel/event-loop.js';
+import { sha256 } from '../kernel/sha256.js';
+import { own } from '../postgres/own-tables.js';
+import type { Queryable } from '../postgres/pool.js';
+import { type Accounts, accountEvent, foldAccount } from '../schema/fold/accounts.js';
+import { UnreadableEventError, readEvent } from '../schema/fold/upcasting.js';
+import { USER, type LogEvent, type StoredEvent } from '../schema/model/events.js';
+import { DEFAULT_POLICY, POLICY_SUBJECT, type Policy, foldPolicy } from '../schema/policy.js';
+import { OTHER_CONTENT, hasherWith } from './event-hash.js';
+import { EVENT_COLUMNS, type EventRow, toEventRecord } from './read.js';
+
+/** A row with `LINKED_COLUMNS`. */
+export type LinkedRow = EventRow & { followed_by: string | null };
+
+/** Columns of the events `e` that a decision relies on, with the predecessor's hash that the next event names. */
+export const LINKED_COLUMNS = `${EVENT_COLUMNS}, (SELECT n.previous_hash FROM ${own.events} n
+  WHERE n.position > e.position ORDER BY n.position LIMIT 1) AS followed_by`;
+
+const hashOf = hasherWith(sha256);
+
+/**
+ * Reads an event that a decision relies on. The chain up to the head is verified elsewhere, so that only this event and
+ * its link to the next one can differ from what was appended.
+ * @throws UnreadableEventError if it is not the event that was appended
+ */
+export function toLinkedEvent({ followed_by: next, ...row }: LinkedRow): StoredEvent {
+  const event = toEventRecord(row);
+  if (hashOf(event) !== event.hash) throw new UnreadableEventError(event.position, OTHER_CONTENT);
+  if (next !== null && next !== event.hash)
+    throw new UnreadableEventError(event.position, 'the event after it does not follow it');
+  return readEvent(event);
+}
+
+/** @throws UnreadableEventError like `toLinkedEvent` */
+export const toLinkedEvents = (rows: readonly LinkedRow[]): Promise<StoredEvent[]> =>
+  mapYielding(rows, toLinkedEvent, createTimeSlice());
+
+/* Users and API tokens, from the log itself. */
+
+/** Events per query. */
+const ACCOUNTS_PER_PAGE = 1_000;
+
+const QUERY = `SELECT ${EVENT_COLUMNS} FROM ${own.events}
+ WHERE subject ->> 'kind'::text = '${USER}' AND position > $1 ORDER BY position LIMIT ${ACCOUNTS_PER_PAGE}`;
+
+/**
+ * The accounts as the log records them at its head. Until the first of their events, the log expects the account that the
+ * first start created.
+ */
+export async function readAccounts(db: Queryable): Promise<Accounts> {
+  const accounts: Accounts = new Map();
+  for (let last: number | undefined = 0; last !== undefined;) {
+    const { rows }: { rows: EventRow[] } = await db.query<EventRow>(QUERY, [last]);
+    if (last === 0 && rows.length === 0) for (const event of await firstEvents(db)) foldAccount(accounts, event);
+    for (const row of rows) foldAccount(accounts, readEvent(toEventRecord(row)));
+    last = rows.length < ACCOUNTS_PER_PAGE ? undefined : rows.at(-1)?.position;
+  }
+  return accounts;
+}
+
+const OF_USERS = `SELECT ${LINKED_COLUMNS} FROM ${own.events} e
+ WHERE subject ->> 'kind'::text = '${USER}' AND subject ->> 'id'::text = ANY ($1::text[]) ORDER BY position`;
+
+/**
+ * The account events of some users in order, of which each is the one that was appended. Before the first account event
+ * of the log, the first account has those that would be appended, at position 0.
+ * @throws UnreadableEventError if an event is not the one that was appended
+ */
+export async function readAccountEvents(
+  db: Queryable,
+  users: readonly string[],
+): Promise<(LogEvent & { position: number })[]> {
+  if (users.length === 0) return [];
+  const events = await toLinkedEvents((await db.query<LinkedRow>(OF_USERS, [users])).rows);
+  if (events.length > 0 || (await recordsAccounts(db))) return events;
+  return (await firstEvents(db)).map((event) => ({ ...event, position: 0 }));
+}
+
+/** True if any account change is recorded. */
+export async function recordsAccounts(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query<{ found: boolean }>(
+    `SELECT EXISTS (SELECT FROM ${own.events} WHERE subject ->> 'kind'::text = '${USER}') AS found`,
+  );
+  return rows[0]?.found === true;
+}
+
+interface FirstRow {
+  user_id: string;
+  token_id: string | null;
+}
+
+/**
+ * The events of the admin and the API token that the first start creates. They are appended with the first account change,
+ * so that a new service begins with an empty log. Only the oldest account and its oldest token are recorded: whatever was
+ * inserted beside them stays unrecorded, which verification reports.
+ */
+export async function firstEvents(db: Queryable): Promise<LogEvent[]> {
+  const { rows } = await db.query<FirstRow>(
+    `SELECT u.id AS user_id, t.id AS token_id FROM ${own.users} u LEFT JOIN ${own.tokens} t ON t.user_id = u.id
+      ORDER BY u.created_at, u.id, t.created_at, t.id LIMIT 1`,
+  );
+  return rows.flatMap(({ user_id: user, token_id: token }) => [
+    accountEvent('account.created', user, { role: 'admin', status: 'active', password_set_by: null }),
+    ...(token === null ? [] : [accountEvent('token.created', user, { token, issued_by: null, expires_at: null })]),
+  ]);
+}
+
+/* Reads the policy from the log. The newest event contains the whole policy, so no copy exists that could differ. */
+
+/** The policy and the position of the event that set it. Position 0 if no event did. */
+interface PolicyAt {
+  policy: Policy;
+  position: number;
+  /** ISO 8601. Null if no event set a policy. */
+  updated_at: string | null;
+  /** The hash of the event. Null if no event set a policy. */
+  hash: string | null;
+}
+
+/** Selects the newest policy event up to a position from an index. */
+const query = (upTo: string): string => `SELECT ${LINKED_COLUMNS} FROM ${own.events} e
+ WHERE subject ->> 'kind'::text = '${POLICY_SUBJECT.kind}' AND subject ->> 'id'::text = '${POLICY_SUBJECT.id}' AND type = 'policy.updated'${upTo}
+ ORDER BY position DESC LIMIT 1`;
+
+/** Callers that enforce the policy run this under the log lock. */
+export const POLICY_QUERY = query('');
+
+/** Parses the row of the query. @throws UnreadableEventError if the event is not the one that was appended */
+export function toPolicy([row]: readonly LinkedRow[]): PolicyAt {
+  if (row === undefined) return { policy: DEFAULT_POLICY, position: 0, updated_at: null, hash: null };
+  const event = toLinkedEvent(row);
+  const { position, occurred_at: updated_at, hash } = event;
+  return { policy: foldPolicy([event]), position, updated_at, hash };
+}
+
+/** @param upTo a position. Defaults to the head. */
+export async function readPolicy(db: Queryable, upTo?: number): Promise<PolicyAt> {
+  const { rows } =
+    upTo === undefined
+      ? await db.query<LinkedRow>(POLICY_QUERY)
+      : await db.query<LinkedRow>(query(' AND position <= $1'), [upTo]);
+  return toPolicy(rows);
+}

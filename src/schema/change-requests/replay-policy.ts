@@ -1,0 +1,234 @@
+/**
+ * Replays whether the policy allowed each change of a log, event by event. Pure. It keeps the policy, the accounts, the
+ * requests that have not ended, and one batch.
+ */
+import { isObject } from '../../kernel/json.js';
+import { type Accounts, foldAccount, isActiveAdmin } from '../fold/accounts.js';
+import { EVENT_KINDS } from '../fold/event-schemas.js';
+import { type RawEvent, UnreadableEventError, readEvent } from '../fold/upcasting.js';
+import { USER } from '../model/events.js';
+import type { Cause, EventSubject, LogEvent, StoredEvent } from '../model/events.js';
+import { placeText } from '../model/place.js';
+import {
+  type Acknowledgement,
+  DEFAULT_POLICY,
+  type Policy,
+  actionOf,
+  isEnforced,
+  keyOf,
+  policyWarnings,
+} from '../policy.js';
+import { countedApprovals, coversFinding, hasIssuedCredential, judgeApprovals } from './approvals.js';
+import { changeIdOf, evolveChange, isChangeEvent } from './fold.js';
+import { CHANGE, type ChangeEventOf, type ChangeRequest, type StoredChangeEvent } from './model.js';
+
+/** A change that the policy and the approvals at its position did not allow. */
+export interface Disallowed {
+  position: number;
+  reason: string;
+}
+
+/** An event as stored. */
+type Recorded = RawEvent &
+  Pick<StoredEvent, 'batch' | 'hash' | 'occurred_at' | 'actor' | 'reason'> &
+  Pick<Cause, 'context'> & { subject?: EventSubject | undefined };
+
+interface PolicyReplay {
+  /** Adds the next event of a log whose hash chain was verified. */
+  add(event: Recorded): void;
+  /** Call it after the last event. At most 100 changes, in the order of the log. */
+  end(): Disallowed[];
+}
+
+/** True if the policy judges an event: it changes the schema or the policy. */
+export const isJudged = ({ type }: { type: string }): boolean =>
+  type === POLICY_UPDATED ||
+  (Object.hasOwn(EVENT_KINDS, type) && EVENT_KINDS[type as keyof typeof EVENT_KINDS].changesSchema);
+
+const POLICY_UPDATED = 'policy.updated';
+
+const MOST = 100;
+
+interface Request {
+  request: ChangeRequest;
+  /** Positions of approvals that were given with an issued credential. */
+  issued: ReadonlySet<number>;
+}
+
+/** What a replay knows at a position. */
+interface Replayed {
+  policy: Policy;
+  /** The hash of the event that set the policy. Null if none did. */
+  hash: string | null;
+  accounts: Accounts;
+  requests: Map<string, Request>;
+}
+
+/** The part of a batch that the policy judges. */
+interface Batch {
+  id: string;
+  /** Of the first judged event. */
+  position: number | null;
+  context: Cause['context'];
+  /** The policy before the batch. */
+  policy: Policy;
+  hash: string | null;
+  replaces: LogEvent[];
+  /** Locations of deleted objects that the trash keeps. */
+  kept: Set<string>;
+  /** Findings that the batch certainly has, by code. */
+  certain: Acknowledgement[];
+  applied: { event: ChangeEventOf<'change.applied'>; request: Request | undefined } | null;
+}
+
+export function createPolicyReplay(): PolicyReplay {
+  const replayed: Replayed = { policy: DEFAULT_POLICY, hash: null, accounts: new Map(), requests: new Map() };
+  const disallowed: Disallowed[] = [];
+  let batch: Batch | undefined;
+  let unreadable = false;
+
+  const judge = (): void => {
+    const reason = batch === undefined ? undefined : whyDisallowed(batch, replayed.accounts);
+    if (reason !== undefined) disallowed.push(reason);
+    batch = undefined;
+  };
+
+  return {
+    add(event) {
+      if (unreadable || disallowed.length === MOST) return;
+      if (batch?.id !== event.batch) judge();
+      batch ??= startBatch(event, replayed);
+      try {
+        noteJudged(batch, event);
+        replay(batch, event, replayed);
+      } catch (error) {
+        if (!(error instanceof UnreadableEventError)) throw error;
+        // Nothing after it can be judged.
+        unreadable = true;
+        disallowed.push({ position: event.position, reason: `the policy cannot be followed: ${error.message}` });
+      }
+    },
+    end() {
+      if (!unreadable && disallowed.length < MOST) judge();
+      return disallowed;
+    },
+  };
+}
+
+const startBatch = ({ batch: id, context }: Recorded, { policy, hash }: Replayed): Batch => ({
+  id,
+  position: null,
+  context,
+  policy,
+  hash,
+  replaces: [],
+  kept: new Set(),
+  certain: [],
+  applied: null,
+});
+
+function noteJudged(batch: Batch, event: Recorded): void {
+  if (!isJudged(event)) return;
+  batch.position ??= event.position;
+  // A table or column with content is in the trash.
+  if (!DELETIONS.has(event.type) || !isObject(event.data) || event.data['kept_until'] === undefined) return;
+  const place = placeText(event);
+  batch.kept.add(place);
+  if (actionOf(batch.policy, 'LOSES_DATA', event.collection ?? undefined) === 'approve')
+    batch.certain.push({ code: 'LOSES_DATA', place });
+}
+
+const DELETIONS: ReadonlySet<string> = new Set(['collection.deleted', 'field.deleted']);
+
+function replay(batch: Batch, event: Recorded, replayed: Replayed): void {
+  const { type, subject } = event;
+  if (type === POLICY_UPDATED) updatePolicy(batch, readEvent(event), replayed, event.hash);
+  else if (subject?.kind === USER) foldAccount(replayed.accounts, readEvent(event));
+  else if (subject?.kind === CHANGE && type !== 'change.commented') followRequest(batch, readEvent(event), replayed);
+}
+
+function updatePolicy(batch: Batch, event: LogEvent, replayed: Replayed, hash: string): void {
+  if (event.type !== POLICY_UPDATED) return;
+  batch.replaces.push(event);
+  replayed.policy = event.data.policy;
+  replayed.hash = hash;
+}
+
+function followRequest(batch: Batch, event: LogEvent, { accounts, requests }: Replayed): void {
+  if (!isChangeEvent(event)) return;
+  const stored = event as StoredChangeEvent;
+  const id = changeIdOf(stored);
+  const before = requests.get(id);
+  if (stored.type === 'change.applied') batch.applied = { event: stored, request: before };
+  const request = evolveChange(before?.request, stored);
+  const issued = new Set(before?.issued);
+  const approval = request.proposal?.approvals.find(({ position }) => position === stored.position);
+  if (approval !== undefined && hasIssuedCredential(accounts, approval)) issued.add(approval.position);
+  if (hasEnded(request)) requests.delete(id);
+  else requests.set(id, { request, issued });
+}
+
+/** True if no event but comments can follow. A failed proposal can be retried. */
+const hasEnded = ({ state, proposal }: ChangeRequest): boolean =>
+  state === 'applied' || state === 'withdrawn' || (state === 'failed' && proposal === null);
+
+function whyDisallowed(batch: Batch, accounts: Accounts): Disallowed | undefined {
+  const { position, policy, hash, context, applied } = batch;
+  if (position === null || !isEnforced(policy)) return undefined;
+  if (context?.['policy'] !== hash) return { position, reason: 'it was not judged by the policy in force' };
+  const { acknowledge, approve } = requiredBy(batch);
+  const known = new Set(acknowledgedIn(context));
+  const unknown = acknowledge.find((each) => !known.has(keyOf(each)));
+  if (unknown !== undefined) return { position, reason: `the policy requires an acknowledgement (${keyOf(unknown)})` };
+  const uncovered = approve.find((each) => approvalsOf(each, batch, accounts) < policy.approvals);
+  if (uncovered === undefined) return undefined;
+  const given = approvalsOf(uncovered, batch, accounts);
+  const reason = `approvals that the policy requires (${keyOf(uncovered)}): ${policy.approvals}, approvals that count: ${given}`;
+  return { position: applied?.event.position ?? position, reason };
+}
+
+interface Required {
+  acknowledge: Acknowledgement[];
+  approve: Acknowledgement[];
+}
+
+/** Findings that the policy wants acknowledged or approved: those that follow from the events, and the recorded ones. */
+function requiredBy({ policy, replaces, certain, applied }: Batch): Required {
+  const changes = policyWarnings(policy, replaces).map(({ code }) => ({ code, place: '' }));
+  const ofAction = (action: string): Acknowledgement[] =>
+    changes.filter(({ code }) => actionOf(policy, code, undefined) === action);
+  const recorded = Object.entries(applied?.event.data.findings ?? {});
+  return {
+    acknowledge: ofAction('acknowledge'),
+    approve: [
+      ...ofAction('approve'),
+      ...recorded.flatMap(([code, places]) => places.map((place) => ({ code, place }))),
+      // The steps of an online change are judged before they begin.
+      ...(applied?.request?.request.online === true ? [] : certain),
+    ],
+  };
+}
+
+const isAcknowledgement = (value: unknown): value is Acknowledgement =>
+  isObject(value) && typeof value['code'] === 'string' && typeof value['place'] === 'string';
+
+function acknowledgedIn(context: Cause['context']): string[] {
+  const found = context?.['acknowledged'];
+  return Array.isArray(found) ? found.flatMap((each) => (isAcknowledgement(each) ? [keyOf(each)] : [])) : [];
+}
+
+function approvalsOf(
+  { code, place: location }: Acknowledgement,
+  { policy, applied, kept }: Batch,
+  accounts: Accounts,
+): number {
+  if (applied?.request === undefined) return 0;
+  const { request, issued } = applied.request;
+  const by = (request.proposal?.approvals ?? []).map((each) => each.by.id);
+  // Until the first account event, there is only the account that the first start created.
+  const admins = new Set(by.filter((id) => accounts.size === 0 || isActiveAdmin(accounts.get(id))));
+  const finding = { code, location, kept: kept.has(location) };
+  return countedApprovals(judgeApprovals(request, policy, { admins, issued })).filter((approval) =>
+    coversFinding(approval, finding),
+  ).length;
+}

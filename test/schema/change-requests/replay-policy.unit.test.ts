@@ -1,0 +1,159 @@
+import { expect } from 'chai';
+import { createPolicyReplay } from '../../../src/schema/change-requests/replay-policy.js';
+import { accountEvent } from '../../../src/schema/fold/accounts.js';
+import { DEFAULT_POLICY, type Policy } from '../../../src/schema/model/policy.js';
+import { policyUpdated } from '../../../src/schema/policy.js';
+
+const AT = '2026-01-02T03:04:05.678Z';
+const ID = '00000000-0000-4000-8000-000000000001';
+const ADA = { id: 'ada', name: 'Ada' };
+const BOB = { id: 'bob', name: 'Bob' };
+const POLICY: Policy = { ...DEFAULT_POLICY, findings: { LOSES_DATA: 'approve' }, author_may_approve: false };
+const FINDINGS = { LOSES_DATA: ['articles.body'] };
+
+type Added = Parameters<ReturnType<typeof createPolicyReplay>['add']>[0];
+type Given = Pick<Added, 'type' | 'data'> & Partial<Added>;
+
+const change = (type: string, data: object, more: Partial<Added> = {}): Given => ({
+  type: `change.${type}`,
+  data,
+  subject: { kind: 'change', id: ID },
+  ...more,
+});
+const account = (user: string, data: object = {}): Given =>
+  accountEvent('account.created', user, { role: 'admin', status: 'active', password_set_by: null, ...data });
+const policy = (next: Policy, more: Partial<Added> = {}): Given => ({ ...policyUpdated(next), ...more });
+const deleted = (more: Partial<Added> = {}): Given => ({
+  type: 'field.deleted',
+  collection: 'articles',
+  field: 'body',
+  data: { kept_until: AT },
+  ...more,
+});
+const request = { operation: 'apply-diff', document: 'd', online: false, collections: ['articles'] };
+const OPENED = change('opened', { ...request, proposal: { title: 't', plan: 'p', base: 0 } });
+const approved = (data: object = {}, more: Partial<Added> = {}): Given =>
+  change(
+    'approved',
+    { plan: 'p', complete: true, online: false, credential: 'password', findings: FINDINGS, kept: [], ...data },
+    { actor: BOB, ...more },
+  );
+const judged = { context: { policy: 'hash 3' } };
+/** The batch that applies the request. */
+const APPLIED: Given[] = [
+  deleted({ batch: 'apply', ...judged }),
+  change('applied', { findings: FINDINGS }, { batch: 'apply', ...judged }),
+];
+
+/** Replays events. Without a batch, each is a batch of its own. */
+function replayed(...events: Given[]) {
+  const replay = createPolicyReplay();
+  for (const [index, event] of events.entries()) {
+    const position = index + 1;
+    const placed = {
+      position,
+      batch: `${position}`,
+      hash: `hash ${position}`,
+      occurred_at: AT,
+      actor: ADA,
+      reason: null,
+    };
+    replay.add({ ...placed, version: 1, collection: null, field: null, ...event });
+  }
+  return replay.end();
+}
+
+/** Two admins, of whom Ada opens the request. */
+const STARTED = [account('ada'), account('bob'), policy(POLICY)];
+const NOT_JUDGED = 'it was not judged by the policy in force';
+const lacks = (code: string, count = 0) =>
+  `approvals that the policy requires (${code}): 1, approvals that count: ${count}`;
+
+describe('the replay of a policy', () => {
+  it('allows an approved change, and every change without a policy', () => {
+    expect(replayed(...STARTED, OPENED, approved(), ...APPLIED)).to.deep.equal([]);
+    expect(
+      replayed(deleted(), policy(POLICY), policy(DEFAULT_POLICY, { context: { policy: 'hash 2' } })),
+    ).to.deep.equal([]);
+  });
+
+  const WRONG: [string, Given[]][] = [
+    ['without any approval', []],
+    ['with an approval by its author', [approved({}, { actor: ADA })]],
+    ['with an approval by someone who is no admin', [approved({}, { actor: { id: 'eve', name: 'Eve' } })]],
+    [
+      'with an approval by an admin who is suspended before it is applied',
+      [approved(), accountEvent('account.updated', 'bob', { status: 'suspended' })],
+    ],
+    [
+      'with an approval with a password that another user set',
+      [accountEvent('account.updated', 'bob', { password: 'set', password_set_by: 'ada' }), approved()],
+    ],
+    ['with an approval with an API token that does not exist', [approved({ credential: 'token', token: 't' })]],
+    [
+      'with an approval with an API token that another user issued',
+      [
+        accountEvent('token.created', 'bob', { token: 't', issued_by: 'ada', expires_at: null }),
+        approved({ credential: 'token', token: 't' }),
+      ],
+    ],
+    ['with an approval of another plan', [approved({ plan: 'q' })]],
+    ['with an approval of a plan that changed afterwards', [approved(), change('updated', { plan: 'q' })]],
+    ['with an approval of an online change', [approved({ online: true })]],
+    ['with an approval of other findings', [approved({ findings: { LOSES_DATA: ['articles.title'] } })]],
+    [
+      'with an approval that was rejected afterwards',
+      [approved(), change('rejected', {}), change('updated', { title: 'again' })],
+    ],
+  ];
+  for (const [what, events] of WRONG)
+    it(`reports a change ${what}`, () => {
+      const started = [...STARTED, OPENED, ...events];
+      expect(replayed(...started, ...APPLIED)).to.deep.equal([
+        { position: started.length + 2, reason: lacks('LOSES_DATA:articles.body') },
+      ]);
+    });
+
+  it('counts an approval with an own API token, and one before the log records accounts', () => {
+    const token = accountEvent('token.created', 'bob', { token: 't', issued_by: null, expires_at: null });
+    const events = [token, OPENED, approved({ credential: 'token', token: 't' })];
+    expect(replayed(...STARTED, ...events, ...APPLIED)).to.deep.equal([]);
+    const first = [change('commented', { comment: 'c' }), change('commented', { comment: 'c' }), policy(POLICY)];
+    expect(replayed(...first, OPENED, approved(), ...APPLIED)).to.deep.equal([]);
+  });
+
+  it('requires an approval of kept objects only while they are kept', () => {
+    const kept = approved({ kept: ['articles.body'] });
+    expect(replayed(...STARTED, OPENED, kept, ...APPLIED)).to.deep.equal([]);
+    const [gone, applied] = APPLIED as [Given, Given];
+    expect(replayed(...STARTED, OPENED, kept, { ...gone, data: {} }, applied)).to.have.length(1);
+  });
+
+  it('reports a direct change that was judged by another policy, or that needed an approval', () => {
+    expect(replayed(...STARTED, deleted())).to.deep.equal([{ position: 4, reason: NOT_JUDGED }]);
+    expect(replayed(...STARTED, deleted({ context: { policy: 'hash 2' } }))[0]?.reason).to.equal(NOT_JUDGED);
+    expect(replayed(...STARTED, deleted(judged))).to.deep.equal([
+      { position: 4, reason: lacks('LOSES_DATA:articles.body') },
+    ]);
+    expect(replayed(...STARTED, deleted({ ...judged, data: {} }))).to.deep.equal([]);
+  });
+
+  it('reports a change of the policy that its predecessor did not allow', () => {
+    const strict = [account('ada'), account('bob'), policy({ ...POLICY, policy_changes: 'approve' })];
+    expect(replayed(...strict, policy(DEFAULT_POLICY, judged))).to.deep.equal([
+      { position: 4, reason: lacks('LOOSENS_POLICY:') },
+    ]);
+    const asking = [account('ada'), account('bob'), policy({ ...POLICY, policy_changes: 'acknowledge' })];
+    expect(replayed(...asking, policy(DEFAULT_POLICY, judged))).to.deep.equal([
+      { position: 4, reason: 'the policy requires an acknowledgement (LOOSENS_POLICY:)' },
+    ]);
+    const context = { ...judged.context, acknowledged: [null, { code: 'LOOSENS_POLICY', place: '' }] };
+    expect(replayed(...asking, policy(DEFAULT_POLICY, { context }))).to.deep.equal([]);
+  });
+
+  it('reports an event about the policy that cannot be read, once, and at most 100 changes', () => {
+    expect(replayed(...STARTED, change('approved', {}), deleted()).map(({ position }) => position)).to.deep.equal([4]);
+    expect(replayed({ type: 'from.tomorrow', data: {} }, ...STARTED, deleted())).to.have.length(1);
+    expect(replayed(...STARTED, ...Array.from({ length: 150 }, () => deleted()))).to.have.length(100);
+  });
+});
