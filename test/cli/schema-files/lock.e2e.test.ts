@@ -27,11 +27,11 @@ describe('dps.lock', () => {
 
   it('is rejected if its position is not in this log', async () => {
     const wrong: [string | RegExp, string, RegExp][] = [
-      [/^position: .*$/m, `position: 1-${'0'.repeat(64)}`, /^dps\.lock is of another service/],
+      [/^position: .*$/m, `position: 1-${'0'.repeat(64)}`, /^dps\.lock belongs to another service/],
       [/^position: .*$/m, 'position: 999999', /base/],
-      [/^position: .*$/m, 'position: -1', /^dps\.lock isn't what "dps pull" writes/],
-      [/^position: .*$/m, 'position: now', /^dps\.lock isn't what "dps pull" writes/],
-      [/^position: .*$/m, 'position: [1]', /^dps\.lock isn't what "dps pull" writes/],
+      [/^position: .*$/m, 'position: -1', /^dps\.lock was not written by "dps pull"/],
+      [/^position: .*$/m, 'position: now', /^dps\.lock was not written by "dps pull"/],
+      [/^position: .*$/m, 'position: [1]', /^dps\.lock was not written by "dps pull"/],
       [/^release: .*$/m, 'release: 9.9.9', /^dps\.lock: /],
       [/[^]*/, '<<<<<<< ours\n', /^dps\.lock is/],
       [/[^]*/, '', /^dps\.lock is/],
