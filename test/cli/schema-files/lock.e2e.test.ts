@@ -33,8 +33,8 @@ describe('dps.lock', () => {
       [/^position: .*$/m, 'position: now', /^dps\.lock was not written by "dps pull"/],
       [/^position: .*$/m, 'position: [1]', /^dps\.lock was not written by "dps pull"/],
       [/^release: .*$/m, 'release: 9.9.9', /^dps\.lock: /],
-      [/[^]*/, '<<<<<<< ours\n', /^dps\.lock is/],
-      [/[^]*/, '', /^dps\.lock is/],
+      [/[^]*/, '<<<<<<< ours\n', /^dps\.lock (is|was) not /],
+      [/[^]*/, '', /^dps\.lock (is|was) not /],
       [/^hash: .*$/m, 'hash: &a x\nmore: [*a, *a]', /^$/],
     ];
     for (const [from, to, message] of wrong) {
