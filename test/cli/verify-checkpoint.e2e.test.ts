@@ -133,7 +133,7 @@ describe('dps verify --checkpoint, offline', () => {
     await mkdir(empty);
     for (const [args, reason] of [
       [['--checkpoint', join(folder, 'none')], /none cannot be read \(ENOENT/],
-      [['--checkpoint', empty], /There is no checkpoint \(\*\.checkpoint\) in/],
+      [['--checkpoint', empty], /contains no checkpoint \(\*\.checkpoint\)/],
       [['--checkpoint', await save(note.replaceAll('\n', '\r\n'))], /has carriage returns/],
       [['--checkpoint', await save(note.slice(0, -1))], /is truncated/],
       [['--checkpoint', await save(note.slice(0, 90))], /is truncated/],
