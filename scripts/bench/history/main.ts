@@ -8,7 +8,6 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import pg from 'pg';
 import { readDatabase } from '../../../src/postgres/server.js';
 import { migrate } from '../../../src/postgres/migrate.js';
 import { createPool } from '../../../src/postgres/pool.js';
@@ -87,12 +86,11 @@ async function makeLog(log: GeneratedLog): Promise<string> {
     database: await readDatabase(pool),
     logger: silent,
   });
-  await pool.end();
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
+  const client = await pool.connect();
   await writeLog(client, log);
   await client.query('VACUUM ANALYZE service.service_events');
-  await client.end();
+  client.release();
+  await pool.end();
   return url;
 }
 
