@@ -55,7 +55,7 @@ interface Request {
   issued: ReadonlySet<number>;
 }
 
-/** What a replay knows at a position. */
+/** The facts that a replay knows at a position. */
 interface Replayed {
   policy: Policy;
   /** The hash of the event that set the policy. Null if none did. */
@@ -67,7 +67,7 @@ interface Replayed {
 /** The part of a batch that the policy judges. */
 interface Batch {
   id: string;
-  /** Of the first judged event. */
+  /** The position of the first judged event. */
   position: number | null;
   context: Cause['context'];
   /** The policy before the batch. */

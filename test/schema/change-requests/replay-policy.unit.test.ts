@@ -12,18 +12,18 @@ const POLICY: Policy = { ...DEFAULT_POLICY, findings: { LOSES_DATA: 'approve' },
 const FINDINGS = { LOSES_DATA: ['articles.body'] };
 
 type Added = Parameters<ReturnType<typeof createPolicyReplay>['add']>[0];
-type Given = Pick<Added, 'type' | 'data'> & Partial<Added>;
+type ReplayInput = Pick<Added, 'type' | 'data'> & Partial<Added>;
 
-const change = (type: string, data: object, more: Partial<Added> = {}): Given => ({
+const change = (type: string, data: object, more: Partial<Added> = {}): ReplayInput => ({
   type: `change.${type}`,
   data,
   subject: { kind: 'change', id: ID },
   ...more,
 });
-const account = (user: string, data: object = {}): Given =>
+const account = (user: string, data: object = {}): ReplayInput =>
   accountEvent('account.created', user, { role: 'admin', status: 'active', password_set_by: null, ...data });
-const policy = (next: Policy, more: Partial<Added> = {}): Given => ({ ...policyUpdated(next), ...more });
-const deleted = (more: Partial<Added> = {}): Given => ({
+const policy = (next: Policy, more: Partial<Added> = {}): ReplayInput => ({ ...policyUpdated(next), ...more });
+const deleted = (more: Partial<Added> = {}): ReplayInput => ({
   type: 'field.deleted',
   collection: 'articles',
   field: 'body',
@@ -32,7 +32,7 @@ const deleted = (more: Partial<Added> = {}): Given => ({
 });
 const request = { operation: 'apply-diff', document: 'd', online: false, collections: ['articles'] };
 const OPENED = change('opened', { ...request, proposal: { title: 't', plan: 'p', base: 0 } });
-const approved = (data: object = {}, more: Partial<Added> = {}): Given =>
+const approved = (data: object = {}, more: Partial<Added> = {}): ReplayInput =>
   change(
     'approved',
     { plan: 'p', complete: true, online: false, credential: 'password', findings: FINDINGS, kept: [], ...data },
@@ -40,13 +40,13 @@ const approved = (data: object = {}, more: Partial<Added> = {}): Given =>
   );
 const judged = { context: { policy: 'hash 3' } };
 /** The batch that applies the request. */
-const APPLIED: Given[] = [
+const APPLIED: ReplayInput[] = [
   deleted({ batch: 'apply', ...judged }),
   change('applied', { findings: FINDINGS }, { batch: 'apply', ...judged }),
 ];
 
 /** Replays events. Without a batch, each is a batch of its own. */
-function replayed(...events: Given[]) {
+function replayed(...events: ReplayInput[]) {
   const replay = createPolicyReplay();
   for (const [index, event] of events.entries()) {
     const position = index + 1;
@@ -77,7 +77,7 @@ describe('the replay of a policy', () => {
     ).to.deep.equal([]);
   });
 
-  const WRONG: [string, Given[]][] = [
+  const WRONG: [string, ReplayInput[]][] = [
     ['without any approval', []],
     ['with an approval by its author', [approved({}, { actor: ADA })]],
     ['with an approval by someone who is no admin', [approved({}, { actor: { id: 'eve', name: 'Eve' } })]],
@@ -125,7 +125,7 @@ describe('the replay of a policy', () => {
   it('requires an approval of kept objects only while they are kept', () => {
     const kept = approved({ kept: ['articles.body'] });
     expect(replayed(...STARTED, OPENED, kept, ...APPLIED)).to.deep.equal([]);
-    const [gone, applied] = APPLIED as [Given, Given];
+    const [gone, applied] = APPLIED as [ReplayInput, ReplayInput];
     expect(replayed(...STARTED, OPENED, kept, { ...gone, data: {} }, applied)).to.have.length(1);
   });
 

@@ -87,7 +87,7 @@ export interface Approving {
   credential: ApprovedView['credential'];
   /** The id of the API token. */
   token?: string | undefined;
-  /** What the approver saw. Undefined if the plan does not fit the schema. */
+  /** The facts that the approver saw. Undefined if the plan does not fit the schema. */
   seen: PlanView['seen'] | undefined;
 }
 

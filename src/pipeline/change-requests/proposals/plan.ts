@@ -64,7 +64,7 @@ export type PlanNow =
       view: PlanView;
     };
 
-/** What a reviewer sees of a plan beside its statements. */
+/** The facts that a reviewer sees of a plan beside its statements. */
 export interface PlanView {
   findings: Judged<Finding>[];
   /** The deleted objects, and why the trash would not keep them. Null if it would. */
