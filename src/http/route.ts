@@ -166,7 +166,10 @@ function requireStricter<Query>(stricter: Stricter<Query> | undefined, query: Qu
   if (stricter === undefined || !stricter.where(query)) return;
   if (caller !== null && allows(caller.role, stricter.access)) return;
   const { access, words } = stricter;
-  throw refused('FORBIDDEN', `This request requires the role ${access} ${words}, and your role is ${caller?.role ?? 'none'}.`);
+  throw refused(
+    'FORBIDDEN',
+    `This request requires the role ${access} ${words}, and your role is ${caller?.role ?? 'none'}.`,
+  );
 }
 
 const INSTEAD: Partial<Record<WriteHeader, string>> = {

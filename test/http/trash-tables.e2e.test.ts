@@ -101,7 +101,8 @@ describe('moving tables to the trash', function () {
     expect(plan.warnings.map(({ code }) => code)).to.include.members(['LOSES_DATA', 'LEAVES_PUBLICATION']);
     expect(plan.warnings.find(({ code }) => code === 'LEAVES_PUBLICATION')).to.include({
       collection: 'published',
-      message: 'move table published to the trash: it leaves the publication "news", and a restore does not add it again',
+      message:
+        'move table published to the trash: it leaves the publication "news", and a restore does not add it again',
     });
     expect(plan.warnings.find(({ code }) => code === 'LOSES_DATA')?.message).to.match(
       /move table published to the trash: data is restorable from the trash until 20\d\d-/,
