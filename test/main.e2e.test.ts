@@ -78,7 +78,7 @@ describe('the service as a process', function () {
     expect(end.code).to.equal(2);
     expect(end.stdout).to.equal('');
     const sentence = new RegExp(
-      `^The data directory .* is in use by another service \\(process ${first.child.pid}\\): [^\\n]+\\.$`,
+      `^Another service uses the data directory .* \\(process ${first.child.pid}\\)\\. [^\\n]+\\.$`,
     );
     expect(lastLine(end.stderr)).to.match(sentence);
     expect((await get(url, token!, '/collections')).status).to.equal(200);

@@ -106,7 +106,7 @@ describe('dps apply', () => {
     const loss = await changed(without('kept.title'));
     const refused = await run(['apply', loss, '--allow-drop', 'kept.title']);
     expect(refused.code).to.equal(2);
-    expect(refused.err).to.contain('To allow it: --allow-drop kept%2Etitle');
+    expect(refused.err).to.contain('To allow that, use --allow-drop kept%2Etitle');
     expect((await run(['apply', loss, '--allow-drop', 'kept.title.x'])).err).to.contain('is not a valid place');
     expect((await run(['apply', loss, '--allow-drop', 'kept%2Etitle'])).code).to.equal(0);
   });
@@ -161,7 +161,7 @@ describe('dps apply', () => {
     const elsewhere = await dps(['status', '--data-dir', join(directory, 'none')], {
       DATABASE_URL: service.databaseUrl,
     });
-    expect(elsewhere.err).to.match(/^The data directory .* does not contain a service yet/);
+    expect(elsewhere.err).to.match(/^The data directory .* does not contain a service\./);
   });
 
   it('reports a wrong file or option in one line', async () => {
@@ -184,7 +184,7 @@ describe('dps apply', () => {
     for (const [args, message] of [
       [['apply', directory], 'cannot be read'],
       [['apply', broken, '--mode', 'sideways'], 'Allowed choices are mirror, merge'],
-      [['apply', broken, '--reason', 'two\nlines'], 'one line'],
+      [['apply', broken, '--reason', 'two\nlines'], 'a single line'],
       [['snapshot', '--output', '/nonexist/x'], 'cannot be written'],
       [['snapshot', '--output', '/dev/full'], 'cannot be written'],
       [['snapshot', '--token', 'wo\nrse'], 'contains invalid characters'],

@@ -85,7 +85,7 @@ describe('dps changes, dps push --propose', () => {
       'not the one that you reviewed',
     );
     const approved = await dps(['changes', 'approve', id, '--comment', 'yes'], { answers: 'y' });
-    expect(approved.out).to.match(/Approved\. Change request is approved\.$/);
+    expect(approved.out).to.match(/Approved\. The change request is approved\.$/);
     expect((await dps(['changes', 'apply', id], { token: author.token })).err).to.include('requires the role admin');
     const applied = await dps(['changes', 'apply', id]);
     expect(applied.out, applied.err).to.match(/^Applied: position \d+, batch /);
@@ -105,9 +105,9 @@ describe('dps changes, dps push --propose', () => {
     expect((await dps(['changes', 'apply', back, '--at', 'soon'])).err).to.include('must be a time with its time zone');
     const at = new Date(Date.now() + 3_600_000).toISOString();
     expect((await dps(['changes', 'apply', back, '--at', at])).out).to.equal(
-      `It will be applied at ${at}. Change request is scheduled.`,
+      `It will be applied at ${at}. The change request is scheduled.`,
     );
-    expect((await dps(['changes', 'rebase', back])).out).to.include('Change request is scheduled.');
+    expect((await dps(['changes', 'rebase', back])).out).to.include('The change request is scheduled.');
     const rebased = JSON.parse((await dps(['changes', 'rebase', back, '--json'])).out) as object;
     expect(rebased).to.include({ id: back, state: 'scheduled' });
     expect((await dps(['changes', 'apply', back])).code).to.equal(0);

@@ -122,9 +122,9 @@ describe('dps', () => {
     it('reports that no service was ever started', async () => {
       const { code, err } = await dps(['users', 'list', '--data-dir', join(directory, 'none')]);
       expect(code).to.equal(2);
-      expect(err).to.match(/^The data directory .* does not contain a service yet/);
+      expect(err).to.match(/^The data directory .* does not contain a service\./);
       const other = await dps(['users', 'list'], { environment: { DB_SCHEMA: 'elsewhere' } });
-      expect(other.err).to.match(/^The schema "service_elsewhere" of the database does not contain a service yet/);
+      expect(other.err).to.match(/^The schema "service_elsewhere" of the database does not contain a service\./);
     });
   });
 
@@ -173,7 +173,7 @@ describe('dps', () => {
         'No service responds at http://127.0.0.1:9. Start it, or set another address with --url.',
       );
       const missing = await dps(['diff', join(directory, 'missing.json')]);
-      expect(missing.err).to.contain("missing.json can't be read");
+      expect(missing.err).to.contain('missing.json cannot be read');
       const other = await dps(['diff', '-'], { stdin: '{"version": 1, "service": "0.0.0"}' });
       expect(other.code).to.equal(2);
       expect(other.err).not.to.equal('');

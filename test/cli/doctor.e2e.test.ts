@@ -270,7 +270,7 @@ describe('dps doctor', () => {
     const { text } = await examine(settings);
     const { checks } = JSON.parse(text) as { checks: Examined[] };
     const fixes = checks.flatMap(({ findings }) => findings.map(({ fix }) => fix));
-    const statements = fixes.flatMap((fix) => /(?:ALTER TABLE|DELETE FROM) "its.*?(?= \(| takes)/.exec(fix) ?? []);
+    const statements = fixes.flatMap((fix) => /(?:ALTER TABLE|DELETE FROM) "its.*?(?=,| removes)/.exec(fix) ?? []);
     expect(statements, text).to.have.length(2);
     await sql(settings.DATABASE_URL, ...statements);
     await expectFound(settings);

@@ -47,7 +47,7 @@ describe('dps and the policy', () => {
     expect(JSON.parse(shown.out)).to.deep.include(policy);
     // `set` accepts the output of `show`.
     const again = await dps('policy', 'set', await file('again.json', JSON.parse(shown.out) as object));
-    expect(again.out).to.contain('LOSES_DATA: refuse').and.to.contain('MAY_FAIL of tmp_*: off');
+    expect(again.out).to.contain('LOSES_DATA: refuse').and.to.contain('MAY_FAIL for tmp_*: off');
     const wrong = await dps('policy', 'set', await file('wrong.json', { findings: { LOSES_DATA: 'never' } }));
     expect(wrong.code).to.equal(2);
     expect(wrong.err).to.contain('findings.LOSES_DATA');

@@ -36,7 +36,7 @@ describe('dps rename', () => {
     expect(await dps('articles', 'posts', '--reason', 'they are posts — all of them')).to.deep.equal({
       err: '',
       code: 0,
-      out: 'articles is posts now.',
+      out: 'articles is now posts.',
     });
     expect((await send('/collections/posts')).status).to.equal(200);
     const { data } = (await send('/history/batches?limit=1')).json as { data: { reason: string }[] };
@@ -45,14 +45,14 @@ describe('dps rename', () => {
 
   it('renames a field and lists where the old name is still used', async () => {
     const { code, out, err } = await dps('posts.title', 'headline');
-    expect({ code, out }).to.deep.equal({ code: 0, out: 'posts.title is posts.headline now.' });
+    expect({ code, out }).to.deep.equal({ code: 0, out: 'posts.title is now posts.headline.' });
     expect(err).to.include('NAME_STILL_USED');
     expect((await send('/fields/posts/headline')).status).to.equal(200);
   });
 
   it('splits at the dot, unless the dot is escaped', async () => {
     expect((await dps('a.b', 'plain')).code).to.equal(2);
-    expect((await dps('a%2Eb', 'plain')).out).to.equal('a%2Eb is plain now.');
+    expect((await dps('a%2Eb', 'plain')).out).to.equal('a%2Eb is now plain.');
     expect((await send('/collections/plain')).status).to.equal(200);
   });
 

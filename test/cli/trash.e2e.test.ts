@@ -44,7 +44,7 @@ describe('dps trash', () => {
     const as = ['--as', 'headline', '--reason', 'regretted'];
     expect(await dps(['restore', String(position), ...as])).to.deep.equal({
       code: 0,
-      out: 'articles.headline is back.',
+      out: 'articles.headline was restored.',
       err: '',
     });
     expect(await api.sql('SELECT headline FROM articles ORDER BY id')).to.deep.equal([

@@ -58,7 +58,7 @@ describe('several collections in one request', function () {
       table('x'),
       table('unmanaged'),
     ]);
-    expect(taken.message).to.include('adopt it');
+    expect(taken.message).to.include('Adopt it');
     for (const body of [[1], [null], [[]]]) await api.refused(INVALID, 'POST', '/collections', body);
     expect(await names()).to.deep.equal(['there']);
   });

@@ -97,7 +97,12 @@ describe('the log', () => {
     expect(read[0]?.previous_hash).to.equal(GENESIS_HASH);
     const value = (read[0] as { data: { patch: { value: object }[] } }).data.patch[0]?.value ?? {};
     expect(Object.hasOwn(value, '__proto__')).to.equal(true);
-    expect(await verifyChain(pool)).to.deep.equal({ ok: true, checked: 3, head: headOf(read[2] as StoredEvent) });
+    expect(await verifyChain(pool)).to.deep.equal({
+      ok: true,
+      checked: 3,
+      head: headOf(read[2] as StoredEvent),
+      disallowed: [],
+    });
   });
 
   it('replaces header text that PostgreSQL cannot store', async () => {

@@ -129,7 +129,7 @@ for (const schema of ['public', 'other "schema"']) {
       expect(refusedWith(outcome)).to.equal('ALREADY_EXISTS');
       const problem = outcome.kind === 'refused' ? outcome.problems[0] : undefined;
       expect(problem?.collection).to.equal('unmanaged');
-      expect(problem?.message).to.include('adopt');
+      expect(problem?.message).to.include('Adopt it');
       expect(refusedWith(await create(table('counter')))).to.equal('ALREADY_EXISTS');
       const folder = (collection: string) =>
         command('create-collection', { body: { collection, schema: null }, concurrentIndexes: false });

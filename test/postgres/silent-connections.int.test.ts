@@ -145,9 +145,9 @@ describe('an idle connection while another one is silent', function () {
   it('is closed with it if it does not respond', async () => {
     const pids = await oneSilent(() => true);
     expect(warnings.toSorted()).to.deep.equal([
-      'closing a database connection that has gone silent',
-      'closing a database connection that has gone silent',
       'an idle database connection was lost',
+      'closing a database connection that has gone silent',
+      'closing a database connection that has gone silent',
     ]);
     proxy.intercept(() => 'pass');
     expect(pids).to.not.include(await pid());
