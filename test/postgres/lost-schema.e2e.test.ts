@@ -62,7 +62,7 @@ for (const schema of ['public', 'An app']) {
       const { data } = (await client('/server/doctor')).json as { data: { checks: Examined[] } };
       const rights = data.checks.find(({ name }) => name === 'privileges on the schemas');
       expect(rights?.findings.map(({ code }) => code)).to.deep.equal(['SCHEMA_NOT_WRITABLE']);
-      expect(rights?.findings[0]?.message).to.contain(`"${schema}" any more`);
+      expect(rights?.findings[0]?.message).to.contain(`"${schema}" no longer exists`);
     });
 
     it('stops a start, which creates no other schema', async () => {

@@ -151,7 +151,7 @@ describe('the schema of the service’s own tables', function () {
       [`CREATE TYPE service.mood AS ENUM ('a')`, 'mood'],
     ] as const) {
       await pool.query(`DROP SCHEMA IF EXISTS service CASCADE; CREATE SCHEMA service; ${sql}`);
-      expect(await refused({})).to.match(new RegExp(`^OperatorError: The schema "service" holds "${name}"`));
+      expect(await refused({})).to.match(new RegExp(`^OperatorError: The schema "service" contains "${name}"`));
       expect(await objectsOf('service')).to.satisfy((lines: string[]) => !lines.join().includes('migrations'));
     }
     await pool.query('DROP SCHEMA service CASCADE');

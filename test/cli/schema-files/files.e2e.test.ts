@@ -145,7 +145,7 @@ describe('the schema as files', () => {
         /^collections\/posts\.yaml:1: the file of "post" must be named collections\/post\.yaml/,
       ],
       ['collection: posts\nmore: 1\nfields: []\nrelations: []\n', /^collections\/posts\.yaml:2: unknown member "more"/],
-      ['collection: posts\nfields: &a []\nrelations: *a\n', /^collections\/posts\.yaml:3: aliases/],
+      ['collection: posts\nfields: &a []\nrelations: *a\n', /^collections\/posts\.yaml:3: YAML aliases/],
       ['collection: [posts\n', /^collections\/posts\.yaml:\d+: /],
       [bomb, /^collections\/posts\.yaml:\d+: /],
       [`collection: posts\n# ${'x'.repeat(17 * 1024 * 1024)}`, /^collections\/posts\.yaml:1: it has \d+ bytes/],
@@ -178,7 +178,7 @@ describe('the schema as files', () => {
     }
     await rm(file('posts.yaml'));
     await mkdir(file('posts.yaml'));
-    expect((await run(['plan', directory])).err).to.contain('collections/posts.yaml is no file');
+    expect((await run(['plan', directory])).err).to.contain('collections/posts.yaml is not a regular file');
     await rm(file('posts.yaml'), { recursive: true });
 
     const withPassword = service.url.replace('http://', 'http://admin:hunter2@');

@@ -47,9 +47,9 @@ describe('a failing embedded server', function () {
       );
       expect(await readdir(join(directory, 'data'))).to.deep.equal([]);
       await program('initdb', 'echo "initdb: error: no room" >&2; exit 1');
-      expect(await refusalOf(make())).to.contain(`${home}: initdb: error: no room.`);
+      expect(await refusalOf(make())).to.contain(`${home} could not be initialized: initdb: error: no room.`);
       await program('initdb', 'exit 7');
-      expect(await refusalOf(make())).to.match(/could not be initialized .*: Command failed: /);
+      expect(await refusalOf(make())).to.match(/could not be initialized: Command failed: /);
     });
 
     it('passes the password in a private file that is deleted afterwards', async () => {

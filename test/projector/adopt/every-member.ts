@@ -128,7 +128,7 @@ export const COLUMNS: readonly Row[] = [
   wrongSequence('increment', { increment: '0' }, /schema\.extras\.sequence\.increment: increment must not be zero/),
   wrongSequence('min', { min: '5', max: '4' }, /schema\.extras\.sequence\.max: max must be greater than min, 5/),
   wrongSequence('min', { min: '-9223372036854775809' }, /sequence\.min: min must be a 64-bit integer/),
-  wrongSequence('start', { start: '11', max: '10' }, /sequence\.start: start must be from 1 to 10/),
+  wrongSequence('start', { start: '11', max: '10' }, /sequence\.start: start must be from min to max: 1 to 10/),
   wrongSequence('type', { type: 'smallint', max: '40000' }, /sequence\.max: max must be from -32768 to 32767/),
   {
     member: 'column.primary_key_name',

@@ -63,7 +63,7 @@ describe('dropping a column that other objects name', function () {
         '/schema/diff',
         desired,
       );
-      expect(message).to.include('"k8_q_check" names "q"');
+      expect(message).to.include('"k8_q_check" uses "q"');
     });
   }
 });

@@ -28,7 +28,7 @@ describe('unusual keys, groups and names', function () {
     const snapshot = await api.ok<{ fields: { field: string }[] }>('GET', '/schema/snapshot');
     const without = { ...snapshot, fields: snapshot.fields.filter(({ field }) => field !== 'v') };
     const { message } = await api.refused(INVALID, 'POST', '/schema/diff', without);
-    expect(message).to.include('"inc_pkey" includes "v"');
+    expect(message).to.include('"inc_pkey" contains "v"');
     await api.ok('DELETE', '/fields/inc/w');
     expect(
       await api.sql(`SELECT conname FROM pg_constraint WHERE contype = 'p' AND conrelid = 'inc'::regclass`),

@@ -29,7 +29,7 @@ export const otherPlan = ({ id, proposal }: ChangeRequest, plan: string): Proble
 /** @param read the hash that was sent @param now the hash of the present view, if the plan fits the schema */
 export const otherView = (id: string, read: string, now: string | undefined): Problem => ({
   code: 'PLAN_CHANGED',
-  message: `The findings of the change request ${id} are not those that you read. Read the request again.`,
+  message: `The findings of change request ${id} are not those that you read. Read it again.`,
   path: 'view',
   details: { view: now, looked_at: read },
 });

@@ -36,6 +36,15 @@ const SAID: Readonly<Record<string, [Problem, Problem]>> = {
       details: { plan: 'then', looked_at: 'mine' },
     },
   ],
+  otherView: [
+    problems.otherView('r1', 'mine', 'now'),
+    {
+      code: 'PLAN_CHANGED',
+      message: 'The findings of change request r1 are not those that you read. Read it again.',
+      path: 'view',
+      details: { view: 'now', looked_at: 'mine' },
+    },
+  ],
   tooManyOpen: [
     problems.tooManyOpen(3),
     {
