@@ -158,7 +158,7 @@ describe('the schema of the service’s own tables', function () {
     const { service } = await start();
     await service.stop();
     await pool.query('CREATE TABLE service.orders (id int)');
-    expect(await refused({})).to.match(/holds "orders"/);
+    expect(await refused({})).to.match(/contains "orders"/);
   });
 
   it('needs no database privilege if it exists, otherwise the start prints what to run', async () => {

@@ -148,8 +148,8 @@ describe('the schema as files', () => {
       ['collection: posts\nfields: &a []\nrelations: *a\n', /^collections\/posts\.yaml:3: YAML aliases/],
       ['collection: [posts\n', /^collections\/posts\.yaml:\d+: /],
       [bomb, /^collections\/posts\.yaml:\d+: /],
-      [`collection: posts\n# ${'x'.repeat(17 * 1024 * 1024)}`, /^collections\/posts\.yaml:1: it has \d+ bytes/],
-      ['7', /^collections\/posts\.yaml:1: a collection/],
+      [`collection: posts\n# ${'x'.repeat(17 * 1024 * 1024)}`, /^collections\/posts\.yaml:1: the file has \d+ bytes/],
+      ['7', /^collections\/posts\.yaml:1: the file must/],
     ];
     for (const [text, message] of wrong) {
       await writeFile(file('posts.yaml'), text);
