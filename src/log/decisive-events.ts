@@ -24,7 +24,7 @@ const hashOf = hasherWith(sha256);
  * its link to the next one can differ from what was appended.
  * @throws UnreadableEventError if it is not the event that was appended
  */
-export function toLinkedEvent({ followed_by: next, ...row }: LinkedRow): StoredEvent {
+function toLinkedEvent({ followed_by: next, ...row }: LinkedRow): StoredEvent {
   const event = toEventRecord(row);
   if (hashOf(event) !== event.hash) throw new UnreadableEventError(event.position, OTHER_CONTENT);
   if (next !== null && next !== event.hash)
