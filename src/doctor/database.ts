@@ -1,4 +1,4 @@
-/* Checks notifications: sent on one connection, received on the other. */
+/* Checks of the database server and of the schemas. */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { createClient, directly, type Queryable } from '../postgres/pool.js';
@@ -294,6 +294,8 @@ export const pooler: Check = {
 };
 
 /* Checks whether a standby follows its primary. */
+
+/* Checks notifications: sent on one connection, received on the other. */
 
 /** Seconds that a standby may lag. */
 const PATIENCE = 60;

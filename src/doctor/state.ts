@@ -1,4 +1,4 @@
-/* Finds objects in the trash that do not belong to the service. */
+/* Checks of the log, the projections, the preparations and the trash. */
 import { OWN_SCHEMA_OID, own } from '../postgres/own-tables.js';
 import { COPY } from '../projector/ddl/trash.js';
 import { type Check, finding, type Finding, type FindingCode } from './check.js';
@@ -141,6 +141,8 @@ export const preparations: Check = {
     return [finding('PREPARATION_LEFT', message)];
   },
 };
+
+/* Finds objects in the trash that do not belong to the service. */
 
 /**
  * Position 0 contains copies in preparation (src/projector/online). Kept tables bring their row types, indexes,

@@ -1,4 +1,4 @@
-/* The plan of a change request against the current schema. */
+/* Reads the bodies of change requests, and shows requests and plans. */
 import { returningBy } from '../projector/trash/list.js';
 import { withoutPlaces } from '../schema/findings/index.js';
 import type { PlanNow } from '../pipeline/change-requests/proposals/plan.js';

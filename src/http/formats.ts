@@ -1,4 +1,4 @@
-/* Reads and writes YAML 1.2 with the core schema, whose values are those of JSON. */
+/* Formats of documents beside JSON: indented JSON, XML and YAML. */
 import { constructFromEvents, CORE_SCHEMA, dump, type Event, EVENT_ID, parseEvents, YAMLException } from 'js-yaml';
 
 /** The output of `JSON.stringify(document, null, 2)` with a newline. */
@@ -98,6 +98,8 @@ const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;'
 function escape(text: string): string {
   return text.replace(/[&<>"\t\n\r]/g, (character) => ESCAPES[character] ?? `&#${character.charCodeAt(0)};`);
 }
+
+/* Reads and writes YAML 1.2 with the core schema, whose values are those of JSON. */
 
 /** Deeper than any accepted document, and shallow enough for the parser's recursion. */
 const MAX_DEPTH = 100;

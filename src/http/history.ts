@@ -1,4 +1,4 @@
-/* The state at a point in time that a body names. */
+/* Parameters of history routes: event filters and points in time. */
 import { z } from 'zod';
 import { invalid } from '../kernel/problem.js';
 import { readMoment, type Moment } from '../reads/history/time-travel.js';
@@ -98,6 +98,8 @@ async function boundOf(
 }
 
 /* The state at a point in time that a request names. */
+
+/* The state at a point in time that a body names. */
 
 /** @param parameter the name of the query parameter or the location in the body, for errors */
 export type PointAt = (given: Moment, parameter: string, call: Call<unknown>) => Promise<Point>;

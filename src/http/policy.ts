@@ -1,4 +1,4 @@
-/* Evaluates a policy for a change, without running anything or taking a lock. */
+/* Reads the body of a policy, and evaluates a policy for a change. */
 import { z } from 'zod';
 import { runYielding } from '../kernel/event-loop.js';
 import { isObject } from '../kernel/json.js';
@@ -131,6 +131,8 @@ function hiddenMembers(body: unknown, at: Path): Path[] {
     ...rules.flatMap((rule, index) => hiddenMembers(rule, [...at, 'collections', index])),
   ];
 }
+
+/* Evaluates a policy for a change, without running anything or taking a lock. */
 
 /** Ascending severity: the result is the strictest action that is not acknowledged. */
 export const OUTCOMES = ['allowed', 'acknowledge', 'approve', 'refuse'] as const;

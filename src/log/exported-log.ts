@@ -1,4 +1,4 @@
-/* Verifies an exported log line by line without a database or Node.js. A browser runs the same code. */
+/* Reads and verifies an exported log line by line, without a database or Node.js. A browser runs the same code. */
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Sha256 } from '../kernel/sha256.js';
@@ -55,6 +55,8 @@ export const RECORD = z.strictObject({
   previous_hash: text,
   hash: text,
 });
+
+/* Verifies an exported log line by line without a database or Node.js. A browser runs the same code. */
 
 export interface ExportedLog {
   ok: boolean;

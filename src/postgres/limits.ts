@@ -1,4 +1,4 @@
-/* Limits of a transaction that holds the log lock. */
+/* Time limits of transactions. */
 import { BACKEND } from './client.js';
 import type { Parameterised } from './exchange.js';
 
@@ -16,6 +16,8 @@ export const unlimited = (scope: 'session' | 'transaction'): string =>
 /** A column that only removes transaction_timeout, for frequent transactions with limits of their own. */
 const NO_TRANSACTION_LIMIT = `CASE WHEN pg_catalog.current_setting('transaction_timeout', true) <> '0'
     THEN pg_catalog.set_config('transaction_timeout', '0', true) END`;
+
+/* Limits of a transaction that holds the log lock. */
 
 /**
  * Milliseconds after which the server ends an unresponsive transaction that holds the log lock. Its process is stopped,

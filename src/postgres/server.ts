@@ -1,7 +1,4 @@
-/*
- * Tracks whether the server is a primary or a standby, which accepts no changes. A failover changes the role without
- * notice, so every head check asks for it.
- */
+/* Facts about the server: the database, and whether it is a primary or a standby. */
 import type { Logger } from './logger.js';
 import type { Queryable } from './pool.js';
 import { OperatorError } from '../kernel/operator-error.js';
@@ -41,6 +38,11 @@ export async function readDatabase(db: Queryable): Promise<Database> {
   }
   return { database: row.database, version, versionNumber: row.number };
 }
+
+/*
+ * Tracks whether the server is a primary or a standby, which accepts no changes. A failover changes the role without
+ * notice, so every head check asks for it.
+ */
 
 /** Columns that describe the server running the query: `standby`, and on a standby `replay`, its progress. */
 export const ROLE_COLUMNS = `

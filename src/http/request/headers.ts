@@ -1,4 +1,4 @@
-/* CORS headers: which origins may call the API, and which headers they may send and read. */
+/* Reads request headers, and writes the CORS headers of responses. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
@@ -138,6 +138,8 @@ function headerText(req: IncomingMessage, name: string): string | undefined {
   const bytes = Buffer.from(String(value), 'latin1');
   return isUtf8(bytes) ? bytes.toString('utf8') : bytes.toString('latin1');
 }
+
+/* CORS headers: which origins may call the API, and which headers they may send and read. */
 
 /** Our response headers, beyond those that every script may read. */
 const EXPOSED = [

@@ -1,4 +1,4 @@
-/* Applies a diff that restores objects. The trash is read again in the command's transaction. */
+/* Prepares commands that restore objects: the trash is read in the transaction of the command. */
 import type pg from 'pg';
 import type { Queryable } from '../../postgres/pool.js';
 import {
@@ -237,6 +237,8 @@ async function refuseWithoutTable(client: pg.ClientBase, entry: TrashEntry, node
   const problem: Problem = { code: 'IN_USE', message, collection, field: field ?? '' };
   throw new ProblemError(table === undefined ? problem : { ...problem, details: { restore_first: table.position } });
 }
+
+/* Applies a diff that restores objects. The trash is read again in the command's transaction. */
 
 /** @param kept what the trash contained when the request arrived */
 export function applying(

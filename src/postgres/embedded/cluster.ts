@@ -1,7 +1,4 @@
-/*
- * The role of the service in its embedded server. It owns its database but is no superuser, so SQL that evades every
- * check can still not read files or run programs. It can create trusted extensions.
- */
+/* Initialises the embedded server, with its settings and the role of the service. */
 import { execFile } from 'node:child_process';
 import { chmod, chown, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -132,6 +129,11 @@ function reason(error: unknown): string {
   const lines = (stderr ?? '').split('\n').filter((line) => line.includes('error:') || line.includes('FATAL:'));
   return (lines.at(-1) ?? message).replace(/\.$/, '');
 }
+
+/*
+ * The role of the service in its embedded server. It owns its database but is no superuser, so SQL that evades every
+ * check can still not read files or run programs. It can create trusted extensions.
+ */
 
 /** Name of the role and of its database. */
 const SERVICE_ACCOUNT = 'dps';

@@ -1,8 +1,4 @@
-/*
- * Locates the server's programs and files. Usually they stay where they are. If root runs the server as another user,
- * that user may have no access to the checkout or the data directory (`chmod 700` on a parent). The programs are then
- * copied to /var/cache and the files are kept under /var/lib, with a symbolic link in the data directory.
- */
+/* Locates the programs of the embedded server, and the user that they run as. */
 import { execFile } from 'node:child_process';
 import {
   chmod,
@@ -107,6 +103,12 @@ async function makeExecutable(file: string): Promise<void> {
 }
 
 /* Selects the system user of the server. PostgreSQL does not run as root. */
+
+/*
+ * Locates the server's programs and files. Usually they stay where they are. If root runs the server as another user,
+ * that user may have no access to the checkout or the data directory (`chmod 700` on a parent). The programs are then
+ * copied to /var/cache and the files are kept under /var/lib, with a symbolic link in the data directory.
+ */
 
 const run = promisify(execFile);
 

@@ -148,10 +148,7 @@ function extensionNeed(name: string, converting: Converting): Need[] {
   return [];
 }
 
-/**
- * Collations of the managed schema. A collation of another schema must already exist; unrepresented.ts reports it for
- * the column.
- */
+/** Collations of the managed schema. A collation of another schema must already exist. */
 function collationNeeds(types: readonly UsedType[], converting: Converting): Need[] {
   const used = usesOf(converting)
     .filter(({ uses, extension }) => uses === 'collation' && extension === null)

@@ -5,7 +5,7 @@
  * 1. Drop what no longer applies: primary key, unique, index. Earlier events dropped foreign keys.
  * 2. DROP IDENTITY in its own statement: PostgreSQL checks the new type before it drops the identity. Then an owned
  * sequence.
- * 3. One ALTER TABLE for type, nullability and default (alter-attributes.ts).
+ * 3. One ALTER TABLE for type, nullability and default.
  * 4. ADD IDENTITY in its own statement: PostgreSQL checks the column type before step 3 has run. Then set the
  * sequence options. A new sequence starts past the existing values.
  * 5. Add primary key, unique, index and comment.

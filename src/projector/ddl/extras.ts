@@ -14,7 +14,7 @@ export type Index = NonNullable<TableExtras['indexes']>[number];
 const byName = <T extends { name: string }>(items: readonly T[] = []) =>
   new Map(items.map((item) => [item.name, item]));
 
-/** Completes a new table, without foreign keys, which deferred-foreign-keys.ts adds. */
+/** Completes a new table, without foreign keys, which relation.ts adds. */
 export function completeTable(change: Change<'collection.created'>, node: CollectionNode): Step[] {
   const { constraints = [], indexes = [], needs = [], partition_of: partition } = extrasOf(node);
   return [

@@ -1,4 +1,4 @@
-/* Plans a run in which generated columns are recreated (runs.ts explains why). */
+/* Plans changes in which generated columns are recreated. */
 import type { Resumable } from '../../kernel/resumable.js';
 import {
   type ColumnField,
@@ -161,6 +161,8 @@ function stays(name: string, { from, to }: Span, disturbed: ReadonlySet<string>)
  */
 
 /* Rejects dropping columns with unmanaged dependents, because PostgreSQL drops those silently. */
+
+/* Plans a run in which generated columns are recreated (runs.ts explains why). */
 
 function refuseUnmanagedDependents(change: Change, node: CollectionNode, columns: ReadonlySet<string>): Step[] {
   const { collection } = change.event;

@@ -1,4 +1,4 @@
-/* Starts a copy: creates its tables, and the triggers that record writes. */
+/* Runs the steps of a preparation: constraints, indexes, and the triggers that record writes. */
 import { integer, join, literal, sql, ident, qualified, type Sql } from '../ddl/sql.js';
 import {
   type Copying,
@@ -99,6 +99,8 @@ async function findIndex({ session, schema }: StepContext, table: string, name: 
   const { rows } = await session.query<{ valid: boolean }>(found);
   return rows[0]?.valid ?? null;
 }
+
+/* Starts a copy: creates its tables, and the triggers that record writes. */
 
 /** Creates the empty copy and the triggers that record all later writes. If either is missing, it starts over. */
 export async function noteWrites(context: StepContext, step: EngineStep, waits: LockWaits): Promise<void> {

@@ -1,4 +1,4 @@
-/* Compares the trash list with the log and the catalog. */
+/* Compares the service's rows with the log: accounts, change requests, metadata and the trash list. */
 import type pg from 'pg';
 import { type End, endsOf } from '../../log/lives.js';
 
@@ -211,6 +211,8 @@ function missingMember(
   const [one, other] = [expected, found].map((document) => (document[name] === undefined ? null : 'a member'));
   return one === other ? [] : [{ member: prefix + name, expected: one ?? null, found: other ?? null }];
 }
+
+/* Compares the trash list with the log and the catalog. */
 
 /** The members that the list takes from the log. */
 const MEMBERS = ['kind', 'collection', 'field', 'batch', 'deleted_at', 'kept_until'] as const;

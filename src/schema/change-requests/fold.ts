@@ -1,5 +1,5 @@
 /*
- * request × event → request. Pure. A new event type needs an entry in `TRANSITIONS`, and in `ACTIONS` (`actions.ts`) if
+ * request × event → request. Pure. A new event type needs an entry in `TRANSITIONS`, and in `ACTIONS` if
  * users trigger it.
  */
 import { UnreadableEventError } from '../fold/upcasting.js';

@@ -1,4 +1,4 @@
-/* Problems of a rename itself. */
+/* Problems of names: new names, renames, indexes, and names that PostgreSQL derives. */
 import { parentOf } from '../model/order.js';
 import { type State, isFolder, type CollectionNode, hasTable, extrasOf, primaryKeyOf, UNMADE } from '../model/state.js';
 import { type Problem, about, type Subject, problemsOfEach, type Path } from '../../kernel/problem.js';
@@ -268,6 +268,8 @@ function namedObjects(node: CollectionNode): NamedObject[] {
     ),
   ];
 }
+
+/* Problems of a rename itself. */
 
 /** @param to the state with the new names. `unwritten`: texts that still contain the old ones */
 export const renameProblems = (to: State, renames: Renames, unwritten: readonly UnwrittenText[]): Problem[] => [

@@ -1,4 +1,4 @@
-/* create-collections and update-collections: several at once, all or nothing. */
+/* create-collection, update-collection, delete-collection, create-collections, update-collections. */
 import { Draft } from '../transition/draft.js';
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
 import { locate, type Places } from '../../kernel/locate.js';
@@ -317,6 +317,8 @@ export const deleteCollection: Operation<'delete-collection', DeleteCollection, 
     return yield* decideDraft(state, draft);
   },
 };
+
+/* create-collections and update-collections: several at once, all or nothing. */
 
 interface CreateCollections {
   creates: CreateCollection[];

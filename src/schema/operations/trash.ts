@@ -1,4 +1,4 @@
-/* restore-field: restores a field from the trash with its values, and related objects where possible. */
+/* purge-trash, restore-collection, restore-field. */
 import { ok, type Problem, type Result, invalid, refuse, unknownMembers } from '../../kernel/problem.js';
 import { type RestoreField, fieldRestoration } from '../transition/restore-field.js';
 import { type Operation, decideDraft } from './operation.js';
@@ -74,6 +74,8 @@ function unwrittenProblem({ collection, field }: { collection: string; field?: s
   const message = 'its SQL may contain its old name, and the service cannot rewrite it: restore it with the old name';
   return { code: 'IN_USE', message, collection, path: 'as', ...(field !== undefined && { field }) };
 }
+
+/* restore-field: restores a field from the trash with its values, and related objects where possible. */
 
 export const restoreField: Operation<'restore-field', RestoreField, RestoreField> = {
   name: 'restore-field',

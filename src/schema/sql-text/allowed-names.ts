@@ -42,7 +42,7 @@ export const CHOSEN_FUNCTIONS: readonly Group[] = [
   ),
 ];
 
-/** Allowed only with literal arguments, see guarded-calls.ts. */
+/** Allowed only with literal arguments. */
 export const GUARDED_FUNCTIONS: readonly Group[] = [
   group('the sequence is a literal, and the table lists it in `needs`', 'nextval'),
   group('the setting is a literal with a dot in it, and the second argument is `true`', 'current_setting'),

@@ -1,4 +1,4 @@
-/* Many-to-one, or one-to-many as seen from the other side. */
+/* The forms of relations: many-to-one, one-to-many, many-to-many and many-to-any. */
 import { Checkbox, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { useForm, useFormContext, useWatch, Controller, type FieldValues } from 'react-hook-form';
@@ -30,6 +30,8 @@ import { Members } from './sections.js';
 import { useDraftedFields } from '../draft/store.js';
 
 /* Many-to-any: a junction whose rows name an item and its collection. */
+
+/* Many-to-one, or one-to-many as seen from the other side. */
 
 interface Values {
   field: string;

@@ -1,4 +1,4 @@
-/* Late responses and timers navigate only if the user is still on the page. */
+/* Returns the focus to where it was, and notices whether the user is still on the page. */
 import { useRouter } from '@tanstack/react-router';
 import { useCallback, useLayoutEffect, useRef } from 'react';
 
@@ -16,6 +16,8 @@ export function noteOpener(): void {
 /** The noted element, or the page if it is gone. */
 export const placeBefore = (): HTMLElement | null =>
   opener?.isConnected === true ? opener : document.getElementById('page');
+
+/* Late responses and timers navigate only if the user is still on the page. */
 
 /**
  * @returns whether the component is mounted and no navigation is pending: a page stays until the next one is loaded

@@ -1,8 +1,10 @@
-/* A warning with a heading. The library's own heading has too little contrast. */
+/* Parts of forms: the reason, fields that replace each other, and warnings. */
 import { Alert, Text, TextInput, Box } from '@mantine/core';
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 
 /* The reason of a change, which is stored with its events. */
+
+/* A warning with a heading. The library's own heading has too little contrast. */
 
 interface Props {
   label?: string;

@@ -1,4 +1,4 @@
-/* A column as SQL for display. */
+/* Texts for display: amounts, short forms, and columns as SQL. */
 import type { ColumnSchema } from '../../schema/model/model.js';
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
@@ -36,6 +36,8 @@ export function brief(text: string, length = 160): string {
   const letters = Array.from(line);
   return letters.length > length ? `${letters.slice(0, length - 1).join('')}…` : line;
 }
+
+/* A column as SQL for display. */
 
 /**
  * `"title" character varying(255) NOT NULL`

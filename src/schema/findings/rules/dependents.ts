@@ -1,4 +1,4 @@
-/* Findings that the planning creates directly: about the trash, names, preparations and the policy. */
+/* Findings about dependents of a changed object, and those that the planning creates directly. */
 import { CHANGES_POLICY, LOOSENS_POLICY } from '../../model/policy.js';
 import type { Rule, Observed, PlannedEvent, TableStatistics, Dependent } from '../model.js';
 import { hasColumn } from '../../model/state.js';
@@ -139,6 +139,8 @@ function after({ place }: Change, count: number): string {
     return `, and ${isOne ? 'keeps' : 'keep'} the old name in ${isOne ? 'its' : 'their'} own columns`;
   return `, so PostgreSQL rejects it (${isOne ? 'it is' : 'they are'} not part of the schema)`;
 }
+
+/* Findings that the planning creates directly: about the trash, names, preparations and the policy. */
 
 const dataRestored: Rule = {
   code: 'DATA_RESTORED',
