@@ -1,4 +1,7 @@
-/** Reads the events that decisions rely on: of the policy, accounts and change requests. Each must be as it was appended. */
+/**
+ * Reads the events that decisions rely on: those of the policy, accounts and change requests. Each is checked against its
+ * hash and the event after it.
+ */
 import { createTimeSlice, mapYielding } from '../kernel/event-loop.js';
 import { sha256 } from '../kernel/sha256.js';
 import { own } from '../postgres/own-tables.js';

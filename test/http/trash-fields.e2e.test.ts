@@ -445,8 +445,8 @@ describe('the trash of fields', function () {
     await api.sql('CREATE TABLE grandchild () INHERITS (oth.chi)');
     const expected = { status: 422, code: 'DATABASE_REFUSED' };
     const message =
-      'Field "a" of "par" cannot be kept in the trash: the tables grandchild, oth.chi inherit the column and would ' +
-      'lose it too. To drop it permanently from all of them, repeat the change with "purge".';
+      'Field "a" of "par" cannot be kept in the trash: the tables grandchild, oth.chi inherit from it, and ' +
+      'PostgreSQL drops inherited columns with that of the parent. To drop them permanently, repeat the change with "purge".';
     const snapshot = await api.ok<{ fields: { collection: string; field: string }[] }>('GET', '/schema/snapshot');
     const without = (name: string) => ({
       ...snapshot,

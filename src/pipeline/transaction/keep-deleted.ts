@@ -115,7 +115,7 @@ async function factsBy(
   return ({ table }) => byKey.get(keyOf(table));
 }
 
-/** PostgreSQL drops the column from inheriting tables too, so the caller must ask for that loss. */
+/** PostgreSQL drops the column from inheriting tables that do not define it themselves. The caller must ask for that loss. */
 function lostInHeirs({ collection, field, columns, isStored }: Deletion, facts: ValuesFacts | undefined): Problem[] {
   const [column = field] = columns;
   if (!isStored || facts === undefined || facts.heirs.length === 0 || !facts.columns.includes(column)) return [];
@@ -123,8 +123,8 @@ function lostInHeirs({ collection, field, columns, isStored }: Deletion, facts: 
   const [table, inherits] = heirs.length === 1 ? ['table', 'inherits'] : ['tables', 'inherit'];
   const message =
     `Field ${JSON.stringify(field)} of ${JSON.stringify(collection)} cannot be kept in the trash: ` +
-    `the ${table} ${heirs.join(', ')} ${inherits} the column and would lose it too. ` +
-    'To drop it permanently from all of them, repeat the change with "purge".';
+    `the ${table} ${heirs.join(', ')} ${inherits} from it, and PostgreSQL drops inherited columns with that of the parent. ` +
+    'To drop them permanently, repeat the change with "purge".';
   return [{ code: 'DATABASE_REFUSED', message, collection, field, details: { inherited_by: heirs } }];
 }
 

@@ -122,7 +122,7 @@ export function toField(
   return orUnsupported(column, readNewField(document, [], { imported: false }));
 }
 
-/** The members of the document are no help to somebody who sent only the name of a table. */
+/** Rewords a problem for a client that sent only the name of a table, and knows no members of the document. */
 function orUnsupported({ name, type, default: text }: CatalogColumn, read: Result<Field>): Result<Field> {
   if (read.ok) return read;
   const definition = text === null ? type : `${type} DEFAULT ${text}`;

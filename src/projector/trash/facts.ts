@@ -87,7 +87,7 @@ export async function readTrashFacts(client: pg.ClientBase, asked: TrashQuery): 
   return factsIn(client, asked, (await glanceRows(client, asked)) as [Row, ...Row[]]);
 }
 
-/** The same outside of a batch. */
+/** Returns the same facts as `readTrashFacts`, for a plan that runs nothing. */
 export async function glanceAtTrashFacts(db: Queryable, asked: Omit<TrashQuery, 'glance'>): Promise<TrashFacts> {
   const { rows } = await db.query<Row>(GLANCE, [asked.schema, asked.tables]);
   return factsIn(db, asked, rows as [Row, ...Row[]]);

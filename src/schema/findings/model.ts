@@ -56,7 +56,7 @@ export const takesLong = (statement: PlannedStatement): boolean =>
 
 export interface TypeUse {
   kind: 'type' | 'collation';
-  /** As in the column's definition. */
+  /** The spelling in the definition of the column. */
   text: string;
   collection: string;
   /** The column. Absent for a domain of `needs` based on the type. */

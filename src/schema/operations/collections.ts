@@ -222,7 +222,7 @@ interface UpdateCollection {
   collection: string;
   /** The members to change. Empty changes nothing. */
   meta: { [member: string]: Json };
-  /** As read by the client. Accepted if unchanged. */
+  /** The value that the client read. It is accepted if it did not change. */
   schema?: Json;
   /** Location in the request. */
   at: Path;

@@ -136,7 +136,7 @@ function asPointer({ relations }: CollectionNode, collection: string, field: str
 
 interface CreateField {
   field: Field;
-  /** As submitted. */
+  /** The submitted body, to locate problems. */
   body: unknown;
   concurrentIndexes: boolean;
 }

@@ -19,7 +19,7 @@ import { collectionName } from '../model/system-collections.js';
 
 export interface CreateRelation {
   relation: NewRelation;
-  /** As submitted in either form, for problems. */
+  /** The submitted document in either form, to locate problems. */
   body: { [member: string]: Json };
 }
 

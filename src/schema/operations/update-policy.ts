@@ -8,7 +8,7 @@ import type { Operation } from './operation.js';
 
 export interface UpdatePolicy {
   policy: Policy;
-  /** The policy in force; absent: as it was submitted. */
+  /** The policy in force. Absent if it has not been read. */
   current?: Policy;
 }
 

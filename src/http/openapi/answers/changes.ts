@@ -155,6 +155,9 @@ export const changeRequest = z
     errors: errors.shape.errors.nullable().describe('Why it failed. Null: it did not fail, or the error was erased'),
     allowed,
     proposal: proposal.nullable(),
-    planned: planned.nullable().optional().describe('What it would change in the schema now. Null: it has ended'),
+    planned: planned
+      .nullable()
+      .optional()
+      .describe('The plan against the current schema. Null if the request has ended'),
   })
   .meta({ id: 'ChangeRequest' });
