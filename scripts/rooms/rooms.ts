@@ -30,6 +30,7 @@ export const INSIDE: Readonly<Record<string, readonly string[]>> = {
     'online',
     'change-requests',
     'catalog',
+    'inspect',
     'adopt',
     'verify',
     'indexes',

@@ -1,7 +1,7 @@
 import { counted } from '../../kernel/text.js';
 import { runToEnd, stepsTo } from '../../kernel/resumable.js';
 import { type AdoptionReport, adopting } from '../../pipeline/prepare/adopt.js';
-import type { Note } from '../../projector/adopt/needs.js';
+import type { Note } from '../../projector/inspect/needs.js';
 import { operations } from '../../schema/operations/index.js';
 import { type ExitCode, type Invocation, UsageError, isSet } from '../command.js';
 import { type JudgedWarning, describeWarnings } from '../planned-changes.js';

@@ -1,6 +1,6 @@
 /* Adopts tables. The catalog is read in the command's transaction. */
 import { type Adoption, readAdoption } from '../../projector/adopt/read.js';
-import type { Note, Refused } from '../../projector/adopt/needs.js';
+import type { Note, Refused } from '../../projector/inspect/needs.js';
 import type { AdoptRequest } from '../../schema/operations/adopt-tables.js';
 import type { CommandOf } from '../../schema/operations/index.js';
 import type { Prepare } from '../types.js';

@@ -12,8 +12,8 @@ import {
 } from '../../schema/operations/accept-drift.js';
 import { needLabel } from '../../schema/model/order.js';
 import { withExtras } from '../../schema/transition/cascade.js';
-import { type Converted, convertTable, refusalOf } from '../adopt/convert.js';
-import type { Note } from '../adopt/needs.js';
+import { type Converted, convertTable, refusalOf } from '../inspect/convert.js';
+import type { Note } from '../inspect/needs.js';
 import type { CatalogTable } from '../catalog/model.js';
 import { type Difference, verifyCatalog } from '../verify/index.js';
 import { alignSpelling, renamedTables, renamedColumns } from './renames.js';

@@ -12,8 +12,8 @@ import { createTimeSlice, mapYielding, runYielding } from '../../kernel/event-lo
 import type { Resumable } from '../../kernel/resumable.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
 import { asSent } from '../../postgres/client.js';
-import type { Note } from '../adopt/needs.js';
-import { type Converted, convertTable } from '../adopt/convert.js';
+import type { Note } from '../inspect/needs.js';
+import { type Converted, convertTable } from '../inspect/convert.js';
 import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
 import { type CatalogObjects, readObjects } from '../catalog/objects.js';
 import { readCatalog } from '../catalog/read.js';

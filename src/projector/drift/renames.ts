@@ -9,7 +9,7 @@ import { jsonEqual } from '../../kernel/json.js';
 import type { ColumnSchema, Field } from '../../schema/model/model.js';
 import { needLabel } from '../../schema/model/order.js';
 import { withExtras } from '../../schema/transition/cascade.js';
-import type { Converted } from '../adopt/convert.js';
+import type { Converted } from '../inspect/convert.js';
 import type { Difference } from '../verify/index.js';
 
 /* Converts a table, using its collection's representation wherever the comparison found no difference. */

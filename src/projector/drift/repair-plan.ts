@@ -4,7 +4,7 @@ import { dropCollection, withExtras } from '../../schema/transition/cascade.js';
 import type { Relation, Field } from '../../schema/model/model.js';
 import { type CollectionNode, type State, extrasOf, primaryKeyOf } from '../../schema/model/state.js';
 import { transition } from '../../schema/transition/transition.js';
-import type { Converted } from '../adopt/convert.js';
+import type { Converted } from '../inspect/convert.js';
 import { planBatch } from '../ddl/plan.js';
 import { type Statement, partOf } from '../ddl/step.js';
 import type { PlannedRepair, Repair, RepairPlan } from './model.js';

@@ -14,7 +14,7 @@ import type { Difference } from './difference.js';
 import { type Json, jsonEqual } from '../../kernel/json.js';
 import { type Need, isIdentity } from '../../schema/model/extras.js';
 import { needLabel } from '../../schema/model/order.js';
-import { needsOf, sequenceOptions } from '../adopt/needs.js';
+import { needsOf, sequenceOptions } from '../inspect/needs.js';
 import { isSystemCollection } from '../../schema/model/system-collections.js';
 import { needsUnique } from '../ddl/column.js';
 import { type ForeignKeyRelation, hasForeignKey, primaryKeyColumns, referencedColumns } from '../ddl/create-table.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { completeKeys, waitingTables } from '../../../src/projector/adopt/keys.js';
+import { completeKeys, waitingTables } from '../../../src/projector/inspect/keys.js';
 import type { CatalogConstraint, CatalogTable } from '../../../src/projector/catalog/model.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import type { TableExtras } from '../../../src/schema/model/extras.js';

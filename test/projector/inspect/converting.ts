@@ -1,4 +1,4 @@
-import type { Converting } from '../../../src/projector/adopt/needs.js';
+import type { Converting } from '../../../src/projector/inspect/needs.js';
 import type { CatalogTable } from '../../../src/projector/catalog/model.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import type { TableExtras } from '../../../src/schema/model/extras.js';

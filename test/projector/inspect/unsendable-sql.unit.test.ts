@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isSaid, listFault } from '../../../src/projector/adopt/needs.js';
+import { isSaid, listFault } from '../../../src/projector/inspect/needs.js';
 import { catalogColumn } from '../catalog-tables.js';
 import { column } from '../columns.js';
 import { converting } from './converting.js';

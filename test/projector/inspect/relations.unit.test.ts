@@ -1,6 +1,6 @@
 /** Which foreign keys of the catalog are relations. */
 import { expect } from 'chai';
-import { foreignKeysOf } from '../../../src/projector/adopt/keys.js';
+import { foreignKeysOf } from '../../../src/projector/inspect/keys.js';
 import type { CatalogConstraint, CatalogTable } from '../../../src/projector/catalog/model.js';
 import type { NewRelation } from '../../../src/schema/model/model.js';
 import { catalogColumn, catalogConstraint, catalogReference, catalogTable } from '../catalog-tables.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isUsualDefault } from '../../../src/projector/adopt/column.js';
+import { isUsualDefault } from '../../../src/projector/inspect/column.js';
 import type { Json } from '../../../src/kernel/json.js';
 
 type Case = [text: string, type: string, value: Json];

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type PlacedColumn, type Unmanaged, noParts, toField } from '../../../src/projector/adopt/column.js';
-import { needsOf } from '../../../src/projector/adopt/needs.js';
+import { type PlacedColumn, type Unmanaged, noParts, toField } from '../../../src/projector/inspect/column.js';
+import { needsOf } from '../../../src/projector/inspect/needs.js';
 import type { CatalogColumn } from '../../../src/projector/catalog/model.js';
 import type { CatalogSequence, Use } from '../../../src/projector/catalog/objects.js';
 import type { ColumnExtras } from '../../../src/schema/model/extras.js';

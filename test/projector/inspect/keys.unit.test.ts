@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { CatalogConstraint, CatalogTable } from '../../../src/projector/catalog/model.js';
 import type { Use } from '../../../src/projector/catalog/objects.js';
-import type { ColumnParts } from '../../../src/projector/adopt/column.js';
-import { keysOf } from '../../../src/projector/adopt/keys.js';
+import type { ColumnParts } from '../../../src/projector/inspect/column.js';
+import { keysOf } from '../../../src/projector/inspect/keys.js';
 import type { TableExtras } from '../../../src/schema/model/extras.js';
 import { type ConversionInput, converting } from './converting.js';
 import { catalogColumn, catalogConstraint, catalogIndex, catalogReference } from '../catalog-tables.js';
