@@ -14,6 +14,7 @@ const missing = (file: string): string => `${file} cannot be read (ENOENT: no su
 /** Usage messages of commands. */
 const USAGE: Readonly<Record<string, string>> = {
   'drift --allow-drop': '--allow-drop requires --repair.',
+  'drift --repair --purge': '--purge requires --allow-drop.',
   'drift --repair --accept a': 'Use --repair or --accept, not both.',
   'drift --dry-run': '--dry-run requires --accept.',
   'drift --repair --dry-run': '--dry-run requires --accept.',

@@ -92,6 +92,19 @@ describe('deleting a column that managed tables inherit', () => {
     });
   }
 
+  it('rejects a new expression of a generated column whose inherited column has an index', async () => {
+    await api.sql(`CREATE TABLE sums (id int PRIMARY KEY, n int, twice int GENERATED ALWAYS AS (n * 2) STORED);
+      CREATE SCHEMA elsewhere; CREATE TABLE elsewhere.heir () INHERITS (sums);
+      CREATE INDEX heir_index ON elsewhere.heir (twice)`);
+    await api.ok('POST', '/schema/adopt', { tables: ['sums'] });
+    const change = { schema: { generation_expression: 'n * 3' } };
+    const expected = { status: 409, code: 'IN_USE' };
+    const { message } = await api.refused(expected, 'PATCH', '/fields/sums/twice', change);
+    expect(message).to.contain('index elsewhere.heir_index depends on column twice');
+    await api.sql('DROP INDEX elsewhere.heir_index');
+    await api.ok('PATCH', '/fields/sums/twice', change);
+  });
+
   it('applies a change request with the plan that was approved', async () => {
     const asked = { title: 'without a', purge: true, snapshot: await without(['base.a']) };
     const { data } = await api.ok<{ data: { id: string; plan: string } }>('POST', '/changes', asked);

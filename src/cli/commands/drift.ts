@@ -20,6 +20,7 @@ import { placeText } from '../../schema/model/place.js';
 export async function drift(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
   if (isSet(values, 'allowDrop') && !isSet(values, 'repair')) throw new UsageError('--allow-drop requires --repair.');
+  if (isSet(values, 'purge') && !isSet(values, 'allowDrop')) throw new UsageError('--purge requires --allow-drop.');
   if (isSet(values, 'repair') && values['accept'] !== undefined)
     throw new UsageError('Use --repair or --accept, not both.');
   if (isSet(values, 'dryRun') && values['accept'] === undefined) throw new UsageError('--dry-run requires --accept.');
@@ -39,7 +40,10 @@ async function show({ values, terminal }: Invocation, { pipeline, schema }: Work
 
 async function repair({ values, terminal }: Invocation, { pipeline, schema }: Workplace): Promise<ExitCode> {
   const allowDrop = isSet(values, 'allowDrop');
-  const repaired = await pipeline.underLock((client, { state }) => repairDrift({ client, state, schema, allowDrop }));
+  const purge = isSet(values, 'purge');
+  const repaired = await pipeline.underLock((client, { state }) =>
+    repairDrift({ client, state, schema, allowDrop, purge }),
+  );
   terminal.print(isSet(values, 'json') ? json(repaired) : describeRepair(repaired));
   return repaired.drift.ok ? 0 : 1;
 }
@@ -109,7 +113,10 @@ function describeDifference({ field, member, expected, found, renamed_to: other,
   const place = field === undefined ? member : `${field} ${member}`;
   const as = other === undefined ? '' : `, probably renamed to ${oneLine(other)}`;
   const lines = [`  ${oneLine(place)}: log says ${JSON.stringify(expected)}, database ${JSON.stringify(found)}${as}`];
-  for (const { sql, drops } of repair.database) lines.push(`    database${drops ? ' (drops)' : ''}: ${sql}`);
+  for (const { sql, drops, inherited_by: heirs } of repair.database) {
+    const also = heirs === undefined ? '' : `, also from ${heirs.map(oneLine).join(', ')}`;
+    lines.push(`    database${drops ? ` (drops${also})` : ''}: ${sql}`);
+  }
   for (const event of repair.log) lines.push(`    log: ${event.type} ${placeText(event)}`);
   return lines;
 }

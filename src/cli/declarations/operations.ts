@@ -76,6 +76,7 @@ Unmanaged tables are listed and are not drift. Exit code 1 if differences remain
       '--allow-drop',
       'with --repair: also drop columns, constraints and indexes that are not in the log, and narrow types that may lose values',
     )
+    .option('--purge', 'with --allow-drop: also drop columns that other tables inherit, from all of them')
     .option(
       '--accept [place...]',
       'append events so that the log matches the database: for all drift, or for collections and fields (collection.field)',

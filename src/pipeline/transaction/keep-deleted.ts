@@ -17,6 +17,7 @@ import {
   type ValuesAsked,
   type ValuesFacts,
   glanceAtValues,
+  inheritedBy,
   readValuesFacts,
 } from '../../projector/trash/facts.js';
 import type { Queryable } from '../../postgres/pool.js';
@@ -120,10 +121,8 @@ function lostInHeirs({ collection, field, columns, isStored }: Deletion, facts: 
   const [column = field] = columns;
   if (!isStored || facts === undefined || facts.heirs.length === 0 || !facts.columns.includes(column)) return [];
   const { heirs } = facts;
-  const [table, inherits] = heirs.length === 1 ? ['table', 'inherits'] : ['tables', 'inherit'];
   const message =
-    `Field ${JSON.stringify(field)} of ${JSON.stringify(collection)} cannot be kept in the trash: ` +
-    `the ${table} ${heirs.join(', ')} ${inherits} from it, and PostgreSQL drops inherited columns with that of the parent. ` +
+    `Field ${JSON.stringify(field)} of ${JSON.stringify(collection)} cannot be kept in the trash: ${inheritedBy(heirs)}. ` +
     'To drop them permanently, repeat the change with "purge".';
   return [{ code: 'DATABASE_REFUSED', message, collection, field, details: { inherited_by: heirs } }];
 }

@@ -179,11 +179,16 @@ function refuseUnmanagedDependents(change: Change, node: CollectionNode, columns
 
 /**
  * Lists the dependents, one per line, in the words of PostgreSQL's own errors. Constraints and indexes of the log are
- * recreated, but not their comments and settings. A column's own NOT NULL (`n`) is recreated with it.
+ * recreated, but not their comments and settings. A column's own NOT NULL (`n`) is recreated with it. Tables that only
+ * inherit a column lose theirs too.
  */
 function othersOn(table: Sql, columns: readonly string[], own: readonly string[]): Sql {
-  const theirs = sql`a.attrelid = pg_catalog.to_regclass(${literal(table)})::oid AND a.attname::text = ANY (${list(columns)})`;
-  return sql`WITH columns AS (
+  const root = sql`pg_catalog.to_regclass(${literal(table)})::oid`;
+  const theirs = sql`a.attname::text = ANY (${list(columns)}) AND (a.attrelid = ${root} OR NOT a.attislocal AND a.attrelid IN (SELECT f.oid FROM family f))`;
+  return sql`WITH RECURSIVE family AS (
+      SELECT c.oid FROM pg_catalog.pg_class c WHERE c.oid = ${root} AND c.relkind = 'r'
+      UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN family f ON i.inhparent = f.oid
+    ), columns AS (
       SELECT a.*, t.typstorage FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid WHERE ${theirs}
     ), going AS (
       SELECT attname, d.classid, d.objid, pg_catalog.pg_describe_object(d.classid, d.objid, 0) AS what,

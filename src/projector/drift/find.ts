@@ -7,6 +7,7 @@ import {
   byName,
   extrasOf,
   extrasOfTable,
+  memberKey,
 } from '../../schema/model/state.js';
 import { createTimeSlice, mapYielding, runYielding } from '../../kernel/event-loop.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -26,6 +27,7 @@ import type { Drift, DriftDifference, RepairStatement, TableDrift, RepairPlan, P
 import { repairOf, repairOfAll, planForDifferent, planForMissing } from './repair-plan.js';
 import { quotedName } from '../../schema/sql-text/quoted-name.js';
 import type { DatabaseObject } from '../ddl/step.js';
+import { readHeirs } from '../trash/facts.js';
 
 /* Removes statements that would change nothing because the object already exists. */
 
@@ -118,9 +120,10 @@ export interface Finding {
 /** `state` must match the position of the database, so call it in a transaction that holds the log's lock. */
 export async function findDrift(client: pg.ClientBase, state: State, schema: string): Promise<Drift> {
   const finding = await lookForDrift(client, state, schema);
+  const inheritors = await readInheritors(client, finding);
   const found = await mapYielding(
     finding.drifted,
-    ([name, each]) => asShown(client, tableDrift(finding, name, each)),
+    ([name, each]) => asShown(client, tableDrift({ ...finding, inheritors }, name, each)),
     createTimeSlice(),
   );
   const names = [...finding.unmanaged.map(({ name }) => name), ...(await childrenElsewhere(client, state, schema))];
@@ -139,6 +142,36 @@ SELECT DISTINCT pg_catalog.format('%I.%I', n.nspname, c.relname) AS name
 async function childrenElsewhere(client: pg.ClientBase, { collections }: State, schema: string): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(CHILDREN_ELSEWHERE, [schema, [...collections.keys()]]);
   return rows.map(({ name }) => name);
+}
+
+/** The tables that inherit a column which differs, by the key of the column. */
+type Inheritors = ReadonlyMap<string, string[]>;
+
+async function readInheritors(client: pg.ClientBase, { schema, drifted, tables }: Finding): Promise<Inheritors> {
+  const columns = [...drifted].flatMap(([table, differences]) =>
+    tables.has(table)
+      ? [...new Set(differences.flatMap(({ field }) => field ?? []))].map((column) => ({ table, column }))
+      : [],
+  );
+  const found = new Map<string, string[]>();
+  for (const { place, name, parents } of await readHeirs(client, schema, columns)) {
+    const of = columns[place];
+    if (of === undefined || parents === null) continue;
+    const key = memberKey(of.table, of.column);
+    found.set(key, [...new Set([...(found.get(key) ?? []), name])].sort(byName));
+  }
+  return found;
+}
+
+/** A finding with the tables that a repair would change by inheritance. */
+interface Repairable extends Finding {
+  inheritors: Inheritors;
+}
+
+function withInheritors(each: PlannedRepair, { inheritors }: Repairable): PlannedRepair {
+  const { table, name } = each.object;
+  const inherited_by = each.losesColumn === true ? inheritors.get(memberKey(table ?? '', name)) : undefined;
+  return inherited_by === undefined ? each : { ...each, inherited_by };
 }
 
 /** Replaces the placeholder of the service's schema by its name. */
@@ -188,7 +221,7 @@ function missingNode({ collections }: State, tables: ReadonlyMap<string, Catalog
   return node?.collection.schema && !tables.has(name) ? [node] : [];
 }
 
-function tableDrift(finding: Finding, table: string, differences: readonly Difference[]): TableDrift {
+function tableDrift(finding: Repairable, table: string, differences: readonly Difference[]): TableDrift {
   const node = finding.state.collections.get(table) as CollectionNode;
   const there = finding.tables.get(table);
   if (isFolder(node)) return undesiredTable(table, differences);
@@ -237,7 +270,7 @@ interface There {
   differences: readonly Difference[];
 }
 
-function differentTable(finding: Finding, node: CollectionNode, { there, differences }: There): TableDrift {
+function differentTable(finding: Repairable, node: CollectionNode, { there, differences }: There): TableDrift {
   const table = node.collection.collection;
   const renamed = renamedColumns(node, there);
   const plan = repairPlanOf(finding, node, { there, differences, renamed });
@@ -263,7 +296,7 @@ interface TablePlan extends RepairPlan {
   loose: ReadonlySet<string>;
 }
 
-function repairPlanOf(finding: Finding, node: CollectionNode, there: Renamed): TablePlan | undefined {
+function repairPlanOf(finding: Repairable, node: CollectionNode, there: Renamed): TablePlan | undefined {
   const { differences, renamed } = there;
   const { state, schema } = finding;
   const table = withNames(there.there, renamed);
@@ -275,7 +308,8 @@ function repairPlanOf(finding: Finding, node: CollectionNode, there: Renamed): T
   const said = (found: Converted): Converted => alignSpelling(found, node, differences);
   const plan = planForDifferent(state, node, { all: said(all), rest: said(kept), statements }, schema);
   for (const part of looseParts(node.collection.schema)) loose.add(part);
-  return { ...withoutNoOps(plan, node, finding), loose };
+  const needed = withoutNoOps(plan, node, finding);
+  return { ...needed, statements: needed.statements.map((each) => withInheritors(each, finding)), loose };
 }
 
 function renamedColumn({ schema }: Finding, difference: Difference, { name }: CatalogColumn): DriftDifference {

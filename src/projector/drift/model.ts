@@ -45,10 +45,18 @@ export interface RepairStatement {
   summary: string;
   /** It drops an object or may lose values, so it runs only if the caller allows it. */
   drops: boolean;
+  /** The tables that inherit the column, so they lose it too. The caller must allow that separately. */
+  inherited_by?: string[];
 }
 
-/** `object`: its subject. `field`: null if it concerns the table as a whole. */
-export type PlannedRepair = RepairStatement & { field: string | null } & Pick<Statement, 'object' | 'ensures'>;
+/**
+ * `object`: its subject. `field`: null if it concerns the table as a whole. `losesColumn`: it drops its object, a
+ * column, with the values.
+ */
+export type PlannedRepair = RepairStatement & { field: string | null; losesColumn?: boolean } & Pick<
+    Statement,
+    'object' | 'ensures'
+  >;
 
 export interface RepairPlan {
   statements: PlannedRepair[];

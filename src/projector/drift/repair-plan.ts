@@ -7,7 +7,7 @@ import { transition } from '../../schema/transition/transition.js';
 import type { Converted } from '../inspect/convert.js';
 import { planBatch } from '../ddl/plan.js';
 import { type Statement, partOf } from '../ddl/step.js';
-import type { PlannedRepair, Repair, RepairPlan } from './model.js';
+import type { PlannedRepair, Repair, RepairPlan, RepairStatement } from './model.js';
 import { runToEnd } from '../../kernel/resumable.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { primaryKeyConstraint } from '../ddl/create-table.js';
@@ -179,12 +179,26 @@ export function repairOf(
 
 export function repairOfAll({ statements, events }: RepairPlan): Repair {
   return {
-    database: statements.map(({ sql, summary, drops }) => ({ sql, summary, drops })),
+    database: statements.map(shownRepair),
     log: events.map(({ type, collection, field, data }) => ({ type, collection, field, data })),
   };
 }
 
+/** The members that responses show. */
+export function shownRepair({ sql, summary, drops, inherited_by }: RepairStatement): RepairStatement {
+  return { sql, summary, drops, ...(inherited_by !== undefined && { inherited_by }) };
+}
+
 function toRepair({ sql, summary, object, ensures, ...each }: Statement, field: string | null): PlannedRepair {
   const drops = each.loses_data || each.drops.length > 0;
-  return { sql, summary, drops, field, object, ...(ensures !== undefined && { ensures }) };
+  const losesColumn = each.loses_data && object.kind === 'column' && each.drops.length > 0;
+  return {
+    sql,
+    summary,
+    drops,
+    field,
+    object,
+    ...(ensures !== undefined && { ensures }),
+    ...(losesColumn && { losesColumn }),
+  };
 }

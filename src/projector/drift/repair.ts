@@ -6,6 +6,8 @@ import type { LockedTable } from '../ddl/step.js';
 import { LockedError } from '../ddl/table-locks.js';
 import { findDrift } from './find.js';
 import type { Drift, RepairStatement, TableDrift } from './model.js';
+import { shownRepair } from './repair-plan.js';
+import { inheritedBy } from '../trash/facts.js';
 
 export interface RepairOptions {
   client: pg.ClientBase;
@@ -13,6 +15,8 @@ export interface RepairOptions {
   schema: string;
   /** If false, no statement that removes something runs. */
   allowDrop: boolean;
+  /** With `allowDrop`: columns that other tables inherit are dropped too. */
+  purge?: boolean;
 }
 
 export interface Repaired {
@@ -89,23 +93,25 @@ async function runAll(options: Running, groups: readonly Group[], made: RepairSt
 }
 
 async function run(
-  { client, allowDrop, drift }: Running,
+  { client, allowDrop, purge = false, drift }: Running,
   group: Group,
   made: RepairStatement[],
 ): Promise<Repaired['left']> {
-  const kept = group.filter(({ drops }) => drops && !allowDrop);
+  const kept = group.filter(
+    ({ drops, inherited_by }) => drops && !(allowDrop && (purge || inherited_by === undefined)),
+  );
   const done: RepairStatement[] = [];
-  const left = kept.map((statement) => ({ ...shown(statement), reason: LOSES }));
+  const left = kept.map((statement) => ({ ...shownRepair(statement), reason: reasonToKeep(statement, allowDrop) }));
   await client.query('SAVEPOINT repair');
   for (const statement of group.filter((each) => !kept.includes(each))) {
     try {
       await client.query(statement.sql);
-      done.push(shown(statement));
+      done.push(shownRepair(statement));
     } catch (error) {
       if (isLocked(error)) throw new LockedError(error, locksOf(drift));
       await client.query('ROLLBACK TO SAVEPOINT repair; RELEASE SAVEPOINT repair');
       const reason = error instanceof Error ? error.message : String(error);
-      return group.map((each) => ({ ...shown(each), reason }));
+      return group.map((each) => ({ ...shownRepair(each), reason }));
     }
   }
   await client.query('RELEASE SAVEPOINT repair');
@@ -116,7 +122,10 @@ async function run(
 /** PostgreSQL may truncate or round values without an error if a column's type gets narrower. */
 const LOSES = 'it drops an object or may lose values';
 
-const shown = ({ sql, summary, drops }: RepairStatement): RepairStatement => ({ sql, summary, drops });
+function reasonToKeep({ inherited_by }: RepairStatement, allowDrop: boolean): string {
+  if (inherited_by === undefined || !allowDrop) return LOSES;
+  return `${inheritedBy(inherited_by)}. To drop them permanently, repeat the repair with "--purge"`;
+}
 
 /** Repairs may need any lock on the differing tables. */
 const locksOf = ({ tables }: Drift): LockedTable[] =>

@@ -247,6 +247,8 @@ export interface Heir {
   root: number;
   /** Null in another PostgreSQL schema. */
   table: string | null;
+  /** With its PostgreSQL schema, unless it is found without. */
+  name: string;
   /** The number of parents that it inherits the column from. Null if it does not have it. */
   parents: number | null;
   /** True if it also defines the column itself. */
@@ -270,10 +272,16 @@ heirs AS (
   UNION SELECT h.place, h.column_name, h.root, i.inhrelid, i.inhparent, h.depth + 1
     FROM heirs h JOIN pg_catalog.pg_inherits i ON i.inhparent = h.oid)
 SELECT h.place, h.oid::int8::float8 AS oid, h.parent::int8::float8 AS parent, h.root::int8::float8 AS root,
-  CASE WHEN n.nspname = ${literal(schema)} THEN c.relname::text END AS "table",
+  CASE WHEN n.nspname = ${literal(schema)} THEN c.relname::text END AS "table", h.oid::regclass::text AS name,
   a.attinhcount::int AS parents, a.attislocal AS "isLocal"
   FROM heirs h JOIN pg_catalog.pg_class c ON c.oid = h.oid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = h.oid AND a.attname = h.column_name AND NOT a.attisdropped
  ORDER BY h.depth, h.place, 2, 3`);
   return rows;
+}
+
+/** Why a column cannot be dropped without a loss in other tables. */
+export function inheritedBy(tables: readonly string[]): string {
+  const [table, inherits] = tables.length === 1 ? ['table', 'inherits'] : ['tables', 'inherit'];
+  return `the ${table} ${tables.join(', ')} ${inherits} from it, and PostgreSQL drops inherited columns with that of the parent`;
 }

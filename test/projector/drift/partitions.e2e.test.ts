@@ -122,6 +122,32 @@ describe('partitions and inherited children', () => {
     expect(found.code, found.out).to.equal(0);
   });
 
+  it('repairs drift by dropping a column that others inherit with --purge only, and names them', async () => {
+    await sql(
+      `CREATE TABLE oth.deep () INHERITS (oth.chi)`,
+      `ALTER TABLE par ADD COLUMN by_hand text`,
+      `INSERT INTO oth.deep VALUES (1, 'kept')`,
+    );
+    const { json: drift } = await clientOf(service)('/schema/drift');
+    const { tables } = drift as { tables: { differences: { repair: { database: object[] } }[] }[] };
+    expect(tables[0]?.differences[0]?.repair.database).to.have.lengthOf(1);
+    expect(tables[0]?.differences[0]?.repair.database[0]).to.deep.include({
+      drops: true,
+      inherited_by: ['oth.chi', 'oth.deep'],
+    });
+    const repair = ['drift', '--repair', '--allow-drop'];
+    const refused = await dps(repair, settings());
+    expect(refused.code, refused.out).to.equal(1);
+    expect(refused.out)
+      .to.contain('the tables oth.chi, oth.deep inherit from it')
+      .and.contain('repeat the repair with "--purge"')
+      .and.contain('(drops, also from oth.chi, oth.deep)');
+    expect(await query('SELECT by_hand FROM par')).to.deep.equal([{ by_hand: 'kept' }]);
+    const repaired = await dps([...repair, '--purge'], settings());
+    expect(repaired.code, repaired.out).to.equal(0);
+    expect(await query(`SELECT * FROM oth.deep`)).to.deep.equal([{ id: 1 }]);
+  });
+
   interface Snapshot {
     collections: { collection: string }[];
     fields: { collection: string; field: string }[];

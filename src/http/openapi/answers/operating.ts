@@ -135,7 +135,17 @@ export const drift = z
             ...difference,
             renamed_to: text.optional(),
             repair: z.strictObject({
-              database: z.array(z.strictObject({ sql: text, summary: text, drops: z.boolean() })),
+              database: z.array(
+                z.strictObject({
+                  sql: text,
+                  summary: text,
+                  drops: z.boolean(),
+                  inherited_by: z
+                    .array(text)
+                    .optional()
+                    .describe('The tables that inherit the dropped column, and lose it too'),
+                }),
+              ),
               log: z.array(repairEvent),
             }),
           }),
