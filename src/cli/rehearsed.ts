@@ -5,7 +5,9 @@ import { type ExitCode, type Invocation, isSet } from './command.js';
 import { type JudgedWarning, stoppedBy } from './planned-changes.js';
 import { type Workplace, operatorsRequest, refusedByService } from './connections/pipeline.js';
 
-export interface Taken {
+export interface Taken<C> {
+  /** As it was read in the transaction. */
+  command: C;
   /** The findings that would block it; empty if it was done. */
   warnings: readonly JudgedWarning[];
   /** 3: the policy would block it; undefined: it would not. */
@@ -16,19 +18,21 @@ export interface Taken {
  * With --dry-run nothing is stored.
  * @throws OperatorError if it is rejected
  */
-export async function take<N extends OperationName>(
+export async function take<N extends OperationName, C extends CommandOf<N>>(
   invocation: Invocation,
   { pipeline, pool, schema }: Workplace,
-  { name, command }: { name: N; command: Command<CommandOf<N>> },
-): Promise<Taken> {
+  name: N,
+  command: Command<C>,
+): Promise<Taken<C>> {
   const request = operatorsRequest(name, invocation);
   if (!isSet(invocation.values, 'dryRun')) {
     const outcome = await pipeline.execute(name, command, request);
     if (outcome.kind === 'refused') throw refusedByService(outcome);
-    return { warnings: [], code: undefined };
+    if (outcome.kind === 'replayed') throw new Error('a command without a key is never replayed');
+    return { command: outcome.command, warnings: [], code: undefined };
   }
   const run = await pipeline.dryRun(name, command, request);
   if (run.kind === 'refused') throw refusedByService(run);
   const warnings = await stoppingFindings(pool, schema, run);
-  return { warnings, code: stoppedBy(warnings, invocation.values).length > 0 ? 3 : undefined };
+  return { command: run.command, warnings, code: stoppedBy(warnings, invocation.values).length > 0 ? 3 : undefined };
 }

@@ -4,9 +4,7 @@ import { createLogWatch } from '../log/watch.js';
 import { SQLSTATE, environmentProblem, unavailable } from '../postgres/errors.js';
 import { commitSurely } from '../postgres/transaction.js';
 import { UnreadableEventError } from '../schema/fold/upcasting.js';
-import type { LogEvent } from '../schema/model/events.js';
-import { operations } from '../schema/operations/index.js';
-import type { Operation } from '../schema/operations/operation.js';
+import { type OperationName, operations } from '../schema/operations/index.js';
 import { type Problem, ProblemError, ok } from '../kernel/problem.js';
 import { BY_ITSELF, acknowledge } from './acknowledge.js';
 import type { Try } from './keep-alive.js';
@@ -23,7 +21,7 @@ import { DivergedError, logUnreadable, lookAtLog, requireReadable } from './dive
 import { runUrgent } from '../kernel/scheduler.js';
 import { type Semaphore, createSemaphore } from '../kernel/semaphore.js';
 import { retryWhileLocked } from './wait-for-locks.js';
-import type { DryRun, Job, Outcome, Pipeline, PipelineOptions, Prepare, Refusal, RequestContext } from './types.js';
+import type { Command, DryRun, Job, Outcome, Pipeline, PipelineOptions, Refusal, RequestContext } from './types.js';
 
 export type * from './types.js';
 
@@ -44,23 +42,24 @@ export function createPipeline(given: PipelineOptions): Pipeline {
   const writer: Writer = { options, semaphore: createSemaphore(), commitsInDoubt, isUrgent: true };
   // A large plan takes long and needs no lock, so no change waits for it.
   const planner: Writer = { ...writer, semaphore: createSemaphore(PLANS), isUrgent: false };
-  const run = async <T extends DryRun | Outcome>(
-    job: Job,
-    work: (attempt: Attempt) => Promise<T>,
-  ): Promise<T | Outcome> => noteDisk(await answer(job.request.plansOnly === true ? planner : writer, job, work));
+  const run = async <C, T extends DryRun<C> | Outcome<C>>(
+    job: Job<C>,
+    work: (attempt: Attempt<C>) => Promise<T>,
+  ): Promise<T | Outcome<C>> => noteDisk(await answer(job.request.plansOnly === true ? planner : writer, job, work));
   return {
-    execute: async (name, command, request) => {
+    execute: async <C>(name: OperationName, command: Command<C>, request: RequestContext) => {
       const started = performance.now();
-      const outcome = await run(toJob(name, command, request), attempt);
+      const outcome = await run({ operation: deciderOf<C>(name), command, request }, attempt);
       report(options, request, { outcome, milliseconds: performance.now() - started });
       return outcome;
     },
-    dryRun: async (name, command, request) => {
-      const outcome = await run(toJob(name, command, request), attemptDryRun);
+    dryRun: async <C>(name: OperationName, command: Command<C>, request: RequestContext) => {
+      const outcome = await run({ operation: deciderOf<C>(name), command, request }, attemptDryRun);
       if (outcome.kind === 'done' || outcome.kind === 'replayed') throw new Error('a dry run is never committed');
       return outcome;
     },
-    record: (revise, request) => run({ decide: undecided, request: { ...request, revise } }, attempt),
+    record: (revise, request) =>
+      run({ operation: UNDECIDED, command: undefined, request: { ...request, revise } }, attempt),
     underLock: (work, how) => {
       const evenDiverged = how?.readOnly === true;
       return inTransaction(writer, { deadline: deadlineFrom(options), evenDiverged }, async (at) => {
@@ -87,29 +86,16 @@ const PLANS = 2;
 /** The time at which a caller that arrives now gives up waiting. */
 const deadlineFrom = ({ lockTimeout }: PipelineOptions): number => performance.now() + lockTimeout;
 
-/** The registry pairs each name with its command, but TypeScript cannot follow a name that is not known statically. */
-function toJob(name: keyof typeof operations, command: unknown, request: RequestContext): Job {
-  const { decide, deletes } = operations[name] as Pick<
-    Operation<string, never, unknown, LogEvent>,
-    'decide' | 'deletes'
-  >;
-  if (typeof command !== 'function')
-    return { decide: (state) => decide(state, command), deletes: deletes?.(command) ?? [], request };
-  const prepare: NonNullable<Job['prepare']> = async (client, state) => {
-    const prepared = await (command as Prepare<unknown>)(client, state);
-    return (at) => decide(at, prepared);
-  };
-  return { prepare, decide: unprepared, request };
-}
+/** For events that change no schema. */
+const UNDECIDED: Job<undefined>['operation'] = {
+  // eslint-disable-next-line require-yield
+  *decide() {
+    return ok([]);
+  },
+};
 
-// eslint-disable-next-line require-yield
-function* undecided(): ReturnType<Job['decide']> {
-  return ok([]);
-}
-
-function unprepared(): never {
-  throw new Error('a command was decided before it was prepared');
-}
+/** TypeScript cannot tell that the operation of a name decides its commands. */
+const deciderOf = <C>(name: OperationName) => operations[name] as unknown as Job<C>['operation'];
 
 interface Writer {
   options: Options;
@@ -123,7 +109,11 @@ interface Writer {
 type Options = PipelineOptions & Required<Pick<PipelineOptions, 'watch'>>;
 
 /** Converts errors that end an attempt to rejections. */
-async function answer<T>(writer: Writer, job: Job, work: (attempt: Attempt) => Promise<T>): Promise<T | Outcome> {
+async function answer<C, T>(
+  writer: Writer,
+  job: Job<C>,
+  work: (attempt: Attempt<C>) => Promise<T>,
+): Promise<T | Outcome<C>> {
   const { options, semaphore, commitsInDoubt } = writer;
   const { abandoned, onBlocked, waited = 0 } = job.request;
   const deadline = deadlineFrom(options) - waited;
@@ -136,7 +126,8 @@ async function answer<T>(writer: Writer, job: Job, work: (attempt: Attempt) => P
       );
     return await retryAfterLogCheck(writer, { deadline, evenDiverged: false }, attempt);
   } catch (error) {
-    if (error instanceof CommitInDoubt) return resolveCommitInDoubt(error, writer, { request: job.request, deadline });
+    if (error instanceof CommitInDoubt)
+      return (await resolveCommitInDoubt(error, writer, { request: job.request, deadline })) as Outcome<C>;
     return refusalOf(error, options);
   }
 }

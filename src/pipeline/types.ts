@@ -11,19 +11,27 @@ import type { Point, Store } from '../reads/state-store.js';
 import type { Cause, Divergence, LogEvent, StoredEvent } from '../schema/model/events.js';
 import type { Approval, ChangeRequest } from '../schema/change-requests/model.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
+import type { Operation } from '../schema/operations/operation.js';
 import type { Acknowledgement, Policy } from '../schema/policy.js';
-import type { Path, Problem, Result } from '../kernel/problem.js';
+import type { Path, Problem } from '../kernel/problem.js';
 import type { State } from '../schema/model/state.js';
-import type { Resumable } from '../kernel/resumable.js';
 import type { Json } from '../kernel/json.js';
 import type { Warning } from '../kernel/warning.js';
 
 /** Every schema change passes through the pipeline. */
 export interface Pipeline {
   /** Decides, appends, projects and commits, or changes nothing. Throws only for bugs. */
-  execute<N extends OperationName>(name: N, command: Command<CommandOf<N>>, request: RequestContext): Promise<Outcome>;
+  execute<N extends OperationName, C extends CommandOf<N>>(
+    name: N,
+    command: Command<C>,
+    request: RequestContext,
+  ): Promise<Outcome<C>>;
   /** Runs the command up to the commit and rolls it back. */
-  dryRun<N extends OperationName>(name: N, command: Command<CommandOf<N>>, request: RequestContext): Promise<DryRun>;
+  dryRun<N extends OperationName, C extends CommandOf<N>>(
+    name: N,
+    command: Command<C>,
+    request: RequestContext,
+  ): Promise<DryRun<C>>;
   /** Appends the events that `revise` creates from an empty batch. They change no schema. */
   record(revise: Revise, request: Omit<RequestContext, 'revise'>): Promise<Outcome>;
   /**
@@ -178,8 +186,10 @@ export interface StoredAnswer {
   body: Json;
 }
 
-export interface Done {
+export interface Done<C = unknown> {
   kind: 'done';
+  /** As it was read in the transaction, for commands that read the database. */
+  command: C;
   before: State;
   state: State;
   /** Empty if the command changes nothing. */
@@ -202,10 +212,12 @@ export interface Replay extends StoredAnswer {
   kind: 'replayed';
 }
 
-export type Outcome = Done | Refusal | Replay;
+export type Outcome<C = unknown> = Done<C> | Refusal | Replay;
 
-export interface Plan {
+export interface Plan<C = unknown> {
   kind: 'planned';
+  /** As it was read in the transaction, for commands that read the database. */
+  command: C;
   /**
    * The steps that are prepared first. Absent if there are none, or if they were not requested. If present, PostgreSQL has run nothing.
    */
@@ -224,12 +236,12 @@ export interface Plan {
   warnings: Warning[];
 }
 
-export type DryRun = Plan | Refusal;
+export type DryRun<C = unknown> = Plan<C> | Refusal;
 
 /**
  * A command, or a function that creates one from data in the database. The function runs in the command's transaction
- * under the log lock, so that nothing changes in between. It runs again when the transaction is repeated. Throws
- * `CommandRefused`.
+ * under the log lock, so that nothing changes in between. It runs again when the transaction is repeated. The outcome
+ * contains the command that it returned last. Throws `CommandRefused`.
  */
 export type Command<C> = C | Prepare<C>;
 export type Prepare<C> = (client: pg.ClientBase, state: State) => Promise<C>;
@@ -247,12 +259,9 @@ export class CommandRefused extends Error {
   }
 }
 
-/** A command that is ready to be decided. */
-export interface Job {
-  /** Reads the database before deciding. Undefined if nothing must be read. */
-  prepare?: (client: pg.ClientBase, state: State) => Promise<Job['decide']>;
-  decide(state: State): Resumable<Result<LogEvent[]>>;
-  /** Collections that it deletes, as far as known before the decision. */
-  deletes?: readonly string[];
+/** A command with its operation and the request that it belongs to. */
+export interface Job<C = unknown> {
+  operation: Pick<Operation<string, never, C, LogEvent>, 'decide' | 'deletes'>;
+  command: Command<C>;
   request: RequestContext;
 }

@@ -1,6 +1,6 @@
 import { counted } from '../../kernel/text.js';
 import { runToEnd, stepsTo } from '../../kernel/resumable.js';
-import { type AdoptionReport, adopting } from '../../pipeline/prepare/adopt.js';
+import { type AdoptionReport, adopting, adoptionReport } from '../../pipeline/prepare/adopt.js';
 import type { Note } from '../../projector/inspect/needs.js';
 import { operations } from '../../schema/operations/index.js';
 import { type ExitCode, type Invocation, UsageError, isSet } from '../command.js';
@@ -20,9 +20,10 @@ export async function adopt(invocation: Invocation): Promise<ExitCode> {
   );
   const isDry = isSet(values, 'dryRun');
   const { report, code } = await withPipeline(invocation, async (place) => {
-    const work = adopting(tables, place.schema);
-    const { warnings, code: stopped } = await take(invocation, place, { name: 'adopt-tables', ...work });
-    return { report: { ...(isDry && { dry_run: true }), ...work.report(), ...(isDry && { warnings }) }, code: stopped };
+    const taken = await take(invocation, place, 'adopt-tables', adopting(tables, place.schema));
+    const { command, warnings, code: stopped } = taken;
+    const dry = isDry && { warnings };
+    return { report: { ...(isDry && { dry_run: true }), ...adoptionReport(command), ...dry }, code: stopped };
   });
   terminal.print(isSet(values, 'json') ? json(report) : describeAdoption(report));
   return code ?? (report.refused.length > 0 ? 1 : 0);

@@ -194,23 +194,23 @@ export const schemaChangeQuery = {
   ),
 };
 
-interface Changing<N extends OperationName> {
+interface Changing<N extends OperationName, C extends CommandOf<N>> {
   name: N;
-  command: Command<CommandOf<N>>;
-  render: (done: Done) => Answer | Promise<Answer>;
+  command: Command<C>;
+  render: (done: Done<C>) => Answer | Promise<Answer>;
   /** The input of the command, if the change is to be prepared online. */
   online?: InputOf<N> | undefined;
   /** Properties of the plan that `planned` does not find. */
-  beside?: Rehearsal['beside'];
+  beside?: Rehearsal<C>['beside'];
 }
 
 export type ChangeDeps = Pick<HttpDeps, 'pipeline' | 'changes' | 'pool' | 'history' | 'config'>;
 
 /** Runs `command` and answers with what `render` makes of the outcome; or with its plan, where the query asks for that. */
-export async function change<N extends OperationName>(
+export async function change<N extends OperationName, C extends CommandOf<N>>(
   deps: ChangeDeps,
   call: Call<unknown>,
-  { name, command, render, online, beside }: Changing<N>,
+  { name, command, render, online, beside }: Changing<N, C>,
 ): Promise<Answer> {
   const { pipeline, changes } = deps;
   if (isRehearsal(call)) {
@@ -222,7 +222,7 @@ export async function change<N extends OperationName>(
   const acknowledges = acknowledgedBy(call);
   const how = { purge: asks(call, 'purge'), ...(acknowledges && { acknowledges }) };
   const opening = online === undefined ? undefined : await changes.opening(name, online as object, how);
-  const answerTo = async (outcome: Done | Refusal): Promise<Answer> => {
+  const answerTo = async (outcome: Done<C> | Refusal): Promise<Answer> => {
     if (outcome.kind === 'refused') return refusal(outcome.problems);
     const opened = opening && openedBy(outcome);
     return opened === undefined
@@ -230,7 +230,7 @@ export async function change<N extends OperationName>(
       : withBatch(await accepted(opened, opening?.document, outcome), outcome);
   };
   const context = { ...(await contextOf(name, call, answerTo)), ...(opening && { revise: opening.revise }) };
-  const outcome: Outcome = await pipeline.execute(name, command, context);
+  const outcome = await pipeline.execute(name, command, context);
   return outcome.kind === 'replayed' ? replayed(outcome) : answerTo(outcome);
 }
 
@@ -246,30 +246,30 @@ export function changeBody({ problems, ...shown }: ChangeView): object {
   return { ...shown, errors: problems === null ? null : errorBody(problems).errors };
 }
 
-export interface Recording {
-  run: (context: RequestContext) => Promise<Outcome>;
-  render: (done: Done) => Answer | Promise<Answer>;
+export interface Recording<C = unknown> {
+  run: (context: RequestContext) => Promise<Outcome<C>>;
+  render: (done: Done<C>) => Answer | Promise<Answer>;
   /** Translates the locations of problems to the request body. */
   located?: (problem: Problem) => Problem;
 }
 
 /** Runs a command that does not change the schema. */
-export async function recorded(
+export async function recorded<C>(
   call: Call<unknown>,
   command: string,
-  { run, render, located = (problem) => problem }: Recording,
+  { run, render, located = (problem) => problem }: Recording<C>,
 ): Promise<Answer> {
-  const answerTo = async (outcome: Done | Refusal): Promise<Answer> =>
+  const answerTo = async (outcome: Done<C> | Refusal): Promise<Answer> =>
     outcome.kind === 'refused' ? refusal(outcome.problems.map(located)) : render(outcome);
   const outcome = await run(await contextOf(command, call, answerTo));
   return outcome.kind === 'replayed' ? replayed(outcome) : answerTo(outcome);
 }
 
-interface Rehearsal {
+interface Rehearsal<C> {
   /** The name of the command. */
   command: string;
-  run: (context: RequestContext) => Promise<DryRun>;
-  beside?: (run: Plan) => Promise<Pick<PlanExtras, 'further' | 'own'> & Pick<Plan, 'refusal'>>;
+  run: (context: RequestContext) => Promise<DryRun<C>>;
+  beside?: (run: Plan<C>) => Promise<Pick<PlanExtras, 'further' | 'own'> & Pick<Plan, 'refusal'>>;
   located?: Recording['located'];
   /** The change is prepared online. */
   online?: boolean;
@@ -279,10 +279,10 @@ interface Rehearsal {
 export const isRehearsal = (call: Call<unknown>): boolean => asks(call, 'dry_run') || asks(call, 'explain');
 
 /** Answers the plan of a change. Nothing is kept: neither the change nor, under its key, the answer. */
-export async function rehearsed(
+export async function rehearsed<C>(
   { pool, history, config: { schema, keepDeleted } }: Pick<ChangeDeps, 'pool' | 'history' | 'config'>,
   call: Call<unknown>,
-  { command, run, beside, located = (problem) => problem, online = false }: Rehearsal,
+  { command, run, beside, located = (problem) => problem, online = false }: Rehearsal<C>,
 ): Promise<Answer> {
   const plan = await run(await rehearsalContext(command, call));
   if (plan.kind === 'refused') return refusal(plan.problems.map(located));
@@ -310,10 +310,10 @@ async function rehearsalContext(command: string, call: Call<unknown>): Promise<R
 }
 
 /** The plan of `command` with its events. */
-export async function rehearse<N extends OperationName>(
+export async function rehearse<N extends OperationName, C extends CommandOf<N>>(
   { pipeline, pool, config: { schema } }: Pick<HttpDeps, 'pipeline' | 'pool' | 'config'>,
   call: Call<unknown>,
-  { name, command, report }: { name: N; command: Command<CommandOf<N>>; report: () => object },
+  { name, command, report }: { name: N; command: Command<C>; report: (command: C) => object },
 ): Promise<Answer> {
   const run = await pipeline.dryRun(name, command, await rehearsalContext(name, call));
   if (run.kind === 'refused') return refusal(run.problems);
@@ -327,7 +327,7 @@ export async function rehearse<N extends OperationName>(
   const warnings = await stoppingFindings(pool, schema, run);
   const answer = await largeJsonAnswer({
     dry_run: true,
-    ...report(),
+    ...report(run.command),
     events,
     ...(warnings.length > 0 && { warnings }),
   });
@@ -358,10 +358,10 @@ export function withBatch(answer: Answer, { events }: Done): Answer {
 }
 
 /** The actor, reason, source and conditions from the headers. Throws `Refused` for malformed ones. */
-async function contextOf(
+async function contextOf<C>(
   command: string,
   call: Call<unknown>,
-  answerTo: (outcome: Done | Refusal) => Promise<Answer>,
+  answerTo: (outcome: Done<C> | Refusal) => Promise<Answer>,
 ): Promise<RequestContext> {
   const { req, body } = call;
   const key = idempotencyKeyOf(req);
@@ -378,7 +378,7 @@ async function contextOf(
       idempotency: {
         key,
         requestHash: await requestHash(req, body, acknowledges?.findings),
-        render: async (outcome) => stored(await answerTo(outcome)),
+        render: async (outcome: Done<C> | Refusal) => stored(await answerTo(outcome)),
       },
     }),
   };

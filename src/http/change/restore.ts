@@ -13,8 +13,6 @@ import { type ChangeDeps, change, asks, isRehearsal } from './change.js';
 import type { CollectionTexts } from '../documents/texts.js';
 import { emptiedBy } from '../../reads/history/returns.js';
 import type { Call } from '../route.js';
-import type { Problem } from '../../kernel/problem.js';
-import type { Prepare } from '../../pipeline/types.js';
 import { fieldDocumentOf } from '../../schema/snapshot/documents.js';
 import { type FieldRestoration, fieldRestoration } from '../../schema/transition/restore-field.js';
 
@@ -27,24 +25,21 @@ async function restoreField(
   { entry, request }: { entry: TrashEntry; request: RestoreRequest },
 ): Promise<Answer> {
   const { pool, history, config } = deps;
-  const options = { pool, at: history.at, schema: config.schema };
-  const nulls: Problem[] = [];
-  // A dry run goes on, so that the plan is complete; a plan that runs nothing reads no rows.
-  const onNulls = asks(call, 'explain') ? null : (problem: Problem): void => void nulls.push(problem);
-  const rehearsing = isRehearsal(call) ? { onNulls } : {};
-  const { prepare, command } = noted(await restoringField({ ...options, ...rehearsing }, entry, request));
+  // A dry run continues, so that the plan is complete. A plan that runs nothing reads no rows.
+  const nulls = asks(call, 'explain') ? 'ignore' : isRehearsal(call) ? 'report' : 'reject';
+  const options = { pool, at: history.at, schema: config.schema, nulls } as const;
   return change(deps, call, {
     name: 'restore-field',
-    command: prepare,
+    command: await restoringField(options, entry, request),
     beside: async (run) => {
-      const restored = await restoredIn(run.before, command());
+      const restored = await restoredIn(run.before, run.command);
       const further = [...(await history.returns(run)), ...leftWarnings(restored)];
       // PostgreSQL rejects those rows too, but cannot say how to go on.
-      const [refusal] = nulls;
+      const { nulls: refusal } = run.command;
       return { further, own: { optional: restored.keys }, ...(refusal && { refusal }) };
     },
-    render: async ({ before, state, events, position }) => {
-      const restored = await restoredIn(before, command());
+    render: async ({ command, before, state, events, position }) => {
+      const restored = await restoredIn(before, command);
       const node = state.collections.get(restored.collection) as CollectionNode;
       const field = node.fields.get(restored.field);
       const data = field === undefined ? null : fieldDocumentOf(state, node, field);
@@ -52,21 +47,6 @@ async function restoreField(
       return { ...jsonAnswer(200, { data, ...(warnings.length > 0 && { warnings }) }), position };
     },
   });
-}
-
-/** Records the command once it is prepared, before the response is rendered. */
-function noted<C>(prepare: Prepare<C>): { prepare: Prepare<C>; command(): C } {
-  let last: { command: C } | undefined;
-  return {
-    prepare: async (client, state) => {
-      last = { command: await prepare(client, state) };
-      return last.command;
-    },
-    command() {
-      if (last === undefined) throw new Error('restore: requested for a command that was not executed');
-      return last.command;
-    },
-  };
 }
 
 const restoredIn = async (before: State, command: CommandOf<'restore-field'>): Promise<FieldRestoration> =>
@@ -86,19 +66,18 @@ export async function restore(deps: Deps, call: Call<unknown>, position: number)
   const entry = await findEntry(options, position);
   const request = unwrap(readRestoreRequest(call.body, entry.kind));
   if (entry.kind === 'field') return restoreField(deps, call, { entry, request });
-  const { prepare, command } = noted(await restoringCollection(options, entry, request));
   return change(deps, call, {
     name: 'restore-collection',
-    command: prepare,
+    command: await restoringCollection(options, entry, request),
     beside: async (run) => {
-      const restored = await restorationIn(run.before, command());
-      const further = [...(await deps.history.returns(run)), ...leftBehind(restored, command(), entry)];
+      const restored = await restorationIn(run.before, run.command);
+      const further = [...(await deps.history.returns(run)), ...leftBehind(restored, run.command, entry)];
       return { further, own: { optional: restored.keys } };
     },
-    render: async ({ before, state, events, position: head }) => {
-      const { as, name } = command();
-      const restored = await restorationIn(before, command());
-      const warnings = [...emptiedBy(events), ...leftBehind(restored, command(), entry)].map(findingOf);
+    render: async ({ command, before, state, events, position: head }) => {
+      const { as, name } = command;
+      const restored = await restorationIn(before, command);
+      const warnings = [...emptiedBy(events), ...leftBehind(restored, command, entry)].map(findingOf);
       const text = deps.texts.one(state, as ?? name) ?? 'null';
       const told = warnings.length === 0 ? '' : `,"warnings":${JSON.stringify(warnings)}`;
       return { ...jsonBytesAnswer(200, Buffer.from(`{"data":${text}${told}}`)), position: head };

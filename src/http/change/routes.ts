@@ -8,7 +8,7 @@ import { findingOf } from '../../schema/findings/index.js';
 import type { State } from '../../schema/model/state.js';
 import { renamesBetween } from '../../schema/transition/renames.js';
 import { stillUsed } from '../../schema/transition/still-used.js';
-import type { Done } from '../../pipeline/types.js';
+import type { Done, Prepare } from '../../pipeline/types.js';
 import type { Warning } from '../../kernel/warning.js';
 import { type Answer, jsonBytesAnswer, noContent, jsonTextsAnswer } from '../answer/answer.js';
 import { type ChangeDeps, change, commandOf, isRehearsal, asks } from './change.js';
@@ -113,21 +113,21 @@ export function renameRoute<N extends Name, Query>(
     changes: true,
     body: unparsed(body),
     async handle(call) {
-      const command = await commandOf(name, input(call));
-      let functions: NamingFunction[] = [];
-      const looked = async (client: Parameters<typeof functionsNaming>[0]): Promise<CommandOf<N>> => {
-        functions = await functionsNaming(client, [oldName(command as RenameCollection | RenameField)]);
-        return command;
+      type Renaming = CommandOf<N> & { functions?: NamingFunction[] };
+      const command = (await commandOf(name, input(call))) as Renaming;
+      const withFunctions: Prepare<Renaming> = async (client) => {
+        const functions = await functionsNaming(client, [oldName(command as RenameCollection | RenameField)]);
+        return { ...command, functions };
       };
-      const render = async (done: Done): Promise<Answer> => {
-        const inFunctions = done.events.length === 0 ? [] : functionWarnings(functions);
+      const render = async (done: Done<Renaming>): Promise<Answer> => {
+        const inFunctions = done.events.length === 0 ? [] : functionWarnings(done.command.functions ?? []);
         const warnings = [...(await mentions(done)), ...inFunctions].map(findingOf);
         const told = warnings.length === 0 ? '' : `,"warnings":${JSON.stringify(warnings)}`;
         const body = Buffer.from(`{"data":${shows(done.state, command, call)}${told}}`);
         return { ...jsonBytesAnswer(200, body), position: done.position };
       };
       // The plan looks for mentions by itself.
-      return change(deps, call, { name, command: isRehearsal(call) ? command : looked, render });
+      return change(deps, call, { name, command: isRehearsal(call) ? command : withFunctions, render });
     },
   });
 }

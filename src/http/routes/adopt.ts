@@ -1,6 +1,6 @@
 /** POST /schema/adopt: turns existing tables into collections. */
 import { z } from 'zod';
-import { adopting } from '../../pipeline/prepare/adopt.js';
+import { adopting, adoptionReport } from '../../pipeline/prepare/adopt.js';
 import { takeAcknowledged, change, rehearse, commandOf, isRehearsal, rehearsalQuery } from '../change/change.js';
 import { jsonAnswer } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
@@ -36,12 +36,11 @@ export function adoptRoutes(deps: HttpDeps): Route[] {
       async handle(asked) {
         const call = takeAcknowledged(asked);
         const { request } = await commandOf('adopt-tables', { body: call.body });
-        const work = adopting(request, schema);
-        if (isRehearsal(call)) return rehearse(deps, call, { name: 'adopt-tables', ...work });
+        const adopt = { name: 'adopt-tables', command: adopting(request, schema) } as const;
+        if (isRehearsal(call)) return rehearse(deps, call, { ...adopt, report: adoptionReport });
         return change(deps, call, {
-          name: 'adopt-tables',
-          command: work.command,
-          render: ({ position }) => ({ ...jsonAnswer(200, work.report()), position }),
+          ...adopt,
+          render: ({ command, position }) => ({ ...jsonAnswer(200, adoptionReport(command)), position }),
         });
       },
     }),

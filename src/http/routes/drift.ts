@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { z } from 'zod';
 import type { Point } from '../../log/fold.js';
 import { findDrift } from '../../projector/drift/find.js';
-import { accepting } from '../../pipeline/prepare/adopt.js';
+import { acceptanceReport, accepting } from '../../pipeline/prepare/adopt.js';
 import { takeAcknowledged, change, rehearse, commandOf, isRehearsal, rehearsalQuery } from '../change/change.js';
 import { jsonAnswer, largeJsonAnswer } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
@@ -63,12 +63,11 @@ export function driftRoutes(deps: HttpDeps): Route[] {
       async handle(asked) {
         const call = takeAcknowledged(asked);
         const { request } = await commandOf('accept-drift', { body: call.body });
-        const work = accepting(request, schema);
-        if (isRehearsal(call)) return rehearse(deps, call, { name: 'accept-drift', ...work });
+        const accept = { name: 'accept-drift', command: accepting(request, schema) } as const;
+        if (isRehearsal(call)) return rehearse(deps, call, { ...accept, report: acceptanceReport });
         return change(deps, call, {
-          name: 'accept-drift',
-          command: work.command,
-          render: ({ position }) => ({ ...jsonAnswer(200, work.report()), position }),
+          ...accept,
+          render: ({ command, position }) => ({ ...jsonAnswer(200, acceptanceReport(command)), position }),
         });
       },
     }),

@@ -20,31 +20,18 @@ export interface AdoptionReport {
   not_represented: Note[];
 }
 
-export interface Adopting {
-  command: Prepare<CommandOf<'adopt-tables'>>;
-  /** Available after the command was prepared. */
-  report(): AdoptionReport;
-}
+type AdoptTables = CommandOf<'adopt-tables'> & { found: Adoption };
 
-/** Returns the command and, once it is decided, its report. */
-export function adopting(request: AdoptRequest, schema: string): Adopting {
-  let found: Adoption | undefined;
-  return {
-    command: async (client, state) => {
-      found = await readAdoption({ client, schema, state }, request);
-      return { request, found };
-    },
-    report() {
-      if (found === undefined) throw new Error('the tables were not read');
-      return {
-        adopted: found.tables.map(({ collection }) => collection.collection),
-        relations: found.relations.length,
-        refused: found.refused,
-        not_represented: found.notRepresented,
-      };
-    },
-  };
-}
+export const adopting =
+  (request: AdoptRequest, schema: string): Prepare<AdoptTables> =>
+  async (client, state) => ({ request, found: await readAdoption({ client, schema, state }, request) });
+
+export const adoptionReport = ({ found }: AdoptTables): AdoptionReport => ({
+  adopted: found.tables.map(({ collection }) => collection.collection),
+  relations: found.relations.length,
+  refused: found.refused,
+  not_represented: found.notRepresented,
+});
 
 /* Accepts drift. The catalog is read in the command's transaction. */
 
@@ -63,35 +50,24 @@ export interface AcceptanceReport {
   not_represented: Note[];
 }
 
-export interface Accepting {
-  command: Prepare<CommandOf<'accept-drift'>>;
-  /** Available after the command was prepared. */
-  report(): AcceptanceReport;
-}
+type AcceptDrift = CommandOf<'accept-drift'> & { found: Acceptance };
 
-/** Returns the command and, once it is decided, its report. */
-export function accepting(request: AcceptRequest, schema: string): Accepting {
-  let found: Acceptance | undefined;
+export const accepting =
+  (request: AcceptRequest, schema: string): Prepare<AcceptDrift> =>
+  async (client, state) => ({ request, found: await readAcceptance({ client, schema, state }, request) });
+
+export function acceptanceReport({ found }: AcceptDrift): AcceptanceReport {
+  const { collections, fields } = found.renames;
+  const renamed = new Set(collections.values());
+  const changed = new Set([...fields.keys(), ...found.tables.map(({ collection }) => collection.collection)]);
   return {
-    command: async (client, state) => {
-      found = await readAcceptance({ client, schema, state }, request);
-      return { request, found };
-    },
-    report() {
-      if (found === undefined) throw new Error('the tables were not read');
-      const { collections, fields } = found.renames;
-      const renamed = new Set(collections.values());
-      const changed = new Set([...fields.keys(), ...found.tables.map(({ collection }) => collection.collection)]);
-      return {
-        changed: [...changed].filter((name) => !renamed.has(name)).sort(byName),
-        deleted: found.gone,
-        renamed: [...collections].map(([from, to]) => ({ from, to })),
-        renamed_fields: [...fields].flatMap(([collection, names]) =>
-          [...names].map(([from, to]) => ({ collection, from, to })),
-        ),
-        not_accepted: found.notAccepted,
-        not_represented: found.notRepresented,
-      };
-    },
+    changed: [...changed].filter((name) => !renamed.has(name)).sort(byName),
+    deleted: found.gone,
+    renamed: [...collections].map(([from, to]) => ({ from, to })),
+    renamed_fields: [...fields].flatMap(([collection, names]) =>
+      [...names].map(([from, to]) => ({ collection, from, to })),
+    ),
+    not_accepted: found.notAccepted,
+    not_represented: found.notRepresented,
   };
 }

@@ -180,17 +180,15 @@ async function countOf(client: pg.ClientBase, rows: Sql): Promise<number> {
   return count;
 }
 
-type RestoreFieldCommand = CommandOf<'restore-field'>;
-
 interface RestoreFieldOptions extends RestoreOptions {
   /** The managed schema. */
   schema: string;
-  /**
-   * Called for rows without a value where one is needed, which PostgreSQL would reject later. Absent: they are rejected
-   * at once. Null: nobody reads the rows.
-   */
-  onNulls?: ((problem: Problem) => void) | null;
+  /** Treats rows without a value where one is needed. `ignore` does not read them. */
+  nulls: 'reject' | 'report' | 'ignore';
 }
+
+/** `nulls`: why PostgreSQL would reject the rows, and which member to omit, for `report`. */
+type RestoreFieldCommand = CommandOf<'restore-field'> & { nulls?: Problem };
 
 /** @returns the function that creates the command once the values were found */
 export async function restoringField(
@@ -198,7 +196,6 @@ export async function restoringField(
   entry: TrashEntry,
   request: RestoreRequest,
 ): Promise<Prepare<RestoreFieldCommand>> {
-  const { onNulls = refuse } = options;
   const { position, identity, collection, field } = entry;
   const { state: before } = await schemaBefore(options, entry);
   const { state: then } = await options.at(position - 1);
@@ -207,26 +204,21 @@ export async function restoringField(
   const past = holds(before, node.identities.collection) ? before : then;
   const command = { position, identity, collection, name: field ?? '', past, node, ...request };
   return async (client, state) => {
-    const ready = await stillThere<RestoreFieldCommand>(entry, command)(client, state);
+    const ready = await stillThere<CommandOf<'restore-field'>>(entry, command)(client, state);
     const now = state.collections.find((each) => each.identities.collection === node.identities.collection);
-    if (now === undefined) await refuseWithoutTable(client, entry, node);
-    else if (onNulls !== null) {
-      const nulls = await nullsInTheWay(client, { options, command: ready, now });
-      if (nulls !== undefined) onNulls(nulls);
-    }
-    return ready;
+    if (now === undefined) return refuseWithoutTable(client, entry, node);
+    if (options.nulls === 'ignore') return ready;
+    const nulls = await nullsInTheWay(client, { options, command: ready, now });
+    if (nulls !== undefined && options.nulls === 'reject') throw new ProblemError(nulls);
+    return { ...ready, ...(nulls && { nulls }) };
   };
-}
-
-function refuse(problem: Problem): never {
-  throw new ProblemError(problem);
 }
 
 const holds = ({ collections }: State, identity: Identity): boolean =>
   collections.some(({ identities }) => identities.collection === identity);
 
 /** @throws ProblemError */
-async function refuseWithoutTable(client: pg.ClientBase, entry: TrashEntry, node: CollectionNode): Promise<void> {
+async function refuseWithoutTable(client: pg.ClientBase, entry: TrashEntry, node: CollectionNode): Promise<never> {
   const [table] = await findReturning(client, [node.identities.collection]);
   const { collection, field } = entry;
   const what = `Collection ${JSON.stringify(table?.collection ?? collection)} of the field is`;

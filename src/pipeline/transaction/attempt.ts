@@ -14,7 +14,7 @@ import { type Acknowledgement, isEnforced } from '../../schema/policy.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import type { Try } from '../keep-alive.js';
 import { type Begun, begin, notCommitted } from './begin.js';
-import { type DecidedBatch, decideBatch } from './decide.js';
+import { type DecidedBatch, decideBatch, isReader } from './decide.js';
 import { type Admission, enforcePolicy, misacknowledged } from './enforce-policy.js';
 import { type Batch, finishDone, finishRefused, finishUnchanged, rollback } from './commit.js';
 import { earlierAnswer, findAnswer, storeAnswerStatements, isStorable } from './idempotency.js';
@@ -71,17 +71,17 @@ async function streamRows(client: pg.ClientBase, { running, rows }: DdlAndRows):
   return problems;
 }
 
-export interface Attempt extends Try {
+export interface Attempt<C> extends Try {
   options: PipelineOptions;
-  job: Job;
+  job: Job<C>;
 }
 
 /** @throws CommitInDoubt, LockedError, or StaleConnectionError if the connection was lost before COMMIT was sent */
-export async function attempt(attempting: Attempt): Promise<Outcome> {
+export async function attempt<C>(attempting: Attempt<C>): Promise<Outcome<C>> {
   return run(attempting).catch(notCommitted);
 }
 
-async function run({ options, job, ...at }: Attempt): Promise<Outcome> {
+async function run<C>({ options, job, ...at }: Attempt<C>): Promise<Outcome<C>> {
   const { client } = at;
   const { request } = job;
   const { idempotency, cause } = request;
@@ -96,8 +96,8 @@ async function run({ options, job, ...at }: Attempt): Promise<Outcome> {
   const decided = await decideBatch(client, { options, job, begun, waits: at });
   if (decided.kind === 'refused')
     return finishRefused(client, options, { request, outcome: decided, head: point.head });
-  if (decided.events.length === 0) return finishUnchanged(client, options, { request, point });
-  const { judging, warnings } = decided;
+  const { command, judging, warnings } = decided;
+  if (decided.events.length === 0) return finishUnchanged(client, options, { request, command, point });
   const admission = await enforcePolicy(client, { ...judging, warnings, acknowledges: request.acknowledges });
   if (admission.kind === 'refused')
     return finishRefused(client, options, { request, outcome: admission, head: point.head });
@@ -107,10 +107,10 @@ async function run({ options, job, ...at }: Attempt): Promise<Outcome> {
 }
 
 /** The deleted tables that go to the trash, as far as that is known before the decision. */
-function keptBy({ deletes = [], request }: Job, { keep, store }: PipelineOptions): readonly string[] {
-  if (keep.deleted === 0 || request.purge === true || request.plansOnly === true) return [];
+function keptBy<C>({ operation, command, request }: Job<C>, { keep, store }: PipelineOptions): readonly string[] {
+  if (keep.deleted === 0 || request.purge === true || isReader(command)) return [];
   const { collections } = store.point().state;
-  return deletes.filter((name) => collections.has(name));
+  return (operation.deletes?.(command) ?? []).filter((name) => collections.has(name));
 }
 
 /** Records acknowledged findings in the events. */
@@ -132,7 +132,7 @@ const withCovered = (event: LogEvent, { covered }: Extract<Admission, { kind: 'a
   event.type === 'change.applied' && covered !== undefined ? { ...event, data: { findings: covered } } : event;
 
 /** The rest of an attempt, from the DDL to the commit. */
-async function carryOut(client: pg.ClientBase, deciding: Omit<Preparing, 'changes'>): Promise<Outcome> {
+async function carryOut<C>(client: pg.ClientBase, deciding: Omit<Preparing<C>, 'changes'>): Promise<Outcome<C>> {
   const { options, request, begun, waits, events, after, statements } = deciding;
   const { point } = begun;
   const preparing = { ...deciding, changes: await changesBefore(client, events) };
@@ -157,7 +157,7 @@ function projectionOf({ pool, place }: PipelineOptions, batch: Omit<Projection, 
   return { ...batch, pool, schema: place.schema };
 }
 
-interface Preparing extends DecidedBatch {
+interface Preparing<C> extends DecidedBatch<C> {
   options: PipelineOptions;
   request: RequestContext;
   begun: Begun;
@@ -166,20 +166,21 @@ interface Preparing extends DecidedBatch {
   changes: ReadonlyMap<string, ChangeRequest>;
 }
 
-function metadataOf({ begun: { point }, events, after }: Preparing): Iterable<Parameterised> {
+function metadataOf<C>({ begun: { point }, events, after }: Preparing<C>): Iterable<Parameterised> {
   return metadataStatements(point.state, after, collectionsChanged(events));
 }
 
 /** Prepares everything of a batch except streamed rows. */
-async function prepare(preparing: Preparing): Promise<Batch> {
-  const { options, request, begun, events, after, also, changes } = preparing;
+async function prepare<C>(preparing: Preparing<C>): Promise<Batch<C>> {
+  const { options, request, begun, command, events, after, also, changes } = preparing;
   const { backend, timeline, base, point } = begun;
   const id = randomUUID();
   const now = options.clock?.() ?? new Date();
   const prepared = await prepareEvents({ head: point.head, events, cause: request.cause, batch: id, now });
   const requests = changesAfter(prepared.events, changes);
-  const done: Done = {
+  const done: Done<C> = {
     kind: 'done',
+    command,
     before: point.state,
     state: after,
     events: prepared.events,
@@ -202,14 +203,14 @@ async function prepare(preparing: Preparing): Promise<Batch> {
 /* Runs a command up to the DDL and rolls it back. */
 
 /** Runs the command up to the DDL and rolls everything back. */
-export async function attemptDryRun({ options, job, ...at }: Attempt): Promise<DryRun> {
+export async function attemptDryRun<C>({ options, job, ...at }: Attempt<C>): Promise<DryRun<C>> {
   const { client } = at;
   const plansOnly = job.request.plansOnly === true;
   const begun = await begin(client, options, { ...at, unlocked: plansOnly });
   const { point } = begun;
   const decided = await decideBatch(client, { options, job, begun, waits: at });
   if (decided.kind === 'refused') return rollback(client, decided);
-  const { events, statements, after, warnings } = decided;
+  const { command, events, statements, after, warnings } = decided;
   const { schema } = options.place;
   const planning = { before: point, after, events, statements, schema, held: begun.held, policy: begun.policy };
   const preparation = await job.request.foresee?.(client, planning);
@@ -221,7 +222,7 @@ export async function attemptDryRun({ options, job, ...at }: Attempt): Promise<D
   const run = () => runStatements(client, projectionOf(options, batch));
   const problems = isPrepared || plansOnly ? null : await run();
   const shown = statements.map((statement) => ({ ...statement, sql: asSent(client, statement.sql) }));
-  const plan = planned({ point, after, events, statements: shown, problems, warnings, plansOnly });
+  const plan = planned({ command, point, after, events, statements: shown, problems, warnings, plansOnly });
   return rollback(client, isPrepared && plan.kind === 'planned' ? { ...plan, preparation } : plan);
 }
 
@@ -246,7 +247,8 @@ async function objectionsTo(
   });
 }
 
-interface TriedBatch {
+interface TriedBatch<C> {
+  command: C;
   point: Point;
   after: State;
   events: LogEvent[];
@@ -259,7 +261,7 @@ interface TriedBatch {
 /**
  * PostgreSQL errors about the statements are part of the plan. Errors about temporary conditions reject the dry run.
  */
-function planned({ point, problems, plansOnly, ...batch }: TriedBatch): DryRun {
+function planned<C>({ point, problems, plansOnly, ...batch }: TriedBatch<C>): DryRun<C> {
   const refusal = problems?.[0];
   if (problems !== null && !isStorable({ kind: 'refused', problems })) return { kind: 'refused', problems };
   const accepted = plansOnly ? null : refusal === undefined;

@@ -204,12 +204,12 @@ export function outcomeUnknown(hasKey: boolean): Problem {
 
 /* Ends an attempt as done, unchanged or rejected, and stores the answer under its idempotency key. */
 
-export interface Batch {
+export interface Batch<C = unknown> {
   id: string;
   /** The server process of the transaction. */
   backend: Backend;
   timeline: number | null;
-  done: Done;
+  done: Done<C>;
   /** The state that this process had folded when the transaction began. */
   base: Point;
   point: Point;
@@ -232,13 +232,13 @@ export class CommitInDoubt extends Error {
 }
 
 /** Commits and publishes the new state. Readers wait for it from now on. @throws CommitInDoubt */
-export function finishDone(client: pg.ClientBase, options: PipelineOptions, batch: Batch): Promise<Done> {
+export function finishDone<C>(client: pg.ClientBase, options: PipelineOptions, batch: Batch<C>): Promise<Done<C>> {
   const ended = commitAndPublish(client, options, batch);
   options.store.expect(batch.point, ended);
   return ended;
 }
 
-async function commitAndPublish(client: pg.ClientBase, options: PipelineOptions, batch: Batch): Promise<Done> {
+async function commitAndPublish<C>(client: pg.ClientBase, options: PipelineOptions, batch: Batch<C>): Promise<Done<C>> {
   try {
     await commit(client, batch.statements);
   } catch (error) {
@@ -249,15 +249,27 @@ async function commitAndPublish(client: pg.ClientBase, options: PipelineOptions,
   return batch.done;
 }
 
-interface Unchanged {
+interface Unchanged<C> {
   request: RequestContext;
+  command: C;
   point: Point;
 }
 
 /** Rolls back, or commits only the answer if there is an Idempotency-Key. */
-export async function finishUnchanged(client: pg.ClientBase, options: PipelineOptions, at: Unchanged): Promise<Done> {
+export async function finishUnchanged<C>(
+  client: pg.ClientBase,
+  options: PipelineOptions,
+  at: Unchanged<C>,
+): Promise<Done<C>> {
   const { state, head } = at.point;
-  const done: Done = { kind: 'done', before: state, state, events: [], position: head.position };
+  const done: Done<C> = {
+    kind: 'done',
+    command: at.command,
+    before: state,
+    state,
+    events: [],
+    position: head.position,
+  };
   if (at.request.idempotency === undefined) return rollback(client, done);
   const statements = await storeAnswerStatements(at.request, done, head);
   return commitAnswer(client, options, { statements, outcome: done });

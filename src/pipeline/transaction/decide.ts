@@ -13,7 +13,14 @@ import type { Begun } from './begin.js';
 import { type Keeping, keepDeleted } from './keep-deleted.js';
 import type { Enforcing } from './enforce-policy.js';
 import { withHeirs } from './inherited-columns.js';
-import { CommandRefused, type Job, type PipelineOptions, type Refusal, type RevisedBatch } from '../types.js';
+import {
+  CommandRefused,
+  type Job,
+  type PipelineOptions,
+  type Prepare,
+  type Refusal,
+  type RevisedBatch,
+} from '../types.js';
 import type { Held } from '../../projector/change-requests/rows.js';
 import { indexTargets } from '../../projector/indexes/catch-up.js';
 
@@ -67,8 +74,10 @@ function inUse(collection: string, change: string): Problem {
 }
 
 /** A batch that is ready to be executed. */
-export interface DecidedBatch {
+export interface DecidedBatch<C = unknown> {
   kind: 'decided';
+  /** As it was read in the transaction. */
+  command: C;
   /** Empty if there is nothing to do. */
   events: LogEvent[];
   statements: Statement[];
@@ -82,30 +91,30 @@ export interface DecidedBatch {
   judging: Pick<Enforcing, 'planned' | 'revised'>;
 }
 
-interface Deciding {
+interface Deciding<C> {
   options: PipelineOptions;
-  job: Job;
+  job: Job<C>;
   begun: Pick<Begun, 'point' | 'held' | 'policy' | 'glance'>;
   waits: Keeping['waits'];
 }
 
 /** Decides and plans the command, and lets a change request revise the batch. */
-export async function decideBatch(client: pg.ClientBase, deciding: Deciding): Promise<DecidedBatch | Refusal> {
+export async function decideBatch<C>(client: pg.ClientBase, deciding: Deciding<C>): Promise<DecidedBatch<C> | Refusal> {
   return decideAndPlan(client, deciding).catch((error: unknown): Refusal => {
     if (error instanceof CommandRefused) return { kind: 'refused', problems: [...error.problems] };
     throw error;
   });
 }
 
-async function decideAndPlan(
+async function decideAndPlan<C>(
   client: pg.ClientBase,
-  { options, job, begun, waits }: Deciding,
-): Promise<DecidedBatch | Refusal> {
+  { options, job, begun, waits }: Deciding<C>,
+): Promise<DecidedBatch<C> | Refusal> {
   const { point, held, policy, glance } = begun;
   const decided = await decideEvents(client, { job, state: point.state, options, waits, glance });
   if (decided.kind === 'refused') return decided;
   const { schema } = options.place;
-  const { events, warnings } = decided;
+  const { command, events, warnings } = decided;
   const { statements, after } = await runYielding(planBatch(point.state, events, schema));
   const planned = { before: point, after, events, statements, schema, held, policy };
   const { request } = job;
@@ -120,6 +129,7 @@ async function decideAndPlan(
   const position = point.state.position + revised.events.length;
   return {
     kind: 'decided',
+    command,
     events: revised.events,
     statements: revised.statements,
     after: { ...revised.after, position },
@@ -129,33 +139,37 @@ async function decideAndPlan(
   };
 }
 
-type Decided = { kind: 'decided'; events: LogEvent[]; warnings: Warning[] } | Refusal;
+type Decided<C> = Pick<DecidedBatch<C>, 'kind' | 'command' | 'events' | 'warnings'> | Refusal;
 
-async function decideEvents(
+async function decideEvents<C>(
   client: pg.ClientBase,
-  { job, state, ...how }: Pick<Keeping, 'state' | 'options' | 'waits' | 'glance'> & Pick<Deciding, 'job' | 'options'>,
-): Promise<Decided> {
+  {
+    job,
+    state,
+    ...how
+  }: Pick<Keeping, 'state' | 'options' | 'waits' | 'glance'> & Pick<Deciding<C>, 'job' | 'options'>,
+): Promise<Decided<C>> {
   const { release } = how.options;
-  const { decide, request } = await preparedJob(client, job, state);
+  const { operation, request } = job;
+  const command = isReader(job.command) ? await job.command(client, state) : job.command;
   const { ifMatch } = request;
   if (ifMatch !== undefined && ifMatch !== (await runYielding(snapshotHash(state, release)))) {
     return { kind: 'refused', problems: [preconditionFailed()] };
   }
-  const result = await runYielding(decide(state));
+  const result = await runYielding(operation.decide(state, command));
   if (!result.ok) return { kind: 'refused', problems: result.problems };
   const { schema } = how.options.place;
   const purge = request.purge === true;
   const { events, warnings, problems } = await withHeirs(client, { state, events: result.value, schema, purge });
   if (problems.length > 0) return { kind: 'refused', problems: [...problems] };
-  if (request.plansOnly === true) return { kind: 'decided', events, warnings };
+  if (request.plansOnly === true) return { kind: 'decided', command, events, warnings };
   const kept = await keepDeleted(client, { ...how, state, events, request });
-  return kept.kind === 'refused' ? kept : { ...kept, kind: 'decided', warnings: [...warnings, ...kept.warnings] };
+  if (kept.kind === 'refused') return kept;
+  return { kind: 'decided', command, events: kept.events, warnings: [...warnings, ...kept.warnings] };
 }
 
-/** A job whose command is read under the lock. */
-async function preparedJob(client: pg.ClientBase, job: Job, state: State): Promise<Job> {
-  return job.prepare === undefined ? job : { ...job, decide: await job.prepare(client, state) };
-}
+/** Commands are objects. */
+export const isReader = <C>(command: Job<C>['command']): command is Prepare<C> => typeof command === 'function';
 
 function preconditionFailed(): Problem {
   const message = 'The schema has changed since you read it (If-Match). Read it again.';

@@ -99,8 +99,8 @@ describe('adopting tables', function () {
     );
     const attempt = async (...tables: string[]): Promise<string> => {
       const { adopting } = await import('../../../src/pipeline/prepare/adopt.js');
-      const work = adopting({ tables }, instance.schema);
-      return refusedWith(await instance.pipeline.execute('adopt-tables', work.command, { cause: CAUSE }));
+      const command = adopting({ tables }, instance.schema);
+      return refusedWith(await instance.pipeline.execute('adopt-tables', command, { cause: CAUSE }));
     };
     try {
       await adopt(instance, { tables: ['no_key'] });
