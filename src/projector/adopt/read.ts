@@ -6,8 +6,9 @@ import type { NewRelation, Collection } from '../../schema/model/model.js';
 import { isSystemCollection } from '../../schema/model/system-collections.js';
 import { createTimeSlice } from '../../kernel/event-loop.js';
 import type { CatalogTable } from '../catalog/model.js';
-import { type CatalogObjects, objectsReading } from '../catalog/objects.js';
-import { catalogReading, type Reading, readTogether, TABLES } from '../catalog/read.js';
+import type { CatalogObjects } from '../catalog/objects.js';
+import { catalogReading } from '../catalog/read.js';
+import { type Reading, readTogether, TABLES } from '../catalog/reading.js';
 import { convertTable, refusalOf } from '../inspect/convert.js';
 import { completeKeys, waitingTables } from '../inspect/keys.js';
 import type { Note, Refused } from '../inspect/needs.js';
@@ -272,18 +273,18 @@ export async function readAdoption(
   request: AdoptRequest,
 ): Promise<Adoption> {
   const names = 'all' in request ? undefined : request.tables;
-  const [catalog, using, hanging, beside] = readFound(client, schema, names, waitingTables(state));
-  const there = await catalog;
-  const known = new Set(there.map(({ name }) => name));
+  const [catalog, hanging, beside] = readFound(client, schema, names, waitingTables(state));
+  const { tables: known, objects } = await catalog;
+  const there = [...known.values()];
   const unmanaged = there.filter(({ name }) => !state.collections.has(name));
   const refused = new Map<string, Refused>();
   const tables = adoptable(unmanaged, { schema, state }, refused);
   const notes: Note[] = [];
   // PostgreSQL runs the remaining queries while this process converts the tables.
-  const found = await convertAll(tables, { schema, state, objects: await using, notes }, refused);
+  const found = await convertAll(tables, { schema, state, objects, notes }, refused);
   const adopted = new Set(found.tables.map(({ collection }) => collection.collection));
   const together = new Map([...tables].filter(([name]) => adopted.has(name)));
-  const keys = completeKeys(there, { schema, state, objects: await using, notes, together });
+  const keys = completeKeys(there, { schema, state, objects, notes, together });
   for (const each of await hanging) if (adopted.has(each.table ?? '')) notes.push(each);
   const managed = [...found.tables, ...state.collections.values()];
   const named = new Set([...representedBy(managed), ...notes.map(({ kind, name }) => `${kind} ${name}`)]);
@@ -315,8 +316,7 @@ export function readFound(
 ) {
   return readTogether(
     client,
-    catalogReading(schema, tables && [...tables, ...more]),
-    objectsReading(schema, tables),
+    catalogReading(schema, tables && [...tables, ...more], tables),
     unrepresentedReading(schema, tables),
     tables === undefined ? besideReading(schema) : NOTHING,
   );

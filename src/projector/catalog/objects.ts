@@ -1,47 +1,44 @@
 import type pg from 'pg';
 import type { Collation } from '../../schema/model/extras.js';
-import { type Reading, readTogether, TABLES } from './read.js';
+import { type Reading, readTogether, TABLES } from './reading.js';
 import { collationDocument } from '../ddl/needs.js';
 import { type Sql, sql } from '../ddl/sql.js';
 
 /*
- * Catalog queries for the objects that tables use: types, sequences, functions. Like queries.ts: $1 is the schema, $2
- * a list of tables or null.
+ * Catalog queries for the objects that tables use: types, sequences, functions. $1 is the schema, $2 a list of tables
+ * or null.
  */
 
 /** OIDs of objects that are not built into PostgreSQL. */
 const OURS = sql`>= 16384::oid`;
 
 /**
- * Each kind is joined with its dependencies separately. With one combined list, PostgreSQL would search that list for
- * each row.
+ * Looks up the dependencies of each object one by one. PostgreSQL expects that hardly any dependency has an OID as
+ * large as these, and would otherwise search all of them for each table.
  */
-const USES = sql`, dependent AS (
-  SELECT w.relname AS "table", 'index' AS kind, c.relname AS name, d.refclassid, d.refobjid
-  FROM requested w JOIN pg_catalog.pg_index i ON i.indrelid = w.oid JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
-  JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass::oid AND d.objid = c.oid AND d.refobjid ${OURS}
-    -- The columns of its table.
-    AND d.refclassid <> 'pg_catalog.pg_class'::regclass::oid
-  UNION ALL
-  SELECT w.relname, 'constraint', c.conname, d.refclassid, d.refobjid
-  FROM requested w JOIN pg_catalog.pg_constraint c ON c.conrelid = w.oid AND c.contype IN ('c', 'x')
-  JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_constraint'::regclass::oid AND d.objid = c.oid AND d.refobjid ${OURS}
-  UNION ALL
-  SELECT w.relname, CASE WHEN a.attgenerated = '' THEN 'default' ELSE 'generated' END, a.attname, d.refclassid, d.refobjid
-  FROM requested w JOIN pg_catalog.pg_attrdef f ON f.adrelid = w.oid
-  JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum = f.adnum
-  JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_attrdef'::regclass::oid AND d.objid = f.oid AND d.refobjid ${OURS}
-  UNION ALL
-  -- Before PostgreSQL 15 a generated column depends itself on what its expression names.
-  SELECT w.relname, 'generated', a.attname, d.refclassid, d.refobjid
-  FROM requested w JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attgenerated <> '' AND NOT a.attisdropped
-  JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass::oid AND d.objid = w.oid AND d.objsubid = a.attnum
-    AND d.deptype = 'a' AND d.refobjid ${OURS} AND d.refclassid <> 'pg_catalog.pg_class'::regclass::oid
-), uses AS (
-  SELECT h.*, x.extname
-  FROM dependent h
-  LEFT JOIN pg_catalog.pg_depend e ON e.classid = h.refclassid AND e.objid = h.refobjid AND e.deptype = 'e'
-  LEFT JOIN pg_catalog.pg_extension x ON x.oid = e.refobjid
+const USES = sql`, uses AS (
+  SELECT w.relname AS "table", o.kind, o.name, d.refclassid, d.refobjid
+  FROM requested w
+  CROSS JOIN LATERAL (
+    SELECT 'index' AS kind, c.relname AS name, 'pg_catalog.pg_class'::regclass::oid AS classid, c.oid AS objid, 0 AS column
+    FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid WHERE i.indrelid = w.oid
+    UNION ALL
+    SELECT 'constraint', c.conname, 'pg_catalog.pg_constraint'::regclass::oid, c.oid, 0
+    FROM pg_catalog.pg_constraint c WHERE c.conrelid = w.oid AND c.contype IN ('c', 'x')
+    UNION ALL
+    SELECT CASE WHEN a.attgenerated = '' THEN 'default' ELSE 'generated' END, a.attname, 'pg_catalog.pg_attrdef'::regclass::oid, f.oid, 0
+    FROM pg_catalog.pg_attrdef f JOIN pg_catalog.pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+    WHERE f.adrelid = w.oid
+    UNION ALL
+    -- Before PostgreSQL 15 a generated column depends itself on what its expression names.
+    SELECT 'generated', a.attname, 'pg_catalog.pg_class'::regclass::oid, w.oid, a.attnum
+    FROM pg_catalog.pg_attribute a WHERE a.attrelid = w.oid AND a.attgenerated <> '' AND NOT a.attisdropped
+    OFFSET 0) o
+  CROSS JOIN LATERAL (
+    SELECT l.refclassid, l.refobjid FROM pg_catalog.pg_depend l
+    WHERE l.classid = o.classid AND l.objid = o.objid AND l.objsubid = o.column AND (o.column = 0 OR l.deptype = 'a')
+      AND l.refobjid ${OURS} AND NOT (l.refclassid = 'pg_catalog.pg_class'::regclass::oid AND l.refobjid = w.oid)
+    OFFSET 0) d
 )`;
 
 /**
@@ -62,19 +59,20 @@ const COLLATED = sql`, collated AS (
 const USES_QUERY: Sql = sql`${TABLES}${USES}${COLLATED}, every AS (
   SELECT * FROM uses
   UNION ALL
-  SELECT l."table", l.kind, l.name, 'pg_catalog.pg_collation'::regclass::oid, l.used, x.extname
-  FROM collated l
-  LEFT JOIN pg_catalog.pg_depend e ON e.classid = 'pg_catalog.pg_collation'::regclass::oid AND e.objid = l.used AND e.deptype = 'e'
-  LEFT JOIN pg_catalog.pg_extension x ON x.oid = e.refobjid
+  SELECT l."table", l.kind, l.name, 'pg_catalog.pg_collation'::regclass::oid, l.used FROM collated l
 )
 SELECT DISTINCT u."table"::text, u.kind, u.name::text,
   CASE WHEN s.oid IS NOT NULL THEN 'sequence' WHEN c.oid IS NOT NULL THEN 'collation' ELSE 'function' END,
-  u.extname::text, n.nspname::text,
+  x.extname::text, n.nspname::text,
   coalesce(s.relname::text, c.collname::text, pg_catalog.pg_describe_object(u.refclassid, u.refobjid, 0))
 FROM every u
-LEFT JOIN pg_catalog.pg_class s ON u.refclassid = 'pg_catalog.pg_class'::regclass::oid AND s.oid = u.refobjid AND s.relkind = 'S'
+-- Looked up one by one, because PostgreSQL expects a single sequence.
+LEFT JOIN LATERAL (SELECT q.oid, q.relname, q.relnamespace FROM pg_catalog.pg_class q WHERE q.oid = u.refobjid AND q.relkind = 'S' OFFSET 0) s
+  ON u.refclassid = 'pg_catalog.pg_class'::regclass::oid
 LEFT JOIN pg_catalog.pg_collation c ON u.refclassid = 'pg_catalog.pg_collation'::regclass::oid AND c.oid = u.refobjid
 LEFT JOIN pg_catalog.pg_namespace n ON n.oid = coalesce(s.relnamespace, c.collnamespace)
+LEFT JOIN pg_catalog.pg_depend e ON e.classid = u.refclassid AND e.objid = u.refobjid AND e.deptype = 'e'
+LEFT JOIN pg_catalog.pg_extension x ON x.oid = e.refobjid
 WHERE s.oid IS NOT NULL OR u.refclassid IN ('pg_catalog.pg_proc'::regclass::oid, 'pg_catalog.pg_operator'::regclass::oid,
   'pg_catalog.pg_opclass'::regclass::oid, 'pg_catalog.pg_collation'::regclass::oid, 'pg_catalog.pg_ts_config'::regclass::oid)
 ORDER BY 1, 2, 3, 4, 7`;

@@ -1,4 +1,4 @@
-/* Reads the catalog with four queries in one round trip, whatever the number of tables. */
+/* Reads the tables of a schema and the objects that they use. */
 import type pg from 'pg';
 import { createTimeSlice, mapYielding } from '../../kernel/event-loop.js';
 import { requestOf } from '../online/copy.js';
@@ -11,20 +11,8 @@ import type {
   ForeignKeyAction,
 } from './model.js';
 import { type Sql, ownSchemaOid, sql } from '../ddl/sql.js';
-import { type Parameterised, sendReads } from '../../postgres/exchange.js';
-
-/*
- * Catalog queries, each for all tables of a schema. $1 is the schema, $2 the table names or null for all. Rows come
- * as arrays: for 200,000 columns, building objects with twenty members takes longer than the query.
- */
-
-/** Ordinary and partitioned tables. Excludes views, foreign tables and temporary tables of other sessions. */
-export const TABLES = sql`
-WITH RECURSIVE requested AS (
-  SELECT c.oid, c.relname, c.relkind, c.relispartition, c.relpartbound
-  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-  WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND ($2::text[] IS NULL OR c.relname = ANY ($2::text[]))
-)`;
+import { type CatalogObjects, objectsReading } from './objects.js';
+import { type Reading, readTogether, TABLES } from './reading.js';
 
 const TABLES_QUERY: Sql = sql`${TABLES}
 SELECT w.oid, w.relname::text, w.relkind::text,
@@ -109,37 +97,6 @@ JOIN pg_catalog.pg_am am ON am.oid = c.relam
 -- OFFSET: once for each index, not where it is used.
 CROSS JOIN LATERAL (SELECT pg_catalog.pg_get_indexdef(i.indexrelid) AS definition OFFSET 0) d
 ORDER BY c.relname COLLATE "C"`;
-
-/* Catalog queries that build one result and can share a round trip with others. */
-
-export interface Reading<T> {
-  queries: readonly (Parameterised & { text: Sql })[];
-  /** `rows` returns the results of the queries in order. */
-  make(rows: NextRows): Promise<T>;
-}
-
-type NextRows = <Row extends unknown[]>() => Promise<Row[]>;
-
-type Promises<T extends readonly unknown[]> = { [K in keyof T]: Promise<T[K]> };
-
-/** Sends all queries in one round trip. Each result is built while PostgreSQL runs the next query. */
-export function readTogether<T extends readonly unknown[]>(
-  client: pg.ClientBase,
-  ...readings: { [K in keyof T]: Reading<T[K]> }
-): Promises<T> {
-  const all: readonly Reading<unknown>[] = readings;
-  const left = sendReads(
-    client,
-    all.flatMap(({ queries }) => queries),
-  ).values();
-  return all.map(({ queries, make }) => {
-    const own = queries.map(() => left.next().value).values();
-    const made = make(async <Row extends unknown[]>() => (await own.next().value) as Row[]);
-    // The caller may still be awaiting another promise, so this one has no handler yet.
-    made.catch(() => undefined);
-    return made;
-  }) as Promises<T>;
-}
 
 /* The row types of the catalog queries and their conversion. */
 
@@ -343,25 +300,36 @@ interface Building {
   names: Map<number, string>;
 }
 
+export interface Catalog {
+  /** Ordered by name (code units). */
+  tables: ReadonlyMap<string, CatalogTable>;
+  objects: CatalogObjects;
+}
+
 /**
- * The tables of a schema, ordered by name (code units). In a REPEATABLE READ transaction the four queries see one
+ * Sends all queries in one round trip, whatever the number of tables. In a REPEATABLE READ transaction they see one
  * snapshot; otherwise a change may fall between them.
  * @param tables limits the result; all tables if absent
+ * @param users the tables whose objects are read
  */
 export function readCatalog(
   client: pg.ClientBase,
   schema: string,
   tables?: readonly string[],
-): Promise<CatalogTable[]> {
-  return readTogether(client, catalogReading(schema, tables))[0];
+  users = tables,
+): Promise<Catalog> {
+  return readTogether(client, catalogReading(schema, tables, users))[0];
 }
 
 /** The same, combinable with other readings. */
-export function catalogReading(schema: string, tables?: readonly string[]): Reading<CatalogTable[]> {
+export function catalogReading(schema: string, tables?: readonly string[], users = tables): Reading<Catalog> {
   const values = [schema, tables ?? null];
-  const queries = [TABLES_QUERY, COLUMNS_QUERY, CONSTRAINTS_QUERY, INDEXES_QUERY].map((text) => ({ text, values }));
+  const objects = objectsReading(schema, users);
   return {
-    queries,
+    queries: [
+      ...[TABLES_QUERY, COLUMNS_QUERY, CONSTRAINTS_QUERY, INDEXES_QUERY].map((text) => ({ text, values })),
+      ...objects.queries,
+    ],
     async make(rows) {
       const built = new Map<number, Building>();
       for (const row of await rows<TableRow>()) built.set(row[0], { table: toTable(row), names: new Map() });
@@ -371,7 +339,8 @@ export function catalogReading(schema: string, tables?: readonly string[]): Read
       const constraints = await rows<ConstraintRow>();
       await each(constraints, constraintAdder(built));
       await each(await rows<IndexRow>(), indexAdder(built, constraints));
-      return [...built.values()].map(({ table }) => table);
+      const tables = new Map(Array.from(built.values(), ({ table }) => [table.name, table]));
+      return { tables, objects: await objects.make(rows) };
     },
   };
 }

@@ -185,13 +185,15 @@ function asShown(client: pg.ClientBase, table: TableDrift): TableDrift {
 
 /** The same as `findDrift`, before it is prepared for display. */
 export async function lookForDrift(client: pg.ClientBase, state: State, schema: string): Promise<Finding> {
-  const differences = await verifyCatalog(client, state, schema);
-  const all = await readCatalog(client, schema);
-  const tables = new Map(all.map((table) => [table.name, table]));
-  const unmanaged = all.filter(({ name, extension }) => extension === null && !state.collections.has(name));
+  const catalog = await readCatalog(client, schema, undefined, [...state.collections.keys()]);
+  const { tables } = catalog;
+  const differences = await verifyCatalog(client, state, schema, catalog);
+  const isUnmanaged = ({ name, extension }: CatalogTable) => extension === null && !state.collections.has(name);
+  const unmanaged = [...tables.values()].filter(isUnmanaged);
   const { renamed, drifted } = await runYielding(driftedTables({ state, tables, unmanaged }, differences));
   const others = [...renamed.values()].map(({ name }) => name);
-  const beside = await readObjects(client, schema, [...drifted.keys(), ...others]);
+  const beside =
+    others.length === 0 ? catalog.objects : await readObjects(client, schema, [...drifted.keys(), ...others]);
   return { state, schema, tables, renamed, drifted, unmanaged, beside };
 }
 

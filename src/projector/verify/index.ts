@@ -4,8 +4,7 @@ import { createTimeSlice, runYielding } from '../../kernel/event-loop.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
 import { type ColumnField, hasColumn, type CollectionNode, type State, byName } from '../../schema/model/state.js';
 import type { CatalogTable } from '../catalog/model.js';
-import { readObjects } from '../catalog/objects.js';
-import { readCatalog } from '../catalog/read.js';
+import { type Catalog, readCatalog } from '../catalog/read.js';
 import { mayBeSpelled, compareTable } from './compare-table.js';
 import { verifyAccounts, verifyChanges, verifyMetadata, verifyTrash } from './rows.js';
 import type { Difference } from './difference.js';
@@ -44,13 +43,19 @@ export async function verify(client: pg.ClientBase, state: State, schema: string
   }
 }
 
-/** Compares only the fold with the catalog. Call it inside a transaction. */
-export async function verifyCatalog(client: pg.ClientBase, state: State, schema: string): Promise<Difference[]> {
-  const names = [...state.collections.keys()];
-  const tables = new Map((await readCatalog(client, schema, names)).map((table) => [table.name, table]));
+/**
+ * Compares only the fold with the catalog. Call it inside a transaction.
+ * @param catalog if it was already read: the tables of the state and their objects
+ */
+export async function verifyCatalog(
+  client: pg.ClientBase,
+  state: State,
+  schema: string,
+  catalog?: Catalog,
+): Promise<Difference[]> {
+  const { tables, objects } = catalog ?? (await readCatalog(client, schema, [...state.collections.keys()]));
   const isPending = await pendingIndexes(client);
   const spelled = await spelledColumns(client, schema, await otherwiseSpelled(state, tables));
-  const objects = await readObjects(client, schema, names);
   const living = await requestsInPreparation(client);
   const differences: Difference[] = [];
   const slice = createTimeSlice();
@@ -97,11 +102,10 @@ function comparePresence({ collection }: CollectionNode, table: CatalogTable | u
 async function otherwiseSpelled(state: State, tables: ReadonlyMap<string, CatalogTable>): Promise<ColumnField[]> {
   const found: ColumnField[] = [];
   const slice = createTimeSlice();
-  for (const [collection, table] of tables) {
+  for (const [collection, { fields }] of state.collections) {
     if (slice.isOver()) await slice.yield();
-    const fields = state.collections.get(collection)?.fields;
-    for (const column of table.columns) {
-      const field = fields?.get(column.name);
+    for (const column of tables.get(collection)?.columns ?? []) {
+      const field = fields.get(column.name);
       if (hasColumn(field) && mayBeSpelled(field, column)) found.push(field);
     }
   }

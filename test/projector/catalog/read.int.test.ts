@@ -45,7 +45,7 @@ describe('reading the catalog', () => {
   let database: TestDatabase;
   let pool: pg.Pool;
   let client: pg.PoolClient;
-  let tables: Map<string, CatalogTable>;
+  let tables: ReadonlyMap<string, CatalogTable>;
   before(async () => {
     database = await createDatabase();
     const logger = { debug() {}, info() {}, warn() {}, error() {} };
@@ -58,7 +58,7 @@ describe('reading the catalog', () => {
     });
     client = await pool.connect();
     await client.query(SCHEMA);
-    tables = new Map((await readCatalog(client, 'public')).map((table) => [table.name, table]));
+    ({ tables } = await readCatalog(client, 'public'));
   });
   after(async () => {
     client.release();
@@ -78,8 +78,10 @@ describe('reading the catalog', () => {
 
   it('finds only requested tables', async () => {
     const found = await readCatalog(client, 'other one', ['articles', 'missing']);
-    expect(found.map(({ name, columns }) => [name, columns.length])).to.deep.equal([['articles', 1]]);
-    expect(await readCatalog(client, 'public', [])).to.deep.equal([]);
+    expect([...found.tables.values()].map(({ name, columns }) => [name, columns.length])).to.deep.equal([
+      ['articles', 1],
+    ]);
+    expect((await readCatalog(client, 'public', [])).tables.size).to.equal(0);
   });
 
   it('finds columns in order without dropped ones', () => {

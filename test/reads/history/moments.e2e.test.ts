@@ -145,7 +145,7 @@ describe('the schema at a point in time', () => {
     const client = createClient({ connectionString, schema: 'public', serviceSchema: 'service' });
     await client.connect();
     try {
-      return await readCatalog(client, 'public', names);
+      return [...(await readCatalog(client, 'public', names)).tables.values()];
     } finally {
       await client.end();
     }
