@@ -29,6 +29,7 @@ export async function agree(api: Api, session: string): Promise<void> {
   await talked(api);
   await scheduled(api, session);
   await prepared(api);
+  await purged(api);
   await ownChanges(api);
   await api.ok('DELETE', `/collections/${encodeURIComponent(COLLECTION)}?purge`);
 }
@@ -96,6 +97,15 @@ async function prepared(api: Api): Promise<void> {
   const { id } = await opened(api, { title: 'Required', snapshot, online: true });
   await api.ok('POST', `/changes/${id}/apply`, {});
   await until('it is applied', async () => (await found(api, id)).state === 'applied');
+}
+
+/** A field is deleted permanently, as its author acknowledges. */
+async function purged(api: Api): Promise<void> {
+  const snapshot = await api.ok<Snapshot>('GET', '/schema/snapshot');
+  const fields = snapshot.fields.filter(({ collection, field }) => collection !== COLLECTION || field !== 'number');
+  const acknowledge = [{ code: 'LOSES_DATA', place: `${COLLECTION}.number` }];
+  const { id } = await opened(api, { title: 'No number', snapshot: { ...snapshot, fields }, purge: true, acknowledge });
+  await api.ok('POST', `/changes/${id}/apply`, {});
 }
 
 /** The policy of its own changes becomes stricter, and a change request makes it free again. */

@@ -1,8 +1,9 @@
 /* Reads and verifies an exported log line by line, without a database or Node.js. A browser runs the same code. */
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
+import { runToEnd } from '../kernel/resumable.js';
 import type { Sha256 } from '../kernel/sha256.js';
-import { type Disallowed, createPolicyReplay } from '../schema/change-requests/replay-policy.js';
+import { type Disallowed, type PlanReplay, createPolicyReplay } from '../schema/change-requests/replay-policy.js';
 import { documentsOf } from '../schema/change-requests/documents-of.js';
 import { chainWith } from './event-hash.js';
 import { type Document, documentFault, missing, readDocumentLine } from './document-lines.js';
@@ -64,26 +65,30 @@ export interface ExportedLog {
   head: LogHead;
   /** The first event that failed verification. */
   broken?: Fault;
-  /** Changes that the policy and the approvals at their position did not allow. At most 100. */
+  /** In the order of the log, at most 100. */
   disallowed: Disallowed[];
 }
 
-/**
- * Lines must be in the order of the file. After the first fault, later lines are read only to name the fault.
- * @param onEvent called with each verified event
- */
+interface ExportOptions {
+  sha256: Sha256;
+  /** From `createPlanReplay`. A browser compares no plans and passes null. */
+  planOf: PlanReplay | null;
+  /** Called with each verified event. */
+  onEvent?: (event: EventRecord) => void;
+}
+
+/** Lines must be in the order of the file. After the first fault, later lines are read only to name the fault. */
 export async function checkExportedLog(
   lines: AsyncIterable<string>,
-  sha256: Sha256,
-  onEvent: (event: EventRecord) => void = () => undefined,
+  { sha256, planOf, onEvent = () => undefined }: ExportOptions,
 ): Promise<ExportedLog> {
   const chain = chainWith(sha256);
-  const policy = createPolicyReplay();
+  const policy = createPolicyReplay(planOf);
   const add = (event: EventRecord): string | null => {
     const reason = chain.add(event);
     if (reason !== null) return reason;
     awaited.after(event);
-    policy.add(event);
+    runToEnd(policy.add(event));
     onEvent(event);
     return null;
   };
@@ -109,7 +114,7 @@ export async function checkExportedLog(
   }
   const head = chain.head();
   fault ??= awaited.fault();
-  const disallowed = policy.end();
+  const disallowed = runToEnd(policy.end());
   if (fault === undefined) return { ok: disallowed.length === 0, head, disallowed };
   return { ok: false, head, broken: fault, disallowed };
 }

@@ -5,9 +5,10 @@ import type { Queryable } from '../postgres/pool.js';
 import { type Chain, type Hashed, aroundData, chainWith } from './event-hash.js';
 import type { LogHead } from './head.js';
 import type { Resumable } from '../kernel/resumable.js';
-import { createTimeSlice } from '../kernel/event-loop.js';
+import { createTimeSlice, runYielding } from '../kernel/event-loop.js';
+import { createPlanReplay } from '../schema/change-requests/replay-plans.js';
 import { type Disallowed, createPolicyReplay } from '../schema/change-requests/replay-policy.js';
-import { readRecordPages } from './read.js';
+import { type EventRecord, readRecordPages } from './read.js';
 
 /**
  * Returns the sha256 (hex) over the previous hash and the event in canonical JSON, without `hash` and `previous_hash`.
@@ -38,7 +39,7 @@ export interface Verification {
   head: LogHead;
   /** The first event that breaks the chain. */
   broken?: { position: number; reason: string };
-  /** Changes that the policy and the approvals at their position did not allow. At most 100. */
+  /** In the order of the log, at most 100. */
   disallowed: Disallowed[];
 }
 
@@ -48,30 +49,34 @@ export interface VerifyOptions {
 }
 
 /**
- * Recomputes the chain from the first event, and whether the policy allowed each change. Memory grows only with open
- * change requests and accounts. Events are read as stored, not upcast. A truncated log
- * is still a valid chain, so compare `head` with the positions of projections or backups.
+ * Recomputes the chain from the first event, and whether the policy allowed each change. Memory grows only with the
+ * schema, open change requests and accounts. A truncated log is still a valid chain, so compare `head` with the positions
+ * of projections or backups.
  */
 export async function verifyChain(db: Queryable, options: VerifyOptions = {}): Promise<Verification> {
   const chain = createChain();
-  const policy = createPolicyReplay();
+  const policy = createPolicyReplay(createPlanReplay());
   const slice = createTimeSlice();
-  for await (const page of readRecordPages(db, { after: 0 })) {
+
+  function* add(page: readonly EventRecord[]): Resumable<Verification['broken']> {
     for (const event of page) {
-      if (slice.isOver()) await slice.yield();
+      yield;
       const reason = chain.add(event);
-      if (reason === null) {
-        policy.add(event);
-        continue;
-      }
-      const head = chain.head();
       // Reports the missing event rather than its successor.
-      const position = Math.min(event.position, head.position + 1);
-      return { ok: false, checked: head.position, head, broken: { position, reason }, disallowed: policy.end() };
+      if (reason !== null) return { position: Math.min(event.position, chain.head().position + 1), reason };
+      yield* policy.add(event);
     }
+    return undefined;
+  }
+
+  let broken: Verification['broken'];
+  for await (const page of readRecordPages(db, { after: 0 })) {
+    broken = await runYielding(add(page), slice);
+    if (broken !== undefined) break;
     options.onProgress?.(chain.head().position);
   }
   const head = chain.head();
-  const disallowed = policy.end();
-  return { ok: disallowed.length === 0, checked: head.position, head, disallowed };
+  const disallowed = await runYielding(policy.end(), slice);
+  const ok = broken === undefined && disallowed.length === 0;
+  return { ok, checked: head.position, head, ...(broken && { broken }), disallowed };
 }

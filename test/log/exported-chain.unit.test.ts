@@ -4,6 +4,7 @@ import { prepareEvents } from '../../src/log/append.js';
 import { documentLine } from '../../src/log/document-lines.js';
 import { type ExportedLog, checkExportedLog, positionOf } from '../../src/log/exported-log.js';
 import { emptyHead } from '../../src/log/head.js';
+import { createPlanReplay } from '../../src/schema/change-requests/replay-plans.js';
 import type { LogEvent, StoredEvent } from '../../src/schema/model/events.js';
 import { CAUSE } from '../support/instance.js';
 
@@ -36,7 +37,11 @@ async function storedOf(events: readonly LogEvent[]): Promise<StoredEvent[]> {
 
 async function check(lines: readonly string[]): Promise<ExportedLog & { told: number[] }> {
   const told: number[] = [];
-  const found = await checkExportedLog(toStream(lines), sha256, ({ position }) => told.push(position));
+  const found = await checkExportedLog(toStream(lines), {
+    sha256,
+    planOf: createPlanReplay(),
+    onEvent: ({ position }) => told.push(position),
+  });
   return { ...found, told };
 }
 
@@ -66,7 +71,7 @@ describe('an exported log, line by line', () => {
   it('is accepted in order, and reports every event once', async () => {
     expect(await check(lines)).to.deep.equal({ ok: true, head: headAt(4), disallowed: [], told: [1, 2, 3, 4] });
     expect(await check([])).to.deep.equal({ ok: true, head: emptyHead(), disallowed: [], told: [] });
-    expect(await checkExportedLog(toStream(lines), sha256)).to.deep.equal({
+    expect(await checkExportedLog(toStream(lines), { sha256, planOf: null })).to.deep.equal({
       ok: true,
       head: headAt(4),
       disallowed: [],

@@ -15,6 +15,7 @@ import { gatherDocuments } from '../../src/log/documents.js';
 import { readNdjsonPages } from '../../src/log/ndjson.js';
 import type { EventRecord } from '../../src/log/read.js';
 import { readRelease } from '../../src/release.js';
+import { createPlanReplay } from '../../src/schema/change-requests/replay-plans.js';
 import { evolve } from '../../src/schema/fold/evolve.js';
 import { readEvent } from '../../src/schema/fold/upcasting.js';
 import { initialState } from '../../src/schema/model/state.js';
@@ -48,7 +49,8 @@ for (const release of releasesWithLogs()) {
     });
 
     it('has an intact chain with the recorded end', async () => {
-      const { ok, head } = await checkExportedLog(createInterface({ input: createReadStream(file) }), sha256);
+      const lines = createInterface({ input: createReadStream(file) });
+      const { ok, head } = await checkExportedLog(lines, { sha256, planOf: createPlanReplay() });
       expect(ok).to.equal(true);
       expect(head).to.include(said.head);
     });

@@ -3,6 +3,7 @@ import { access } from 'node:fs/promises';
 import { type ExportedLog, checkExportedLog, positionOf, readLines } from '../../log/exported-log.js';
 import { createExportView, holdAgainst } from '../../log/signed-checkpoints/hold-against.js';
 import { sha256 } from '../../kernel/sha256.js';
+import { createPlanReplay } from '../../schema/change-requests/replay-plans.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { describeHeld, readCheckpoints } from '../checkpoint-files.js';
@@ -32,7 +33,11 @@ export async function verifyFile(invocation: Invocation): Promise<ExitCode> {
     throw new UsageError('--against requires --file, the exported log to compare, or --checkpoint.');
   }
   const view = createExportView(given.files);
-  const log = await checkExportedLog(await linesFrom(invocation, source), sha256, view.add);
+  const log = await checkExportedLog(await linesFrom(invocation, source), {
+    sha256,
+    planOf: createPlanReplay(),
+    onEvent: view.add,
+  });
   const checkpoints = await holdAgainst(given.files, view.view(log), given.keys);
   const against = await compared(invocation, source);
   const ok = [log, ...against, ...checkpoints].every((each) => each.ok);

@@ -129,7 +129,9 @@ function withPolicy(cause: Cause, { events }: DecidedBatch, { policy, policyHash
 }
 
 const withCovered = (event: LogEvent, { covered }: Extract<Admission, { kind: 'admitted' }>): LogEvent =>
-  event.type === 'change.applied' && covered !== undefined ? { ...event, data: { findings: covered } } : event;
+  event.type === 'change.applied' && covered !== undefined
+    ? { ...event, data: { ...event.data, findings: covered } }
+    : event;
 
 /** The rest of an attempt, from the DDL to the commit. */
 async function carryOut<C>(client: pg.ClientBase, deciding: Omit<Preparing<C>, 'changes'>): Promise<Outcome<C>> {

@@ -1,8 +1,9 @@
 /**
- * Replays whether the policy allowed each change of a log, event by event. Pure. It keeps the policy, the accounts, the
- * requests that have not ended, and one batch.
+ * Replays whether the policy allowed each change of a log, event by event, and whether each change request was applied
+ * with the reviewed plan. Pure. It keeps the policy, the accounts, the requests that have not ended, and one batch.
  */
 import { isObject } from '../../kernel/json.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { type Accounts, foldAccount, isActiveAdmin } from '../fold/accounts.js';
 import { EVENT_KINDS } from '../fold/event-schemas.js';
 import { type RawEvent, UnreadableEventError, readEvent } from '../fold/upcasting.js';
@@ -22,7 +23,7 @@ import { countedApprovals, coversFinding, hasIssuedCredential, judgeApprovals } 
 import { changeIdOf, evolveChange, isChangeEvent } from './fold.js';
 import { CHANGE, type ChangeEventOf, type ChangeRequest, type StoredChangeEvent } from './model.js';
 
-/** A change that the policy and the approvals at its position did not allow. */
+/** A change that the policy and the approvals at its position did not allow, or that is not the reviewed one. */
 export interface Disallowed {
   position: number;
   reason: string;
@@ -35,10 +36,23 @@ type Recorded = RawEvent &
 
 interface PolicyReplay {
   /** Adds the next event of a log whose hash chain was verified. */
-  add(event: Recorded): void;
+  add(event: Recorded): Resumable<void>;
   /** Call it after the last event. At most 100 changes, in the order of the log. */
-  end(): Disallowed[];
+  end(): Resumable<Disallowed[]>;
 }
+
+/** A batch that has ended. */
+interface EndedBatch {
+  /** All events except `change.applied`, as stored. */
+  events: readonly RawEvent[];
+  /** The data of `change.applied`. Null if the batch did not apply a reviewed change request. */
+  applied: ChangeEventOf<'change.applied'>['data'] | null;
+  /** The policy before the batch. */
+  policy: Policy;
+}
+
+/** Returns the hash of the plan that the next batch carried out, or why it is unknown. Null if none was reviewed. */
+export type PlanReplay = (batch: EndedBatch) => Resumable<string | UnreadableEventError | null>;
 
 /** True if the policy judges an event: it changes the schema or the policy. */
 export const isJudged = ({ type }: { type: string }): boolean =>
@@ -78,25 +92,30 @@ interface Batch {
   kept: Set<string>;
   /** Findings that the batch certainly has, by code. */
   certain: Acknowledgement[];
+  /** All events except `change.applied`. */
+  events: Recorded[];
   applied: { event: ChangeEventOf<'change.applied'>; request: Request | undefined } | null;
 }
 
-export function createPolicyReplay(): PolicyReplay {
+/** @param planOf from `createPlanReplay`. Null if plans are not compared. */
+export function createPolicyReplay(planOf: PlanReplay | null): PolicyReplay {
   const replayed: Replayed = { policy: DEFAULT_POLICY, hash: null, accounts: new Map(), requests: new Map() };
   const disallowed: Disallowed[] = [];
   let batch: Batch | undefined;
   let unreadable = false;
 
-  const judge = (): void => {
-    const reason = batch === undefined ? undefined : whyDisallowed(batch, replayed.accounts);
+  function* judge(): Resumable<void> {
+    if (batch === undefined) return;
+    const otherPlan = planOf === null ? undefined : yield* whyOtherPlan(batch, planOf);
+    const reason = whyDisallowed(batch, replayed.accounts) ?? otherPlan;
     if (reason !== undefined) disallowed.push(reason);
     batch = undefined;
-  };
+  }
 
   return {
-    add(event) {
+    *add(event) {
       if (unreadable || disallowed.length === MOST) return;
-      if (batch?.id !== event.batch) judge();
+      if (batch?.id !== event.batch) yield* judge();
       batch ??= startBatch(event, replayed);
       try {
         noteJudged(batch, event);
@@ -108,10 +127,23 @@ export function createPolicyReplay(): PolicyReplay {
         disallowed.push({ position: event.position, reason: `the policy cannot be followed: ${error.message}` });
       }
     },
-    end() {
-      if (!unreadable && disallowed.length < MOST) judge();
+    *end() {
+      if (!unreadable && disallowed.length < MOST) yield* judge();
       return disallowed;
     },
+  };
+}
+
+function* whyOtherPlan({ events, applied, policy }: Batch, planOf: PlanReplay): Resumable<Disallowed | undefined> {
+  const { event, request } = applied ?? {};
+  const reviewed = request?.request.proposal?.plan;
+  const change = reviewed === undefined ? undefined : event;
+  const plan = yield* planOf({ events, applied: change?.data ?? null, policy });
+  if (change === undefined || plan === reviewed) return undefined;
+  const why = plan instanceof UnreadableEventError ? ` (${plan.message})` : '';
+  return {
+    position: change.position,
+    reason: `it differs from the plan of change request ${changeIdOf(change)}${why}`,
   };
 }
 
@@ -124,10 +156,12 @@ const startBatch = ({ batch: id, context }: Recorded, { policy, hash }: Replayed
   replaces: [],
   kept: new Set(),
   certain: [],
+  events: [],
   applied: null,
 });
 
 function noteJudged(batch: Batch, event: Recorded): void {
+  if (event.type !== 'change.applied') batch.events.push(event);
   if (!isJudged(event)) return;
   batch.position ??= event.position;
   // A table or column with content is in the trash.

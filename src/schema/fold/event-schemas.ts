@@ -37,7 +37,11 @@ const changeApprovedV1 = z.strictObject({
   findings: z.record(text, z.array(text)),
   kept: z.array(text),
 });
-const changeAppliedV1 = z.strictObject({ findings: z.record(text, z.array(text)).optional() });
+const changeAppliedV1 = z.strictObject({
+  findings: z.record(text, z.array(text)).optional(),
+  purge: z.boolean().optional(),
+  acknowledge: z.array(z.strictObject({ code: text, place: text })).optional(),
+});
 const changePreparingV1 = z.strictObject({
   collections: z.array(text),
   steps: z.array(z.strictObject({ key: text, kind: text, collection: text, field: textOrNull, summary: text })),

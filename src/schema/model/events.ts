@@ -91,9 +91,14 @@ interface ChangeEventData {
   'change.prepared': { steps: { key: string; milliseconds: number }[] };
   /**
    * The last event of the batch that changes the schema. `findings`: those that the policy wanted approved, with their
-   * locations by code. Absent if there are none.
+   * locations by code. Absent if there are none. `purge` and `acknowledge` are the parts of a reviewed plan that the
+   * other events of the batch do not show.
    */
-  'change.applied': { findings?: ApprovedView['findings'] };
+  'change.applied': {
+    findings?: ApprovedView['findings'];
+    purge?: boolean;
+    acknowledge?: { code: string; place: string }[];
+  };
   /** The document contains the reasons. `code`: the code of the first problem. */
   'change.failed': { code: string; document: string };
   'change.withdrawn': Record<string, never>;

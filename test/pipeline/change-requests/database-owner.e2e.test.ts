@@ -4,12 +4,13 @@ import pg from 'pg';
 import { secretHash } from '../../../src/auth/secrets.js';
 import { checkExportedLog } from '../../../src/log/exported-log.js';
 import { sha256 } from '../../../src/kernel/sha256.js';
+import { createPlanReplay } from '../../../src/schema/change-requests/replay-plans.js';
 import { policyUpdated } from '../../../src/schema/policy.js';
 import { DEFAULT_POLICY } from '../../../src/schema/model/policy.js';
 import { append } from '../../support/append.js';
 import { json } from '../../support/client.js';
 import { eventHash } from '../../support/event-hash.js';
-import { tamper } from '../../support/tamper.js';
+import { rewrite, tamper } from '../../support/tamper.js';
 import { until } from '../../support/until.js';
 import { withService } from '../../support/with-service.js';
 import { type Person, dataOf, diffOf, newPerson, open, refusal, show, without } from './people.js';
@@ -163,10 +164,33 @@ describe('a database owner', () => {
     ];
     expect(await verified()).deep.include({ ok: false, broken: null, disallowed });
     const exported = await admin('/history/export');
-    const checked = await checkExportedLog(linesOf(exported.text), sha256);
-    expect(checked).deep.include({ ok: false, disallowed });
+    expect(await checked(exported.text)).deep.include({ ok: false, disallowed });
     const doctor = await admin('/server/doctor');
     expect(doctor.text).include('CHANGE_NOT_ALLOWED');
+  });
+
+  it('is reported by verification for an applied batch that was altered after its approval, with correct hashes', async () => {
+    const { id, plan } = await opened();
+    expect((await ada.send(`/changes/${id}/approve`, json({ plan }))).status).equal(200);
+    expect((await apply(id)).status).equal(200);
+    expect(await verified()).include({ ok: true });
+    const position = await positionOf('change.applied');
+    const exported = async () => (await admin('/history/export')).text;
+    const intact = await exported();
+    expect(await checked(intact)).include({ ok: true });
+
+    await rewrite(service.databaseUrl, (events) =>
+      events.map((event) => (event.type === 'field.deleted' ? { ...event, field: 'title' } : event)),
+    );
+    const altered = await checked(await exported());
+    expect(altered.broken).equal(undefined);
+    expect(altered.disallowed.map((each) => each.position)).deep.equal([position]);
+    expect((await verified()).disallowed).deep.equal(altered.disallowed);
+
+    // Without a policy, only the plan differs.
+    await rewrite(service.databaseUrl, (events) => events.filter(({ type }) => type !== 'policy.updated'));
+    const differs = [{ position: position - 1, reason: `it differs from the plan of change request ${id}` }];
+    expect((await verified()).disallowed).deep.equal(differs);
   });
 
   it('is reported by verification for a policy that was appended by hand with correct hashes', async () => {
@@ -175,6 +199,8 @@ describe('a database owner', () => {
     expect([ok, disallowed.map(({ position }) => position)]).deep.equal([false, [event?.position]]);
   });
 });
+
+const checked = (text: string) => checkExportedLog(linesOf(text), { sha256, planOf: createPlanReplay() });
 
 async function* linesOf(text: string): AsyncGenerator<string> {
   yield* text.replace(/\n$/, '').split('\n');

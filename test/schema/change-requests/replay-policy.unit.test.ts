@@ -1,8 +1,14 @@
 import { expect } from 'chai';
+import { runToEnd } from '../../../src/kernel/resumable.js';
+import { planHash } from '../../../src/schema/change-requests/plan-hash.js';
+import { createPlanReplay } from '../../../src/schema/change-requests/replay-plans.js';
 import { createPolicyReplay } from '../../../src/schema/change-requests/replay-policy.js';
 import { accountEvent } from '../../../src/schema/fold/accounts.js';
+import type { NewEvent } from '../../../src/schema/model/events.js';
 import { DEFAULT_POLICY, type Policy } from '../../../src/schema/model/policy.js';
+import { initialState } from '../../../src/schema/model/state.js';
 import { policyUpdated } from '../../../src/schema/policy.js';
+import { attempt, follow } from '../../support/given.js';
 
 const AT = '2026-01-02T03:04:05.678Z';
 const ID = '00000000-0000-4000-8000-000000000001';
@@ -30,24 +36,39 @@ const deleted = (more: Partial<Added> = {}): ReplayInput => ({
   data: { kept_until: AT },
   ...more,
 });
+const judged = { context: { policy: 'hash 4' } };
+/** The batch that applies the request. */
+const DELETED = deleted({ batch: 'apply', ...judged });
+const applied = (data: object = {}): ReplayInput =>
+  change('applied', { findings: FINDINGS, ...data }, { batch: 'apply', ...judged });
+const APPLIED: ReplayInput[] = [DELETED, applied()];
+
+/** The collection that the request changes, and the plan of the request. */
+const [CREATED, PLAN] = createPlan();
+
+function createPlan(how: { purge?: boolean; acknowledge?: object[] } = {}): [NewEvent, string] {
+  const fields = ['title', 'body'].map((field) => ({ field, type: 'string', interface: 'input', schema: {} }));
+  const body = { collection: 'articles', schema: {}, fields };
+  const created = attempt(initialState(), 'create-collection', { body, concurrentIndexes: false });
+  const [event] = created.ok ? created.value : [];
+  if (event === undefined) throw new Error('the collection was not created');
+  const before = follow(initialState(), [event]);
+  const gone = attempt(before, 'delete-field', { collection: 'articles', field: 'body' });
+  const events = gone.ok ? gone.value : [];
+  return [event, runToEnd(planHash({ before, after: follow(before, events), events, ...how }))];
+}
+
 const request = { operation: 'apply-diff', document: 'd', online: false, collections: ['articles'] };
-const OPENED = change('opened', { ...request, proposal: { title: 't', plan: 'p', base: 0 } });
+const OPENED = change('opened', { ...request, proposal: { title: 't', plan: PLAN, base: 0 } });
 const approved = (data: object = {}, more: Partial<Added> = {}): ReplayInput =>
   change(
     'approved',
-    { plan: 'p', complete: true, online: false, credential: 'password', findings: FINDINGS, kept: [], ...data },
+    { plan: PLAN, complete: true, online: false, credential: 'password', findings: FINDINGS, kept: [], ...data },
     { actor: BOB, ...more },
   );
-const judged = { context: { policy: 'hash 3' } };
-/** The batch that applies the request. */
-const APPLIED: ReplayInput[] = [
-  deleted({ batch: 'apply', ...judged }),
-  change('applied', { findings: FINDINGS }, { batch: 'apply', ...judged }),
-];
-
 /** Replays events. Without a batch, each is a batch of its own. */
 function replayed(...events: ReplayInput[]) {
-  const replay = createPolicyReplay();
+  const replay = createPolicyReplay(createPlanReplay());
   for (const [index, event] of events.entries()) {
     const position = index + 1;
     const placed = {
@@ -58,13 +79,13 @@ function replayed(...events: ReplayInput[]) {
       actor: ADA,
       reason: null,
     };
-    replay.add({ ...placed, version: 1, collection: null, field: null, ...event });
+    runToEnd(replay.add({ ...placed, version: 1, collection: null, field: null, ...event }));
   }
-  return replay.end();
+  return runToEnd(replay.end());
 }
 
 /** Two admins, of whom Ada opens the request. */
-const STARTED = [account('ada'), account('bob'), policy(POLICY)];
+const STARTED = [CREATED, account('ada'), account('bob'), policy(POLICY)];
 const NOT_JUDGED = 'it was not judged by the policy in force';
 const lacks = (code: string, count = 0) =>
   `approvals that the policy requires (${code}): 1, approvals that count: ${count}`;
@@ -118,7 +139,12 @@ describe('the replay of a policy', () => {
     const token = accountEvent('token.created', 'bob', { token: 't', issued_by: null, expires_at: null });
     const events = [token, OPENED, approved({ credential: 'token', token: 't' })];
     expect(replayed(...STARTED, ...events, ...APPLIED)).to.deep.equal([]);
-    const first = [change('commented', { comment: 'c' }), change('commented', { comment: 'c' }), policy(POLICY)];
+    const first = [
+      CREATED,
+      change('commented', { comment: 'c' }),
+      change('commented', { comment: 'c' }),
+      policy(POLICY),
+    ];
     expect(replayed(...first, OPENED, approved(), ...APPLIED)).to.deep.equal([]);
   });
 
@@ -130,29 +156,49 @@ describe('the replay of a policy', () => {
   });
 
   it('reports a direct change that was judged by another policy, or that needed an approval', () => {
-    expect(replayed(...STARTED, deleted())).to.deep.equal([{ position: 4, reason: NOT_JUDGED }]);
+    expect(replayed(...STARTED, deleted())).to.deep.equal([{ position: 5, reason: NOT_JUDGED }]);
     expect(replayed(...STARTED, deleted({ context: { policy: 'hash 2' } }))[0]?.reason).to.equal(NOT_JUDGED);
     expect(replayed(...STARTED, deleted(judged))).to.deep.equal([
-      { position: 4, reason: lacks('LOSES_DATA:articles.body') },
+      { position: 5, reason: lacks('LOSES_DATA:articles.body') },
     ]);
     expect(replayed(...STARTED, deleted({ ...judged, data: {} }))).to.deep.equal([]);
   });
 
   it('reports a change of the policy that its predecessor did not allow', () => {
-    const strict = [account('ada'), account('bob'), policy({ ...POLICY, policy_changes: 'approve' })];
+    const strict = [CREATED, account('ada'), account('bob'), policy({ ...POLICY, policy_changes: 'approve' })];
     expect(replayed(...strict, policy(DEFAULT_POLICY, judged))).to.deep.equal([
-      { position: 4, reason: lacks('LOOSENS_POLICY:') },
+      { position: 5, reason: lacks('LOOSENS_POLICY:') },
     ]);
-    const asking = [account('ada'), account('bob'), policy({ ...POLICY, policy_changes: 'acknowledge' })];
+    const asking = [CREATED, account('ada'), account('bob'), policy({ ...POLICY, policy_changes: 'acknowledge' })];
     expect(replayed(...asking, policy(DEFAULT_POLICY, judged))).to.deep.equal([
-      { position: 4, reason: 'the policy requires an acknowledgement (LOOSENS_POLICY:)' },
+      { position: 5, reason: 'the policy requires an acknowledgement (LOOSENS_POLICY:)' },
     ]);
     const context = { ...judged.context, acknowledged: [null, { code: 'LOOSENS_POLICY', place: '' }] };
     expect(replayed(...asking, policy(DEFAULT_POLICY, { context }))).to.deep.equal([]);
   });
 
+  it('reports a request that was applied with another plan than it shows, also without a policy', () => {
+    const free = [CREATED, OPENED];
+    const other = (...batch: ReplayInput[]) => replayed(...free, ...batch).map(({ position }) => position);
+    expect(replayed(...free, ...APPLIED)).to.deep.equal([]);
+    const differs = [{ position: 4, reason: `it differs from the plan of change request ${ID}` }];
+    expect(replayed(...free, { ...DELETED, field: 'title' }, applied())).to.deep.equal(differs);
+    expect(replayed(...free, DELETED, applied({ purge: true }))).to.deep.equal(differs);
+    expect(replayed(...free, DELETED, applied({ acknowledge: [{ code: 'c', place: '' }] }))).to.deep.equal(differs);
+    expect(other(applied()), 'nothing').to.deep.equal([3]);
+    expect(other(DELETED, { ...DELETED, field: 'title' }, applied()), 'more').to.deep.equal([5]);
+    expect(other(DELETED, { ...account('eve'), batch: 'apply' }, applied()), 'an event about something else')
+      .to.deep //
+      .equal([5]);
+    const patch = [{ op: 'replace', path: '/meta/note', value: 'n' }];
+    const altered = { type: 'field.updated', collection: 'articles', field: 'body', data: { patch } };
+    expect(replayed(CREATED, altered, OPENED, ...APPLIED)[0]?.position, 'another field before').to.equal(5);
+    const [unreadable] = replayed(...free, { ...DELETED, collection: 'gone' }, applied());
+    expect(unreadable?.reason).to.contain('event 3 cannot be read: ');
+  });
+
   it('reports an event about the policy that cannot be read, once, and at most 100 changes', () => {
-    expect(replayed(...STARTED, change('approved', {}), deleted()).map(({ position }) => position)).to.deep.equal([4]);
+    expect(replayed(...STARTED, change('approved', {}), deleted()).map(({ position }) => position)).to.deep.equal([5]);
     expect(replayed({ type: 'from.tomorrow', data: {} }, ...STARTED, deleted())).to.have.length(1);
     expect(replayed(...STARTED, ...Array.from({ length: 150 }, () => deleted()))).to.have.length(100);
   });

@@ -147,7 +147,9 @@ export const verification = z
       .describe('The first position where the chain is broken'),
     disallowed: z
       .array(z.strictObject({ position, reason: text }))
-      .describe('Changes that the policy and the approvals at their position did not allow, at most 100'),
+      .describe(
+        'Changes that the policy and the approvals at their position did not allow, or that differ from the plan of their change request, at most 100',
+      ),
     unprotected: z.array(text).describe('Ways in which PostgreSQL would allow changes of accepted events'),
     divergences: z
       .array(divergence.extend({ acknowledged: position.nullable() }))

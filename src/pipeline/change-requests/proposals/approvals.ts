@@ -10,7 +10,7 @@ import {
   judgeApprovals,
 } from '../../../schema/change-requests/approvals.js';
 import type { Approval, ChangeRequest } from '../../../schema/change-requests/model.js';
-import type { ApprovedView, Cause } from '../../../schema/model/events.js';
+import type { ApprovedView, Cause, LogEvent } from '../../../schema/model/events.js';
 import type { Queryable } from '../../../postgres/pool.js';
 import {
   type PlannedBatch,
@@ -122,20 +122,34 @@ async function judged(
   return judgeApprovals(request, rule, await readApprovers(db, request.proposal?.approvals ?? []));
 }
 
-/** Passes the counted approvals to the policy. */
-const counting = (
-  { approvals }: { approvals: readonly Approval[] },
-  outcome: RevisedBatch | Refusal,
-): RevisedBatch | Refusal => (outcome.kind === 'refused' ? outcome : { ...outcome, approvals });
+interface Standing {
+  kind: 'stands';
+  /** Those that count now. */
+  approvals: readonly Approval[];
+  how: PlanOptions;
+}
 
-/** Rejects a plan that differs from the reviewed one. @returns the approvals that count now */
+/** Passes the counted approvals to the policy, and records how the plan is applied, for verification of the log. */
+const counting = ({ approvals, how }: Standing, outcome: RevisedBatch | Refusal): RevisedBatch | Refusal =>
+  outcome.kind === 'refused'
+    ? outcome
+    : { ...outcome, events: outcome.events.map((event) => withOptions(event, how)), approvals };
+
+function withOptions(event: LogEvent, { purge, acknowledges }: PlanOptions): LogEvent {
+  if (event.type !== 'change.applied') return event;
+  const acknowledge = acknowledges?.findings ?? [];
+  const data = { ...event.data, ...(purge === true && { purge }) };
+  return { ...event, data: acknowledge.length === 0 ? data : { ...data, acknowledge: [...acknowledge] } };
+}
+
+/** Rejects a plan that differs from the reviewed one. */
 async function standing(
   client: pg.ClientBase,
   { request, batch, how }: { request: ChangeRequest; batch: PlannedBatch; how: PlanOptions },
-): Promise<Refusal | { kind: 'stands'; approvals: readonly Approval[] }> {
+): Promise<Refusal | Standing> {
   const plan = await planOf(batch, how);
   if (plan !== request.proposal?.plan) return { kind: 'refused', problems: [stale(request, plan)] };
-  return { kind: 'stands', approvals: countedApprovals(await judged(client, request, batch.policy)) };
+  return { kind: 'stands', approvals: countedApprovals(await judged(client, request, batch.policy)), how };
 }
 
 /* Prepares and applies exactly the approved change of a proposal, after deciding it again. */

@@ -18,7 +18,7 @@ export function Checks() {
     <>
       <Part
         title="Verification"
-        about="The service recomputes the hash chain of the event log and reports the first position at which it is broken, and changes that the policy did not allow."
+        about="The service recomputes the hash chain of the event log and reports the first position at which it is broken, and changes that the policy did not allow or that differ from the plan of their change request."
         action={<Ask label="Verify the event log" isAsking={chain.isPending} onAsk={() => chain.mutate()} />}
       >
         {chain.error !== null && <ProblemAlert error={chain.error} />}

@@ -19,7 +19,6 @@ export interface Result {
   head: { position: number; hash: string; occurred_at: string | null };
   /** The first invalid event. */
   broken: { position: number; reason: string } | null;
-  /** Changes that the policy and the approvals at their position did not allow. */
   disallowed: { position: number; reason: string }[];
   places: CheckpointEvent[];
 }

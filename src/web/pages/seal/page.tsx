@@ -90,7 +90,7 @@ function SealResult({ result, checkpoints, seconds, expected }: Props) {
         </Verdict>
       )}
       {disallowed.length > 0 && (
-        <Verdict title="The policy did not allow some changes">
+        <Verdict title="Some changes were not allowed or not reviewed">
           {disallowed.map(({ position, reason }) => (
             <Text size="sm" key={position}>
               Event {position}: {reason}

@@ -3,6 +3,7 @@ import { sha256 as digest } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { z } from 'zod';
 import { checkExportedLog, readLines } from '../../../log/exported-log.js';
+import type { EventRecord } from '../../../log/read.js';
 import type { FromSeal, ToSeal } from './messages.js';
 import { createSealView } from './seal-view.js';
 
@@ -33,12 +34,13 @@ async function* chunks(): AsyncGenerator<Uint8Array, void, undefined> {
 async function check(wanted: readonly number[]): Promise<void> {
   const view = createSealView(wanted);
   let told = performance.now();
-  const log = await checkExportedLog(readLines(chunks()), sha256, (event) => {
+  const onEvent = (event: EventRecord): void => {
     view.add(event);
     if (performance.now() - told < TOLD) return;
     told = performance.now();
     say({ kind: 'progress', checked: event.position });
-  });
+  };
+  const log = await checkExportedLog(readLines(chunks()), { sha256, planOf: null, onEvent });
   say({
     kind: 'done',
     ok: log.ok,
