@@ -4,6 +4,7 @@ import { type Answer, refusal, failureAnswer } from './answer/answer.js';
 import { createBodies } from './body/index.js';
 import { crossOrigin, requestIdOf } from './request/headers.js';
 import type { HttpDeps } from './deps.js';
+import { readKnownSnapshot } from './documents/snapshot-pieces.js';
 import { scheduler } from '../kernel/scheduler.js';
 import { type RequestLog, createOverloadLog, createProxyLog, createRequestLog } from './request-log.js';
 import { respond } from './answer/stream.js';
@@ -30,7 +31,9 @@ export function createHttp(deps: HttpDeps): Express {
   const serving: Serving = {
     deps,
     log: requestObserver(deps),
-    bodies: createBodies(deps.config.maxBody),
+    bodies: createBodies(deps.config.maxBody, (json) =>
+      readKnownSnapshot(json, deps.store.point().state, deps.config.release),
+    ),
     quotas: createQuotas(deps.config.quotas),
     onOverload: createOverloadLog(deps.logger, scheduler.load),
   };

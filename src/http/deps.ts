@@ -56,7 +56,7 @@ export interface HttpDeps {
   pipeline: Pick<Pipeline, 'execute' | 'dryRun' | 'record' | 'underLock' | 'acknowledge'>;
   /** Opens, withdraws and shows change requests. */
   changes: ChangeRequests & Proposals & Changes;
-  store: Pick<Store, 'atHead'>;
+  store: Pick<Store, 'atHead' | 'point'>;
   /** For data that is not part of the state: the trash list. */
   pool: Queryable;
   freshness: Pick<Freshness, 'check'>;

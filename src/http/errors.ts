@@ -152,35 +152,46 @@ export async function inManagedSchema<T>(body: T, managed: string): Promise<T> {
 
 function* otherSchemas(body: unknown, managed: string): Resumable<Problem[]> {
   const problems: Problem[] = [];
-  for (const [document, at] of documentsIn(body, [])) {
-    if (isObject(document['schema'])) problems.push(...otherNames(document['schema'], [...at, 'schema'], managed));
-    if (problems.length >= MAX_PROBLEMS) break;
-    yield;
-  }
+  yield* collectOtherSchemas(body, [], { managed, problems });
   return problems;
 }
 
-function otherNames(schema: object, at: Path, managed: string): Problem[] {
-  return MEMBERS.flatMap((member) => {
-    const name = (schema as Record<string, unknown>)[member];
-    if (typeof name !== 'string' || name === managed) return [];
-    const message = `${member} must be ${JSON.stringify(managed)}, the managed schema, or omitted`;
-    return [invalid([...at, member], message)];
-  });
+interface OtherSchemas {
+  managed: string;
+  problems: Problem[];
 }
 
-type LocatedDocument = [document: Record<string, unknown>, at: Path];
+/** The members that contain further documents. */
+const PARTS = ['collections', 'fields', 'relations', 'diff', 'rhs'] as const;
 
 /**
  * Covers a collection with its fields, a field, a relation, lists of them, and the documents of a snapshot or a diff.
  */
-function* documentsIn(body: unknown, at: Path): Generator<LocatedDocument> {
+function* collectOtherSchemas(body: unknown, at: Path, found: OtherSchemas): Resumable<void> {
   if (Array.isArray(body)) {
-    for (const [index, item] of body.entries()) if (isObject(item)) yield* documentsIn(item, [...at, index]);
-  } else if (isObject(body)) {
-    yield [body, at];
-    for (const part of ['collections', 'fields', 'relations', 'diff', 'rhs']) {
-      if (Object.hasOwn(body, part)) yield* documentsIn(body[part], [...at, part]);
+    for (const [index, item] of body.entries()) {
+      if (found.problems.length >= MAX_PROBLEMS) return;
+      if (!isObject(item)) continue;
+      // Most documents contain no others.
+      if (PARTS.some((part) => part in item)) yield* collectOtherSchemas(item, [...at, index], found);
+      else addOtherSchemas(item, () => [...at, index], found);
+      yield;
     }
+  } else if (isObject(body)) {
+    addOtherSchemas(body, () => at, found);
+    for (const part of PARTS) {
+      if (Object.hasOwn(body, part)) yield* collectOtherSchemas(body[part], [...at, part], found);
+    }
+  }
+}
+
+function addOtherSchemas(document: Record<string, unknown>, at: () => Path, { managed, problems }: OtherSchemas): void {
+  const { schema } = document;
+  if (!isObject(schema)) return;
+  for (const member of MEMBERS) {
+    const name = schema[member];
+    if (typeof name !== 'string' || name === managed || problems.length >= MAX_PROBLEMS) continue;
+    const message = `${member} must be ${JSON.stringify(managed)}, the managed schema, or omitted`;
+    problems.push(invalid([...at(), 'schema', member], message));
   }
 }

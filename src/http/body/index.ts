@@ -1,6 +1,8 @@
 /** Request bodies: JSON on all routes; YAML and uploads for whole schemas. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import { runYielding } from '../../kernel/event-loop.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { type Job, PATIENCE_MS, currentJob, scheduler } from '../../kernel/scheduler.js';
 import { type Permit, type Semaphore, createSemaphore } from '../../kernel/semaphore.js';
 import { refused } from '../errors.js';
@@ -43,8 +45,11 @@ const BUILT_AT_ONCE = 4;
 const roomFor = (longest: number, { all, perCaller }: typeof LARGE | typeof SMALL): Room =>
   createRoom({ bytes: longest * all, bytesPerCaller: longest * perCaller, patienceMs: PATIENCE_MS });
 
+/** Reads the JSON of a document without parsing all of it. Undefined if it cannot. */
+type Recognize = (json: Buffer) => Resumable<unknown>;
+
 /** Reads bodies of at most `limits` bytes. A client is paused while there is no room for its body. */
-export function createBodies(limits: BodyLimits): Bodies {
+export function createBodies(limits: BodyLimits, recognize?: Recognize): Bodies {
   const longest = limits.other;
   const small = roomFor(longest, SMALL);
   const large = roomFor(Math.max(limits.schema, longest), LARGE);
@@ -83,7 +88,7 @@ export function createBodies(limits: BodyLimits): Bodies {
       return budgeted(req, limits.other, (raw, parsing) => parse('json', raw, parsing));
     },
     async document(req) {
-      return budgeted(req, limits.schema, documentParser(req));
+      return budgeted(req, limits.schema, documentParser(req, recognize));
     },
   };
 }
@@ -120,7 +125,7 @@ async function whileThere<T>({ socket }: IncomingMessage, work: (gone: AbortSign
 }
 
 /** Checks the headers before it reads the body. */
-function documentParser(req: IncomingMessage): ParseBody {
+function documentParser(req: IncomingMessage, recognize?: Recognize): ParseBody {
   const { type, charset } = checkedType(req);
   const notation = notationOf(type);
   if (type !== 'multipart/form-data' && notation === undefined) {
@@ -131,9 +136,9 @@ function documentParser(req: IncomingMessage): ParseBody {
   }
   checkCharset(charset);
   return async (raw, parsing) => {
-    if (notation !== undefined) return withoutWrapper(await parse(notation, raw, parsing));
+    if (notation !== undefined) return withoutWrapper(await parse(notation, raw, { ...parsing, recognize }));
     const { type: fileType, name, content } = await readUpload(raw, req.headers['content-type'] ?? '');
-    return withoutWrapper(await parse(notationOfFile(fileType, name, content), content, parsing));
+    return withoutWrapper(await parse(notationOfFile(fileType, name, content), content, { ...parsing, recognize }));
   };
 }
 
@@ -148,14 +153,18 @@ interface Parsing {
   gone: AbortSignal;
   room: (values: number) => Promise<void>;
   worker: () => Promise<Permit>;
+  recognize?: Recognize | undefined;
 }
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
-async function parse(notation: Notation, raw: Buffer, { gone, room, worker }: Parsing): Promise<unknown> {
+async function parse(notation: Notation, raw: Buffer, parsing: Parsing): Promise<unknown> {
+  const { gone, room, worker, recognize } = parsing;
   const bytes = raw.subarray(0, 3).equals(BYTE_ORDER_MARK) ? raw.subarray(3) : raw;
   if (skipSpace(bytes, 0) === bytes.length) throw refused('INVALID_PAYLOAD', 'The body is empty.');
   if (!isUtf8(bytes)) throw refused('INVALID_PAYLOAD', 'The body is not valid UTF-8.');
+  const known = notation === 'json' && recognize !== undefined ? await runYielding(recognize(bytes)) : undefined;
+  if (known !== undefined) return known;
   const json = notation === 'json' ? bytes : await yamlToJson(bytes, { gone, worker });
   return parseJson(json, JSON_LIMITS, room);
 }

@@ -59,6 +59,22 @@ function endOfEscape(bytes: Uint8Array, at: number): number {
   return isCode ? at + 4 : -at;
 }
 
+/** The position after the object or array at `from`, or undefined if it does not end within `limit` bytes. */
+export function endOfContainer(bytes: Uint8Array, from: number, limit: number): number | undefined {
+  let depth = 0;
+  for (let at = from; at < from + limit; at++) {
+    const byte = bytes[at];
+    if (byte === BYTE.quote) {
+      const end = endOfString(bytes, at, limit);
+      if (end < 0) return undefined;
+      at = end - 1;
+    } else if (byte === BYTE.openObject || byte === BYTE.openArray) depth += 1;
+    else if (byte === BYTE.closeObject || byte === BYTE.closeArray) depth -= 1;
+    if (depth === 0) return at + 1;
+  }
+  return undefined;
+}
+
 const LITERALS: readonly Uint8Array[] = ['true', 'false', 'null'].map((text) => Buffer.from(text));
 
 /** The end of the number or literal at `from`, or the negative position of a fault. */
@@ -446,6 +462,22 @@ async function parse(bytes: Buffer, options: ScanOptions, admit: (values: number
   // JSON.parse keeps the last of two members with the same name, so fewer values were built than scanned.
   if (values !== scan.values) await runYielding(scanJson(bytes, { ...options, names: true }));
   return value;
+}
+
+/** The documents of a body are nested in an object, an array, and possibly a wrapper. */
+const OUTER_DEPTH = 3;
+
+/** Parses a part of a body. Undefined if it has an error, which `parseJson` of the whole body reports. */
+export function* parseFragment(bytes: Uint8Array): Resumable<unknown> {
+  try {
+    const scan = yield* scanJson(bytes, { limits: JSON_LIMITS, group: GROUP });
+    const value = yield* buildJson(bytes, scan);
+    const { problems, values } = yield* checkJson(value, { maxDepth: JSON_LIMITS.depth - OUTER_DEPTH });
+    return problems.length === 0 && values === scan.values ? value : undefined;
+  } catch (error) {
+    if (error instanceof JsonFault || error instanceof TypeError) return undefined;
+    throw error;
+  }
 }
 
 async function refusal({ kind, message, path, at }: JsonFault, bytes: Buffer, limits: JsonLimits): Promise<Refused> {

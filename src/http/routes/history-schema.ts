@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { NOW } from '../../reads/history/time-travel.js';
 import type { Point } from '../../log/fold.js';
-import { bytes, emptyTexts, type Texts, withCommas } from '../../kernel/bytes.js';
+import { emptyTexts, type Texts, withCommas } from '../../kernel/bytes.js';
 import { collectionsInOrder, relationsInOrder } from '../../schema/model/order.js';
 import type { CollectionNode, State } from '../../schema/model/state.js';
 import {
@@ -26,7 +26,7 @@ import { moment } from '../request/history-query.js';
 import { representationAnswer } from '../answer/representation.js';
 import { diff, snapshot } from '../openapi/answers/schema.js';
 import { type Route, route } from '../route.js';
-import { createSnapshotTexts } from '../documents/texts.js';
+import { snapshotBytes } from '../documents/snapshot-pieces.js';
 
 const HISTORY_EXPORTS = [...EXPORTS, 'sql'] as const;
 
@@ -43,7 +43,6 @@ export function historySchemaRoutes(deps: HttpDeps): Route[] {
 }
 
 function snapshotRoute({ history, rendered, config: { release } }: HttpDeps, pointAt: PointAt): Route {
-  const textsOf = createSnapshotTexts(release);
   const fileOf = (
     name: (typeof HISTORY_EXPORTS)[number],
     point: Point,
@@ -68,7 +67,7 @@ function snapshotRoute({ history, rendered, config: { release } }: HttpDeps, poi
       const { state, head } = point;
       const { position } = head;
       if (query.export === undefined) {
-        const whole = await rendered.get(state.collections, 'history', () => bytes(textsOf(state, () => true)));
+        const whole = await rendered.get(state.collections, 'history', () => snapshotBytes(state, release));
         const etag = `"${await runYielding(snapshotHash(state, release))}"`;
         return representationAnswer({ ...whole, etag, type: JSON_TYPE, position }, req);
       }

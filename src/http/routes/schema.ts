@@ -1,6 +1,5 @@
 /** /schema: snapshot, diff, apply. */
 import { z } from 'zod';
-import { bytes } from '../../kernel/bytes.js';
 import type { Rendered } from '../../reads/rendered-cache.js';
 import { compareSnapshot } from '../../schema/compare/compare-snapshot.js';
 import { originsIn } from '../../schema/diff/origins.js';
@@ -20,7 +19,7 @@ import * as shown from '../openapi/answers/schema.js';
 import * as taken from '../../schema/normal-form/shapes.js';
 import { documentBody, route, type Route, unparsed } from '../route.js';
 import { runYielding } from '../../kernel/event-loop.js';
-import { createSnapshotTexts } from '../documents/texts.js';
+import { snapshotBytes } from '../documents/snapshot-pieces.js';
 
 const snapshotQuery = z.strictObject({
   export: z
@@ -45,7 +44,6 @@ const SENT_BACK: ReadonlySet<string> = new Set(['json', 'yaml']);
 const SOME = 'Request fewer collections at a time, with includeCollections.';
 
 function snapshotRoute({ store, rendered, config: { release, maxBody } }: HttpDeps): Route {
-  const textsOf = createSnapshotTexts(release);
   return route({
     method: 'get',
     path: '/schema/snapshot',
@@ -69,7 +67,9 @@ function snapshotRoute({ store, rendered, config: { release, maxBody } }: HttpDe
         if (SENT_BACK.has(query.export)) await expectTakeable(found.body, maxBody.schema, SOME);
         return send(found, type, ['Content-Disposition', attachment(query.export, new Date())]);
       }
-      const found = await rendered.get(state.collections, `snapshot ${filter}`, () => bytes(textsOf(state, include)));
+      const found = await rendered.get(state.collections, `snapshot ${filter}`, () =>
+        snapshotBytes(state, release, include),
+      );
       await expectTakeable(found.body, maxBody.schema, SOME);
       // The tag of the whole schema is its hash, which If-Match and diffs use.
       const whole = query.includeCollections === undefined && query.excludeCollections === undefined;

@@ -13,7 +13,7 @@ import {
   MAX_PROBLEMS,
   type Path,
 } from '../../kernel/problem.js';
-import { SNAPSHOT_VERSION, VENDOR, snapshotHash } from '../snapshot/snapshot.js';
+import { SNAPSHOT_VERSION, VENDOR, isSnapshotOf, snapshotHash } from '../snapshot/snapshot.js';
 import { type State, getField, getRelation, primaryKeyOf } from '../model/state.js';
 import { type Resumable, pausingEvery } from '../../kernel/resumable.js';
 import { REFERABLE_SYSTEM_COLLECTIONS, isSystemCollection } from '../model/system-collections.js';
@@ -259,6 +259,7 @@ export function* desiredBy(state: State, body: unknown, options: CompareOptions)
     );
   const origin = originProblems(body, options);
   if (origin.length > 0) return refuse(...origin);
+  if (isSnapshotOf(body, state)) return ok({ named: state, warnings: [], desired: { state, touched: new Set() } });
   const composed = yield* inComposedNames(state, body);
   const renamed = yield* readRenamedFrom(state, composed);
   if (renamed.problems.length > 0) return refuse(...renamed.problems);

@@ -20,7 +20,6 @@ import {
   type Documents,
   type SnapshotParts,
   documentsOf,
-  key,
   relationDocuments,
 } from './submitted-documents.js';
 import { locate } from '../../kernel/locate.js';
@@ -90,14 +89,14 @@ function removeMissingRelations(
 ) {
   for (const relation of relations.values()) {
     const there = draft.get(collection)?.relations.has(relation.many_field) === true;
-    if (there && !kept.has(key(collection, relation.many_field))) dropRelation(draft, relation);
+    if (there && !kept.has(collection, relation.many_field)) dropRelation(draft, relation);
   }
 }
 
 function removeMissingFields(draft: Draft, { collection: { collection }, fields }: CollectionNode, kept: Documents) {
   for (const field of fields.keys()) {
     const there = draft.get(collection)?.fields.has(field) === true;
-    if (there && !kept.has(key(collection, field))) draft.removeField(collection, field);
+    if (there && !kept.has(collection, field)) draft.removeField(collection, field);
   }
 }
 

@@ -72,9 +72,6 @@ export interface Collecting {
   places: Required<Places>;
 }
 
-/** Joins names by NUL, which names cannot contain. */
-export const key = (...names: string[]): string => names.join('\0');
-
 interface Document {
   names: string[];
   input: { [member: string]: unknown };
@@ -83,7 +80,34 @@ interface Document {
   stepsTo: ((steps: Path) => Path) | undefined;
 }
 
-export type Documents = Map<string, Document>;
+/** The documents of a part: collections by name, fields and relations by collection and field. */
+export class Documents {
+  readonly #documents: Document[] = [];
+  /** Joining the two names of each of 100,000 fields would take longer than comparing them. */
+  readonly #byName = new Map<string, Map<string, Document>>();
+
+  has(collection: string, field = ''): boolean {
+    return this.#byName.get(collection)?.has(field) === true;
+  }
+
+  get(collection: string, field = ''): Document | undefined {
+    return this.#byName.get(collection)?.get(field);
+  }
+
+  /** Replaces an earlier document of the same name. */
+  set(document: Document): void {
+    const [collection = '', field = ''] = document.names;
+    let named = this.#byName.get(collection);
+    if (named === undefined) this.#byName.set(collection, (named = new Map()));
+    named.set(field, document);
+    this.#documents.push(document);
+  }
+
+  /** All in their order. */
+  values(): Iterable<Document> {
+    return this.#documents;
+  }
+}
 
 /** Returns the documents of a part by name, without duplicates. */
 export function* documentsOf(
@@ -120,7 +144,7 @@ function* collect(
   namesOf: (input: { [member: string]: unknown }, at: Path) => string[] | Problem,
 ): Resumable<Documents> {
   const { parts, problems } = reading;
-  const documents: Documents = new Map();
+  const documents = new Documents();
   const pause = pausingEvery(STEP);
   for (const [index, input] of (parts[part] ?? []).entries()) {
     if (problems.length >= MAX_PROBLEMS) break;
@@ -131,13 +155,12 @@ function* collect(
       problems.push(names);
       continue;
     }
-    const id = key(...names);
     if (isSystemCollection(names[0] as string)) {
       problems.push(invalid(at, `${JSON.stringify(names[0])} is a system collection; remove it from the snapshot`));
-    } else if (documents.has(id))
+    } else if (documents.has(...(names as [string, string?])))
       problems.push(invalid(at, `${JSON.stringify(names.join('.'))} occurs more than once in ${part}`));
     const place = sentPlace(reading, part, names as [string, string]) ?? { at, stepsTo: undefined };
-    documents.set(id, { names, input: input as { [member: string]: unknown }, ...place });
+    documents.set({ names, input: input as { [member: string]: unknown }, ...place });
   }
   return documents;
 }

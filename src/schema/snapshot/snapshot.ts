@@ -40,6 +40,14 @@ const canonicalOfFields = createAttachment<readonly FieldDocument[], CanonicalTe
 /** A snapshot contains only collections, so an event that changes none of them keeps the hash. */
 const hashOf = new WeakMap<State['collections'], { release: string; hash: string }>();
 
+const whole = new WeakMap<object, State['collections']>();
+
+/** Notes that a submitted snapshot is the one of this state, so that comparing them costs nothing. */
+export const noteSnapshot = (snapshot: object, { collections }: State): void => void whole.set(snapshot, collections);
+
+/** True only for snapshots that were noted. */
+export const isSnapshotOf = (snapshot: object, { collections }: State): boolean => whole.get(snapshot) === collections;
+
 /** Returns the schema as a document. `include`: only these collections with their fields and relations. */
 export function* snapshotOf(
   state: State,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type pg from 'pg';
-import { createSnapshotTexts } from '../../../src/http/documents/texts.js';
+import { snapshotBytes } from '../../../src/http/documents/snapshot-pieces.js';
 import { createTimeTravel } from '../../../src/reads/history/time-travel.js';
 import { createStore } from '../../../src/reads/state-store.js';
 import { type StoredFolds, createStoredFolds, insertFold } from '../../../src/reads/stored-folds.js';
@@ -22,8 +22,7 @@ describe('time travel through a random history', () => {
   let folds: StoredFolds;
   /** By position: the snapshot at that head. */
   const recorded = [''];
-  const textsOf = createSnapshotTexts(RELEASE);
-  const text = (state: State): string => [...textsOf(state, () => true)].join('');
+  const text = (state: State): string => String(runToEnd(snapshotBytes(state, RELEASE)));
 
   before(async function () {
     this.timeout(300_000);

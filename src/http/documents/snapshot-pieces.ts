@@ -1,0 +1,228 @@
+/**
+ * The snapshot in pieces of bytes, each cached until its documents change. Writing one after a change copies bytes, and
+ * reading one back compares bytes.
+ */
+import { createAttachment } from '../../kernel/attachment.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import { recordBytes } from '../../kernel/scheduler.js';
+import { collectionsInOrder } from '../../schema/model/order.js';
+import type { CollectionNode, State } from '../../schema/model/state.js';
+import { collectionDocumentOf, fieldDocumentsOf, relationDocumentsOf } from '../../schema/snapshot/documents.js';
+import { SNAPSHOT_VERSION, VENDOR, noteSnapshot } from '../../schema/snapshot/snapshot.js';
+import { BYTE, endOfContainer, parseFragment, skipSpace } from '../body/json.js';
+
+/** Documents of one collection, at most `TOGETHER`. */
+interface Piece {
+  collection: string;
+  /** Their JSON, joined by commas. */
+  bytes: Buffer;
+  documents: readonly object[];
+}
+
+const PARTS = ['collections', 'fields', 'relations'] as const;
+
+type Pieces = Record<(typeof PARTS)[number], Piece[]>;
+
+/** Few pieces for many small collections, short ones for a wide collection. */
+const TOGETHER = 50;
+
+/** The pieces of the documents of one collection, by the array or document that represents them. */
+const known = createAttachment<object, readonly Piece[]>();
+
+function* piecesOf(collection: string, key: object, documents: readonly object[]): Resumable<readonly Piece[]> {
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const pieces: Piece[] = [];
+  for (let start = 0; start < documents.length; start += TOGETHER) {
+    const together = documents.slice(start, start + TOGETHER);
+    const bytes = Buffer.from(together.map((each) => JSON.stringify(each)).join(','));
+    recordBytes(bytes.length);
+    pieces.push({ collection, bytes, documents: together });
+    yield;
+  }
+  known.set(key, pieces);
+  return pieces;
+}
+
+function* snapshotPieces(state: State, nodes: Iterable<CollectionNode>): Resumable<Pieces> {
+  const pieces: Pieces = { collections: [], fields: [], relations: [] };
+  for (const node of nodes) {
+    const { collection } = node.collection;
+    const document = collectionDocumentOf(state, node);
+    const fields = yield* fieldDocumentsOf(state, node);
+    const relations = relationDocumentsOf(state, node);
+    pieces.collections.push(...(yield* piecesOf(collection, document, [document])));
+    pieces.fields.push(...(yield* piecesOf(collection, fields, fields)));
+    pieces.relations.push(...(yield* piecesOf(collection, relations, relations)));
+    yield;
+  }
+  return pieces;
+}
+
+const headOf = (release: string): string =>
+  `{"version":${SNAPSHOT_VERSION},"service":${JSON.stringify(release)},"vendor":"${VENDOR}","collections":[`;
+
+/** Returns the bytes of `JSON.stringify(snapshotOf(…))`. */
+export function* snapshotBytes(
+  state: State,
+  release: string,
+  include: (collection: string) => boolean = () => true,
+): Resumable<Buffer> {
+  const nodes = yield* collectionsInOrder(state);
+  const pieces = yield* snapshotPieces(
+    state,
+    nodes.filter((node) => include(node.collection.collection)),
+  );
+  const head = Buffer.from(headOf(release));
+  const [fields, relations, end] = [Buffer.from('],"fields":['), Buffer.from('],"relations":['), Buffer.from(']}')];
+  const chunks = [
+    head,
+    ...joined(pieces.collections),
+    fields,
+    ...joined(pieces.fields),
+    relations,
+    ...joined(pieces.relations),
+    end,
+  ];
+  const whole = Buffer.allocUnsafe(chunks.reduce((size, { length }) => size + length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    at += chunk.copy(whole, at);
+    yield;
+  }
+  return whole;
+}
+
+const COMMA = Buffer.from(',');
+
+const joined = (pieces: readonly Piece[]): Buffer[] =>
+  pieces.flatMap(({ bytes }, index) => (index === 0 ? [bytes] : [COMMA, bytes]));
+
+/** Bytes of pieces that differ. Beyond them, parsing the whole body is faster. */
+const MAX_DIFFERENT = 1024 * 1024;
+
+const WRAPPER = '{"data":';
+
+/**
+ * Reads a snapshot that was written like ours and mostly equals the current one. Equal pieces become the documents of
+ * the state itself, without being parsed, and comparing them costs nothing.
+ * @returns undefined if the body has another form, differs in too much, or has errors. It is then parsed as usual.
+ */
+export function* readKnownSnapshot(body: Buffer, state: State, release: string): Resumable<unknown> {
+  const reader = new PieceReader(body);
+  const isWrapped = reader.passes(WRAPPER);
+  if (!reader.passes(headOf(release))) return undefined;
+  const pieces = yield* snapshotPieces(state, yield* collectionsInOrder(state));
+  const collections = yield* readPart(reader, pieces.collections, '],"fields":[');
+  const fields = collections && (yield* readPart(reader, pieces.fields, '],"relations":['));
+  const relations = fields && (yield* readPart(reader, pieces.relations, isWrapped ? ']}}' : ']}'));
+  if (relations === undefined || !reader.isAtEnd()) return undefined;
+  const snapshot = { version: SNAPSHOT_VERSION, service: release, vendor: VENDOR, collections, fields, relations };
+  const all = PARTS.reduce((count, part) => count + pieces[part].length, 0);
+  if (reader.different === 0 && reader.same === all) noteSnapshot(snapshot, state);
+  return snapshot;
+}
+
+interface Parsed {
+  document: unknown;
+  /** In bytes. */
+  length: number;
+}
+
+/** A position in a body that is compared with pieces. */
+class PieceReader {
+  /** Pieces so far that are equal and in their place. */
+  same = 0;
+  /** Bytes so far that were parsed. */
+  different = 0;
+  readonly #body: Buffer;
+  #at = 0;
+
+  constructor(body: Buffer) {
+    this.#body = body;
+  }
+
+  /** Moves behind these bytes if they come next. */
+  passes(bytes: string | Buffer): boolean {
+    const next = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
+    const end = this.#at + next.length;
+    if (end > this.#body.length || next.compare(this.#body, this.#at, end) !== 0) return false;
+    this.#at = end;
+    return true;
+  }
+
+  /** Moves behind a whole piece if it comes next. */
+  passesPiece(piece: Piece | undefined): piece is Piece {
+    const start = this.#at;
+    if (piece === undefined || !this.passes(piece.bytes)) return false;
+    const after = this.#body[this.#at];
+    if (after === BYTE.comma || after === BYTE.closeArray) return true;
+    this.#at = start;
+    return false;
+  }
+
+  isAtEndOfArray(): boolean {
+    return this.#body[this.#at] === BYTE.closeArray;
+  }
+
+  isAtEnd(): boolean {
+    return skipSpace(this.#body, this.#at) === this.#body.length;
+  }
+
+  /** The document that comes next, without moving behind it. Undefined if there is none, or it is too long. */
+  *parseNext(): Resumable<Parsed | undefined> {
+    const end = endOfContainer(this.#body, this.#at, MAX_DIFFERENT - this.different);
+    if (end === undefined) return undefined;
+    const document = yield* parseFragment(this.#body.subarray(this.#at, end));
+    return document === undefined ? undefined : { document, length: end - this.#at };
+  }
+
+  passesDocument(length: number): void {
+    this.#at += length;
+    this.different += length;
+  }
+}
+
+/** Reads the elements of an array, and the text `end` after them. */
+function* readPart(reader: PieceReader, pieces: readonly Piece[], end: string): Resumable<unknown[] | undefined> {
+  const documents: unknown[] = [];
+  let firsts: ReadonlyMap<string, number> | undefined;
+  let next = 0;
+  for (let isFirst = true; !reader.isAtEndOfArray(); isFirst = false) {
+    yield;
+    if (!isFirst && !reader.passes(',')) return undefined;
+    const expected = pieces[next];
+    if (reader.passesPiece(expected)) {
+      documents.push(...expected.documents);
+      reader.same += 1;
+      next += 1;
+      continue;
+    }
+    const parsed = yield* reader.parseNext();
+    if (parsed === undefined) return undefined;
+    firsts ??= firstPieces(pieces);
+    const first = firsts.get(collectionOf(parsed.document)) ?? -1;
+    // After added or removed collections, another piece comes next.
+    documents.push(...takeNext(reader, parsed, first > next ? pieces[first] : undefined));
+    next = Math.max(next, first + 1);
+  }
+  return reader.passes(end) ? documents : undefined;
+}
+
+function takeNext(reader: PieceReader, { document, length }: Parsed, piece: Piece | undefined): readonly unknown[] {
+  if (reader.passesPiece(piece)) return piece.documents;
+  reader.passesDocument(length);
+  return [document];
+}
+
+/** The index of the first piece of each collection. */
+function firstPieces(pieces: readonly Piece[]): ReadonlyMap<string, number> {
+  const firsts = new Map<string, number>();
+  for (const [index, { collection }] of pieces.entries()) if (!firsts.has(collection)) firsts.set(collection, index);
+  return firsts;
+}
+
+function collectionOf(document: unknown): string {
+  const { collection, many_collection } = document as Record<string, unknown>;
+  return String(collection ?? many_collection);
+}
