@@ -8,7 +8,7 @@ import { type OperationName, operations } from '../schema/operations/index.js';
 import { type Problem, ProblemError, ok } from '../kernel/problem.js';
 import { BY_ITSELF, acknowledge } from './acknowledge.js';
 import type { Try } from './keep-alive.js';
-import { type Attempt, attempt, attemptDryRun } from './transaction/attempt.js';
+import { type Attempt, attempt, attemptDryRun, attemptPlan } from './transaction/attempt.js';
 import {
   CommitInDoubt,
   type CommitsInDoubt,
@@ -21,7 +21,18 @@ import { DivergedError, logUnreadable, lookAtLog, requireReadable } from './dive
 import { runUrgent } from '../kernel/scheduler.js';
 import { type Semaphore, createSemaphore } from '../kernel/semaphore.js';
 import { retryWhileLocked } from './wait-for-locks.js';
-import type { Command, DryRun, Job, Outcome, Pipeline, PipelineOptions, Refusal, RequestContext } from './types.js';
+import type {
+  Command,
+  Done,
+  Job,
+  Outcome,
+  Pipeline,
+  PipelineOptions,
+  Plan,
+  PlanRequest,
+  Refusal,
+  RequestContext,
+} from './types.js';
 
 export type * from './types.js';
 
@@ -33,7 +44,7 @@ export function createPipeline(given: PipelineOptions): Pipeline {
   const options = { ...given, watch: given.watch ?? createLogWatch(given) };
   const commitsInDoubt = createCommitsInDoubt(options);
   let diskFullAt = -Infinity;
-  const noteDisk = <T extends DryRun | Outcome>(outcome: T): T => {
+  const noteDisk = <T extends Outcome | Plan>(outcome: T): T => {
     if (outcome.kind === 'done') diskFullAt = -Infinity;
     const problems = outcome.kind === 'refused' ? outcome.problems : [];
     if (problems.some(({ details }) => details?.['sqlstate'] === SQLSTATE.disk_full)) diskFullAt = performance.now();
@@ -42,24 +53,28 @@ export function createPipeline(given: PipelineOptions): Pipeline {
   const writer: Writer = { options, semaphore: createSemaphore(), commitsInDoubt, isUrgent: true };
   // A large plan takes long and needs no lock, so no change waits for it.
   const planner: Writer = { ...writer, semaphore: createSemaphore(PLANS), isUrgent: false };
-  const run = async <C, T extends DryRun<C> | Outcome<C>>(
-    job: Job<C>,
-    work: (attempt: Attempt<C>) => Promise<T>,
-  ): Promise<T | Outcome<C>> => noteDisk(await answer(job.request.plansOnly === true ? planner : writer, job, work));
+  const apply = async <C>(job: Job<C>): Promise<Outcome<C>> => {
+    const deadline = deadlineFrom(options, job.request);
+    const outcome = await answer(writer, job, { deadline, work: attempt }).catch((error: unknown) => {
+      if (!(error instanceof CommitInDoubt)) throw error;
+      return resolveCommitInDoubt(error as CommitInDoubt<C>, writer, { request: job.request, deadline });
+    });
+    return noteDisk(outcome);
+  };
+  const plan = async <C>(by: Writer, job: Job<C>, work: Work<C, Plan<C> | Refusal>): Promise<Plan<C> | Refusal> =>
+    noteDisk(await answer(by, job, { deadline: deadlineFrom(options, job.request), work }));
   return {
     execute: async <C>(name: OperationName, command: Command<C>, request: RequestContext) => {
       const started = performance.now();
-      const outcome = await run({ operation: deciderOf<C>(name), command, request }, attempt);
+      const outcome = await apply({ operation: deciderOf<C>(name), command, request });
       report(options, request, { outcome, milliseconds: performance.now() - started });
       return outcome;
     },
-    dryRun: async <C>(name: OperationName, command: Command<C>, request: RequestContext) => {
-      const outcome = await run({ operation: deciderOf<C>(name), command, request }, attemptDryRun);
-      if (outcome.kind === 'done' || outcome.kind === 'replayed') throw new Error('a dry run is never committed');
-      return outcome;
-    },
-    record: (revise, request) =>
-      run({ operation: UNDECIDED, command: undefined, request: { ...request, revise } }, attempt),
+    plan: <C>(name: OperationName, command: Command<C>, request: PlanRequest) =>
+      plan(planner, { operation: deciderOf<C>(name), command, request }, attemptPlan),
+    dryRun: <C>(name: OperationName, command: Command<C>, request: PlanRequest) =>
+      plan(writer, { operation: deciderOf<C>(name), command, request }, attemptDryRun),
+    record: (revise, request) => apply({ operation: UNDECIDED, command: undefined, request: { ...request, revise } }),
     underLock: (work, how) => {
       const evenDiverged = how?.readOnly === true;
       return inTransaction(writer, { deadline: deadlineFrom(options), evenDiverged }, async (at) => {
@@ -84,7 +99,8 @@ const DISK_FULL_FOR = 60_000;
 const PLANS = 2;
 
 /** The time at which a caller that arrives now gives up waiting. */
-const deadlineFrom = ({ lockTimeout }: PipelineOptions): number => performance.now() + lockTimeout;
+const deadlineFrom = ({ lockTimeout }: PipelineOptions, { waited = 0 }: Pick<RequestContext, 'waited'> = {}): number =>
+  performance.now() + lockTimeout - waited;
 
 /** For events that change no schema. */
 const UNDECIDED: Job<undefined>['operation'] = {
@@ -108,15 +124,19 @@ interface Writer {
 /** Options with defaults filled in. */
 type Options = PipelineOptions & Required<Pick<PipelineOptions, 'watch'>>;
 
-/** Converts errors that end an attempt to rejections. */
+type Work<C, T> = (attempt: Attempt<C>) => Promise<T>;
+
+/**
+ * Converts errors that end an attempt to rejections.
+ * @throws CommitInDoubt
+ */
 async function answer<C, T>(
   writer: Writer,
   job: Job<C>,
-  work: (attempt: Attempt<C>) => Promise<T>,
-): Promise<T | Outcome<C>> {
+  { deadline, work }: { deadline: number; work: Work<C, T> },
+): Promise<T | Refusal> {
   const { options, semaphore, commitsInDoubt } = writer;
-  const { abandoned, onBlocked, waited = 0 } = job.request;
-  const deadline = deadlineFrom(options) - waited;
+  const { abandoned, onBlocked } = job.request;
   try {
     const problem = await commitsInDoubt.resolve(deadline);
     if (problem !== null) return refusal(problem);
@@ -126,8 +146,7 @@ async function answer<C, T>(
       );
     return await retryAfterLogCheck(writer, { deadline, evenDiverged: false }, attempt);
   } catch (error) {
-    if (error instanceof CommitInDoubt)
-      return (await resolveCommitInDoubt(error, writer, { request: job.request, deadline })) as Outcome<C>;
+    if (error instanceof CommitInDoubt) throw error;
     return refusalOf(error, options);
   }
 }
@@ -170,11 +189,11 @@ interface Waiting {
 }
 
 /** Determines the outcome of a COMMIT without an answer. */
-async function resolveCommitInDoubt(
-  doubt: CommitInDoubt,
+async function resolveCommitInDoubt<C>(
+  doubt: CommitInDoubt<C>,
   { options, commitsInDoubt }: Writer,
   waiting: Waiting,
-): Promise<Outcome> {
+): Promise<Done<C> | Refusal> {
   const { request, deadline } = waiting;
   const { lost, done, point } = doubt;
   options.logger.warn('the connection was lost during a commit', { batch: lost.batch, position: done.position });

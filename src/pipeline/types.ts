@@ -26,12 +26,18 @@ export interface Pipeline {
     command: Command<C>,
     request: RequestContext,
   ): Promise<Outcome<C>>;
+  /** Decides the command without running it. It locks and reads no table, and waits for no change. */
+  plan<N extends OperationName, C extends CommandOf<N>>(
+    name: N,
+    command: Command<C>,
+    request: PlanRequest,
+  ): Promise<Plan<C> | Refusal>;
   /** Runs the command up to the commit and rolls it back. */
   dryRun<N extends OperationName, C extends CommandOf<N>>(
     name: N,
     command: Command<C>,
-    request: RequestContext,
-  ): Promise<DryRun<C>>;
+    request: PlanRequest,
+  ): Promise<Plan<C> | Refusal>;
   /** Appends the events that `revise` creates from an empty batch. They change no schema. */
   record(revise: Revise, request: Omit<RequestContext, 'revise'>): Promise<Outcome>;
   /**
@@ -116,13 +122,12 @@ export interface RequestContext {
   onBlocked?: OnBlocked;
   /** Turns the batch into that of a change request. */
   revise?: Revise;
-  /** For change requests without preparation. Deleted objects are kept as without a request. */
-  unprepared?: boolean;
-  /** For dry runs: returns what would be prepared first. Nothing is run then. */
-  foresee?: Foresee;
-  /** For dry runs: only the plan. It locks and reads no table and runs nothing. */
-  plansOnly?: boolean;
+  /** The change is prepared online, which copies the values of deleted fields, however many there are. */
+  online?: boolean;
 }
+
+/** A plan stores no response. */
+export type PlanRequest = Omit<RequestContext, 'idempotency'>;
 
 export interface Acknowledgements {
   findings: readonly Acknowledgement[];
@@ -132,8 +137,6 @@ export interface Acknowledgements {
 
 /** @param problem the rejection that would be returned without time left */
 export type OnBlocked = (problem: Problem) => Promise<void>;
-
-export type Foresee = (client: pg.ClientBase, batch: PlannedBatch) => Promise<Preparation>;
 
 /** A batch that was decided and planned, but not executed. */
 export interface PlannedBatch {
@@ -164,9 +167,13 @@ export interface RevisedBatch {
   change?: string;
   /** True if everything that needs preparation was prepared, or will be. */
   online?: boolean;
+  /** For plans: the steps that would be prepared first. PostgreSQL then runs nothing. */
+  preparation?: PreparedSteps;
   /** Approvals of exactly this change that the policy counts. Absent if there are none. */
   approvals?: readonly Approval[];
 }
+
+export type PreparedSteps = Extract<Preparation, { kind: 'steps' }>;
 
 /** Runs in the command's transaction under the log lock, and again when the transaction is repeated. */
 export type Revise = (client: pg.ClientBase, batch: PlannedBatch) => Promise<RevisedBatch | Refusal>;
@@ -221,7 +228,7 @@ export interface Plan<C = unknown> {
   /**
    * The steps that are prepared first. Absent if there are none, or if they were not requested. If present, PostgreSQL has run nothing.
    */
-  preparation?: Extract<Preparation, { kind: 'steps' }>;
+  preparation?: PreparedSteps;
   events: LogEvent[];
   statements: Statement[];
   /** True if PostgreSQL ran all statements. Null if none were run. */
@@ -235,8 +242,6 @@ export interface Plan<C = unknown> {
   /** Warnings other than the costs of its statements. */
   warnings: Warning[];
 }
-
-export type DryRun<C = unknown> = Plan<C> | Refusal;
 
 /**
  * A command, or a function that creates one from data in the database. The function runs in the command's transaction

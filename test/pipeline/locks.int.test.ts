@@ -78,9 +78,8 @@ describe('a change beside application transactions', function () {
     let release: (value: null) => void = () => undefined;
     const held = one.pipeline.underLock(() => new Promise<null>((resolve) => (release = resolve)));
     await until('a change has the lock of the log', logLockHeld);
-    const request = { cause: CAUSE, plansOnly: true };
     const [plan, took] = await timed(
-      one.pipeline.dryRun('update-fields', update('a', { is_nullable: false }), request),
+      one.pipeline.plan('update-fields', update('a', { is_nullable: false }), { cause: CAUSE }),
     );
     expect(plan.kind).to.equal('planned');
     expect(took).to.be.below(10_000);

@@ -63,9 +63,10 @@ describe('statements of changes sent to PostgreSQL', function () {
     );
   }
 
-  const { execute, dryRun } = {
+  const { execute, dryRun, plan } = {
     execute: (...given: Parameters<Instance['pipeline']['execute']>) => instance.pipeline.execute(...given),
     dryRun: (...given: Parameters<Instance['pipeline']['dryRun']>) => instance.pipeline.dryRun(...given),
+    plan: (...given: Parameters<Instance['pipeline']['plan']>) => instance.pipeline.plan(...given),
   };
   const with_ = (more: Partial<RequestContext> = {}): RequestContext => ({ cause: CAUSE, ...more });
 
@@ -126,18 +127,10 @@ describe('statements of changes sent to PostgreSQL', function () {
     });
     await sends('the plan of a field alone', () => {
       const body = field('note', 'text');
-      return dryRun(
-        'create-field',
-        command('create-field', { collection: 'articles', body, ...FLOW }),
-        with_({ plansOnly: true }),
-      );
+      return plan('create-field', command('create-field', { collection: 'articles', body, ...FLOW }), with_());
     });
     await sends('a deletion alone, as a plan', () =>
-      dryRun(
-        'delete-field',
-        command('delete-field', { collection: 'articles', field: 'title' }),
-        with_({ plansOnly: true }),
-      ),
+      plan('delete-field', command('delete-field', { collection: 'articles', field: 'title' }), with_()),
     );
     await sends('an If-Match that does not hold', () =>
       execute(

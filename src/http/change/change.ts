@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import type {
   Command,
   Done,
-  DryRun,
   Outcome,
   Plan,
+  PlanRequest,
   Refusal,
   RequestContext,
   StoredAnswer,
@@ -17,7 +17,7 @@ import { type State, isFolder } from '../../schema/model/state.js';
 import { type CommandOf, type InputOf, type OperationName, operations } from '../../schema/operations/index.js';
 import type { Operation } from '../../schema/operations/operation.js';
 import { stepsTo } from '../../kernel/resumable.js';
-import { type Answer, noContent, refusal, unwrap, jsonChunks, largeJsonAnswer } from '../answer/answer.js';
+import { type Answer, refusal, unwrap, jsonChunks, largeJsonAnswer } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
 import { errorBody, Refused } from '../errors.js';
 import { flag } from '../request/query.js';
@@ -215,8 +215,8 @@ export async function change<N extends OperationName, C extends CommandOf<N>>(
   const { pipeline, changes } = deps;
   if (isRehearsal(call)) {
     const isOnline = asks(call, 'online');
-    const foresee = isOnline ? { foresee: changes.foresee } : {};
-    const run = (context: RequestContext) => pipeline.dryRun(name, command, { ...context, ...foresee });
+    const how = isOnline ? { online: true, revise: changes.foresee } : {};
+    const run = (context: PlanRequest) => planned(pipeline, call, { name, command, request: { ...context, ...how } });
     return rehearsed(deps, call, { command: name, run, online: isOnline, ...(beside && { beside }) });
   }
   const acknowledges = acknowledgedBy(call);
@@ -229,7 +229,10 @@ export async function change<N extends OperationName, C extends CommandOf<N>>(
       ? withBatch(withLosses(await render(outcome), outcome), outcome)
       : withBatch(await accepted(opened, opening?.document, outcome), outcome);
   };
-  const context = { ...(await contextOf(name, call, answerTo)), ...(opening && { revise: opening.revise }) };
+  const context = {
+    ...(await applyRequest(name, call, answerTo)),
+    ...(opening && { revise: opening.revise, online: true }),
+  };
   const outcome = await pipeline.execute(name, command, context);
   return outcome.kind === 'replayed' ? replayed(outcome) : answerTo(outcome);
 }
@@ -261,14 +264,14 @@ export async function recorded<C>(
 ): Promise<Answer> {
   const answerTo = async (outcome: Done<C> | Refusal): Promise<Answer> =>
     outcome.kind === 'refused' ? refusal(outcome.problems.map(located)) : render(outcome);
-  const outcome = await run(await contextOf(command, call, answerTo));
+  const outcome = await run(await applyRequest(command, call, answerTo));
   return outcome.kind === 'replayed' ? replayed(outcome) : answerTo(outcome);
 }
 
 interface Rehearsal<C> {
   /** The name of the command. */
   command: string;
-  run: (context: RequestContext) => Promise<DryRun<C>>;
+  run: (context: PlanRequest) => Promise<Plan<C> | Refusal>;
   beside?: (run: Plan<C>) => Promise<Pick<PlanExtras, 'further' | 'own'> & Pick<Plan, 'refusal'>>;
   located?: Recording['located'];
   /** The change is prepared online. */
@@ -278,13 +281,21 @@ interface Rehearsal<C> {
 /** Checks whether the query asks for the plan of a change instead of the change. */
 export const isRehearsal = (call: Call<unknown>): boolean => asks(call, 'dry_run') || asks(call, 'explain');
 
+/** `explain` plans the change, and `dry_run` also runs it. */
+const planned = <N extends OperationName, C extends CommandOf<N>>(
+  pipeline: ChangeDeps['pipeline'],
+  call: Call<unknown>,
+  { name, command, request }: { name: N; command: Command<C>; request: PlanRequest },
+): Promise<Plan<C> | Refusal> =>
+  asks(call, 'explain') ? pipeline.plan(name, command, request) : pipeline.dryRun(name, command, request);
+
 /** Answers the plan of a change. Nothing is kept: neither the change nor, under its key, the answer. */
 export async function rehearsed<C>(
   { pool, history, config: { schema, keepDeleted } }: Pick<ChangeDeps, 'pool' | 'history' | 'config'>,
   call: Call<unknown>,
   { command, run, beside, located = (problem) => problem, online = false }: Rehearsal<C>,
 ): Promise<Answer> {
-  const plan = await run(await rehearsalContext(command, call));
+  const plan = await run(planRequest(command, call));
   if (plan.kind === 'refused') return refusal(plan.problems.map(located));
   const { before, after, events, statements } = plan;
   const { further = await history.returns(plan), own, refusal: better } = (await beside?.(plan)) ?? {};
@@ -303,19 +314,13 @@ export async function rehearsed<C>(
 const keptAtMost = (call: Call<unknown>, keepDeleted: number): number =>
   asks(call, 'explain') && !asks(call, 'purge') ? keepDeleted : 0;
 
-/** Without the key: the same request may then be sent without `dry_run`. */
-async function rehearsalContext(command: string, call: Call<unknown>): Promise<RequestContext> {
-  const { idempotency: _, ...context } = await contextOf(command, call, () => Promise.resolve(noContent()));
-  return { ...context, plansOnly: asks(call, 'explain') };
-}
-
 /** The plan of `command` with its events. */
 export async function rehearse<N extends OperationName, C extends CommandOf<N>>(
   { pipeline, pool, config: { schema } }: Pick<HttpDeps, 'pipeline' | 'pool' | 'config'>,
   call: Call<unknown>,
   { name, command, report }: { name: N; command: Command<C>; report: (command: C) => object },
 ): Promise<Answer> {
-  const run = await pipeline.dryRun(name, command, await rehearsalContext(name, call));
+  const run = await planned(pipeline, call, { name, command, request: planRequest(name, call) });
   if (run.kind === 'refused') return refusal(run.problems);
   const events = run.events.map(({ type, version, collection, field, data }) => ({
     type,
@@ -358,13 +363,8 @@ export function withBatch(answer: Answer, { events }: Done): Answer {
 }
 
 /** The actor, reason, source and conditions from the headers. Throws `Refused` for malformed ones. */
-async function contextOf<C>(
-  command: string,
-  call: Call<unknown>,
-  answerTo: (outcome: Done<C> | Refusal) => Promise<Answer>,
-): Promise<RequestContext> {
-  const { req, body } = call;
-  const key = idempotencyKeyOf(req);
+function planRequest(command: string, call: Call<unknown>): PlanRequest {
+  const { req } = call;
   const ifMatch = ifMatchOf(req);
   const acknowledges = acknowledgedBy(call);
   return {
@@ -374,13 +374,26 @@ async function contextOf<C>(
     abandoned: () => req.socket.destroyed,
     ...(ifMatch !== undefined && { ifMatch }),
     ...(acknowledges && { acknowledges }),
-    ...(key !== null && {
-      idempotency: {
-        key,
-        requestHash: await requestHash(req, body, acknowledges?.findings),
-        render: async (outcome: Done<C> | Refusal) => stored(await answerTo(outcome)),
-      },
-    }),
+  };
+}
+
+/** A plan has no key, so the same request may then be sent without `dry_run`. */
+async function applyRequest<C>(
+  command: string,
+  call: Call<unknown>,
+  answerTo: (outcome: Done<C> | Refusal) => Promise<Answer>,
+): Promise<RequestContext> {
+  const request = planRequest(command, call);
+  const { req, body } = call;
+  const key = idempotencyKeyOf(req);
+  if (key === null) return request;
+  return {
+    ...request,
+    idempotency: {
+      key,
+      requestHash: await requestHash(req, body, request.acknowledges?.findings),
+      render: async (outcome: Done<C> | Refusal) => stored(await answerTo(outcome)),
+    },
   };
 }
 

@@ -5,7 +5,7 @@ import { toDocument } from '../../log/documents.js';
 import type { OperationName } from '../../schema/operations/index.js';
 import { foldChanges } from '../../schema/change-requests/fold.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
-import type { Done, Foresee, Outcome, Pipeline, RequestContext, Revise } from '../types.js';
+import type { Done, Outcome, Pipeline, RequestContext, Revise } from '../types.js';
 import type { PreparationEngine } from '../../projector/online/types.js';
 import { eraseDocuments } from '../../projector/change-requests/rows.js';
 import { recordingOf, foreseeing, openingOf } from './planning.js';
@@ -26,8 +26,8 @@ export interface ChangeRequests {
     input: object,
     how?: Pick<RequestContext, 'purge' | 'acknowledges'>,
   ): Promise<{ revise: Revise; document: Document }>;
-  /** For dry runs: what would be prepared. */
-  foresee: Foresee;
+  /** For plans of online changes. */
+  foresee: Revise;
   /** Removes everything that was prepared and erases the requested change. Rejects with INVALID_STATE or NOT_FOUND. */
   withdraw(id: string, request: RequestContext): Promise<Outcome>;
 }

@@ -13,7 +13,7 @@ import type { Preparation, PreparationEngine, PreparationStep } from '../../proj
 import { collectionsChanged } from '../../schema/fold/event-schemas.js';
 import type { ChangeStep, LogEvent, Cause, OtherEventData } from '../../schema/model/events.js';
 import { byName } from '../../schema/model/state.js';
-import type { Foresee, PlannedBatch, Refusal, Revise, RevisedBatch } from '../types.js';
+import type { PlannedBatch, Refusal, Revise, RevisedBatch } from '../types.js';
 import { type ChangeEvent, type ChangeRequest, CHANGE } from '../../schema/change-requests/model.js';
 import { readChange } from '../../projector/change-requests/rows.js';
 import { allowedIn } from '../../schema/change-requests/fold.js';
@@ -73,11 +73,14 @@ const tooLarge = (): Problem => ({
   message: `An online change may have at most ${MOST.toLocaleString('en')} characters. Send the large part separately, without online.`,
 });
 
-/** Returns what would be prepared for a change. */
+/** For plans of online changes: adds what would be prepared first. */
 export const foreseeing =
-  (engine: Planner): Foresee =>
-  (client, batch) =>
-    planned(engine, client, { id: NO_ID, batch });
+  (engine: Planner): Revise =>
+  async (client, batch) => {
+    const preparation = await planned(engine, client, { id: NO_ID, batch });
+    if (preparation.kind === 'not possible') return refusal(preparation);
+    return { ...asPlanned(batch), ...(preparation.kind === 'steps' && { preparation }) };
+  };
 
 /** Nothing is created under this id. */
 const NO_ID = '00000000-0000-4000-8000-000000000000';

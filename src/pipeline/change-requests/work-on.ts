@@ -208,7 +208,7 @@ async function change(work: OnRequest, request: ChangeRequest, revise: Revise): 
   const outcome = await work.pipeline.execute(name, state === 'scheduled' ? onTime(request, command) : command, {
     cause: applicantsCause(request),
     revise: guarding(request.id, revise, how),
-    unprepared: !request.online,
+    online: request.online,
     onBlocked,
     ...how,
   });

@@ -14,22 +14,17 @@ import { type Acknowledgement, isEnforced } from '../../schema/policy.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import type { Try } from '../keep-alive.js';
 import { type Begun, begin, notCommitted } from './begin.js';
-import { type DecidedBatch, decideBatch, isReader } from './decide.js';
+import { type DecidedBatch, type Deciding, decideBatch, isReader } from './decide.js';
 import { type Admission, enforcePolicy, misacknowledged } from './enforce-policy.js';
 import { type Batch, finishDone, finishRefused, finishUnchanged, rollback } from './commit.js';
 import { earlierAnswer, findAnswer, storeAnswerStatements, isStorable } from './idempotency.js';
 import { type Projection, runStatements } from './run-ddl.js';
-import type { Done, Job, Outcome, PipelineOptions, Refusal, RequestContext, DryRun } from '../types.js';
+import type { Done, Job, Outcome, PipelineOptions, Refusal, Plan, RequestContext } from '../types.js';
 import type { Problem } from '../../kernel/problem.js';
 import type { LogHead } from '../../log/head.js';
 import { logChannel } from '../../postgres/locked-session.js';
 import { own } from '../../postgres/own-tables.js';
-import type { Warning } from '../../kernel/warning.js';
 import { asSent } from '../../postgres/client.js';
-import type { Statement } from '../../projector/ddl/step.js';
-import type { Point } from '../../log/fold.js';
-import type { State } from '../../schema/model/state.js';
-import type { Preparation } from '../../projector/online/types.js';
 
 /* Updates the checkpoints of projections that are written together with their events. */
 
@@ -202,70 +197,52 @@ async function prepare<C>(preparing: Preparing<C>): Promise<Batch<C>> {
   return { id, backend, timeline, base, done, point: { state: after, head: prepared.head }, statements };
 }
 
-/* Runs a command up to the DDL and rolls it back. */
+/* Decides a command, or runs it up to the DDL as well, and rolls everything back. */
 
-/** Runs the command up to the DDL and rolls everything back. */
-export async function attemptDryRun<C>({ options, job, ...at }: Attempt<C>): Promise<DryRun<C>> {
+/** PostgreSQL runs none of the statements. Reads in one snapshot, without the log lock. */
+export async function attemptPlan<C>({ options, job, ...at }: Attempt<C>): Promise<Plan<C> | Refusal> {
   const { client } = at;
-  const plansOnly = job.request.plansOnly === true;
-  const begun = await begin(client, options, { ...at, unlocked: plansOnly });
-  const { point } = begun;
-  const decided = await decideBatch(client, { options, job, begun, waits: at });
-  if (decided.kind === 'refused') return rollback(client, decided);
-  const { command, events, statements, after, warnings } = decided;
-  const { schema } = options.place;
-  const planning = { before: point, after, events, statements, schema, held: begun.held, policy: begun.policy };
-  const preparation = await job.request.foresee?.(client, planning);
-  const against = await objectionsTo(client, decided, { request: job.request, preparation });
-  if (against.length > 0) return rollback(client, { kind: 'refused', problems: against });
-  const batch = { before: point.state, after, events, statements, keeps: false, waits: at };
+  const begun = await begin(client, options, { ...at, unlocked: true });
+  return rollback(client, asShown(client, await planOf(client, { options, job, begun, waits: null })));
+}
+
+/** Runs the command up to the DDL. */
+export async function attemptDryRun<C>({ options, job, ...at }: Attempt<C>): Promise<Plan<C> | Refusal> {
+  const { client } = at;
+  const begun = await begin(client, options, at);
+  const plan = await planOf(client, { options, job, begun, waits: at });
+  if (plan.kind === 'refused') return rollback(client, plan);
   // Steps to be prepared would run and hold locks for a long time, so they are not run.
-  const isPrepared = preparation?.kind === 'steps';
-  const run = () => runStatements(client, projectionOf(options, batch));
-  const problems = isPrepared || plansOnly ? null : await run();
-  const shown = statements.map((statement) => ({ ...statement, sql: asSent(client, statement.sql) }));
-  const plan = planned({ command, point, after, events, statements: shown, problems, warnings, plansOnly });
-  return rollback(client, isPrepared && plan.kind === 'planned' ? { ...plan, preparation } : plan);
-}
-
-/**
- * Returns the problems of preparation and of acknowledgements that match no finding. The policy does not reject dry
- * runs.
- */
-async function objectionsTo(
-  client: pg.ClientBase,
-  { judging: { planned }, warnings }: DecidedBatch,
-  { request, preparation }: { request: RequestContext; preparation: Preparation | undefined },
-): Promise<Problem[]> {
-  if (preparation?.kind === 'not possible') return [...preparation.problems];
-  const { acknowledges, plansOnly, foresee } = request;
-  const prepared = preparation?.kind === 'steps' ? preparation.warnings : [];
-  return misacknowledged(client, {
-    planned,
-    acknowledges,
-    warnings: [...warnings, ...prepared],
-    online: foresee !== undefined,
-    plansOnly: plansOnly === true,
-  });
-}
-
-interface TriedBatch<C> {
-  command: C;
-  point: Point;
-  after: State;
-  events: LogEvent[];
-  statements: Statement[];
-  problems: Problem[] | null;
-  plansOnly: boolean;
-  warnings: Warning[];
-}
-
-/**
- * PostgreSQL errors about the statements are part of the plan. Errors about temporary conditions reject the dry run.
- */
-function planned<C>({ point, problems, plansOnly, ...batch }: TriedBatch<C>): DryRun<C> {
+  const problems =
+    plan.preparation === undefined
+      ? await runStatements(client, projectionOf(options, { ...plan, keeps: false, waits: at }))
+      : null;
+  // PostgreSQL errors about the statements are part of the plan. Errors about temporary conditions reject the dry run.
+  if (problems !== null && !isStorable({ kind: 'refused', problems }))
+    return rollback(client, { kind: 'refused', problems });
   const refusal = problems?.[0];
-  if (problems !== null && !isStorable({ kind: 'refused', problems })) return { kind: 'refused', problems };
-  const accepted = plansOnly ? null : refusal === undefined;
-  return { kind: 'planned', accepted, ...(refusal && { refusal }), before: point.state, ...batch };
+  return rollback(client, asShown(client, { ...plan, accepted: problems === null, ...(refusal && { refusal }) }));
+}
+
+/** Checks acknowledgements, which must match findings. The policy rejects no plan. */
+async function planOf<C>(client: pg.ClientBase, deciding: Deciding<C>): Promise<Plan<C> | Refusal> {
+  const decided = await decideBatch(client, deciding);
+  if (decided.kind === 'refused') return decided;
+  const { command, events, statements, after, warnings, judging, preparation } = decided;
+  const problems = await misacknowledged(client, {
+    planned: judging.planned,
+    acknowledges: deciding.job.request.acknowledges,
+    warnings: [...warnings, ...(preparation?.warnings ?? [])],
+    online: judging.revised.online === true,
+    plansOnly: deciding.waits === null,
+  });
+  if (problems.length > 0) return { kind: 'refused', problems };
+  const { state: before } = deciding.begun.point;
+  const plan = { kind: 'planned' as const, command, before, after, events, statements, warnings, accepted: null };
+  return { ...plan, ...(preparation && { preparation }) };
+}
+
+function asShown<C>(client: pg.ClientBase, plan: Plan<C> | Refusal): Plan<C> | Refusal {
+  if (plan.kind === 'refused') return plan;
+  return { ...plan, statements: plan.statements.map((each) => ({ ...each, sql: asSent(client, each.sql) })) };
 }

@@ -217,13 +217,13 @@ export interface Batch<C = unknown> {
 }
 
 /** A batch that may have been committed, with its answer. */
-export class CommitInDoubt extends Error {
+export class CommitInDoubt<C = unknown> extends Error {
   override readonly name = 'CommitInDoubt';
   readonly lost: Unanswered;
-  readonly done: Done;
+  readonly done: Done<C>;
   readonly point: Point;
 
-  constructor(lost: Unanswered, { done, point }: Pick<Batch, 'done' | 'point'>) {
+  constructor(lost: Unanswered, { done, point }: Pick<Batch<C>, 'done' | 'point'>) {
     super('the outcome of a commit is not known');
     this.lost = lost;
     this.done = done;

@@ -18,6 +18,7 @@ import {
   type Job,
   type PipelineOptions,
   type Prepare,
+  type PreparedSteps,
   type Refusal,
   type RevisedBatch,
 } from '../types.js';
@@ -89,13 +90,16 @@ export interface DecidedBatch<C = unknown> {
   warnings: Warning[];
   /** The planned and the revised batch, for the policy. */
   judging: Pick<Enforcing, 'planned' | 'revised'>;
+  /** For plans: the steps that would be prepared first. */
+  preparation: PreparedSteps | undefined;
 }
 
-interface Deciding<C> {
+export interface Deciding<C> {
   options: PipelineOptions;
   job: Job<C>;
   begun: Pick<Begun, 'point' | 'held' | 'policy' | 'glance'>;
-  waits: Keeping['waits'];
+  /** Null to lock and read no table. The trash is then not known. */
+  waits: Keeping['waits'] | null;
 }
 
 /** Decides and plans the command, and lets a change request revise the batch. */
@@ -124,7 +128,8 @@ async function decideAndPlan<C>(
     also: [],
   };
   if (revised.kind === 'refused') return revised;
-  const problems = request.foresee === undefined ? heldProblems(revised, held) : [];
+  // A change that is prepared first waits until others release its tables.
+  const problems = revised.preparation === undefined ? heldProblems(revised, held) : [];
   if (problems.length > 0) return { kind: 'refused', problems };
   const position = point.state.position + revised.events.length;
   return {
@@ -136,6 +141,7 @@ async function decideAndPlan<C>(
     also: revised.also,
     warnings,
     judging: { planned, revised },
+    preparation: revised.preparation,
   };
 }
 
@@ -146,8 +152,9 @@ async function decideEvents<C>(
   {
     job,
     state,
+    waits,
     ...how
-  }: Pick<Keeping, 'state' | 'options' | 'waits' | 'glance'> & Pick<Deciding<C>, 'job' | 'options'>,
+  }: Pick<Keeping, 'state' | 'options' | 'glance'> & Pick<Deciding<C>, 'job' | 'options' | 'waits'>,
 ): Promise<Decided<C>> {
   const { release } = how.options;
   const { operation, request } = job;
@@ -162,8 +169,8 @@ async function decideEvents<C>(
   const purge = request.purge === true;
   const { events, warnings, problems } = await withHeirs(client, { state, events: result.value, schema, purge });
   if (problems.length > 0) return { kind: 'refused', problems: [...problems] };
-  if (request.plansOnly === true) return { kind: 'decided', command, events, warnings };
-  const kept = await keepDeleted(client, { ...how, state, events, request });
+  if (waits === null) return { kind: 'decided', command, events, warnings };
+  const kept = await keepDeleted(client, { ...how, waits, state, events, request });
   if (kept.kind === 'refused') return kept;
   return { kind: 'decided', command, events: kept.events, warnings: [...warnings, ...kept.warnings] };
 }

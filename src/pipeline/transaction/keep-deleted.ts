@@ -237,7 +237,7 @@ function notKept({ collection, field }: Pick<Deletion, 'collection' | 'field'>, 
 export interface Keeping {
   state: State;
   events: readonly LogEvent[];
-  request: Pick<RequestContext, 'purge' | 'revise' | 'unprepared' | 'foresee'>;
+  request: Pick<RequestContext, 'purge' | 'online'>;
   waits: KeepValues['waits'];
   options: Pick<PipelineOptions, 'keep' | 'place'>;
   glance: TrashGlance;
@@ -265,7 +265,8 @@ export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Prom
   const asTheyAre: Kept = { kind: 'kept', events: [...events], warnings: [] };
   if (request.purge === true || (!deletesFields && (tables.size === 0 || !keeps))) return asTheyAre;
   const { schema } = options.place;
-  const copyRows = isPrepared(request) ? null : options.keep.copyRows;
+  // An online change copies values beforehand, however many there are.
+  const copyRows = request.online === true ? null : options.keep.copyRows;
   const deleted = { state, events, schema, waits, copyRows };
   const without = async (warnings: Warning[]): Promise<Kept> => {
     const values = await keepValues(client, { ...deleted, keeps: false });
@@ -346,10 +347,6 @@ function whyTableIsLost({ tables }: TrashFacts, collection: string): string | un
   const table = tables.get(collection);
   return table === undefined ? NO_TABLE : whyUnkeepable(table);
 }
-
-/** An online change copies values beforehand, however many there are. */
-const isPrepared = ({ revise, unprepared, foresee }: Keeping['request']): boolean =>
-  (revise !== undefined && unprepared !== true) || foresee !== undefined;
 
 /** Returns the table of a collection that the event deletes. */
 function tableDeletedBy({ collections }: State, event: LogEvent): [string, CollectionNode][] {

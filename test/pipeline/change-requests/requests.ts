@@ -63,7 +63,9 @@ export async function startRequests({ tries }: { tries: number }): Promise<Reque
     retrieve,
     async open(name, input) {
       const { revise } = await requests.opening(name, input as object);
-      const opened = openedBy(done(await pipeline.execute(name, command(name, input), { cause: CAUSE, revise })));
+      const opened = openedBy(
+        done(await pipeline.execute(name, command(name, input), { cause: CAUSE, revise, online: true })),
+      );
       if (opened === undefined) throw new Error('it was done at once');
       return opened.id;
     },

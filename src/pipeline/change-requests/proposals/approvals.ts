@@ -169,13 +169,15 @@ export const carryingOut =
     return counting(stands, await carried(client, { request, batch, action }, engine));
   };
 
-/** For dry runs: returns the batch unchanged if it is still the reviewed plan. */
+/** For dry runs: returns the batch if it is still the reviewed plan. @param foresee adds what would be prepared first */
 export const rehearsing =
-  (id: string, how: PlanOptions): Revise =>
+  (id: string, { how, foresee }: { how: PlanOptions; foresee?: Revise }): Revise =>
   async (client, batch) => {
     const request = await allowed(client, id, 'apply');
     const stands = await standing(client, { request, batch, how });
-    return stands.kind === 'refused' ? stands : { ...batch, kind: 'revised', also: [] };
+    if (stands.kind === 'refused') return stands;
+    const revised = await foresee?.(client, batch);
+    return revised?.kind === 'refused' ? revised : { ...batch, kind: 'revised', also: [], ...revised, change: id };
   };
 
 async function carried(

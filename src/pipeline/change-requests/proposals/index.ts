@@ -12,9 +12,11 @@ import type { CommandOf } from '../../../schema/operations/index.js';
 import {
   CommandRefused,
   type Command,
-  type DryRun,
   type Outcome,
   type Pipeline,
+  type Plan,
+  type PlanRequest,
+  type Refusal,
   type RequestContext,
   type Revise,
 } from '../../types.js';
@@ -87,7 +89,7 @@ export interface Proposals {
   prepare(id: string, request: RequestContext): Promise<Outcome>;
   apply(id: string, request: RequestContext): Promise<Outcome>;
   /** Returns what applying it now would do. Rejects for the reasons of `apply`, except policy requirements. */
-  rehearse(id: string, request: RequestContext): Promise<DryRun>;
+  rehearse(id: string, request: PlanRequest): Promise<Plan | Refusal>;
   /** Schedules it by the database's clock. @param at ISO 8601, in UTC */
   schedule(id: string, at: string, request: RequestContext): Promise<Outcome>;
   /**
@@ -130,7 +132,7 @@ export function createProposals(options: ProposalOptions): Proposals {
       ...request,
       revise,
       ...how,
-      unprepared: !online,
+      online,
     });
   };
   return {
@@ -167,7 +169,7 @@ export function createProposals(options: ProposalOptions): Proposals {
       const { name, command, how, online } = askedFor.value;
       const approving = { ...given, seen: shown?.seen, comment: await said(comment), by: request.cause.actor };
       const revise = approvingOf(id, approving, how);
-      return pipeline.execute(name, command, { ...planning(request, revise, how), unprepared: !online });
+      return pipeline.execute(name, command, { ...planning(request, revise, how), online });
     },
     reject: async (id, comment, request) => pipeline.record(rejectingOf(id, await said(comment)), request),
     prepare: (id, request) => carry(id, 'prepare', request),
@@ -178,10 +180,9 @@ export function createProposals(options: ProposalOptions): Proposals {
       const { name, command, how, online } = askedFor.value;
       return pipeline.dryRun(name, command, {
         ...request,
-        revise: rehearsing(id, how),
+        revise: rehearsing(id, { how, ...(online && { foresee: foreseeing(options.engine) }) }),
         ...how,
-        unprepared: !online,
-        ...(online && { foresee: foreseeing(options.engine) }),
+        online,
       });
     },
     async schedule(id, at, request) {
@@ -189,7 +190,7 @@ export function createProposals(options: ProposalOptions): Proposals {
       if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
       const { name, command, how, online } = askedFor.value;
       const revise = schedulingOf(id, at, how);
-      return pipeline.execute(name, command, { ...request, revise, ...how, unprepared: !online });
+      return pipeline.execute(name, command, { ...request, revise, ...how, online });
     },
     rebase: (id, resolutions, request) => rebase(rebasing, { id, resolutions }, request),
     revert: (reverting, request) => revert(rebasing, reverting, request),
@@ -213,7 +214,7 @@ const planning = (
   request: RequestContext,
   revise: NonNullable<RequestContext['revise']>,
   { purge }: Pick<AskedFor, 'purge'>,
-): RequestContext => ({ ...request, revise, unprepared: true, ...(purge && { purge: true }) });
+): RequestContext => ({ ...request, revise, ...(purge && { purge: true }) });
 
 /** A proposal that cannot be updated is rejected for that reason first. */
 const guarded =

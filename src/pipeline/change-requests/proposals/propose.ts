@@ -220,7 +220,6 @@ async function make(
   return pipeline.execute('apply-diff', command, {
     ...request,
     revise: (client, batch) => (revise as Revise)(client, batch),
-    unprepared: true,
     ...(purge && { purge }),
   });
 }
