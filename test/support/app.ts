@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
-import type { BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, Locator, Page } from 'playwright-core';
 import type { Role } from '../../src/auth/caller.js';
 import { INSTALL_CHROMIUM, browser, chromiumProgram } from './browser.js';
 import { ensureBuilt } from './built.js';
@@ -173,6 +173,10 @@ export async function expectFits(page: Page): Promise<void> {
   );
   expect(needed, `${page.url()} is wider than the window`).to.be.at.most(has);
 }
+
+/** Waits until so many are on the page: they may still be rendered or removed. */
+export const expectCount = (elements: Locator, count: number): Promise<void> =>
+  until(`there are ${count} of ${elements.toString()}`, async () => (await elements.count()) === count);
 
 /** A page sets its title once it is rendered. */
 export const expectTitle = (page: Page, title: string): Promise<void> =>

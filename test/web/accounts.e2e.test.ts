@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { expectAccessible, expectFits, withApp } from '../support/app.js';
+import { expectAccessible, expectCount, expectFits, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 
 describe('the accounts page of the admin app', () => {
@@ -58,6 +58,7 @@ describe('the accounts page of the admin app', () => {
     await expectAccessible(page);
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Tokens of Admin' }).click();
+    await dialog.getByRole('button', { name: 'Revoke: nightly' }).waitFor();
     expect(await dialog.getByText(/^dps_/).count()).to.equal(0);
     await dialog.getByRole('button', { name: 'Revoke: nightly' }).click();
     await dialog.getByRole('button', { name: 'Yes, revoke: nightly' }).click();
@@ -79,14 +80,13 @@ describe('the accounts page of the admin app', () => {
     await page.getByText('this session', { exact: true }).waitFor();
     await expectAccessible(page);
     const sessions = line.getByText('from 127.0.0.1');
-    expect(await sessions.count()).to.equal(3);
+    await expectCount(sessions, 3);
     await line
       .getByRole('button', { name: /^End: / })
       .first()
       .click();
     await line.getByRole('button', { name: /^Yes, end it/ }).click();
-    await sessions.nth(2).waitFor({ state: 'hidden' });
-    expect(await sessions.count()).to.equal(2);
+    await expectCount(sessions, 2);
     await line.getByRole('button', { name: /^End all/ }).click();
     await line.getByRole('button', { name: /^Yes, end all/ }).click();
     await line.waitFor({ state: 'hidden' });
@@ -134,9 +134,9 @@ describe('the accounts page of the admin app', () => {
     const page = await app.visit({ path: '/accounts' });
     const users = page.getByRole('list', { name: 'Users' }).getByRole('button', { name: /^Tokens of / });
     await users.first().waitFor();
-    expect(await users.count()).to.equal(100);
+    await expectCount(users, 100);
     await page.getByRole('button', { name: /^Show more of 1\d\d users/ }).click();
     await page.getByText('user0150@example.com').waitFor();
-    expect(await page.getByRole('button', { name: /^Show more of/ }).count()).to.equal(0);
+    await expectCount(page.getByRole('button', { name: /^Show more of/ }), 0);
   });
 });

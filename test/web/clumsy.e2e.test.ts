@@ -1,7 +1,7 @@
 /** Who clicks twice, holds a key down, sends again what was answered to nobody, or has a browser without a clipboard. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { withApp } from '../support/app.js';
+import { expectCount, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 import { until } from '../support/until.js';
 
@@ -56,15 +56,12 @@ describe('clumsy hands in the admin app', function () {
     await until('the answer came, and the box is empty', async () => (await box.inputValue()) === '');
     const said = (await app.client('/history/events?limit=1000')).json as { data: { type: string }[] };
     expect(said.data.filter(({ type }) => type === 'change.commented')).to.have.length(1);
-    await until(
-      'It is shown only once',
-      async () => (await page.getByText('Said once', { exact: true }).count()) === 1,
-    );
+    await expectCount(page.getByText('Said once', { exact: true }), 1);
   });
 
   it('copy where the browser gives scripts no clipboard, from a dialog too', async () => {
     const page = await app.visit({ path: '/accounts' });
-    await page.context().addInitScript(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`);
+    await page.addInitScript(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`);
     await page.reload();
     await page
       .getByRole('button', { name: /^Tokens of/ })
@@ -76,7 +73,10 @@ describe('clumsy hands in the admin app', function () {
     await button(page, 'Copy the token').click();
     await button(page, 'Copied').waitFor();
     await page.getByLabel('Name of a new token').press('Control+v');
-    expect(await page.getByLabel('Name of a new token').inputValue()).to.equal(secret);
+    await until(
+      'the token is pasted',
+      async () => (await page.getByLabel('Name of a new token').inputValue()) === secret,
+    );
     // It is shown this once: a click beside the dialog doesn't take it away.
     await page.mouse.click(5, 400);
     await button(page, 'Copied').or(button(page, 'Copy the token')).waitFor();

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { expectAccessible, expectFits, withApp } from '../support/app.js';
+import { expectAccessible, expectCount, expectFits, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 
 const HOSTILE = '<script>alert(1)</script>';
@@ -56,7 +56,7 @@ describe('the page of a collection in the admin app', () => {
       .getByText('numeric(10, 2)')
       .waitFor();
     await page.getByRole('cell', { name: 'The beginning' }).first().waitFor();
-    expect(await page.getByText(HOSTILE).count()).to.equal(2);
+    await expectCount(page.getByText(HOSTILE), 2);
     await title.getByRole('link').first().click();
     await page.getByRole('heading', { name: 'Timeline' }).waitFor();
     await page.getByText('schema.is_nullable').waitFor();
@@ -77,7 +77,7 @@ describe('the page of a collection in the admin app', () => {
     await page.getByText('CREATE TABLE "public"."articles"').waitFor();
     await page.getByRole('tab', { name: 'History' }).click();
     await page.getByText('meta.required').waitFor();
-    expect(await page.getByRole('listitem').filter({ hasText: 'Admin' }).count()).to.equal(3);
+    await expectCount(page.getByRole('listitem').filter({ hasText: 'Admin' }), 3);
     expect(new URL(page.url()).search).to.equal('?tab=history');
   });
 

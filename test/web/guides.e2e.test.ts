@@ -1,5 +1,5 @@
-import { expect } from 'chai';
 import { expectAccessible, expectFits, withApp } from '../support/app.js';
+import { until } from '../support/until.js';
 
 describe('the guides in the admin app', () => {
   const app = withApp();
@@ -9,8 +9,10 @@ describe('the guides in the admin app', () => {
     await page.getByRole('heading', { name: 'Architecture' }).waitFor();
     const picture = page.getByRole('img', { name: /^The folders of src/ });
     await picture.scrollIntoViewIfNeeded();
-    const width = await picture.evaluate((image: { naturalWidth: number }) => image.naturalWidth);
-    expect(width).to.be.above(0);
+    await until(
+      'the picture is loaded',
+      async () => (await picture.evaluate((image: { naturalWidth: number }) => image.naturalWidth)) > 0,
+    );
     await page.getByRole('article').getByRole('link', { name: 'Concepts' }).first().click();
     await page.getByRole('heading', { name: 'Concepts' }).waitFor();
     await page.waitForURL(/\/app\/docs\/concepts$/);
@@ -27,7 +29,7 @@ describe('the guides in the admin app', () => {
     await page.waitForURL(/\/docs\/online-changes#worked-example/);
     const heading = page.getByRole('heading', { name: /^Worked example/ });
     await heading.waitFor();
-    expect((await heading.boundingBox())?.y).to.be.below(500);
+    await until('the page is scrolled to the heading', async () => ((await heading.boundingBox())?.y ?? 500) < 500);
     await page.goto('/app/docs/nothing-of-the-kind');
     await page.getByText('Page not found').waitFor();
   });

@@ -1,7 +1,7 @@
 /** Whoever signs in next in the same tab finds nothing of who was there before; who was, finds what is theirs again. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { withApp } from '../support/app.js';
+import { expectCount, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 import { until } from '../support/until.js';
 
@@ -112,7 +112,7 @@ describe('the next person in the same tab of the admin app', function () {
     await signIn(page, await app.user('reader'));
     await ended.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: /^Account menu/ }).waitFor();
-    expect(await page.getByRole('dialog').count()).to.equal(0);
+    await expectCount(page.getByRole('dialog'), 0);
     expect(await page.locator('body').innerText()).not.to.include(someone.email);
   });
 

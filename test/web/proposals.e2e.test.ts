@@ -1,6 +1,6 @@
 /** A change is proposed in the review, talked about, approved and applied. */
 import { expect } from 'chai';
-import { expectAccessible, expectFits, withApp } from '../support/app.js';
+import { expectAccessible, expectCount, expectFits, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 
 describe('the admin app, change requests by people', () => {
@@ -88,7 +88,7 @@ describe('the admin app, change requests by people', () => {
     await send('/changes', { title: 'A note for notes', snapshot });
     const page = await app.visit({ path: '/review' });
     await page.getByRole('link', { name: /A note for notes/ }).click();
-    await page.getByRole('heading', { name: 'Comments' }).waitFor();
+    await expectCount(page.getByRole('heading', { level: 2 }), 4);
     const order = await page.getByRole('heading', { level: 2 }).allInnerTexts();
     expect(order).to.deep.equal(['Changes', 'SQL', 'Approvals', 'Comments']);
     const approve = page.getByRole('button', { name: 'Approve' });

@@ -14,7 +14,7 @@ describe('the reference in the admin app', () => {
     await body.fill('{"collection": "by hand", "schema": {}}');
     await page.getByRole('button', { name: /^Send/ }).click();
     await page.getByRole('status').getByText('200', { exact: true }).waitFor();
-    expect(await page.getByLabel('Response', { exact: true }).innerText()).to.contain('"by hand"');
+    await page.getByLabel('Response', { exact: true }).filter({ hasText: '"by hand"' }).waitFor();
     expect((await app.client('/collections/by%20hand')).status).to.equal(200);
     await page.getByRole('button', { name: /^Send/ }).click();
     await page.getByRole('status').getByText('409', { exact: true }).waitFor();

@@ -16,7 +16,7 @@ describe('the buttons of a review, by the keyboard', function () {
   };
   const batches = async () =>
     ((await app.client('/history/batches?limit=1000')).json as { data: object[] }).data.length;
-  const hasFocus = (place: Locator) => place.evaluate((node) => node.matches(':focus'));
+  const expectFocus = (place: Locator) => place.and(place.page().locator(':focus')).waitFor();
   const apply = (page: Page) => page.getByRole('button', { name: 'Apply', exact: true });
   const free = (button: Locator) => button.and(button.page().locator(':not([aria-disabled])'));
 
@@ -41,16 +41,15 @@ describe('the buttons of a review, by the keyboard', function () {
     await apply(page).focus();
     await page.keyboard.press('Enter');
     await page.keyboard.press('Space');
-    expect(await hasFocus(apply(page))).to.equal(true);
+    await expectFocus(apply(page));
     await page.unroute('**/schema/apply?explain=true', hold);
     for (const release of held) release();
     await free(apply(page)).waitFor();
-    expect(await hasFocus(apply(page))).to.equal(true);
+    await expectFocus(apply(page));
     expect(await batches(), 'nothing was applied before the plan was there').to.equal(before);
     await page.keyboard.press('Enter');
     const sure = page.getByRole('button', { name: 'Delete data: body' });
-    await sure.waitFor();
-    expect(await hasFocus(sure)).to.equal(true);
+    await expectFocus(sure);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
     expect(await batches()).to.equal(before + 1);
@@ -65,16 +64,16 @@ describe('the buttons of a review, by the keyboard', function () {
     await dryRun.focus();
     await page.keyboard.press('Enter');
     await page.getByText('The dry run succeeded. Nothing was changed.').waitFor();
-    expect(await hasFocus(dryRun)).to.equal(true);
+    await expectFocus(dryRun);
     const lose = (route: Route) => route.abort();
     await page.route('**/schema/apply', lose);
     await apply(page).focus();
     await page.keyboard.press('Enter');
     const sure = page.getByRole('button', { name: 'Delete data: body' });
-    await sure.waitFor();
+    await expectFocus(sure);
     await page.keyboard.press('Enter');
     await page.getByText('applies the change only once').waitFor();
-    expect(await hasFocus(sure)).to.equal(true);
+    await expectFocus(sure);
     await page.unroute('**/schema/apply', lose);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Applied' }).waitFor();

@@ -213,6 +213,7 @@ describe('the review page of the admin app: what happens meanwhile', () => {
     await page.keyboard.press('Control+a');
     await page.keyboard.type('by hand');
     await reach('Dry run');
+    await planned(page);
     await page.keyboard.press('Enter');
     await page.getByText('The dry run succeeded. Nothing was changed.').waitFor();
     await reach('Apply');

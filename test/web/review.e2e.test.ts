@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { expectAccessible, expectFits, expectTitle, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
+import { until } from '../support/until.js';
 
 const field = (name: string, type = 'string', schema: object = {}) => ({
   field: name,
@@ -86,7 +87,6 @@ describe('the review page of the admin app: going back', () => {
 
   it('carries out only what is taken along, with the reason, as one batch, and offers the way back', async () => {
     const page = await app.visit({ path: `/review?to=${then}` });
-    await page.getByRole('checkbox', { name: 'Include all changes of tags' }).waitFor({ state: 'hidden' });
     await page.getByRole('navigation', { name: 'Changed collections' }).getByText('tags').click();
     await page.getByRole('checkbox', { name: 'Include: collection tags' }).uncheck();
     await page.getByRole('navigation', { name: 'Changed collections' }).getByText('articles').click();
@@ -126,7 +126,11 @@ describe('the review page of the admin app: going back', () => {
     await card(page, 'field articles.title').waitFor();
     await page.getByRole('button', { name: 'Copy title as …' }).click();
     await page.getByRole('menuitem', { name: 'Copy as curl' }).click();
-    const command = await page.evaluate<string>('navigator.clipboard.readText()');
+    let command = '';
+    await until('the command is copied', async () => {
+      command = await page.evaluate<string>('navigator.clipboard.readText()');
+      return command !== '';
+    });
     expect(command).to.include('/schema/apply').and.include('$TOKEN').and.include('"field":"title"');
     expect(command)
       .not.to.match(/ey[A-Za-z0-9_-]{10}/)

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { expectAccessible, expectFits, expectTitle, withApp } from '../support/app.js';
+import { expectAccessible, expectCount, expectFits, expectTitle, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 
 const field = (name: string, type = 'string') => ({ field: name, type, interface: 'input' });
@@ -129,7 +129,7 @@ describe('the schema page of the admin app', () => {
     await page.getByRole('button', { name: 'Compare with the database' }).click();
     const authors = page.getByLabel('Table authors, differs in the database');
     await authors.waitFor();
-    expect(await authors.getByRole('img', { name: 'differs in the database' }).count()).to.equal(2);
+    await expectCount(authors.getByRole('img', { name: 'differs in the database' }), 2);
     expect(new URL(page.url()).searchParams.get('drift')).to.equal('true');
     await expectAccessible(page);
     const saved = page.waitForEvent('download');

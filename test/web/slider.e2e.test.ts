@@ -117,8 +117,10 @@ describe('the slider over the log', () => {
     const page = await app.visit();
     await page.getByRole('button', { name: 'Replay history' }).click();
     await bar(page).getByLabel('Speed').selectOption('Fast');
+    // Checked in every frame: it plays for less than a second.
+    const playing = page.waitForFunction(`document.querySelector('[aria-label="Pause"]') !== null`);
     await bar(page).getByRole('button', { name: 'Play', exact: true }).click();
-    await bar(page).getByRole('button', { name: 'Pause', exact: true }).waitFor();
+    await playing;
     await bar(page).getByRole('button', { name: 'Play', exact: true }).waitFor();
     await bar(page).getByText('deleted collection books').waitFor();
     await bar(page).getByRole('button', { name: 'Exit replay' }).click();

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { expectAccessible, expectFits, withApp } from '../support/app.js';
+import { expectAccessible, expectCount, expectFits, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 
 const CHANGES = 60;
@@ -32,7 +32,7 @@ describe('the timeline of the admin app', () => {
     await last.getByRole('button').click();
     await last.getByText('meta.note').waitFor();
     await last.getByText(`<b>${CHANGES - 1}</b>`).waitFor();
-    expect(await page.getByRole('listitem').filter({ hasText: 'Admin' }).count()).to.equal(50);
+    await expectCount(page.getByRole('listitem').filter({ hasText: 'Admin' }), 50);
     await page.getByRole('button', { name: 'Show older changes' }).click();
     await line(page, 'Make%20people').waitFor();
     await page.reload();
