@@ -148,7 +148,7 @@ describe('conflicts in the admin app', function () {
     await theirs.waitFor();
     await page.getByText('Asked for', { exact: true }).first().waitFor();
     // The keyboard has gone along to the choice.
-    await page.waitForFunction('document.activeElement?.getAttribute("type") === "radio"');
+    await page.locator('[type=radio]:focus').waitFor();
     await expectAccessible(page);
     await page.getByRole('radio', { name: /^Previous state/ }).check();
     await button(page, 'Continue').click();

@@ -118,7 +118,13 @@ describe('the slider over the log', () => {
     await page.getByRole('button', { name: 'Replay history' }).click();
     await bar(page).getByLabel('Speed').selectOption('Fast');
     // Checked in every frame: it plays for less than a second.
-    const playing = page.waitForFunction(`document.querySelector('[aria-label="Pause"]') !== null`);
+    const playing = page.evaluate<void>(`new Promise((resolve) => {
+      const look = () => {
+        if (document.querySelector('[aria-label="Pause"]') === null) requestAnimationFrame(look);
+        else resolve();
+      };
+      look();
+    })`);
     await bar(page).getByRole('button', { name: 'Play', exact: true }).click();
     await playing;
     await bar(page).getByRole('button', { name: 'Play', exact: true }).waitFor();
