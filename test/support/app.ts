@@ -22,7 +22,7 @@ interface Visit {
 }
 
 export interface App extends Served {
-  /** Opens a page in its own context: cookies, storage. */
+  /** Opens a page with its own cookies and storage. */
   visit(visit?: Visit): Promise<Page>;
   /** Opens another tab beside one. */
   another(page: Page, path: string): Promise<Page>;
@@ -35,6 +35,14 @@ export interface App extends Served {
   complaints(): string[];
   /** Ignores matching complaints until the test ends: rejected requests appear in the console at any time. */
   mayComplain(of: RegExp): void;
+}
+
+/** Reused by later tests: without cached files and compiled scripts, a first page takes four times as long. */
+interface UsedContext {
+  context: BrowserContext;
+  look: string;
+  /** No page of the running test is open in it. */
+  isFree: boolean;
 }
 
 /** Minimum milliseconds per test: it opens several pages on a possibly busy machine. */
@@ -53,12 +61,19 @@ export function withApp(serving: Serving = {}): App {
     this.timeout(120_000);
     ensureBuilt();
   });
-  const contexts: BrowserContext[] = [];
+  const contexts: UsedContext[] = [];
   // Before a service per test is stopped: an open page would request it and complain.
   afterEach(async function () {
-    if (this.currentTest?.state === 'failed') await tellPages(contexts);
-    for (const context of contexts.splice(0)) await context.close();
+    const hasFailed = this.currentTest?.state === 'failed';
+    if (hasFailed) await tellPages(contexts.map(({ context }) => context));
+    if (hasFailed || serving.each === true) return closeAll(contexts);
+    for (const used of contexts.filter(({ isFree }) => !isFree)) {
+      for (const page of used.context.pages()) await page.close();
+      await used.context.clearPermissions();
+      used.isFree = true;
+    }
   });
+  after(() => closeAll(contexts));
   const served = withService(serving);
   let heard: string[] = [];
   let expected: RegExp[] = [];
@@ -67,6 +82,20 @@ export function withApp(serving: Serving = {}): App {
     const found = heard.filter((each) => !expected.some((pattern) => pattern.test(each)));
     heard = [];
     return found;
+  };
+  const newContext = async ({ dark, narrow }: { dark: boolean; narrow: boolean }): Promise<BrowserContext> => {
+    const context = await (
+      await browser(program ?? '')
+    ).newContext({
+      baseURL: served.service.url,
+      viewport: narrow ? { width: 390, height: 844 } : { width: 1280, height: 800 },
+      colorScheme: dark ? 'dark' : 'light',
+      reducedMotion: 'reduce',
+    });
+    // Shorter than the test's own limit, so that a failure names what was awaited.
+    context.setDefaultTimeout(20_000 * PATIENCE);
+    await slowContext(context);
+    return context;
   };
   const listen = async (page: Page): Promise<Page> => {
     await slowPage(page);
@@ -96,19 +125,14 @@ export function withApp(serving: Serving = {}): App {
     async visit({ path = '', as, dark = false, narrow = false }: Visit = {}) {
       const { url, adminEmail, adminPassword } = served.service;
       const user = as === undefined ? { email: adminEmail, password: adminPassword } : as;
-      const chromium = await browser(program ?? '');
-      const context = await chromium.newContext({
-        ...(user && { storageState: await signedIn(url, user) }),
-        baseURL: url,
-        viewport: narrow ? { width: 390, height: 844 } : { width: 1280, height: 800 },
-        colorScheme: dark ? 'dark' : 'light',
-        reducedMotion: 'reduce',
-      });
-      // Shorter than the test's own limit, so that a failure names what was awaited.
-      context.setDefaultTimeout(20_000 * PATIENCE);
-      contexts.push(context);
-      await slowContext(context);
-      const page = await listen(await context.newPage());
+      const look = `${dark} ${narrow}`;
+      const free = contexts.find((each) => each.isFree && each.look === look);
+      const used = free ?? { context: await newContext({ dark, narrow }), look, isFree: false };
+      if (free === undefined) contexts.push(used);
+      used.isFree = false;
+      const page = await used.context.newPage();
+      await prepareStorage(page, user === null ? null : await signedIn(url, user));
+      await listen(page);
       await page.goto(`/app${path}`);
       return page;
     },
@@ -128,6 +152,10 @@ export function withApp(serving: Serving = {}): App {
   });
 }
 
+async function closeAll(contexts: UsedContext[]): Promise<void> {
+  for (const { context } of contexts.splice(0)) await context.close();
+}
+
 /** Shows the pages of a failed test, which are not visible otherwise. */
 async function tellPages(contexts: readonly BrowserContext[]): Promise<void> {
   for (const page of contexts.flatMap((context) => context.pages())) {
@@ -136,16 +164,30 @@ async function tellPages(contexts: readonly BrowserContext[]): Promise<void> {
   }
 }
 
-/** Sets the cookie and the hint of a login without rendering the form. */
+/** The cookie of a login, without rendering the form. */
 async function signedIn(url: string, { email, password }: { email: string; password: string }) {
   const answer = await fetch(`${url}/auth/login`, json({ email, password, mode: 'cookie' }));
   expect(answer.status, await answer.text()).to.equal(200);
   const [name = '', value = ''] = (answer.headers.get('set-cookie') ?? '').split(';')[0]?.split('=') ?? [];
-  const cookie = { name, value, domain: new URL(url).hostname, path: '/auth', httpOnly: true, secure: false };
-  return {
-    cookies: [{ ...cookie, sameSite: 'Strict' as const, expires: -1 }],
-    origins: [{ origin: url, localStorage: [{ name: 'dps.session', value: '1' }] }],
-  };
+  return { name, value, domain: new URL(url).hostname, path: '/auth', httpOnly: true, secure: false };
+}
+
+/** Removes what an earlier test stored, and stores what a login with a password leaves. */
+async function prepareStorage(page: Page, cookie: Awaited<ReturnType<typeof signedIn>> | null): Promise<void> {
+  await page.context().clearCookies();
+  // Any page of the service gives access to its storage.
+  await page.goto('/server/ping');
+  await page.evaluate(`(async () => {
+    localStorage.clear();
+    for (const { name } of await indexedDB.databases())
+      await new Promise((resolve) => {
+        const deletion = indexedDB.deleteDatabase(name);
+        deletion.onsuccess = deletion.onerror = resolve;
+      });
+  })()`);
+  if (cookie === null) return;
+  await page.context().addCookies([{ ...cookie, sameSite: 'Strict', expires: -1 }]);
+  await page.evaluate("localStorage.setItem('dps.session', '1')");
 }
 
 interface Violation {
