@@ -91,9 +91,6 @@ const BROWSER: readonly Pattern[] = [
     group: [
       '**/schema/normal-form/**',
       '!**/schema/normal-form/checks.js',
-      '!**/schema/normal-form/collection-meta.js',
-      '!**/schema/normal-form/field-meta.js',
-      '!**/schema/normal-form/relation-members.js',
       '!**/schema/normal-form/types/field-types.js',
     ],
     allowTypeImports: true,

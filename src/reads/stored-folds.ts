@@ -11,7 +11,15 @@ import { REFUSE_OLDER_RELEASE, own } from '../postgres/own-tables.js';
 import type { Point } from '../log/fold.js';
 import { type Texts, inChunks } from '../kernel/bytes.js';
 import { runYielding, createTimeSlice } from '../kernel/event-loop.js';
-import type { Collection, CollectionMeta, ColumnSchema, Field, FieldMeta, Relation } from '../schema/model/model.js';
+import {
+  type Collection,
+  type ColumnSchema,
+  type Field,
+  type Relation,
+  COLLECTION_META_DEFAULTS,
+  COLUMN_DEFAULTS,
+  FIELD_META_DEFAULTS,
+} from '../schema/model/model.js';
 import { renameIndexes, reindex } from '../schema/fold/replace-names.js';
 import { type CollectionNode, type Identity, type State, initialState } from '../schema/model/state.js';
 
@@ -28,62 +36,12 @@ import { type CollectionNode, type Identity, type State, initialState } from '..
  */
 export const FOLD_FORMAT = 3;
 
-/** Values of omitted members. They are part of the format and independent of the current defaults. */
-const COLLECTION_META: CollectionMeta = {
-  icon: null,
-  note: null,
-  display_template: null,
-  hidden: false,
-  singleton: false,
-  translations: null,
-  archive_field: null,
-  archive_app_filter: true,
-  archive_value: null,
-  unarchive_value: null,
-  sort_field: null,
-  accountability: 'all',
-  color: null,
-  item_duplication_fields: null,
-  sort: null,
-  group: null,
-  collapse: 'open',
-  preview_url: null,
-  versioning: false,
-};
-
-const FIELD_META: FieldMeta = {
-  special: null,
-  interface: null,
-  options: null,
-  display: null,
-  display_options: null,
-  readonly: false,
-  hidden: false,
-  sort: null,
-  width: 'full',
-  translations: null,
-  note: null,
-  conditions: null,
-  group: null,
-  required: false,
-  validation: null,
-  validation_message: null,
-};
-
-const COLUMN: ColumnSchema = {
-  data_type: 'character varying',
-  default_value: null,
-  max_length: null,
-  numeric_precision: null,
-  numeric_scale: null,
-  is_nullable: true,
-  is_unique: false,
-  is_indexed: false,
-  is_primary_key: false,
-  generation_expression: null,
-  has_auto_increment: false,
-  comment: null,
-};
+/** Values of omitted members. They are part of the format: a test fails if they change and the version does not. */
+export const OMITTED = {
+  collectionMeta: COLLECTION_META_DEFAULTS,
+  fieldMeta: FIELD_META_DEFAULTS,
+  column: { data_type: 'character varying', ...COLUMN_DEFAULTS },
+} as const;
 
 /** `column` is an index into the column definitions, the column itself if there are too many, or null. */
 type StoredField = [name: string, identity: Identity, type: string, meta: unknown, column: unknown];
@@ -118,7 +76,7 @@ export async function readState(text: Iterable<string>, position: number): Promi
   const slice = createTimeSlice();
   let { referencedBy, indexNames } = initialState();
   const collections = initialState().collections.asMutable();
-  const kinds = (JSON.parse(String(lines.next().value)) as unknown[]).map((kind) => grow(kind, COLUMN));
+  const kinds = (JSON.parse(String(lines.next().value)) as unknown[]).map((kind) => grow(kind, OMITTED.column));
   for (let line = lines.next(); line.done !== true; line = lines.next()) {
     const node = fromStored(JSON.parse(line.value) as StoredNode, kinds);
     const name = node.collection.collection;
@@ -138,14 +96,14 @@ function toStored(
   return [
     collection.collection,
     identities.collection,
-    shrink(collection.meta, COLLECTION_META),
+    shrink(collection.meta, OMITTED.collectionMeta),
     collection.schema,
     [...fields.values()].map(({ field, type, meta, schema }) => [
       field,
       identities.fields.get(field) as Identity,
       type,
-      shrink(meta, FIELD_META),
-      schema === null ? null : kindOf(shrink(schema, COLUMN), kinds),
+      shrink(meta, OMITTED.fieldMeta),
+      schema === null ? null : kindOf(shrink(schema, OMITTED.column), kinds),
     ]),
     [...relations.values()],
   ];
@@ -162,7 +120,7 @@ function kindOf(column: unknown, kinds: Map<string, number>): unknown {
 
 function fromStored(stored: StoredNode, kinds: ColumnSchema[]): CollectionNode {
   const [name, identity, meta, schema, fields, relations] = stored;
-  const collection: Collection = { collection: name, meta: grow(meta, COLLECTION_META), schema };
+  const collection: Collection = { collection: name, meta: grow(meta, OMITTED.collectionMeta), schema };
   return {
     identities: { collection: identity, fields: new Map(fields.map((field) => [field[0], field[1]])) },
     collection,
@@ -177,13 +135,13 @@ function fromStoredField(collection: string, stored: StoredField, kinds: readonl
     collection,
     field,
     type,
-    meta: grow(meta, FIELD_META),
+    meta: grow(meta, OMITTED.fieldMeta),
     schema: columnOf(column, kinds),
   };
 }
 
 function columnOf(column: unknown, kinds: readonly ColumnSchema[]): ColumnSchema | null {
-  if (typeof column !== 'number') return column === null ? null : grow(column, COLUMN);
+  if (typeof column !== 'number') return column === null ? null : grow(column, OMITTED.column);
   const kind = kinds[column];
   if (kind === undefined) throw new Error(`no column of kind ${column} exists`);
   return kind;

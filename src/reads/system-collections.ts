@@ -1,7 +1,6 @@
 /** Describes the service's own tables for the list of collections. */
 import type { Queryable } from '../postgres/pool.js';
-import type { CollectionMeta } from '../schema/model/model.js';
-import { COLLECTION_META_DEFAULTS } from '../schema/normal-form/collection-meta.js';
+import { type CollectionMeta, COLLECTION_META_DEFAULTS } from '../schema/model/model.js';
 
 export interface SystemCollection {
   collection: string;

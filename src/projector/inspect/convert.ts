@@ -1,7 +1,6 @@
 import { quoted } from '../../kernel/text.js';
 import { runToEnd } from '../../kernel/resumable.js';
-import type { TableExtras } from '../../schema/model/extras.js';
-import { tableExtrasV1 } from '../../schema/fold/event-schemas.js';
+import { type TableExtras, tableExtras } from '../../schema/model/extras.js';
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
 import { checkName, readNewCollection } from '../../schema/normal-form/index.js';
 import { type Result, allOf, ok } from '../../kernel/problem.js';
@@ -71,7 +70,7 @@ export function convertTable(converting: Converting): Result<Converted> {
 }
 
 /** Documents list their members in this order. */
-const orderedExtras = (extras: TableExtras): TableExtras => tableExtrasV1.parse(extras);
+const orderedExtras = (extras: TableExtras): TableExtras => tableExtras.parse(extras);
 
 /**
  * A partitioned table cannot exist without its partition key, so the key stays even if a snapshot could not create

@@ -10,7 +10,7 @@ import {
 } from '../../schema/model/state.js';
 import { indexName, primaryKeyName, uniqueName } from '../../schema/model/constraint-names.js';
 import { keyDefinition, checkIndexDefinition, parseConstraint } from '../../schema/sql-text/definitions.js';
-import type { TableExtras } from '../../schema/model/extras.js';
+import { type TableExtras, tableExtras } from '../../schema/model/extras.js';
 import type { CatalogConstraint, CatalogIndex, CatalogTable } from '../catalog/model.js';
 import { type ColumnParts, noParts } from './column.js';
 import { type Converting, note, isSaid, listFault, unmanagedUse } from './needs.js';
@@ -18,7 +18,6 @@ import type { ForeignKey, NewRelation, Collection, TableSchema } from '../../sch
 import { keyFamily } from '../../schema/sql-text/data-types.js';
 import { typeFromColumn } from '../../schema/normal-form/index.js';
 import { REFERABLE_SYSTEM_COLLECTIONS, isSystemCollection } from '../../schema/model/system-collections.js';
-import { tableExtrasV1 } from '../../schema/fold/event-schemas.js';
 import { withExtras } from '../../schema/transition/cascade.js';
 import { objectNames } from '../ddl/column.js';
 
@@ -372,7 +371,7 @@ function completeTable(holder: Holder): { relations: NewRelation[]; collection: 
 }
 
 /** Documents list their members in this order. */
-const ordered = (schema: TableSchema, extras: object): TableSchema => withExtras(schema, tableExtrasV1.parse(extras));
+const ordered = (schema: TableSchema, extras: object): TableSchema => withExtras(schema, tableExtras.parse(extras));
 
 /**
  * Foreign keys whose target is managed or becomes managed. A key with the same name in the log is the same key, and

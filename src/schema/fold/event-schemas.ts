@@ -69,7 +69,7 @@ const sequenceOptions = {
   cycle: yes.optional(),
 };
 
-export const columnExtrasV1 = z.strictObject({
+const columnExtrasV1 = z.strictObject({
   precision: z.int().min(0).max(6).optional(),
   collation: extrasText.optional(),
   default: extrasText.optional(),
@@ -114,7 +114,7 @@ const need = z.discriminatedUnion('kind', [
   }),
 ]);
 
-export const tableExtrasV1 = z.strictObject({
+const tableExtrasV1 = z.strictObject({
   primary_key: z
     .strictObject({ name: extrasText, columns: z.array(extrasText), definition: extrasText.optional() })
     .optional(),

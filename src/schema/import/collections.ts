@@ -1,7 +1,6 @@
 import { isObject } from '../../kernel/json.js';
-import { COLLECTION_META_TABLE } from '../normal-form/collection-meta.js';
-import { commentText } from '../normal-form/column.js';
-import { Wrong } from '../normal-form/checks.js';
+import { collectionMeta, fieldMeta, tableSchema } from '../model/model.js';
+import { checksOf, Wrong } from '../normal-form/checks.js';
 import { ALIAS_TYPE } from '../normal-form/types/field-types.js';
 import { checkName } from '../normal-form/names.js';
 import {
@@ -18,7 +17,6 @@ import {
   type FieldDocument,
   hasCollection,
 } from './reading.js';
-import { FIELD_META_TABLE } from '../normal-form/field-meta.js';
 import { readColumn } from './columns.js';
 
 const TOP_LEVEL: ReadonlySet<string> = new Set(['collection', 'meta', 'schema']);
@@ -45,20 +43,24 @@ export function readCollections(body: Record<string, unknown>, into: Import): vo
   }
 }
 
+const META_CHECKS = checksOf(collectionMeta);
+
 function readCollection(collection: string, input: Record<string, unknown>, into: Import): CollectionDocument {
   for (const name of Object.keys(input)) if (!TOP_LEVEL.has(name)) warnOfMember(into, 'collections', name);
   const place = { collection };
-  const meta = readMeta(input['meta'], { part: 'collections', table: COLLECTION_META_TABLE, place }, into);
+  const meta = readMeta(input['meta'], { part: 'collections', checks: META_CHECKS, place }, into);
   const schema = readSchema(collection, input['schema'], into);
   return { collection, ...(meta === undefined ? {} : { meta }), ...(schema === undefined ? {} : { schema }) };
 }
+
+const SCHEMA_CHECKS = checksOf(tableSchema);
 
 /** name, sql, schema and similar members are derived. Extras occur only in our snapshots and are checked later. */
 function readSchema(collection: string, given: unknown, into: Import): CollectionDocument['schema'] {
   if (!isObject(given)) return given === null ? null : undefined;
   const extras = given['extras'] === undefined ? {} : { extras: given['extras'] };
-  const comment = commentText(given['comment'] ?? null, true);
   if (given['comment'] === undefined) return extras;
+  const comment = SCHEMA_CHECKS.get('comment')?.(given['comment'], true);
   if (!(comment instanceof Wrong)) return { ...extras, comment };
   warnOfValue(into, { collection }, 'schema.comment', comment);
   return extras;
@@ -129,13 +131,15 @@ function reasonToLeave(collection: string, field: string, into: Import): { code:
   return { code: 'DUPLICATE_LEFT_OUT', reason: 'is in the file twice. The first was imported' };
 }
 
+const FIELD_META_CHECKS = checksOf(fieldMeta);
+
 function readField(
   place: { collection: string; field: string },
   input: Record<string, unknown>,
   into: Import,
 ): FieldDocument {
   for (const name of Object.keys(input)) if (!FIELD_TOP_LEVEL.has(name)) warnOfMember(into, 'fields', name);
-  const meta = readMeta(input['meta'], { part: 'fields', table: FIELD_META_TABLE, place }, into);
+  const meta = readMeta(input['meta'], { part: 'fields', checks: FIELD_META_CHECKS, place }, into);
   const column = readColumn(
     { ...place, type: input['type'], schema: isObject(input['schema']) ? input['schema'] : undefined },
     into,

@@ -1,10 +1,9 @@
 /* Converts columns of other vendors: type, default and generation expression. */
-import { z } from 'zod';
 import { checkExpression, checkTypeText, NOTHING_AROUND } from '../sql-text/expression.js';
 import { checkSqlText } from '../sql-text/check-sql-text.js';
 import { defaultFromCatalog } from '../normal-form/defaults/catalog-default.js';
-import { type Check, checkOf, flag, Wrong } from '../normal-form/checks.js';
-import { commentText, isSequenceDefault } from '../normal-form/column.js';
+import { checksOf, Wrong } from '../normal-form/checks.js';
+import { isSequenceDefault } from '../normal-form/column.js';
 import { isFunctionDefault, readDefault } from '../normal-form/defaults/default-value.js';
 import {
   ALIAS_TYPE,
@@ -24,7 +23,7 @@ import {
   warnOfValue,
 } from './reading.js';
 import { NEXTVAL, isSerial } from '../model/extras.js';
-import type { Field } from '../model/model.js';
+import { type Field, columnDocument, columnSchema, membersOf } from '../model/model.js';
 import { SYSTEM_PREFIX } from '../model/system-collections.js';
 import { type Json, isObject } from '../../kernel/json.js';
 
@@ -138,34 +137,11 @@ interface ColumnInput {
 
 type Column = Pick<FieldDocument, 'type' | 'schema'>;
 
-/** Members that do not depend on the type. */
-const PLAIN: ReadonlyMap<string, Check<unknown>> = new Map<string, Check<unknown>>([
-  ['is_nullable', flag],
-  ['is_unique', flag],
-  ['is_indexed', flag],
-  ['is_primary_key', flag],
-  ['has_auto_increment', flag],
-  ['comment', commentText],
-  // Only our snapshots contain extras, which are checked later.
-  ['extras', checkOf(z.unknown(), '')],
-]);
+/** Checks of the members that do not depend on the type. */
+const CHECKS = checksOf(columnSchema.omit({ generation_expression: true }));
 
 /** Members that are read with the type, and derived members. */
-const OTHERS: ReadonlySet<string> = new Set([
-  'data_type',
-  'max_length',
-  'numeric_precision',
-  'numeric_scale',
-  'default_value',
-  'generation_expression',
-  'name',
-  'table',
-  'schema',
-  'is_generated',
-  'foreign_key_schema',
-  'foreign_key_table',
-  'foreign_key_column',
-]);
+const OTHERS: ReadonlySet<string> = new Set([...membersOf(columnDocument), 'schema', 'foreign_key_schema']);
 
 /** Converts a field's `type` and `schema`. Unspecified members stay absent. */
 export function readColumn(input: ColumnInput, into: Import): Column {
@@ -234,9 +210,11 @@ function isTypeGuessed(type: unknown, theirs: string, ours: string | undefined):
 function plainMembers(schema: Record<string, unknown>, place: ImportLocation, into: Import): Record<string, unknown> {
   const members: Record<string, unknown> = {};
   for (const name of Object.keys(schema)) {
-    const check = PLAIN.get(name);
+    const check = CHECKS.get(name);
     if (check === undefined) {
-      if (!OTHERS.has(name)) warnOfMember(into, 'fields', `schema.${name}`);
+      // Only our snapshots contain extras, which are checked later.
+      if (name === 'extras') members[name] = schema[name];
+      else if (!OTHERS.has(name)) warnOfMember(into, 'fields', `schema.${name}`);
       continue;
     }
     const value = check(schema[name], true);

@@ -2,9 +2,9 @@
 import { isObject } from '../../kernel/json.js';
 import { invalid, MAX_PROBLEMS, type Problem } from '../../kernel/problem.js';
 import { SYSTEM_PREFIX, isSystemCollection } from '../model/system-collections.js';
-import type { Collection, Field, Relation } from '../model/model.js';
+import type { Collection, Field, NewRelation, Relation, RelationMeta } from '../model/model.js';
 import type { Warning } from '../../kernel/warning.js';
-import { Wrong, type CheckTable } from '../normal-form/checks.js';
+import { Wrong, type Checks } from '../normal-form/checks.js';
 
 /* The context of an import: the file as read so far, and the target instance. */
 
@@ -23,18 +23,8 @@ export interface FieldDocument {
   schema?: Record<string, unknown> | null;
 }
 
-export interface RelationDocument {
-  many_collection: string;
-  many_field: string;
-  one_collection?: string | null;
-  one_field?: string | null;
-  one_collection_field?: string | null;
-  one_allowed_collections?: string[];
-  junction_field?: string | null;
-  sort_field?: string | null;
-  one_deselect_action?: string;
-  schema?: Record<string, unknown> | null;
-}
+export type RelationDocument = Pick<NewRelation, 'many_collection' | 'many_field'> &
+  Partial<RelationMeta> & { schema?: Record<string, unknown> | null };
 
 export interface Import {
   readonly vendor: string | undefined;
@@ -147,21 +137,21 @@ const REPEATED: ReadonlySet<string> = new Set(['id', 'collection', 'field', 'sys
 
 interface MetaInput {
   part: 'collections' | 'fields';
-  table: CheckTable;
+  checks: Checks;
   place: ImportLocation;
 }
 
 /** Undefined if there is none. */
 export function readMeta(
   given: unknown,
-  { part, table, place }: MetaInput,
+  { part, checks, place }: MetaInput,
   into: Import,
 ): Record<string, unknown> | undefined {
   if (!isObject(given)) return undefined;
   const meta: Record<string, unknown> = {};
   for (const name of Object.keys(given)) {
     if (REPEATED.has(name)) continue;
-    const check = table.get(name);
+    const check = checks.get(name);
     if (check === undefined) {
       warnOfMember(into, part, `meta.${name}`);
       continue;

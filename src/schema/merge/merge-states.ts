@@ -58,7 +58,7 @@ function documentAt({ collections }: State, { part, collection, field = '' }: Me
   if (part === 'collections') return node?.collection as unknown as Json;
   if (part === 'fields') return node?.fields.get(field) as unknown as Json;
   const relation = node?.relations.get(field);
-  return relation && (relationBody(relation) as unknown as Json);
+  return relation && relationBody(relation);
 }
 
 interface MergeSides {

@@ -3,87 +3,108 @@
  * elsewhere. SQL is as PostgreSQL writes it (pg_get_*def) and is parsed again on input. Names are relative to the
  * managed schema.
  */
+import { z } from 'zod';
 
-export interface ColumnExtras {
+const text = z.string();
+const yes = z.literal(true);
+
+/** Options of CREATE SEQUENCE, absent where they are the default. Numbers are text because they have 64 bits. */
+const sequenceOptions = z.strictObject({
+  /** Absent means bigint, or the column's type for an identity. */
+  type: z.enum(['smallint', 'integer', 'bigint']).optional(),
+  start: text.optional(),
+  increment: text.optional(),
+  min: text.optional(),
+  max: text.optional(),
+  cache: text.optional(),
+  cycle: yes.optional(),
+});
+export type SequenceOptions = z.infer<typeof sequenceOptions>;
+
+export const columnExtras = z.strictObject({
   /** Digits of fractional seconds, for time and timestamp types. */
-  precision?: number;
+  precision: z.int().min(0).max(6).optional(),
   /** Name of a collation as SQL: `"C"`, `public."de-x"`. */
-  collation?: string;
+  collation: text.optional(),
   /**
    * SQL of a default that default_value cannot express (then null), such as `nextval(…)` of a serial column. Also the
    * spelling of a value that PostgreSQL would write differently.
    */
-  default?: string;
+  default: text.optional(),
   /** An identity column that accepts no explicit values. */
-  identity?: 'always';
+  identity: z.literal('always').optional(),
   /** A generated column that is not stored. */
-  virtual?: true;
+  virtual: yes.optional(),
   /** The sequence of an identity column, if its options differ from the defaults. */
-  sequence?: SequenceOptions & { name?: string };
+  sequence: z.strictObject({ name: text.optional(), ...sequenceOptions.shape }).optional(),
   /** Names of constraints and indexes that differ from the service's names. */
-  primary_key_name?: string;
-  unique_name?: string;
-  index_name?: string;
-  not_null_name?: string;
-}
+  primary_key_name: text.optional(),
+  unique_name: text.optional(),
+  index_name: text.optional(),
+  not_null_name: text.optional(),
+});
+export type ColumnExtras = z.infer<typeof columnExtras>;
 
-/** Options of CREATE SEQUENCE, absent where they are the default. Numbers are text because they have 64 bits. */
-export interface SequenceOptions {
-  /** Absent means bigint, or the column's type for an identity. */
-  type?: 'smallint' | 'integer' | 'bigint';
-  start?: string;
-  increment?: string;
-  min?: string;
-  max?: string;
-  cache?: string;
-  cycle?: true;
-}
-
-export interface TableExtras {
-  /** A primary key of several columns, or with more options than its column. `definition` contains such options. */
-  primary_key?: { name: string; columns: string[]; definition?: string };
-  /** By name. `definition` is from pg_get_constraintdef. `references` is the table that a foreign key references. */
-  constraints?: { name: string; definition: string; references?: string }[];
-  /** By name. `definition` is the part of pg_get_indexdef from USING on. */
-  indexes?: { name: string; unique?: true; definition: string }[];
-  /** `RANGE (payment_date)` */
-  partition_by?: string;
-  /** `bound`: `FOR VALUES FROM (1) TO (2)`, `DEFAULT`. */
-  partition_of?: { table: string; bound: string };
-  /** Objects that must exist before the table, in this order. */
-  needs?: Need[];
-  /** Unmanaged objects that depend on the table. They stay unchanged and appear in no snapshot. */
-  unmanaged?: { kind: 'constraint' | 'index' | 'default' | 'generated'; name: string }[];
-}
-
-/** An object outside the table that its columns use. The service creates it if missing, and never drops it. */
-export type Need =
-  | { kind: 'extension'; name: string }
-  | ({ kind: 'collation'; name: string } & Collation)
-  | { kind: 'enum'; name: string; labels: string[] }
-  | ({ kind: 'domain'; name: string } & Domain)
-  | ({ kind: 'sequence'; name: string; /** The column that owns the sequence. */ owned_by?: string } & SequenceOptions);
+const named = z.strictObject({ name: text, definition: text });
 
 /** Options of CREATE COLLATION. */
-export interface Collation {
-  provider: 'libc' | 'icu' | 'builtin';
+const collation = z.strictObject({
+  provider: z.enum(['libc', 'icu', 'builtin']),
   /** In the provider's spelling. Absent for libc if the two members below differ. */
-  locale?: string;
-  lc_collate?: string;
-  lc_ctype?: string;
+  locale: text.optional(),
+  lc_collate: text.optional(),
+  lc_ctype: text.optional(),
   /** Only ICU: differently spelled texts may be equal. */
-  deterministic?: false;
+  deterministic: z.literal(false).optional(),
   /** Only ICU: `&a < g`. */
-  rules?: string;
-}
+  rules: text.optional(),
+});
+export type Collation = z.infer<typeof collation>;
 
-export interface Domain {
-  type: string;
-  collation?: string;
-  not_null?: true;
-  default?: string;
-  checks?: { name: string; definition: string }[];
-}
+const domain = z.strictObject({
+  type: text,
+  collation: text.optional(),
+  not_null: yes.optional(),
+  default: text.optional(),
+  checks: z.array(named).optional(),
+});
+export type Domain = z.infer<typeof domain>;
+
+/** An object outside the table that its columns use. The service creates it if missing, and never drops it. */
+const need = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('extension'), name: text }),
+  z.strictObject({ kind: z.literal('collation'), name: text, ...collation.shape }),
+  z.strictObject({ kind: z.literal('enum'), name: text, labels: z.array(text) }),
+  z.strictObject({ kind: z.literal('domain'), name: text, ...domain.shape }),
+  z.strictObject({
+    kind: z.literal('sequence'),
+    name: text,
+    /** The column that owns the sequence. */
+    owned_by: text.optional(),
+    ...sequenceOptions.shape,
+  }),
+]);
+export type Need = z.infer<typeof need>;
+
+export const tableExtras = z.strictObject({
+  /** A primary key of several columns, or with more options than its column. `definition` contains such options. */
+  primary_key: z.strictObject({ name: text, columns: z.array(text), definition: text.optional() }).optional(),
+  /** By name. `definition` is from pg_get_constraintdef. `references` is the table that a foreign key references. */
+  constraints: z.array(named.extend({ references: text.optional() })).optional(),
+  /** By name. `definition` is the part of pg_get_indexdef from USING on. */
+  indexes: z.array(named.extend({ unique: yes.optional() })).optional(),
+  /** `RANGE (payment_date)` */
+  partition_by: text.optional(),
+  /** `bound`: `FOR VALUES FROM (1) TO (2)`, `DEFAULT`. */
+  partition_of: z.strictObject({ table: text, bound: text }).optional(),
+  /** Objects that must exist before the table, in this order. */
+  needs: z.array(need).optional(),
+  /** Unmanaged objects that depend on the table. They stay unchanged and appear in no snapshot. */
+  unmanaged: z
+    .array(z.strictObject({ kind: z.enum(['constraint', 'index', 'default', 'generated']), name: text }))
+    .optional(),
+});
+export type TableExtras = z.infer<typeof tableExtras>;
 
 /**
  * Extensions of PostgreSQL's distribution that are marked trusted: a role that may create tables may install them.

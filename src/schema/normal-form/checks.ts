@@ -1,7 +1,8 @@
-/* Checks of single members. A check returns the value in normal form, or a `Wrong` with the expected form. */
-import { z } from 'zod';
+/* Checks of single members, and reading documents with them. */
+import type { z } from 'zod';
 import { invalid, MAX_PROBLEMS, type Path, type Problem } from '../../kernel/problem.js';
-import { type Json, jsonEqual } from '../../kernel/json.js';
+import { jsonEqual } from '../../kernel/json.js';
+import { memberOf } from '../model/model.js';
 
 /** @param message follows the member's name: "must be a boolean" */
 export class Wrong {
@@ -11,34 +12,34 @@ export class Wrong {
   }
 }
 
-export interface Check<T> {
-  (value: unknown, imported: boolean): T | Wrong;
-  /** The accepted shape in our documents, which the API description shows. */
-  readonly shape: z.ZodType;
-  /** The expected form. */
-  readonly message: string;
+/** Returns the value in normal form, or what is wrong with it. `imported`: accepts spellings of other vendors. */
+type Check = (value: unknown, imported: boolean) => unknown;
+
+/** Checks by member name. This is a Map, because members may be named `constructor` or `__proto__`. */
+export type Checks = ReadonlyMap<string, Check>;
+
+/** Converts an accepted value to normal form. */
+type Normal = (value: unknown) => unknown;
+
+/** The checks of a document's members that can be read by themselves. `normal` adds to what the document says. */
+export function checksOf({ shape }: z.ZodObject, normal: Readonly<Record<string, Normal>> = {}): Checks {
+  const checks = Object.entries(shape).map(
+    ([name, inner]) => [name, checkOf(inner as z.ZodType, normal[name])] as const,
+  );
+  return new Map(checks.flatMap(([name, check]) => (check === null ? [] : [[name, check]])));
 }
 
-interface CheckOptions<T> {
-  /** Converts values of other vendors. */
-  imported?: (value: unknown) => unknown;
-  /** Converts a value of the right shape to normal form. */
-  normal?: (value: unknown) => T | Wrong;
-}
-
-/** Creates a check of `shape`. `message` describes the expected form. */
-export function checkOf<T>(shape: z.ZodType, message: string, { imported, normal }: CheckOptions<T> = {}): Check<T> {
+/** Null for a member that depends on others. */
+function checkOf(shape: z.ZodType, override: Normal | undefined): Check | null {
+  const { message, accepts = shape, imported, normal = override } = memberOf(shape);
+  if (message === undefined) return null;
   const wrong = new Wrong(message);
-  const check = (given: unknown, isImported: boolean): T | Wrong => {
+  return (given, isImported) => {
     const value = isImported && imported !== undefined ? imported(given) : given;
-    if (!shape.safeParse(value).success) return wrong;
-    return normal === undefined ? (value as T) : normal(value);
+    if (!accepts.safeParse(value).success) return wrong;
+    return normal === undefined ? value : normal(value);
   };
-  return Object.assign(check, { shape, message });
 }
-
-/** One check per member of a document. */
-type Checks<D> = { readonly [M in keyof D]-?: Check<D[M]> };
 
 /** The state of reading a document: its location, strictness and problems so far. */
 export interface Reading {
@@ -88,79 +89,12 @@ export function characterCount(text: string): number {
   return count;
 }
 
-/** A boolean. Other vendors may send 0 and 1. */
-export const flag = checkOf<boolean>(z.boolean(), 'must be true or false', {
-  imported: (value) => (value === 0 || value === 1 ? value === 1 : value),
-});
-
-export const nullableText = checkOf<string | null>(z.string().nullable(), 'must be a string or null', {
-  imported: (value) => (typeof value === 'number' ? String(value) : value),
-});
-
-/** The name of another object. Its existence is checked later with the whole schema. */
-export const nullableName = checkOf<string | null>(
-  z.string().min(1).nullable(),
-  'must be a non-empty string (a name) or null',
-);
-
-export const MAX_SORT = 2_147_483_647;
-
-export const nullableSort = checkOf<number | null>(
-  z.int32().nullable(),
-  `must be an integer from -2147483648 to ${MAX_SORT}, or null`,
-  // -0 and 0 are the same number, also in JSON text.
-  { normal: (value) => (value === 0 ? 0 : (value as number | null)) },
-);
-
-const object = z.looseObject({});
-
-export const nullableObject = checkOf<Json>(object.nullable(), 'must be an object or null');
-
-export const nullableList = checkOf<Json>(z.array(z.unknown()).nullable(), 'must be an array or null');
-
-export const nullableStructure = checkOf<Json>(
-  z.union([z.array(z.unknown()), object]).nullable(),
-  'must be an array, an object or null',
-);
-
-export const translations = checkOf<Json>(
-  z.union([z.array(object), object]).nullable(),
-  'must be an object (one name per language), an array of objects, or null',
-);
-
-/** A list of strings. Other vendors may send it comma-separated. */
-export const nullableStrings = checkOf<string[] | null>(
-  z.array(z.string()).nullable(),
-  'must be an array of strings, or null',
-  {
-    imported: (value) => (typeof value === 'string' ? value.split(',').flatMap((item) => item.trim() || []) : value),
-  },
-);
-
-/** One of several values, with exact spelling. */
-export function oneOf<const T extends string | null>(
-  allowed: readonly T[],
-  imported?: (value: unknown) => unknown,
-): Check<T> {
-  const texts = allowed.filter((item) => item !== null);
-  const shape = z.enum(texts as string[]);
-  const message = `must be ${allowed.map((item) => JSON.stringify(item)).join(', ')}`.replace(/, ([^,]*)$/, ' or $1');
-  return checkOf<T>(texts.length < allowed.length ? shape.nullable() : shape, message, imported && { imported });
-}
-
-export type CheckTable = ReadonlyMap<string, Check<unknown>>;
-
-/** Checks by member name. This is a Map, because members may be named `constructor` or `__proto__`. */
-export function checkTable<D>(checks: Checks<D>): CheckTable {
-  return new Map(Object.entries<Check<unknown>>(checks));
-}
-
-/** Handles a member that is not in the table. True if it is known otherwise. */
+/** Handles a member without a check. True if it is known otherwise. */
 export type Others = (name: string, value: unknown) => boolean | Wrong;
 
 interface OverlayInput {
   input: Record<string, unknown>;
-  table: CheckTable;
+  checks: Checks;
   others: Others;
   /** The location of `input` below the location of the reading. */
   part: readonly string[];
@@ -170,12 +104,12 @@ interface OverlayInput {
  * Returns `base` with the members of `input` that differ, or `base` itself if none does, so that unchanged documents
  * keep their identity. Absent and undefined members are unchanged.
  */
-export function overlay<D extends object>(base: D, { input, table, others, part }: OverlayInput, reading: Reading): D {
+export function overlay<D extends object>(base: D, { input, checks, others, part }: OverlayInput, reading: Reading): D {
   let result = base;
   for (const name of Object.keys(input)) {
     const value = input[name];
     if (value === undefined) continue;
-    const check = table.get(name);
+    const check = checks.get(name);
     if (check === undefined) {
       checkOther(others(name, value), [...part, name], reading);
       continue;

@@ -1,6 +1,13 @@
 /** Reads new collections and changes of existing ones. */
 import { isObject, jsonEqual } from '../../kernel/json.js';
-import type { Collection, CollectionMeta, TableSchema } from '../model/model.js';
+import {
+  type Collection,
+  type CollectionMeta,
+  type TableSchema,
+  COLLECTION_META_DEFAULTS,
+  collectionMeta,
+  tableSchema,
+} from '../model/model.js';
 import { invalid, ok, type Path, refuse, type Result } from '../../kernel/problem.js';
 import {
   asText,
@@ -8,13 +15,11 @@ import {
   type Reading,
   reporter,
   Wrong,
-  checkTable,
+  checksOf,
   mustEqual,
   type Others,
   overlay,
 } from './checks.js';
-import { COLLECTION_META_DEFAULTS, COLLECTION_META_TABLE } from './collection-meta.js';
-import { commentText } from './column.js';
 import { withKnownTexts } from '../sql-text/texts.js';
 import { readTableExtras } from './extras.js';
 import { checkName } from './names.js';
@@ -97,6 +102,8 @@ function checkTopLevel(input: Record<string, unknown>, reading: Reading): void {
   }
 }
 
+const META_CHECKS = checksOf(collectionMeta);
+
 function readMeta(given: unknown, base: CollectionMeta, collection: string, reading: Reading): CollectionMeta {
   if (given === undefined || given === null) return base;
   if (!isObject(given)) {
@@ -108,12 +115,12 @@ function readMeta(given: unknown, base: CollectionMeta, collection: string, read
     if (name === 'system') return value === false ? true : new Wrong('must be false or omitted');
     return name === 'id' && reading.imported;
   };
-  return overlay(base, { input: given, table: COLLECTION_META_TABLE, others, part: ['meta'] }, reading);
+  return overlay(base, { input: given, checks: META_CHECKS, others, part: ['meta'] }, reading);
 }
 
 const NOT_A_TEXT = new Wrong('must be a string or omitted');
 const NEW_TABLE: TableSchema = Object.freeze({ comment: null });
-const SCHEMA_TABLE = checkTable<Omit<TableSchema, 'extras'>>({ comment: commentText });
+const SCHEMA_CHECKS = checksOf(tableSchema);
 
 function readSchema(given: unknown, base: TableSchema, collection: string, reading: Reading): TableSchema {
   if (!isObject(given)) {
@@ -126,7 +133,7 @@ function readSchema(given: unknown, base: TableSchema, collection: string, readi
     if (name === 'sql' || name === 'schema') return typeof value === 'string' || NOT_A_TEXT;
     return name === 'extras';
   };
-  const schema = overlay(base, { input: given, table: SCHEMA_TABLE, others, part: ['schema'] }, reading);
+  const schema = overlay(base, { input: given, checks: SCHEMA_CHECKS, others, part: ['schema'] }, reading);
   return given['extras'] === undefined ? schema : withExtras(schema, given['extras'], reading);
 }
 

@@ -1,9 +1,8 @@
 /* Normalises a column of a new document or of a change. */
-import { z } from 'zod';
 import { checkExpression, checkTypeText } from '../sql-text/expression.js';
 import { type ColumnExtras, NEXTVAL, isIdentity, isSerial } from '../model/extras.js';
-import type { ColumnSchema } from '../model/model.js';
-import { type Check, checkOf, type Fault, flag, nullableText, Wrong, type Report, collector } from './checks.js';
+import { type ColumnSchema, COLUMN_DEFAULTS, columnDocument } from '../model/model.js';
+import { checksOf, collector, type Fault, type Report, Wrong } from './checks.js';
 import { readColumnType, type GivenColumn } from './types/column-type.js';
 import { dataType, holdsText } from '../sql-text/data-types.js';
 import { isFunctionDefault, readDefault } from './defaults/default-value.js';
@@ -170,50 +169,37 @@ function extrasOf(column: ColumnSchema, change: ColumnChange, faults: Fault[]): 
 }
 
 type Flags = Pick<ColumnSchema, 'is_nullable' | 'is_unique' | 'is_indexed' | 'is_primary_key'>;
-type PlainMember = keyof Flags | 'generation_expression' | 'has_auto_increment' | 'comment';
+/** Members that are read by themselves. */
+type Plain = Flags & Pick<ColumnSchema, 'generation_expression' | 'has_auto_increment' | 'comment'>;
 
-const NO_EXPRESSION = 'must be a scalar SQL expression, or null';
+/** Trims the expression. */
+function readExpression(value: unknown): string | null | Wrong {
+  if (value === null) return null;
+  const text = (value as string).trim();
+  const fault = checkExpression(text);
+  return fault === null ? text : new Wrong(fault);
+}
 
-const expressionText = checkOf<string | null>(z.string().nullable(), NO_EXPRESSION, {
-  normal(value) {
-    if (value === null) return null;
-    const text = (value as string).trim();
-    const fault = text === '' ? NO_EXPRESSION : checkExpression(text);
-    return fault === null ? text : new Wrong(fault);
-  },
-});
+const CHECKS = checksOf(columnDocument, { generation_expression: readExpression });
 
-/** PostgreSQL does not store empty comments. */
-export const commentText = checkOf<string | null>(nullableText.shape, nullableText.message, {
-  imported: (value) => (typeof value === 'number' ? String(value) : value),
-  normal: (value) => (value === '' ? null : (value as string | null)),
-});
+function checked(name: string, value: unknown, imported: boolean): unknown {
+  const check = CHECKS.get(name);
+  if (check === undefined) throw new Error(`member ${name} of a column has no check`);
+  return check(value, imported);
+}
 
-/** Independent members, with their values in a new column. */
-export const PLAIN_MEMBERS: {
-  readonly [M in PlainMember]: { check: Check<ColumnSchema[M]>; fallback: ColumnSchema[M] };
-} = {
-  is_nullable: { check: flag, fallback: true },
-  is_unique: { check: flag, fallback: false },
-  is_indexed: { check: flag, fallback: false },
-  is_primary_key: { check: flag, fallback: false },
-  generation_expression: { check: expressionText, fallback: null },
-  has_auto_increment: { check: flag, fallback: false },
-  comment: { check: commentText, fallback: null },
-};
-
-function readMember<M extends PlainMember>(
+function readMember<M extends keyof Plain>(
   name: M,
   { given, existing, imported }: ColumnChange,
   faults: Fault[],
-): ColumnSchema[M] {
-  const { check, fallback } = PLAIN_MEMBERS[name];
-  const before: ColumnSchema[M] = existing === null ? fallback : existing[name];
+): Plain[M] {
+  const base: Plain = existing ?? COLUMN_DEFAULTS;
+  const before = base[name];
   const value = given[name];
   if (value === undefined || value === before) return before;
-  const checked = check(value, imported);
-  if (!(checked instanceof Wrong)) return checked;
-  faults.push([[name], checked.message]);
+  const read = checked(name, value, imported);
+  if (!(read instanceof Wrong)) return read as Plain[M];
+  faults.push([[name], read.message]);
   return before;
 }
 
@@ -274,10 +260,10 @@ function readIncrement(change: ColumnChange, columnType: ColumnType, faults: Fau
 function checkGenerated({ given, imported }: ColumnChange, expression: string | null, faults: Fault[]): void {
   const isGenerated = given['is_generated'];
   if (isGenerated === undefined) return;
-  const checked = flag(isGenerated, imported);
-  if (checked instanceof Wrong) faults.push([['is_generated'], checked.message]);
-  else if (checked !== (expression !== null)) {
-    const message = checked
+  const read = checked('is_generated', isGenerated, imported);
+  if (read instanceof Wrong) faults.push([['is_generated'], read.message]);
+  else if (read !== (expression !== null)) {
+    const message = read
       ? 'must be false without a generation_expression'
       : 'must be true with a generation_expression';
     faults.push([['is_generated'], `${message} or omitted`]);

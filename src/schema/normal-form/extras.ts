@@ -12,14 +12,15 @@ import {
 } from '../sql-text/definitions.js';
 import { checkExpression, checkTypeText } from '../sql-text/expression.js';
 import {
+  columnExtras,
   type ColumnExtras,
   type Domain,
   type Need,
   type SequenceOptions,
+  tableExtras,
   type TableExtras,
   TRUSTED_EXTENSIONS,
 } from '../model/extras.js';
-import { columnExtrasV1, tableExtrasV1 } from '../fold/event-schemas.js';
 import type { Path } from '../../kernel/problem.js';
 import { shapeMessage } from '../../kernel/shape-messages.js';
 import {
@@ -83,7 +84,7 @@ function textFault(text: string | undefined): string | null {
 
 /** Undefined for null or an object without members. */
 export function readTableExtras(given: unknown, report: Report): TableExtras | undefined {
-  const extras = shaped(tableExtrasV1, given, report);
+  const extras = shaped(tableExtras, given, report);
   if (extras === undefined) return undefined;
   checkKey(extras, report);
   for (const [index, each] of (extras.constraints ?? []).entries()) checkConstraint(each, index, report);
@@ -98,7 +99,7 @@ export function readTableExtras(given: unknown, report: Report): TableExtras | u
 
 /** Undefined if there are none, or for another shape. Problems are reported. */
 export function readColumnExtras(given: unknown, report: Report): ColumnExtras | undefined {
-  const extras = shaped(columnExtrasV1, given, report);
+  const extras = shaped(columnExtras, given, report);
   if (extras === undefined) return undefined;
   if (extras.collation !== undefined) report(['collation'], checkCollation(extras.collation));
   if (extras.default !== undefined) report(['default'], checkExpression(extras.default));

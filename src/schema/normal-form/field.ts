@@ -1,9 +1,15 @@
 /* Reads new fields and changes of existing ones. */
 import { isObject, jsonEqual } from '../../kernel/json.js';
-import type { ColumnSchema, Field } from '../model/model.js';
+import {
+  type ColumnSchema,
+  type Field,
+  FIELD_META_DEFAULTS,
+  columnSchema,
+  fieldMeta,
+  membersOf,
+} from '../model/model.js';
 import { invalid, ok, type Path, type Problem, refuse, type Result } from '../../kernel/problem.js';
-import { asText, complain, type Reading, Wrong, mustEqual, type Others, overlay } from './checks.js';
-import { FIELD_META_DEFAULTS, FIELD_META_TABLE } from './field-meta.js';
+import { asText, checksOf, complain, type Reading, Wrong, mustEqual, type Others, overlay } from './checks.js';
 import { checkName } from './names.js';
 import { type FieldReadOptions, type ReadOptions, startReading } from './options.js';
 import type { GivenColumn } from './types/column-type.js';
@@ -27,21 +33,9 @@ interface FieldColumn {
 
 /** Members of a column that are not derived. */
 const MEMBERS: ReadonlySet<string> = new Set([
-  'data_type',
-  'default_value',
-  'max_length',
+  ...membersOf(columnSchema),
   // Directus clients use this name for max_length.
   'length',
-  'numeric_precision',
-  'numeric_scale',
-  'is_nullable',
-  'is_unique',
-  'is_indexed',
-  'is_primary_key',
-  'generation_expression',
-  'has_auto_increment',
-  'comment',
-  'extras',
   // Derived, but checking it needs the result.
   'is_generated',
 ]);
@@ -272,6 +266,8 @@ function isFieldUnchanged(
   return meta === existing.meta && column.type === existing.type && column.schema === existing.schema;
 }
 
+const META_CHECKS = checksOf(fieldMeta);
+
 function readMeta(
   input: Record<string, unknown>,
   { names, existing }: Target,
@@ -283,10 +279,9 @@ function readMeta(
   const top = topLevelMeta(input, given, reading, options);
   const others = derivedMembers(names, reading.imported);
   const start =
-    top === undefined ? base : overlay(base, { input: top, table: FIELD_META_TABLE, others, part: [] }, reading);
+    top === undefined ? base : overlay(base, { input: top, checks: META_CHECKS, others, part: [] }, reading);
   if (given === undefined || given === null) return start;
-  if (isObject(given))
-    return overlay(start, { input: given, table: FIELD_META_TABLE, others, part: ['meta'] }, reading);
+  if (isObject(given)) return overlay(start, { input: given, checks: META_CHECKS, others, part: ['meta'] }, reading);
   complain(reading, ['meta'], 'must be an object or null');
   return start;
 }
@@ -318,7 +313,7 @@ function topLevelMeta(
   let top: Record<string, unknown> | undefined;
   for (const name of Object.keys(input)) {
     if (TOP_LEVEL.has(name)) continue;
-    if (options.topLevelMeta !== true || !FIELD_META_TABLE.has(name)) {
+    if (options.topLevelMeta !== true || !META_CHECKS.has(name)) {
       if (!reading.imported) complain(reading, [name], 'is not a known member');
       continue;
     }

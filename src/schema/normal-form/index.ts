@@ -1,6 +1,6 @@
 /** All documents from outside are normalised here. */
 export { defaultFromCatalog } from './defaults/catalog-default.js';
-export { MAX_SORT } from './checks.js';
+export { MAX_SORT } from '../model/model.js';
 export { mergeCollection, readNewCollection } from './collection.js';
 export { columnType } from '../sql-text/data-types.js';
 export { isFunctionDefault } from './defaults/default-value.js';

@@ -1,29 +1,21 @@
 /* Reads new relations and changes of existing ones. */
-import { z } from 'zod';
 import { isObject, jsonEqual } from '../../kernel/json.js';
 import {
   type ForeignKey,
   type NewRelation,
   type Relation,
+  type RelationMeta,
   RELATION_MEMBERS,
+  RELATION_META_DEFAULTS,
   DEFERRABLES,
-  REFERENTIAL_ACTIONS,
+  FOREIGN_KEY_DEFAULTS,
+  foreignKey,
+  relationMembers,
 } from '../model/model.js';
 import { stepsIn, type DocumentLocation } from '../../kernel/locate.js';
 import { invalid, ok, type Path, refuse, type Result } from '../../kernel/problem.js';
-import {
-  complain,
-  type Reading,
-  overlay,
-  checkOf,
-  oneOf,
-  Wrong,
-  checkTable,
-  mustEqual,
-  type Others,
-} from './checks.js';
+import { complain, type Reading, overlay, checksOf, Wrong, mustEqual, type Others } from './checks.js';
 import { type ReadOptions, startReading } from './options.js';
-import { ENDS, END_DEFAULTS, type Ends } from './relation-members.js';
 import { foreignKeyName } from '../model/name-length.js';
 import { identifierFault } from './names.js';
 
@@ -145,24 +137,15 @@ type KeyedEnds = ForeignKeyEnds & { was?: string | null };
 function foreignKeyDefaults({ many_collection, many_field }: ForeignKeyEnds): ForeignKey {
   return {
     constraint_name: foreignKeyName(many_collection, many_field),
-    on_update: 'NO ACTION',
-    on_delete: 'NO ACTION',
+    ...FOREIGN_KEY_DEFAULTS,
   };
 }
 
-const constraintName = checkOf<string>(z.string(), 'must be the name of the constraint, as a string', {
-  normal(value) {
+const FOREIGN_KEY_CHECKS = checksOf(foreignKey, {
+  constraint_name(value) {
     const fault = identifierFault(value as string);
-    return fault === null ? (value as string) : new Wrong(fault);
+    return fault === null ? value : new Wrong(fault);
   },
-});
-
-const action = oneOf(REFERENTIAL_ACTIONS, (value) => (typeof value === 'string' ? value.toUpperCase() : value));
-
-export const FOREIGN_KEY_TABLE = checkTable<Omit<ForeignKey, 'deferrable'>>({
-  constraint_name: constraintName,
-  on_update: action,
-  on_delete: action,
 });
 
 /** Returns `base` with the given members. Derived members must match the relation. */
@@ -176,7 +159,7 @@ function readForeignKey(given: unknown, base: ForeignKey, relation: KeyedEnds, r
   const input = name === null && reading.imported ? rest : given;
   const key = overlay(
     base,
-    { input, table: FOREIGN_KEY_TABLE, others: derivedMembers(relation), part: ['schema'] },
+    { input, checks: FOREIGN_KEY_CHECKS, others: derivedMembers(relation), part: ['schema'] },
     reading,
   );
   return given['deferrable'] === undefined ? key : withDeferrable(key, given['deferrable'], reading);
@@ -221,7 +204,7 @@ export function readNewRelation(input: unknown, at: Path, options: ReadOptions):
   if (members['one_collection'] === undefined && members['one_allowed_collections'] === undefined) {
     complain(reading, ['one_collection'], 'is required: the related collection, or null with one_allowed_collections');
   }
-  const ends = readEnds(members, END_DEFAULTS, reading);
+  const ends = readEnds(members, RELATION_META_DEFAULTS, reading);
   const relation = { many_collection, many_field, ...ends };
   const given =
     schema ??
@@ -275,9 +258,11 @@ function requiredName(name: string, members: Record<string, unknown>, reading: R
   return '';
 }
 
-function readEnds(members: Record<string, unknown>, base: Ends, reading: Reading): Ends {
+const META_CHECKS = checksOf(relationMembers);
+
+function readEnds(members: Record<string, unknown>, base: RelationMeta, reading: Reading): RelationMeta {
   const { many_collection: _, many_field: __, ...input } = members;
-  return overlay(base, { input, table: ENDS, others: () => false, part: [] }, reading);
+  return overlay(base, { input, checks: META_CHECKS, others: () => false, part: [] }, reading);
 }
 
 function finish(relation: NewRelation, reading: Reading): Result<NewRelation> {

@@ -1,32 +1,36 @@
 /**
- * Request documents as schemas, built from the checks that read them, for the API description. It includes derived
- * members, which clients may send back unchanged.
+ * Request documents as schemas, for the API description. They accept derived members, which clients may send back
+ * unchanged.
  */
 import { z } from 'zod';
-import { columnExtrasV1, tableExtrasV1 } from '../fold/event-schemas.js';
-import { DEFERRABLES } from '../model/model.js';
+import { columnExtras, tableExtras } from '../model/extras.js';
+import {
+  DEFERRABLES,
+  collectionMetaDocument,
+  columnDocument,
+  fieldMeta as fieldMetaMembers,
+  fieldMetaDocument,
+  foreignKeyDocument,
+  memberOf,
+  relationMembers,
+  tableSchema,
+} from '../model/model.js';
 import { SNAPSHOT_VERSION } from '../snapshot/snapshot.js';
-import type { Check, CheckTable } from './checks.js';
 import { TOP_LEVEL_META } from './collection.js';
-import { COLLECTION_META_TABLE } from './collection-meta.js';
-import { PLAIN_MEMBERS } from './column.js';
-import { FIELD_META_TABLE } from './field-meta.js';
 import { FIELD_TYPES } from './types/field-types.js';
-import { FOREIGN_KEY_TABLE } from './relation.js';
-import { ENDS } from './relation-members.js';
 
 type Members = Record<string, z.ZodType>;
-
-/** The members of a table as schemas. */
-export const membersOf = (table: CheckTable): Members =>
-  Object.fromEntries([...table].map(([member, { shape }]) => [member, shape]));
 
 const optional = (members: Members): Members =>
   Object.fromEntries(Object.entries(members).map(([member, shape]) => [member, shape.optional()]));
 
-export const COLUMN_MEMBERS: Members = Object.fromEntries(
-  Object.entries<{ check: Check<unknown> }>(PLAIN_MEMBERS).map(([member, { check }]) => [member, check.shape]),
-);
+/** The members of a document as requests may contain them. */
+const acceptedBy = ({ shape }: z.ZodObject): Members =>
+  optional(
+    Object.fromEntries(
+      Object.entries(shape).map(([name, member]) => [name, memberOf(member).accepts ?? (member as z.ZodType)]),
+    ),
+  );
 
 const text = z.string();
 const textOrNull = z.string().nullable();
@@ -34,44 +38,26 @@ const count = z.int().nullable();
 export const fieldType = z.enum(FIELD_TYPES as [string, ...string[]]).meta({ id: 'FieldType' });
 
 const collectionMeta = z
-  .strictObject(optional({ collection: text, ...membersOf(COLLECTION_META_TABLE), system: z.literal(false) }))
+  .strictObject({ ...acceptedBy(collectionMetaDocument), ...optional({ system: z.literal(false) }) })
   .meta({ id: 'CollectionMetaInput' });
 
-const table = z.strictObject(optional({ name: text, schema: text, sql: text, comment: textOrNull }));
+const table = z.strictObject({
+  ...optional({ name: text, schema: text, sql: text }),
+  ...acceptedBy(tableSchema.omit({ extras: true })),
+});
 
 const fieldMeta = z
-  .strictObject(
-    optional({
-      collection: text,
-      field: text,
-      ...membersOf(FIELD_META_TABLE),
-      system: z.literal(false),
-      searchable: z.boolean(),
-      id: count,
-    }),
-  )
+  .strictObject({
+    ...acceptedBy(fieldMetaDocument),
+    ...optional({ system: z.literal(false), searchable: z.boolean(), id: count }),
+  })
   .meta({ id: 'FieldMetaInput' });
 
 const column = z
-  .strictObject(
-    optional({
-      name: text,
-      table: text,
-      schema: textOrNull,
-      data_type: text,
-      default_value: z.unknown(),
-      max_length: count,
-      length: count,
-      numeric_precision: count,
-      numeric_scale: count,
-      ...COLUMN_MEMBERS,
-      is_generated: z.boolean(),
-      foreign_key_schema: textOrNull,
-      foreign_key_table: textOrNull,
-      foreign_key_column: textOrNull,
-      extras: columnExtrasV1.nullable(),
-    }),
-  )
+  .strictObject({
+    ...acceptedBy(columnDocument),
+    ...optional({ schema: textOrNull, length: count, foreign_key_schema: textOrNull, extras: columnExtras.nullable() }),
+  })
   .meta({ id: 'ColumnInput' });
 
 const fieldParts = optional({ meta: fieldMeta.nullable(), schema: column.nullable() });
@@ -79,7 +65,7 @@ const fieldParts = optional({ meta: fieldMeta.nullable(), schema: column.nullabl
 /** Members of `meta` are also allowed at the top level. */
 export const newField = z
   .strictObject({
-    ...optional(membersOf(FIELD_META_TABLE)),
+    ...acceptedBy(fieldMetaMembers),
     collection: text.optional(),
     field: text,
     type: fieldType,
@@ -97,7 +83,7 @@ export const namedFieldUpdate = fieldUpdate.extend({ field: text }).meta({ id: '
 export const newCollection = z
   .strictObject({
     collection: text,
-    schema: table.extend({ extras: tableExtrasV1.nullable().optional() }).nullable(),
+    schema: table.extend({ extras: tableExtras.nullable().optional() }).nullable(),
     meta: collectionMeta.nullable().optional(),
     fields: z.array(newField).optional(),
     ...optional(Object.fromEntries(TOP_LEVEL_META.map((name) => [name, collectionMeta.shape[name] ?? z.unknown()]))),
@@ -126,20 +112,17 @@ export const namedCollectionUpdate = collectionUpdate
   .extend({ collection: text })
   .meta({ id: 'NamedCollectionUpdate' });
 
-const ends: Members = optional({ many_collection: text, many_field: text, ...membersOf(ENDS), id: z.unknown() });
+const ends: Members = { ...acceptedBy(relationMembers), id: z.unknown().optional() };
 
 const foreignKey = z
-  .strictObject(
-    optional({
-      ...membersOf(FOREIGN_KEY_TABLE),
+  .strictObject({
+    ...acceptedBy(foreignKeyDocument),
+    ...optional({
       deferrable: z.enum(DEFERRABLES).nullable(),
-      table: text,
-      column: text,
       foreign_key_schema: textOrNull,
       foreign_key_table: textOrNull,
-      foreign_key_column: textOrNull,
     }),
-  )
+  })
   .meta({ id: 'ForeignKeyInput' });
 
 /** Flat, nested or both, as in responses. */
@@ -178,7 +161,7 @@ export const snapshot = z
           collection: text,
           renamed_from: renamedFrom,
           meta: collectionMeta.nullable().optional(),
-          schema: table.extend({ extras: tableExtrasV1.nullable().optional() }).nullable().optional(),
+          schema: table.extend({ extras: tableExtras.nullable().optional() }).nullable().optional(),
         }),
       )
       .optional(),

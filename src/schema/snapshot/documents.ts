@@ -1,13 +1,13 @@
 /** Converts normal form to documents with derived members, in the member order of the API. */
-import type { ColumnExtras, TableExtras } from '../model/extras.js';
-import type {
-  Collection,
-  CollectionMeta,
-  ColumnSchema,
-  Field,
-  FieldMeta,
-  ForeignKey,
-  Relation,
+import { z } from 'zod';
+import * as model from '../model/model.js';
+import {
+  type Collection,
+  type ColumnSchema,
+  type Field,
+  type ForeignKey,
+  type Relation,
+  membersOf,
 } from '../model/model.js';
 import { createAttachment } from '../../kernel/attachment.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -27,41 +27,27 @@ interface Order {
   readonly inner?: Readonly<Record<string, Order>>;
 }
 
-const words = (text: string): string[] => text.split(/\s+/);
-
 const PLAIN: Order = { first: [] };
 
 const COLLECTION: Order = {
-  first: ['collection', 'meta', 'schema'],
+  first: membersOf(model.collectionDocument),
   inner: {
-    meta: {
-      first: words(`collection icon note display_template hidden singleton translations archive_field
-  archive_app_filter archive_value unarchive_value sort_field accountability color
-  item_duplication_fields sort group collapse preview_url versioning`),
-    },
-    schema: { first: ['name', 'comment'] },
+    meta: { first: membersOf(model.collectionMetaDocument) },
+    schema: { first: membersOf(model.tableDocument) },
   },
 };
 
 const FIELD: Order = {
-  first: ['collection', 'field', 'type', 'meta', 'schema'],
+  first: membersOf(model.fieldDocument),
   inner: {
-    meta: {
-      first: words(`collection field special interface options display display_options readonly hidden sort
-  width translations note conditions group required validation validation_message`),
-    },
-    schema: {
-      first: words(`name table data_type default_value max_length numeric_precision numeric_scale is_nullable
-  is_unique is_indexed is_primary_key is_generated generation_expression has_auto_increment
-  comment foreign_key_table foreign_key_column`),
-    },
+    meta: { first: membersOf(model.fieldMetaDocument) },
+    schema: { first: membersOf(model.columnDocument) },
   },
 };
 
 const RELATION: Order = {
-  first: words(`id many_collection many_field one_collection one_field one_collection_field
-  one_allowed_collections junction_field sort_field one_deselect_action schema`),
-  inner: { schema: { first: ['constraint_name', 'on_update', 'on_delete'] } },
+  first: membersOf(model.relation),
+  inner: { schema: { first: membersOf(model.foreignKey) } },
 };
 
 /** Returns a copy. Unknown members come last, by name. */
@@ -93,32 +79,12 @@ function put(into: Record<string, unknown>, member: string, value: unknown, inne
   else Object.defineProperty(into, member, { value: arranged, enumerable: true, writable: true, configurable: true });
 }
 
-export interface CollectionDocument {
-  collection: string;
-  meta: { collection: string } & CollectionMeta;
-  schema: { name: string; comment: string | null; extras?: TableExtras } | null;
-}
-
-type ColumnDocument = { name: string; table: string } & Omit<
-  ColumnSchema,
-  'generation_expression' | 'has_auto_increment' | 'comment' | 'extras'
-> & {
-    is_generated: boolean;
-    generation_expression: string | null;
-    has_auto_increment: boolean;
-    comment: string | null;
-    foreign_key_table: string | null;
-    foreign_key_column: string | null;
-    extras?: ColumnExtras;
-  };
-
-export interface FieldDocument {
-  collection: string;
-  field: string;
-  type: string;
-  meta: { collection: string; field: string } & FieldMeta;
-  schema: ColumnDocument | null;
-}
+export type CollectionDocument = z.infer<typeof model.collectionDocument>;
+export type FieldDocument = z.infer<typeof model.fieldDocument>;
+type ColumnDocument = z.infer<typeof model.columnDocument>;
+/** A relation in responses of /relations: the flat members and the nested ones for Directus clients. */
+export type RelationDocument = z.infer<typeof model.relationDocument>;
+type ForeignKeyDocument = z.infer<typeof model.foreignKeyDocument>;
 
 /** A null `schema` is a folder. Fields and relations are separate documents. */
 export function collectionDocument({ collection, meta, schema }: Collection): CollectionDocument {
@@ -143,26 +109,26 @@ export function fieldDocument(
   };
 }
 
+/**
+ * Members in the order of responses, without values. A copy that gets its values by spreading keeps the order, and is
+ * ten times as fast as assigning members one by one.
+ */
+const blank = <S extends z.ZodObject>({ shape }: S): z.infer<S> =>
+  Object.fromEntries(
+    Object.entries(shape).flatMap(([name, member]) => (member instanceof z.ZodOptional ? [] : [[name, null]])),
+  ) as z.infer<S>;
+
+const BLANK_COLUMN = blank(model.columnDocument);
+
 function columnDocument(table: string, name: string, column: ColumnSchema, target: KeyTarget | null): ColumnDocument {
   return {
+    ...BLANK_COLUMN,
+    ...column,
     name,
     table,
-    data_type: column.data_type,
-    default_value: column.default_value,
-    max_length: column.max_length,
-    numeric_precision: column.numeric_precision,
-    numeric_scale: column.numeric_scale,
-    is_nullable: column.is_nullable,
-    is_unique: column.is_unique,
-    is_indexed: column.is_indexed,
-    is_primary_key: column.is_primary_key,
     is_generated: column.generation_expression !== null,
-    generation_expression: column.generation_expression,
-    has_auto_increment: column.has_auto_increment,
-    comment: column.comment,
     foreign_key_table: target?.table ?? null,
     foreign_key_column: target?.column ?? null,
-    ...(column.extras === undefined ? {} : { extras: column.extras }),
   };
 }
 
@@ -181,41 +147,13 @@ export function keyTarget(state: State, node: CollectionNode, field: string): Ke
   return { table: relation.one_collection, column: column ?? null };
 }
 
-type RelationEnds = Omit<Relation, 'schema'>;
-
-type ForeignKeyDocument = Pick<ForeignKey, 'constraint_name'> & {
-  table: string;
-  column: string;
-  foreign_key_table: string;
-  foreign_key_column: string | null;
-} & Omit<ForeignKey, 'constraint_name'>;
-
-/** A relation in responses of /relations: the flat members and the nested ones for Directus clients. */
-export type RelationDocument = RelationEnds & {
-  schema: ForeignKeyDocument | null;
-  collection: string;
-  field: string;
-  related_collection: string | null;
-  meta: RelationEnds;
-};
-
 /** The member order is fixed. `target`: the column that its foreign key references, if any. */
 export function relationDocument(relation: Relation, target: KeyTarget | null): RelationDocument {
-  const ends: RelationEnds = {
-    id: relation.id,
-    many_collection: relation.many_collection,
-    many_field: relation.many_field,
-    one_collection: relation.one_collection,
-    one_field: relation.one_field,
-    one_collection_field: relation.one_collection_field,
-    one_allowed_collections: relation.one_allowed_collections,
-    junction_field: relation.junction_field,
-    sort_field: relation.sort_field,
-    one_deselect_action: relation.one_deselect_action,
-  };
+  const { schema, ...rest } = relation;
+  const ends = { ...BLANK_RELATION, ...rest };
   return {
     ...ends,
-    schema: relation.schema === null ? null : foreignKeyDocument(relation, relation.schema, target),
+    schema: schema === null ? null : foreignKeyDocument(relation, schema, target),
     collection: ends.many_collection,
     field: ends.many_field,
     related_collection: ends.one_collection,
@@ -223,16 +161,21 @@ export function relationDocument(relation: Relation, target: KeyTarget | null): 
   };
 }
 
-function foreignKeyDocument({ many_collection, many_field }: Relation, key: ForeignKey, target: KeyTarget | null) {
+const BLANK_RELATION = blank(model.relationMembers);
+const BLANK_FOREIGN_KEY = blank(model.foreignKeyDocument);
+
+function foreignKeyDocument(
+  { many_collection, many_field }: Relation,
+  key: ForeignKey,
+  target: KeyTarget | null,
+): ForeignKeyDocument {
   return {
-    constraint_name: key.constraint_name,
+    ...BLANK_FOREIGN_KEY,
+    ...key,
     table: many_collection,
     column: many_field,
     foreign_key_table: target?.table ?? '',
     foreign_key_column: target?.column ?? null,
-    on_update: key.on_update,
-    on_delete: key.on_delete,
-    ...(key.deferrable === undefined ? {} : { deferrable: key.deferrable }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { type Collection, type Field, type NewRelation, RELATION_MEMBERS } from '../../schema/model/model.js';
+import type { Collection, Field, NewRelation, Relation } from '../../schema/model/model.js';
 import type { CollectionDocument, FieldDocument, ListedCollection, RelationDocument } from '../service/types.js';
 
 export interface Edit<T> {
@@ -148,13 +148,10 @@ type Related = Pick<RelationDocument, 'meta' | 'schema'>;
 export function relationOf(document: Related | NewRelation): NewRelation {
   const ends = 'meta' in document ? document.meta : document;
   const { schema } = document;
-  const own = Object.fromEntries(RELATION_MEMBERS.map((member) => [member, ends[member]]));
-  if (schema === null) return { ...own, schema } as NewRelation;
+  const { id: _, schema: __, ...own } = ends as Relation;
+  if (schema === null) return { ...own, schema };
   const { constraint_name, on_update, on_delete, deferrable } = schema;
-  return {
-    ...own,
-    schema: { constraint_name, on_update, on_delete, ...(deferrable && { deferrable }) },
-  } as NewRelation;
+  return { ...own, schema: { constraint_name, on_update, on_delete, ...(deferrable && { deferrable }) } };
 }
 
 const VERSION = 1;

@@ -1,7 +1,14 @@
-import type { Collection, CollectionMeta, ColumnSchema, Field, FieldMeta } from '../../schema/model/model.js';
+import {
+  type Collection,
+  type CollectionMeta,
+  type ColumnSchema,
+  type Field,
+  type FieldMeta,
+  COLLECTION_META_DEFAULTS,
+  COLUMN_DEFAULTS,
+  FIELD_META_DEFAULTS,
+} from '../../schema/model/model.js';
 import { isIdentity } from '../../schema/model/extras.js';
-import { COLLECTION_META_DEFAULTS } from '../../schema/normal-form/collection-meta.js';
-import { FIELD_META_DEFAULTS } from '../../schema/normal-form/field-meta.js';
 import { ALIAS_TYPE, dataTypesOf } from '../../schema/normal-form/types/field-types.js';
 
 /** The service's defaults: `character varying(255)`, `numeric(10, 5)`. */
@@ -24,15 +31,8 @@ function typeMembers(
 export function newColumn(type: string, said: Partial<ColumnSchema> = {}): ColumnSchema | null {
   if (type === ALIAS_TYPE) return null;
   const column = {
+    ...COLUMN_DEFAULTS,
     ...typeMembers(dataTypesOf(type)?.[0] ?? 'text'),
-    default_value: null,
-    is_nullable: true,
-    is_unique: false,
-    is_indexed: false,
-    is_primary_key: false,
-    generation_expression: null,
-    has_auto_increment: false,
-    comment: null,
     ...said,
   };
   return settledFlags(column);

@@ -2,18 +2,18 @@
 import { Accordion, TextInput, NativeSelect, SimpleGrid, Stack, Text, Autocomplete } from '@mantine/core';
 import { useState } from 'react';
 import { type FieldValues, useForm, useFormContext, useWatch, useController } from 'react-hook-form';
-import type { Field, ColumnSchema } from '../../schema/model/model.js';
-import { FIELD_META_TABLE } from '../../schema/normal-form/field-meta.js';
+import { type Field, type ColumnSchema, fieldMeta } from '../../schema/model/model.js';
+import { checksOf } from '../../schema/normal-form/checks.js';
 import { settledFlags, canCountUp, columnOfType, interfaceOf, newColumn, specialOf } from './column-defaults.js';
 import { EditorForm } from './editor-frame.js';
-import { FIELD_SECTIONS, COLUMN_FLAGS, COLUMN_TEXTS, type Member, useChoices, type Choices } from './members.js';
+import { FIELD_SECTIONS, COLUMN_FLAGS, COLUMN_TEXTS, COLUMN_TYPE, memberAt } from './members.js';
 import { checkedBy } from './resolver.js';
 import { Sections } from './sections.js';
 import { type Edit, useKeep } from './use-keep.js';
 import { ALIAS_TYPE, FIELD_TYPES, UNKNOWN_TYPE, dataTypesOf } from '../../schema/normal-form/types/field-types.js';
 import { columnText } from '../shared/text.js';
 import classes from './editor-frame.module.css';
-import { MemberInput } from './member-input.js';
+import { type Choices, MemberInput, useChoices } from './member-input.js';
 
 /* Edits the type and the column of a field. */
 
@@ -80,20 +80,10 @@ function valueOf(text: string, type: string): unknown {
   }
 }
 
-const LENGTH: Member = { path: 'schema.max_length', label: 'Max length', kind: 'number', help: 'Characters' };
-const PRECISION: Member = {
-  path: 'schema.numeric_precision',
-  label: 'Precision',
-  kind: 'number',
-  help: 'Total number of digits',
-};
-const SCALE: Member = {
-  path: 'schema.numeric_scale',
-  label: 'Scale',
-  kind: 'number',
-  help: 'Digits after the decimal point',
-};
-const OTHER_TYPE: Member = { path: 'schema.data_type', label: 'PostgreSQL type', kind: 'code' };
+const LENGTH = memberAt('schema.max_length', COLUMN_TYPE);
+const PRECISION = memberAt('schema.numeric_precision', COLUMN_TYPE);
+const SCALE = memberAt('schema.numeric_scale', COLUMN_TYPE);
+const OTHER_TYPE = memberAt('schema.data_type', COLUMN_TYPE);
 
 /**
  * For the form of a field. A new type resets type members; returning to the first type restores them.
@@ -221,7 +211,7 @@ export function FieldForm({ document, isNew, taken, onDone, onCancel }: Props) {
   const { collection } = document;
   const form = useForm<FieldValues>({
     defaultValues: structuredClone(document),
-    resolver: checkedBy({ meta: FIELD_META_TABLE }, ({ field }) => (isNew ? nameFault(String(field), taken) : {})),
+    resolver: checkedBy({ meta: checksOf(fieldMeta) }, ({ field }) => (isNew ? nameFault(String(field), taken) : {})),
   });
   const keeping = useKeep({ names: [collection], form });
   const choices = useChoices(collection);

@@ -1,7 +1,7 @@
 import { Text, TextInput, Radio } from '@mantine/core';
 import { type ReactNode, useState, use, useEffect } from 'react';
 import { type FieldValues, useForm } from 'react-hook-form';
-import type { Collection, Field } from '../../schema/model/model.js';
+import { type Collection, collectionMeta, type Field } from '../../schema/model/model.js';
 import type { Drafted } from '../draft/drafted.js';
 import { type Draft, memberKey } from '../draft/model.js';
 import { useDraft, useDraftedCollections, useDraftedFields, useDraftedRelations } from '../draft/store.js';
@@ -13,8 +13,9 @@ import { type Doomed, DeleteForm, deleteTitle } from './delete-form.js';
 import { EditorDrawer, EditorForm } from './editor-frame.js';
 import { FieldForm, nameFault } from './field-form.js';
 import { RelationEditForm, AnyForm, ManyToManyForm, OneForm } from './relation-forms.js';
-import { COLLECTION_META_TABLE } from '../../schema/normal-form/collection-meta.js';
-import { COLLECTION_SECTIONS, FOLDER_SECTIONS, useChoices } from './members.js';
+import { checksOf } from '../../schema/normal-form/checks.js';
+import { useChoices } from './member-input.js';
+import { COLLECTION_SECTIONS, FOLDER_SECTIONS } from './members.js';
 import { checkedBy } from './resolver.js';
 import { Sections } from './sections.js';
 import { type Edit, useKeep, FormName, useFormName } from './use-keep.js';
@@ -145,7 +146,7 @@ function CollectionForm({ document, onDone }: { document: Collection; onDone: ()
   const { collection } = document;
   const form = useForm<FieldValues>({
     defaultValues: structuredClone(document),
-    resolver: checkedBy({ meta: COLLECTION_META_TABLE }),
+    resolver: checkedBy({ meta: checksOf(collectionMeta) }),
   });
   const keeping = useKeep({ names: [collection], form });
   const choices = useChoices(collection);

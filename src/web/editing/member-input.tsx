@@ -23,7 +23,9 @@ import { useQuery } from '@tanstack/react-query';
 import removeIcon from 'icon:delete';
 import addIcon from 'icon:add';
 import classes from './editor-frame.module.css';
-import type { Choices, InputProps, Kind, Member } from './members.js';
+import { useDraftedCollections, useDraftedFields } from '../draft/store.js';
+import { DISPLAYS, INTERFACES, type Member } from './members.js';
+import type { InputKind } from '../../schema/model/model.js';
 import { MaterialIcon, Glyph } from '../shared/glyph.js';
 import { isObject } from '../../kernel/json.js';
 
@@ -224,6 +226,39 @@ function valueOf(rows: readonly Row[], byLanguage: boolean): unknown {
   return rows.map(({ language, translation, more }) => ({ language, translation, ...more }));
 }
 
+/** The names to choose from. */
+export interface Choices {
+  fields: readonly string[];
+  /** Fields without a column. */
+  aliases: readonly string[];
+  collections: readonly string[];
+}
+
+interface InputProps {
+  member: Member;
+  value: unknown;
+  onChange: (value: unknown) => void;
+  onBlur: () => void;
+  ref: (element: unknown) => void;
+  error: string | undefined;
+  choices: Choices;
+}
+
+/** @param collection null for one that does not exist yet */
+export function useChoices(collection: string | null): Choices {
+  const { data: fields = [] } = useDraftedFields(collection);
+  const { data: collections = [] } = useDraftedCollections();
+  const there = fields.filter(({ how }) => how !== 'removed').map(({ document }) => document);
+  return {
+    fields: there.filter(({ schema }) => schema !== null).map(({ field }) => field),
+    aliases: there.filter(({ schema }) => schema === null).map(({ field }) => field),
+    collections: collections
+      .filter(({ how, document }) => how !== 'removed' && document.collection !== collection)
+      .map(({ document }) => document.collection)
+      .sort(),
+  };
+}
+
 /** Only inside a form. Empty input becomes null, not an empty text or list. */
 export function MemberInput({ member, choices }: { member: Member; choices: Choices }) {
   const { field, fieldState } = useController({ name: member.path });
@@ -314,19 +349,20 @@ function Choice(props: InputProps) {
   );
 }
 
-function Suggestion(props: InputProps) {
-  return (
-    <Autocomplete
-      {...common(props)}
-      ref={props.ref}
-      data={[...(props.member.options ?? [])].map((option) => (typeof option === 'string' ? option : option.value))}
-      limit={50}
-      value={asString(props.value)}
-      onChange={(value) => props.onChange(orNull(value))}
-      comboboxProps={{ withinPortal: false }}
-    />
-  );
-}
+const SuggestionOf = (names: readonly string[]) =>
+  function Suggestion(props: InputProps) {
+    return (
+      <Autocomplete
+        {...common(props)}
+        ref={props.ref}
+        data={[...names]}
+        limit={50}
+        value={asString(props.value)}
+        onChange={(value) => props.onChange(orNull(value))}
+        comboboxProps={{ withinPortal: false }}
+      />
+    );
+  };
 
 /** An existing name or none. */
 const NameOf = (names: (choices: Choices) => readonly string[]) =>
@@ -418,14 +454,15 @@ function Color(props: InputProps) {
 
 const SWATCHES = ['#2ecda7', '#3399ff', '#6644ff', '#e35169', '#ffa439', '#ffc23b', '#7a8699', '#18222f', '#a2b5cd'];
 
-const INPUTS: Readonly<Record<Kind, (props: InputProps) => ReactElement>> = {
+const INPUTS: Readonly<Record<InputKind, (props: InputProps) => ReactElement>> = {
   text: PlainTextInput,
   area: Area,
   code: Area,
   number: Count,
   flag: Flag,
   choice: Choice,
-  suggestion: Suggestion,
+  interface: SuggestionOf(INTERFACES),
+  display: SuggestionOf(DISPLAYS),
   icon: IconInput,
   color: Color,
   json: Json,

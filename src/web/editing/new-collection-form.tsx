@@ -1,15 +1,15 @@
 import { Checkbox, SegmentedControl, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { type FieldValues, useController, useForm, useFormContext } from 'react-hook-form';
-import { COLLECTION_META_DEFAULTS, COLLECTION_META_TABLE } from '../../schema/normal-form/collection-meta.js';
-import type { CollectionMeta, Field } from '../../schema/model/model.js';
+import { checksOf } from '../../schema/normal-form/checks.js';
+import { COLLECTION_META_DEFAULTS, type CollectionMeta, collectionMeta, type Field } from '../../schema/model/model.js';
 import { newCollection, newField } from './column-defaults.js';
 import { EditorForm } from './editor-frame.js';
 import { nameFault } from './field-form.js';
-import { MemberInput } from './member-input.js';
+import { MemberInput, useChoices } from './member-input.js';
+import { FOLDER_SECTIONS, memberAt } from './members.js';
 import { NameInput } from './relation-parts.js';
 import { type KeyKind, primaryKey } from './relations.js';
 import { checkedBy } from './resolver.js';
-import { useChoices } from './members.js';
 import { type Edit, useKeep } from './use-keep.js';
 
 interface Preset {
@@ -111,6 +111,8 @@ interface Props {
   onCancel: () => void;
 }
 
+const INPUTS = FOLDER_SECTIONS.flatMap(({ members }) => members);
+
 /**
  * Common fields are placed after the key in the offered order.
  * @param props.group the parent folder; null for none
@@ -126,7 +128,7 @@ export function NewCollectionForm({ isFolder, group, taken, onDone, onCancel }: 
       presets: [],
       meta: { ...COLLECTION_META_DEFAULTS, group },
     },
-    resolver: checkedBy({ meta: COLLECTION_META_TABLE }, ({ collection, key }) => ({
+    resolver: checkedBy({ meta: checksOf(collectionMeta) }, ({ collection, key }) => ({
       ...nameFault(String(collection), taken, 'collection'),
       ...(isFolder ? {} : nameFault(String(key), [], 'key')),
     })),
@@ -160,10 +162,10 @@ export function NewCollectionForm({ isFolder, group, taken, onDone, onCancel }: 
       />
       {!isFolder && <KeyPart />}
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
-        <MemberInput member={{ path: 'meta.icon', label: 'Icon', kind: 'icon' }} choices={choices} />
-        <MemberInput member={{ path: 'meta.group', label: 'Parent group', kind: 'collection' }} choices={choices} />
+        <MemberInput member={memberAt('meta.icon', INPUTS)} choices={choices} />
+        <MemberInput member={memberAt('meta.group', INPUTS)} choices={choices} />
       </SimpleGrid>
-      <MemberInput member={{ path: 'meta.note', label: 'Note', kind: 'area' }} choices={choices} />
+      <MemberInput member={memberAt('meta.note', INPUTS)} choices={choices} />
     </EditorForm>
   );
 }

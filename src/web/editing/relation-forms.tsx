@@ -6,8 +6,8 @@ import {
   type ReferentialAction,
   type ForeignKey,
   type NewRelation,
-  DEFERRABLES,
-  REFERENTIAL_ACTIONS,
+  FOREIGN_KEY_DEFAULTS,
+  relationMembers,
 } from '../../schema/model/model.js';
 import { EditorForm } from './editor-frame.js';
 import {
@@ -24,8 +24,9 @@ import { makeRelation } from './relations.js';
 import { checkedBy } from './resolver.js';
 import { type Edit, useKeep } from './use-keep.js';
 import classes from './editor-frame.module.css';
-import { ENDS } from '../../schema/normal-form/relation-members.js';
-import { type Member, useChoices } from './members.js';
+import { checksOf } from '../../schema/normal-form/checks.js';
+import { useChoices } from './member-input.js';
+import { FOREIGN_KEY_MEMBERS, memberAt, RELATION_MEMBERS } from './members.js';
 import { Members } from './sections.js';
 import { useDraftedFields } from '../draft/store.js';
 
@@ -146,43 +147,8 @@ function Allowed({ names, value, error, onChange }: AllowedProps) {
 
 /* The members of a relation and of its foreign key. */
 
-const KEY_MEMBERS: readonly Member[] = [
-  {
-    path: 'schema.on_delete',
-    label: 'On delete',
-    kind: 'choice',
-    options: REFERENTIAL_ACTIONS.map((value) => ({ value, label: value.toLowerCase() })),
-  },
-  {
-    path: 'schema.on_update',
-    label: 'On update',
-    kind: 'choice',
-    options: REFERENTIAL_ACTIONS.map((value) => ({ value, label: value.toLowerCase() })),
-  },
-  {
-    path: 'schema.deferrable',
-    label: 'Constraint check',
-    kind: 'choice',
-    options: [
-      { value: '', label: 'immediate, not deferrable' },
-      ...DEFERRABLES.map((value) => ({ value, label: `deferrable, ${value.toLowerCase()}` })),
-    ],
-  },
-  { path: 'schema.constraint_name', label: 'Foreign key name', kind: 'text' },
-];
-
-const RELATION_MEMBERS: readonly Member[] = [
-  {
-    path: 'one_deselect_action',
-    label: 'When an item is deselected',
-    kind: 'choice',
-    options: [
-      { value: 'nullify', label: 'Set the field to null' },
-      { value: 'delete', label: 'Delete the item' },
-    ],
-  },
-  { path: 'sort_field', label: 'Sort field', kind: 'field' },
-];
+const ALLOWED = memberAt('one_allowed_collections', RELATION_MEMBERS);
+const WITHOUT_ALLOWED = RELATION_MEMBERS.filter((member) => member !== ALLOWED);
 
 /**
  * Its ends are fixed. A foreign key that is removed and added again keeps its former properties.
@@ -192,7 +158,7 @@ export function RelationEditForm({ document, onDone }: { document: NewRelation; 
   const { many_collection: many, many_field: field, one_collection: one } = document;
   const form = useForm<FieldValues>({
     defaultValues: structuredClone(document),
-    resolver: checkedBy({ '': ENDS }),
+    resolver: checkedBy({ '': checksOf(relationMembers) }),
   });
   const keeping = useKeep({ names: [many], form });
   const choices = useChoices(many);
@@ -203,7 +169,7 @@ export function RelationEditForm({ document, onDone }: { document: NewRelation; 
     editor.put('relations', { ...now, ...given, schema: given.schema && withoutNothing(given.schema) });
   };
   const keep = async (unchecked: boolean) => (await keeping.keep(edit, { unchecked })) && onDone();
-  const members: readonly Member[] = one === null ? [...RELATION_MEMBERS, ALLOWED] : RELATION_MEMBERS;
+  const members = one === null ? RELATION_MEMBERS : WITHOUT_ALLOWED;
   return (
     <EditorForm keeping={keeping} form={form} keep={keep} onCancel={onDone}>
       <Text size="sm" c="dimmed">
@@ -216,18 +182,14 @@ export function RelationEditForm({ document, onDone }: { document: NewRelation; 
           description="PostgreSQL rejects values without a matching item"
           checked={key !== null}
           onChange={(event) =>
-            form.setValue('schema', event.currentTarget.checked ? (document.schema ?? NEW_KEY) : null)
+            form.setValue('schema', event.currentTarget.checked ? (document.schema ?? FOREIGN_KEY_DEFAULTS) : null)
           }
         />
       )}
-      {key !== null && <Members members={KEY_MEMBERS} choices={choices} />}
+      {key !== null && <Members members={FOREIGN_KEY_MEMBERS} choices={choices} />}
     </EditorForm>
   );
 }
-
-const NEW_KEY = { on_update: 'NO ACTION', on_delete: 'NO ACTION' };
-
-const ALLOWED: Member = { path: 'one_allowed_collections', label: 'Related collections', kind: 'words' };
 
 /** The service names new keys, and omits `deferrable` for others. */
 function withoutNothing({ constraint_name: name, deferrable, ...key }: ForeignKey): ForeignKey {

@@ -1,6 +1,12 @@
 /** The four kinds of relations, each created in one step with all its parts. */
-import type { Field, ForeignKey, NewRelation, ReferentialAction } from '../../schema/model/model.js';
-import { END_DEFAULTS } from '../../schema/normal-form/relation-members.js';
+import {
+  type Field,
+  type ForeignKey,
+  type NewRelation,
+  type ReferentialAction,
+  FOREIGN_KEY_DEFAULTS,
+  RELATION_META_DEFAULTS,
+} from '../../schema/model/model.js';
 import type { DraftEditor } from '../draft/editor.js';
 import { newCollection, newField } from './column-defaults.js';
 
@@ -61,11 +67,11 @@ interface ManyToAny {
 export type RelationPlan = ManyToOne | OneToMany | ManyToMany | ManyToAny;
 
 /** The default name of a foreign key follows from its ends, so it is omitted. */
-const foreignKey = (on_delete: ReferentialAction): ForeignKey => ({ on_update: 'NO ACTION', on_delete }) as ForeignKey;
+const foreignKey = (on_delete: ReferentialAction): ForeignKey => ({ ...FOREIGN_KEY_DEFAULTS, on_delete }) as ForeignKey;
 
 type Ends = Pick<NewRelation, 'many_collection' | 'many_field'> & Partial<NewRelation>;
 
-const relation = (ends: Ends): NewRelation => ({ ...END_DEFAULTS, schema: null, ...ends });
+const relation = (ends: Ends): NewRelation => ({ ...RELATION_META_DEFAULTS, schema: null, ...ends });
 
 const keyField = (
   collection: string,

@@ -1,16 +1,16 @@
 /** Validates a form with the service's own checks before any request. */
 import type { FieldErrors, FieldValues, Resolver } from 'react-hook-form';
 import { isObject } from '../../kernel/json.js';
-import { Wrong, type CheckTable } from '../../schema/normal-form/checks.js';
+import { Wrong, type Checks } from '../../schema/normal-form/checks.js';
 
-/** @param tables the checks of members below a name; `''` for the document itself */
+/** @param checks the checks of members below a name; `''` for the document itself */
 export function checkedBy<T extends FieldValues>(
-  tables: Readonly<Record<string, CheckTable>>,
+  checks: Readonly<Record<string, Checks>>,
   more: (values: T) => Record<string, string> = () => ({}),
 ): Resolver<T> {
   return (values) => {
     const messages: Record<string, string> = { ...more(values) };
-    for (const [part, table] of Object.entries(tables)) {
+    for (const [part, table] of Object.entries(checks)) {
       const members: unknown = part === '' ? values : values[part];
       if (!isObject(members)) continue;
       for (const [member, check] of table) {

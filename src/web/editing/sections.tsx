@@ -1,8 +1,8 @@
 import { Accordion, SimpleGrid, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useFormState } from 'react-hook-form';
-import type { Choices, Member, Section } from './members.js';
-import { MemberInput } from './member-input.js';
+import type { Member, Section } from './members.js';
+import { type Choices, MemberInput } from './member-input.js';
 
 interface Props {
   sections: readonly Section[];

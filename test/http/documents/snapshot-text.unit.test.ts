@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { snapshotBytes } from '../../../src/http/documents/snapshot-pieces.js';
 import { createCollectionTexts, documentOf } from '../../../src/http/documents/texts.js';
 import type { CollectionDocument } from '../../../src/http/deps.js';
-import { COLLECTION_META_DEFAULTS } from '../../../src/schema/normal-form/collection-meta.js';
+import { COLLECTION_META_DEFAULTS } from '../../../src/schema/model/model.js';
 import { collectionsInOrder } from '../../../src/schema/model/order.js';
 import { snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
 import type { State } from '../../../src/schema/model/state.js';

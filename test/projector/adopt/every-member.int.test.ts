@@ -9,7 +9,7 @@ import { type Difference, verify } from '../../../src/projector/verify/index.js'
 import { scriptOf } from '../../../src/reads/history/script.js';
 import type { Outcome } from '../../../src/pipeline/index.js';
 import type { Problem } from '../../../src/kernel/problem.js';
-import { columnExtrasV1, tableExtrasV1 } from '../../../src/schema/fold/event-schemas.js';
+import { columnExtras, tableExtras } from '../../../src/schema/model/extras.js';
 import { testServer } from '../../support/postgres.js';
 import { catalogText } from '../../support/catalog-text.js';
 import { COLUMNS, type Row, TABLES } from './every-member.js';
@@ -52,7 +52,7 @@ describe('every member of extras on an existing object', function () {
   after(() => fixture.stop());
 
   it('has a test row', () => {
-    const members = [...membersOf(columnExtrasV1.shape, 'column.'), ...membersOf(tableExtrasV1.shape, 'table.')];
+    const members = [...membersOf(columnExtras.shape, 'column.'), ...membersOf(tableExtras.shape, 'table.')];
     expect([...new Set(ROWS.map(({ member }) => member))].sort()).to.deep.equal(members.sort());
   });
 

@@ -39,7 +39,7 @@ export function field(members: Members, options = STRICT): Result<Field> {
 
 /** The column of a new field. */
 export function column(type: string, schema: Members = {}, options = STRICT): Members | null {
-  return valueOf(field({ type, schema }, options)).schema as Members | null;
+  return valueOf(field({ type, schema }, options)).schema;
 }
 
 export function changed(existing: Field, input: Members, options = STRICT): Result<Field> {

@@ -1,83 +1,38 @@
 import { z } from 'zod';
-import { columnExtrasV1, tableExtrasV1 } from '../../../schema/fold/event-schemas.js';
 import { ACTIONS } from '../../../schema/policy.js';
 import { LEVELS } from '../../../schema/findings/index.js';
-import { DEFERRABLES, FIELD_WIDTHS } from '../../../schema/model/model.js';
-import { COLLECTION_META_TABLE } from '../../../schema/normal-form/collection-meta.js';
-import { FIELD_META_TABLE } from '../../../schema/normal-form/field-meta.js';
-import { FOREIGN_KEY_TABLE } from '../../../schema/normal-form/relation.js';
-import { ENDS } from '../../../schema/normal-form/relation-members.js';
-import { COLUMN_MEMBERS, fieldType, membersOf, schemaChanges } from '../../../schema/normal-form/shapes.js';
+import * as model from '../../../schema/model/model.js';
+import { fieldType, schemaChanges } from '../../../schema/normal-form/shapes.js';
 import { SNAPSHOT_VERSION, VENDOR } from '../../../schema/snapshot/snapshot.js';
 
 const text = z.string();
-const textOrNull = z.string().nullable();
-const integerOrNull = z.int().nullable();
 
-const collectionMeta = z
-  .strictObject({ collection: text, ...membersOf(COLLECTION_META_TABLE), archive_app_filter: z.boolean() })
-  .meta({ id: 'CollectionMeta' });
+const collectionMeta = model.collectionMetaDocument.meta({ id: 'CollectionMeta' });
 
 const shownMeta = collectionMeta
   .extend({ system: z.literal(true).optional().describe('Only for tables of the service') })
   .meta({ id: 'ShownCollectionMeta' });
 
-export const collection = z
-  .strictObject({
-    collection: text,
+export const collection = model.collectionDocument
+  .extend({
     meta: shownMeta,
-    schema: z.strictObject({ name: text, sql: text, comment: textOrNull }).nullable().describe('Null: a folder'),
+    schema: model.tableDocument.omit({ extras: true }).extend({ sql: text }).nullable().describe('Null: a folder'),
   })
   .meta({ id: 'Collection' });
 
-const fieldMeta = z
-  .strictObject({ collection: text, field: text, ...membersOf(FIELD_META_TABLE), width: z.enum(FIELD_WIDTHS) })
-  .meta({ id: 'FieldMeta' });
-
-const column = z
-  .strictObject({
-    name: text,
-    table: text,
-    data_type: text,
-    default_value: z.unknown(),
-    max_length: integerOrNull,
-    numeric_precision: integerOrNull,
-    numeric_scale: integerOrNull,
-    ...COLUMN_MEMBERS,
-    is_generated: z.boolean(),
-    foreign_key_table: textOrNull,
-    foreign_key_column: textOrNull,
-    extras: columnExtrasV1.optional(),
-  })
-  .meta({ id: 'Column' });
-
-export const field = z
-  .strictObject({
-    collection: text,
-    field: text,
+export const field = model.fieldDocument
+  .extend({
     type: fieldType,
-    meta: fieldMeta,
-    schema: column.nullable().describe('Null: an alias field, which has no column'),
+    meta: model.fieldMetaDocument.meta({ id: 'FieldMeta' }),
+    schema: model.columnDocument
+      .meta({ id: 'Column' })
+      .nullable()
+      .describe('Null: an alias field, which has no column'),
   })
   .meta({ id: 'Field' });
 
-const ends = { id: z.int(), many_collection: text, many_field: text, ...membersOf(ENDS) };
-
-const key = { ...membersOf(FOREIGN_KEY_TABLE), deferrable: z.enum(DEFERRABLES).optional() };
-
-const foreignKey = z
-  .strictObject({ ...key, table: text, column: text, foreign_key_table: text, foreign_key_column: textOrNull })
-  .meta({ id: 'ForeignKey' });
-
-export const relation = z
-  .strictObject({
-    ...ends,
-    schema: foreignKey.nullable(),
-    collection: text,
-    field: text,
-    related_collection: textOrNull,
-    meta: z.strictObject(ends),
-  })
+export const relation = model.relationDocument
+  .extend({ schema: model.foreignKeyDocument.meta({ id: 'ForeignKey' }).nullable() })
   .meta({ id: 'Relation' });
 
 export const snapshot = z
@@ -85,15 +40,9 @@ export const snapshot = z
     version: z.literal(SNAPSHOT_VERSION),
     service: text,
     vendor: z.literal(VENDOR),
-    collections: z.array(
-      z.strictObject({
-        collection: text,
-        meta: collectionMeta,
-        schema: z.strictObject({ name: text, comment: textOrNull, extras: tableExtrasV1.optional() }).nullable(),
-      }),
-    ),
+    collections: z.array(model.collectionDocument.extend({ meta: collectionMeta })),
     fields: z.array(field),
-    relations: z.array(z.strictObject({ ...ends, schema: z.strictObject(key).nullable() })),
+    relations: z.array(model.relation),
   })
   .meta({ id: 'Snapshot' });
 

@@ -17,7 +17,7 @@ import { brief } from '../../../shared/text.js';
 import { Time } from '../../../shared/time.js';
 import { MARK_WORDS, MarkSign } from '../graph/mark-sign.js';
 import type { Doing } from '../graph/graph.js';
-import { countsOf, type Changes } from './moment.js';
+import { countsOf } from './moment.js';
 
 /* The batch at the current position, with actor and reason. */
 
@@ -67,7 +67,7 @@ const ORDER: readonly Doing[] = ['made', 'changed', 'removed'];
 
 function Counts({ film: { changes } }: { film: Film }) {
   if (changes === null) return null;
-  const counts = countsOf(changes as unknown as Changes);
+  const counts = countsOf(changes);
   return (
     <span className={classes.counts}>
       {ORDER.filter((mark) => counts[mark] > 0).map((mark) => (

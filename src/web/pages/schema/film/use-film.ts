@@ -3,7 +3,7 @@ import { useQuery, type UseInfiniteQueryResult, useInfiniteQuery } from '@tansta
 import { useMemo, useRef, useEffect, useState } from 'react';
 import { momentQuery, framesQuery } from '../../../service/history-queries.js';
 import type { ChangedBatch, DocumentChanges } from '../../../service/types.js';
-import { type Marks, NO_MARKS, marksOf, type Changes, type Moment, momentOf, stepTo } from './moment.js';
+import { type Marks, NO_MARKS, marksOf, type Moment, momentOf, stepTo } from './moment.js';
 import { infoQuery } from '../../../service/queries.js';
 
 /* The batches around a position, loaded in pages near either end. */
@@ -195,7 +195,7 @@ function waysOf({ all, index, hasEarlier, hasLater }: Frames): Pick<Film, 'previ
 
 function marksFor(batch: ChangedBatch | undefined, moment: Moment | null): Marks {
   if (moment === null || batch?.changes == null) return NO_MARKS;
-  return marksOf(batch.changes as unknown as Changes, moment);
+  return marksOf(batch.changes, moment);
 }
 
 function useMoment({ all, index }: Frames, isSmall: boolean) {
