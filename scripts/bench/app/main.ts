@@ -1,7 +1,7 @@
 /**
  * `npm run bench -- app`: the admin app in Chromium. Until the tree of collections is painted, with a
  * cold cache and a warm one; frames while a diagram of 300 tables is panned, of which those in sight are drawn; steps a
- * second of the slider over the log; the seal of 100,000 events; bytes of the first load.
+ * second of the slider over the log; verifying 100,000 events; bytes of the first load.
  *
  * BENCH_COLLECTIONS (90,1000,10000), BENCH_ROUNDS (5). Frames are bounded by the screen that Chromium pretends to have, 60 a
  * second.
@@ -10,7 +10,7 @@ import { browser, chromiumProgram, INSTALL_CHROMIUM } from '../../../test/suppor
 import { stopAll } from '../../../test/support/at-end.js';
 import { type Server, type Service, startServer, startService } from '../servers.js';
 import { fill, fillHistory, fillLongLog, fillTree } from './fill.js';
-import { firstLoad, firstPaint, panning, sealing, stepping } from './measures.js';
+import { firstLoad, firstPaint, panning, verifying, stepping } from './measures.js';
 import { signedIn } from './signed-in.js';
 
 const SIZES = (process.env['BENCH_COLLECTIONS'] ?? '90,1000,10000').split(',').map(Number);
@@ -54,8 +54,8 @@ async function run(chromium: string): Promise<void> {
     await withService(
       server,
       async (service) => {
-        const took = await sealing(() => signedIn(chromium, service.url, PASSWORD));
-        add(`seal of ${EVENTS.toLocaleString()} events`, `${(took / 1000).toFixed(1)} s`);
+        const took = await verifying(() => signedIn(chromium, service.url, PASSWORD));
+        add(`verification of ${EVENTS.toLocaleString()} events`, `${(took / 1000).toFixed(1)} s`);
       },
       (databaseUrl) => fillLongLog(databaseUrl, { events: EVENTS, password: PASSWORD }),
     );

@@ -109,7 +109,7 @@ const STEP = `async (steps) => {
     const before = shown();
     document.querySelector('button[aria-label="Next change"]').click();
     while (shown() === before) {
-      if (performance.now() - started > 120_000) throw new Error('the film stands at ' + before);
+      if (performance.now() - started > 120_000) throw new Error('the replay stopped at ' + before);
       await frame();
     }
   }
@@ -117,11 +117,11 @@ const STEP = `async (steps) => {
 }`;
 
 /** Milliseconds from the click until the page says that the chain holds. */
-export async function sealing(newContext: NewContext): Promise<number> {
+export async function verifying(newContext: NewContext): Promise<number> {
   const context = await newContext();
   try {
     const page = await context.newPage();
-    await page.goto('/app/seal');
+    await page.goto('/app/verification');
     const check = page.getByRole('button', { name: /^Check [\d,]+ events$/ });
     await check.waitFor();
     const started = performance.now();

@@ -55,8 +55,8 @@ export const PICTURES: readonly Picture[] = [
     },
   },
   {
-    name: 'seal',
-    path: '/seal',
+    name: 'verification',
+    path: '/verification',
     async ready(page) {
       await page.getByRole('button', { name: /^Check [\d,]+ events$/ }).click();
       await page.getByText('The hash chain is valid').waitFor();

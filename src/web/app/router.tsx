@@ -54,10 +54,10 @@ const compare = createRoute({
   component: lazyRouteComponent(() => import('../pages/compare/page.js'), 'ComparePage'),
 });
 
-const seal = createRoute({
+const verification = createRoute({
   getParentRoute: () => root,
-  path: '/seal',
-  component: lazyRouteComponent(() => import('../pages/seal/page.js'), 'SealPage'),
+  path: '/verification',
+  component: lazyRouteComponent(() => import('../pages/verification/page.js'), 'VerificationPage'),
 });
 
 const accounts = createRoute({
@@ -143,7 +143,7 @@ export const router = createRouter({
     review,
     timeline,
     compare,
-    seal,
+    verification,
     operationsParts,
     accounts,
     reference,

@@ -123,7 +123,7 @@ const MOST_COUNTED = 99;
 /** Addresses outside a page that belong to its navigation entry. */
 const BELONGS: Readonly<Record<string, readonly string[]>> = {
   '/': ['/collections/', '/new'],
-  '/timeline': ['/seal'],
+  '/timeline': ['/verification'],
   '/api': ['/docs'],
 };
 

@@ -30,7 +30,7 @@ const BATCHES = 40;
 /** The batches up to a position, then earlier and later pages on request. */
 export const framesQuery = (anchor: number) =>
   infiniteQueryOptions({
-    queryKey: ['film', 'frames', anchor],
+    queryKey: ['replay', 'frames', anchor],
     staleTime: Infinity,
     initialPageParam: placeBefore(anchor + 1),
     queryFn: async ({ pageParam, signal }) => {
@@ -57,7 +57,7 @@ export interface PastDocuments {
 /** @param isSmall includes all fields */
 export const momentQuery = (position: number, isSmall: boolean) =>
   queryOptions({
-    queryKey: ['film', 'moment', position, isSmall],
+    queryKey: ['replay', 'moment', position, isSmall],
     staleTime: Infinity,
     gcTime: 60_000,
     queryFn: async ({ signal }) => {
@@ -70,7 +70,7 @@ export const momentQuery = (position: number, isSmall: boolean) =>
 /** The fields of some collections at a position. */
 export const pastFieldsQuery = (position: number, names: readonly string[]) =>
   queryOptions({
-    queryKey: ['film', 'fields', position, names],
+    queryKey: ['replay', 'fields', position, names],
     staleTime: Infinity,
     gcTime: 60_000,
     queryFn: async ({ signal }) => {

@@ -5,8 +5,8 @@ import { ProblemAlert, Waiting } from '../../shared/problem-alert.js';
 import { useHere } from '../../shared/focus.js';
 import { SchemaPanels } from './schema-view.js';
 import classes from './page.module.css';
-import { FilmBar } from './film/film-bar.js';
-import { useFilm } from './film/use-film.js';
+import { ReplayBar } from './replay/replay-bar.js';
+import { useReplay } from './replay/use-replay.js';
 
 const route = getRouteApi('/');
 
@@ -25,13 +25,13 @@ const SETTLED = 250;
 export default function Past({ at, tables }: { at: number; tables: number }) {
   const navigate = route.useNavigate();
   const [position, go] = usePosition(at);
-  const state = useFilm(position, tables <= SMALL);
+  const state = useReplay(position, tables <= SMALL);
   const close = useCallback(() => void navigate({ search: (before) => ({ ...before, at: undefined }) }), [navigate]);
-  const film = state.status === 'there' ? state : null;
+  const replay = state.status === 'there' ? state : null;
   const collections = useMemo(
-    () => (film === null ? [] : [...film.moment.collections.values(), ...film.marks.gone.collections]),
+    () => (replay === null ? [] : [...replay.moment.collections.values(), ...replay.marks.gone.collections]),
     // oxlint-disable-next-line
-    [film?.moment, film?.marks],
+    [replay?.moment, replay?.marks],
   );
   if (state.status === 'failed') {
     return (
@@ -40,9 +40,9 @@ export default function Past({ at, tables }: { at: number; tables: number }) {
       </div>
     );
   }
-  if (film === null) return <Waiting label="Loading the history" />;
-  const bar = <FilmBar film={film} position={position} onGo={go} onClose={close} />;
-  return <SchemaPanels collections={collections} past={{ film, marks: film.marks, bar }} />;
+  if (replay === null) return <Waiting label="Loading the history" />;
+  const bar = <ReplayBar replay={replay} position={position} onGo={go} onClose={close} />;
+  return <SchemaPanels collections={collections} past={{ replay, marks: replay.marks, bar }} />;
 }
 
 /** The address follows after the last move; an external change of the address takes precedence. */

@@ -18,8 +18,8 @@ import addIcon from 'icon:add';
 import type { ListedCollection } from '../../service/types.js';
 import { useMay } from '../../service/session.js';
 import { Waiting } from '../../shared/problem-alert.js';
-import type { Marks } from './film/moment.js';
-import type { Film } from './film/use-film.js';
+import type { Marks } from './replay/moment.js';
+import type { Replay } from './replay/use-replay.js';
 import type { SchemaSearch } from './search.js';
 import classes from './page.module.css';
 import { Glyph } from '../../shared/glyph.js';
@@ -169,7 +169,7 @@ const route = getRouteApi('/');
 interface SchemaPanelsProps {
   collections: readonly ListedCollection[];
   /** Set in the past. */
-  past?: { film: Film; marks: Marks; bar: ReactNode };
+  past?: { replay: Replay; marks: Marks; bar: ReactNode };
   /** Set in the present: extras of the tree. */
   tree?: DraftedTree;
   /** Opens an object outside the diagram; false if it is in the diagram. */
@@ -227,7 +227,7 @@ export function SchemaPanels({ collections, past, tree, elsewhere = () => false 
             collections={collections}
             search={search}
             onChange={change}
-            film={past?.film}
+            replay={past?.replay}
             mayGoBack={mayGoBack}
           />
         </Suspense>

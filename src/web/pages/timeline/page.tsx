@@ -1,4 +1,4 @@
-import sealIcon from 'icon:verified';
+import verifiedIcon from 'icon:verified';
 import { Button, Group, Text, Title, Alert, Badge, UnstyledButton } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
@@ -232,10 +232,10 @@ export function TimelinePage() {
         </Title>
         <Button
           component={Link}
-          to="/seal"
+          to="/verification"
           size="xs"
           variant="default"
-          leftSection={<Glyph path={sealIcon} size={16} />}
+          leftSection={<Glyph path={verifiedIcon} size={16} />}
         >
           {' '}
           Verification{' '}

@@ -10,9 +10,9 @@ import folderIcon from 'icon:folder';
 import { Link } from '@tanstack/react-router';
 import type { ListedCollection, ChangeSummary, Drift } from '../../../service/types.js';
 import { ProblemAlert, Waiting } from '../../../shared/problem-alert.js';
-import type { Film } from '../film/use-film.js';
-import { useFilmGraph } from '../film/use-film-graph.js';
-import { useSteadyLayout } from '../film/use-steady-layout.js';
+import type { Replay } from '../replay/use-replay.js';
+import { useReplayGraph } from '../replay/use-replay-graph.js';
+import { useSteadyLayout } from '../replay/use-steady-layout.js';
 import type { SchemaSearch } from '../search.js';
 import { Canvas } from './canvas.js';
 import { Controls } from './controls.js';
@@ -32,14 +32,14 @@ interface ChosenCardProps {
   collections: readonly ListedCollection[];
   search: SchemaSearch;
   onChange: (changed: Partial<SchemaSearch>) => void;
-  film?: Film | undefined;
+  replay?: Replay | undefined;
 }
 
 /**
  * Renders nothing without a selection, or if it does not exist at that point.
  * @param props.onChange called with undefined to clear the selection
  */
-function ChosenCard({ collections, search, onChange, film }: ChosenCardProps) {
+function ChosenCard({ collections, search, onChange, replay }: ChosenCardProps) {
   const found = collections.find(({ collection }) => collection === search.c);
   if (found === undefined) return null;
   const { collection, meta, schema } = found;
@@ -67,8 +67,8 @@ function ChosenCard({ collections, search, onChange, film }: ChosenCardProps) {
         </Text>
       )}
       <Group gap={6} mt="sm">
-        {schema === null ? <Fact>folder</Fact> : film === undefined && <Facts collection={collection} />}
-        {film && schema !== null && <PastFacts collection={collection} film={film} />}
+        {schema === null ? <Fact>folder</Fact> : replay === undefined && <Facts collection={collection} />}
+        {replay && schema !== null && <PastFacts collection={collection} replay={replay} />}
         {meta.singleton && <Fact>singleton</Fact>}
         {meta.hidden && <Fact>hidden</Fact>}
       </Group>
@@ -100,7 +100,7 @@ function Facts({ collection }: { collection: string }) {
   );
 }
 
-function PastFacts({ collection, film: { moment } }: { collection: string; film: Film }) {
+function PastFacts({ collection, replay: { moment } }: { collection: string; replay: Replay }) {
   const count = moment.fields?.get(collection)?.size;
   return count === undefined ? null : <Fact>{counted(count, 'field')} at that time</Fact>;
 }
@@ -194,19 +194,19 @@ interface Props {
   search: SchemaSearch;
   onChange: (changed: Partial<SchemaSearch>) => void;
   /** Set while the past is shown. */
-  film?: Film | undefined;
+  replay?: Replay | undefined;
   /** True if the user may view it. */
   mayGoBack: boolean;
 }
 
 /** Loaded on first use. Otherwise shows progress, an error, or how to reduce it. */
-export default function Diagram({ film, ...props }: Props) {
+export default function Diagram({ replay, ...props }: Props) {
   return (
     <ReactFlowProvider>
       <section className={classes.diagram} aria-label="Diagram">
-        {film === undefined ? <Drawing {...props} /> : <FilmDrawing {...props} film={film} />}
-        <Controls {...props} isPast={film !== undefined} />
-        <ChosenCard {...props} film={film} />
+        {replay === undefined ? <Drawing {...props} /> : <ReplayDrawing {...props} replay={replay} />}
+        <Controls {...props} isPast={replay !== undefined} />
+        <ChosenCard {...props} replay={replay} />
       </section>
     </ReactFlowProvider>
   );
@@ -242,19 +242,19 @@ function Drawing({ collections, search, onChange, mayGoBack }: DrawingProps) {
 }
 
 /** Tables keep their places between steps. */
-function FilmDrawing({ film, search, onChange }: DrawingProps & { film: Film }) {
-  const state = useFilmGraph(film, search);
+function ReplayDrawing({ replay, search, onChange }: DrawingProps & { replay: Replay }) {
+  const state = useReplayGraph(replay, search);
   const graph = state.status === 'there' ? state.graph : null;
   const { depth = 'keys', hidden = false, near = 0, c } = search;
   const kind = `${depth} ${hidden} ${near} ${near === 0 ? '' : c}`;
-  const { placed, drawing, error } = useSteadyLayout(graph, kind, film.marks.renamed);
+  const { placed, drawing, error } = useSteadyLayout(graph, kind, replay.marks.renamed);
   if (error !== null)
     return <Otherwise state={{ status: 'failed', error, retry: () => undefined }} onChange={onChange} />;
   if (state.status === 'failed' || state.status === 'too many') return <Otherwise state={state} onChange={onChange} />;
   if (placed === null) return <Waiting label="Drawing the diagram" />;
   return (
     <Canvas
-      title={`Schema at event ${film.moment.position}`}
+      title={`Schema at event ${replay.moment.position}`}
       key={`${kind} ${drawing}`}
       placed={placed}
       chosen={c}

@@ -8,8 +8,8 @@ import { ActionIcon, Button, NativeSelect, Text, Tooltip, TextInput, Group } fro
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { Link } from '@tanstack/react-router';
 import { Glyph } from '../../../shared/glyph.js';
-import { type Film, SPEEDS, usePlayer } from './use-film.js';
-import classes from './film-bar.module.css';
+import { type Replay, SPEEDS, usePlayer } from './use-replay.js';
+import classes from './replay-bar.module.css';
 import { batchAt } from '../../../service/history-queries.js';
 import { isoOf, localOf } from '../../../shared/local-time.js';
 import { useMay } from '../../../service/session.js';
@@ -22,8 +22,8 @@ import { countsOf } from './moment.js';
 /* The batch at the current position, with actor and reason. */
 
 /** Announced to screen readers unless the replay is running. Reverting is for admins, and not to the head. */
-function FilmFacts({ film, isPlaying }: { film: Film; isPlaying: boolean }) {
-  const { batch, moment } = film;
+function ReplayFacts({ replay, isPlaying }: { replay: Replay; isPlaying: boolean }) {
+  const { batch, moment } = replay;
   const mayGoBack = useMay('carryOut');
   return (
     <div className={classes.facts}>
@@ -32,7 +32,7 @@ function FilmFacts({ film, isPlaying }: { film: Film; isPlaying: boolean }) {
           <Text size="sm">Before the first event: the schema is empty.</Text>
         ) : (
           <>
-            <Counts film={film} />
+            <Counts replay={replay} />
             <Text component="span" size="sm" fw={600} className={classes.summary}>
               {brief(batch.summary, 160)}
             </Text>
@@ -53,7 +53,7 @@ function FilmFacts({ film, isPlaying }: { film: Film; isPlaying: boolean }) {
             Show changes
           </Button>
         )}
-        {mayGoBack && moment.position < film.head && (
+        {mayGoBack && moment.position < replay.head && (
           <Button component={Link} to="/review" search={{ to: moment.position } as never} size="xs">
             Go back to this point
           </Button>
@@ -65,7 +65,7 @@ function FilmFacts({ film, isPlaying }: { film: Film; isPlaying: boolean }) {
 
 const ORDER: readonly Doing[] = ['made', 'changed', 'removed'];
 
-function Counts({ film: { changes } }: { film: Film }) {
+function Counts({ replay: { changes } }: { replay: Replay }) {
   if (changes === null) return null;
   const counts = countsOf(changes);
   return (
@@ -130,7 +130,7 @@ function GoToTime({ at, onGo }: GoToTimeProps) {
 }
 
 interface Props {
-  film: Film;
+  replay: Replay;
   /** The target position; the display may lag behind. */
   position: number;
   onGo: (position: number) => void;
@@ -141,9 +141,9 @@ interface Props {
  * @param props.onGo called with any position while the slider moves, otherwise with the end of a batch; 0: before all
  * @param props.onClose called to return to the present
  */
-export function FilmBar({ film, position, onGo, onClose }: Props) {
-  const { previous, next, head } = film;
-  const { isPlaying, toggle, speed, setSpeed } = usePlayer(film, onGo);
+export function ReplayBar({ replay, position, onGo, onClose }: Props) {
+  const { previous, next, head } = replay;
+  const { isPlaying, toggle, speed, setSpeed } = usePlayer(replay, onGo);
   const step = (to: number | null | undefined) => typeof to === 'number' && onGo(to);
   const onKeyDown = (event: KeyboardEvent): void => {
     const move = { ArrowLeft: previous, ArrowDown: previous, ArrowRight: next, ArrowUp: next }[event.key];
@@ -173,16 +173,16 @@ export function FilmBar({ film, position, onGo, onClose }: Props) {
           className={classes.slider}
           aria-label="Position in the event log"
           aria-valuetext={
-            film.batch === undefined ? 'before the first event' : `event ${film.moment.position} of ${head}`
+            replay.batch === undefined ? 'before the first event' : `event ${replay.moment.position} of ${head}`
           }
           min={0}
           max={head}
-          value={film.isBusy ? Math.min(position, head) : film.moment.position}
+          value={replay.isBusy ? Math.min(position, head) : replay.moment.position}
           onChange={(event) => onGo(Number(event.currentTarget.value))}
           onKeyDown={onKeyDown}
         />
         <Text size="xs" c="dimmed" className={classes.count}>
-          {film.moment.position.toLocaleString()} of {head.toLocaleString()}
+          {replay.moment.position.toLocaleString()} of {head.toLocaleString()}
         </Text>
         <NativeSelect
           size="xs"
@@ -192,7 +192,7 @@ export function FilmBar({ film, position, onGo, onClose }: Props) {
           value={speed}
           onChange={(event) => setSpeed(event.currentTarget.value)}
         />
-        <GoToTime at={film.batch?.occurred_at} onGo={onGo} />
+        <GoToTime at={replay.batch?.occurred_at} onGo={onGo} />
         <Button
           size="xs"
           variant="default"
@@ -203,7 +203,7 @@ export function FilmBar({ film, position, onGo, onClose }: Props) {
           Exit replay
         </Button>
       </div>
-      <FilmFacts film={film} isPlaying={isPlaying} />
+      <ReplayFacts replay={replay} isPlaying={isPlaying} />
     </section>
   );
 }

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { SaxesParser } from 'saxes';
 import type { Graph, Table, Placed, Point } from '../../src/web/pages/schema/graph/graph.js';
 import { svgOf } from '../../src/web/pages/schema/diagram/svg-export.js';
-import { placeSteadily } from '../../src/web/pages/schema/film/steady-layout.js';
+import { placeSteadily } from '../../src/web/pages/schema/replay/steady-layout.js';
 
 const table = (name: string, rows = 2): Table =>
   ({

@@ -27,7 +27,7 @@ export function useSteadyLayout(graph: Graph | null, kind: string, renamed: Read
   const memory = memories.current.get(drawing);
   const isElsewhere = isNew(graph, memory);
   const begun = useQuery({
-    queryKey: ['film', 'layout', drawing, isElsewhere ? graph?.tables.map(({ name }) => name) : null],
+    queryKey: ['replay', 'layout', drawing, isElsewhere ? graph?.tables.map(({ name }) => name) : null],
     queryFn: () => layOut(graph as Graph),
     enabled: graph !== null && (memory === undefined || isElsewhere),
     staleTime: 0,

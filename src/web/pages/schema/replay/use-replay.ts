@@ -144,7 +144,7 @@ function placeOf(all: readonly ChangedBatch[], wanted: number, head: number): nu
   return indexAt(all, wanted);
 }
 
-export interface Film {
+export interface Replay {
   /** The shown state, which lags behind the wanted one while data is loading. */
   moment: Moment;
   /** The batch before it; undefined before the first. */
@@ -159,11 +159,11 @@ export interface Film {
   isBusy: boolean;
 }
 
-type FilmState =
-  { status: 'waiting' } | { status: 'failed'; error: Error; retry: () => void } | ({ status: 'there' } & Film);
+type ReplayState =
+  { status: 'waiting' } | { status: 'failed'; error: Error; retry: () => void } | ({ status: 'there' } & Replay);
 
 /** @param isSmall reads all fields at once */
-export function useFilm(wanted: number, isSmall: boolean): FilmState {
+export function useReplay(wanted: number, isSmall: boolean): ReplayState {
   const frames = useFrames(wanted);
   const found = useMoment(frames, isSmall);
   const shown = useRef<Moment>(null);
@@ -183,7 +183,7 @@ export function useFilm(wanted: number, isSmall: boolean): FilmState {
   return { status: 'there', moment, batch, changes, marks, ...waysOf(frames), head, isBusy: found.moment === null };
 }
 
-function waysOf({ all, index, hasEarlier, hasLater }: Frames): Pick<Film, 'previous' | 'next'> {
+function waysOf({ all, index, hasEarlier, hasLater }: Frames): Pick<Replay, 'previous' | 'next'> {
   const to = (place: number, isMore: boolean) => {
     if (index === undefined) return undefined;
     if (place >= -1 && place < all.length) return positionAt(all, place);
@@ -233,7 +233,7 @@ interface Player {
  * Starts paused, pauses at the end, and waits for each state. Keys: `,` back, `.` forward, `k` play or pause.
  * @param onGo called with the next position
  */
-export function usePlayer({ previous, next, isBusy }: Film, onGo: (position: number) => void): Player {
+export function usePlayer({ previous, next, isBusy }: Replay, onGo: (position: number) => void): Player {
   const [isPlaying, setPlaying] = useState(false);
   const [speed, setSpeed] = useState('350');
   const atEnd = next === null;

@@ -4,8 +4,8 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { z } from 'zod';
 import { checkExportedLog, readLines } from '../../../log/exported-log.js';
 import type { EventRecord } from '../../../log/read.js';
-import type { FromSeal, ToSeal } from './messages.js';
-import { createSealView } from './seal-view.js';
+import type { FromWorker, ToWorker } from './messages.js';
+import { createResultView } from './result-view.js';
 
 // The CSP forbids code that zod would compile.
 z.config({ jitless: true });
@@ -15,7 +15,7 @@ const sha256 = (text: string): string => bytesToHex(digest(utf8ToBytes(text)));
 /** Milliseconds between progress messages. */
 const TOLD = 100;
 
-const say = (message: FromSeal): void => postMessage(message);
+const say = (message: FromWorker): void => postMessage(message);
 
 let take: (chunk: Uint8Array | null) => void = () => undefined;
 
@@ -32,7 +32,7 @@ async function* chunks(): AsyncGenerator<Uint8Array, void, undefined> {
 }
 
 async function check(wanted: readonly number[]): Promise<void> {
-  const view = createSealView(wanted);
+  const view = createResultView(wanted);
   let told = performance.now();
   const onEvent = (event: EventRecord): void => {
     view.add(event);
@@ -51,7 +51,7 @@ async function check(wanted: readonly number[]): Promise<void> {
   });
 }
 
-onmessage = ({ data }: MessageEvent<ToSeal>) => {
+onmessage = ({ data }: MessageEvent<ToWorker>) => {
   if (data.kind === 'chunk') take(data.bytes);
   else check(data.wanted).catch((error: unknown) => say({ kind: 'failed', message: String(error) }));
 };

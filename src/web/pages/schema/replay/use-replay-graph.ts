@@ -7,7 +7,7 @@ import { type ShownRelation, graphOf } from '../graph/graph.js';
 import { type GraphState, tablesFor } from '../graph/use-graph.js';
 import type { SchemaSearch } from '../search.js';
 import { aroundChanges, inOrder } from './moment.js';
-import type { Film } from './use-film.js';
+import type { Replay } from './use-replay.js';
 
 /**
  * Maximum tables during a replay, where each state is laid out while the next is loading. Above it, only changed
@@ -16,21 +16,21 @@ import type { Film } from './use-film.js';
 const MOST_DRAWN = 150;
 
 /** Above the limit, only tables that the batch changes. `too many` only for a selected neighbourhood. */
-export function useFilmGraph(film: Film, search: SchemaSearch): GraphState {
+export function useReplayGraph(replay: Replay, search: SchemaSearch): GraphState {
   const { c: chosen, near, hidden = false, depth = 'keys' } = search;
-  const { moment, marks, previous, next } = film;
+  const { moment, marks, previous, next } = replay;
   const relations = useMemo(() => [...moment.relations.values(), ...marks.gone.relations], [moment, marks]);
-  const collections = useMemo(() => withGone(film), [film]);
+  const collections = useMemo(() => withGone(replay), [replay]);
   const shown = useMemo(() => {
     const all = tablesFor(collections, { chosen, near, hidden, relations });
-    return all.length <= MOST_DRAWN || near !== undefined ? all : touched(collections, film, relations);
-  }, [collections, chosen, near, hidden, relations, film]);
+    return all.length <= MOST_DRAWN || near !== undefined ? all : touched(collections, replay, relations);
+  }, [collections, chosen, near, hidden, relations, replay]);
 
   const names = useMemo(() => shown.map(({ collection }) => collection), [shown]);
   const isAsked = moment.fields === null && depth !== 'names' && names.length > 0;
   const read = useQuery({ ...pastFieldsQuery(moment.position, names), enabled: isAsked });
   useNeighbours({ isAsked, names, positions: [previous, next] });
-  const fields = useMemo(() => fieldsFor(film, names, read.data), [film, names, read.data]);
+  const fields = useMemo(() => fieldsFor(replay, names, read.data), [replay, names, read.data]);
   const isThere = !isAsked || read.data !== undefined;
   const graph = useMemo(
     () => (isThere && shown.length <= MOST_DRAWN ? graphOf(shown, { fields, relations, depth, marks }) : null),
@@ -43,7 +43,7 @@ export function useFilmGraph(film: Film, search: SchemaSearch): GraphState {
 }
 
 /** In name order, like lists. */
-function withGone({ moment, marks }: Film): ListedCollection[] {
+function withGone({ moment, marks }: Replay): ListedCollection[] {
   const all = [...moment.collections.values(), ...marks.gone.collections];
   return all.sort((a, b) => (a.collection < b.collection ? -1 : 1));
 }
@@ -51,7 +51,7 @@ function withGone({ moment, marks }: Film): ListedCollection[] {
 /** Above the limit: the tables of the batch. */
 function touched(
   collections: readonly ListedCollection[],
-  { marks }: Film,
+  { marks }: Replay,
   relations: readonly ShownRelation[],
 ): ListedCollection[] {
   const near = aroundChanges(marks, relations);
@@ -60,7 +60,7 @@ function touched(
   return tables.filter(({ collection }) => marks.collections.has(collection)).slice(0, MOST_DRAWN);
 }
 
-function fieldsFor({ moment, marks }: Film, names: readonly string[], read: FieldDocument[] | undefined) {
+function fieldsFor({ moment, marks }: Replay, names: readonly string[], read: FieldDocument[] | undefined) {
   const { gone } = marks;
   if (moment.fields === null) {
     const there = new Set(read?.map(({ collection }) => collection));

@@ -1,6 +1,6 @@
 /** Messages between the page and its worker. */
 
-export type ToSeal =
+export type ToWorker =
   /** `wanted`: the positions of checkpoints. */
   | { kind: 'check'; wanted: number[] }
   /** Null at the end. */
@@ -23,7 +23,7 @@ export interface Result {
   places: CheckpointEvent[];
 }
 
-export type FromSeal =
+export type FromWorker =
   | { kind: 'more' }
   | { kind: 'progress'; checked: number }
   | ({ kind: 'done' } & Result)

@@ -12,7 +12,7 @@ const originOf = (hash: string): string => `data-platform-service/${hash}`;
  * Must receive every event in order from the first.
  * @param wanted positions; those beyond the log have no result
  */
-export function createSealView(wanted: readonly number[]): {
+export function createResultView(wanted: readonly number[]): {
   add(event: EventRecord): void;
   places(): CheckpointEvent[];
 } {

@@ -1,4 +1,4 @@
-import sealIcon from 'icon:verified';
+import verifiedIcon from 'icon:verified';
 import { Button, FileInput, Group, Paper, Progress, Stack, Text, TextInput, Title, Alert, Code } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
@@ -11,7 +11,7 @@ import { Glyph } from '../../shared/glyph.js';
 import { Page, useTitle } from '../../shared/page.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { SteadyButton, CopyButton } from '../../shared/buttons.js';
-import type { FromSeal, Result, ToSeal, CheckpointEvent } from './messages.js';
+import type { FromWorker, Result, ToWorker, CheckpointEvent } from './messages.js';
 import { Time } from '../../shared/time.js';
 import { isPosition } from '../../../kernel/position.js';
 
@@ -61,7 +61,7 @@ interface Props {
 }
 
 /** Reports whether the chain, the expected hash and each checkpoint match. A broken chain skips the hash. */
-function SealResult({ result, checkpoints, seconds, expected }: Props) {
+function VerificationResult({ result, checkpoints, seconds, expected }: Props) {
   const { head, broken, disallowed } = result;
   return (
     <Stack mt="md" gap="md">
@@ -153,9 +153,9 @@ interface Checking {
 
 /** @throws errors of the stream, and when it is aborted */
 async function checkLog(bytes: ReadableStream<Uint8Array>, { wanted, onProgress, signal }: Checking): Promise<Result> {
-  const worker = new Worker(new URL('./seal.worker.ts', import.meta.url), { type: 'module' });
+  const worker = new Worker(new URL('./verification.worker.ts', import.meta.url), { type: 'module' });
   const reader = bytes.getReader();
-  const say = (message: ToSeal, transfer: Transferable[] = []) => worker.postMessage(message, transfer);
+  const say = (message: ToWorker, transfer: Transferable[] = []) => worker.postMessage(message, transfer);
   try {
     return await new Promise<Result>((resolve, reject) => {
       signal.addEventListener('abort', () => reject(new Error('The verification was stopped.')));
@@ -164,7 +164,7 @@ async function checkLog(bytes: ReadableStream<Uint8Array>, { wanted, onProgress,
         const { value } = await reader.read();
         say({ kind: 'chunk', bytes: value ?? null }, value === undefined ? [] : [value.buffer as ArrayBuffer]);
       };
-      worker.onmessage = ({ data }: MessageEvent<FromSeal>) => {
+      worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
         if (data.kind === 'more') give().catch(reject);
         else if (data.kind === 'progress') onProgress(data.checked);
         else if (data.kind === 'failed') reject(new Error(data.message));
@@ -182,7 +182,7 @@ async function checkLog(bytes: ReadableStream<Uint8Array>, { wanted, onProgress,
  * Reads nothing before its button is pressed; leaving the page cancels it. A broken chain is a result and not an
  * error.
  */
-export function SealPage() {
+export function VerificationPage() {
   useTitle('Verification');
   const { data: info } = useQuery(infoQuery());
   const [files, setFiles] = useState<File[]>([]);
@@ -237,7 +237,7 @@ export function SealPage() {
           />
           <Group>
             <SteadyButton
-              leftSection={<Glyph path={sealIcon} />}
+              leftSection={<Glyph path={verifiedIcon} />}
               loading={check.isPending}
               onClick={() => check.mutate()}
             >
@@ -265,7 +265,7 @@ export function SealPage() {
       </Paper>
       <div aria-live="polite">
         {check.error !== null && <ProblemAlert error={check.error} />}
-        {check.data && !check.isPending && <SealResult {...check.data} expected={hash.trim().toLowerCase()} />}
+        {check.data && !check.isPending && <VerificationResult {...check.data} expected={hash.trim().toLowerCase()} />}
       </div>
     </Page>
   );

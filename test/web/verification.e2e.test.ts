@@ -8,7 +8,7 @@ const NOTES = 30;
 /** The last position of the log at the start of each test. */
 const HEAD = NOTES + 1;
 
-describe('the seal of the admin app', () => {
+describe('the verification page of the admin app', () => {
   const app = withApp({ each: true });
 
   beforeEach(async () => {
@@ -25,7 +25,7 @@ describe('the seal of the admin app', () => {
     return page;
   };
   const broken = async (position: number, reason: RegExp | string): Promise<void> => {
-    const page = await checked(await app.visit({ path: '/seal' }));
+    const page = await checked(await app.visit({ path: '/verification' }));
     await page.getByText(`The hash chain is broken at event ${position}`).waitFor();
     await page.getByText(reason).waitFor();
   };
@@ -74,7 +74,7 @@ describe('the seal of the admin app', () => {
   it('holds checkpoints against the log: what was rewritten as a whole, or lost its end, differs', async () => {
     const { text } = await app.client('/history/checkpoint');
     const take = async (): Promise<Page> => {
-      const page = await app.visit({ path: '/seal', narrow: true, dark: true });
+      const page = await app.visit({ path: '/verification', narrow: true, dark: true });
       const chooser = page.waitForEvent('filechooser');
       await page.getByRole('button', { name: 'Checkpoint files' }).click();
       await (await chooser).setFiles({ name: 'mine.checkpoint', mimeType: 'text/plain', buffer: Buffer.from(text) });
