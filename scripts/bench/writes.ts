@@ -12,7 +12,7 @@ import { type Server, type Service, startService } from './servers.js';
 function scriptOf(collection: string): string {
   const command = runToEnd(stepsTo(createCollection.parse({ body: createBody(collection), concurrentIndexes: false })));
   if (!command.ok) throw new Error(JSON.stringify(command.problems));
-  const events = runToEnd(createCollection.decide(initialState(), command.value));
+  const events = runToEnd(stepsTo(createCollection.decide(initialState(), command.value)));
   if (!events.ok) throw new Error(JSON.stringify(events.problems));
   return runToEnd(planBatch(initialState(), events.value, 'public'))
     .statements.map(({ sql }) => `${sql};`)

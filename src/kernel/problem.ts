@@ -60,8 +60,8 @@ export const refuse = (...problems: Problem[]): { ok: false; problems: Problem[]
 /** Reading stops after this many problems, so that a body with millions of errors is answered soon. */
 export const MAX_PROBLEMS = 100;
 
-/** Collects the problems of each item and stops at `MAX_PROBLEMS`. */
-export function* problemsOfEach<T>(
+/** Collects the problems of each item, with a step for each, and stops at `MAX_PROBLEMS`. */
+export function* problemsInSteps<T>(
   items: Iterable<T>,
   problemsOf: (item: T, index: number) => readonly Problem[],
 ): Resumable<Problem[]> {
@@ -74,6 +74,12 @@ export function* problemsOfEach<T>(
   }
   return problems;
 }
+
+/** Collects the problems of each item and stops at `MAX_PROBLEMS`. */
+export const problemsOfEach = <T>(
+  items: Iterable<T>,
+  problemsOf: (item: T, index: number) => readonly Problem[],
+): Problem[] => runToEnd(problemsInSteps(items, problemsOf));
 
 /** Reads all items, or returns their problems. It stops reading at `MAX_PROBLEMS`. */
 export function* allOf<I, T>(
@@ -108,11 +114,9 @@ export function renderPath(path: Path): string {
 /** Returns a problem for each member of `object` that is not `known`. */
 export function unknownMembers(object: object, known: ReadonlySet<string>, at: Path): Problem[] {
   const unknown = Object.keys(object).filter((member) => !known.has(member));
-  return runToEnd(
-    problemsOfEach(unknown, (member) => [
-      invalid([...at, member], `unknown member ${JSON.stringify(member)}; known members: ${[...known].join(', ')}`),
-    ]),
-  );
+  return problemsOfEach(unknown, (member) => [
+    invalid([...at, member], `unknown member ${JSON.stringify(member)}; known members: ${[...known].join(', ')}`),
+  ]);
 }
 
 /** A problem with a member of a body at `path`. */

@@ -121,7 +121,7 @@ export function* foldPage(from: Point, events: readonly StoredEvent[]): Resumabl
   const folding = startFolding(from.state);
   yield* link(from.head, events, (event) => folding.add(event));
   return {
-    state: yield* folding.stateInSteps(),
+    state: folding.state(),
     head: { position: last.position, hash: last.hash, occurred_at: last.occurred_at },
   };
 }
@@ -154,11 +154,11 @@ export async function foldLog(db: Queryable, from: Point, options: FoldLogOption
     );
     head = { position, hash, occurred_at };
     if (position < stop) continue;
-    const point = { state: await runYielding(folding.stateInSteps(), slice), head };
+    const point = { state: folding.state(), head };
     stops.reached(point);
     stop = stops.next(point);
   }
-  return head === from.head ? from : { state: await runYielding(folding.stateInSteps(), slice), head };
+  return head === from.head ? from : { state: folding.state(), head };
 }
 
 /**

@@ -118,7 +118,7 @@ export async function namesJudged(
   db: Queryable,
   { policy, before, events }: Pick<Plan, 'before' | 'events'> & { policy: Policy },
 ): Promise<NamesBefore> {
-  const called = await runYielding(collectionsNamed(before, events));
+  const called = collectionsNamed(before, events);
   const lives = policy.collections.length === 0 ? undefined : await namesInLives(db, namesBefore(before, events));
   return (name) => new Set(called(name).flatMap(({ identity, names }) => [...names, ...(lives?.get(identity) ?? [])]));
 }

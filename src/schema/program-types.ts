@@ -5,7 +5,6 @@ import { type State, type CollectionNode, isFolder, primaryKeyOf, relationsTo, b
 import { snapshotHash } from './snapshot/snapshot.js';
 import type { Field, Relation } from './model/model.js';
 import { collectionsInOrder, fieldsInOrder } from './model/order.js';
-import { sortedInSteps } from '../kernel/sorted.js';
 
 /* The value of a field as a program receives it over HTTP. */
 
@@ -68,18 +67,17 @@ const commentText = (text: string): string =>
 const TAKEN: readonly string[] = ['Schema', 'Record', 'Array', 'Object', 'Json'];
 
 /** Returns a unique type name for each collection: `blog_posts` becomes `BlogPosts`. */
-export function* typeNames(collections: Iterable<string>): Resumable<ReadonlyMap<string, string>> {
+export function typeNames(collections: Iterable<string>): ReadonlyMap<string, string> {
   // Number of uses per name. Names never contain the underscore before a number, so numbered names are unique.
   const taken = new Map(TAKEN.map((name) => [name, 1]));
   const found = new Map<string, string>();
-  for (const collection of yield* sortedInSteps(collections, byName)) {
+  for (const collection of [...collections].sort(byName)) {
     const words = collection.split(/[^A-Za-z0-9]+/);
     const joined = words.map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`).join('');
     const name = /^[A-Za-z]/.test(joined) ? joined : `Collection${joined}`;
     const number = (taken.get(name) ?? 0) + 1;
     taken.set(name, number);
     found.set(collection, number === 1 ? name : `${name}_${number}`);
-    yield;
   }
   return found;
 }
@@ -109,8 +107,8 @@ interface Outline {
 
 /** Contains only tables, because folders have no items. */
 function* outlineOf(state: State): Resumable<Outline> {
-  const nodes = (yield* collectionsInOrder(state)).filter((node) => !isFolder(node));
-  const names = yield* typeNames(nodes.map(({ collection: { collection } }) => collection));
+  const nodes = collectionsInOrder(state).filter((node) => !isFolder(node));
+  const names = typeNames(nodes.map(({ collection: { collection } }) => collection));
   const items: ItemType[] = [];
   for (const node of nodes) {
     const { collection, meta } = node.collection;

@@ -28,7 +28,7 @@ function named(state: State): State {
   const draft = new Draft(state);
   for (const [name, { fields }] of state.collections)
     draft.identify(name, new Map([...fields.keys()].map((field) => [field, `${name} ${field}`])), name);
-  return runToEnd(draft.toState());
+  return draft.toState();
 }
 
 const documentsIn = (state: State): Documents => {

@@ -37,10 +37,10 @@ export function parsed<N extends OperationName>(name: N, input: unknown): Result
 /** Parses and decides at once. */
 export function attempt<N extends OperationName>(state: State, name: N, input: InputOf<N>): Result<NewEvent[]> {
   const operation = operations[name] as unknown as {
-    decide(state: State, command: CommandOf<N>): Resumable<Result<NewEvent[]>>;
+    decide(state: State, command: CommandOf<N>): Result<NewEvent[]> | Resumable<Result<NewEvent[]>>;
   };
   const command = parsed(name, input);
-  return command.ok ? runToEnd(operation.decide(state, command.value)) : command;
+  return command.ok ? runToEnd(stepsTo(operation.decide(state, command.value))) : command;
 }
 
 /** The state after a command that must be accepted. */

@@ -73,6 +73,6 @@ export function withRelations(): State {
       draft.putField(must(readNewField({ ...(field as object), collection }, [], { imported: false })));
   }
   for (const relation of LIBRARY.relations) draft.putRelation(must(readNewRelation(relation, [], { imported: false })));
-  const state = runToEnd(draft.toState());
+  const state = draft.toState();
   return followStrictly(initialState(), runToEnd(transition(initialState(), state, state.collections.keys())));
 }

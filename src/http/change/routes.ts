@@ -136,6 +136,6 @@ const oldName = (command: RenameCollection | RenameField): string =>
   'field' in command ? command.field : command.collection;
 
 async function mentions({ before, state, events }: Done): Promise<Warning[]> {
-  const renames = await runYielding(renamesBetween(before, state, collectionsChanged(events)));
+  const renames = renamesBetween(before, state, collectionsChanged(events));
   return runYielding(stillUsed(state, renames));
 }

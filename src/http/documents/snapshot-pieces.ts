@@ -68,7 +68,7 @@ export function* snapshotBytes(
   release: string,
   include: (collection: string) => boolean = () => true,
 ): Resumable<Buffer> {
-  const nodes = yield* collectionsInOrder(state);
+  const nodes = collectionsInOrder(state);
   const pieces = yield* snapshotPieces(
     state,
     nodes.filter((node) => include(node.collection.collection)),
@@ -112,7 +112,7 @@ export function* readKnownSnapshot(body: Buffer, state: State, release: string):
   const reader = new PieceReader(body);
   const isWrapped = reader.passes(WRAPPER);
   if (!reader.passes(headOf(release))) return undefined;
-  const pieces = yield* snapshotPieces(state, yield* collectionsInOrder(state));
+  const pieces = yield* snapshotPieces(state, collectionsInOrder(state));
   const collections = yield* readPart(reader, pieces.collections, '],"fields":[');
   const fields = collections && (yield* readPart(reader, pieces.fields, '],"relations":['));
   const relations = fields && (yield* readPart(reader, pieces.relations, isWrapped ? ']}}' : ']}'));

@@ -66,7 +66,7 @@ function createFieldTexts(): FieldTexts {
 }
 
 function* allTexts(textsOf: FieldTexts, state: State): Generator<string, void, void> {
-  for (const node of yield* emptyTexts(collectionsInOrder(state))) yield* textsOf(state, node);
+  for (const node of collectionsInOrder(state)) yield* textsOf(state, node);
 }
 
 function oneText({ state, collection, field: name }: { state: State; collection: string; field: string }): string {

@@ -170,7 +170,7 @@ interface Shown {
 }
 
 function* documentsTexts(state: State, { parts, names, meta }: Shown): Generator<string, void, void> {
-  const nodes = names === undefined ? yield* emptyTexts(collectionsInOrder(state)) : nodesOf(state, names);
+  const nodes = names === undefined ? collectionsInOrder(state) : nodesOf(state, names);
   yield '{"data":{';
   for (const part of parts) {
     yield `${part === parts[0] ? '' : ','}"${part}":[`;

@@ -1,7 +1,6 @@
 /** /relations: identified by their many side. */
 import { listedCollection } from '../request/query.js';
 import { z } from 'zod';
-import { emptyTexts } from '../../kernel/bytes.js';
 import { existingRelation } from '../../schema/operations/relations.js';
 import { collectionsInOrder, relationsInOrder } from '../../schema/model/order.js';
 import { keyTarget, relationDocument, type RelationDocument } from '../../schema/snapshot/documents.js';
@@ -41,7 +40,7 @@ function* textsOf(state: State, nodes: readonly CollectionNode[]): Generator<str
 }
 
 function* allTexts(state: State): Generator<string, void, void> {
-  yield* textsOf(state, yield* emptyTexts(collectionsInOrder(state)));
+  yield* textsOf(state, collectionsInOrder(state));
 }
 
 interface RelationRequest {

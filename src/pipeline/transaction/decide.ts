@@ -1,6 +1,7 @@
 /* Decides the events of a command against the state at the head of the log. */
 import type pg from 'pg';
 import { runYielding } from '../../kernel/event-loop.js';
+import { stepsTo } from '../../kernel/resumable.js';
 import { type Problem, MAX_PROBLEMS } from '../../kernel/problem.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Parameterised } from '../../postgres/exchange.js';
@@ -163,7 +164,7 @@ async function decideEvents<C>(
   if (ifMatch !== undefined && ifMatch !== (await runYielding(snapshotHash(state, release)))) {
     return { kind: 'refused', problems: [preconditionFailed()] };
   }
-  const result = await runYielding(operation.decide(state, command));
+  const result = await runYielding(stepsTo(operation.decide(state, command)));
   if (!result.ok) return { kind: 'refused', problems: result.problems };
   const { schema } = how.options.place;
   const purge = request.purge === true;

@@ -167,7 +167,7 @@ export function deferredForeignKeys(awaited: readonly DeferredForeignKey[]): Def
     },
     wait,
     *end(state, statements) {
-      for (const [, all] of yield* partitionsFirst([...waiting], state, ([name]) => name)) {
+      for (const [, all] of partitionsFirst([...waiting], state, ([name]) => name)) {
         statements.push(...addReferences(all, state));
         yield;
       }

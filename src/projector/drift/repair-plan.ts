@@ -136,7 +136,7 @@ export function planForMissing(state: State, node: CollectionNode, schema: strin
   const back = runToEnd(transition(without, state, [collection]));
   return {
     statements: runToEnd(planBatch(without, back, schema)).statements.map((each) => toRepair(each, null)),
-    events: runToEnd(transition(state, runToEnd(draft.toState()), draft.touched)),
+    events: runToEnd(transition(state, draft.toState(), draft.touched)),
   };
 }
 

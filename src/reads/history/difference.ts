@@ -70,7 +70,7 @@ export async function differenceBetween(
 ): Promise<Difference> {
   const touched = await runYielding(namesThatDiffer(from, to));
   const way = { from, to, touched };
-  const again = await runYielding(comingAgain(way));
+  const again = comingAgain(way);
   const kept = isFromNow ? await inTrash(db, travel, [...again.values()]) : [];
   const found = await runYielding(fitting(way, kept));
   const diff = withOrigins(await runYielding(diffStates(from, to, touched)), again, found);

@@ -36,7 +36,7 @@ export interface NamesChanged {
 
 /** Warns about each use of a name that an object loses. Runs no query if no name changes. */
 export async function namesMentioned(db: Queryable, { before, after, touched }: NamesChanged): Promise<Warning[]> {
-  const renames = await runYielding(renamesBetween(before, after, touched));
+  const renames = renamesBetween(before, after, touched);
   const names = [renames.collections, ...renames.fields.values()].flatMap((each) => [...each.keys()]);
   const functions = await functionsNaming(db, [...new Set(names)]);
   return [...(await runYielding(stillUsed(after, renames))), ...functionWarnings(functions)];

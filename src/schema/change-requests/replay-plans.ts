@@ -36,10 +36,10 @@ export function createPlanReplay(): PlanReplay {
       yield* fold(recorded);
       return null;
     }
-    const before = yield* folding.stateInSteps();
+    const before = folding.state();
     const events = yield* fold(recorded);
     if (unreadable !== undefined) return unreadable;
-    const after = yield* folding.stateInSteps();
+    const after = folding.state();
     const { purge, acknowledge } = applied;
     return yield* planHash({ before, after, events, purge, acknowledge, policy });
   };

@@ -15,7 +15,7 @@ import {
 } from '../../kernel/problem.js';
 import { SNAPSHOT_VERSION, VENDOR, isSnapshotOf, snapshotHash } from '../snapshot/snapshot.js';
 import { type State, getField, getRelation, primaryKeyOf } from '../model/state.js';
-import { type Resumable, pausingEvery } from '../../kernel/resumable.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { REFERABLE_SYSTEM_COLLECTIONS, isSystemCollection } from '../model/system-collections.js';
 import { type SnapshotParts, snapshotPlaces } from './submitted-documents.js';
 import { type DesiredState, desiredState } from './desired-state.js';
@@ -45,19 +45,16 @@ interface RenamedFrom {
 
 const MEMBER = 'renamed_from';
 
-/** Documents per step. */
-const STEP = 1_000;
-
 /** If `problems` is not empty, the rest of the result is unusable. */
-export function* readRenamedFrom(state: State, body: { [member: string]: unknown }): Resumable<RenamedFrom> {
-  const tables = yield* said(body['collections'], 'collections');
-  const columns = yield* said(body['fields'], 'fields');
+export function readRenamedFrom(state: State, body: { [member: string]: unknown }): RenamedFrom {
+  const tables = said(body['collections'], 'collections');
+  const columns = said(body['fields'], 'fields');
   const found: RenamedFrom = { renames: { collections: new Map(), fields: new Map() }, body, notes: [], problems: [] };
   if (tables.length + columns.length === 0) return found;
-  const collections = yield* collectionRenames(state, { documents: body['collections'], said: tables }, found);
+  const collections = collectionRenames(state, { documents: body['collections'], said: tables }, found);
   const sent = { documents: body['fields'], said: columns };
-  const fields = yield* fieldRenames(state, { ...sent, collections }, found);
-  return { ...found, renames: { collections, fields }, body: yield* without(body) };
+  const fields = fieldRenames(state, { ...sent, collections }, found);
+  return { ...found, renames: { collections, fields }, body: without(body) };
 }
 
 interface Said {
@@ -65,25 +62,21 @@ interface Said {
   document: { [member: string]: unknown };
 }
 
-function* said(part: unknown, name: 'collections' | 'fields'): Resumable<Said[]> {
+function said(part: unknown, name: 'collections' | 'fields'): Said[] {
   const found: Said[] = [];
-  const pause = pausingEvery(STEP);
   for (const [index, document] of Array.isArray(part) ? part.entries() : []) {
-    yield* pause();
     if (isObject(document) && Object.hasOwn(document, MEMBER)) found.push({ at: [name, index], document });
   }
   return found;
 }
 
-function* without(body: { [member: string]: unknown }): Resumable<{ [member: string]: unknown }> {
+function without(body: { [member: string]: unknown }): { [member: string]: unknown } {
   const others: { [member: string]: unknown } = {};
   for (const part of ['collections', 'fields']) {
     const documents = body[part];
     if (!Array.isArray(documents)) continue;
     const cleaned: unknown[] = [];
-    const pause = pausingEvery(STEP);
     for (const document of documents) {
-      yield* pause();
       cleaned.push(withoutMember(document));
     }
     others[part] = cleaned;
@@ -114,9 +107,9 @@ interface Naming {
   notes: boolean;
 }
 
-function* collectionRenames(state: State, { documents, said: all }: Documents, found: RenamedFrom): Resumable<Names> {
+function collectionRenames(state: State, { documents, said: all }: Documents, found: RenamedFrom): Names {
   const names = new Map<string, string>();
-  const sent = yield* sentNames(documents, ({ collection }) => collection);
+  const sent = sentNames(documents, ({ collection }) => collection);
   for (const { at, document } of all) {
     if (found.problems.length >= MAX_PROBLEMS) break;
     const { collection: to } = document;
@@ -140,14 +133,14 @@ interface Documents {
   said: Said[];
 }
 
-function* fieldRenames(
+function fieldRenames(
   state: State,
   { documents, said: all, collections }: Documents & { collections: Names },
   found: RenamedFrom,
-): Resumable<Renames['fields']> {
+): Renames['fields'] {
   const former = inverse(collections);
   const fields = new Map<string, Map<string, string>>();
-  const sent = yield* sentNames(documents, ({ collection, field }) => `${String(collection)}\0${String(field)}`);
+  const sent = sentNames(documents, ({ collection, field }) => `${String(collection)}\0${String(field)}`);
   for (const { at, document } of all) {
     if (found.problems.length >= MAX_PROBLEMS) break;
     const { collection, field: to } = document;
@@ -164,14 +157,12 @@ function* fieldRenames(
   return fields;
 }
 
-function* sentNames(
+function sentNames(
   documents: unknown,
   nameOf: (document: { [member: string]: unknown }) => unknown,
-): Resumable<ReadonlySet<unknown>> {
+): ReadonlySet<unknown> {
   const names = new Set<unknown>();
-  const pause = pausingEvery(STEP);
   for (const document of Array.isArray(documents) ? documents : []) {
-    yield* pause();
     if (isObject(document)) names.add(nameOf(document));
   }
   return names;
@@ -260,8 +251,8 @@ export function* desiredBy(state: State, body: unknown, options: CompareOptions)
   const origin = originProblems(body, options);
   if (origin.length > 0) return refuse(...origin);
   if (isSnapshotOf(body, state)) return ok({ named: state, warnings: [], desired: { state, touched: new Set() } });
-  const composed = yield* inComposedNames(state, body);
-  const renamed = yield* readRenamedFrom(state, composed);
+  const composed = inComposedNames(state, body);
+  const renamed = readRenamedFrom(state, composed);
   if (renamed.problems.length > 0) return refuse(...renamed.problems);
   const named = yield* withRenames(state, renamed.renames);
   const read = yield* desiredOf(named.state, renamed.body, options);
@@ -277,17 +268,15 @@ export function* desiredBy(state: State, body: unknown, options: CompareOptions)
 }
 
 /** Converts new names of the snapshot to normalization form NFC. Existing names are kept. */
-function* inComposedNames(state: State, body: { [member: string]: unknown }): Resumable<{ [member: string]: unknown }> {
+function inComposedNames(state: State, body: { [member: string]: unknown }): { [member: string]: unknown } {
   const others = new Set<string>();
   for (const name of namesIn(body)) {
     if (composedFault(name) !== null) others.add(name);
-    yield;
   }
   if (others.size === 0) return body;
   for (const [collection, { fields }] of state.collections) {
     others.delete(collection);
     for (const name of others) if (fields.has(name)) others.delete(name);
-    yield;
   }
   return withComposedNames(body, others);
 }

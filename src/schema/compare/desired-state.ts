@@ -64,7 +64,7 @@ export function* desiredState(
   takeAlong(reading, names);
   yield* readRelations(reading, relations);
   if (reading.problems.length > 0) return refuse(...reading.problems);
-  const desired = { state: yield* reading.draft.toState(), touched: reading.draft.touched };
+  const desired = { state: reading.draft.toState(), touched: reading.draft.touched };
   const problems = yield* changeProblems({ from: state, to: desired.state, touched: desired.touched });
   return problems.length > 0 ? refuse(...problems.map((problem) => locate(problem, places))) : ok(desired);
 }

@@ -1,7 +1,6 @@
 /** Finds removed and new objects that look alike. They may have been renamed where the snapshot was made. */
 import { columnType } from '../normal-form/index.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { sortedInSteps } from '../../kernel/sorted.js';
 import type { Field } from '../model/model.js';
 import { type CollectionNode, type State, byName, isFolder } from '../model/state.js';
 import type { Warning } from '../../kernel/warning.js';
@@ -27,10 +26,10 @@ export function* similarTables(
   come: readonly ShapedTable[],
 ): Resumable<[string, string][]> {
   if (gone.length === 0 || come.length === 0) return [];
-  const holders = yield* holdersOf(gone);
+  const holders = holdersOf(gone);
   const nearest = { gone: new Map<ShapedTable, Nearest>(), come: new Map<ShapedTable, Nearest>() };
   for (const table of come) {
-    for (const other of yield* closest(table, holders)) {
+    for (const other of closest(table, holders)) {
       const likeness = likenessOf(table, other);
       if (likeness <= MOST) continue;
       noteNearest(nearest.come, table, { table: other, likeness });
@@ -64,7 +63,7 @@ function noteNearest(
 }
 
 /** Maps a field to the tables that have it. */
-function* holdersOf(tables: readonly ShapedTable[]): Resumable<ReadonlyMap<string, ShapedTable[]>> {
+function holdersOf(tables: readonly ShapedTable[]): ReadonlyMap<string, ShapedTable[]> {
   const holders = new Map<string, ShapedTable[]>();
   for (const table of tables) {
     for (const field of table.fields) {
@@ -72,22 +71,17 @@ function* holdersOf(tables: readonly ShapedTable[]): Resumable<ReadonlyMap<strin
       if (list === undefined) holders.set(field, [table]);
       else if (list.length <= COMMON) list.push(table);
     }
-    yield;
   }
   return holders;
 }
 
 /** Returns the tables that share the most rare fields. */
-function* closest(
-  { fields }: ShapedTable,
-  holders: ReadonlyMap<string, readonly ShapedTable[]>,
-): Resumable<ShapedTable[]> {
+function closest({ fields }: ShapedTable, holders: ReadonlyMap<string, readonly ShapedTable[]>): ShapedTable[] {
   const shared = new Map<ShapedTable, number>();
   for (const field of fields) {
     const list = holders.get(field) ?? [];
     if (list.length <= COMMON) for (const table of list) shared.set(table, (shared.get(table) ?? 0) + 1);
   }
-  yield;
   const ordered = [...shared].sort(([, a], [, b]) => b - a);
   return ordered.slice(0, CLOSEST).map(([table]) => table);
 }
@@ -102,7 +96,7 @@ function likenessOf({ fields: a }: ShapedTable, { fields: b }: ShapedTable): num
 
 /** @param touched the collections that may differ */
 export function* looksRenamed(from: State, to: State, touched: Iterable<string>): Resumable<Warning[]> {
-  const names = yield* sortedInSteps(touched, byName);
+  const names = [...touched].sort(byName);
   const tables: Shapes = new Map();
   const shaped: Record<Side, ShapedTable[]> = { gone: [], come: [] };
   const fields: Warning[] = [];
@@ -112,11 +106,11 @@ export function* looksRenamed(from: State, to: State, touched: Iterable<string>)
     if (before === after) continue;
     if (before === undefined || after === undefined) {
       const node = (before ?? after) as CollectionNode;
-      const columns = yield* columnsOf(node);
+      const columns = columnsOf(node);
       const side = before === undefined ? 'come' : 'gone';
-      note(tables, side, [name, `${isFolder(node)} ${(yield* sortedInSteps(columns, byName)).join()}`]);
+      note(tables, side, [name, `${isFolder(node)} ${[...columns].sort(byName).join()}`]);
       if (!isFolder(node)) shaped[side].push({ name, fields: new Set(columns) });
-    } else if (before.fields !== after.fields) fields.push(...(yield* fieldsLikeOthers(before, after)));
+    } else if (before.fields !== after.fields) fields.push(...fieldsLikeOthers(before, after));
   }
   const same = pairs(tables);
   const paired = new Set(same.flat());
@@ -126,7 +120,7 @@ export function* looksRenamed(from: State, to: State, touched: Iterable<string>)
   return [...found.map(([old, now]) => ({ ...warning('collection', old, now), collection: now })), ...fields];
 }
 
-function* fieldsLikeOthers(before: CollectionNode, after: CollectionNode): Resumable<Warning[]> {
+function fieldsLikeOthers(before: CollectionNode, after: CollectionNode): Warning[] {
   const { collection } = after.collection;
   const shapes: Shapes = new Map();
   for (const [side, fields, others] of [
@@ -136,7 +130,6 @@ function* fieldsLikeOthers(before: CollectionNode, after: CollectionNode): Resum
     for (const [name, field] of fields) {
       if (others.has(name)) continue;
       note(shapes, side, [name, columnShape(field)]);
-      yield;
     }
   }
   const found = pairs(shapes).sort(([a], [b]) => byName(a, b));
@@ -168,11 +161,10 @@ function pairs(shapes: Shapes): [string, string][] {
 }
 
 /** Returns a text per field: its name and type. */
-function* columnsOf(node: CollectionNode): Resumable<string[]> {
+function columnsOf(node: CollectionNode): string[] {
   const columns: string[] = [];
   for (const field of node.fields.values()) {
     columns.push(JSON.stringify([field.field, columnShape(field)]));
-    yield;
   }
   return columns;
 }

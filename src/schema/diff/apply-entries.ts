@@ -282,11 +282,11 @@ export function* byNewNames(state: State, diff: SchemaDiff, findings: EntryFindi
   const withoutTables = new Draft(state);
   yield* applyItems({ draft: withoutTables, findings }, tables);
   if (isWrong(findings)) return asItIs;
-  const byTables = yield* withRenames(yield* withoutTables.toState(), { ...NO_RENAMES, collections });
+  const byTables = yield* withRenames(withoutTables.toState(), { ...NO_RENAMES, collections });
   const withoutColumns = new Draft(byTables.state);
   yield* applyItems({ draft: withoutColumns, findings }, columns);
   if (isWrong(findings)) return asItIs;
-  const byAll = yield* withRenames(yield* withoutColumns.toState(), { ...NO_RENAMES, fields });
+  const byAll = yield* withRenames(withoutColumns.toState(), { ...NO_RENAMES, fields });
   const gone = new Set([...tables, ...columns]);
   const touched = [withoutTables, byTables, withoutColumns, byAll].flatMap((each) => [...each.touched]);
   return { state: byAll.state, touched: new Set(touched), items: items.filter((item) => !gone.has(item)) };

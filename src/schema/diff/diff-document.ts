@@ -9,11 +9,12 @@ import {
   type Result,
   invalid,
   ok,
+  problemsInSteps,
   problemsOfEach,
   refuse,
   unknownMembers,
 } from '../../kernel/problem.js';
-import { type Resumable, runToEnd } from '../../kernel/resumable.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { isSystemCollection } from '../model/system-collections.js';
 
 const PARTS = {
@@ -64,7 +65,7 @@ function* partProblems(items: unknown, part: Part): Resumable<Problem[]> {
   const at = ['diff', part];
   if (items === undefined) return [];
   if (!Array.isArray(items)) return [invalid(at, `${part} must be an array`)];
-  const problems = yield* problemsOfEach(items, (item, index) => itemProblems(item, part, [...at, index]));
+  const problems = yield* problemsInSteps(items, (item, index) => itemProblems(item, part, [...at, index]));
   return problems.length > 0 ? problems : yield* doubled(items, part);
 }
 
@@ -77,7 +78,7 @@ interface Item {
 /** Each object occurs once, or twice if another object takes its name: removed, then new or renamed. */
 function* doubled(items: readonly Item[], part: Part): Resumable<Problem[]> {
   const seen = new Map<string, Item | null>();
-  return yield* problemsOfEach(items, (item, index) => {
+  return yield* problemsInSteps(items, (item, index) => {
     const id = PARTS[part].map((member: 'collection' | 'field') => item[member]).join('\0');
     const first = seen.get(id);
     seen.set(id, first === undefined ? item : null);
@@ -114,7 +115,7 @@ function entriesProblems(diff: unknown, at: Path): Problem[] {
   if (!Array.isArray(diff) || diff.length === 0) return [invalid(at, 'diff must be an array of entries')];
   const whole = diff.length > 1 && diff.some((entry) => isObject(entry) && isWhole(entry as unknown as Entry));
   if (whole) return [invalid(at, 'an entry for the whole object must be the only entry')];
-  return runToEnd(problemsOfEach(diff, (entry, index) => entryProblems(entry, [...at, index])));
+  return problemsOfEach(diff, (entry, index) => entryProblems(entry, [...at, index]));
 }
 
 function entryProblems(entry: unknown, at: Path): Problem[] {

@@ -14,7 +14,6 @@ import { type CollectionNode, type State, byName } from '../model/state.js';
 import type { Names } from '../fold/replace-names.js';
 import { NO_RENAMES, type Renames, inTheWay, renamesBetween, withRenames } from '../transition/renames.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { sortedInSteps } from '../../kernel/sorted.js';
 import { type Entry, type Origin, entriesBetween } from './entries.js';
 import type { Json } from '../../kernel/json.js';
 
@@ -52,7 +51,7 @@ export const isEmptyDiff = (diff: SchemaDiff): boolean =>
  */
 export function* diffStates(from: State, to: State, touched: Iterable<string>): Resumable<SchemaDiff> {
   const all = [...touched];
-  const renames = yield* renamesBetween(from, to, all);
+  const renames = renamesBetween(from, to, all);
   const tables = yield* withRenames(from, { ...renames, fields: NO_RENAMES.fields });
   const named = yield* withRenames(tables.state, { ...renames, collections: NO_RENAMES.collections });
   const diff: SchemaDiff = { collections: [], fields: [], relations: [] };
@@ -60,7 +59,14 @@ export function* diffStates(from: State, to: State, touched: Iterable<string>): 
     diff.collections.push({ collection: name, diff: collectionEntries(from.collections.get(name)) });
   }
   const states = { tables: tables.state, base: named.state, to, renames };
-  yield* entriesOf(states, new Set([...all, ...tables.touched, ...named.touched]), diff);
+  const former = inverse(renames.collections);
+  for (const name of [...new Set([...all, ...tables.touched, ...named.touched])].sort(byName)) {
+    yield;
+    const { before, after } = addCollection(states, { name, old: former.get(name) }, diff);
+    if (after === undefined) continue;
+    yield* addFields(states, { before, after }, diff);
+    for (const each of relationDiffs(before, after)) diff.relations.push(each);
+  }
   return diff;
 }
 
@@ -73,20 +79,18 @@ interface States {
   renames: Renames;
 }
 
-function* entriesOf(states: States, touched: Iterable<string>, diff: SchemaDiff): Resumable<void> {
-  const former = inverse(states.renames.collections);
-  for (const name of yield* sortedInSteps(touched, byName)) {
-    yield;
-    yield* addEntries(states, { name, old: former.get(name) }, diff);
-  }
+/** A replaced or new collection has no `before`, a removed one no `after`. */
+interface Sides<After> {
+  before: CollectionNode | undefined;
+  after: After;
 }
 
-/** Adds the entries of one collection. `old`: its former name. */
-function* addEntries(
+/** Adds the entries of a collection itself. Returns the nodes whose members are to be compared. `old`: its former name. */
+function addCollection(
   states: States,
   { name, old }: { name: string; old: string | undefined },
   diff: SchemaDiff,
-): Resumable<void> {
+): Sides<CollectionNode | undefined> {
   const after = states.to.collections.get(name);
   let before = states.base.collections.get(name);
   const renamed = old === undefined ? [] : [renameEntry('collection', old, name)];
@@ -96,10 +100,7 @@ function* addEntries(
   }
   const entries = [...renamed, ...collectionEntries(before, after)];
   if (entries.length > 0) diff.collections.push({ collection: name, diff: entries });
-  if (after === undefined) return;
-  // A loop, because a call cannot take as many arguments as a collection can have fields.
-  for (const each of yield* fieldDiffs(states, before, after)) diff.fields.push(each);
-  for (const each of relationDiffs(before, after)) diff.relations.push(each);
+  return { before, after };
 }
 
 const renameEntry = (member: 'collection' | 'field', lhs: string, rhs: string): Entry<never> => ({
@@ -116,15 +117,16 @@ function collectionEntries(before?: CollectionNode, after?: CollectionNode): Ent
   return entriesBetween(asJson(before.collection), asJson(after.collection));
 }
 
-function* fieldDiffs(
+/** A collection can have thousands of fields, so each of them is a step. */
+function* addFields(
   states: States,
-  before: CollectionNode | undefined,
-  after: CollectionNode,
-): Resumable<FieldDiff[]> {
+  { before, after }: Sides<CollectionNode>,
+  { fields: diffs }: SchemaDiff,
+): Resumable<void> {
   const { collection } = after.collection;
   const names: Names = states.renames.fields.get(collection) ?? new Map();
   const former = inverse(names);
-  const diffs: FieldDiff[] = fieldsGivingWay(states, collection, names);
+  diffs.push(...fieldsGivingWay(states, collection, names));
   for (const field of before === undefined ? [] : fieldsInOrder(before)) {
     yield;
     const old = former.get(field.field);
@@ -138,7 +140,6 @@ function* fieldDiffs(
     if (isSameField(before?.fields.get(field.field), field)) continue;
     diffs.push({ collection, field: field.field, diff: [{ kind: 'N', rhs: shownIn(states.to, after, field) }] });
   }
-  return diffs;
 }
 
 /** Fields that are removed because another field of the collection takes their name. */

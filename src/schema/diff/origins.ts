@@ -77,9 +77,9 @@ export function* identifyFromTrash(
 ): Resumable<InTrash[]> {
   if (kept.length === 0) return [];
   const again = originsIn(diff);
-  yield* identifyTables(draft, diff, { again, kept });
-  yield* identifyFields(draft, diff, { again, kept });
-  const to = yield* draft.toState();
+  identifyTables(draft, diff, { again, kept });
+  identifyFields(draft, diff, { again, kept });
+  const to = draft.toState();
   return yield* fitting({ from: state, to, touched: draft.touched }, kept);
 }
 
@@ -88,27 +88,17 @@ interface RestorableObjects {
   kept: readonly InTrash[];
 }
 
-function* identifyTables(
-  draft: Draft,
-  { collections }: SchemaDiff,
-  { again, kept }: RestorableObjects,
-): Resumable<void> {
+function identifyTables(draft: Draft, { collections }: SchemaDiff, { again, kept }: RestorableObjects): void {
   const tables = new Set(kept.flatMap(({ kind, identity }) => (kind === 'collection' ? [identity] : [])));
   for (const { collection } of collections) {
-    yield;
     const identity = again.get(collection) ?? '';
     if (tables.has(identity) && draft.get(collection) !== undefined) draft.identify(collection, new Map(), identity);
   }
 }
 
-function* identifyFields(
-  draft: Draft,
-  { fields: items }: SchemaDiff,
-  { again, kept }: RestorableObjects,
-): Resumable<void> {
+function identifyFields(draft: Draft, { fields: items }: SchemaDiff, { again, kept }: RestorableObjects): void {
   const tableOf = new Map(kept.flatMap(identitiesIn));
   for (const { collection, field } of items) {
-    yield;
     const identity = again.get(memberKey(collection, field)) ?? '';
     const node = draft.get(collection);
     if (node?.fields.has(field) !== true || tableOf.get(identity) !== node.identities.collection) continue;

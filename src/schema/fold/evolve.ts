@@ -12,7 +12,6 @@ import {
   type Identity,
   carried,
 } from '../model/state.js';
-import { type Resumable, runToEnd } from '../../kernel/resumable.js';
 
 /* Identities that the fold assigns to collections and fields, equal for the logs of all releases. */
 
@@ -80,8 +79,6 @@ export interface Folding {
   node(collection: string): CollectionNode | undefined;
   /** Returns the state after the events so far, which later events do not change. */
   state(): State;
-  /** Returns the state in steps. No events may be added in between. */
-  stateInSteps(): Resumable<State>;
 }
 
 /**
@@ -104,20 +101,19 @@ export function startFolding(from: State): Folding {
   const nodeNow = (name: string): CollectionNode | undefined =>
     open.has(name) ? open.get(name) : collections.get(name);
 
-  function* stateInSteps(): Resumable<State> {
+  function state(): State {
     const changed: ChangedFields[] = [];
     const map = collections.asMutable();
     for (const [name, node] of open) {
       changed.push({ collection: name, before: map.get(name)?.fields, after: node?.fields });
       if (node === undefined) map.delete(name);
       else map.set(name, node);
-      yield;
     }
     // An unchanged map stays the same object, so that caches remain valid.
     if (map.wasAltered()) collections = carried(collections, map.asImmutable(), new Set(open.keys()));
     open.clear();
     own.share();
-    indexNames = yield* renameIndexes(indexNames, changed);
+    indexNames = renameIndexes(indexNames, changed);
     return { position, collections, referencedBy, indexNames };
   }
 
@@ -128,7 +124,7 @@ export function startFolding(from: State): Folding {
       if (!changesSchema(event)) return;
       if (isRename(event)) {
         // Many collections may mention the name. They are changed together rather than as open nodes.
-        ({ collections, referencedBy, indexNames } = renamed(runToEnd(stateInSteps()), event));
+        ({ collections, referencedBy, indexNames } = renamed(state(), event));
         return;
       }
       const before = nodeOf(event.collection);
@@ -141,8 +137,7 @@ export function startFolding(from: State): Folding {
     },
     field: (collection, field) => nodeNow(collection)?.fields.get(field),
     node: nodeNow,
-    state: () => runToEnd(stateInSteps()),
-    stateInSteps,
+    state,
   };
 }
 

@@ -1,7 +1,6 @@
 /** Translates names within a batch to the names at its beginning. */
 import type { LogEvent, RestoredCollection } from '../model/events.js';
 import { type Identity, type State, UNMADE, memberKey } from '../model/state.js';
-import type { Resumable } from '../../kernel/resumable.js';
 
 export interface FormerNames {
   /** Call it with each event after processing the event. */
@@ -48,10 +47,10 @@ export interface NamedCollection {
 }
 
 /** Returns the collections that have the name before or within the batch. There can be several, one after the other. */
-export function* collectionsNamed(
+export function collectionsNamed(
   before: State,
   events: readonly LogEvent[],
-): Resumable<(name: string) => readonly NamedCollection[]> {
+): (name: string) => readonly NamedCollection[] {
   const current = new Map<string, NamedCollection | undefined>();
   const byName = new Map<string, Set<NamedCollection>>();
   const byIdentity = new Map<Identity, NamedCollection>();
@@ -71,7 +70,6 @@ export function* collectionsNamed(
     return current.get(name);
   };
   for (const event of events) {
-    yield;
     const { ended, assigned, restored } = nameChange(event);
     const collection = ended === undefined ? withIdentity(restored?.identity ?? UNMADE) : find(ended);
     if (ended !== undefined) current.set(ended, undefined);

@@ -4,7 +4,6 @@
  */
 import { Set as PersistentSet } from 'immutable';
 import type { Json } from '../../kernel/json.js';
-import { runToEnd, type Resumable } from '../../kernel/resumable.js';
 import type { TableExtras } from '../model/extras.js';
 import type { Collection, CollectionMeta, Field, Relation, TableSchema } from '../model/model.js';
 import {
@@ -32,10 +31,7 @@ export interface ChangedFields {
  * Updates State.indexNames, from the names of field indexes to collections, after fields changed. All removals precede
  * additions.
  */
-export function* renameIndexes(
-  names: State['indexNames'],
-  all: readonly ChangedFields[],
-): Resumable<State['indexNames']> {
+export function renameIndexes(names: State['indexNames'], all: readonly ChangedFields[]): State['indexNames'] {
   const changes = all.filter(({ before, after }) => before !== after);
   if (changes.length === 0) return names;
   const map = names.asMutable();
@@ -43,11 +39,9 @@ export function* renameIndexes(
     for (const name of namesOnlyIn(before, after)) {
       if (map.get(name) === collection && !hasIndex(after, name)) map.delete(name);
     }
-    yield;
   }
   for (const { collection, before, after } of changes) {
     for (const name of namesOnlyIn(after, before)) if (!map.has(name)) map.set(name, collection);
-    yield;
   }
   return map.wasAltered() ? map.asImmutable() : names;
 }
@@ -189,7 +183,7 @@ function secondaryIndexes(state: State, replaced: readonly Replaced[]): Pick<Sta
   const isMoved = ({ old, now }: Replaced): boolean => nameOf(old) !== nameOf(now);
   for (const each of replaced) note(nameOf(each.old), each.old, isMoved(each) ? undefined : each.now);
   for (const each of replaced.filter(isMoved)) note(nameOf(each.now), undefined, each.now);
-  return { referencedBy, indexNames: runToEnd(renameIndexes(state.indexNames, fields)) };
+  return { referencedBy, indexNames: renameIndexes(state.indexNames, fields) };
 }
 
 /** Returns a copy with changed members, or the same object if nothing changes. */

@@ -5,7 +5,6 @@ import { SYSTEM_COLUMNS } from '../normal-form/names.js';
 import { constraintColumns, indexColumns, keyDefinition } from '../sql-text/definitions.js';
 import type { TableExtras } from '../model/extras.js';
 import type { ColumnSchema } from '../model/model.js';
-import type { Resumable } from '../../kernel/resumable.js';
 import { isExtensionType } from '../sql-text/data-types.js';
 
 /* Groups of collections and of fields. A chain of groups must end, and contain only members that can group others. */
@@ -56,7 +55,7 @@ export function columnFaults(schema: ColumnSchema): Fault[] {
 }
 
 /** Returns the problems of all fields of a collection, up to about `MAX_PROBLEMS`. */
-export function fieldProblems(state: State, node: CollectionNode): Resumable<Problem[]> {
+export function fieldProblems(state: State, node: CollectionNode): Problem[] {
   const { collection } = node.collection;
   const groups = groupsIn(node);
   return problemsOfEach(node.fields.values(), ({ field, meta, schema }) => {

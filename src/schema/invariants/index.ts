@@ -26,8 +26,13 @@ export function* changeProblems({
   touched,
   isRecreated = () => false,
 }: ProposedChange): Resumable<Problem[]> {
-  const unsupported = yield* unsupportedChanges(from, to, touched, isRecreated);
-  const named = yield* newNameProblems(from, to, touched);
+  const unsupported: Problem[] = [];
+  const named: Problem[] = [];
+  for (const name of touched) {
+    unsupported.push(...unsupportedChanges({ from, to }, name, isRecreated));
+    named.push(...newNameProblems({ from, to }, name));
+    yield;
+  }
   const broken = yield* invariantProblems(to, touched, from);
   return [...unsupported, ...named, ...broken, ...(yield* sqlTextProblems(from, to, touched))];
 }
@@ -49,8 +54,8 @@ export function* invariantProblems(state: State, touched: Iterable<string>, from
       const wide = columnCountProblems(node);
       problems.push(...wide);
       if (wide.length > 0) continue;
-      problems.push(...collectionProblems(state, node, groups), ...(yield* fieldProblems(state, node)));
-      problems.push(...(yield* indexNameProblems(state, node)), ...(yield* implicitNameProblems(state, node)));
+      problems.push(...collectionProblems(state, node, groups), ...fieldProblems(state, node));
+      problems.push(...indexNameProblems(state, node), ...implicitNameProblems(state, node));
     }
     // Each relation once, whichever end is visited first.
     for (const relation of [...(node?.relations.values() ?? []), ...relationsTo(state, name)]) {

@@ -15,7 +15,6 @@ import {
 } from '../model/constraint-names.js';
 import { isIdentity } from '../model/extras.js';
 import type { Field } from '../model/model.js';
-import type { Resumable } from '../../kernel/resumable.js';
 import { composedFault } from '../normal-form/names.js';
 
 /*
@@ -26,8 +25,8 @@ import { composedFault } from '../normal-form/names.js';
 /**
  * Reports a sequence named like a table of the schema, and a foreign key named like a NOT NULL constraint of its table.
  */
-export function* implicitNameProblems(state: State, node: CollectionNode): Resumable<Problem[]> {
-  return [...(yield* sequenceProblems(state, node)), ...notNullProblems(node)];
+export function implicitNameProblems(state: State, node: CollectionNode): Problem[] {
+  return [...sequenceProblems(state, node), ...notNullProblems(node)];
 }
 
 interface Taken {
@@ -50,7 +49,7 @@ function sequenceOf({ collection, field, schema }: Field): string | null {
 }
 
 /** PostgreSQL itself reports the reverse case. */
-function sequenceProblems(state: State, node: CollectionNode): Resumable<Problem[]> {
+function sequenceProblems(state: State, node: CollectionNode): Problem[] {
   const { collection } = node.collection;
   return problemsOfEach(node.fields.values(), (field) => {
     const name = sequenceOf(field);
@@ -98,11 +97,10 @@ interface Part {
  * ALREADY_EXISTS, with the conflicting object in `details.taken`: within the table, and among tables and indexes,
  * including indexes that are not built yet.
  */
-export function* indexNameProblems(state: State, node: CollectionNode): Resumable<Problem[]> {
+export function indexNameProblems(state: State, node: CollectionNode): Problem[] {
   const parts: Part[] = [];
   for (const field of node.fields.values()) {
     parts.push(...partsOf(field));
-    yield;
   }
   const problems = parts.length === 0 ? [] : problemsWithin(node, parts);
   // Without field indexes PostgreSQL detects all conflicts itself.
@@ -196,18 +194,13 @@ function partsOf({ collection, field, schema }: Field): Part[] {
 /** Returns why a new collection or field cannot have the name, or null. */
 const nameFault = (name: string): string | null => invisibleFault(name) ?? composedFault(name);
 
-/** Returns the problems of names in `to` that `from` lacks. */
-export function* newNameProblems(from: State, to: State, touched: Iterable<string>): Resumable<Problem[]> {
-  const problems: Problem[] = [];
-  for (const collection of touched) {
-    yield;
-    const node = to.collections.get(collection);
-    const before = from.collections.get(collection);
-    if (node === undefined || node === before) continue;
-    const isRestored = before === undefined && node.identities.collection !== UNMADE;
-    if (!isRestored) problems.push(...namesOf(node, before));
-  }
-  return problems;
+/** Returns the problems of names in `to` that `from` lacks, in one collection. */
+export function newNameProblems({ from, to }: { from: State; to: State }, collection: string): Problem[] {
+  const node = to.collections.get(collection);
+  const before = from.collections.get(collection);
+  if (node === undefined || node === before) return [];
+  const isRestored = before === undefined && node.identities.collection !== UNMADE;
+  return isRestored ? [] : namesOf(node, before);
 }
 
 function namesOf(node: CollectionNode, before: CollectionNode | undefined): Problem[] {

@@ -7,31 +7,25 @@ import { jsonEqual } from '../../kernel/json.js';
 import type { ColumnSchema, Field, Relation } from '../model/model.js';
 import { type Problem, about, problemsOfEach } from '../../kernel/problem.js';
 import { quoted } from '../../kernel/text.js';
-import type { Resumable } from '../../kernel/resumable.js';
 
 /**
- * Returns unsupported changes between the states.
+ * Returns unsupported changes of a collection between the states.
  * @param isRecreated true if a field is explicitly deleted and recreated, which is always supported
  */
-export function* unsupportedChanges(
-  from: State,
-  to: State,
-  touched: Iterable<string>,
+export function unsupportedChanges(
+  { from, to }: { from: State; to: State },
+  name: string,
   isRecreated: (collection: string, field: string) => boolean,
-): Resumable<Problem[]> {
-  const problems: Problem[] = [];
-  for (const name of touched) {
-    const before = from.collections.get(name);
-    const after = to.collections.get(name);
-    if (before === undefined || before === after) continue;
-    if (after === undefined) problems.push(...orphanProblems(before, to));
-    else {
-      problems.push(...(yield* columnProblems(before, after, isRecreated)), ...partitioningProblems(before, after));
-      problems.push(...foreignKeyProblems(before, after, (table) => isTable(from, table) && !isTable(to, table)));
-    }
-    yield;
-  }
-  return problems;
+): Problem[] {
+  const before = from.collections.get(name);
+  const after = to.collections.get(name);
+  if (before === undefined || before === after) return [];
+  if (after === undefined) return orphanProblems(before, to);
+  return [
+    ...columnProblems(before, after, isRecreated),
+    ...partitioningProblems(before, after),
+    ...foreignKeyProblems(before, after, (table) => isTable(from, table) && !isTable(to, table)),
+  ];
 }
 
 /** Dropping a partitioned table drops its partitions. */
@@ -51,7 +45,7 @@ function columnProblems(
   before: CollectionNode,
   after: CollectionNode,
   isRecreated: (collection: string, field: string) => boolean,
-): Resumable<Problem[]> {
+): Problem[] {
   const { collection } = before.collection;
   const isDivided = [before, after].some(isPartitioned);
   return problemsOfEach(new Set([...before.fields.keys(), ...after.fields.keys()]), (name) => {

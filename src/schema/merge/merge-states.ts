@@ -1,6 +1,5 @@
 /* Three-way merge: applies the changes of theirs since the base to ours. */
 import type { Resumable } from '../../kernel/resumable.js';
-import { sortedInSteps } from '../../kernel/sorted.js';
 import type { Field, NewRelation } from '../model/model.js';
 import { type CollectionNode, type Identity, type State, UNMADE, byName, initialState } from '../model/state.js';
 import { relationBody } from '../transition/context.js';
@@ -80,48 +79,48 @@ export type MergedStates =
  * @param resolutions decisions about conflicts. `unused` lists the first ones without a conflict.
  */
 export function* mergeStates(sides: MergeSides, resolutions: readonly Resolution[] = []): Resumable<MergedStates> {
-  const merging: Merging = { decisions: yield* decisionsOf(resolutions), conflicts: [] };
+  const merging: Merging = { decisions: decisionsOf(resolutions), conflicts: [] };
   const named = yield* renameSides(sides, merging);
   const { conflicts } = merging;
   const unused = () => merging.decisions.unused();
   // Names come first, because they determine which objects correspond.
-  if (conflicts.length > 0) return { kind: 'conflicts', conflicts, unused: yield* unused() };
+  if (conflicts.length > 0) return { kind: 'conflicts', conflicts, unused: unused() };
   const draft = new Draft(named.ours, named.touched);
   const names = new Set([...named.base.collections.keys(), ...named.theirs.collections.keys()]);
-  for (const name of yield* sortedInSteps(names, byName)) {
+  for (const name of [...names].sort(byName)) {
     yield;
     const nodes = {
       base: named.base.collections.get(name),
       ours: named.ours.collections.get(name),
       theirs: named.theirs.collections.get(name),
     };
-    yield* mergeCollection(merging, draft, name, nodes);
+    mergeCollection(merging, draft, name, nodes);
   }
-  if (conflicts.length > 0) return { kind: 'conflicts', conflicts, unused: yield* unused() };
-  const state = yield* draft.toState();
+  if (conflicts.length > 0) return { kind: 'conflicts', conflicts, unused: unused() };
+  const state = draft.toState();
   const invalid = yield* invalidities(named, state, draft.touched);
-  if (invalid.length > 0) return { kind: 'conflicts', conflicts: invalid, unused: yield* unused() };
+  if (invalid.length > 0) return { kind: 'conflicts', conflicts: invalid, unused: unused() };
   const touched = new Set([...draft.touched, ...named.renames.collections.keys()]);
-  return { kind: 'merged', ours: named.ours, state, touched, unused: yield* unused() };
+  return { kind: 'merged', ours: named.ours, state, touched, unused: unused() };
 }
 
 type Nodes = Sides<CollectionNode>;
 
-function* mergeCollection(merging: Merging, draft: Draft, name: string, nodes: Nodes): Resumable<void> {
+function mergeCollection(merging: Merging, draft: Draft, name: string, nodes: Nodes): void {
   const { base, ours, theirs } = nodes;
   // Unchanged in theirs, so ours stays.
   if (isSame(base, theirs)) return;
   const place: MergePlace = { part: 'collections', collection: name };
   const decided = merging.decisions.at(place);
-  if (decided === 'theirs') yield* replace(draft, name, theirs);
+  if (decided === 'theirs') replace(draft, name, theirs);
   else if (decided === undefined && (ours === undefined || theirs === undefined || isOther(nodes))) {
-    yield* wholeCollection(merging, draft, place, nodes);
+    wholeCollection(merging, draft, place, nodes);
   } else if (decided === undefined) {
     const documents = mapped(nodes, ({ collection }) => collection);
     const merged = mergeDocument(merging, place, documents, { kind: COLLECTION });
     if (merged !== undefined && merged !== documents.ours) draft.putCollection(merged);
-    yield* mergeMembers({ merging, draft, nodes, name }, FIELDS);
-    yield* mergeMembers({ merging, draft, nodes, name }, RELATIONS);
+    mergeMembers({ merging, draft, nodes, name }, FIELDS);
+    mergeMembers({ merging, draft, nodes, name }, RELATIONS);
   }
 }
 
@@ -129,9 +128,9 @@ const isSame = (a: CollectionNode | undefined, b: CollectionNode | undefined): b
   a === b || (a !== undefined && b !== undefined && isSameNode(a, b));
 
 /** One of the sides lacks the collection, or has another one of that name. */
-function* wholeCollection(merging: Merging, draft: Draft, place: MergePlace, nodes: Nodes): Resumable<void> {
+function wholeCollection(merging: Merging, draft: Draft, place: MergePlace, nodes: Nodes): void {
   const { base, ours, theirs } = nodes;
-  if (base === undefined || isSame(base, ours)) yield* replace(draft, place.collection, theirs);
+  if (base === undefined || isSame(base, ours)) replace(draft, place.collection, theirs);
   else if (ours !== undefined || theirs !== undefined) {
     merging.conflicts.push(
       removedConflict(
@@ -143,7 +142,7 @@ function* wholeCollection(merging: Merging, draft: Draft, place: MergePlace, nod
 }
 
 /** Replaces the collection by that of theirs. */
-function* replace(draft: Draft, name: string, theirs: CollectionNode | undefined): Resumable<void> {
+function replace(draft: Draft, name: string, theirs: CollectionNode | undefined): void {
   if (theirs === undefined) {
     draft.removeCollection(name);
     return;
@@ -157,7 +156,6 @@ function* replace(draft: Draft, name: string, theirs: CollectionNode | undefined
     }
     for (const document of documents.values()) {
       put(draft, document);
-      yield;
     }
   }
 }
@@ -198,14 +196,13 @@ interface Holder {
   name: string;
 }
 
-function* mergeMembers<T extends object>(
+function mergeMembers<T extends object>(
   { merging, draft, nodes, name }: Holder,
   { part, kind, of, identityOf, put, remove }: Members<T>,
-): Resumable<void> {
+): void {
   const all = mapped(nodes, of);
   if (all.base === all.theirs) return;
   for (const member of new Set([...(all.base?.keys() ?? []), ...(all.theirs?.keys() ?? [])])) {
-    yield;
     const documents = mapped(all, (each) => each.get(member));
     if (documents.base === documents.theirs) continue;
     const identities = mapped(nodes, (node) => identityOf(node, member));
@@ -284,7 +281,7 @@ export function* stateOfSnapshot(body: unknown, ours: State, options: CompareOpt
     );
     draft.identify(name, new Map(fields), there?.collection ?? ownOf(name));
   }
-  return ok(yield* draft.toState());
+  return ok(draft.toState());
 }
 
 /** Moves the locations of problems below a member. */

@@ -6,7 +6,7 @@ import {
   type Result,
   invalid,
   ok,
-  problemsOfEach,
+  problemsInSteps,
   refuse,
   renderPath,
   unknownMembers,
@@ -55,7 +55,7 @@ export interface Resolution {
 export interface Decisions {
   at(place: MergePlace): Side | undefined;
   /** Indexes of the first decisions without a conflict. Locations within a decided one need none. */
-  unused(): Resumable<number[]>;
+  unused(): number[];
 }
 
 const keyOf = ({ part, collection, field, path }: MergePlace): string =>
@@ -69,11 +69,10 @@ function holdersOf({ part, collection, field, path }: MergePlace): MergePlace[] 
 }
 
 /** The last of several decisions about one location counts. */
-export function* decisionsOf(resolutions: readonly Resolution[]): Resumable<Decisions> {
+export function decisionsOf(resolutions: readonly Resolution[]): Decisions {
   const takes = new Map<string, Side>();
   for (const { place, take } of resolutions) {
     takes.set(keyOf(place), take);
-    yield;
   }
   const used = new Set<string>();
   const isUsed = (place: MergePlace): boolean => used.has(keyOf(place));
@@ -84,12 +83,11 @@ export function* decisionsOf(resolutions: readonly Resolution[]): Resumable<Deci
       if (take !== undefined) used.add(key);
       return take;
     },
-    *unused() {
+    unused() {
       const found: number[] = [];
       for (const [index, { place }] of resolutions.entries()) {
         if (!isUsed(place) && !holdersOf(place).some(isUsed)) found.push(index);
         if (found.length >= MAX_PROBLEMS) break;
-        yield;
       }
       return found;
     },
@@ -108,7 +106,7 @@ const PARTS = new Set(['collections', 'fields', 'relations']);
 export function* readResolutions(given: unknown): Resumable<Result<Resolution[]>> {
   if (given === undefined) return ok([]);
   if (!Array.isArray(given)) return refuse(invalid(['resolve'], 'resolve must be an array of { place, take }'));
-  const problems = yield* problemsOfEach(given, (each, index) => resolutionProblems(each, ['resolve', index]));
+  const problems = yield* problemsInSteps(given, (each, index) => resolutionProblems(each, ['resolve', index]));
   return problems.length > 0 ? refuse(...problems) : ok(given as Resolution[]);
 }
 

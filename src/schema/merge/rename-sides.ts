@@ -1,6 +1,6 @@
 /** Gives the three states common names. Equal names are then the same object, or two additions of one name. */
 import { jsonEqual } from '../../kernel/json.js';
-import { type Resumable, pausingEvery } from '../../kernel/resumable.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import type { Names } from '../fold/replace-names.js';
 import { type CollectionNode, type Identity, type State, UNMADE, byName } from '../model/state.js';
 import type { Rewritten, UnwrittenText } from '../transition/rename-texts.js';
@@ -134,24 +134,24 @@ type States = Record<'base' | Side, State>;
 
 /** Adds conflicting renames to `merging` and then leaves columns unchanged. */
 export function* renameSides(states: States, merging: Merging): Resumable<Renamed> {
-  if (yield* areNamedAlike(states)) return { ...states, renames: NO_RENAMES, touched: new Set(), unwritten: [] };
+  if (areNamedAlike(states)) return { ...states, renames: NO_RENAMES, touched: new Set(), unwritten: [] };
   const tables = yield* byTables(states, merging);
   return merging.conflicts.length > 0 ? tables : yield* byColumns(tables, merging);
 }
 
 /** A fast check that nothing was renamed, which is true for most merges. */
-function* areNamedAlike({ base, ours, theirs }: States): Resumable<boolean> {
+function areNamedAlike({ base, ours, theirs }: States): boolean {
   for (const side of [ours, theirs]) {
     const names = new Set([...base.collections.keys(), ...side.collections.keys()]);
-    if (!isNone(yield* renamesBetween(base, side, names))) return false;
+    if (!isNone(renamesBetween(base, side, names))) return false;
   }
   return true;
 }
 
 function* byTables(states: States, merging: Merging): Resumable<Renamed> {
   const { base, ours, theirs } = states;
-  const held = { ours: yield* tablesByIdentity(ours), theirs: yield* tablesByIdentity(theirs) };
-  const known = new Set((yield* tablesByIdentity(base)).keys());
+  const held = { ours: tablesByIdentity(ours), theirs: tablesByIdentity(theirs) };
+  const known = new Set(tablesByIdentity(base).keys());
   const things: NamedThing[] = [];
   for (const [name, node] of base.collections) {
     yield;
@@ -185,12 +185,10 @@ function* byTables(states: States, merging: Merging): Resumable<Renamed> {
 const isUnknown = (identity: Identity | undefined, known: ReadonlySet<Identity>): boolean =>
   identity !== undefined && (identity === UNMADE || !known.has(identity));
 
-function* tablesByIdentity({ collections }: State): Resumable<ReadonlyMap<Identity, string>> {
+function tablesByIdentity({ collections }: State): ReadonlyMap<Identity, string> {
   const found = new Map<Identity, string>();
-  const pause = pausingEvery(500);
   for (const [name, { identities }] of collections) {
     if (identities.collection !== UNMADE) found.set(identities.collection, name);
-    yield* pause();
   }
   return found;
 }

@@ -1,8 +1,6 @@
 /* Orders in which every prefix of a batch is valid: containers come before their contents. */
 import { extrasOf, type CollectionNode, type State, byName, partitionsOf } from './state.js';
 import type { Field, Relation } from './model.js';
-import type { Resumable } from '../../kernel/resumable.js';
-import { sortedInSteps } from '../../kernel/sorted.js';
 import type { Need } from './extras.js';
 import { jsonEqual } from '../../kernel/json.js';
 
@@ -33,11 +31,8 @@ export function withOwner(need: Need, owner: string | undefined): Need {
  * Orders names so that each follows all names that it needs, otherwise by name. In a cycle, the first one visited comes
  * first.
  */
-export function* neededFirst(
-  names: Iterable<string>,
-  needsOf: (name: string) => Iterable<string>,
-): Resumable<string[]> {
-  const pending = new Set(yield* sortedInSteps(names, byName));
+export function neededFirst(names: Iterable<string>, needsOf: (name: string) => Iterable<string>): string[] {
+  const pending = new Set([...names].sort(byName));
   const ordered: string[] = [];
   for (const first of pending) {
     const open = [first];
@@ -46,17 +41,13 @@ export function* neededFirst(
       const next = [...needsOf(name)].find((each) => pending.has(each));
       if (next !== undefined) open.push(next);
       else ordered.push(open.pop() as string);
-      yield;
     }
   }
   return ordered;
 }
 
 /** Orders collections or fields so that each follows its group. */
-export const groupsFirst = (
-  names: Iterable<string>,
-  groupOf: (name: string) => string | null | undefined,
-): Resumable<string[]> =>
+export const groupsFirst = (names: Iterable<string>, groupOf: (name: string) => string | null | undefined): string[] =>
   neededFirst(names, (name) => {
     const group = groupOf(name);
     return group == null ? [] : [group];
@@ -70,19 +61,14 @@ export const parentOf = ({ collections }: State, name: string): string | undefin
  * Orders items so that partitions precede their parent, and otherwise keeps the order. Dropping the foreign key of a
  * partitioned table drops those of its partitions, and creating it adopts existing ones with their names.
  */
-export function* partitionsFirst<T>(
-  items: readonly T[],
-  state: State,
-  nameOf: (item: T) => string,
-): Resumable<readonly T[]> {
+export function partitionsFirst<T>(items: readonly T[], state: State, nameOf: (item: T) => string): readonly T[] {
   const depths = new Map<T, number>();
   for (const item of items) {
     const depth = tablesAbove(state, nameOf(item)).length;
     if (depth > 0) depths.set(item, depth);
-    yield;
   }
   if (depths.size === 0) return items;
-  return yield* sortedInSteps(items, (a, b) => (depths.get(b) ?? 0) - (depths.get(a) ?? 0));
+  return [...items].sort((a, b) => (depths.get(b) ?? 0) - (depths.get(a) ?? 0));
 }
 
 /** Returns the parents of a partition up to the root. The catalog contains no cycles, but a document may. */
@@ -110,8 +96,8 @@ export function relationsInOrder(node: CollectionNode): Relation[] {
 }
 
 /** Yields collections and folders in document order: by name. */
-export function* collectionsInOrder({ collections }: State): Resumable<CollectionNode[]> {
-  return yield* sortedInSteps(collections.values(), (a, b) => byName(a.collection.collection, b.collection.collection));
+export function collectionsInOrder({ collections }: State): CollectionNode[] {
+  return [...collections.values()].sort((a, b) => byName(a.collection.collection, b.collection.collection));
 }
 
 function compareSort(a: number | null, b: number | null): number {

@@ -3,7 +3,6 @@ import { Map as PersistentMap, Set as PersistentSet } from 'immutable';
 import type { TableExtras } from './extras.js';
 import type { ColumnSchema, Collection, Field, Relation, TableSchema } from './model.js';
 import { createAttachment } from '../../kernel/attachment.js';
-import { type Resumable, runToEnd, pausingEvery } from '../../kernel/resumable.js';
 
 /* Secondary indexes of persistent maps. An index is built once and updated when a few values change. */
 
@@ -12,38 +11,23 @@ type WordsOf<V> = (value: V) => Iterable<string>;
 
 const known = createAttachment<PersistentMap<string, never>, Map<WordsOf<never>, Index>>();
 
-interface IndexedBy<V> {
-  /** Returns the keys whose values contain the word. */
-  (map: PersistentMap<string, V>, word: string): PersistentSet<string>;
-  /** Builds the index of a large map in steps, unless it exists. */
-  inSteps(map: PersistentMap<string, V>): Resumable<void>;
-}
+/** Returns the keys whose values contain the word. */
+type IndexedBy<V> = (map: PersistentMap<string, V>, word: string) => PersistentSet<string>;
 
-/** Each `wordsOf` has its own index, so create it once. A word without values returns an empty set. */
+/**
+ * Each `wordsOf` has its own index, so create it once. The first call for a map builds its index. A word without values
+ * returns an empty set.
+ */
 export function indexed<V>(wordsOf: WordsOf<V>): IndexedBy<V> {
-  const indexOf = function* (map: PersistentMap<string, V>): Resumable<Index> {
+  return (map, word) => {
     const there = known.get(map as PersistentMap<string, never>)?.get(wordsOf);
-    return there ?? (yield* build(map, wordsOf));
+    return (there ?? build(map, wordsOf)).get(word) ?? PersistentSet<string>();
   };
-  const keysOf = (map: PersistentMap<string, V>, word: string): PersistentSet<string> =>
-    runToEnd(indexOf(map)).get(word) ?? PersistentSet<string>();
-  return Object.assign(keysOf, {
-    *inSteps(map: PersistentMap<string, V>): Resumable<void> {
-      yield* indexOf(map);
-    },
-  });
 }
 
-/** Values per step. */
-const AT_ONCE = 500;
-
-function* build<V>(map: PersistentMap<string, V>, wordsOf: WordsOf<V>): Resumable<Index> {
+function build<V>(map: PersistentMap<string, V>, wordsOf: WordsOf<V>): Index {
   const index = PersistentMap<string, PersistentSet<string>>().asMutable();
-  const pause = pausingEvery(AT_ONCE);
-  for (const [key, value] of map) {
-    for (const word of wordsOf(value)) add(index, word, key);
-    yield* pause();
-  }
+  for (const [key, value] of map) for (const word of wordsOf(value)) add(index, word, key);
   const made = index.asImmutable();
   const there = known.get(map as PersistentMap<string, never>) ?? new Map<WordsOf<never>, Index>();
   known.set(map as PersistentMap<string, never>, there.set(wordsOf, made));
@@ -213,8 +197,7 @@ export function byName(a: string, b: string): number {
 
 const foundBy = (wordsOf: (node: CollectionNode) => Iterable<string>) => {
   const find = indexed(wordsOf);
-  const namesOf = ({ collections }: State, word: string): PersistentSet<string> => find(collections, word);
-  return Object.assign(namesOf, { inSteps: ({ collections }: State) => find.inSteps(collections) });
+  return ({ collections }: State, word: string): PersistentSet<string> => find(collections, word);
 };
 
 /** Collections directly within a group. */

@@ -15,7 +15,7 @@ import {
 } from '../../kernel/problem.js';
 import { transition } from '../transition/transition.js';
 import { missingCollection, missingField, type Operation } from './operation.js';
-import { runToEnd, type Resumable } from '../../kernel/resumable.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { type Renames, withRenames } from '../transition/renames.js';
 import type { CollectionNode, State } from '../model/state.js';
 import { Draft } from '../transition/draft.js';
@@ -72,7 +72,7 @@ type Check = (element: unknown, at: Path) => Problem[];
 function elementsOf(list: unknown, at: Path, check: Check): Problem[] {
   if (list === undefined) return [];
   if (!Array.isArray(list) || list.length === 0) return [invalid(at, `${renderPath(at)} must be a non-empty array`)];
-  return runToEnd(problemsOfEach(list, (each, index) => check(each, [...at, index])));
+  return problemsOfEach(list, (each, index) => check(each, [...at, index]));
 }
 
 function nameCollection(name: unknown, at: Path, only: Named): Problem[] {
@@ -132,7 +132,7 @@ export function* acceptedState(state: State, found: FoundDrift, request: AcceptR
     acceptTable(draft, base, table, meant);
     yield;
   }
-  return { desired: yield* draft.toState(), touched: new Set([...touched, ...draft.touched]) };
+  return { desired: draft.toState(), touched: new Set([...touched, ...draft.touched]) };
 }
 
 function acceptTable(draft: Draft, state: State, found: DriftedTable, request: AcceptRequest): void {

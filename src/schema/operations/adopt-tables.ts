@@ -19,11 +19,8 @@ import {
   unknownMembers,
 } from '../../kernel/problem.js';
 import { neededFirst, partitionsFirst } from '../model/order.js';
-import { type EventSteps, addEvents } from '../transition/context.js';
-import { sortedInSteps } from '../../kernel/sorted.js';
 import { patchBetween } from '../fold/rename-events.js';
 import { quoted } from '../../kernel/text.js';
-import { runToEnd } from '../../kernel/resumable.js';
 
 /** Named tables, or all unmanaged ones. */
 export type AdoptRequest = { tables: string[] } | { all: true };
@@ -78,11 +75,9 @@ export const adoptTables: Operation<'adopt-tables', AdoptTablesInput, AdoptTable
     }
     for (const collection of found.completed) draft.putCollection(collection);
     for (const relation of found.relations) draft.putRelation(relation);
-    const desired = yield* draft.toState();
+    const desired = draft.toState();
     const faults = yield* invariantProblems(desired, draft.touched, state);
-    const events: NewEvent[] = [];
-    if (faults.length === 0) yield* addEvents(events, eventsOf(found, state, desired));
-    if (faults.length === 0) return ok(events);
+    if (faults.length === 0) return ok(eventsOf(found, state, desired));
     const places = adoptPlaces('all' in request ? [] : request.tables);
     return refuse(...faults.map((fault) => locate(fault, places)));
   },
@@ -104,57 +99,54 @@ function nameProblems(tables: unknown): Problem[] {
   if (!Array.isArray(tables) || tables.length === 0) {
     return [invalid(['tables'], 'tables must be an array with at least one table name')];
   }
-  const wrong = runToEnd(
-    problemsOfEach(tables, (name: unknown, index) =>
-      typeof name === 'string' ? [] : [invalid(['tables', index], 'must be the name of a table, as a string')],
-    ),
+  const wrong = problemsOfEach(tables, (name: unknown, index) =>
+    typeof name === 'string' ? [] : [invalid(['tables', index], 'must be the name of a table, as a string')],
   );
   if (wrong.length > 0) return wrong;
-  return runToEnd(
-    problemsOfEach(repeated(tables as string[]), (index) => [
-      invalid(['tables', index], `${quoted(tables[index] ?? '')} occurs more than once in the array`),
-    ]),
-  );
+  return problemsOfEach(repeated(tables as string[]), (index) => [
+    invalid(['tables', index], `${quoted(tables[index] ?? '')} occurs more than once in the array`),
+  ]);
 }
 
 function requestProblems(state: State, request: AdoptRequest, { missing, refused }: CatalogFindings): Problem[] {
   if ('all' in request) return [];
-  return runToEnd(
-    problemsOfEach(request.tables, (table, index): Problem[] => {
-      const place = { path: renderPath(['tables', index]), collection: table };
-      if (state.collections.has(table)) {
-        return [{ code: 'ALREADY_EXISTS', message: `table ${quoted(table)} is already a collection`, ...place }];
-      }
-      if (missing.includes(table)) {
-        return [{ code: 'NOT_FOUND', message: `table ${quoted(table)} does not exist in the database`, ...place }];
-      }
-      const refusal = refused.find((each) => each.table === table);
-      return refusal === undefined
-        ? []
-        : [{ code: 'INVALID_PAYLOAD', message: `${quoted(table)}: ${refusal.message}`, ...place }];
-    }),
-  );
+  return problemsOfEach(request.tables, (table, index): Problem[] => {
+    const place = { path: renderPath(['tables', index]), collection: table };
+    if (state.collections.has(table)) {
+      return [{ code: 'ALREADY_EXISTS', message: `table ${quoted(table)} is already a collection`, ...place }];
+    }
+    if (missing.includes(table)) {
+      return [{ code: 'NOT_FOUND', message: `table ${quoted(table)} does not exist in the database`, ...place }];
+    }
+    const refusal = refused.find((each) => each.table === table);
+    return refusal === undefined
+      ? []
+      : [{ code: 'INVALID_PAYLOAD', message: `${quoted(table)}: ${refusal.message}`, ...place }];
+  });
 }
 
 /** Partitioned tables precede their partitions, and foreign keys follow all tables. */
-function* eventsOf({ tables, relations, completed }: CatalogFindings, state: State, desired: State): EventSteps {
+function eventsOf({ tables, relations, completed }: CatalogFindings, state: State, desired: State): NewEvent[] {
+  const events: NewEvent[] = [];
   const byTable = new Map(tables.map((table) => [table.collection.collection, table]));
   const parentOf = (name: string) => extrasOf(byTable.get(name)).partition_of?.table;
-  for (const name of yield* neededFirst(byTable.keys(), (each) => [parentOf(each) ?? []].flat())) {
+  for (const name of neededFirst(byTable.keys(), (each) => [parentOf(each) ?? []].flat())) {
     const { collection, fields } = byTable.get(name) as FoundTable;
-    yield newEvent('collection.adopted', name, null, { collection, fields });
+    events.push(newEvent('collection.adopted', name, null, { collection, fields }));
   }
-  const inOrder = yield* sortedInSteps(completed, (a, b) => byName(a.collection, b.collection));
-  for (const collection of yield* partitionsFirst(inOrder, desired, (each) => each.collection)) {
+  const inOrder = completed.toSorted((a, b) => byName(a.collection, b.collection));
+  for (const collection of partitionsFirst(inOrder, desired, (each) => each.collection)) {
     const name = collection.collection;
     const patch = patchBetween((state.collections.get(name) as CollectionNode).collection, collection);
-    yield newEvent('collection.updated', name, null, { patch, adopted: true });
+    events.push(newEvent('collection.updated', name, null, { patch, adopted: true }));
   }
-  const ordered = yield* sortedInSteps(
-    relations,
+  const ordered = relations.toSorted(
     (a, b) => byName(a.many_collection, b.many_collection) || byName(a.many_field, b.many_field),
   );
-  for (const relation of yield* partitionsFirst(ordered, desired, (each) => each.many_collection)) {
-    yield newEvent('relation.created', relation.many_collection, relation.many_field, { relation, adopted: true });
+  for (const relation of partitionsFirst(ordered, desired, (each) => each.many_collection)) {
+    events.push(
+      newEvent('relation.created', relation.many_collection, relation.many_field, { relation, adopted: true }),
+    );
   }
+  return events;
 }

@@ -154,10 +154,10 @@ function* readFields(input: Json | undefined, collection: Collection, at: Path):
   }
   const fields = yield* allOf(given, (each, index) => readOne(each, [...path, index], collection.collection));
   if (!fields.ok) return fields;
-  const twice = yield* duplicates(fields.value, path);
+  const twice = duplicates(fields.value, path);
   const complete = withPrimaryKey(fields.value, collection.collection, path);
   if (!complete.ok) return refuse(...twice, ...complete.problems);
-  return twice.length > 0 ? refuse(...twice) : ok(yield* numbered(complete.value));
+  return twice.length > 0 ? refuse(...twice) : ok(numbered(complete.value));
 }
 
 function readOne(input: Json, at: Path, collection: string): Result<Field> {
@@ -177,7 +177,7 @@ function readOne(input: Json, at: Path, collection: string): Result<Field> {
   return refuse(...problems, ...(field.ok ? [] : field.problems.filter((problem) => !known.has(problem.path))));
 }
 
-function duplicates(fields: Field[], path: Path): Resumable<Problem[]> {
+function duplicates(fields: Field[], path: Path): Problem[] {
   const seen = new Map<string, number>();
   return problemsOfEach(fields, ({ field }, index) => {
     const first = seen.get(field);
@@ -204,14 +204,13 @@ function withPrimaryKey(fields: Field[], collection: string, path: Path): Result
 }
 
 /** Keeps the submitted order: a missing sort becomes the index within the field's group. */
-function* numbered(fields: Field[]): Resumable<Field[]> {
+function numbered(fields: Field[]): Field[] {
   const count = new Map<string | null, number>();
   const all: Field[] = [];
   for (const field of fields) {
     const position = (count.get(field.meta.group) ?? 0) + 1;
     count.set(field.meta.group, position);
     all.push(field.meta.sort === null ? { ...field, meta: { ...field.meta, sort: position } } : field);
-    yield;
   }
   return all;
 }
@@ -254,10 +253,10 @@ export const updateCollection: Operation<'update-collection', UpdateCollectionIn
       : ok({ collection, meta, at, ...(schema === undefined ? {} : { schema }) });
   },
 
-  *decide(state, command) {
+  decide(state, command) {
     const draft = new Draft(state);
     const problems = applyUpdate(state, draft, command);
-    return problems.length > 0 ? refuse(...problems) : yield* decideDraft(state, draft, {}, updatePlaces([command]));
+    return problems.length > 0 ? refuse(...problems) : decideDraft(state, draft, {}, updatePlaces([command]));
   },
 };
 
@@ -308,13 +307,13 @@ export const deleteCollection: Operation<'delete-collection', DeleteCollection, 
 
   deletes: ({ collection }) => [collection],
 
-  *decide(state, { collection }) {
+  decide(state, { collection }) {
     if (!state.collections.has(collection)) {
       return refuse(systemCollection(collection) ?? missingCollection(state, collection));
     }
     const draft = new Draft(state);
     dropCollection(draft, state, collection);
-    return yield* decideDraft(state, draft);
+    return decideDraft(state, draft);
   },
 };
 
@@ -399,9 +398,7 @@ export const updateCollections: Operation<'update-collections', UpdateCollection
 };
 
 function doubled(names: string[]): Problem[] {
-  return runToEnd(
-    problemsOfEach(repeated(names), (index) => [
-      invalid([index, 'collection'], `${JSON.stringify(names[index])} occurs more than once in the array`),
-    ]),
-  );
+  return problemsOfEach(repeated(names), (index) => [
+    invalid([index, 'collection'], `${JSON.stringify(names[index])} occurs more than once in the array`),
+  ]);
 }

@@ -2,7 +2,6 @@
 import { isFolder, type CollectionNode, type State, primaryKeyOf, extrasOf, relationsTo } from '../model/state.js';
 import { Draft } from '../transition/draft.js';
 import { dropField } from '../transition/cascade.js';
-import type { NewEvent } from '../model/events.js';
 import { isObject, type Json } from '../../kernel/json.js';
 import type { Field, ColumnSchema } from '../model/model.js';
 import { MAX_SORT, mergeField, readNewField } from '../normal-form/index.js';
@@ -18,7 +17,6 @@ import {
   renderPath,
   repeated,
 } from '../../kernel/problem.js';
-import type { Resumable } from '../../kernel/resumable.js';
 import { withComposedNames } from '../normal-form/names.js';
 import {
   type Operation,
@@ -162,7 +160,7 @@ export const createField: Operation<'create-field', CreateFieldInput, CreateFiel
     return field.ok ? ok({ field: field.value, body, concurrentIndexes }) : field;
   },
 
-  *decide(state, { field, body, concurrentIndexes }) {
+  decide(state, { field, body, concurrentIndexes }) {
     const places = fieldPlaces(field.collection, [{ field: field.field, body, at: [] }]);
     const node = state.collections.get(field.collection);
     if (node === undefined)
@@ -178,7 +176,7 @@ export const createField: Operation<'create-field', CreateFieldInput, CreateFiel
     }
     const draft = new Draft(state);
     draft.putField(field.meta.sort === null ? last(node, field) : field);
-    return yield* decideDraft(state, draft, { concurrentIndexes }, places);
+    return decideDraft(state, draft, { concurrentIndexes }, places);
   },
 };
 
@@ -308,7 +306,7 @@ export const deleteField: Operation<'delete-field', DeleteField, DeleteField> = 
 
   parse: (input) => ok(input),
 
-  *decide(state: State, { collection, field }): Resumable<Result<NewEvent[]>> {
+  decide(state, { collection, field }) {
     const node = state.collections.get(collection);
     if (node === undefined) return refuse(systemCollection(collection) ?? missingCollection(state, collection));
     const existing = node.fields.get(field);
@@ -317,6 +315,6 @@ export const deleteField: Operation<'delete-field', DeleteField, DeleteField> = 
     if (needed.length > 0) return refuse(...needed);
     const draft = new Draft(state);
     dropField(draft, state, collection, field);
-    return yield* decideDraft(state, draft);
+    return decideDraft(state, draft);
   },
 };

@@ -19,7 +19,7 @@ import { isSystemCollection } from '../model/system-collections.js';
 /** Returns all problems of a change. It compares by new names, so that a rename alone is none. */
 function* proposalProblems(proposal: ProposedChange): Resumable<Problem[]> {
   const { from, to, touched } = proposal;
-  const renames = yield* renamesBetween(from, to, touched);
+  const renames = renamesBetween(from, to, touched);
   if (isNone(renames)) return yield* changeProblems(proposal);
   const named = yield* withRenames(from, renames);
   const all = new Set([...touched, ...named.touched]);
@@ -38,8 +38,8 @@ export interface Operation<Name extends string, Input, Command, Decided extends 
    * takes steps.
    */
   parse(input: Input): Result<Command> | Resumable<Result<Command>>;
-  /** Returns the events of a command, or its problems. */
-  decide(state: State, command: Command): Resumable<Result<Decided[]>>;
+  /** Returns the events of a command, or its problems. A change that can be large takes steps. */
+  decide(state: State, command: Command): Result<Decided[]> | Resumable<Result<Decided[]>>;
   /** Returns the collections that it deletes, if the command names them. */
   deletes?(command: Command): readonly string[];
 }
@@ -56,7 +56,7 @@ export function* decideDraft(
   options: DraftOptions = {},
   places: Places = {},
 ): Resumable<Result<NewEvent[]>> {
-  const desired = yield* draft.toState();
+  const desired = draft.toState();
   const touched = draft.touched;
   const isRecreated = (collection: string, field: string) => draft.isRecreated(collection, field);
   const problems = yield* proposalProblems({ from: state, to: desired, touched, isRecreated });

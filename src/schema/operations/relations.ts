@@ -38,7 +38,7 @@ export const createRelation: Operation<'create-relation', CreateRelationInput, C
     return empty === undefined ? ok({ relation: relation.value, body }) : refuse(empty);
   },
 
-  *decide(state, { relation: read, body }) {
+  decide(state, { relation: read, body }) {
     const relation = { ...read, one_collection: collectionName(read.one_collection, has(state)) };
     const places = placesOf(relation, body);
     const { many_collection: collection, many_field: field } = relation;
@@ -54,7 +54,7 @@ export const createRelation: Operation<'create-relation', CreateRelationInput, C
     }
     const draft = new Draft(state);
     draft.putRelation(relation);
-    return yield* decideDraft(state, draft, {}, places);
+    return decideDraft(state, draft, {}, places);
   },
 };
 
@@ -89,7 +89,7 @@ export const updateRelation: Operation<'update-relation', UpdateRelationInput, U
     return problems.length > 0 ? refuse(...problems) : ok({ collection, field, body });
   },
 
-  *decide(state, { collection, field, body }) {
+  decide(state, { collection, field, body }) {
     const existing = existingRelation(state, collection, field);
     if (!existing.ok) return existing;
     const merged = mergeRelation(existing.value, withCollectionNames(body, has(state)), [], { imported: false });
@@ -99,7 +99,7 @@ export const updateRelation: Operation<'update-relation', UpdateRelationInput, U
     if (empty !== undefined) return refuse(empty);
     const draft = new Draft(state);
     changeRelation(draft, existing.value, merged.value);
-    return yield* decideDraft(state, draft, {}, places);
+    return decideDraft(state, draft, {}, places);
   },
 };
 
@@ -149,12 +149,12 @@ export const deleteRelation: Operation<'delete-relation', DeleteRelation, Delete
 
   parse: (input) => ok(input),
 
-  *decide(state, { collection, field }) {
+  decide(state, { collection, field }) {
     const existing = existingRelation(state, collection, field);
     if (!existing.ok) return existing;
     const draft = new Draft(state);
     dropRelation(draft, existing.value);
-    return yield* decideDraft(state, draft);
+    return decideDraft(state, draft);
   },
 };
 

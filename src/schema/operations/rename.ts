@@ -28,7 +28,7 @@ export const renameCollection: Operation<'rename-collection', RenameCollectionIn
     return to.ok ? ok({ collection, to: to.value }) : to;
   },
 
-  *decide(state, { collection, to }) {
+  decide(state, { collection, to }) {
     if (!state.collections.has(collection)) {
       return refuse(systemCollection(collection) ?? missingCollection(state, collection));
     }
@@ -37,7 +37,7 @@ export const renameCollection: Operation<'rename-collection', RenameCollectionIn
       const message = `collection ${JSON.stringify(to)} already exists`;
       return refuse({ code: 'ALREADY_EXISTS', message, path: 'to', collection });
     }
-    return yield* decideRenames(state, { ...NO_RENAMES, collections: new Map([[collection, to]]) });
+    return decideRenames(state, { ...NO_RENAMES, collections: new Map([[collection, to]]) });
   },
 };
 
@@ -57,7 +57,7 @@ export const renameField: Operation<'rename-field', RenameFieldInput, RenameFiel
     return to.ok ? ok({ collection, field, to: to.value }) : to;
   },
 
-  *decide(state, { collection, field, to }) {
+  decide(state, { collection, field, to }) {
     const node = state.collections.get(collection);
     if (node === undefined) return refuse(systemCollection(collection) ?? missingCollection(state, collection));
     if (!node.fields.has(field)) return refuse(missingField(state, collection, field));
@@ -70,7 +70,7 @@ export const renameField: Operation<'rename-field', RenameFieldInput, RenameFiel
     ];
     if (problems.length > 0) return refuse(...problems);
     const names = new Map([[field, to]]);
-    return yield* decideRenames(state, { ...NO_RENAMES, fields: new Map(tables.map((name) => [name, names])) });
+    return decideRenames(state, { ...NO_RENAMES, fields: new Map(tables.map((name) => [name, names])) });
   },
 };
 

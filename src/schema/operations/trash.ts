@@ -21,8 +21,7 @@ export const purgeTrash: Operation<'purge-trash', PurgeTrash, PurgeTrash, OtherE
 
   parse: (input) => ok(input),
 
-  *decide(_state, { entries, expired }) {
-    yield;
+  decide(_state, { entries, expired }) {
     return ok(
       entries.map(({ position, collection, field }) => ({
         type: 'trash.purged' as const,

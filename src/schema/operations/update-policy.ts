@@ -17,8 +17,7 @@ export const updatePolicy: Operation<'update-policy', Pick<UpdatePolicy, 'policy
 
   parse: (input) => ok(input),
 
-  *decide(_state, { policy, current }) {
-    yield;
+  decide(_state, { policy, current }) {
     return ok(jsonEqual(policy, current) ? [] : [policyUpdated(policy)]);
   },
 };

@@ -56,7 +56,7 @@ export function* snapshotOf(
 ): Resumable<Snapshot> {
   const head = { version: SNAPSHOT_VERSION, service: release, vendor: VENDOR };
   const snapshot: Snapshot = { ...head, collections: [], fields: [], relations: [] };
-  for (const node of yield* collectionsInOrder(state)) {
+  for (const node of collectionsInOrder(state)) {
     if (!include(node.collection.collection)) continue;
     snapshot.collections.push(collectionDocumentOf(state, node));
     for (const field of yield* fieldDocumentsOf(state, node)) snapshot.fields.push(field);
@@ -75,7 +75,7 @@ export function* snapshotHash(state: State, release: string): Resumable<string> 
   if (known?.release === release) return known.hash;
   const write = createCanonicalWriter();
   const texts: CanonicalTexts[] = [];
-  for (const node of yield* collectionsInOrder(state)) {
+  for (const node of collectionsInOrder(state)) {
     texts.push(yield* canonicalOf(state, node, write));
     yield;
   }

@@ -1,7 +1,7 @@
 /* Lists all SQL texts of a collection that PostgreSQL evaluates. */
 import type { Domain, TableExtras, ColumnExtras, Need } from '../model/extras.js';
 import type { Field } from '../model/model.js';
-import { type Path, MAX_PROBLEMS, type Problem, type Subject, about, problemsOfEach } from '../../kernel/problem.js';
+import { type Path, MAX_PROBLEMS, type Problem, type Subject, about, problemsInSteps } from '../../kernel/problem.js';
 import { type TextKind, checkSqlText } from './check-sql-text.js';
 import { type CollectionNode, type State, extrasOf } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -81,7 +81,7 @@ function* problemsOf(before: CollectionNode | undefined, node: CollectionNode): 
       return [about(subject, `${path.at(-1)} ${fault}`)];
     });
   const ofTable = check(newTexts(tableTexts(before), tableTexts(node)));
-  const ofFields = yield* problemsOfEach(node.fields.values(), (field) => {
+  const ofFields = yield* problemsInSteps(node.fields.values(), (field) => {
     const known = before?.fields.get(field.field);
     if (field === known) return [];
     return check(newTexts(known === undefined ? [] : textsOfField(known), textsOfField(field)), field.field);

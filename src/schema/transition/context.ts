@@ -17,11 +17,10 @@ interface Removals {
  * An object that changes its kind is removed and created again. @param names collections that may differ, by the names
  * of both states
  */
-export function* removalsBetween(from: State, to: State, names: readonly string[]): Resumable<Removals> {
+export function removalsBetween(from: State, to: State, names: readonly string[]): Removals {
   const collections = new Set<string>();
   const fields = new Map<string, Set<string>>();
   for (const name of names) {
-    yield;
     const before = from.collections.get(name);
     const after = to.collections.get(name);
     if (before === undefined) continue;
@@ -99,21 +98,30 @@ export interface Surviving {
   after: CollectionNode;
 }
 
-/** The events of a part of a transition. Undefined values are steps without an event. */
-export type EventSteps = Generator<NewEvent | void, void, void>;
+/** One part of a transition: the events of one collection or field after the other. */
+export type Phase = Iterable<readonly NewEvent[]>;
 
-export function* addEvents(events: NewEvent[], part: EventSteps): Resumable<void> {
-  for (const event of part) {
-    if (event !== undefined) events.push(event);
+export function* phase<T>(items: Iterable<T>, eventsOfItem: (item: T) => readonly NewEvent[]): Phase {
+  for (const item of items) yield eventsOfItem(item);
+}
+
+/** Runs the phases in order, with a step for each item. A phase starts when those before it have ended. */
+export function* eventsOf(phases: readonly (() => Phase)[]): Resumable<NewEvent[]> {
+  const events: NewEvent[] = [];
+  for (const start of phases) {
+    for (const next of start()) {
+      for (const event of next) events.push(event);
+      yield;
+    }
     yield;
   }
+  return events;
 }
 
 /** Returns the collections of both states as pairs. */
-export function* survivingOf(from: State, to: State, names: readonly string[]): Resumable<Surviving[]> {
+export function survivingOf(from: State, to: State, names: readonly string[]): Surviving[] {
   const pairs: Surviving[] = [];
   for (const name of names) {
-    yield;
     const before = from.collections.get(name);
     const after = to.collections.get(name);
     if (before === undefined || after === undefined || isReplacedCollection(before, after)) continue;

@@ -5,53 +5,52 @@
 import { memberKey, byName, getRelation, primaryKeyOf, relationsTo, isPrimary } from '../model/state.js';
 import {
   type Detached,
-  type EventSteps,
+  type Phase,
   type TransitionContext,
-  addEvents,
+  phase,
   columnChanges,
   relationBody,
   isReplacedRelation,
 } from './context.js';
-import type { Resumable } from '../../kernel/resumable.js';
-import { sortedInSteps } from '../../kernel/sorted.js';
 import { type NewEvent, newEvent } from '../model/events.js';
 import type { Collection, Field, Relation, TableSchema } from '../model/model.js';
 import { partitionsFirst } from '../model/order.js';
 import { patchBetween } from '../fold/rename-events.js';
 import { withNeeds, withoutColumns, withoutConstraints, withoutOthers, withoutReferences } from './cascade.js';
 
-/** `held`: documents that the detaching events changed. */
-export function* detach(change: TransitionContext): Resumable<{ events: NewEvent[]; held: Detached }> {
-  const held: Detached = { collections: new Map(), fields: new Map(), relations: new Map() };
-  const events: NewEvent[] = [];
-  yield* addEvents(events, detachRelations(change, held));
-  yield* addEvents(events, detachReferences(change, held));
-  for (const { name, before } of yield* partitionsFirst(change.surviving, change.from, (each) => each.name)) {
+/** @param held takes the documents that the detaching events change */
+export const detachPhases = (change: TransitionContext, held: Detached): (() => Phase)[] => [
+  () => detachRelations(change, held),
+  () => detachReferences(change, held),
+  () => detachSurviving(change, held),
+];
+
+function detachSurviving(change: TransitionContext, held: Detached): Phase {
+  const inOrder = partitionsFirst(change.surviving, change.from, (each) => each.name);
+  return phase(inOrder, ({ name, before }) => {
     const now = held.collections.get(name) ?? before.collection;
-    yield* addEvents(events, recordDetached(held, now, detachCollection(change, now)));
-    yield* addEvents(events, detachFields(change, name, held));
-  }
-  return { events, held };
+    return [...recordDetached(held, now, detachCollection(change, now)), ...detachFields(change, name, held)];
+  });
 }
 
-function* recordDetached(held: Detached, before: Collection, after: Collection): EventSteps {
-  if (after === before) return;
+function recordDetached(held: Detached, before: Collection, after: Collection): NewEvent[] {
+  if (after === before) return [];
   held.collections.set(after.collection, after);
-  yield newEvent('collection.updated', after.collection, null, { patch: patchBetween(before, after) });
+  return [newEvent('collection.updated', after.collection, null, { patch: patchBetween(before, after) })];
 }
 
 /**
  * Detaches foreign keys that are no relations before other objects of the tables. They may depend on a constraint that
  * is removed as well, and removed tables may reference each other.
  */
-function* detachReferences(change: TransitionContext, held: Detached): EventSteps {
-  for (const name of yield* partitionsFirst(change.names, change.from, (each) => each)) {
-    yield;
+function detachReferences(change: TransitionContext, held: Detached): Phase {
+  const inOrder = partitionsFirst(change.names, change.from, (each) => each);
+  return phase(inOrder, (name) => {
     const collection = change.from.collections.get(name)?.collection;
-    if (!collection?.schema) continue;
+    if (!collection?.schema) return [];
     const schema = detachTableReferences(change, collection.collection, collection.schema);
-    yield* recordDetached(held, collection, schema === collection.schema ? collection : { ...collection, schema });
-  }
+    return recordDetached(held, collection, schema === collection.schema ? collection : { ...collection, schema });
+  });
 }
 
 function detachTableReferences({ to, removals }: TransitionContext, name: string, schema: TableSchema): TableSchema {
@@ -99,14 +98,15 @@ function detachTable(schema: TableSchema, { gone, tables, desired }: Going): Tab
   return desired == null ? left : withNeeds(left, desired);
 }
 
-function* detachFields(change: TransitionContext, name: string, held: Detached): EventSteps {
+function detachFields(change: TransitionContext, name: string, held: Detached): NewEvent[] {
+  const events: NewEvent[] = [];
   for (const field of change.from.collections.get(name)?.fields.values() ?? []) {
-    yield;
     const next = releasePrimaryKey(change, detachFieldGroup(change, field));
     if (next === field) continue;
     held.fields.set(memberKey(name, field.field), next);
-    yield newEvent('field.updated', name, field.field, { patch: patchBetween(field, next) });
+    events.push(newEvent('field.updated', name, field.field, { patch: patchBetween(field, next) }));
   }
+  return events;
 }
 
 function detachFieldGroup({ from, removals }: TransitionContext, field: Field): Field {
@@ -130,31 +130,29 @@ function releasePrimaryKey({ to, removals }: TransitionContext, field: Field): F
 const unlessGone = (gone: ReadonlySet<string> | undefined, name: string | null): string | null =>
   name !== null && gone?.has(name) ? null : name;
 
-function* detachRelations(change: TransitionContext, held: Detached): EventSteps {
-  for (const [key, relation] of yield* concernedRelations(change)) {
-    yield;
+function detachRelations(change: TransitionContext, held: Detached): Phase {
+  return phase(concernedRelations(change), ([key, relation]) => {
     const next = getRelation(change.to, relation.many_collection, relation.many_field);
-    if (next === undefined || isReplacedRelation(relation, next)) continue;
+    if (next === undefined || isReplacedRelation(relation, next)) return [];
     const detached = detachRelation(change, relation);
     const patch = patchBetween(relationBody(relation), relationBody(detached));
-    if (patch.length === 0) continue;
+    if (patch.length === 0) return [];
     held.relations.set(key, detached);
-    yield newEvent('relation.updated', relation.many_collection, relation.many_field, { patch });
-  }
+    return [newEvent('relation.updated', relation.many_collection, relation.many_field, { patch })];
+  });
 }
 
-/** Yields relations of touched collections and those that reference them, in order, partitions first. */
-function* concernedRelations({ from, names }: TransitionContext): Resumable<readonly [string, Relation][]> {
+/** Returns relations of touched collections and those that reference them, in order, partitions first. */
+function concernedRelations({ from, names }: TransitionContext): readonly [string, Relation][] {
   const concerned = new Map<string, Relation>();
   for (const name of names) {
-    yield;
     const own = from.collections.get(name)?.relations.values() ?? [];
     for (const relation of [...own, ...relationsTo(from, name)]) {
       concerned.set(memberKey(relation.many_collection, relation.many_field), relation);
     }
   }
-  const ordered = yield* sortedInSteps(concerned, ([a], [b]) => byName(a, b));
-  return yield* partitionsFirst(ordered, from, ([, { many_collection }]) => many_collection);
+  const ordered = [...concerned].sort(([a], [b]) => byName(a, b));
+  return partitionsFirst(ordered, from, ([, { many_collection }]) => many_collection);
 }
 
 function detachRelation(change: TransitionContext, relation: Relation): Relation {

@@ -2,7 +2,6 @@
  * A desired state under construction. Any change is allowed: `invariants` check the result, and `transition` orders the
  * events.
  */
-import type { Resumable } from '../../kernel/resumable.js';
 import type { Collection, Field, NewRelation, Relation } from '../model/model.js';
 import { type ChangedFields, renameIndexes, reindex } from '../fold/replace-names.js';
 import { carried, type CollectionNode, type Identity, type State, UNMADE } from '../model/state.js';
@@ -107,23 +106,24 @@ export class Draft {
     this.#existing(collection).relations.delete(field);
   }
 
-  /** Returns the draft as a state at the base's position. Nothing may change between the steps. */
-  *toState(): Resumable<State> {
-    const { position } = this.#base;
-    let { collections, referencedBy, indexNames } = this.#base;
+  /** Returns the draft as a state at the base's position. */
+  toState(): State {
+    const { position, ...base } = this.#base;
     const changed: ChangedFields[] = [];
-    const map = collections.asMutable();
-    for (const [name, node] of this.#open) {
-      const before = collections.get(name);
-      referencedBy = reindex(referencedBy, name, before?.relations, node?.relations);
-      changed.push({ collection: name, before: before?.fields, after: node?.fields });
-      if (node === undefined) map.delete(name);
-      else map.set(name, node);
-      yield;
-    }
-    if (map.wasAltered()) collections = carried(collections, map.asImmutable(), new Set(this.#open.keys()));
-    indexNames = yield* renameIndexes(indexNames, changed);
-    return { position, collections, referencedBy, indexNames };
+    const referencedBy = base.referencedBy.withMutations((index) => {
+      for (const [name, node] of this.#open) {
+        const before = base.collections.get(name);
+        reindex(index, name, before?.relations, node?.relations);
+        changed.push({ collection: name, before: before?.fields, after: node?.fields });
+      }
+    });
+    const edited = base.collections.withMutations((map) => {
+      for (const [name, node] of this.#open)
+        if (node === undefined) map.delete(name);
+        else map.set(name, node);
+    });
+    const collections = carried(base.collections, edited, new Set(this.#open.keys()));
+    return { position, collections, referencedBy, indexNames: renameIndexes(base.indexNames, changed) };
   }
 
   #edit(name: string): OpenNode | undefined {

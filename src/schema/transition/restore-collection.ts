@@ -3,7 +3,7 @@
  * same batch, if the other side still exists and the name is free.
  */
 import { type Problem, type Result, invalid, ok, refuse } from '../../kernel/problem.js';
-import { type Resumable, pausingEvery } from '../../kernel/resumable.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import {
   type CollectionNode,
   type Identity,
@@ -68,14 +68,13 @@ const AS_ASKED = 'as requested';
 /* Restores the relations of a collection and those that referenced it, with their alias fields. */
 
 /** Relations that cannot be restored unchanged are added to `left`. */
-function* restoreRelations(restoring: Restoring): Resumable<void> {
+function restoreRelations(restoring: Restoring): void {
   const { past, name, node } = restoring;
   const others = relationsTo(past, name).filter(({ many_collection }) => many_collection !== name);
   for (const relation of [...node.relations.values(), ...others]) {
     const pointsHere = relation.many_collection !== name && relation.one_collection !== name;
     if (pointsHere) allowAgain(restoring, relation);
     else restoreRelation(restoring, relation);
-    yield;
   }
   dropShowing(restoring);
   for (const collection of new Set([name, ...others.map(({ many_collection }) => many_collection)]))
@@ -324,9 +323,7 @@ export function* restoration(state: State, restore: RestoreCollection): Resumabl
   const name = as ?? former;
   const problems = nameProblems(state, restore);
   if (problems.length > 0) return refuse(...problems);
-  yield* lookUp(restore.past);
   const { past, unwritten } = yield* byNamesOfNow(state, restore);
-  yield* lookUp(past);
   const node = past.collections.get(name);
   if (node?.identities.collection !== identity)
     throw new Error(`restore: ${JSON.stringify(former)} of position ${position} is not the deleted object`);
@@ -357,14 +354,8 @@ export function* restoration(state: State, restore: RestoreCollection): Resumabl
   restoreGroups(restoring);
   restoreConstraints(restoring);
   yield;
-  yield* restoreRelations(restoring);
+  restoreRelations(restoring);
   return ok({ draft, restores, left, keys, unwritten: unwritten.filter((each) => each.collection === name) });
-}
-
-/** Builds the indexes of a state in steps. At once it takes 12 ms each for ten thousand collections. */
-function* lookUp(state: State): Resumable<void> {
-  yield* groupedIn.inSteps(state);
-  yield* referencesTo.inSteps(state);
 }
 
 function nameProblems(state: State, { name, as }: RestoreCollection): Problem[] {
@@ -399,21 +390,16 @@ function concerned(past: State, name: string): Set<string> {
   ]);
 }
 
-/** Collections per step. */
-const AT_ONCE = 500;
-
 function* byNamesOfNow(
   state: State,
   { past, name, as: to = name }: RestoreCollection,
 ): Resumable<{ past: State; unwritten: UnwrittenText[] }> {
   const names = concerned(past, name);
   const identities = new Set([...names].map((each) => past.collections.get(each)?.identities.collection));
-  const pause = pausingEvery(AT_ONCE);
   for (const [each, node] of state.collections) {
     if (identities.has(node.identities.collection)) names.add(each);
-    yield* pause();
   }
-  const { collections, fields } = yield* renamesBetween(past, state, names);
+  const { collections, fields } = renamesBetween(past, state, names);
   const renames: Renames = { fields, collections: new Map(collections) };
   if (to !== name) renames.collections = new Map([...collections, [name, to]]);
   if (renames.collections.size === 0 && fields.size === 0) return { past, unwritten: [] };

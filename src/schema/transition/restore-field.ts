@@ -1,6 +1,6 @@
 /** Restores a field from the trash as it was, by current names, with what was deleted with it. */
 import { type Problem, type Result, invalid, ok, refuse } from '../../kernel/problem.js';
-import { type Resumable, pausingEvery } from '../../kernel/resumable.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { indexNameOf, uniqueNameOf, notNullNameOf } from '../model/constraint-names.js';
 import type { Field, NewRelation, Relation, TableSchema } from '../model/model.js';
 import { type CollectionNode, type Identity, type State, extrasOf, extrasOfTable } from '../model/state.js';
@@ -267,7 +267,7 @@ export interface FieldRestoration {
 /** Returns the draft with the field, or why it cannot be restored. */
 export function* fieldRestoration(state: State, restore: RestoreField): Resumable<Result<FieldRestoration>> {
   const { position, identity, name, node, as, without, empty } = restore;
-  const collection = yield* nameOf(state, node.identities.collection);
+  const collection = nameOf(state, node.identities.collection);
   const now = collection === undefined ? undefined : state.collections.get(collection);
   if (collection === undefined || now === undefined) return refuse(withoutTable(restore));
   const field = as ?? name;
@@ -295,11 +295,9 @@ export function* fieldRestoration(state: State, restore: RestoreField): Resumabl
   return ok({ draft, restores, left, keys: known, collection, field });
 }
 
-function* nameOf({ collections }: State, identity: Identity): Resumable<string | undefined> {
-  const pause = pausingEvery(500);
+function nameOf({ collections }: State, identity: Identity): string | undefined {
   for (const [name, node] of collections) {
     if (node.identities.collection === identity) return name;
-    yield* pause();
   }
   return undefined;
 }
@@ -326,7 +324,7 @@ function otherKey(then: CollectionNode, now: CollectionNode, { name, empty }: Re
 
 function* byNamesOfNow(state: State, { past, identity, as }: RestoreField, collection: string): Resumable<State> {
   const names = new Set([...past.collections.keys(), ...state.collections.keys()]);
-  const renames = yield* renamesBetween(past, state, names);
+  const renames = renamesBetween(past, state, names);
   const fields = new Map(renames.fields);
   const then = past.collections.find(
     (node) => node.identities.collection === state.collections.get(collection)?.identities.collection,

@@ -64,9 +64,9 @@ function* withTables(
   { from, to, touched }: TransitionRequest,
   tables: readonly InTrash[],
 ): Resumable<{ state: State; names: ReadonlySet<string> }> {
-  const named = yield* withRenames(from, yield* renamesBetween(from, to, touched));
+  const named = yield* withRenames(from, renamesBetween(from, to, touched));
   const draft = new Draft(named.state, named.touched);
-  const names = yield* namesByIdentity(to, touched);
+  const names = namesByIdentity(to, touched);
   const nodes: CollectionNode[] = [];
   for (const { identity, node } of tables) {
     const name = names.get(identity);
@@ -78,15 +78,14 @@ function* withTables(
   const isThere = (name: string): boolean =>
     draft.get(name) !== undefined || nodes.some(({ collection }) => collection.collection === name);
   for (const node of nodes) draft.restoreCollection(asItComesBack(node, isThere));
-  return { state: yield* draft.toState(), names: draft.touched };
+  return { state: draft.toState(), names: draft.touched };
 }
 
-function* namesByIdentity(state: State, names: Iterable<string>): Resumable<ReadonlyMap<Identity, string>> {
+function namesByIdentity(state: State, names: Iterable<string>): ReadonlyMap<Identity, string> {
   const found = new Map<Identity, string>();
   for (const name of names) {
     const identity = state.collections.get(name)?.identities.collection;
     if (identity !== undefined) found.set(identity, name);
-    yield;
   }
   return found;
 }
@@ -116,17 +115,15 @@ function asItComesBack(node: CollectionNode, isThere: (name: string) => boolean)
 export type ComingAgain = ReadonlyMap<string, Identity>;
 
 /** Returns tables and columns that only the target state contains, by their names there. */
-export function* comingAgain({ from, to, touched }: Omit<TransitionRequest, 'options'>): Resumable<ComingAgain> {
+export function comingAgain({ from, to, touched }: Omit<TransitionRequest, 'options'>): ComingAgain {
   const before = new Map<Identity, CollectionNode>();
   const names = [...touched];
   for (const name of names) {
     const node = from.collections.get(name);
     if (node !== undefined) before.set(node.identities.collection, node);
-    yield;
   }
   const found = new Map<string, Identity>();
   for (const name of names) {
-    yield;
     const node = to.collections.get(name);
     if (node === undefined || isFolder(node)) continue;
     const { collection: identity } = node.identities;

@@ -25,7 +25,7 @@ export function* stillUsed(state: State, { collections, fields }: Renames): Resu
   // The name may refer to its present owner.
   const gone = new Map([...collections].filter(([from]) => !state.collections.has(from)));
   if (gone.size > 0) {
-    for (const node of yield* collectionsInOrder(state)) {
+    for (const node of collectionsInOrder(state)) {
       for (const field of node.fields.values()) {
         warnings.push(...ofField(field, gone));
         yield;

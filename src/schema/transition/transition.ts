@@ -22,12 +22,14 @@ import {
   type Identity,
 } from '../model/state.js';
 import {
-  type EventSteps,
+  type Detached,
+  type Phase,
   type Surviving,
   type TransitionContext,
   type TransitionOptions,
   concurrently,
-  addEvents,
+  eventsOf,
+  phase,
   relationBody,
   survivingOf,
   type Restores,
@@ -35,9 +37,8 @@ import {
   isReplacedRelation,
   removalsBetween,
 } from './context.js';
-import { sortedInSteps } from '../../kernel/sorted.js';
 import { type NewEvent, newEvent, trashSubject, type RestoredCollection, type RestoredField } from '../model/events.js';
-import { detach } from './detach.js';
+import { detachPhases } from './detach.js';
 import type { Collection, Field, Relation } from '../model/model.js';
 import { groupsFirst, neededFirst, partitionsFirst, relationsInOrder, parentOf } from '../model/order.js';
 import { patchBetween } from '../fold/rename-events.js';
@@ -49,38 +50,36 @@ import { indexNameOf, uniqueNameOf } from '../model/constraint-names.js';
 /* Creates new collections and fields, including restored ones. */
 
 /** Creates collections with fields and without relations. Groups and referenced objects come first. */
-function* createCollections({ from, to, names, removals, options }: TransitionContext): EventSteps {
+function createCollections({ from, to, names, removals, options }: TransitionContext): Phase {
   const isGone = (name: string) => !from.collections.has(name) || removals.collections.has(name);
-  const created: string[] = [];
-  for (const name of names) {
-    if (isGone(name) && to.collections.has(name)) created.push(name);
-    yield;
-  }
-  for (const name of yield* neededFirst(created, (each) => holdersOf(to, each))) {
-    const node = to.collections.get(name) as CollectionNode;
-    const { collection, fields } = node;
-    const { restored } = restoredCollection({ options }, node);
-    // A restored object's index may not have been built when it was deleted.
-    const later = options.concurrentIndexes === true || restored !== undefined;
-    const concurrent = later && [...fields.values()].some(isIndexed);
-    const event = newEvent('collection.created', name, null, {
-      collection,
-      fields: [...fields.values()],
-      ...(concurrent ? { concurrent_indexes: true } : {}),
-      ...(restored && { restored }),
-    });
-    yield withSubject(event, restored);
-  }
+  const created = names.filter((name) => isGone(name) && to.collections.has(name));
+  return phase(
+    neededFirst(created, (each) => holdersOf(to, each)),
+    (name) => {
+      const node = to.collections.get(name) as CollectionNode;
+      const { collection, fields } = node;
+      const { restored } = restoredCollection({ options }, node);
+      // A restored object's index may not have been built when it was deleted.
+      const later = options.concurrentIndexes === true || restored !== undefined;
+      const concurrent = later && [...fields.values()].some(isIndexed);
+      const event = newEvent('collection.created', name, null, {
+        collection,
+        fields: [...fields.values()],
+        ...(concurrent ? { concurrent_indexes: true } : {}),
+        ...(restored && { restored }),
+      });
+      return [withSubject(event, restored)];
+    },
+  );
 }
 
 /** For remaining collections. Groups come before their members. */
-function* createFields(change: TransitionContext): EventSteps {
-  for (const { name, before, after } of change.surviving) {
-    yield;
-    if (before.fields === after.fields) continue;
+function createFields(change: TransitionContext): Phase {
+  return phase(change.surviving, ({ name, before, after }) => {
+    if (before.fields === after.fields) return [];
     const gone = change.removals.fields.get(name);
     const created = [...after.fields.keys()].filter((field) => !before.fields.has(field) || gone?.has(field));
-    for (const field of yield* groupsFirst(created, (each) => after.fields.get(each)?.meta.group)) {
+    return groupsFirst(created, (each) => after.fields.get(each)?.meta.group).map((field) => {
       const value = after.fields.get(field) as Field;
       const { restored } = restoredField(change, after, field);
       const event = newEvent('field.created', name, field, {
@@ -88,9 +87,9 @@ function* createFields(change: TransitionContext): EventSteps {
         ...concurrently(change, undefined, value),
         ...(restored && { restored }),
       });
-      yield withSubject(event, restored);
-    }
-  }
+      return withSubject(event, restored);
+    });
+  });
 }
 
 /** Returns the objects that contain a collection: its group, and its parent as a partition. */
@@ -139,7 +138,7 @@ const emptiness = ({ empty = false }: Restores): { empty?: boolean } => (empty ?
 type Fields = ReadonlyMap<string, Field>;
 
 /** Groups come first. A field that releases the name of an index or constraint precedes one that takes it. */
-export function* updateOrder(names: readonly string[], before: Fields, after: Fields): Resumable<string[]> {
+export function updateOrder(names: readonly string[], before: Fields, after: Fields): string[] {
   const groupOf = (name: string) => after.get(name)?.meta.group;
   const givers = new Map<string, string>();
   for (const name of names) {
@@ -147,13 +146,10 @@ export function* updateOrder(names: readonly string[], before: Fields, after: Fi
     if (old === now) continue;
     const kept = partNames(now);
     for (const part of partNames(old)) if (!kept.includes(part)) givers.set(part, name);
-    yield;
   }
-  if (givers.size === 0) return yield* groupsFirst(names, groupOf);
+  if (givers.size === 0) return groupsFirst(names, groupOf);
   const giversTo = (name: string) => partNames(after.get(name)).map((part) => givers.get(part));
-  return yield* neededFirst(names, (name) =>
-    [groupOf(name), ...giversTo(name)].filter((each) => typeof each === 'string'),
-  );
+  return neededFirst(names, (name) => [groupOf(name), ...giversTo(name)].filter((each) => typeof each === 'string'));
 }
 
 function partNames(field: Field | undefined): string[] {
@@ -176,10 +172,11 @@ export function* transition(
   options: TransitionOptions = {},
 ): Resumable<NewEvent[]> {
   const names = [...touched];
-  const renames = yield* renamesBetween(from, to, names);
+  const renames = renamesBetween(from, to, names);
+  yield;
   if (isNone(renames)) return yield* byNames(from, to, names, options);
   const without = withoutInTheWay(from, renames);
-  const freed = without.touched.size === 0 ? from : yield* without.toState();
+  const freed = without.touched.size === 0 ? from : without.toState();
   const removed = yield* byNames(from, freed, without.touched, {});
   const { events, after } = yield* renameEvents(freed, renames);
   const concerning = [...names, ...without.touched, ...collectionsChanged(events)];
@@ -193,79 +190,70 @@ function* byNames(
   touched: Iterable<string>,
   options: TransitionOptions,
 ): Resumable<NewEvent[]> {
-  const names = yield* concerned(from, to, touched);
-  const surviving = yield* survivingOf(from, to, names);
-  const removals = yield* removalsBetween(from, to, names);
+  const names = concerned(from, to, touched);
+  yield;
+  const surviving = survivingOf(from, to, names);
+  const removals = removalsBetween(from, to, names);
+  yield;
   const change: TransitionContext = { from, to, names, surviving, removals, options };
-  const { events, held } = yield* detach(change);
-  const ordered: NewEvent[] = [];
-  const parts = [
-    removeRelations(change),
-    eachOf(events),
-    removeFields(change),
-    removeCollections(change),
-    createCollections(change),
-    createFields(change),
-    updateFields(change, held.fields),
-    updateCollections(change, held.collections),
-    putRelations(change, held.relations),
-  ];
-  for (const part of parts) yield* addEvents(ordered, part);
-  return ordered;
+  const held: Detached = { collections: new Map(), fields: new Map(), relations: new Map() };
+  const detached = yield* eventsOf(detachPhases(change, held));
+  return yield* eventsOf([
+    () => removeRelations(change),
+    () => [detached],
+    () => removeFields(change),
+    () => removeCollections(change),
+    () => createCollections(change),
+    () => createFields(change),
+    () => updateFields(change, held.fields),
+    () => updateCollections(change, held.collections),
+    () => putRelations(change, held.relations),
+  ]);
 }
 
 /** Returns collections that may differ, and members of groups that are replaced, in order. */
-function* concerned(from: State, to: State, touched: Iterable<string>): Resumable<string[]> {
+function concerned(from: State, to: State, touched: Iterable<string>): string[] {
   const names = new Set(touched);
   const replaced = new Set<string>();
   for (const name of names) {
-    yield;
     const [before, after] = [from.collections.get(name), to.collections.get(name)];
     if (before !== undefined && after !== undefined && isReplacedCollection(before, after)) replaced.add(name);
   }
   for (const group of replaced) for (const name of groupedIn(from, group)) names.add(name);
-  return yield* sortedInSteps(names, byName);
+  return [...names].sort(byName);
 }
 
-function* eachOf(events: readonly NewEvent[]): EventSteps {
-  yield* events;
-}
-
-function* removeRelations({ from, to, names }: TransitionContext): EventSteps {
-  for (const name of yield* partitionsFirst(names, from, (each) => each)) {
-    yield;
+function removeRelations({ from, to, names }: TransitionContext): Phase {
+  const inOrder = partitionsFirst(names, from, (each) => each);
+  return phase(inOrder, (name) => {
     const after = to.collections.get(name);
-    for (const relation of from.collections.get(name)?.relations.values() ?? []) {
+    const gone = [...(from.collections.get(name)?.relations.values() ?? [])].filter((relation) => {
       const next = after?.relations.get(relation.many_field);
-      if (next === undefined || isReplacedRelation(relation, next)) {
-        yield newEvent('relation.deleted', name, relation.many_field, {});
-      }
-    }
-  }
+      return next === undefined || isReplacedRelation(relation, next);
+    });
+    return gone.map(({ many_field }) => newEvent('relation.deleted', name, many_field, {}));
+  });
 }
 
-function* removeFields({ removals }: TransitionContext): EventSteps {
-  for (const [name, fields] of removals.fields) {
-    for (const field of fields) yield newEvent('field.deleted', name, field, {});
-  }
-}
+const removeFields = ({ removals }: TransitionContext): Phase =>
+  phase([...removals.fields], ([name, fields]) =>
+    [...fields].map((field) => newEvent('field.deleted', name, field, {})),
+  );
 
-function* removeCollections({ from, removals }: TransitionContext): EventSteps {
-  const owners = yield* sequenceOwners(from, removals.collections);
+function removeCollections({ from, removals }: TransitionContext): Phase {
+  const owners = sequenceOwners(from, removals.collections);
   const needsOf = (name: string) => [...holdersOf(from, name), ...ownersOf(from, name, owners)];
-  for (const name of (yield* neededFirst(removals.collections, needsOf)).reverse()) {
-    yield newEvent('collection.deleted', name, null, {});
-  }
+  const inOrder = neededFirst(removals.collections, needsOf).reverse();
+  return phase(inOrder, (name) => [newEvent('collection.deleted', name, null, {})]);
 }
 
 const sequencesOf = (state: State, name: string) =>
   (extrasOf(state.collections.get(name)).needs ?? []).filter((need) => need.kind === 'sequence');
 
 /** Maps sequences to the tables that own them. */
-function* sequenceOwners(state: State, names: Iterable<string>): Resumable<ReadonlyMap<string, string>> {
+function sequenceOwners(state: State, names: Iterable<string>): ReadonlyMap<string, string> {
   const owners = new Map<string, string>();
   for (const name of names) {
-    yield;
     for (const need of sequencesOf(state, name)) if (need.owned_by !== undefined) owners.set(need.name, name);
   }
   return owners;
@@ -277,57 +265,55 @@ function ownersOf(state: State, name: string, owners: ReadonlyMap<string, string
   return found.filter((owner) => owner !== undefined && owner !== name) as string[];
 }
 
-function* updateFields(change: TransitionContext, held: ReadonlyMap<string, Field>): EventSteps {
+/** A collection can have thousands of fields, so each of them is an item. */
+function* updateFields(change: TransitionContext, held: ReadonlyMap<string, Field>): Phase {
   for (const { name, before, after } of change.surviving) {
-    yield;
     const gone = change.removals.fields.get(name);
     const isHeld = (field: string) => held.has(memberKey(name, field));
     const changed = [...after.fields].flatMap(([field, now]) => {
       const old = before.fields.get(field);
       return old === undefined || gone?.has(field) || (old === now && !isHeld(field)) ? [] : [field];
     });
-    for (const each of yield* updateOrder(changed, before.fields, after.fields)) {
+    for (const each of updateOrder(changed, before.fields, after.fields)) {
       const field = after.fields.get(each) as Field;
       const now = held.get(memberKey(name, each)) ?? before.fields.get(each) ?? field;
       const patch = now === field ? [] : patchBetween(now, field);
       if (patch.length === 0) continue;
-      yield newEvent('field.updated', name, field.field, { patch, ...concurrently(change, now, field) });
+      yield [newEvent('field.updated', name, field.field, { patch, ...concurrently(change, now, field) })];
     }
+    yield [];
   }
 }
 
-function* updateCollections(change: TransitionContext, held: ReadonlyMap<string, Collection>): EventSteps {
+function updateCollections(change: TransitionContext, held: ReadonlyMap<string, Collection>): Phase {
   const pairs = new Map(change.surviving.map((pair) => [pair.name, pair]));
-  const groupOf = (name: string) => change.to.collections.get(name)?.collection.meta.group;
-  for (const name of yield* groupsFirst(pairs.keys(), groupOf)) {
-    yield;
+  const inOrder = groupsFirst(pairs.keys(), (name) => change.to.collections.get(name)?.collection.meta.group);
+  return phase(inOrder, (name) => {
     const { before, after } = pairs.get(name) as Surviving;
     const now = held.get(name) ?? before.collection;
     const patch = now === after.collection ? [] : patchBetween(now, after.collection);
-    if (patch.length > 0) yield newEvent('collection.updated', name, null, { patch });
-  }
+    return patch.length > 0 ? [newEvent('collection.updated', name, null, { patch })] : [];
+  });
 }
 
-function* putRelations({ from, to, names }: TransitionContext, held: ReadonlyMap<string, Relation>): EventSteps {
+function putRelations({ from, to, names }: TransitionContext, held: ReadonlyMap<string, Relation>): Phase {
   const freed = [...held.values()].map((relation) => relation.many_collection);
-  const holders = yield* sortedInSteps(new Set([...names, ...freed]), byName);
-  for (const name of yield* partitionsFirst(holders, to, (each) => each)) {
-    yield;
+  const holders = [...new Set([...names, ...freed])].sort(byName);
+  const inOrder = partitionsFirst(holders, to, (each) => each);
+  return phase(inOrder, (name) => {
     const node = to.collections.get(name);
-    for (const relation of node === undefined ? [] : relationsInOrder(node)) {
+    return (node === undefined ? [] : relationsInOrder(node)).flatMap((relation) => {
       const old = getRelation(from, name, relation.many_field);
-      yield* putRelation(relation, old, held.get(memberKey(name, relation.many_field)) ?? old);
-    }
-  }
+      return putRelation(relation, old, held.get(memberKey(name, relation.many_field)) ?? old);
+    });
+  });
 }
 
 /** `now`: the rest of `old` after detaching. */
-function* putRelation(relation: Relation, old: Relation | undefined, now: Relation | undefined): EventSteps {
+function putRelation(relation: Relation, old: Relation | undefined, now: Relation | undefined): NewEvent[] {
   const { many_collection, many_field } = relation;
-  if (old === undefined || now === undefined || isReplacedRelation(old, relation)) {
-    yield newEvent('relation.created', many_collection, many_field, { relation: relationBody(relation) });
-    return;
-  }
+  if (old === undefined || now === undefined || isReplacedRelation(old, relation))
+    return [newEvent('relation.created', many_collection, many_field, { relation: relationBody(relation) })];
   const patch = now === relation ? [] : patchBetween(relationBody(now), relationBody(relation));
-  if (patch.length > 0) yield newEvent('relation.updated', many_collection, many_field, { patch });
+  return patch.length > 0 ? [newEvent('relation.updated', many_collection, many_field, { patch })] : [];
 }

@@ -59,7 +59,7 @@ describe('cached texts', () => {
   it('of collections equal the output of JSON.stringify after every change, by name', () => {
     const texts = createCollectionTexts({ schema: 'public', serviceSchema: 'service' }, [system]);
     for (const state of history()) {
-      const documents = runToEnd(collectionsInOrder(state)).map((node) =>
+      const documents = collectionsInOrder(state).map((node) =>
         documentOf(state, node, { schema: 'public', serviceSchema: 'service' }),
       );
       const expected = [...documents, system]

@@ -1,7 +1,7 @@
 /** Runs an online change step by step like the runner of change requests, for tests of the engine. */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { runToEnd } from '../../../src/kernel/resumable.js';
+import { runToEnd, stepsTo } from '../../../src/kernel/resumable.js';
 import { ServiceClient } from '../../../src/postgres/client.js';
 import { connectionConfig } from '../../../src/postgres/pool.js';
 import { runScript } from '../../../src/postgres/exchange.js';
@@ -26,7 +26,7 @@ export const engine: PreparationEngine = createPreparationEngine({ lockWait: 100
 export function decided<N extends OperationName>(instance: Instance, name: N, command: CommandOf<N>): DecidedChange {
   const before = instance.store.current();
   const operation = operations[name] as { decide(state: typeof before, command: unknown): Generator };
-  const result = runToEnd(operation.decide(before, command) as never) as { ok: boolean; value: LogEvent[] };
+  const result = runToEnd(stepsTo(operation.decide(before, command)) as never) as { ok: boolean; value: LogEvent[] };
   if (!result.ok) throw new Error(JSON.stringify(result));
   const { statements, after } = runToEnd(planBatch(before, result.value, instance.schema));
   return { id: randomUUID(), before, after, events: result.value, statements, schema: instance.schema };

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { runToEnd } from '../../../src/kernel/resumable.js';
+import { runToEnd, stepsTo } from '../../../src/kernel/resumable.js';
 import { type DocumentChanges, changedDocuments } from '../../../src/reads/history/changes.js';
 import {
   keyTarget,
@@ -59,7 +59,7 @@ describe('the documents that differ between two states', () => {
       for (let number = 0; number < 150; number++) {
         const { name, command } = draw(state);
         const { decide } = operations[name] as unknown as Operation<string, unknown, unknown>;
-        const result = runToEnd(decide(state, command));
+        const result = runToEnd(stepsTo(decide(state, command)));
         if (!result.ok || result.value.length === 0) continue;
         const next = follow(state, result.value);
         const placed = result.value.map((event, index) => ({ ...event, position: state.position + index + 1 }));

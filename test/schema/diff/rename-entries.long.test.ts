@@ -6,7 +6,7 @@ import { type SchemaDiff, diffStates } from '../../../src/schema/diff/diff.js';
 import { snapshotHash, snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
 import { transition } from '../../../src/schema/transition/transition.js';
 import { relationBody } from '../../../src/schema/transition/context.js';
-import { runToEnd } from '../../../src/kernel/resumable.js';
+import { runToEnd, stepsTo } from '../../../src/kernel/resumable.js';
 import { accepted, attempt, follow, followStrictly } from '../../support/given.js';
 import { createRandomCommands } from '../../support/random-commands.js';
 
@@ -159,7 +159,7 @@ describe('renames in diffs', () => {
         const state = states.at(-1) as State;
         const { name, command } = next(state);
         const { decide } = operations[name] as unknown as Operation<string, unknown, unknown>;
-        const decided = runToEnd(decide(state, command));
+        const decided = runToEnd(stepsTo(decide(state, command)));
         if (decided.ok && decided.value.length > 0) states.push(follow(state, decided.value));
       }
       for (const [a, b] of [

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { runToEnd } from '../../../src/kernel/resumable.js';
 import { collectionsNamed } from '../../../src/schema/fold/former-names.js';
 import type { LogEvent } from '../../../src/schema/model/events.js';
 import { initialState } from '../../../src/schema/model/state.js';
@@ -17,7 +16,7 @@ describe('the names of collections in a batch', () => {
   const before = accepted(accepted(initialState(), 'create-collection', table('a')), 'create-collection', table('b'));
 
   const namesAfter = (...events: LogEvent[]) => {
-    const called = runToEnd(collectionsNamed(before, events));
+    const called = collectionsNamed(before, events);
     return (name: string) => called(name).map(({ identity, names }) => `${identity}: ${[...names].sort().join()}`);
   };
 

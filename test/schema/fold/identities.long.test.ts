@@ -11,7 +11,7 @@ import { createRandomCommands } from '../../support/random-commands.js';
 import { fileOf, parseLog } from '../../support/release-log.js';
 import { operations } from '../../../src/schema/operations/index.js';
 import type { Operation } from '../../../src/schema/operations/operation.js';
-import { runToEnd } from '../../../src/kernel/resumable.js';
+import { runToEnd, stepsTo } from '../../../src/kernel/resumable.js';
 
 const node = (state: State, name: string) => state.collections.get(name) as CollectionNode;
 
@@ -114,7 +114,7 @@ describe('identities', () => {
       while (events.length < 300) {
         const { name, command } = next(state);
         const { decide } = operations[name] as unknown as Operation<string, unknown, unknown>;
-        const decided = runToEnd(decide(state, command));
+        const decided = runToEnd(stepsTo(decide(state, command)));
         if (!decided.ok) continue;
         for (const event of decided.value) events.push({ ...event, position: events.length + 1 });
         state = follow(state, decided.value);

@@ -40,7 +40,7 @@ export function stateOf(
     );
     draft.putRelation({ ...plain, ...relation });
   }
-  return runToEnd(draft.toState());
+  return draft.toState();
 }
 
 /** Each problem as `kind of.what member.path: message`. */

@@ -37,14 +37,14 @@ export const identifiedState: fc.Arbitrary<State> = schemaState.map((state) => {
     const at = String(position);
     draft.identify(name, new Map(fields.map((field, index) => [field, `${at}.${index + 1}`])), at);
   }
-  return runToEnd(draft.toState());
+  return draft.toState();
 });
 
 /** The state after all possible edits. */
 export const edited = (state: State, edits: readonly Edit[]): State =>
   edits.reduce((before, each) => {
     const draft = new Draft(before);
-    const after = apply(before, draft, each) ?? runToEnd(draft.toState());
+    const after = apply(before, draft, each) ?? draft.toState();
     // Names are compared by identity, so checking against the base is equivalent.
     const touched = new Set([...before.collections.keys(), ...after.collections.keys()]);
     const isRename = each.kind.startsWith('rename');

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { runToEnd } from '../../../src/kernel/resumable.js';
 import type { Collection } from '../../../src/schema/model/model.js';
 import {
   fieldsInOrder,
@@ -33,7 +32,7 @@ describe('the order of names', () => {
 
 describe('dependency order', () => {
   const order = (needs: Record<string, string[]>): string[] =>
-    runToEnd(neededFirst(Object.keys(needs), (name) => needs[name] ?? []));
+    neededFirst(Object.keys(needs), (name) => needs[name] ?? []);
 
   it('puts each item after its dependencies, otherwise by name', () => {
     expect(order({ c: [], a: [], b: [] })).to.deep.equal(['a', 'b', 'c']);
@@ -46,12 +45,12 @@ describe('dependency order', () => {
 
   it('puts groups before their members', () => {
     const groups: Record<string, string | null> = { a: 'z', b: null, z: null };
-    expect(runToEnd(groupsFirst(Object.keys(groups), (name) => groups[name]))).to.deep.equal(['z', 'a', 'b']);
+    expect(groupsFirst(Object.keys(groups), (name) => groups[name])).to.deep.equal(['z', 'a', 'b']);
   });
 
   it('puts partitions before their tables on request, deepest first', () => {
     const state = partitioned({ top: null, part: 'top', deep: 'part', other: null });
-    const ordered = (...names: string[]) => runToEnd(partitionsFirst(names, state, (name) => name));
+    const ordered = (...names: string[]) => partitionsFirst(names, state, (name) => name);
     expect(ordered('other', 'top', 'part', 'deep')).to.deep.equal(['deep', 'part', 'other', 'top']);
     expect(ordered('top', 'deep', 'other', 'part')).to.deep.equal(['deep', 'part', 'top', 'other']);
     expect(ordered('top', 'other')).to.deep.equal(['top', 'other']);

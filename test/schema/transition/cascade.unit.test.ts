@@ -5,12 +5,11 @@ import type { State } from '../../../src/schema/model/state.js';
 import { Draft } from '../../../src/schema/transition/draft.js';
 import { withRelations } from '../../support/library.js';
 import { KEY, alias, column, stateOf } from '../invariants/states.js';
-import { runToEnd } from '../../../src/kernel/resumable.js';
 
 const after = (state: State, edit: (draft: Draft) => void): State => {
   const draft = new Draft(state);
   edit(draft);
-  return runToEnd(draft.toState());
+  return draft.toState();
 };
 const relation = (state: State, collection: string, field: string): Relation | undefined =>
   state.collections.get(collection)?.relations.get(field);

@@ -12,7 +12,7 @@ import { explored } from '../../support/runs.js';
 import { runToEnd, stepsTo } from '../../../src/kernel/resumable.js';
 import { transition } from '../../../src/schema/transition/transition.js';
 import { schemaState } from '../../support/arbitraries.js';
-import { follow, followStrictly } from '../../support/given.js';
+import { attempt, follow, followStrictly } from '../../support/given.js';
 
 const RELEASE = '0.0.0';
 const names = (a: State, b: State) => new Set([...a.collections.keys(), ...b.collections.keys()]);
@@ -56,7 +56,7 @@ describe('transition and diff (properties)', () => {
         const sent = JSON.parse(JSON.stringify({ hash, diff })) as unknown;
         const command = runToEnd(stepsTo(operations['apply-diff'].parse({ release: RELEASE, body: sent })));
         if (!command.ok) throw new Error(JSON.stringify(command.problems));
-        const events = runToEnd(operations['apply-diff'].decide(a, command.value));
+        const events = runToEnd(stepsTo(operations['apply-diff'].decide(a, command.value)));
         if (!events.ok) throw new Error(JSON.stringify(events.problems));
         const reached = follow(a, events.value);
         expect(withoutIds(reached)).to.deep.equal(withoutIds(b));
@@ -104,9 +104,7 @@ describe('transition and diff (properties)', () => {
       fc.property(schemaState, fc.nat(), (a, pick) => {
         const all = [...a.collections.keys()];
         if (all.length === 0) return;
-        const decided = runToEnd(
-          operations['delete-collection'].decide(a, { collection: all[pick % all.length] as string }),
-        );
+        const decided = attempt(a, 'delete-collection', { collection: all[pick % all.length] as string });
         if (!decided.ok) throw new Error(JSON.stringify(decided.problems));
         const after = followStrictly(a, decided.value);
         expect(runToEnd(invariantProblems(after, after.collections.keys()))).to.deep.equal([]);

@@ -1,10 +1,7 @@
 import { expect } from 'chai';
 import type { Field } from '../../../src/schema/model/model.js';
-import { runToEnd } from '../../../src/kernel/resumable.js';
-import { updateOrder as updateOrderSteps } from '../../../src/schema/transition/transition.js';
+import { updateOrder } from '../../../src/schema/transition/transition.js';
 import { column } from '../../projector/columns.js';
-
-const updateOrder = (...given: Parameters<typeof updateOrderSteps>) => runToEnd(updateOrderSteps(...given));
 
 const fields = (...all: Field[]): ReadonlyMap<string, Field> => new Map(all.map((field) => [field.field, field]));
 const indexed = (name: string, index_name?: string) =>

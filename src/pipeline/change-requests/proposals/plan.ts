@@ -1,6 +1,7 @@
 /* The plan of a batch that was decided for a proposal. */
 import type pg from 'pg';
 import { runYielding } from '../../../kernel/event-loop.js';
+import { stepsTo } from '../../../kernel/resumable.js';
 import { planHash } from '../../../schema/change-requests/plan-hash.js';
 import { type PlannedBatch, type Keep, type Command, CommandRefused, type Prepare } from '../../types.js';
 import { type NamedCommand, type Reading, commandOf } from '../command.js';
@@ -87,7 +88,7 @@ export async function planNow(reading: Planning, request: ChangeRequest, state: 
   const { name, command, purge, acknowledges } = askedFor.value;
   const { decide } = operations[name] as unknown as Operation<string, object, object, LogEvent>;
   const now: object = typeof command === 'function' ? await command(reading.pool, state) : command;
-  const decided = await runYielding(decide(state, now));
+  const decided = await runYielding(stepsTo(decide(state, now)));
   if (!decided.ok) return { kind: 'conflicts', problems: decided.problems };
   const { pool, schema } = reading;
   const inheriting = { state, events: decided.value, schema, purge: purge === true };

@@ -165,7 +165,7 @@ function* identified(state: State, touched: ReadonlySet<string>, again: ComingAg
     });
     draft.identify(name, new Map(fields), identities.collection === UNMADE ? again.get(name) : undefined);
   }
-  return yield* draft.toState();
+  return draft.toState();
 }
 
 interface Differing {
@@ -178,7 +178,7 @@ interface Differing {
 function* differing({ ours, to, touched, kept }: Differing): Resumable<SchemaDiff> {
   const way = { from: ours, to, touched };
   const found = yield* fitting(way, kept);
-  return withOrigins(yield* diffStates(ours, to, touched), yield* comingAgain(way), found);
+  return withOrigins(yield* diffStates(ours, to, touched), comingAgain(way), found);
 }
 
 export interface Rebasing extends Reading {
@@ -268,15 +268,11 @@ async function ledTo(
   if (!read.ok) return read;
   const { diff } = read.value;
   const findings: EntryFindings = { problems: [], conflicts: [] };
-  const theirs = await runYielding(toState(base, diff, findings));
+  const theirs = (await runYielding(drafted(base, diff, findings))).toState();
   const problems = [...findings.problems, ...findings.conflicts];
   if (problems.length > 0) return { problems };
   const again = originsIn(diff);
   return { theirs, again, kept: await inTrash([...again.values()]) };
-}
-
-function* toState(base: State, diff: Parameters<typeof drafted>[1], findings: EntryFindings): Resumable<State> {
-  return yield* (yield* drafted(base, diff, findings)).toState();
 }
 
 export interface Reverting {
@@ -301,7 +297,7 @@ export async function revert(
   const { result } = found.value;
   const [{ state: base }, { state: theirs }] = await aroundBatch(rebasing, result as NonNullable<typeof result>);
   const touched = await runYielding(namesThatDiffer(base, theirs));
-  const again = await runYielding(comingAgain({ from: base, to: theirs, touched }));
+  const again = comingAgain({ from: base, to: theirs, touched });
   const kept = await rebasing.inTrash([...again.values()]);
   return make(
     rebasing,
