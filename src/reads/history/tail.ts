@@ -2,6 +2,8 @@
  * Streams the log to any number of followers at the cost of one. They share pages, and only one page is read at a time.
  * The store, which learns of the commits of all processes, announces new events.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { yieldToEventLoop } from '../../kernel/event-loop.js';
 import { type EventText, readEventTexts } from '../../log/read.js';
 import type { Queryable } from '../../postgres/pool.js';
 import type { Store } from '../state-store.js';
@@ -26,6 +28,15 @@ export interface TailOptions {
 /** Events per page, the most that a slow follower holds in memory. */
 const PAGE = 50;
 
+/** Followers that are woken in one turn of the event loop. */
+const TOGETHER = 16;
+
+/**
+ * Milliseconds of rest for each follower after all were woken. Under constant changes, thousands of followers thus take
+ * a fraction of the time of this process, and receive several events at once.
+ */
+const REST_MS = 0.1;
+
 /** Characters of all cached pages. */
 const KEPT = 16 * 1024 * 1024;
 
@@ -44,12 +55,29 @@ export function createTail({ pool, store }: TailOptions): Tail {
   let followers = 0;
   const waiting = new Set<() => void>();
   const head = (): number => store.point().head.position;
+  let isAnnounced = false;
+  let waking: Promise<void> | undefined;
 
   store.subscribe((_point, replaced) => {
     // The log was replaced, so followers start over.
     if (replaced) restart();
-    for (const wake of waiting) wake();
+    isAnnounced = true;
+    waking ??= wakeAll().finally(() => (waking = undefined));
   });
+
+  /** Wakes all followers after each announcement. The change that was announced is answered first. */
+  async function wakeAll(): Promise<void> {
+    while (isAnnounced) {
+      isAnnounced = false;
+      // Otherwise all of them would wait for the same read, and continue in the same turn.
+      if (waiting.size > 0 && head() > 0) await pages.after(head() - 1, head()).catch(() => undefined);
+      for (const [index, wake] of [...waiting].entries()) {
+        if (index % TOGETHER === 0) await yieldToEventLoop();
+        wake();
+      }
+      await sleep(waiting.size * REST_MS, undefined, { ref: false });
+    }
+  }
 
   /** Resolves at a newer head or the end. */
   const news = (ended: AbortSignal): Promise<void> =>

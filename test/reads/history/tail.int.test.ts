@@ -126,6 +126,36 @@ describe('the tail of the log', () => {
     expect(tail.followers()).to.equal(0);
   });
 
+  it('wakes many followers over several turns of the event loop, after the change was answered', async () => {
+    let turn = 0;
+    let timer = setImmediate(function next() {
+      turn += 1;
+      timer = setImmediate(next);
+    });
+    const turns: number[] = [];
+    for (let count = 0; count < 100; count++) {
+      const end = new AbortController();
+      ends.push(end);
+      void (async () => {
+        for await (const _ of tail.follow(0, end.signal)) turns.push(turn);
+      })();
+    }
+    await add(1);
+    const announced = turn;
+    await until('all have it', () => turns.length === 100);
+    clearImmediate(timer);
+    expect(Math.min(...turns)).to.be.greaterThan(announced);
+    expect(new Set(turns).size).to.be.at.least(100 / 16);
+  });
+
+  it('gives followers what came while others were woken', async () => {
+    const followers = Array.from({ length: 40 }, () => follow(0));
+    await add(1);
+    await add(1);
+    await add(1);
+    for (const follower of followers) await has(follower, 3);
+  });
+
   it('keeps recently used pages up to 16 MiB of text', async () => {
     for (let page = 0; page < 3; page++) {
       await add(1, 6_000_000);
