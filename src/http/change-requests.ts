@@ -35,7 +35,7 @@ interface Answering {
   /** The unchanged request, if there was nothing to do. */
   request?: ChangeRequest;
   /** Further members of the response. */
-  more?: () => object;
+  more?: (done: Done) => object;
 }
 
 /** Runs an action on a request and responds with the updated request. */
@@ -59,7 +59,7 @@ function answerOf(done: Done, { request: before, more }: Answering): Answer {
   const [request = before] = done.changes?.values() ?? [];
   if (request === undefined) throw new Error('an event about a change request did not change any');
   const { id } = request;
-  const data = { ...summaryOf(request), allowed: allowedIn(request), ...more?.() };
+  const data = { ...summaryOf(request), allowed: allowedIn(request), ...more?.(done) };
   const status = statusOf(done);
   const headers = status === 200 ? [] : ['Location', `/changes/${id}`];
   const answer = { ...jsonAnswer(status, { data }, headers), position: done.position };

@@ -86,8 +86,8 @@ function createCommandMetrics(registry: Registry): CommandMetrics {
   return {
     counted: (pipeline) => ({
       ...pipeline,
-      async record(revise, request) {
-        const outcome = await pipeline.record(revise, request);
+      async record(command, request) {
+        const outcome = await pipeline.record(command, request);
         count(request.cause.command, outcome);
         return outcome;
       },

@@ -23,6 +23,7 @@ import { type Semaphore, createSemaphore } from '../kernel/semaphore.js';
 import { retryWhileLocked } from './wait-for-locks.js';
 import type {
   Command,
+  Decider,
   Done,
   Job,
   Outcome,
@@ -30,6 +31,7 @@ import type {
   PipelineOptions,
   Plan,
   PlanRequest,
+  Recording,
   Refusal,
   RequestContext,
 } from './types.js';
@@ -74,7 +76,8 @@ export function createPipeline(given: PipelineOptions): Pipeline {
       plan(planner, { operation: deciderOf<C>(name), command, request }, attemptPlan),
     dryRun: <C>(name: OperationName, command: Command<C>, request: PlanRequest) =>
       plan(writer, { operation: deciderOf<C>(name), command, request }, attemptDryRun),
-    record: (revise, request) => apply({ operation: UNDECIDED, command: undefined, request: { ...request, revise } }),
+    record: <C extends Recording>(command: Command<C>, request: RequestContext) =>
+      apply<C>({ operation: RECORD, command, request }),
     underLock: (work, how) => {
       const evenDiverged = how?.readOnly === true;
       return inTransaction(writer, { deadline: deadlineFrom(options), evenDiverged }, async (at) => {
@@ -102,16 +105,16 @@ const PLANS = 2;
 const deadlineFrom = ({ lockTimeout }: PipelineOptions, { waited = 0 }: Pick<RequestContext, 'waited'> = {}): number =>
   performance.now() + lockTimeout - waited;
 
-/** For events that change no schema. */
-const UNDECIDED: Job<undefined>['operation'] = {
+const RECORD: Decider<Recording> = {
   // eslint-disable-next-line require-yield
-  *decide() {
-    return ok([]);
+  *decide(_state, { events }) {
+    return ok(events);
   },
+  also: ({ also = [] }) => also,
 };
 
 /** TypeScript cannot tell that the operation of a name decides its commands. */
-const deciderOf = <C>(name: OperationName) => operations[name] as unknown as Job<C>['operation'];
+const deciderOf = <C>(name: OperationName) => operations[name] as unknown as Decider<C>;
 
 interface Writer {
   options: Options;

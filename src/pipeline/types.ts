@@ -5,6 +5,7 @@ import type { Logger } from '../postgres/logger.js';
 import type { Statement } from '../projector/ddl/step.js';
 import type { Held } from '../projector/change-requests/rows.js';
 import type { Preparation } from '../projector/online/types.js';
+import type { Return } from '../projector/trash/list.js';
 import type { Parameterised } from '../postgres/exchange.js';
 import type { Queryable } from '../postgres/pool.js';
 import type { Point, Store } from '../reads/state-store.js';
@@ -38,8 +39,8 @@ export interface Pipeline {
     command: Command<C>,
     request: PlanRequest,
   ): Promise<Plan<C> | Refusal>;
-  /** Appends the events that `revise` creates from an empty batch. They change no schema. */
-  record(revise: Revise, request: Omit<RequestContext, 'revise'>): Promise<Outcome>;
+  /** Appends events that change no schema. */
+  record<C extends Recording>(command: Command<C>, request: Omit<RequestContext, 'revise'>): Promise<Outcome<C>>;
   /**
    * Runs `work` with the state at the head in a transaction that holds the log lock, so that log and projections cannot
    * change. Commits when `work` returns.
@@ -121,7 +122,7 @@ export interface RequestContext {
   /** Called with the holders of locks before each wait. */
   onBlocked?: OnBlocked;
   /** Turns the batch into that of a change request. */
-  revise?: Revise;
+  revise?(...planned: Parameters<Revise>): ReturnType<Revise>;
   /** The change is prepared online, which copies the values of deleted fields, however many there are. */
   online?: boolean;
 }
@@ -139,7 +140,9 @@ export interface Acknowledgements {
 export type OnBlocked = (problem: Problem) => Promise<void>;
 
 /** A batch that was decided and planned, but not executed. */
-export interface PlannedBatch {
+export interface PlannedBatch<C = unknown> {
+  /** As it was read in the transaction. */
+  command: C;
   before: Point;
   after: State;
   /** May be empty. */
@@ -151,6 +154,13 @@ export interface PlannedBatch {
   held: readonly Held[];
   /** At the head of the log. */
   policy: Policy;
+}
+
+/** Events that change no schema. */
+export interface Recording {
+  events: LogEvent[];
+  /** Further statements of the transaction. */
+  also?: readonly Parameterised[];
 }
 
 /** A batch that replaces a planned one. */
@@ -171,18 +181,20 @@ export interface RevisedBatch {
   preparation?: PreparedSteps;
   /** Approvals of exactly this change that the policy counts. Absent if there are none. */
   approvals?: readonly Approval[];
+  /** The objects that the planned batch would restore, for a request that reverts another. */
+  returns?: readonly Return[];
 }
 
 export type PreparedSteps = Extract<Preparation, { kind: 'steps' }>;
 
 /** Runs in the command's transaction under the log lock, and again when the transaction is repeated. */
-export type Revise = (client: pg.ClientBase, batch: PlannedBatch) => Promise<RevisedBatch | Refusal>;
+export type Revise<C = unknown> = (client: pg.ClientBase, batch: PlannedBatch<C>) => Promise<RevisedBatch | Refusal>;
 
 export interface Idempotency {
   key: string;
   /** Hash of everything that identifies the request. */
   requestHash: string;
-  /** Renders the answer to store. No I/O. Long answers yield to the event loop. */
+  /** Renders the answer to store from the outcome alone, before COMMIT. No I/O. Long answers yield to the event loop. */
   render(outcome: Done | Refusal): StoredAnswer | Promise<StoredAnswer>;
 }
 
@@ -207,6 +219,8 @@ export interface Done<C = unknown> {
   changes?: ReadonlyMap<string, ChangeRequest>;
   /** The change asked to keep nothing in the trash. */
   purge?: boolean;
+  /** See `RevisedBatch`. */
+  returns?: readonly Return[];
 }
 
 /** Nothing was written. */
@@ -249,7 +263,7 @@ export interface Plan<C = unknown> {
  * contains the command that it returned last. Throws `CommandRefused`.
  */
 export type Command<C> = C | Prepare<C>;
-export type Prepare<C> = (client: pg.ClientBase, state: State) => Promise<C>;
+export type Prepare<C> = (client: pg.ClientBase, state: State, policy: Policy) => Promise<C>;
 /** A function that also works outside a transaction. */
 export type Ask<C> = (db: Queryable, state: State) => Promise<C>;
 
@@ -264,9 +278,14 @@ export class CommandRefused extends Error {
   }
 }
 
+export interface Decider<C> extends Pick<Operation<string, never, C, LogEvent>, 'decide' | 'deletes'> {
+  /** Further statements of the transaction. */
+  also?(command: C): readonly Parameterised[];
+}
+
 /** A command with its operation and the request that it belongs to. */
 export interface Job<C = unknown> {
-  operation: Pick<Operation<string, never, C, LogEvent>, 'decide' | 'deletes'>;
+  operation: Decider<C>;
   command: Command<C>;
   request: RequestContext;
 }

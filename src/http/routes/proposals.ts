@@ -27,7 +27,6 @@ import { data } from '../openapi/answers/envelopes.js';
 import { actedOn, reverting } from '../openapi/answers/changes.js';
 import { randomUUID } from 'node:crypto';
 import { runYielding } from '../../kernel/event-loop.js';
-import type { Return } from '../../projector/trash/list.js';
 import { readResolutions } from '../../schema/merge/model.js';
 import { unwrap } from '../answer/answer.js';
 import { type Call, documentBody, jsonBody, route, type Route, NO_ACKNOWLEDGE } from '../route.js';
@@ -321,17 +320,9 @@ function mergingRoutes({ changes }: HttpDeps): Route[] {
         const { id } = await findChange(changes, call);
         const { title, reason, online, resolve } = call.body;
         const resolutions = unwrap(await runYielding(readResolutions(resolve)));
-        let returns: readonly Return[] = [];
-        const how = {
-          id,
-          newId: randomUUID(),
-          title,
-          online,
-          resolutions,
-          onReturns: (found: typeof returns) => void (returns = found),
-        };
+        const how = { id, newId: randomUUID(), title, online, resolutions };
         const run = (context: Parameters<typeof changes.revert>[1]) => changes.revert(how, withReason(context, reason));
-        return acted(call, 'revert-change', { run }, { more: () => ({ returns }) });
+        return acted(call, 'revert-change', { run }, { more: ({ returns = [] }) => ({ returns }) });
       },
     }),
   ];

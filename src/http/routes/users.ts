@@ -57,10 +57,9 @@ function changeAccount<T>(
   call: Call<unknown>,
   { command, change, render }: { command: string; change: AccountChange<T>; render: (value: T) => Answer },
 ): Promise<Answer> {
-  const { revise, value } = changingAccount(change);
   return recorded(call, command, {
-    run: (context) => pipeline.record(revise, context),
-    render: ({ position }) => ({ ...render(value()), position }),
+    run: (context) => pipeline.record(changingAccount(change), context),
+    render: ({ command: { value }, position }) => ({ ...render(value), position }),
   });
 }
 

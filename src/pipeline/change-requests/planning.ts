@@ -13,7 +13,15 @@ import type { Preparation, PreparationEngine, PreparationStep } from '../../proj
 import { collectionsChanged } from '../../schema/fold/event-schemas.js';
 import type { ChangeStep, LogEvent, Cause, OtherEventData } from '../../schema/model/events.js';
 import { byName } from '../../schema/model/state.js';
-import type { PlannedBatch, Refusal, Revise, RevisedBatch } from '../types.js';
+import {
+  CommandRefused,
+  type PlannedBatch,
+  type Prepare,
+  type Recording,
+  type Refusal,
+  type Revise,
+  type RevisedBatch,
+} from '../types.js';
 import { type ChangeEvent, type ChangeRequest, CHANGE } from '../../schema/change-requests/model.js';
 import { readChange } from '../../projector/change-requests/rows.js';
 import { allowedIn } from '../../schema/change-requests/fold.js';
@@ -188,9 +196,7 @@ export const applyingOf =
     return instead(batch, prepare(id, { steps: [...steps, ...prepared.steps], collections: [...collections] }));
   };
 
-interface Recorded {
-  /** Further statements of the same transaction. */
-  also?: Parameters<typeof instead>[1]['also'];
+interface Recorded extends Pick<Recording, 'also'> {
   /** A further condition on the request. */
   still?: (now: ChangeRequest) => boolean;
 }
@@ -202,12 +208,12 @@ export const recordingOf =
     type: T,
     data: Parameters<typeof changeEvent<T>>[2],
     { also = [], still = () => true }: Recorded = {},
-  ): Revise =>
-  async (client, batch) => {
+  ): Prepare<Recording> =>
+  async (client) => {
     const request = await readChange(client, id);
     if (request === undefined || !mayFollow(request, type) || !still(request))
-      return { kind: 'refused', problems: [wrongState(id, request)] };
-    return instead(batch, { events: [changeEvent(type, id, data)], also });
+      throw new CommandRefused([wrongState(id, request)]);
+    return { events: [changeEvent(type, id, data)], also };
   };
 
 /** The problem with an action that the state of the request does not allow. */

@@ -4,7 +4,7 @@ import { type Result, ok, refuse, type Problem } from '../../kernel/problem.js';
 import { firstEvents, readAccounts, recordsAccounts } from '../../log/decisive-events.js';
 import { accountEvent } from '../../schema/fold/accounts.js';
 import type { Cause, LogEvent } from '../../schema/model/events.js';
-import type { Pipeline, RequestContext, Revise } from '../types.js';
+import { CommandRefused, type Pipeline, type Prepare, type Recording, type RequestContext } from '../types.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { type Policy, policyUpdated } from '../../schema/policy.js';
 
@@ -14,29 +14,20 @@ import { type Policy, policyUpdated } from '../../schema/policy.js';
  */
 export type AccountChange<T> = (client: pg.ClientBase) => Promise<Result<{ value: T; events: LogEvent[] }>>;
 
-interface ChangingAccount<T> {
-  revise: Revise;
-  /** Available only after the change is done. */
-  value(): T;
+/** `value`: for the response. */
+interface ChangedAccount<T> extends Recording {
+  value: T;
 }
 
-export function changingAccount<T>(change: AccountChange<T>): ChangingAccount<T> {
-  let made: { value: T } | undefined;
-  return {
-    async revise(client, { before }) {
-      const earlier = (await recordsAccounts(client)) ? [] : await firstEvents(client);
-      const changed = await change(client);
-      if (!changed.ok) return { kind: 'refused', problems: changed.problems };
-      made = changed.value;
-      const events = changed.value.events.length === 0 ? [] : [...earlier, ...changed.value.events];
-      return { kind: 'revised', events, statements: [], after: before.state, also: [] };
-    },
-    value() {
-      if (made === undefined) throw new Error('an account change has no value before it is executed');
-      return made.value;
-    },
+export const changingAccount =
+  <T>(change: AccountChange<T>): Prepare<ChangedAccount<T>> =>
+  async (client) => {
+    const earlier = (await recordsAccounts(client)) ? [] : await firstEvents(client);
+    const changed = await change(client);
+    if (!changed.ok) throw new CommandRefused(changed.problems);
+    const { value, events } = changed.value;
+    return { value, events: events.length === 0 ? [] : [...earlier, ...events] };
   };
-}
 
 /** For callers without a stored answer. */
 export async function changeAccount<T>(
@@ -44,10 +35,9 @@ export async function changeAccount<T>(
   change: AccountChange<T>,
   request: Omit<RequestContext, 'revise' | 'idempotency'>,
 ): Promise<Result<T>> {
-  const { revise, value } = changingAccount(change);
-  const outcome = await pipeline.record(revise, request);
+  const outcome = await pipeline.record(changingAccount(change), request);
   if (outcome.kind === 'replayed') throw new Error('an account change is never replayed');
-  return outcome.kind === 'refused' ? refuse(...outcome.problems) : ok(value());
+  return outcome.kind === 'refused' ? refuse(...outcome.problems) : ok(outcome.command.value);
 }
 
 const FIRST_START: Cause = {
@@ -89,11 +79,10 @@ export const UPDATE_POLICY = 'update-policy';
  * Appends nothing if the policy is unchanged. @param expects the policy that the caller believes to be current, if any
  */
 export const updatingPolicy =
-  (policy: Policy, expects: (now: Policy) => boolean): Revise =>
-  (_client, { policy: now, before }) => {
-    if (!expects(now)) return Promise.resolve({ kind: 'refused', problems: [preconditionFailed()] });
-    const events = jsonEqual(now, policy) ? [] : [policyUpdated(policy)];
-    return Promise.resolve({ kind: 'revised', events, statements: [], after: before.state, also: [] });
+  (policy: Policy, expects: (now: Policy) => boolean): Prepare<Recording> =>
+  (_client, _state, now) => {
+    if (!expects(now)) throw new CommandRefused([preconditionFailed()]);
+    return Promise.resolve({ events: jsonEqual(now, policy) ? [] : [policyUpdated(policy)] });
   };
 
 const preconditionFailed = (): Problem => ({

@@ -60,8 +60,8 @@ async function schemaBefore({ pool, at }: RestoreOptions, { batch }: TrashEntry)
 
 /** Creates the command after checking what still exists of the entry. */
 const stillThere =
-  <C extends { empty?: boolean }>(entry: TrashEntry, command: C): Prepare<C> =>
-  async (client) => {
+  <C extends { empty?: boolean }>(entry: TrashEntry, command: C) =>
+  async (client: pg.ClientBase): Promise<C> => {
     const { position, batch } = entry;
     const now = await findInTrash(client, position);
     const [said] = now === undefined ? await keptDeletions(client, [position]) : [now];
@@ -204,7 +204,7 @@ export async function restoringField(
   const past = holds(before, node.identities.collection) ? before : then;
   const command = { position, identity, collection, name: field ?? '', past, node, ...request };
   return async (client, state) => {
-    const ready = await stillThere<CommandOf<'restore-field'>>(entry, command)(client, state);
+    const ready = await stillThere<CommandOf<'restore-field'>>(entry, command)(client);
     const now = state.collections.find((each) => each.identities.collection === node.identities.collection);
     if (now === undefined) return refuseWithoutTable(client, entry, node);
     if (options.nulls === 'ignore') return ready;

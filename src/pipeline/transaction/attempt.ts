@@ -144,7 +144,7 @@ async function carryOut<C>(client: pg.ClientBase, deciding: Omit<Preparing<C>, '
   const [problems, batch] = await Promise.all([projecting, prepare(preparing)]);
   if (problems !== null) {
     const outcome: Refusal = { kind: 'refused', problems };
-    return finishRefused(client, options, { request, outcome, head: point.head, failed: true });
+    return finishRefused(client, options, { request, outcome, head: point.head });
   }
   return finishDone(client, options, batch);
 }
@@ -169,7 +169,7 @@ function metadataOf<C>({ begun: { point }, events, after }: Preparing<C>): Itera
 
 /** Prepares everything of a batch except streamed rows. */
 async function prepare<C>(preparing: Preparing<C>): Promise<Batch<C>> {
-  const { options, request, begun, command, events, after, also, changes } = preparing;
+  const { options, request, begun, command, events, after, also, returns, changes } = preparing;
   const { backend, timeline, base, point } = begun;
   const id = randomUUID();
   const now = options.clock?.() ?? new Date();
@@ -184,6 +184,7 @@ async function prepare<C>(preparing: Preparing<C>): Promise<Batch<C>> {
     position: prepared.head.position,
     ...(requests.size > 0 && { changes: requests }),
     ...(request.purge === true && { purge: true }),
+    ...(returns && { returns }),
   };
   const statements = [
     ...prepared.statements,

@@ -279,8 +279,6 @@ interface Refused {
   request: RequestContext;
   outcome: Refusal;
   head: Point['head'];
-  /** The transaction has failed. */
-  failed?: boolean;
 }
 
 /** Rolls back. If there is an Idempotency-Key and a repetition would be rejected too, commits only the answer. */
@@ -289,11 +287,11 @@ export async function finishRefused(
   options: PipelineOptions,
   refused: Refused,
 ): Promise<Refusal> {
-  const { request, outcome, head, failed } = refused;
+  const { request, outcome, head } = refused;
   if (request.idempotency === undefined || !isStorable(outcome)) return rollback(client, outcome);
-  const back = failed === true ? [{ text: `ROLLBACK TO SAVEPOINT ${SAVEPOINT}` }] : [];
+  const back = { text: `ROLLBACK TO SAVEPOINT ${SAVEPOINT}` };
   return commitAnswer(client, options, {
-    statements: [...back, ...(await storeAnswerStatements(request, outcome, head))],
+    statements: [back, ...(await storeAnswerStatements(request, outcome, head))],
     outcome,
   });
 }

@@ -93,6 +93,7 @@ export interface DecidedBatch<C = unknown> {
   judging: Pick<Enforcing, 'planned' | 'revised'>;
   /** For plans: the steps that would be prepared first. */
   preparation: PreparedSteps | undefined;
+  returns: RevisedBatch['returns'];
 }
 
 export interface Deciding<C> {
@@ -116,17 +117,17 @@ async function decideAndPlan<C>(
   { options, job, begun, waits }: Deciding<C>,
 ): Promise<DecidedBatch<C> | Refusal> {
   const { point, held, policy, glance } = begun;
-  const decided = await decideEvents(client, { job, state: point.state, options, waits, glance });
+  const decided = await decideEvents(client, { job, state: point.state, policy, options, waits, glance });
   if (decided.kind === 'refused') return decided;
   const { schema } = options.place;
   const { command, events, warnings } = decided;
   const { statements, after } = await runYielding(planBatch(point.state, events, schema));
-  const planned = { before: point, after, events, statements, schema, held, policy };
-  const { request } = job;
+  const planned = { command, before: point, after, events, statements, schema, held, policy };
+  const { operation, request } = job;
   const revised: RevisedBatch | Refusal = (await request.revise?.(client, planned)) ?? {
     ...planned,
     kind: 'revised',
-    also: [],
+    also: operation.also?.(command) ?? [],
   };
   if (revised.kind === 'refused') return revised;
   // A change that is prepared first waits until others release its tables.
@@ -143,6 +144,7 @@ async function decideAndPlan<C>(
     warnings,
     judging: { planned, revised },
     preparation: revised.preparation,
+    returns: revised.returns,
   };
 }
 
@@ -153,13 +155,16 @@ async function decideEvents<C>(
   {
     job,
     state,
+    policy,
     waits,
     ...how
-  }: Pick<Keeping, 'state' | 'options' | 'glance'> & Pick<Deciding<C>, 'job' | 'options' | 'waits'>,
+  }: Pick<Keeping, 'state' | 'options' | 'glance'> &
+    Pick<Deciding<C>, 'job' | 'options' | 'waits'> &
+    Pick<Begun, 'policy'>,
 ): Promise<Decided<C>> {
   const { release } = how.options;
   const { operation, request } = job;
-  const command = isReader(job.command) ? await job.command(client, state) : job.command;
+  const command = isReader(job.command) ? await job.command(client, state, policy) : job.command;
   const { ifMatch } = request;
   if (ifMatch !== undefined && ifMatch !== (await runYielding(snapshotHash(state, release)))) {
     return { kind: 'refused', problems: [preconditionFailed()] };

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { ClientBase } from 'pg';
 import type { Idempotency } from '../../../src/pipeline/index.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 import {
@@ -96,6 +97,19 @@ describe('an idempotency key', () => {
     );
     expect(rowCount).to.equal(0);
     done(await create('after the savepoint', idempotency('k6')));
+  });
+
+  it('keeps nothing that a rejected command wrote while it was read', async () => {
+    const WRITTEN = '0'.repeat(64);
+    const writing = async (client: ClientBase) => {
+      await client.query(`INSERT INTO service.service_documents (hash, content) VALUES ($1, '{}')`, [WRITTEN]);
+      return { events: [] };
+    };
+    const request = { cause: CAUSE, ifMatch: 'another hash', idempotency: idempotency('k9') };
+    expect(refusedWith(await instance.pipeline.record(writing, request))).to.equal('PRECONDITION_FAILED');
+    expect((await instance.pipeline.record(writing, request)).kind).to.equal('replayed');
+    const { rowCount } = await instance.pool.query(`SELECT FROM service.service_documents WHERE hash = $1`, [WRITTEN]);
+    expect(rowCount).to.equal(0);
   });
 
   it('repeats the response of a command without changes', async () => {

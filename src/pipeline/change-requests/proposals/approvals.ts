@@ -20,6 +20,7 @@ import {
   type Command,
   CommandRefused,
   type Prepare,
+  type Recording,
 } from '../../types.js';
 import {
   changeEvent,
@@ -53,30 +54,24 @@ const MOST_COMMENTS = 1_000;
 
 /** Rejects with INVALID_STATE at 1,000 comments, and for the reasons of `allowed`. */
 export const commentingOf =
-  (id: string, comment: Document): Revise =>
-  async (client, batch) => {
+  (id: string, comment: Document): Prepare<Recording> =>
+  async (client) => {
     const { proposal } = await allowed(client, id, 'comment');
-    if (proposal.comments.length >= MOST_COMMENTS)
-      return {
-        kind: 'refused',
-        problems: [
-          {
-            code: 'INVALID_STATE',
-            message: `Change request ${id} already has the maximum of ${MOST_COMMENTS} comments.`,
-          },
-        ],
-      };
-    const events = [changeEvent('change.commented', id, { comment: comment.hash })];
-    return instead(batch, { events, also: keepDocuments([comment]) });
+    const message = `Change request ${id} already has the maximum of ${MOST_COMMENTS} comments.`;
+    if (proposal.comments.length >= MOST_COMMENTS) throw new CommandRefused([{ code: 'INVALID_STATE', message }]);
+    return {
+      events: [changeEvent('change.commented', id, { comment: comment.hash })],
+      also: keepDocuments([comment]),
+    };
   };
 
 /** Fails for the reasons of `allowed`. @param comment absent for a rejection without a comment */
 export const rejectingOf =
-  (id: string, comment?: Document): Revise =>
-  async (client, batch) => {
+  (id: string, comment?: Document): Prepare<Recording> =>
+  async (client) => {
     await allowed(client, id, 'reject');
     const events = [changeEvent('change.rejected', id, { ...(comment && { comment: comment.hash }) })];
-    return instead(batch, { events, also: keepDocuments(comment ? [comment] : []) });
+    return { events, also: keepDocuments(comment ? [comment] : []) };
   };
 
 export interface Approving {
@@ -258,10 +253,10 @@ export const schedulingOf =
 /** Returns the command of a due request. It checks that the request is still due before deciding anything. */
 export const onTime =
   <C>(request: ChangeRequest, command: Command<C>): Prepare<C> =>
-  async (client, state) => {
+  async (client, ...at) => {
     const problem = await whyNotNow(client, request);
     if (problem !== null) throw new CommandRefused([problem]);
-    return typeof command === 'function' ? (command as Prepare<C>)(client, state) : command;
+    return typeof command === 'function' ? (command as Prepare<C>)(client, ...at) : command;
   };
 
 async function whyNotNow(client: pg.ClientBase, request: ChangeRequest): Promise<Problem | null> {

@@ -47,6 +47,7 @@ import {
   type Proposed,
   proposingOf,
   requireRoom,
+  retitling,
   updatingOf,
   type Rebasing,
   type Reverting,
@@ -148,7 +149,7 @@ export function createProposals(options: ProposalOptions): Proposals {
       return pipeline.execute(name, command, planning(request, within, how));
     },
     async update(id, { said, asked }, request) {
-      if (asked === undefined) return pipeline.record(updatingOf(id, said), request);
+      if (asked === undefined) return pipeline.record(retitling(id, said), request);
       const { name, input, command, online, ...how } = asked;
       const document = await documentOf({ operation: name, input, ...how });
       if (!document.ok) return { kind: 'refused', problems: document.problems };
@@ -219,9 +220,9 @@ const planning = (
 /** A proposal that cannot be updated is rejected for that reason first. */
 const guarded =
   (id: string, command: RequestedChange['command']): RequestedChange['command'] =>
-  async (client, state) => {
+  async (client, ...at) => {
     await allowed(client, id, 'update');
-    return typeof command === 'function' ? command(client, state) : command;
+    return typeof command === 'function' ? command(client, ...at) : command;
   };
 
 const said = async (text: string | undefined): Promise<Document | undefined> =>

@@ -167,10 +167,10 @@ export async function askedForNow(reading: Reading, id: string, action: ChangeAc
     name: name as ProposedOperation,
     how,
     online: request.online,
-    command: async (client, state) => {
+    command: async (client, ...at) => {
       const now = await allowed(client, id, action);
       if (now.document !== request.document) throw new CommandRefused([updatedMeanwhile(id)]);
-      return typeof decided === 'function' ? decided(client, state) : decided;
+      return typeof decided === 'function' ? decided(client, ...at) : decided;
     },
   });
 }

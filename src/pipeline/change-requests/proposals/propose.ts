@@ -13,6 +13,7 @@ import {
   type Outcome,
   type Pipeline,
   type Prepare,
+  type Recording,
   type RequestContext,
 } from '../../types.js';
 import { changeEvent, instead } from '../planning.js';
@@ -22,7 +23,7 @@ import { runYielding } from '../../../kernel/event-loop.js';
 import type { Problem } from '../../../kernel/problem.js';
 import { type Resumable, stepsTo } from '../../../kernel/resumable.js';
 import { own } from '../../../postgres/own-tables.js';
-import { type Return, returningBy } from '../../../projector/trash/list.js';
+import { returningBy } from '../../../projector/trash/list.js';
 import type { ChangeRequest } from '../../../schema/change-requests/model.js';
 import type { EntryFindings } from '../../../schema/diff/entries.js';
 import { originsIn, withOrigins } from '../../../schema/diff/origins.js';
@@ -69,13 +70,20 @@ export const proposingOf =
     return instead(batch, { events: [opened], also: keepDocuments([document]), online });
   };
 
-/** @param said title and reason. If the requested change is the same, only these are updated. */
+type Said = Pick<ChangeUpdated, 'title' | 'reason'>;
+
+/** Keeps the requested change. */
+export const retitling =
+  (id: string, said: Said): Prepare<Recording> =>
+  async (client) => {
+    await allowed(client, id, 'update');
+    return { events: [changeEvent('change.updated', id, said)] };
+  };
+
 export const updatingOf =
-  (id: string, said: Pick<ChangeUpdated, 'title' | 'reason'>, proposed?: Proposed): Revise =>
+  (id: string, said: Said, { operation, document, online, ...how }: Proposed): Revise =>
   async (client, batch) => {
     const request = await allowed(client, id, 'update');
-    if (proposed === undefined) return instead(batch, { events: [changeEvent('change.updated', id, said)], also: [] });
-    const { operation, document, online, ...how } = proposed;
     if (operation !== request.operation) return { kind: 'refused', problems: [otherSubject(request)] };
     if (batch.events.length === 0) return { kind: 'refused', problems: [changesNothing(operation)] };
     const asked = { document: document.hash, online, ...(await decided(batch, how)) };
@@ -207,19 +215,18 @@ async function make(
   request: RequestContext,
 ): Promise<Outcome> {
   const { purge, acknowledged } = how;
-  let revise: Revise | undefined;
-  const command: Prepare<CommandOf<'apply-diff'>> = async (client, ours) => {
+  const command: Prepare<CommandOf<'apply-diff'> & { proposed: Proposed }> = async (client, ours) => {
     await require(client);
     const merged = await mergedOntoCurrent(client, { ours, release }, leading);
     if (merged === undefined) throw new CommandRefused([nothingLeft()]);
     const document = await documentOf({ operation: 'apply-diff', input: merged.input, ...how });
     const acknowledges = acknowledged && { acknowledges: { findings: acknowledged } };
-    revise = becomes({ operation: 'apply-diff', document, online, ...(purge && { purge }), ...acknowledges });
-    return merged.command;
+    const proposed = { operation: 'apply-diff', document, online, ...(purge && { purge }), ...acknowledges } as const;
+    return { ...merged.command, proposed };
   };
   return pipeline.execute('apply-diff', command, {
     ...request,
-    revise: (client, batch) => (revise as Revise)(client, batch),
+    revise: (client, batch: PlannedBatch<{ proposed: Proposed }>) => becomes(batch.command.proposed)(client, batch),
     ...(purge && { purge }),
   });
 }
@@ -282,14 +289,12 @@ export interface Reverting {
   title: string | undefined;
   online: boolean | undefined;
   resolutions: readonly Resolution[];
-  /** Called with the objects that the new request would restore from the trash. */
-  onReturns: (returns: readonly Return[]) => void;
 }
 
 /** Opens a request that takes back an applied one, merged onto the current schema. */
 export async function revert(
   rebasing: Rebasing,
-  { id, newId, title, online, resolutions, onReturns }: Reverting,
+  { id, newId, title, online, resolutions }: Reverting,
   request: RequestContext,
 ): Promise<Outcome> {
   const found = await requireAction(rebasing.pool, id, 'revert');
@@ -311,9 +316,9 @@ export async function revert(
         await requireRoom(client, request.cause.actor.id, rebasing.quotas.changes);
       },
       becomes: (proposed) => async (client, batch) => {
-        onReturns(await returningBy(client, batch.events));
         const named = { ...proposed, title: title ?? titleOf(found.value), reverts: id };
-        return proposingOf(newId, named)(client, batch);
+        const revised = await proposingOf(newId, named)(client, batch);
+        return { ...revised, returns: await returningBy(client, batch.events) };
       },
     },
     request,
