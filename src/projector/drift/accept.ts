@@ -12,12 +12,12 @@ import {
 } from '../../schema/operations/accept-drift.js';
 import { needLabel } from '../../schema/model/order.js';
 import { withExtras } from '../../schema/transition/cascade.js';
-import { type Converted, convertTable, refusalOf } from '../inspect/convert.js';
+import { refusalOf } from '../inspect/convert.js';
 import type { Note } from '../inspect/needs.js';
 import type { CatalogTable } from '../catalog/model.js';
 import { type Difference, verifyCatalog } from '../verify/index.js';
-import { alignSpelling, renamedTables, renamedColumns } from './renames.js';
-import { type Finding, lookForDrift } from './find.js';
+import { renamedTables, renamedColumns } from './renames.js';
+import { convert, type Finding, lookForDrift, withNeeds } from './find.js';
 import { SQLSTATE, isLocked, sqlState } from '../../postgres/errors.js';
 import { type Renames, withRenames } from '../../schema/transition/renames.js';
 import type { LockedTable } from '../ddl/step.js';
@@ -184,12 +184,15 @@ function take(sight: LockedDrift, { name, differences }: Drifted, found: Accepta
     return;
   }
   const notes: Note[] = [];
-  const converted = convert(finding, table, node, notes);
-  if (typeof converted === 'string') {
-    found.notAccepted.push({ collection: name, code: 'NOT_REPRESENTABLE', message: converted });
+  const converted = convert(finding, { table, like: node, differences, notes });
+  if (!converted.ok) {
+    const message = converted.problems.map((problem) => problem.message).join('; ');
+    found.notAccepted.push({ collection: name, code: 'NOT_REPRESENTABLE', message });
     return;
   }
-  found.tables.push(said(converted, node, differences));
+  // New and changed columns may need more objects.
+  const added = differences.some(({ field }) => field !== undefined);
+  found.tables.push(withNeeds(converted.value, node, { added }));
   const columns = new Set(table.columns.map((column) => column.name));
   const isTaken = (each: Note) => request.takes(name, columns.has(each.name) ? each.name : undefined);
   found.notRepresented.push(...notes.filter(isTaken));
@@ -211,9 +214,9 @@ function withNeedsAsFound(sight: LockedDrift, { node, table, differences }: Refu
   const { needs = [] } = extrasOf(node);
   const changed = new Set(needs.map(needLabel).filter((label) => differences.some(({ member }) => member === label)));
   if (schema === null || changed.size === 0 || !sight.request.takes(node.collection.collection, undefined)) return null;
-  const converted = convert(sight.finding, table, node, []);
-  if (typeof converted === 'string') return null;
-  const now = new Map((extrasOf(converted).needs ?? []).map((need) => [needLabel(need), need]));
+  const converted = convert(sight.finding, { table, like: node });
+  if (!converted.ok) return null;
+  const now = new Map((extrasOf(converted.value).needs ?? []).map((need) => [needLabel(need), need]));
   const asFound = needs.map((need) => (changed.has(needLabel(need)) ? (now.get(needLabel(need)) ?? need) : need));
   const known: DriftedTable = {
     collection: { ...node.collection, schema: withExtras(schema, { ...schema.extras, needs: asFound }) },
@@ -298,30 +301,6 @@ function pointsAtAnother({ state, renamed }: Finding, { constraints }: CatalogTa
   return { code: 'POINTS_AT_RENAMED', message };
 }
 
-function convert(
-  { state, schema, tables, beside }: Finding,
-  table: CatalogTable,
-  like: CollectionNode,
-  notes: Note[],
-): Converted | string {
-  const together = new Map([...tables].filter(([name]) => state.collections.has(name)));
-  const converted = convertTable({ schema, table, objects: beside, state, together, like, notes });
-  return converted.ok ? converted.value : converted.problems.map(({ message }) => message).join('; ');
-}
-
-/** Uses the collection's representation where nothing differs. Needs of new or changed columns are included. */
-function said(converted: Converted, node: CollectionNode, differences: readonly Difference[]): DriftedTable {
-  const known = alignSpelling(converted, node, differences);
-  const { schema } = known.collection;
-  const before = extrasOf(known).needs ?? [];
-  const labels = new Set(before.map(needLabel));
-  const added = (extrasOf(converted).needs ?? []).filter((need) => !labels.has(needLabel(need)));
-  const changed = differences.some(({ field }) => field !== undefined);
-  if (schema === null || !changed || added.length === 0) return known;
-  const needs = [...before, ...added];
-  return { ...known, collection: { ...known.collection, schema: withExtras(schema, { ...schema.extras, needs }) } };
-}
-
 interface LockedRequest {
   sight: LockedDrift;
   request: AcceptRequest;
@@ -338,7 +317,9 @@ async function addStillDifferent(
   const told = new Set(found.notAccepted.map(({ collection }) => collection));
   const taken = new Set([...found.tables.map(({ collection }) => collection.collection), ...found.gone]);
   for (const name of sight.renames.collections.values()) taken.add(name);
-  for (const { collection, field, member } of await verifyCatalog(client, desired, schema)) {
+  // The tables are locked, so they are as they were read.
+  const catalog = { tables: sight.finding.tables, objects: sight.finding.beside };
+  for (const { collection, field, member } of await verifyCatalog(client, desired, schema, catalog)) {
     if (told.has(collection) || !taken.has(collection) || !sight.request.takes(collection, field)) continue;
     const message = `the log cannot represent the present value of ${member}`;
     found.notAccepted.push({ collection, ...(field !== undefined && { field }), code: 'STILL_DIFFERENT', message });

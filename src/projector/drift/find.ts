@@ -13,15 +13,19 @@ import { createTimeSlice, mapYielding, runYielding } from '../../kernel/event-lo
 import type { Resumable } from '../../kernel/resumable.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
 import { asSent } from '../../postgres/client.js';
-import type { Note } from '../inspect/needs.js';
+import type { IsEqual, Note } from '../inspect/needs.js';
 import { type Converted, convertTable } from '../inspect/convert.js';
+import type { Result } from '../../kernel/problem.js';
+import type { Need } from '../../schema/model/extras.js';
+import { needLabel } from '../../schema/model/order.js';
+import { withExtras } from '../../schema/transition/cascade.js';
 import type { CatalogColumn, CatalogTable } from '../catalog/model.js';
 import { type CatalogObjects, readObjects } from '../catalog/objects.js';
 import { readCatalog } from '../catalog/read.js';
 import { ident, qualified, sql } from '../ddl/sql.js';
 import { type Difference, verifyCatalog } from '../verify/index.js';
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
-import { alignSpelling, renamedColumns, renamedTables, withNames } from './renames.js';
+import { renamedColumns, renamedTables, withNames } from './renames.js';
 import { looseParts, conflictingObjects, partOf } from './conflicting-objects.js';
 import type { Drift, DriftDifference, RepairStatement, TableDrift, RepairPlan, PlannedRepair } from './model.js';
 import { repairOf, repairOfAll, planForDifferent, planForMissing } from './repair-plan.js';
@@ -109,6 +113,9 @@ export interface Finding {
   state: State;
   schema: string;
   tables: ReadonlyMap<string, CatalogTable>;
+  /** The tables with the name of a collection. */
+  managed: ReadonlyMap<string, CatalogTable>;
+  /** The objects that managed and renamed tables use. */
   beside: CatalogObjects;
   /** The tables that appear to be missing ones, by previous name. */
   renamed: ReadonlyMap<string, CatalogTable>;
@@ -193,8 +200,9 @@ export async function lookForDrift(client: pg.ClientBase, state: State, schema: 
   const { renamed, drifted } = await runYielding(driftedTables({ state, tables, unmanaged }, differences));
   const others = [...renamed.values()].map(({ name }) => name);
   const beside =
-    others.length === 0 ? catalog.objects : await readObjects(client, schema, [...drifted.keys(), ...others]);
-  return { state, schema, tables, renamed, drifted, unmanaged, beside };
+    others.length === 0 ? catalog.objects : await readObjects(client, schema, [...state.collections.keys(), ...others]);
+  const managed = new Map([...tables].filter(([name]) => state.collections.has(name)));
+  return { state, schema, tables, managed, renamed, drifted, unmanaged, beside };
 }
 
 function* driftedTables(
@@ -250,11 +258,9 @@ function missingTable(finding: Finding, node: CollectionNode, differences: reado
   }
   const back = sql`ALTER TABLE ${qualified(schema, other.name)} RENAME TO ${ident(table)}`;
   const rename = { sql: back, summary: `rename table ${other.name} to ${table}`, drops: false };
-  const adopted = convert(finding, other, node);
-  const adoption =
-    adopted === null
-      ? []
-      : [{ type: 'collection.adopted' as const, collection: other.name, field: null, data: adopted }];
+  const adopted = convert(finding, { table: other, like: node });
+  const event = { type: 'collection.adopted' as const, collection: other.name, field: null };
+  const adoption = adopted.ok ? [{ ...event, data: { ...adopted.value, relations: [] } }] : [];
   const log = [...repair.log, ...adoption];
   return {
     table,
@@ -302,13 +308,14 @@ function repairPlanOf(finding: Repairable, node: CollectionNode, there: Renamed)
   const { differences, renamed } = there;
   const { state, schema } = finding;
   const table = withNames(there.there, renamed);
-  const all = convert(finding, table, node, true);
-  if (all === null) return undefined;
-  const loose = new Set(looseParts(all.collection.schema));
+  const all = convert(finding, { table, like: node, differences });
+  if (!all.ok) return undefined;
+  const loose = new Set(looseParts(all.value.collection.schema));
   const { statements, rest } = conflictingObjects(differences, { schema, table, renamed, loose });
-  const kept = convert(finding, rest, node, true) ?? all;
-  const said = (found: Converted): Converted => alignSpelling(found, node, differences);
-  const plan = planForDifferent(state, node, { all: said(all), rest: said(kept), statements }, schema);
+  const kept = convert(finding, { table: rest, like: node, differences });
+  const named = ({ value }: typeof all): Converted => withNeeds(value, node, { added: false });
+  const found = { all: named(all), rest: named(kept.ok ? kept : all), statements };
+  const plan = planForDifferent(state, node, found, schema);
   for (const part of looseParts(node.collection.schema)) loose.add(part);
   const needed = withoutNoOps(plan, node, finding);
   return { ...needed, statements: needed.statements.map((each) => withInheritors(each, finding)), loose };
@@ -351,18 +358,35 @@ function otherPlaces(difference: Difference, { loose }: TablePlan): (string | nu
   return [...columns.filter((each) => typeof each === 'string'), ...(loose.has(member) ? [null] : [])];
 }
 
-/** The table in normal form, using the collection's representation; null if it cannot be represented. */
-function convert(
-  { state, schema, tables, beside: objects }: Finding,
-  table: CatalogTable,
-  like: CollectionNode,
-  managed = false,
-) {
-  const notes: Note[] = [];
-  const together = new Map([...tables].filter(([name]) => state.collections.has(name)));
-  const converted = convertTable({ schema, table, objects, state, together, like, notes });
-  if (!converted.ok) return null;
-  if (managed) return converted.value;
-  const { collection, fields } = converted.value;
-  return { collection, fields, relations: [] };
+/**
+ * The document that the log would hold for a table. Where nothing differs, it is spelled like the collection.
+ * @param differences absent if the table has another name, so that nothing was compared
+ */
+export function convert(
+  { state, schema, managed, beside: objects }: Finding,
+  { table, like, differences, notes = [] }: TableToConvert,
+): Result<Converted> {
+  const differing = new Set(differences?.map(({ field, member }) => `${field ?? ''}\0${member}`));
+  const isEqual: IsEqual = (member, field = '') => !differing.has(`${field}\0${member}`);
+  const known = { like, ...(differences !== undefined && { isEqual }) };
+  return convertTable({ schema, table, objects, state, together: managed, notes, ...known });
+}
+
+interface TableToConvert {
+  table: CatalogTable;
+  like: CollectionNode;
+  differences?: readonly Difference[];
+  notes?: Note[];
+}
+
+/** Leaves out the needs that the collection does not name, or lists them last. */
+export function withNeeds(converted: Converted, node: CollectionNode, { added }: { added: boolean }): Converted {
+  const { schema } = converted.collection;
+  const { needs = [] } = extrasOf(converted);
+  const labels = new Set((extrasOf(node).needs ?? []).map(needLabel));
+  const isNamed = (need: Need): boolean => labels.has(needLabel(need));
+  if (schema === null || needs.every(isNamed)) return converted;
+  const listed = [...needs.filter(isNamed), ...(added ? needs.filter((need) => !isNamed(need)) : [])];
+  const extras = { ...schema.extras, needs: listed };
+  return { ...converted, collection: { ...converted.collection, schema: withExtras(schema, extras) } };
 }

@@ -1,13 +1,16 @@
 import { quoted } from '../../kernel/text.js';
+import { jsonEqual } from '../../kernel/json.js';
 import { runToEnd } from '../../kernel/resumable.js';
-import { type TableExtras, tableExtras } from '../../schema/model/extras.js';
-import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
+import { type ColumnExtras, type TableExtras, tableExtras } from '../../schema/model/extras.js';
+import { needLabel } from '../../schema/model/order.js';
+import { type CollectionNode, extrasOf, hasColumn } from '../../schema/model/state.js';
+import type { Collection, ColumnSchema, Field, NewRelation } from '../../schema/model/model.js';
 import { checkName, readNewCollection } from '../../schema/normal-form/index.js';
 import { type Result, allOf, ok } from '../../kernel/problem.js';
 import { checkSqlText } from '../../schema/sql-text/check-sql-text.js';
 import { withExtras } from '../../schema/transition/cascade.js';
 import { type Unmanaged, noParts, toField } from './column.js';
-import { type Converting, note, aroundOf, needsOf, type Refused } from './needs.js';
+import { type Converting, type IsEqual, note, aroundOf, needsOf, type Refused } from './needs.js';
 import { keysOf, foreignKeysOf } from './keys.js';
 
 export interface Converted {
@@ -66,7 +69,9 @@ export function convertTable(converting: Converting): Result<Converted> {
   if (!collection.ok) return collection;
   // Each text of the extras was already parsed when it was read.
   const schema = withExtras({ comment: table.comment }, orderedExtras(extras));
-  return ok({ collection: { ...collection.value, schema }, fields: fields.value, relations });
+  const converted = { collection: { ...collection.value, schema }, fields: fields.value, relations };
+  const { like, isEqual } = converting;
+  return ok(like === undefined || isEqual === undefined ? converted : inSpellingOf(like, converted, isEqual));
 }
 
 /** Documents list their members in this order. */
@@ -84,3 +89,58 @@ function notePartitionKey(converting: Converting): void {
   const message = `the partition key of ${quoted(name)} ${fault}: it stays unchanged, and a snapshot with this table cannot be applied elsewhere`;
   note(converting, { kind: 'partition key', name, code: 'PARTITION_KEY_NOT_REPRESENTED', message });
 }
+
+/** Equal objects can have several representations. Members that equal those of the collection use its one. */
+export function inSpellingOf(like: CollectionNode, found: Converted, isEqual: IsEqual): Converted {
+  const fields = found.fields.map((field) => fieldInSpellingOf(like.fields.get(field.field), field, isEqual));
+  const { schema } = found.collection;
+  const [known, extras] = [extrasOf(like), extrasOf(found)];
+  const kept = <T>(member: string, there: T, ours: T | undefined): T =>
+    ours !== undefined && isEqual(member) ? ours : there;
+  const keptEach = <T>(there: readonly T[] = [], ours: readonly T[] = [], memberOf: (item: T) => string): T[] => {
+    const before = new Map(ours.map((item) => [memberOf(item), item]));
+    return there.map((item) => kept(memberOf(item), item, before.get(memberOf(item))));
+  };
+  const { primary_key: key, partition_by, partition_of } = extras;
+  const isSameKey = key?.name === known.primary_key?.name && jsonEqual(key?.columns, known.primary_key?.columns);
+  const spelled: TableExtras = {
+    ...extras,
+    primary_key: isSameKey ? kept(`constraint ${key?.name}`, key, known.primary_key) : key,
+    partition_by: kept('partition_by', partition_by, known.partition_by),
+    partition_of: kept('partition_of', partition_of, known.partition_of),
+    constraints: keptEach(extras.constraints, known.constraints, ({ name }) => `constraint ${name}`),
+    indexes: keptEach(extras.indexes, known.indexes, ({ name }) => `index ${name}`),
+    needs: keptEach(extras.needs, known.needs, needLabel),
+  };
+  const said = schema && withExtras(schema, spelled);
+  const aligned = jsonEqual(said, like.collection.schema) ? like.collection.schema : said;
+  return { ...found, collection: { ...found.collection, schema: aligned }, fields };
+}
+
+/** The members of a difference in its column, and in the extras of the column. */
+const SPELLED: readonly [string, readonly (keyof ColumnSchema)[], readonly (keyof ColumnExtras)[]][] = [
+  ['schema.data_type', ['data_type', 'max_length', 'numeric_precision', 'numeric_scale'], ['precision']],
+  ['schema.default_value', ['default_value'], ['default']],
+  ['schema.generation_expression', ['generation_expression'], []],
+  ['collation', [], ['collation']],
+  ['identity sequence', [], ['sequence']],
+  ['not null name', [], ['not_null_name']],
+];
+
+function fieldInSpellingOf(known: Field | undefined, found: Field, isEqual: IsEqual): Field {
+  if (!hasColumn(known) || !hasColumn(found)) return found;
+  const { extras: there, ...schema } = found.schema;
+  const extras = { ...there };
+  for (const [member, columns, more] of SPELLED) {
+    if (!isEqual(member, found.field)) continue;
+    Object.assign(schema, pick(known.schema, columns));
+    for (const name of more) delete extras[name];
+    Object.assign(extras, pick(known.schema.extras ?? {}, more));
+  }
+  const type = isEqual('schema.data_type', found.field) ? known.type : found.type;
+  const aligned: ColumnSchema = Object.keys(extras).length === 0 ? schema : { ...schema, extras };
+  return { ...found, type, schema: jsonEqual(aligned, known.schema) ? known.schema : aligned };
+}
+
+const pick = <T extends object>(from: T, names: readonly (keyof T)[]): Partial<T> =>
+  Object.fromEntries(names.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]]))) as Partial<T>;

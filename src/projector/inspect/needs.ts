@@ -37,8 +37,13 @@ export interface Converting {
   together: ReadonlyMap<string, CatalogTable>;
   /** The collection in the current state. Where several representations are equal, the conversion uses this one. */
   like?: CollectionNode | undefined;
+  /** The members that equal those of `like` in another spelling. The conversion then uses the spelling of `like`. */
+  isEqual?: IsEqual | undefined;
   notes: Note[];
 }
+
+/** @param member as differences name it, for example `schema.default_value` */
+export type IsEqual = (member: string, field?: string) => boolean;
 
 /** Records a note under the table's name. */
 export function note({ table, notes }: Converting, found: Omit<Note, 'table'>): void {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { alignSpelling } from '../../../src/projector/drift/renames.js';
+import { inSpellingOf } from '../../../src/projector/inspect/convert.js';
+import type { IsEqual } from '../../../src/projector/inspect/needs.js';
 import type { ColumnExtras, TableExtras } from '../../../src/schema/model/extras.js';
 import type { Field } from '../../../src/schema/model/model.js';
 import { type CollectionNode, initialState } from '../../../src/schema/model/state.js';
@@ -13,22 +14,17 @@ function nodeOf(fields: Field[], extras?: TableExtras): CollectionNode {
   return { ...node, collection: { ...tableOf('t'), schema: { comment: null, ...(extras && { extras }) } } };
 }
 
-const about = (member: string, field?: string) =>
-  ({
-    where: 'catalog',
-    collection: 't',
-    ...(field === undefined ? {} : { field }),
-    member,
-    expected: 1,
-    found: 2,
-  }) as const;
+/** All members but these equal the log's. */
+const allBut =
+  (members: readonly string[], field?: string): IsEqual =>
+  (member, of) =>
+    of !== field || !members.includes(member);
 
 /** The existing extras in the log's representation. */
-function aligned(found: TableExtras, known: TableExtras, ...members: string[]): TableExtras | undefined {
-  const { collection } = nodeOf([], found);
-  const differences = members.map((member) => about(member));
-  return alignSpelling({ collection, fields: [], relations: [] }, nodeOf([], known), differences).collection.schema
-    ?.extras;
+function aligned(extras: TableExtras, known: TableExtras, ...members: string[]): TableExtras | undefined {
+  const { collection } = nodeOf([], extras);
+  const found = { collection, fields: [], relations: [] };
+  return inSpellingOf(nodeOf([], known), found, allBut(members)).collection.schema?.extras;
 }
 
 const text = (more: ColumnExtras = {}, schema: object = {}): Field => {
@@ -41,8 +37,8 @@ const text = (more: ColumnExtras = {}, schema: object = {}): Field => {
 
 function alignedField(found: Field, known: Field, ...members: string[]): Field['schema'] | undefined {
   const { collection } = nodeOf([]);
-  const differences = members.map((member) => about(member, 'a'));
-  const { fields } = alignSpelling({ collection, fields: [found], relations: [] }, nodeOf([known]), differences);
+  const converted = { collection, fields: [found], relations: [] };
+  const { fields } = inSpellingOf(nodeOf([known]), converted, allBut(members, 'a'));
   return fields[0]?.schema;
 }
 
@@ -83,9 +79,7 @@ describe('the extras of a table', () => {
   }
 
   it("use the catalog's representation for unknown names", () => {
-    const { needs: _, ...rest } = found;
-    // Needs are compared only if the collection names them.
-    expect(aligned(found, {})).to.deep.equal(rest);
+    expect(aligned(found, {})).to.deep.equal(found);
     const other = { ...known, primary_key: { name: 'l', columns: ['id'], definition: 'x' } };
     expect(aligned(found, other)?.primary_key).to.deep.equal(found.primary_key);
     const moved = { ...known, primary_key: { name: 'k', columns: ['a'], definition: 'x' } };
@@ -95,7 +89,7 @@ describe('the extras of a table', () => {
 
   it('are the same object without differences', () => {
     const node = nodeOf([], known);
-    const again = alignSpelling({ collection: nodeOf([], found).collection, fields: [], relations: [] }, node, []);
+    const again = inSpellingOf(node, { ...nodeOf([], found), fields: [], relations: [] }, () => true);
     expect(again.collection.schema).to.equal(node.collection.schema);
   });
 });
@@ -123,6 +117,7 @@ describe('a field', () => {
   const names: [string, ColumnExtras, ColumnExtras][] = [
     ['identity sequence', { sequence: { name: 's' } }, { sequence: { name: 'r' } }],
     ['not null name', { not_null_name: 'n' }, { not_null_name: 'm' }],
+    ['collation', { collation: '"C"' }, { collation: 'pg_catalog."C"' }],
   ];
   for (const [member, there, ours] of names) {
     it(`keeps members that are compared only if recorded: ${member}`, () => {
@@ -133,9 +128,15 @@ describe('a field', () => {
     });
   }
 
+  it('keeps the spelling of its type', () => {
+    const [there, ours] = [text(), text({}, { data_type: 'pg_catalog.text' })];
+    expect(alignedField(there, ours)).to.equal(ours.schema);
+    expect(alignedField(there, ours, 'schema.data_type')).to.deep.equal(there.schema);
+  });
+
   it('uses the catalog for everything else', () => {
-    const there = text({ collation: '"C"' }, { comment: 'there' });
-    expect(alignedField(there, text({ collation: '"D"' }, { comment: 'ours' }))).to.deep.equal(there.schema);
+    const there = text({ identity: 'always' }, { comment: 'there' });
+    expect(alignedField(there, text({}, { comment: 'ours' }))).to.deep.equal(there.schema);
     const alias = column('t.a', 'alias', null);
     expect(alignedField(there, alias)).to.equal(there.schema);
     expect(alignedField(alias, there)).to.equal(null);
