@@ -11,8 +11,6 @@ export function catalogColumn(name: string, type: string, more: Partial<CatalogC
   return {
     name,
     type,
-    dimensions: 0,
-    typeKind: 'b',
     builtIn: true,
     nullable: true,
     default: null,
@@ -21,7 +19,6 @@ export function catalogColumn(name: string, type: string, more: Partial<CatalogC
     collation: null,
     comment: null,
     sequence: null,
-    inherited: false,
     notNull: null,
     ...more,
   };
@@ -40,7 +37,6 @@ export function catalogConstraint(
     validated: true,
     deferrable: false,
     initiallyDeferred: false,
-    inherited: false,
     references: null,
     ...more,
   };
@@ -73,16 +69,10 @@ export function catalogIndex(name: string, columns: string[], more: Partial<Cata
   return {
     name,
     columns,
-    included: [],
     method: 'btree',
     unique: false,
-    primary: false,
     valid: true,
-    predicate: null,
-    hasExpressions: false,
-    definition: `CREATE INDEX ${name} ON t USING btree (${columns.join(', ')})`,
     constraint: null,
-    inherited: false,
     tail: `USING btree (${columns.join(', ')})`,
     plain: columns.length === 1,
     ...more,
@@ -92,12 +82,10 @@ export function catalogIndex(name: string, columns: string[], more: Partial<Cata
 export function catalogTable(name: string, more: Partial<CatalogTable> = {}): CatalogTable {
   return {
     name,
-    kind: 'table',
     comment: null,
     partitionOf: null,
     partitionKey: null,
     extension: null,
-    inherits: [],
     columns: [],
     constraints: [],
     indexes: [],

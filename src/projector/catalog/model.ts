@@ -1,6 +1,5 @@
 export interface CatalogTable {
   name: string;
-  kind: 'table' | 'partitioned';
   comment: string | null;
   /** The parent table and the partition bounds. */
   partitionOf: { schema: string; table: string; bound: string } | null;
@@ -8,8 +7,6 @@ export interface CatalogTable {
   partitionKey: string | null;
   /** The extension that owns the table. */
   extension: string | null;
-  /** Parent tables through inheritance, excluding partitioning. */
-  inherits: { schema: string; table: string }[];
   /** Ordered by position. */
   columns: CatalogColumn[];
   /** Ordered by name. */
@@ -33,10 +30,6 @@ export interface CatalogColumn {
   name: string;
   /** From format_type: `character varying(255)`, `integer[]`. */
   type: string;
-  /** Declared array dimensions; 0 for other types. */
-  dimensions: number;
-  /** pg_type.typtype: base, composite, domain, enum, multirange, pseudo, range. */
-  typeKind: 'b' | 'c' | 'd' | 'e' | 'm' | 'p' | 'r';
   /** True if the type is built into PostgreSQL. */
   builtIn: boolean;
   nullable: boolean;
@@ -50,8 +43,6 @@ export interface CatalogColumn {
   comment: string | null;
   /** The sequence that the column owns through identity or OWNED BY. */
   sequence: { schema: string; name: string } | null;
-  /** True if the column is inherited from a partitioned or parent table. */
-  inherited: boolean;
   /**
    * The NOT NULL constraint. `more` holds `NO INHERIT` or `NOT VALID`. Null without one, and before PostgreSQL 18.
    */
@@ -70,8 +61,6 @@ export interface CatalogConstraint {
   validated: boolean;
   deferrable: boolean;
   initiallyDeferred: boolean;
-  /** True if the constraint is inherited from a partitioned or parent table. */
-  inherited: boolean;
   references: {
     /** Null for the service's own schema. */
     schema: string | null;
@@ -87,21 +76,12 @@ export interface CatalogIndex {
   name: string;
   /** Key columns in order; null for an expression. */
   columns: (string | null)[];
-  /** The INCLUDE columns. */
-  included: string[];
   method: string;
   unique: boolean;
-  primary: boolean;
   /** False after a failed build and during a build. */
   valid: boolean;
-  predicate: string | null;
-  hasExpressions: boolean;
-  /** From pg_get_indexdef. */
-  definition: string;
   constraint: string | null;
-  /** True if it is part of an index of the partitioned table. */
-  inherited: boolean;
-  /** The definition from USING on. It leaves out names, which differ between databases. */
+  /** The definition of pg_get_indexdef from USING on. It leaves out names, which differ between databases. */
   tail: string;
   /** A btree index on one column without further options. */
   plain: boolean;

@@ -15,15 +15,13 @@ import { type CatalogObjects, objectsReading } from './objects.js';
 import { type Reading, readTogether, TABLES } from './reading.js';
 
 const TABLES_QUERY: Sql = sql`${TABLES}
-SELECT w.oid, w.relname::text, w.relkind::text,
+SELECT w.oid, w.relname::text,
   (SELECT d.description FROM pg_catalog.pg_description d
     WHERE d.objoid = w.oid AND d.classoid = 'pg_catalog.pg_class'::regclass::oid AND d.objsubid = 0),
-  w.relispartition,
   CASE WHEN w.relkind = 'p' THEN pg_catalog.pg_get_partkeydef(w.oid) END,
-  CASE WHEN w.relispartition THEN pg_catalog.pg_get_expr(w.relpartbound, w.oid) END,
-  (SELECT pg_catalog.json_agg(pg_catalog.json_build_object('schema', pn.nspname, 'table', p.relname) ORDER BY i.inhseqno)
+  (SELECT pg_catalog.json_build_object('schema', pn.nspname, 'table', p.relname, 'bound', pg_catalog.pg_get_expr(w.relpartbound, w.oid))
      FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class p ON p.oid = i.inhparent
-     JOIN pg_catalog.pg_namespace pn ON pn.oid = p.relnamespace WHERE i.inhrelid = w.oid),
+     JOIN pg_catalog.pg_namespace pn ON pn.oid = p.relnamespace WHERE w.relispartition AND i.inhrelid = w.oid),
   (SELECT x.extname::text FROM pg_catalog.pg_depend e JOIN pg_catalog.pg_extension x ON x.oid = e.refobjid
     WHERE e.classid = 'pg_catalog.pg_class'::regclass::oid AND e.objid = w.oid AND e.deptype = 'e')
 FROM requested w
@@ -39,8 +37,8 @@ const COLUMNS_QUERY: Sql = sql`${TABLES}, owned AS (
   -- That of the identity, if there are more.
   ORDER BY d.refobjid, d.refobjsubid, d.deptype DESC, s.relname
 )
-SELECT a.attrelid, a.attnum, a.attname::text, pg_catalog.format_type(a.atttypid, a.atttypmod), a.attndims,
-  t.typtype::text, t.typnamespace = 'pg_catalog'::regnamespace::oid, a.attnotnull,
+SELECT a.attrelid, a.attnum, a.attname::text, pg_catalog.format_type(a.atttypid, a.atttypmod),
+  t.typnamespace = 'pg_catalog'::regnamespace::oid, a.attnotnull,
   -- From PostgreSQL 17 on, a partition shows the identity of its partitioned table, and a table with one cannot be attached.
   CASE WHEN w.relispartition AND pg_catalog.current_setting('server_version_num')::int >= 170000 THEN '' ELSE a.attidentity::text END,
   a.attgenerated::text,
@@ -49,7 +47,7 @@ SELECT a.attrelid, a.attnum, a.attname::text, pg_catalog.format_type(a.atttypid,
   -- Not joined: until the catalog is analysed, PostgreSQL would search all comments for each column.
   (SELECT d.description FROM pg_catalog.pg_description d
     WHERE d.objoid = a.attrelid AND d.classoid = 'pg_catalog.pg_class'::regclass::oid AND d.objsubid = a.attnum),
-  o.schema, o.name, a.attinhcount > 0, nn.conname::text,
+  o.schema, o.name, nn.conname::text,
   nullif(pg_catalog.concat_ws(' ', CASE WHEN nn.connoinherit THEN 'NO INHERIT' END, CASE WHEN NOT nn.convalidated THEN 'NOT VALID' END), '')
 FROM requested w
 JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -66,7 +64,7 @@ ORDER BY a.attrelid, a.attnum`;
  */
 const CONSTRAINTS_QUERY: Sql = sql`${TABLES}
 SELECT c.conrelid, c.conname::text, c.contype::text, c.conkey, pg_catalog.pg_get_constraintdef(c.oid),
-  c.convalidated, c.condeferrable, c.condeferred, c.coninhcount > 0, c.conindid,
+  c.convalidated, c.condeferrable, c.condeferred, c.conindid,
   CASE WHEN r.relnamespace <> coalesce(${ownSchemaOid}, 0) THEN rn.nspname::text END, r.relname::text,
   (SELECT pg_catalog.json_agg(ra.attname ORDER BY k.at)
      FROM pg_catalog.unnest(c.confkey) WITH ORDINALITY AS k(attnum, at)
@@ -82,10 +80,8 @@ ORDER BY c.conname COLLATE "C"`;
 
 const INDEXES_QUERY: Sql = sql`${TABLES}
 SELECT i.indrelid, i.indexrelid, c.relname::text, am.amname::text, i.indkey::int2[], i.indnkeyatts, i.indisunique,
-  i.indisprimary, i.indisvalid AND i.indisready AND i.indislive,
-  CASE WHEN i.indpred IS NOT NULL THEN pg_catalog.pg_get_expr(i.indpred, i.indrelid) END,
-  i.indexprs IS NOT NULL, d.definition, c.relispartition,
-  pg_catalog.substr(d.definition, pg_catalog.length(pg_catalog.format('CREATE %sINDEX %I ON %s%I.%I ',
+  i.indisvalid AND i.indisready AND i.indislive,
+  pg_catalog.substr(pg_catalog.pg_get_indexdef(i.indexrelid), pg_catalog.length(pg_catalog.format('CREATE %sINDEX %I ON %s%I.%I ',
     CASE WHEN i.indisunique THEN 'UNIQUE ' ELSE '' END, c.relname, CASE WHEN c.relkind = 'I' THEN 'ONLY ' ELSE '' END,
     $1::text, w.relname)) + 1) AS tail,
   (SELECT pg_catalog.format('USING btree (%I)', a.attname) FROM pg_catalog.pg_attribute a
@@ -94,55 +90,23 @@ FROM requested w
 JOIN pg_catalog.pg_index i ON i.indrelid = w.oid
 JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
 JOIN pg_catalog.pg_am am ON am.oid = c.relam
--- OFFSET: once for each index, not where it is used.
-CROSS JOIN LATERAL (SELECT pg_catalog.pg_get_indexdef(i.indexrelid) AS definition OFFSET 0) d
 ORDER BY c.relname COLLATE "C"`;
 
 /* The row types of the catalog queries and their conversion. */
 
-interface TableName {
-  schema: string;
-  table: string;
-}
-
 export type TableRow = [
   oid: number,
   name: string,
-  kind: 'r' | 'p',
   comment: string | null,
-  isPartition: boolean,
   partitionKey: string | null,
-  bound: string | null,
-  parents: TableName[] | null,
+  partitionOf: CatalogTable['partitionOf'],
   extension: string | null,
 ];
 
 /** Without columns, constraints and indexes, which are read separately. */
-export function toTable([
-  ,
-  name,
-  kind,
-  comment,
-  isPartition,
-  partitionKey,
-  bound,
-  parents,
-  extension,
-]: TableRow): CatalogTable {
-  const [parent] = parents ?? [];
-  return {
-    name,
-    kind: kind === 'p' ? 'partitioned' : 'table',
-    comment,
-    partitionOf: isPartition && parent !== undefined ? { ...parent, bound: bound ?? '' } : null,
-    partitionKey,
-    extension,
-    inherits: isPartition ? [] : (parents ?? []),
-    columns: [],
-    constraints: [],
-    indexes: [],
-    prepared: [],
-  };
+export function toTable([, name, comment, partitionKey, partitionOf, extension]: TableRow): CatalogTable {
+  const parts = { columns: [], constraints: [], indexes: [], prepared: [] };
+  return { name, comment, partitionKey, partitionOf, extension, ...parts };
 }
 
 export type ColumnRow = [
@@ -150,8 +114,6 @@ export type ColumnRow = [
   attnum: number,
   name: string,
   type: string,
-  dimensions: number,
-  typeKind: CatalogColumn['typeKind'],
   builtIn: boolean,
   notNull: boolean,
   identity: '' | 'a' | 'd',
@@ -161,7 +123,6 @@ export type ColumnRow = [
   comment: string | null,
   sequenceSchema: string | null,
   sequence: string | null,
-  inherited: boolean,
   notNullName: string | null,
   notNullMore: string | null,
 ];
@@ -183,13 +144,11 @@ function notNullOf(
 
 /** A NOT NULL constraint that is being prepared online does not count yet. */
 export function toColumn(row: ColumnRow): CatalogColumn {
-  const [, , name, type, dimensions, typeKind, builtIn, notNull, identity, generated, expression] = row;
-  const [, , , , , , , , , , , collation, comment, sequenceSchema, sequence, inherited, notNullName, more] = row;
+  const [, , name, type, builtIn, notNull, identity, generated, expression] = row;
+  const [, , , , , , , , , collation, comment, sequenceSchema, sequence, notNullName, more] = row;
   return {
     name,
     type,
-    dimensions,
-    typeKind,
     builtIn,
     ...notNullOf(notNull, notNullName, more),
     default: generated === '' ? expression : null,
@@ -199,7 +158,6 @@ export function toColumn(row: ColumnRow): CatalogColumn {
     collation,
     comment,
     sequence: sequenceSchema === null || sequence === null ? null : { schema: sequenceSchema, name: sequence },
-    inherited,
   };
 }
 
@@ -212,7 +170,6 @@ export type ConstraintRow = [
   validated: boolean,
   deferrable: boolean,
   deferred: boolean,
-  inherited: boolean,
   index: number,
   referencedSchema: string | null,
   referencedTable: string | null,
@@ -229,7 +186,7 @@ const MATCHES = { s: 'simple', f: 'full', p: 'partial' } as const;
 
 /** `names`: the table's columns by attnum. */
 export function toConstraint(row: ConstraintRow, names: ReadonlyMap<number, string>): CatalogConstraint {
-  const [, name, kind, columns, definition, validated, deferrable, initiallyDeferred, inherited] = row;
+  const [, name, kind, columns, definition, validated, deferrable, initiallyDeferred] = row;
   return {
     name,
     kind: CONSTRAINT_KINDS[kind],
@@ -238,13 +195,12 @@ export function toConstraint(row: ConstraintRow, names: ReadonlyMap<number, stri
     validated,
     deferrable,
     initiallyDeferred,
-    inherited,
     references: kind === 'f' ? toReferences(row) : null,
   };
 }
 
 function toReferences(row: ConstraintRow): CatalogConstraint['references'] {
-  const [, , , , , , , , , , schema, table, columns, onUpdate, onDelete, match] = row;
+  const [, , , , , , , , , schema, table, columns, onUpdate, onDelete, match] = row;
   return {
     schema,
     table: table ?? '',
@@ -263,35 +219,24 @@ export type IndexRow = [
   keys: number[],
   keyCount: number,
   unique: boolean,
-  primary: boolean,
   valid: boolean,
-  predicate: string | null,
-  hasExpressions: boolean,
-  definition: string,
-  inherited: boolean,
   tail: string,
   plainTail: string | null,
 ];
 
 /** `constraint`: the name of the constraint that the index serves. */
 export function toIndex(row: IndexRow, names: ReadonlyMap<number, string>, constraint: string | null): CatalogIndex {
-  const [, , name, method, keys, keyCount, unique, primary, valid, predicate, hasExpressions, definition] = row;
+  const [, , name, method, keys, keyCount, unique, valid, tail, plainTail] = row;
   return {
     name,
     // attnum 0 is an expression.
     columns: keys.slice(0, keyCount).map((attnum) => names.get(attnum) ?? null),
-    included: keys.slice(keyCount).flatMap((attnum) => names.get(attnum) ?? []),
     method,
     unique,
-    primary,
     valid,
-    predicate,
-    hasExpressions,
-    definition,
     constraint,
-    inherited: row[12],
-    tail: row[13],
-    plain: row[13] === row[14],
+    tail,
+    plain: tail === plainTail,
   };
 }
 
@@ -349,7 +294,7 @@ type Built = ReadonlyMap<number, Building>;
 
 const columnAdder = (built: Built) => (row: ColumnRow) => {
   const building = built.get(row[0]);
-  const notNull = row[16];
+  const notNull = row[13];
   if (notNull !== null) notePrepared(building?.table, 'constraint', notNull);
   building?.table.columns.push(toColumn(row));
   building?.names.set(row[1], row[2]);
@@ -373,7 +318,7 @@ function notePrepared(table: CatalogTable | undefined, kind: CatalogPrepared['ki
 
 function indexAdder(built: Built, constraints: readonly ConstraintRow[]): (row: IndexRow) => void {
   // A foreign key names the index of the referenced table; it has no index of its own.
-  const serving = new Map(constraints.filter(([, , kind]) => kind !== 'f').map((row) => [row[9], row[1]]));
+  const serving = new Map(constraints.filter(([, , kind]) => kind !== 'f').map((row) => [row[8], row[1]]));
   return (row) => {
     const building = built.get(row[0]);
     if (notePrepared(building?.table, 'index', row[2])) return;
