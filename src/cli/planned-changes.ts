@@ -9,12 +9,8 @@ import { type Values, UsageError, texts } from './command.js';
 /* The policy's effect on a change, and acknowledged findings. */
 
 /** A finding in a response; earlier releases return no action. */
-interface FindingAnswer {
-  code: string;
-  collection?: string | undefined;
-  field?: string | undefined;
-  action?: string | undefined;
-}
+/** A finding in a response. Earlier releases return no action, and later ones may have others. */
+type FindingAnswer = Pick<z.output<typeof finding>, 'code' | 'collection' | 'field'> & { action?: string | undefined };
 
 /**
  * Parses --acknowledge.

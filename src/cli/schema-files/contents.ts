@@ -1,4 +1,5 @@
 /* Converts a snapshot to one document per collection, with its fields and relations, and back. */
+import { DERIVED_MEMBERS } from '../../schema/model/model.js';
 import { byName } from '../../schema/model/state.js';
 import { parseYaml, writeYaml, YamlError } from '../../http/formats.js';
 import { OperatorError } from '../../kernel/operator-error.js';
@@ -12,15 +13,6 @@ export interface SnapshotParts {
   relations: Document[];
 }
 
-/** Members derived from others: they are in responses but not in files. */
-const DERIVED = {
-  collection: { meta: ['collection'], schema: ['name'] },
-  field: {
-    meta: ['collection', 'field'],
-    schema: ['name', 'table', 'is_generated', 'foreign_key_table', 'foreign_key_column'],
-  },
-} as const;
-
 /** The documents by collection name, in order. */
 export function documentsOf({ collections, fields, relations }: SnapshotParts): ReadonlyMap<string, Document> {
   const fieldsOf = grouped(fields, 'collection');
@@ -29,8 +21,8 @@ export function documentsOf({ collections, fields, relations }: SnapshotParts): 
   for (const each of [...collections].sort((a, b) => byName(a['collection'] as string, b['collection'] as string))) {
     const name = each['collection'] as string;
     found.set(name, {
-      ...without(each, [], DERIVED.collection),
-      fields: (fieldsOf.get(name) ?? []).map((field) => without(field, ['collection'], DERIVED.field)),
+      ...without(each, [], DERIVED_MEMBERS.collection),
+      fields: (fieldsOf.get(name) ?? []).map((field) => without(field, ['collection'], DERIVED_MEMBERS.field)),
       relations: (relationsOf.get(name) ?? []).map((relation) => without(relation, ['id', 'many_collection'], {})),
     });
   }

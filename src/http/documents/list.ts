@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { type Texts, bytes } from '../../kernel/bytes.js';
 import { count, type MetaMember, metaMembers, type QueryShape } from '../request/query.js';
 import type { User } from '../../auth/users.js';
-import { RELATION_MEMBERS as FLAT_MEMBERS } from '../../schema/model/model.js';
-import type { CollectionDocument, FieldDocument, RelationDocument } from '../../schema/snapshot/documents.js';
+import * as model from '../../schema/model/model.js';
 import type { State } from '../../schema/model/state.js';
 import type { HttpDeps } from '../deps.js';
 import { type Call, type Documentation, type Route, route } from '../route.js';
@@ -41,18 +40,9 @@ export function pickText(text: string, members: readonly string[] | undefined): 
   return members === undefined ? text : JSON.stringify(pick(JSON.parse(text) as object, members));
 }
 
-export const COLLECTION_MEMBERS = [
-  'collection',
-  'meta',
-  'schema',
-] as const satisfies readonly (keyof CollectionDocument)[];
-export const FIELD_MEMBERS = [
-  'collection',
-  'field',
-  'type',
-  'meta',
-  'schema',
-] as const satisfies readonly (keyof FieldDocument)[];
+export const COLLECTION_MEMBERS = model.membersOf(model.collectionDocument);
+export const FIELD_MEMBERS = model.membersOf(model.fieldDocument);
+export const RELATION_MEMBERS = model.membersOf(model.relationDocument);
 export const USER_MEMBERS = [
   'id',
   'email',
@@ -61,16 +51,6 @@ export const USER_MEMBERS = [
   'status',
   'created_at',
 ] as const satisfies readonly (keyof User)[];
-export const RELATION_MEMBERS = [
-  'id',
-  ...FLAT_MEMBERS,
-  'schema',
-  'collection',
-  'field',
-  'related_collection',
-  'meta',
-] as const satisfies readonly (keyof RelationDocument)[];
-
 /** `members`: the members of an item that `fields` may select. */
 export const listQueryOf = <const M extends string>(members: readonly M[]) =>
   z.strictObject({

@@ -448,6 +448,21 @@ export const relationDocument = relationMembers.extend({
 /** The names of the members, in the order of responses. */
 export const membersOf = <S extends z.ZodObject>(shape: S): (keyof z.infer<S> & string)[] => Object.keys(shape.shape);
 
+const addedTo = (document: z.ZodObject, own: z.ZodObject): string[] =>
+  membersOf(document).filter((name) => !Object.hasOwn(own.shape, name));
+
+/** Members of responses that are derived from others. */
+export const DERIVED_MEMBERS = {
+  collection: {
+    meta: addedTo(collectionMetaDocument, collectionMeta),
+    schema: addedTo(tableDocument, tableSchema),
+  },
+  field: {
+    meta: addedTo(fieldMetaDocument, fieldMeta),
+    schema: addedTo(columnDocument, columnSchema),
+  },
+} as const;
+
 /** Members of a relation except id and foreign key, in display order. */
 export const RELATION_MEMBERS = membersOf(relationMembers.omit({ id: true }));
 
