@@ -26,7 +26,7 @@ export async function take<N extends OperationName, C extends CommandOf<N>>(
 ): Promise<Taken<C>> {
   const request = operatorsRequest(name, invocation);
   if (!isSet(invocation.values, 'dryRun')) {
-    const outcome = await pipeline.execute(name, command, request);
+    const outcome = await pipeline.apply(name, command, request);
     if (outcome.kind === 'refused') throw refusedByService(outcome);
     if (outcome.kind === 'replayed') throw new Error('a command without a key is never replayed');
     return { command: outcome.command, warnings: [], code: undefined };

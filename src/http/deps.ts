@@ -53,7 +53,7 @@ interface DoctorCheck {
 }
 
 export interface HttpDeps {
-  pipeline: Pick<Pipeline, 'execute' | 'plan' | 'dryRun' | 'record' | 'underLock' | 'acknowledge'>;
+  pipeline: Pick<Pipeline, 'apply' | 'plan' | 'dryRun' | 'record' | 'underLock' | 'acknowledge'>;
   /** Opens, withdraws and shows change requests. */
   changes: ChangeRequests & Proposals & Changes;
   store: Pick<Store, 'atHead' | 'point'>;

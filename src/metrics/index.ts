@@ -91,10 +91,10 @@ function createCommandMetrics(registry: Registry): CommandMetrics {
         count(request.cause.command, outcome);
         return outcome;
       },
-      async execute(name, command, request) {
+      async apply(name, command, request) {
         const stop = seconds.startTimer({ command: name });
         try {
-          const outcome = await pipeline.execute(name, command, request);
+          const outcome = await pipeline.apply(name, command, request);
           count(name, outcome);
           return outcome;
         } catch (error) {

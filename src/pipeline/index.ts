@@ -55,7 +55,7 @@ export function createPipeline(given: PipelineOptions): Pipeline {
   const writer: Writer = { options, semaphore: createSemaphore(), commitsInDoubt, isUrgent: true };
   // A large plan takes long and needs no lock, so no change waits for it.
   const planner: Writer = { ...writer, semaphore: createSemaphore(PLANS), isUrgent: false };
-  const apply = async <C>(job: Job<C>): Promise<Outcome<C>> => {
+  const applyJob = async <C>(job: Job<C>): Promise<Outcome<C>> => {
     const deadline = deadlineFrom(options, job.request);
     const outcome = await answer(writer, job, { deadline, work: attempt }).catch((error: unknown) => {
       if (!(error instanceof CommitInDoubt)) throw error;
@@ -66,9 +66,9 @@ export function createPipeline(given: PipelineOptions): Pipeline {
   const plan = async <C>(by: Writer, job: Job<C>, work: Work<C, Plan<C> | Refusal>): Promise<Plan<C> | Refusal> =>
     noteDisk(await answer(by, job, { deadline: deadlineFrom(options, job.request), work }));
   return {
-    execute: async <C>(name: OperationName, command: Command<C>, request: RequestContext) => {
+    apply: async <C>(name: OperationName, command: Command<C>, request: RequestContext) => {
       const started = performance.now();
-      const outcome = await apply({ operation: deciderOf<C>(name), command, request });
+      const outcome = await applyJob({ operation: deciderOf<C>(name), command, request });
       report(options, request, { outcome, milliseconds: performance.now() - started });
       return outcome;
     },
@@ -77,7 +77,7 @@ export function createPipeline(given: PipelineOptions): Pipeline {
     dryRun: <C>(name: OperationName, command: Command<C>, request: PlanRequest) =>
       plan(writer, { operation: deciderOf<C>(name), command, request }, attemptDryRun),
     record: <C extends Recording>(command: Command<C>, request: RequestContext) =>
-      apply<C>({ operation: RECORD, command, request }),
+      applyJob<C>({ operation: RECORD, command, request }),
     underLock: (work, how) => {
       const evenDiverged = how?.readOnly === true;
       return inTransaction(writer, { deadline: deadlineFrom(options), evenDiverged }, async (at) => {

@@ -17,7 +17,7 @@ export interface Purger {
 
 export interface PurgerOptions extends Pick<PipelineOptions, 'keep'> {
   pool: pg.Pool;
-  pipeline: Pick<Pipeline, 'execute'>;
+  pipeline: Pick<Pipeline, 'apply'>;
   logger: Logger;
   /** True while the database is read-only. */
   readOnly: () => boolean;
@@ -96,7 +96,7 @@ export function createPurger(options: PurgerOptions): Purger {
   const purgeOne = async (): Promise<boolean> => {
     let position: number | undefined;
     const look = purgingExpired([...failed.keys()], (found) => (position = found));
-    const outcome = await options.pipeline.execute('purge-trash', look, { cause: BY_ITSELF });
+    const outcome = await options.pipeline.apply('purge-trash', look, { cause: BY_ITSELF });
     if (outcome.kind === 'done') return outcome.events.length > 0;
     const problem = outcome.kind === 'refused' ? outcome.problems[0] : undefined;
     // Either a temporary condition prevents the purge, or a manually created object depends on the trash entry.

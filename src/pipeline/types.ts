@@ -22,7 +22,7 @@ import type { Warning } from '../kernel/warning.js';
 /** Every schema change passes through the pipeline. */
 export interface Pipeline {
   /** Decides, appends, projects and commits, or changes nothing. Throws only for bugs. */
-  execute<N extends OperationName, C extends CommandOf<N>>(
+  apply<N extends OperationName, C extends CommandOf<N>>(
     name: N,
     command: Command<C>,
     request: RequestContext,

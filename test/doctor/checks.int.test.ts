@@ -46,7 +46,7 @@ describe('the doctor', function () {
     const { pipeline, stop } = await startInstance(database.connectionString);
     for (const name of ['a', 'b', 'c']) {
       const fields = [field('title'), field('text')];
-      done(await pipeline.execute('create-collection', table(name, fields), { cause: CAUSE }));
+      done(await pipeline.apply('create-collection', table(name, fields), { cause: CAUSE }));
     }
     await stop();
   });

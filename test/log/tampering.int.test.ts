@@ -64,10 +64,10 @@ describe('tampering with the log', () => {
     database = await createDatabase('migrated');
     instance = await startInstance(database.connectionString);
     for (let number = 1; number <= 8; number += 1) {
-      done(await instance.pipeline.execute('create-collection', table(`c${number}`, [field('x')]), { cause: CAUSE }));
+      done(await instance.pipeline.apply('create-collection', table(`c${number}`, [field('x')]), { cause: CAUSE }));
     }
     const change = command('update-collection', { collection: 'c1', body: { meta: { note: 'last' } } });
-    done(await instance.pipeline.execute('update-collection', change, { cause: CAUSE }));
+    done(await instance.pipeline.apply('update-collection', change, { cause: CAUSE }));
   });
 
   afterEach(async () => {

@@ -17,9 +17,9 @@ describe('metrics of commands', () => {
   let metrics: Metrics;
   beforeEach(() => (metrics = createMetrics()));
 
-  const execute = (answer: () => Promise<unknown>): Promise<unknown> => {
-    const pipeline = { execute: answer } as unknown as Pipeline;
-    return metrics.commands.counted(pipeline).execute('create-collection', {} as never, {} as never);
+  const apply = (answer: () => Promise<unknown>): Promise<unknown> => {
+    const pipeline = { apply: answer } as unknown as Pipeline;
+    return metrics.commands.counted(pipeline).apply('create-collection', {} as never, {} as never);
   };
   const total = (outcome: string, code = '') =>
     valueOf(metrics, `dps_commands_total{command="create-collection",outcome="${outcome}",code="${code}"}`);
@@ -28,9 +28,9 @@ describe('metrics of commands', () => {
 
   it('count accepted commands and their events', async () => {
     const outcome = { kind: 'done', events: [{}, {}] };
-    expect(await execute(() => Promise.resolve(outcome)), 'the answer is handed on').to.equal(outcome);
-    await execute(() => Promise.resolve({ kind: 'done', events: [] } as unknown as Outcome));
-    await execute(() => Promise.resolve({ kind: 'replayed' }));
+    expect(await apply(() => Promise.resolve(outcome)), 'the answer is handed on').to.equal(outcome);
+    await apply(() => Promise.resolve({ kind: 'done', events: [] } as unknown as Outcome));
+    await apply(() => Promise.resolve({ kind: 'replayed' }));
     expect([await total('accepted'), await total('unchanged'), await total('replayed')]).to.deep.equal([1, 1, 1]);
     expect(await valueOf(metrics, 'dps_events_appended_total')).to.equal(2);
     expect(
@@ -52,14 +52,14 @@ describe('metrics of commands', () => {
       ['SCHEMA_CHANGED', 'rejected'],
     ];
     for (const [code, outcome] of CODES) {
-      await execute(refusal(code));
+      await apply(refusal(code));
       expect(await total(outcome, code), code).to.equal(1);
     }
     expect(await valueOf(metrics, 'dps_events_appended_total')).to.equal(0);
   });
 
   it('count a bug and rethrow it', async () => {
-    const error: unknown = await execute(() => Promise.reject(new Error('bug'))).catch((reason: unknown) => reason);
+    const error: unknown = await apply(() => Promise.reject(new Error('bug'))).catch((reason: unknown) => reason);
     expect((error as Error).message).to.equal('bug');
     expect(await total('failed', 'INTERNAL')).to.equal(1);
     expect(await valueOf(metrics, 'dps_command_duration_seconds_count{command="create-collection"}')).to.equal(1);
@@ -194,8 +194,8 @@ describe('metrics of the service', () => {
     expect(await valueOf(metrics, 'dps_change_step_duration_seconds_sum{kind="index"}')).to.equal(2.5);
     metrics.request({ method: 'GET', route: '/', status: 200, started: performance.now() } as never);
     await metrics.commands
-      .counted({ execute: () => Promise.resolve({ kind: 'replayed' }) } as unknown as Pipeline)
-      .execute('create-collection', {} as never, {} as never);
+      .counted({ apply: () => Promise.resolve({ kind: 'replayed' }) } as unknown as Pipeline)
+      .apply('create-collection', {} as never, {} as never);
     const told = (await metrics.text()).split('\n');
     const buckets = (name: string) => [
       ...new Set(told.flatMap((line) => new RegExp(`^${name}_bucket\\{le="([^"]+)"`).exec(line)?.[1] ?? [])),

@@ -45,7 +45,7 @@ describe('a change that PostgreSQL rejects', function () {
   });
 
   const create = (name: string): Promise<Outcome> =>
-    instance.pipeline.execute('create-collection', table(name, [field('a')]), { cause: CAUSE });
+    instance.pipeline.apply('create-collection', table(name, [field('a')]), { cause: CAUSE });
 
   const problemOf = (outcome: Outcome) => (outcome.kind === 'refused' ? outcome.problems[0] : undefined);
 
@@ -55,14 +55,14 @@ describe('a change that PostgreSQL rejects', function () {
   it('is rejected the same way if its response cannot be stored for its key', async () => {
     proxy.intercept((sent) => (sent.includes('INSERT INTO service.service_idempotency') ? 'hang up' : 'pass'));
     const idempotency = { key: 'k', requestHash: 'h', render: () => ({ status: 409, headers: [], body: 'no' }) };
-    const again = await instance.pipeline.execute('create-collection', table('first'), { cause: CAUSE, idempotency });
+    const again = await instance.pipeline.apply('create-collection', table('first'), { cause: CAUSE, idempotency });
     expect(refusedWith(again)).to.equal('ALREADY_EXISTS');
     expect(warnings).to.include('a response could not be stored');
     proxy.intercept(() => 'pass');
     // Nothing is stored, so a repeated key is decided again, and the name is free now.
     const gone = command('delete-collection', { collection: 'first' });
-    done(await instance.pipeline.execute('delete-collection', gone, { cause: CAUSE }));
-    done(await instance.pipeline.execute('create-collection', table('first'), { cause: CAUSE, idempotency }));
+    done(await instance.pipeline.apply('delete-collection', gone, { cause: CAUSE }));
+    done(await instance.pipeline.apply('create-collection', table('first'), { cause: CAUSE, idempotency }));
   });
 
   it('returns 503 for a read-only database, and nothing is written', async () => {
@@ -90,14 +90,14 @@ describe('a change that PostgreSQL rejects', function () {
       fields: [field('a', 'string', { is_unique: true })],
     }));
     const input = command('create-collections', { body: collections, concurrentIndexes: false });
-    const outcome = await instance.pipeline.execute('create-collections', input, { cause: CAUSE });
+    const outcome = await instance.pipeline.apply('create-collections', input, { cause: CAUSE });
     await other.query('ROLLBACK');
     const problem = problemOf(outcome);
     expect(problem).to.include({ code: 'DATABASE_REFUSED' });
     expect(problem?.message).to.match(/ran out of lock slots.*Raise max_locks_per_transaction from \d+ to \d+/s);
     expect(problem?.collection).to.match(/^many_\d+$/);
     expect(await positions()).to.equal(1);
-    done(await instance.pipeline.execute('create-collections', input, { cause: CAUSE }));
+    done(await instance.pipeline.apply('create-collections', input, { cause: CAUSE }));
   });
 });
 

@@ -49,13 +49,13 @@ describe('the pipeline under failures', function () {
   });
 
   const create = (name: string): Promise<Outcome> =>
-    instance.pipeline.execute('create-collection', table(name, [field('a')]), { cause: CAUSE });
+    instance.pipeline.apply('create-collection', table(name, [field('a')]), { cause: CAUSE });
 
   const newField = (collection: string, name: string, type = 'string') =>
     command('create-field', { collection, body: field(name, type), concurrentIndexes: false });
 
   const addField = (collection: string, name: string, type?: string): Promise<Outcome> =>
-    instance.pipeline.execute('create-field', newField(collection, name, type), { cause: CAUSE });
+    instance.pipeline.apply('create-field', newField(collection, name, type), { cause: CAUSE });
 
   const exists = async (name: string): Promise<boolean> =>
     (await other.query('SELECT FROM pg_tables WHERE tablename = $1', [name])).rowCount === 1;
@@ -124,9 +124,7 @@ describe('the pipeline under failures', function () {
     const hurried = await startInstance(database.connectionString, { statementTimeout: 100 });
     await other.query('BEGIN; LOCK TABLE first IN ROW EXCLUSIVE MODE');
     const input = newField('first', 'b');
-    expect(refusedWith(await hurried.pipeline.execute('create-field', input, { cause: CAUSE }))).to.equal(
-      'LOCK_TIMEOUT',
-    );
+    expect(refusedWith(await hurried.pipeline.apply('create-field', input, { cause: CAUSE }))).to.equal('LOCK_TIMEOUT');
     await other.query('COMMIT');
     await hurried.stop();
     await expectWhole('first');
@@ -146,7 +144,7 @@ describe('the pipeline under failures', function () {
     const relation = command('create-relation', {
       body: { many_collection: 'second', many_field: 'first_id', one_collection: 'first', schema: {} },
     });
-    const running = patient.pipeline.execute('create-relation', relation, { cause: CAUSE });
+    const running = patient.pipeline.apply('create-relation', relation, { cause: CAUSE });
     await waiting();
     await other.query('LOCK TABLE second IN ROW EXCLUSIVE MODE');
     await other.query('COMMIT');
@@ -161,7 +159,7 @@ describe('the pipeline under failures', function () {
     const patient = await startInstance(database.connectionString, { lockTimeout: 20_000 });
     await other.query('BEGIN; LOCK TABLE first IN ROW EXCLUSIVE MODE');
     const input = newField('first', 'b');
-    const running = patient.pipeline.execute('create-field', input, { cause: CAUSE });
+    const running = patient.pipeline.apply('create-field', input, { cause: CAUSE });
     await terminateWaiting();
     await other.query('COMMIT');
     expect(done(await running).events).to.have.length(1);
@@ -194,7 +192,7 @@ describe('the pipeline under failures', function () {
     const patient = await startInstance(database.connectionString, { lockTimeout: 20_000, writeThrough, logger });
     proxy.answer('refused');
     proxy.cut();
-    const running = patient.pipeline.execute('create-collection', table('second', [field('a')]), { cause: CAUSE });
+    const running = patient.pipeline.apply('create-collection', table('second', [field('a')]), { cause: CAUSE });
     const isTold = () => told.some(([message]) => message === 'a change is waiting for the database');
     await until('it waits', isTold);
     const before = proxy.connections();
@@ -240,13 +238,13 @@ describe('the pipeline under failures', function () {
         render: () => ({ status: 200, headers: [], body: 'first answer' }),
       };
       const input = table('second');
-      const outcome = await instance.pipeline.execute('create-collection', input, { cause: CAUSE, idempotency });
+      const outcome = await instance.pipeline.apply('create-collection', input, { cause: CAUSE, idempotency });
       expect(refusedWith(outcome)).to.equal('UNAVAILABLE');
       const message = (outcome.kind === 'refused' && outcome.problems[0]?.message) || '';
       expect(message).to.include('is not known').and.include('Idempotency-Key');
       proxy.intercept(() => 'pass');
       proxy.answer('through');
-      const again = await instance.pipeline.execute('create-collection', input, { cause: CAUSE, idempotency });
+      const again = await instance.pipeline.apply('create-collection', input, { cause: CAUSE, idempotency });
       expect(again).to.deep.equal({ kind: 'replayed', status: 200, headers: [], body: 'first answer' });
       await expectWhole('first', 'second');
     });

@@ -20,7 +20,7 @@ describe('a large batch', () => {
     await database.drop();
   });
 
-  const adoptAll = () => instance.pipeline.execute('adopt-tables', adopting({ all: true }, 'public'), { cause: CAUSE });
+  const adoptAll = () => instance.pipeline.apply('adopt-tables', adopting({ all: true }, 'public'), { cause: CAUSE });
 
   const counts = async () => {
     const count = (table: string) => `(SELECT count(*)::int FROM service.${table}) AS ${table}`;

@@ -40,7 +40,7 @@ describe('a change beside application transactions', function () {
     application = await connected('shop');
     another = await connected('reports');
     for (const name of ['a', 'b', 'c']) {
-      done(await one.pipeline.execute('create-collection', table(name, [field('t')]), { cause: CAUSE }));
+      done(await one.pipeline.apply('create-collection', table(name, [field('t')]), { cause: CAUSE }));
     }
   });
 
@@ -56,7 +56,7 @@ describe('a change beside application transactions', function () {
     command('update-fields', { collection, field: 't', body: { schema }, concurrentIndexes: false });
 
   const tighten = (instance: Instance, collection: string): Promise<Outcome> =>
-    instance.pipeline.execute('update-fields', update(collection, { is_nullable: false }), { cause: CAUSE });
+    instance.pipeline.apply('update-fields', update(collection, { is_nullable: false }), { cause: CAUSE });
 
   async function timed<T>(work: Promise<T>): Promise<[T, number]> {
     const started = performance.now();
@@ -96,11 +96,11 @@ describe('a change beside application transactions', function () {
     for (let round = 0; round < 10; round += 1) {
       for (const instance of [one, two]) {
         const [outcome, took] = await timed(
-          instance.pipeline.execute('update-fields', update('b', { comment: `${round}` }), { cause: CAUSE }),
+          instance.pipeline.apply('update-fields', update('b', { comment: `${round}` }), { cause: CAUSE }),
         );
         done(outcome);
         done(
-          await instance.pipeline.execute('update-fields', update('b', { comment: `again ${round}` }), {
+          await instance.pipeline.apply('update-fields', update('b', { comment: `again ${round}` }), {
             cause: CAUSE,
           }),
         );
@@ -174,7 +174,7 @@ describe('a change beside application transactions', function () {
     await sleep(LOCK_WAIT);
     await met();
     const gone = command('delete-field', { collection: 'a', field: 't' });
-    const other = two.pipeline.execute('delete-field', gone, { cause: CAUSE });
+    const other = two.pipeline.apply('delete-field', gone, { cause: CAUSE });
     await application.query('COMMIT');
     const outcomes = [await waiting, await other];
     // Both orders are valid; a missing object cannot be changed.
@@ -189,16 +189,16 @@ describe('a change beside application transactions', function () {
     });
     const body = field('c_id', 'integer');
     done(
-      await one.pipeline.execute(
+      await one.pipeline.apply(
         'create-field',
         command('create-field', { collection: 'a', body, concurrentIndexes: false }),
         { cause: CAUSE },
       ),
     );
-    done(await one.pipeline.execute('create-relation', relation, { cause: CAUSE }));
+    done(await one.pipeline.apply('create-relation', relation, { cause: CAUSE }));
     await application.query('BEGIN; SELECT FROM c');
     // Deleting it also drops a foreign key of a, so both tables are needed, and c is not available.
-    const outcome = await hurried.pipeline.execute(
+    const outcome = await hurried.pipeline.apply(
       'delete-collection',
       command('delete-collection', { collection: 'a' }),
       { cause: CAUSE },
@@ -207,7 +207,7 @@ describe('a change beside application transactions', function () {
     expect(outcome.kind === 'refused' && outcome.problems[0]?.collection).to.equal('c');
     await application.query('COMMIT');
     done(
-      await hurried.pipeline.execute('delete-collection', command('delete-collection', { collection: 'a' }), {
+      await hurried.pipeline.apply('delete-collection', command('delete-collection', { collection: 'a' }), {
         cause: CAUSE,
       }),
     );
@@ -219,7 +219,7 @@ describe('a change beside application transactions', function () {
     const input = update('a', { is_nullable: false });
     const waiting = one.pipeline.dryRun('update-fields', input, { cause: CAUSE });
     await sleep(LOCK_WAIT);
-    done(await two.pipeline.execute('update-fields', update('b', { comment: 'b' }), { cause: CAUSE }));
+    done(await two.pipeline.apply('update-fields', update('b', { comment: 'b' }), { cause: CAUSE }));
     await application.query('COMMIT');
     expect(await waiting).to.include({ kind: 'planned', accepted: true });
   });
@@ -228,7 +228,7 @@ describe('a change beside application transactions', function () {
     await application.query('ALTER TABLE a DROP COLUMN t; ALTER TABLE b DROP COLUMN t; BEGIN; SELECT count(*) FROM b');
     const waiting = rebuildTables(one.pipeline, 'public');
     await sleep(LOCK_WAIT);
-    done(await two.pipeline.execute('update-fields', update('c', { comment: 'c' }), { cause: CAUSE }));
+    done(await two.pipeline.apply('update-fields', update('c', { comment: 'c' }), { cause: CAUSE }));
     await application.query('COMMIT');
     const { left, differences } = await waiting;
     expect([left, differences]).to.deep.equal([[], []]);
@@ -238,7 +238,7 @@ describe('a change beside application transactions', function () {
     await application.query('BEGIN; SELECT count(*) FROM a');
     let gone = false;
     const input = update('a', { is_nullable: false });
-    const waiting = one.pipeline.execute('update-fields', input, { cause: CAUSE, abandoned: () => gone });
+    const waiting = one.pipeline.apply('update-fields', input, { cause: CAUSE, abandoned: () => gone });
     await sleep(LOCK_WAIT);
     gone = true;
     expect(refusedWith(await waiting)).to.equal('UNAVAILABLE');
@@ -250,7 +250,7 @@ describe('a change beside application transactions', function () {
     await application.query('BEGIN; SELECT count(*) FROM a');
     const idempotency = { key: 'k', requestHash: 'h', render: () => ({ status: 200, headers: [], body: 'first' }) };
     const input = update('a', { is_nullable: false });
-    const both = [one, two].map((each) => each.pipeline.execute('update-fields', input, { cause: CAUSE, idempotency }));
+    const both = [one, two].map((each) => each.pipeline.apply('update-fields', input, { cause: CAUSE, idempotency }));
     await sleep(LOCK_WAIT * 2);
     await application.query('COMMIT');
     const kinds = (await Promise.all(both)).map(({ kind }) => kind);

@@ -35,7 +35,7 @@ describe("a process older than its database's migrations", function () {
     instance = await startInstance(database.connectionString);
     other = new pg.Client(database.connectionString);
     await other.connect();
-    done(await instance.pipeline.execute('create-collection', table('a', [field('t')]), { cause: CAUSE }));
+    done(await instance.pipeline.apply('create-collection', table('a', [field('t')]), { cause: CAUSE }));
   });
 
   afterEach(async () => {
@@ -60,7 +60,7 @@ describe("a process older than its database's migrations", function () {
   it('rejects changes, dry runs and rebuilds, but reads', async () => {
     await migrated();
     const input = table('b');
-    const outcome = await instance.pipeline.execute('create-collection', input, { cause: CAUSE });
+    const outcome = await instance.pipeline.apply('create-collection', input, { cause: CAUSE });
     expect(refusedWith(outcome)).to.equal('UNAVAILABLE');
     expect(outcome.kind === 'refused' && outcome.problems[0]?.message).to.match(/newer release.*Nothing was changed/s);
     const dry = await instance.pipeline.dryRun('create-collection', input, { cause: CAUSE });
@@ -118,7 +118,7 @@ describe("a process older than its database's migrations", function () {
 
   it('builds no deferred index and stores no fold', async () => {
     const input = { collection: 'a', field: 't', body: { schema: { is_indexed: true } }, concurrentIndexes: true };
-    done(await instance.pipeline.execute('update-fields', command('update-fields', input), { cause: CAUSE }));
+    done(await instance.pipeline.apply('update-fields', command('update-fields', input), { cause: CAUSE }));
     await migrated();
     const warnings: string[] = [];
     const logger = { ...silent, warn: (message: string) => void warnings.push(message) };
@@ -185,7 +185,7 @@ describe("a process older than its database's migrations", function () {
     const { advisoryKey } = await import('../../src/postgres/locked-session.js');
     await other.query('SELECT pg_advisory_xact_lock($1)', [advisoryKey({ database: name, schema: 'public' }, 'log')]);
     await migrated();
-    const writing = instance.pipeline.execute('create-collection', table('b'), { cause: CAUSE });
+    const writing = instance.pipeline.apply('create-collection', table('b'), { cause: CAUSE });
     await until('it waits for the migration', async () => {
       const { rowCount } = await instance.pool.query(
         `SELECT FROM pg_locks WHERE NOT granted

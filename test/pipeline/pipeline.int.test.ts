@@ -38,7 +38,7 @@ for (const schema of ['public', 'other "schema"']) {
     });
 
     const create = (input: CommandOf<'create-collection'>) =>
-      instance.pipeline.execute('create-collection', input, { cause: CAUSE });
+      instance.pipeline.apply('create-collection', input, { cause: CAUSE });
 
     const query = async <T extends object>(text: string, values: unknown[] = []): Promise<T[]> =>
       (await instance.pool.query<T>(text, values)).rows;
@@ -57,7 +57,7 @@ for (const schema of ['public', 'other "schema"']) {
       const cause = { ...CAUSE, reason: 'because', request_id: 'r1', ip: '::1', user_agent: 'test' };
       const name = `it's "a" table`;
       const input = table(name, [field('title', 'string', { max_length: 40 })]);
-      const outcome = done(await instance.pipeline.execute('create-collection', input, { cause }));
+      const outcome = done(await instance.pipeline.apply('create-collection', input, { cause }));
       expect(outcome.before.collections.has(name)).to.equal(false);
       expect(outcome.state).to.equal(instance.store.current());
       expect(outcome.position).to.equal(outcome.state.position);
@@ -96,7 +96,7 @@ for (const schema of ['public', 'other "schema"']) {
     it('writes nothing for a command that changes nothing', async () => {
       const before = await logged();
       const update = command('update-collection', { collection: 'taken', body: { meta: { note: null } } });
-      const outcome = done(await instance.pipeline.execute('update-collection', update, { cause: CAUSE }));
+      const outcome = done(await instance.pipeline.apply('update-collection', update, { cause: CAUSE }));
       expect(outcome.events).to.deep.equal([]);
       expect(outcome.state).to.equal(outcome.before);
       expect(outcome.position).to.equal(before);
@@ -112,7 +112,7 @@ for (const schema of ['public', 'other "schema"']) {
         body: { field: 'needed', type: 'string', schema: { is_nullable: false } },
         concurrentIndexes: false,
       });
-      const outcome = await instance.pipeline.execute('create-field', input, { cause: CAUSE });
+      const outcome = await instance.pipeline.apply('create-field', input, { cause: CAUSE });
       expect(refusedWith(outcome)).to.equal('DATABASE_REFUSED');
       const problem = outcome.kind === 'refused' ? outcome.problems[0] : undefined;
       expect(problem).to.include({ collection: 'filled', field: 'needed' });
@@ -141,8 +141,8 @@ for (const schema of ['public', 'other "schema"']) {
     it('compares If-Match with the schema under the lock', async () => {
       const hash = runToEnd(snapshotHash(instance.store.current(), '1.2.3'));
       const request = { cause: CAUSE, ifMatch: hash };
-      done(await instance.pipeline.execute('create-collection', table('matched'), request));
-      const stale = await instance.pipeline.execute('create-collection', table('stale'), request);
+      done(await instance.pipeline.apply('create-collection', table('matched'), request));
+      const stale = await instance.pipeline.apply('create-collection', table('stale'), request);
       expect(refusedWith(stale)).to.equal('PRECONDITION_FAILED');
       expect(await exists('stale')).to.equal(false);
     });
@@ -170,9 +170,9 @@ for (const schema of ['public', 'other "schema"']) {
           collection: 'taken',
           body: { meta: { note: `round ${round}` } },
         });
-        done(await other.pipeline.execute('update-collection', update, { cause: CAUSE }));
+        done(await other.pipeline.apply('update-collection', update, { cause: CAUSE }));
       }
-      done(await other.pipeline.execute('create-collection', table('elsewhere'), { cause: CAUSE }));
+      done(await other.pipeline.apply('create-collection', table('elsewhere'), { cause: CAUSE }));
       await other.stop();
       expect(refusedWith(await create(table('elsewhere')))).to.equal('ALREADY_EXISTS');
       expect(instance.store.current().position).to.equal(await logged());
@@ -219,7 +219,7 @@ for (const schema of ['public', 'other "schema"']) {
 
     it('never writes a time before that of an earlier event', async () => {
       const slow = await startInstance(database.connectionString, { schema, clock: () => new Date('2001-01-01') });
-      const { events } = done(await slow.pipeline.execute('create-collection', table('late'), { cause: CAUSE }));
+      const { events } = done(await slow.pipeline.apply('create-collection', table('late'), { cause: CAUSE }));
       await slow.stop();
       expect(events[0]?.occurred_at.startsWith('20')).to.equal(true);
       expect(new Date(events[0]?.occurred_at ?? 0).getFullYear()).to.be.greaterThan(2001);

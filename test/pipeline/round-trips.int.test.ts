@@ -20,7 +20,7 @@ describe('a change', () => {
     const sent: string[] = [];
     try {
       const create = (name: string) =>
-        instance.pipeline.execute('create-collection', table(name, [field('a')]), { cause: CAUSE });
+        instance.pipeline.apply('create-collection', table(name, [field('a')]), { cause: CAUSE });
       done(await create('first'));
       done(await create('second'));
       proxy.intercept((packet) => {
@@ -46,7 +46,7 @@ describe('a change', () => {
     const instance = await startInstance(database.connectionString, { writeThrough: proxy.connectionString });
     try {
       const create = (name: string) =>
-        instance.pipeline.execute('create-collection', table(name, [field('a')]), { cause: CAUSE });
+        instance.pipeline.apply('create-collection', table(name, [field('a')]), { cause: CAUSE });
       done(await create('first'));
       const before = proxy.connections();
       for (let times = 0; times < 20; times += 1) expect(refusedWith(await create('first'))).to.equal('ALREADY_EXISTS');

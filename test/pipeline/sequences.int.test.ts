@@ -48,7 +48,7 @@ describe('random sequences of commands', function () {
   const run = async (name: OperationName, input: unknown): Promise<Problem[] | undefined> => {
     const command = parsed(name, input);
     if (!command.ok) return command.problems;
-    const outcome = await instance.pipeline.execute(name, command.value, { cause: { ...CAUSE, command: name } });
+    const outcome = await instance.pipeline.apply(name, command.value, { cause: { ...CAUSE, command: name } });
     if (outcome.kind === 'replayed') throw new Error('nothing was to be replayed');
     return outcome.kind === 'refused' ? outcome.problems : undefined;
   };

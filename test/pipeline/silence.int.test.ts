@@ -61,7 +61,7 @@ for (const way of ['the server', 'a pooler'] as const)
     });
 
     const create = (name: string, by: Instance = instance): Promise<Outcome> =>
-      by.pipeline.execute('create-collection', table(name, [field('a')]), { cause: CAUSE });
+      by.pipeline.apply('create-collection', table(name, [field('a')]), { cause: CAUSE });
 
     const messageOf = (outcome: Outcome): string =>
       (outcome.kind === 'refused' && outcome.problems[0]?.message) || outcome.kind;

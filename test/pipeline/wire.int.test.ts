@@ -63,8 +63,8 @@ describe('statements of changes sent to PostgreSQL', function () {
     );
   }
 
-  const { execute, dryRun, plan } = {
-    execute: (...given: Parameters<Instance['pipeline']['execute']>) => instance.pipeline.execute(...given),
+  const { apply, dryRun, plan } = {
+    apply: (...given: Parameters<Instance['pipeline']['apply']>) => instance.pipeline.apply(...given),
     dryRun: (...given: Parameters<Instance['pipeline']['dryRun']>) => instance.pipeline.dryRun(...given),
     plan: (...given: Parameters<Instance['pipeline']['plan']>) => instance.pipeline.plan(...given),
   };
@@ -72,17 +72,17 @@ describe('statements of changes sent to PostgreSQL', function () {
 
   it('match the recorded list', async () => {
     // The first command on a connection prepares the statements of the others.
-    await execute('create-collection', table('first', []), with_());
+    await apply('create-collection', table('first', []), with_());
     await sends('a table is made', () =>
-      execute(
+      apply(
         'create-collection',
         table('posts', [field('title'), field('rank', 'integer', { is_indexed: true })]),
         with_(),
       ),
     );
-    await sends('a table that is there is made', () => execute('create-collection', table('posts', []), with_()));
+    await sends('a table that is there is made', () => apply('create-collection', table('posts', []), with_()));
     await sends('a field is made', () =>
-      execute(
+      apply(
         'create-field',
         command('create-field', { collection: 'posts', body: field('author', 'bigInteger'), ...FLOW }),
         with_(),
@@ -91,31 +91,31 @@ describe('statements of changes sent to PostgreSQL', function () {
     const update = (name: string, body: object) =>
       command('update-fields', { collection: 'posts', field: name, body, ...FLOW });
     await sends('a field is changed', () =>
-      execute('update-fields', update('title', { schema: { max_length: 100 } }), with_()),
+      apply('update-fields', update('title', { schema: { max_length: 100 } }), with_()),
     );
     await sends('a field is said as it is', () =>
-      execute('update-fields', update('title', { schema: { max_length: 100 } }), with_()),
+      apply('update-fields', update('title', { schema: { max_length: 100 } }), with_()),
     );
     await instance.pool.query(`INSERT INTO posts (title) VALUES (NULL), ('long enough to be cut')`);
     await sends('a field is refused by its rows', () =>
-      execute('update-fields', update('title', { schema: { is_nullable: false } }), with_()),
+      apply('update-fields', update('title', { schema: { is_nullable: false } }), with_()),
     );
     await sends('a field is refused by its lengths', () =>
-      execute('update-fields', update('title', { schema: { max_length: 5 } }), with_()),
+      apply('update-fields', update('title', { schema: { max_length: 5 } }), with_()),
     );
     await sends('a relation is made', () => {
       const body = { collection: 'posts', field: 'author', related_collection: 'first', schema: {} };
-      return execute('create-relation', command('create-relation', { body }), with_());
+      return apply('create-relation', command('create-relation', { body }), with_());
     });
     await sends('a field is renamed', () =>
-      execute(
+      apply(
         'rename-field',
         command('rename-field', { collection: 'posts', field: 'rank', body: { to: 'place' } }),
         with_(),
       ),
     );
     await sends('a table is renamed', () =>
-      execute(
+      apply(
         'rename-collection',
         command('rename-collection', { collection: 'posts', body: { to: 'articles' } }),
         with_(),
@@ -133,7 +133,7 @@ describe('statements of changes sent to PostgreSQL', function () {
       plan('delete-field', command('delete-field', { collection: 'articles', field: 'title' }), with_()),
     );
     await sends('an If-Match that does not hold', () =>
-      execute(
+      apply(
         'delete-field',
         command('delete-field', { collection: 'articles', field: 'title' }),
         with_({ ifMatch: 'x' }),
@@ -141,24 +141,24 @@ describe('statements of changes sent to PostgreSQL', function () {
     );
     const hash = runToEnd(snapshotHash(instance.store.point().state, '1.2.3'));
     await sends('a field is deleted and kept, where If-Match holds', () =>
-      execute(
+      apply(
         'delete-field',
         command('delete-field', { collection: 'articles', field: 'title' }),
         with_({ ifMatch: hash }),
       ),
     );
     await sends('a field is deleted for good', () =>
-      execute(
+      apply(
         'delete-field',
         command('delete-field', { collection: 'articles', field: 'place' }),
         with_({ purge: true }),
       ),
     );
     await sends('a table is deleted and kept', () =>
-      execute('delete-collection', command('delete-collection', { collection: 'articles' }), with_()),
+      apply('delete-collection', command('delete-collection', { collection: 'articles' }), with_()),
     );
     await sends('a table is deleted for good', () =>
-      execute('delete-collection', command('delete-collection', { collection: 'first' }), with_({ purge: true })),
+      apply('delete-collection', command('delete-collection', { collection: 'first' }), with_({ purge: true })),
     );
     const idempotency = {
       key: 'k',
@@ -169,9 +169,9 @@ describe('statements of changes sent to PostgreSQL', function () {
       ['an idempotent table is made', 'again'],
       ['the same once more', 'again'],
     ] as const)
-      await sends(what, () => execute('create-collection', table(name, []), with_({ idempotency })));
+      await sends(what, () => apply('create-collection', table(name, []), with_({ idempotency })));
     await sends('an idempotent table that is there', () =>
-      execute('create-collection', table('again', []), with_({ idempotency: { ...idempotency, key: 'l' } })),
+      apply('create-collection', table('again', []), with_({ idempotency: { ...idempotency, key: 'l' } })),
     );
     await transcript.expectAsBefore(MASKS);
   });

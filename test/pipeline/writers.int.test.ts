@@ -39,11 +39,11 @@ describe('sixteen writers on three processes', function () {
           const note = `${writer}/${round}`;
           const request = { cause: { ...CAUSE, reason: note } };
           const create = table(name, [field('a', 'integer')], { note });
-          outcomes.push({ note, outcome: await pipeline.execute('create-collection', create, request) });
+          outcomes.push({ note, outcome: await pipeline.apply('create-collection', create, request) });
           const update = command('update-collection', { collection: name, body: { meta: { note: `${note}!` } } });
           outcomes.push({
             note: `${note}!`,
-            outcome: await pipeline.execute('update-collection', update, { cause: { ...CAUSE, reason: `${note}!` } }),
+            outcome: await pipeline.apply('update-collection', update, { cause: { ...CAUSE, reason: `${note}!` } }),
           });
         }
       }),

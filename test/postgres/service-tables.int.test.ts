@@ -13,7 +13,7 @@ describe("the service's own tables", () => {
   before(async () => {
     database = await createDatabase();
     instance = await startInstance(database.connectionString);
-    done(await instance.pipeline.execute('create-collection', table('notes', [field('title')]), { cause: CAUSE }));
+    done(await instance.pipeline.apply('create-collection', table('notes', [field('title')]), { cause: CAUSE }));
   });
 
   after(async () => {

@@ -35,7 +35,7 @@ describe('database time limits', function () {
     limits = rows.map(({ name }) => name);
     await limited(database.connectionString);
     instance = await startInstance(database.connectionString);
-    done(await instance.pipeline.execute('create-collection', table('a'), { cause: CAUSE }));
+    done(await instance.pipeline.apply('create-collection', table('a'), { cause: CAUSE }));
   });
   after(async () => {
     await instance.stop();
@@ -67,7 +67,7 @@ describe('database time limits', function () {
 
   it('do not affect changes, which have their own', async () => {
     await behind(await logLock(), async () => {
-      done(await instance.pipeline.execute('create-collection', table('b'), { cause: CAUSE }));
+      done(await instance.pipeline.apply('create-collection', table('b'), { cause: CAUSE }));
     });
   });
 

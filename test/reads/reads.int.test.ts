@@ -37,7 +37,7 @@ describe('reading at the head', () => {
   });
 
   const create = async (name: string, fields: object[] = []) =>
-    done(await writer.pipeline.execute('create-collection', table(name, fields), { cause: CAUSE }));
+    done(await writer.pipeline.apply('create-collection', table(name, fields), { cause: CAUSE }));
 
   const backends = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                      WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%service_auth_epoch%'`;
@@ -105,7 +105,7 @@ describe('reading at the head', () => {
       collection: 'ordered',
       body: { meta: { translations: { 'de-DE': 'b', aa: 1, 'de-AT': { z: 1, y: 2 } } } },
     });
-    done(await writer.pipeline.execute('update-collection', update, { cause: CAUSE }));
+    done(await writer.pipeline.apply('update-collection', update, { cause: CAUSE }));
     const fresh = createStore({ pool: writer.pool, logger: silent });
     await fresh.load();
     const [mine, folded] = [writer.store.current(), fresh.current()];

@@ -19,7 +19,7 @@ describe('the state at the head', () => {
     const { store, pipeline } = instance;
     const base = store.point();
 
-    done(await pipeline.execute('create-collection', table('first'), { cause: CAUSE }));
+    done(await pipeline.apply('create-collection', table('first'), { cause: CAUSE }));
     const committed = store.point();
     expect(committed.head.position).to.equal(1);
     store.reset({ ...base });

@@ -233,7 +233,7 @@ export async function change<N extends OperationName, C extends CommandOf<N>>(
     ...(await applyRequest(name, call, answerTo)),
     ...(opening && { revise: opening.revise, online: true }),
   };
-  const outcome = await pipeline.execute(name, command, context);
+  const outcome = await pipeline.apply(name, command, context);
   return outcome.kind === 'replayed' ? replayed(outcome) : answerTo(outcome);
 }
 

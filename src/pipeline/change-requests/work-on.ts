@@ -127,7 +127,7 @@ function attend(look: () => Promise<void>): { end(): Promise<void> } {
 
 export interface Work extends Pick<RunningSteps, 'engine' | 'onStep'>, Reading {
   pool: pg.Pool;
-  pipeline: Pick<Pipeline, 'execute' | 'record'>;
+  pipeline: Pick<Pipeline, 'apply' | 'record'>;
   schema: string;
 }
 
@@ -205,7 +205,7 @@ async function change(work: OnRequest, request: ChangeRequest, revise: Revise): 
   const { name, command, ...how } = askedFor.value;
   // If the display of the holders fails, the next attempt shows them.
   const onBlocked = (problem: Problem): Promise<void> => showWaiting(work, problem).catch(() => undefined);
-  const outcome = await work.pipeline.execute(name, state === 'scheduled' ? onTime(request, command) : command, {
+  const outcome = await work.pipeline.apply(name, state === 'scheduled' ? onTime(request, command) : command, {
     cause: applicantsCause(request),
     revise: guarding(request.id, revise, how),
     online: request.online,

@@ -79,7 +79,7 @@ describe('a lost preparation', function () {
 
   const made = async (name: string, fields: object[]): Promise<void> => {
     const { pipeline } = requests.instance;
-    done(await pipeline.execute('create-collection', table(name, fields), { cause: CAUSE }));
+    done(await pipeline.apply('create-collection', table(name, fields), { cause: CAUSE }));
   };
   const opened = async (what: object | 'deleted' | 'related'): Promise<string> => {
     if (what === 'deleted') return requests.open('delete-field', { collection: items, field: 'note' });

@@ -64,7 +64,7 @@ export async function startRequests({ tries }: { tries: number }): Promise<Reque
     async open(name, input) {
       const { revise } = await requests.opening(name, input as object);
       const opened = openedBy(
-        done(await pipeline.execute(name, command(name, input), { cause: CAUSE, revise, online: true })),
+        done(await pipeline.apply(name, command(name, input), { cause: CAUSE, revise, online: true })),
       );
       if (opened === undefined) throw new Error('it was done at once');
       return opened.id;

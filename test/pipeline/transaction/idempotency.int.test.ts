@@ -43,7 +43,7 @@ describe('an idempotency key', () => {
   });
 
   const create = (name: string, kept: Idempotency, by = instance, cause = CAUSE) =>
-    by.pipeline.execute('create-collection', table(name), { cause, idempotency: kept });
+    by.pipeline.apply('create-collection', table(name), { cause, idempotency: kept });
 
   const eventsOf = async (name: string): Promise<number> =>
     (await instance.pool.query('SELECT FROM service.service_events WHERE collection = $1', [name])).rowCount ?? 0;
@@ -87,8 +87,8 @@ describe('an idempotency key', () => {
     const body = field('needed', 'string', { is_nullable: false });
     const input = command('create-field', { collection: 'once', body, concurrentIndexes: false });
     const request = { cause: CAUSE, idempotency: idempotency('k5') };
-    expect(refusedWith(await instance.pipeline.execute('create-field', input, request))).to.equal('DATABASE_REFUSED');
-    expect(await instance.pipeline.execute('create-field', input, request)).to.include({
+    expect(refusedWith(await instance.pipeline.apply('create-field', input, request))).to.equal('DATABASE_REFUSED');
+    expect(await instance.pipeline.apply('create-field', input, request)).to.include({
       kind: 'replayed',
       status: 409,
     });
@@ -116,8 +116,8 @@ describe('an idempotency key', () => {
     done(await create('once', idempotency('k1')));
     const input = command('update-collection', { collection: 'once', body: { meta: {} } });
     const request = { cause: CAUSE, idempotency: idempotency('k7') };
-    expect(done(await instance.pipeline.execute('update-collection', input, request)).events).to.deep.equal([]);
-    expect((await instance.pipeline.execute('update-collection', input, request)).kind).to.equal('replayed');
+    expect(done(await instance.pipeline.apply('update-collection', input, request)).events).to.deep.equal([]);
+    expect((await instance.pipeline.apply('update-collection', input, request)).kind).to.equal('replayed');
   });
 
   it('lets one of several equal requests run, on any process', async () => {

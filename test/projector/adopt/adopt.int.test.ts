@@ -100,7 +100,7 @@ describe('adopting tables', function () {
     const attempt = async (...tables: string[]): Promise<string> => {
       const { adopting } = await import('../../../src/pipeline/prepare/adopt.js');
       const command = adopting({ tables }, instance.schema);
-      return refusedWith(await instance.pipeline.execute('adopt-tables', command, { cause: CAUSE }));
+      return refusedWith(await instance.pipeline.apply('adopt-tables', command, { cause: CAUSE }));
     };
     try {
       await adopt(instance, { tables: ['no_key'] });

@@ -5,7 +5,7 @@ import { CAUSE, type Instance, command, done, refusedWith } from '../../support/
 import { adopt, expectReplayed, expectVerified, promote, startAdoptFixture } from './round-trip.js';
 
 function attempt<N extends OperationName>({ pipeline }: Instance, name: N, input: InputOf<N>): Promise<Outcome> {
-  return pipeline.execute(name, command(name, input), { cause: { ...CAUSE, command: name } });
+  return pipeline.apply(name, command(name, input), { cause: { ...CAUSE, command: name } });
 }
 
 async function change<N extends OperationName>(instance: Instance, name: N, input: InputOf<N>): Promise<void> {

@@ -87,7 +87,7 @@ describe('objects that depend on generated columns', function () {
     field: string,
     body: object,
   ): Promise<Outcome> =>
-    pipeline.execute('update-fields', command('update-fields', { collection, field, body, concurrentIndexes: false }), {
+    pipeline.apply('update-fields', command('update-fields', { collection, field, body, concurrentIndexes: false }), {
       cause: { ...CAUSE, command: 'update-fields' },
     });
 

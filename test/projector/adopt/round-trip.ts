@@ -50,7 +50,7 @@ export async function runSql({ connectionString }: TestDatabase, sql: string): P
 
 export async function adopt({ pipeline, schema }: Instance, request: AdoptRequest = { all: true }): Promise<Adoption> {
   let found: Adoption | undefined;
-  const outcome = await pipeline.execute(
+  const outcome = await pipeline.apply(
     'adopt-tables',
     async (client, state) => {
       found = await readAdoption({ client, schema, state }, request);
@@ -116,7 +116,7 @@ export function tryPromoting(from: Instance, to: Instance, { exact = false, edit
   if (!compared.ok) throw new Error(JSON.stringify(compared.problems, null, 1));
   const body = JSON.parse(JSON.stringify({ hash: compared.value.hash, diff: compared.value.diff })) as unknown;
   const apply = command('apply-diff', { release: RELEASE, body });
-  return to.pipeline.execute('apply-diff', apply, { cause: { ...CAUSE, command: 'apply-diff' } });
+  return to.pipeline.apply('apply-diff', apply, { cause: { ...CAUSE, command: 'apply-diff' } });
 }
 
 function withNull(schema: object | null, member: string): void {

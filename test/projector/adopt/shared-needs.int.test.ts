@@ -62,7 +62,7 @@ describe('types and sequences shared by tables', function () {
   }
 
   const create = async ({ pipeline }: AdoptFixture['instance'], name: string): Promise<void> => {
-    done(await pipeline.execute('create-collection', table(name), { cause: CAUSE }));
+    done(await pipeline.apply('create-collection', table(name), { cause: CAUSE }));
   };
 
   for (const [what, between] of [
@@ -76,7 +76,7 @@ describe('types and sequences shared by tables', function () {
       const schema = { data_type: 'mood', extras: { default: `'b'::mood` } };
       const body = { field: 'm2', type: 'unknown', schema };
       done(
-        await instance.pipeline.execute(
+        await instance.pipeline.apply(
           'create-field',
           command('create-field', { collection: 'm', body, concurrentIndexes: false }),
           {
@@ -206,7 +206,7 @@ describe('types and sequences shared by tables', function () {
     const body = { collection: 'm', field: 'd' };
     // The kept copy would still use the domain.
     const request = { cause: CAUSE, purge: true };
-    done(await instance.pipeline.execute('delete-field', command('delete-field', body), request));
+    done(await instance.pipeline.apply('delete-field', command('delete-field', body), request));
     await instance.pool.query('DROP TYPE mood CASCADE; DROP DOMAIN d');
     const { pipeline, schema } = instance;
     const { tables } = await pipeline.underLock((client, { state }) => findDrift(client, state, schema));

@@ -29,10 +29,10 @@ describe('drift', function () {
   beforeEach(async () => {
     fixture = await startAdoptFixture();
     const { pipeline } = fixture.instance;
-    done(await pipeline.execute('create-collection', table('authors'), { cause: CAUSE }));
-    done(await pipeline.execute('create-collection', table('articles', OURS), { cause: CAUSE }));
+    done(await pipeline.apply('create-collection', table('authors'), { cause: CAUSE }));
+    done(await pipeline.apply('create-collection', table('articles', OURS), { cause: CAUSE }));
     const body = { many_collection: 'articles', many_field: 'author', one_collection: 'authors' };
-    done(await pipeline.execute('create-relation', command('create-relation', { body }), { cause: CAUSE }));
+    done(await pipeline.apply('create-relation', command('create-relation', { body }), { cause: CAUSE }));
   });
 
   afterEach(() => fixture.stop());

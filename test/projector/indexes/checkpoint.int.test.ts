@@ -8,7 +8,7 @@ it('the index checkpoint never advances to a position that the log has lost', as
   const database = await createDatabase();
   const { pool, pipeline, stop } = await startInstance(database.connectionString);
   try {
-    done(await pipeline.execute('create-collection', table('a'), { cause: CAUSE }));
+    done(await pipeline.apply('create-collection', table('a'), { cause: CAUSE }));
     await pool.query(`DELETE FROM ${own.projections} WHERE name = 'indexes'`);
     expect([await loadCheckpoint(pool), await loadCheckpoint(pool)]).to.deep.equal([0, 0]);
     expect(await advanceCheckpoint(pool, 0, 2)).to.equal(false);

@@ -45,7 +45,7 @@ describe('deferred indexes', () => {
   const create = async (collection: string, fields: object[]): Promise<void> => {
     const body = { collection, schema: {}, fields };
     done(
-      await instance.pipeline.execute(
+      await instance.pipeline.apply(
         'create-collection',
         command('create-collection', { body, concurrentIndexes: true }),
         request,
@@ -54,10 +54,10 @@ describe('deferred indexes', () => {
   };
   const setIndexed = async (collection: string, name: string, is_indexed: boolean): Promise<void> => {
     const input = { collection, field: name, body: { schema: { is_indexed } }, concurrentIndexes: true };
-    done(await instance.pipeline.execute('update-fields', command('update-fields', input), request));
+    done(await instance.pipeline.apply('update-fields', command('update-fields', input), request));
   };
   const remove = async (collection: string): Promise<void> => {
-    done(await instance.pipeline.execute('delete-collection', command('delete-collection', { collection }), request));
+    done(await instance.pipeline.apply('delete-collection', command('delete-collection', { collection }), request));
   };
 
   const isValid = async (collection: string, name: string): Promise<boolean | null> => {
@@ -156,7 +156,7 @@ describe('deferred indexes', () => {
     await create('gone', [field('title', 'string', { is_indexed: true })]);
     await setIndexed('articles', 'title', false);
     const drop = command('delete-field', { collection: 'articles', field: 'slug' });
-    done(await instance.pipeline.execute('delete-field', drop, request));
+    done(await instance.pipeline.apply('delete-field', drop, request));
     await remove('gone');
     const projection = start();
     await until('it has caught up', caughtUp);

@@ -26,12 +26,12 @@ describe('rebuilding metadata rows', () => {
   const request = { cause: CAUSE };
 
   async function execute(...[name, input]: Parameters<typeof command>): Promise<void> {
-    done(await instance.pipeline.execute(name, command(name, input), request));
+    done(await instance.pipeline.apply(name, command(name, input), request));
   }
 
   async function create(name: string): Promise<void> {
     done(
-      await instance.pipeline.execute(
+      await instance.pipeline.apply(
         'create-collection',
         table(name, [field('title'), field('size', 'integer')]),
         request,

@@ -17,7 +17,7 @@ describe('planning a preparation', () => {
     instance = await startInstance(database.connectionString);
     session = await openSession(database.connectionString);
     const execute = async (body: CommandOf<'create-collection'>) =>
-      done(await instance.pipeline.execute('create-collection', body, { cause: CAUSE }));
+      done(await instance.pipeline.apply('create-collection', body, { cause: CAUSE }));
     await execute(table('z_authors', [field('name')]));
     await execute(table('books', [field('title'), field('author', 'integer')]));
     await instance.pool.query(

@@ -63,7 +63,7 @@ describe('preparation steps', () => {
     instance = await startInstance(database.connectionString);
     session = await openSession(database.connectionString);
     const execute = async (body: CommandOf<'create-collection'>) =>
-      done(await instance.pipeline.execute('create-collection', body, request));
+      done(await instance.pipeline.apply('create-collection', body, request));
     await execute(table('authors', [field('name')]));
     await execute(table('books', [field('title'), field('isbn'), field('author', 'integer')]));
     await instance.pool.query(`INSERT INTO authors (name) SELECT 'a' || i FROM generate_series(1, 50) i`);
@@ -86,9 +86,9 @@ describe('preparation steps', () => {
       for (const name of ['authors', 'books']) {
         const fields =
           name === 'authors' ? [field('name')] : [field('title'), field('isbn'), field('author', 'integer')];
-        done(await plain.pipeline.execute('create-collection', table(name, fields), request));
+        done(await plain.pipeline.apply('create-collection', table(name, fields), request));
       }
-      done(await plain.pipeline.execute(change[0], change[1], request));
+      done(await plain.pipeline.apply(change[0], change[1], request));
       const client = await plain.pool.connect();
       try {
         return await catalogText(client, 'public');

@@ -20,7 +20,7 @@ describe('changes of a long log', function () {
         schema: null,
       }));
       const folders = command('create-collections', { body, concurrentIndexes: false });
-      done(await instance.pipeline.execute('create-collections', folders, { cause: CAUSE }));
+      done(await instance.pipeline.apply('create-collections', folders, { cause: CAUSE }));
     }
   });
 

@@ -47,7 +47,7 @@ describe('time travel through a random history', () => {
     for (let accepted = 0; accepted < COMMANDS;) {
       const { name, command } = next(instance.store.current());
       const cause = { ...CAUSE, command: name };
-      const outcome = await instance.pipeline.execute(name, command as CommandOf<typeof name>, { cause });
+      const outcome = await instance.pipeline.apply(name, command as CommandOf<typeof name>, { cause });
       if (outcome.kind !== 'done' || outcome.events.length === 0) continue;
       accepted += 1;
       let state = outcome.before;

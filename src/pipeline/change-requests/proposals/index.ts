@@ -108,7 +108,7 @@ export interface Proposals {
 export type ProposalOptions = Pick<CarryingOut, 'engine'> &
   Reading &
   Pick<Planning, 'schema' | 'keep'> &
-  Pick<Rebasing, 'at' | 'quotas'> & { pipeline: Pick<Pipeline, 'execute' | 'dryRun' | 'record'> };
+  Pick<Rebasing, 'at' | 'quotas'> & { pipeline: Pick<Pipeline, 'apply' | 'dryRun' | 'record'> };
 
 /** Characters of a requested change. It is parsed in one step each time it is shown. */
 const MOST = 4 * 1024 ** 2;
@@ -129,7 +129,7 @@ export function createProposals(options: ProposalOptions): Proposals {
     if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
     const { name, command, how, online } = askedFor.value;
     const revise = carryingOut(id, action, { ...options, how });
-    return pipeline.execute(name, command, {
+    return pipeline.apply(name, command, {
       ...request,
       revise,
       ...how,
@@ -146,7 +146,7 @@ export function createProposals(options: ProposalOptions): Proposals {
         await requireRoom(client, request.cause.actor.id, options.quotas.changes);
         return revise(client, batch);
       };
-      return pipeline.execute(name, command, planning(request, within, how));
+      return pipeline.apply(name, command, planning(request, within, how));
     },
     async update(id, { said, asked }, request) {
       if (asked === undefined) return pipeline.record(retitling(id, said), request);
@@ -154,7 +154,7 @@ export function createProposals(options: ProposalOptions): Proposals {
       const document = await documentOf({ operation: name, input, ...how });
       if (!document.ok) return { kind: 'refused', problems: document.problems };
       const proposed: Proposed = { operation: name, document: document.value, online, ...knownOf(how) };
-      return pipeline.execute(name, guarded(id, command), planning(request, updatingOf(id, said, proposed), how));
+      return pipeline.apply(name, guarded(id, command), planning(request, updatingOf(id, said, proposed), how));
     },
     comment: async (id, text, request) =>
       pipeline.record(commentingOf(id, await toDocument({ comment: text })), request),
@@ -170,7 +170,7 @@ export function createProposals(options: ProposalOptions): Proposals {
       const { name, command, how, online } = askedFor.value;
       const approving = { ...given, seen: shown?.seen, comment: await said(comment), by: request.cause.actor };
       const revise = approvingOf(id, approving, how);
-      return pipeline.execute(name, command, { ...planning(request, revise, how), online });
+      return pipeline.apply(name, command, { ...planning(request, revise, how), online });
     },
     reject: async (id, comment, request) => pipeline.record(rejectingOf(id, await said(comment)), request),
     prepare: (id, request) => carry(id, 'prepare', request),
@@ -191,7 +191,7 @@ export function createProposals(options: ProposalOptions): Proposals {
       if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
       const { name, command, how, online } = askedFor.value;
       const revise = schedulingOf(id, at, how);
-      return pipeline.execute(name, command, { ...request, revise, ...how, online });
+      return pipeline.apply(name, command, { ...request, revise, ...how, online });
     },
     rebase: (id, resolutions, request) => rebase(rebasing, { id, resolutions }, request),
     revert: (reverting, request) => revert(rebasing, reverting, request),

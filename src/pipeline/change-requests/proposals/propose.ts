@@ -190,7 +190,7 @@ function* differing({ ours, to, touched, kept }: Differing): Resumable<SchemaDif
 }
 
 export interface Rebasing extends Reading {
-  pipeline: Pick<Pipeline, 'execute'>;
+  pipeline: Pick<Pipeline, 'apply'>;
   /** Returns the state after the event at a position. */
   at(position: number): Promise<{ state: State }>;
   /** Open requests per user. */
@@ -224,7 +224,7 @@ async function make(
     const proposed = { operation: 'apply-diff', document, online, ...(purge && { purge }), ...acknowledges } as const;
     return { ...merged.command, proposed };
   };
-  return pipeline.execute('apply-diff', command, {
+  return pipeline.apply('apply-diff', command, {
     ...request,
     revise: (client, batch: PlannedBatch<{ proposed: Proposed }>) => becomes(batch.command.proposed)(client, batch),
     ...(purge && { purge }),
