@@ -159,6 +159,11 @@ async function rename({ api }: Living): Promise<void> {
   await rename('/fields/articles/title', 'headline');
   await rename('/fields/articles/headline', 'title');
   await rename(`/fields/${encodeURIComponent('Bücher "1"')}/preis`, 'Preis');
+  await rename('/fields/articles/comments', 'remarks');
+  await rename('/fields/articles/remarks', 'comments');
+  await api.sql('CREATE TABLE headings (level integer, words text); CREATE TABLE subheadings () INHERITS (headings)');
+  await api.ok('POST', '/schema/adopt', { tables: ['headings', 'subheadings'] });
+  await api.ok('POST', '/fields/headings/words/rename', { to: 'phrase' });
 }
 
 async function remove({ api }: Living): Promise<void> {

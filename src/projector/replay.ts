@@ -94,14 +94,18 @@ function planSlice<E extends LogEvent>(state: State, events: E[], schema: string
   return { events: first, ...plan(first) };
 }
 
-/** The tables are empty and none existed before: indexes are built at once, and adopted tables are created. */
+/**
+ * The tables are empty, none existed before, and none inherits: indexes are built at once, and adopted tables are
+ * created.
+ */
 function onEmptyTables(event: LogEvent): LogEvent {
   if (event.type === 'collection.adopted') return { ...event, type: 'collection.created', version: 1 };
   const {
     adopted: _,
     concurrent_indexes: __,
+    inherited: ___,
     ...data
-  } = event.data as { adopted?: boolean; concurrent_indexes?: boolean };
+  } = event.data as { adopted?: boolean; concurrent_indexes?: boolean; inherited?: boolean };
   return { ...event, data } as LogEvent;
 }
 

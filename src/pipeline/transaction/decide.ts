@@ -49,13 +49,16 @@ function tablesChanged({ events, statements }: Pick<RevisedBatch, 'events' | 'st
     tables.add(source.collection);
     if (object.table !== null) tables.add(object.table);
   }
-  // Events without statement: the table was already changed by hand, or an index is built or dropped after the commit.
+  // Events without statement: the table was already changed by hand or is changed with its parent, or an index is built
+  // or dropped after the commit.
   for (const event of events) {
-    if (event.collection !== null && isAdopted(event)) tables.add(event.collection);
+    if (event.collection !== null && (isAdopted(event) || isInherited(event))) tables.add(event.collection);
     for (const { collection } of indexTargets(event)) tables.add(collection);
   }
   return tables;
 }
+
+const isInherited = (event: LogEvent): boolean => event.type === 'field.renamed' && event.data.inherited === true;
 
 /** Returns why a request cannot have its tables while others hold them. */
 export const heldFrom = (held: readonly Held[], { id, collections }: Held): Problem[] =>

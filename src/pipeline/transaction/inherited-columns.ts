@@ -3,19 +3,23 @@
  * the batch must say what happens to the columns of managed children.
  */
 import { runYielding } from '../../kernel/event-loop.js';
+import { jsonEqual } from '../../kernel/json.js';
 import type { Problem } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Queryable } from '../../postgres/pool.js';
+import { changedAttributes } from '../../projector/ddl/alter-column.js';
 import { type Heir, type ParentColumn, readHeirs } from '../../projector/trash/facts.js';
-import { startFolding } from '../../schema/fold/evolve.js';
+import { type Folding, startFolding } from '../../schema/fold/evolve.js';
 import { formerNames } from '../../schema/fold/former-names.js';
+import { patchBetween } from '../../schema/fold/rename-events.js';
 import { type LogEvent, type NewEvent, isAdopted } from '../../schema/model/events.js';
-import { type State, UNMADE, getField, hasColumn } from '../../schema/model/state.js';
+import { type CollectionNode, type State, UNMADE, getField, hasColumn } from '../../schema/model/state.js';
 import { adopted } from '../../schema/operations/accept-drift.js';
 import { decideDraft } from '../../schema/operations/operation.js';
-import { dropField } from '../../schema/transition/cascade.js';
+import { dropField, withNeeds } from '../../schema/transition/cascade.js';
 import { Draft } from '../../schema/transition/draft.js';
+import { type Parent, eventsOf } from './inherited-changes.js';
 
 export interface Inheriting {
   state: State;
@@ -32,7 +36,10 @@ export interface WithHeirs {
   problems: readonly Problem[];
 }
 
-/** Adds events for the columns that managed children lose, and puts their own events into the order that works. */
+/**
+ * Adds events for the columns of managed children that PostgreSQL changes with those of their parents, and puts the
+ * children's own events into the order that works.
+ */
 export async function withHeirs(db: Queryable, { state, events, schema, purge }: Inheriting): Promise<WithHeirs> {
   const asked = columnsAsked(await runYielding(columnChanges(state, events)), purge);
   const heirs = await readHeirs(
@@ -41,13 +48,18 @@ export async function withHeirs(db: Queryable, { state, events, schema, purge }:
     asked.map(({ before }) => before),
   );
   if (heirs.length === 0) return { events: [...events], warnings: [], problems: [] };
-  const placed = inOrder(events, asked, heirs);
-  const after = foldedState(state, placed);
   const lost = lostWith(asked, heirs);
   const isLost = ({ before }: ColumnChange): boolean =>
     lost.some(({ table, column }) => table === before.table && column === before.column);
-  const own = new Set(asked.filter(isLost).map(({ event }) => event));
-  const all = placed.map((event) => (own.has(event) ? adopted(event as NewEvent) : event));
+  const placed = inOrder(events, asked, heirs);
+  const {
+    events: all,
+    after,
+    problems,
+  } = await runYielding(
+    followed({ state, events: placed, asked, heirs, lost: new Set(asked.filter(isLost).map(({ event }) => event)) }),
+  );
+  if (problems.length > 0) return { events: [], warnings: [], problems };
   const { draft, warnings } = withoutLost({ before: state, after }, lost);
   const decided = await runYielding(decideDraft(after, draft));
   if (!decided.ok) return { events: all, warnings, problems: decided.problems };
@@ -75,16 +87,29 @@ interface ColumnChange {
   before: ParentColumn;
 }
 
+const CHANGES: ReadonlySet<string> = new Set([
+  'collection.renamed',
+  'field.created',
+  'field.updated',
+  'field.renamed',
+  'field.deleted',
+] satisfies LogEvent['type'][]);
+
+/** True if an event may change a column, or the names of NOT NULL constraints that children inherit. */
+const changesColumn = (event: LogEvent): boolean =>
+  CHANGES.has(event.type) &&
+  !isAdopted(event) &&
+  !(event.type === 'field.updated' && event.data.patch.every(({ path }) => path.startsWith('/meta/')));
+
 function* columnChanges(state: State, events: readonly LogEvent[]): Resumable<ColumnChange[]> {
   const former = formerNames();
   const found: ColumnChange[] = [];
   for (const event of events) {
     yield;
-    const { type, collection, field } = event;
-    const isChange = type === 'field.created' || type === 'field.deleted';
-    if (isChange && !isAdopted(event)) {
+    const { collection, field } = event;
+    if (collection !== null && changesColumn(event)) {
       const table = former.collection(collection);
-      if (state.collections.has(table))
+      if (state.collections.get(table)?.collection.schema)
         found.push({ event, before: { table, column: former.field(collection, field ?? '') } });
     }
     former.add(event);
@@ -92,19 +117,13 @@ function* columnChanges(state: State, events: readonly LogEvent[]): Resumable<Co
   return found;
 }
 
-/** New columns matter only if several tables get one with the same name. */
-function columnsAsked(changes: readonly ColumnChange[], purge: boolean): ColumnChange[] {
-  const created = new Map<string, number>();
-  for (const { event, before } of changes)
-    if (event.type === 'field.created') created.set(before.column, (created.get(before.column) ?? 0) + 1);
-  return changes.filter(({ event, before }) =>
-    event.type === 'field.deleted' ? purge : (created.get(before.column) ?? 0) > 1,
-  );
-}
+/** A deletion without `purge` is rejected later, with the names of all children. */
+const columnsAsked = (changes: readonly ColumnChange[], purge: boolean): ColumnChange[] =>
+  changes.filter(({ event }) => purge || event.type !== 'field.deleted');
 
 /**
- * PostgreSQL drops an inherited column only after that of the parent. It adds one to a parent if its children have the
- * column, but not to a child that inherited it.
+ * PostgreSQL drops, renames and changes an inherited column only with or after that of the parent. It adds one to a
+ * parent if its children have the column, but not to a child that inherited it.
  */
 function inOrder(events: readonly LogEvent[], asked: readonly ColumnChange[], heirs: readonly Heir[]): LogEvent[] {
   const placed = [...events];
@@ -114,7 +133,7 @@ function inOrder(events: readonly LogEvent[], asked: readonly ColumnChange[], he
       (each) => each.before.table === table && each.before.column === before.column && each.event.type === parent.type,
     )?.event;
     if (child === undefined) continue;
-    const [first, second] = parent.type === 'field.deleted' ? [parent, child] : [child, parent];
+    const [first, second] = parent.type === 'field.created' ? [child, parent] : [parent, child];
     if (placed.indexOf(first) < placed.indexOf(second)) continue;
     placed.splice(placed.indexOf(child), 1);
     placed.splice(placed.indexOf(parent) + (first === parent ? 1 : 0), 0, child);
@@ -134,25 +153,180 @@ interface LostColumn extends ParentColumn {
 function lostWith(asked: readonly ColumnChange[], heirs: readonly Heir[]): LostColumn[] {
   const columnOf = ({ place }: Heir): string => asked[place]?.before.column ?? '';
   const having = heirs.filter((each) => each.parents !== null && asked[each.place]?.event.type === 'field.deleted');
-  const dropped = new Set(having.map((each) => `${each.root} ${columnOf(each)}`));
   const left = new Map<string, number>();
-  const lost: LostColumn[] = [];
-  // Each parent comes before its children. Several columns of one batch can be inherited by the same child.
-  const links = new Map(having.map((each) => [`${each.parent} ${each.oid} ${columnOf(each)}`, each]));
-  for (const each of links.values()) {
-    const { place, oid, parent, table, parents, isLocal } = each;
-    const key = `${oid} ${columnOf(each)}`;
-    if (!dropped.has(`${parent} ${columnOf(each)}`)) continue;
-    left.set(key, (left.get(key) ?? parents ?? 0) - 1);
-    if (left.get(key) !== 0 || isLocal === true) continue;
-    dropped.add(key);
-    if (table !== null) lost.push({ table, column: columnOf(each), of: asked[place]?.before.table ?? '' });
-  }
-  return lost;
+  const held = ({ parents, isLocal }: Heir) => ({ parents: parents ?? 0, isLocal: isLocal === true });
+  return reached(having, { columnOf, held, left }).flatMap(({ place, table, ...each }) =>
+    table === null
+      ? []
+      : [{ table, column: columnOf({ place, table, ...each }), of: asked[place]?.before.table ?? '' }],
+  );
 }
 
-function foldedState(state: State, events: readonly LogEvent[]): State {
+interface Reaching {
+  columnOf: (heir: Heir) => string;
+  /** The parents that give the heir what is dropped, and whether it defines that itself too. */
+  held: (heir: Heir) => { parents: number; isLocal: boolean };
+  /** The parents that are left of these. */
+  left: Map<string, number>;
+}
+
+/** The heirs that lose what only their parents gave them, each after all of its parents. */
+function reached(heirs: readonly Heir[], { columnOf, held, left }: Reaching): Heir[] {
+  const dropped = new Set(heirs.map((each) => `${each.root} ${columnOf(each)}`));
+  // A link may appear at several depths. Several columns of one batch can be inherited by the same child.
+  const links = new Map<string, Heir>();
+  for (const each of heirs) {
+    const link = `${each.parent} ${each.oid} ${columnOf(each)}`;
+    links.delete(link);
+    links.set(link, each);
+  }
+  return [...links.values()].filter((each) => {
+    const key = `${each.oid} ${columnOf(each)}`;
+    if (!dropped.has(`${each.parent} ${columnOf(each)}`)) return false;
+    const { parents, isLocal } = held(each);
+    const rest = (left.get(key) ?? parents) - 1;
+    left.set(key, rest);
+    if (rest > 0 || isLocal || dropped.has(key)) return false;
+    dropped.add(key);
+    return true;
+  });
+}
+
+/* Changes that PostgreSQL makes to the columns of children. */
+
+interface Following {
+  state: State;
+  events: readonly LogEvent[];
+  asked: readonly ColumnChange[];
+  heirs: readonly Heir[];
+  /** Deletions whose columns PostgreSQL drops with those of the parent. */
+  lost: ReadonlySet<LogEvent>;
+}
+
+interface Followed {
+  events: LogEvent[];
+  after: State;
+  problems: Problem[];
+}
+
+/** Puts the changes of children behind those of their parents, and leaves out what they repeat. */
+function* followed({ state, events, asked, heirs, lost }: Following): Resumable<Followed> {
+  const all: LogEvent[] = [];
+  const problems: Problem[] = [];
+  const former = formerNames();
+  const current = new Map<string, string>();
+  /** As the batch says, without what follows from it. */
+  const said = startFolding(state);
   const folding = startFolding(state);
-  for (const [index, event] of events.entries()) folding.add({ ...event, position: state.position + 1 + index });
-  return folding.state();
+  const append = (event: LogEvent): void => {
+    all.push(event);
+    folding.add({ ...event, position: state.position + all.length });
+  };
+  const heirsOf = byEvent(asked, heirs);
+  const repeated = repeatedRenames(asked, heirsOf);
+  /** Children that an event of a parent changed, by their names before the batch. */
+  const changed = new Set<string>();
+  const left = new Map<string, number>();
+  const follow = (parent: Parent, children: readonly ManagedHeir[], nullable: ReadonlySet<number>): void => {
+    for (const heir of children) {
+      const table = current.get(heir.table) ?? heir.table;
+      const told = eventsOf({ table, heir, folding, parent, becomesNullable: nullable.has(heir.oid) });
+      problems.push(...told.problems);
+      told.events.forEach(append);
+      if (told.events.length > 0) changed.add(heir.table);
+    }
+  };
+  for (const event of events) {
+    yield;
+    said.add({ ...event, position: state.position + all.length + 1 });
+    const { collection } = event;
+    const name = former.collection(collection ?? '');
+    if (event.type === 'collection.renamed') current.set(name, event.data.to);
+    former.add(event);
+    const rest = changed.has(name) ? withoutRepeated(event, said, folding) : event;
+    if (rest === null || repeated.has(event)) continue;
+    const before = copyOf(folding.node(collection ?? ''));
+    append(lost.has(event) ? adopted(event as NewEvent) : rest);
+    const children = heirsOf.get(event);
+    if (children === undefined) continue;
+    const parent = { event: rest as NewEvent, before, now: copyOf(folding.node(nameAfter(rest))) };
+    const links = heirs.filter(({ place }) => asked[place]?.event === event);
+    follow(parent, children, nullableWith(parent, links, left));
+  }
+  return { events: all, after: folding.state(), problems };
+}
+
+/** The children whose columns become nullable with that of the parent: no constraint of their own forbids it. */
+function nullableWith(
+  { event, before, now }: Parent,
+  links: readonly Heir[],
+  left: Reaching['left'],
+): ReadonlySet<number> {
+  const [old, field] = [before, now].map((node) => node?.fields.get(event.field ?? ''));
+  if (!hasColumn(old) || !hasColumn(field) || !field.schema.is_nullable) return new Set();
+  if (!changedAttributes(old, field).has('nullability')) return new Set();
+  const held = ({ notNull }: Heir) => notNull;
+  return new Set(reached(links, { columnOf: () => field.field, held, left }).map(({ oid }) => oid));
+}
+
+/** A later event may change the node in place. */
+const copyOf = (node: CollectionNode | undefined): CollectionNode | undefined =>
+  node && { ...node, fields: new Map(node.fields) };
+
+const nameAfter = (event: LogEvent): string =>
+  (event.type === 'collection.renamed' ? event.data.to : event.collection) ?? '';
+
+type ManagedHeir = Heir & { table: string };
+
+/** The children that each event changes, parents first. A child with several parents appears once. */
+function byEvent(asked: readonly ColumnChange[], heirs: readonly Heir[]): ReadonlyMap<LogEvent, ManagedHeir[]> {
+  const found = new Map<LogEvent, ManagedHeir[]>();
+  for (const heir of heirs) {
+    const event = asked[heir.place]?.event;
+    if (event === undefined || heir.table === null) continue;
+    const others = found.get(event) ?? [];
+    if (!others.some(({ oid }) => oid === heir.oid)) found.set(event, [...others, heir as ManagedHeir]);
+  }
+  return found;
+}
+
+/** Renames of children that PostgreSQL makes with those of their parents. */
+function repeatedRenames(
+  asked: readonly ColumnChange[],
+  heirsOf: ReadonlyMap<LogEvent, readonly ManagedHeir[]>,
+): ReadonlySet<LogEvent> {
+  const made = new Set<string>();
+  const keyOf = (table: string, { field, data }: Extract<LogEvent, { type: 'field.renamed' }>): string =>
+    JSON.stringify([table, field, data.to]);
+  for (const [event, heirs] of heirsOf)
+    if (event.type === 'field.renamed') for (const { table } of heirs) made.add(keyOf(table, event));
+  return new Set(
+    asked.flatMap(({ event, before }) =>
+      event.type === 'field.renamed' && made.has(keyOf(before.table, event)) ? [event] : [],
+    ),
+  );
+}
+
+/**
+ * The event of a batch as a change from what its predecessors and their consequences left. Null if they did it all.
+ * @param said includes the event
+ */
+function withoutRepeated(event: LogEvent, said: Folding, folding: Folding): LogEvent | null {
+  if (isAdopted(event)) return event;
+  if (event.type === 'field.updated') {
+    const [now, target] = [folding, said].map((each) => each.field(event.collection, event.field ?? ''));
+    return now && target ? patched(event, now, target) : event;
+  }
+  if (event.type !== 'collection.updated') return event;
+  const [now, target] = [folding, said].map((each) => each.node(event.collection)?.collection);
+  if (!now?.schema || !target?.schema) return event;
+  return patched(event, now, { ...target, schema: withNeeds(target.schema, now.schema) });
+}
+
+function patched<E extends Extract<NewEvent, { type: 'field.updated' | 'collection.updated' }>>(
+  event: E,
+  now: object,
+  target: object,
+): E | null {
+  return jsonEqual(now, target) ? null : { ...event, data: { ...event.data, patch: patchBetween(now, target) } };
 }

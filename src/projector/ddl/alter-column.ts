@@ -117,6 +117,10 @@ export function dropColumn(change: Change, field: ColumnField): Step {
  * prepared online (src/projector/online), it is NOT NULL before this statement runs.
  */
 
+/** Returns the attributes that the statement of a changed column sets. Tables that inherit the column get the same. */
+export const changedAttributes = (old: ColumnField, now: ColumnField): ReadonlySet<Action['what']> =>
+  new Set(attributeActions(old, now).map(({ what }) => what));
+
 /** Returns one statement, or none if type, nullability and default stay the same. */
 function alterAttributes(change: Change, old: ColumnField, now: ColumnField): Step[] {
   const actions = attributeActions(old, now);

@@ -118,8 +118,8 @@ export function planCollectionRenamed(change: Change<'collection.renamed'>): Ste
 }
 
 /**
- * Empty for an alias. On a partition, PostgreSQL renames the column with its parent, so only its constraints and
- * indexes are renamed.
+ * Empty for an alias. On a partition or an inheriting table, PostgreSQL renames the column with its parent, so only its
+ * constraints and indexes are renamed.
  */
 export function planFieldRenamed(change: Change<'field.renamed'>): Step[] {
   const { event, before, after } = change;
@@ -131,8 +131,9 @@ export function planFieldRenamed(change: Change<'field.renamed'>): Step[] {
   const [was, column] = [old.fields.get(fieldNameOf(event)), now.fields.get(data.to)];
   if (!hasColumn(was) || !hasColumn(column)) return [];
   const named = onField(change, collection, data.to);
+  const follows = isInherited(change, collection) || data.inherited === true;
   return [
-    ...(isInherited(change, collection) ? [] : [renameColumn(change, was.field, column.field)]),
+    ...(follows ? [] : [renameColumn(change, was.field, column.field)]),
     ...renameColumnParts(named, [was, column], isInherited(change, collection)),
     ...nameNotNulls(named, [column]),
     ...renameForeignKeys(named, old, now),

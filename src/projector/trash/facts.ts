@@ -253,6 +253,10 @@ export interface Heir {
   parents: number | null;
   /** True if it also defines the column itself. */
   isLocal: boolean | null;
+  /** The named constraint, which only PostgreSQL 18 has: how many parents give it, and whether it is the table's own. */
+  notNull: { parents: number; isLocal: boolean };
+  /** True if NOT NULL of a new column reaches tables that have the column already (PostgreSQL 18). */
+  takesNotNull: boolean;
 }
 
 /** At any depth, parents first. Partitions are not listed, because their columns cannot be changed here. */
@@ -273,9 +277,12 @@ heirs AS (
     FROM heirs h JOIN pg_catalog.pg_inherits i ON i.inhparent = h.oid)
 SELECT h.place, h.oid::int8::float8 AS oid, h.parent::int8::float8 AS parent, h.root::int8::float8 AS root,
   CASE WHEN n.nspname = ${literal(schema)} THEN c.relname::text END AS "table", h.oid::regclass::text AS name,
-  a.attinhcount::int AS parents, a.attislocal AS "isLocal"
+  a.attinhcount::int AS parents, a.attislocal AS "isLocal",
+  pg_catalog.jsonb_build_object('parents', coalesce(o.coninhcount, 0), 'isLocal', coalesce(o.conislocal, false)) AS "notNull",
+  pg_catalog.current_setting('server_version_num')::int >= 180000 AS "takesNotNull"
   FROM heirs h JOIN pg_catalog.pg_class c ON c.oid = h.oid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = h.oid AND a.attname = h.column_name AND NOT a.attisdropped
+  LEFT JOIN pg_catalog.pg_constraint o ON o.conrelid = h.oid AND o.contype = 'n' AND o.conkey = ARRAY[a.attnum]
  ORDER BY h.depth, h.place, 2, 3`);
   return rows;
 }

@@ -315,7 +315,7 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
   ),
   'field.updated': schemaEvent(z.strictObject({ patch, concurrent_indexes, adopted })),
   'field.deleted': schemaEvent(z.strictObject({ adopted, kept_until })),
-  'field.renamed': schemaEvent(renamedV1),
+  'field.renamed': schemaEvent(renamedV1.extend({ inherited: z.boolean().optional() })),
   'relation.created': schemaEvent(z.strictObject({ relation: relationV1, adopted })),
   'relation.updated': schemaEvent(z.strictObject({ patch, adopted })),
   'relation.deleted': schemaEvent(z.strictObject({ adopted })),

@@ -187,7 +187,7 @@ interface SchemaEventData {
   /** The trash keeps the values until `kept_until`. Without that member they were dropped with the column. */
   'field.deleted': Kept & { adopted?: boolean };
   /** The event's field is the former name. */
-  'field.renamed': Renamed;
+  'field.renamed': RenamedField;
   /** The relation's id is the position of this event. */
   'relation.created': { relation: NewRelation; adopted?: boolean };
   /** An RFC 6902 patch of the relation without its id. */
@@ -243,6 +243,11 @@ interface Renamed {
   /** Further changes: texts that mention the old name, and names derived from it. */
   patches?: DocumentPatch[];
   adopted?: boolean;
+}
+
+/** `inherited`: PostgreSQL renames the column with that of a parent table. Only its constraints and indexes are renamed. */
+interface RenamedField extends Renamed {
+  inherited?: boolean;
 }
 
 /**

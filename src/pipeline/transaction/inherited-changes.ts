@@ -1,0 +1,194 @@
+/** The events for changes that PostgreSQL makes to a column of a managed child with that of its parent. */
+import { jsonEqual } from '../../kernel/json.js';
+import type { Problem } from '../../kernel/problem.js';
+import { quoted } from '../../kernel/text.js';
+import { changedAttributes } from '../../projector/ddl/alter-column.js';
+import type { Heir } from '../../projector/trash/facts.js';
+import { type Folding, startFolding } from '../../schema/fold/evolve.js';
+import { patchBetween } from '../../schema/fold/rename-events.js';
+import { notNullNameOf } from '../../schema/model/constraint-names.js';
+import { type LogEvent, type NewEvent, newEvent } from '../../schema/model/events.js';
+import { type ColumnExtras, isIdentity, isSerial } from '../../schema/model/extras.js';
+import type { Collection, ColumnSchema, Field } from '../../schema/model/model.js';
+import { needsOfNode, withOwner } from '../../schema/model/order.js';
+import { type CollectionNode, type ColumnField, hasColumn } from '../../schema/model/state.js';
+import { readNewField } from '../../schema/normal-form/index.js';
+import { withNeeds } from '../../schema/transition/cascade.js';
+import { renameEvent } from '../../schema/transition/renames.js';
+
+/** A table that inherits a changed column. */
+interface Child {
+  /** Its present name. */
+  table: string;
+  heir: Heir;
+  folding: Folding;
+  parent: Parent;
+  /** If the parent's column becomes nullable. */
+  becomesNullable: boolean;
+}
+
+/** The event of the parent, and its collection before and after it. */
+export interface Parent {
+  event: NewEvent;
+  before: CollectionNode | undefined;
+  now: CollectionNode | undefined;
+}
+
+interface Consequences {
+  events: LogEvent[];
+  problems: Problem[];
+}
+
+const NONE: Consequences = { events: [], problems: [] };
+
+export function eventsOf(child: Child): Consequences {
+  const { event, before, now } = child.parent;
+  if (before === undefined || now === undefined) return NONE;
+  if (event.type === 'collection.renamed') return { ...NONE, events: namesFollowing(child, (field) => field) };
+  if (event.type === 'field.renamed') return renamed(child, event);
+  if (event.type !== 'field.created' && event.type !== 'field.updated') return NONE;
+  const [old, field] = [before, now].map(({ fields }) => fields.get(event.field ?? ''));
+  if (!hasColumn(field)) return NONE;
+  return hasColumn(old) ? updated(child, old, field) : created(child, field);
+}
+
+/** A table that has the column already keeps its definition. */
+function created(child: Child, field: ColumnField): Consequences {
+  const { table, heir, folding } = child;
+  const own = folding.field(table, field.field);
+  if (own === undefined) return createdIn(child, field);
+  if (!hasColumn(own)) return { ...NONE, problems: [nameTaken(child, field.field)] };
+  if (!heir.takesNotNull || field.schema.is_nullable || !own.schema.is_nullable) return NONE;
+  return { ...NONE, events: update(own, { ...own, schema: { ...own.schema, is_nullable: false } }) };
+}
+
+function createdIn(child: Child, { field, type, schema }: ColumnField): Consequences {
+  const { table, folding } = child;
+  const { collation, default: expression, precision, virtual } = schema.extras ?? {};
+  const column = {
+    ...schema,
+    is_unique: false,
+    is_indexed: false,
+    is_primary_key: false,
+    comment: null,
+    extras: withoutMissing({ collation, default: expression, precision, virtual }),
+  };
+  const meta = { sort: (folding.node(table)?.fields.size ?? 0) + 1 };
+  const read = readNewField({ collection: table, field, type, meta, schema: column }, [], { imported: false });
+  if (!read.ok) return { ...NONE, problems: [...read.problems] };
+  const event = newEvent('field.created', table, field, { field: read.value, adopted: true });
+  return { ...NONE, events: [...needsFor(child, schema), event] };
+}
+
+function updated(child: Child, old: ColumnField, now: ColumnField): Consequences {
+  const own = child.folding.field(child.table, now.field);
+  if (!hasColumn(own)) return NONE;
+  const attributes = attributesTaken(child, old, now);
+  const type = attributes.includes('type') ? now.type : own.type;
+  const next: Field = { ...own, type, schema: inheritedSchema(own, now, attributes) };
+  return { ...NONE, events: jsonEqual(own, next) ? [] : [...needsFor(child, now.schema), ...update(own, next)] };
+}
+
+interface Members {
+  schema: readonly (keyof ColumnSchema)[];
+  extras: readonly (keyof ColumnExtras)[];
+}
+
+const ATTRIBUTES = {
+  type: {
+    schema: ['data_type', 'max_length', 'numeric_precision', 'numeric_scale'],
+    extras: ['precision', 'collation'],
+  },
+  default: { schema: ['default_value'], extras: ['default'] },
+  nullability: { schema: ['is_nullable'], extras: [] },
+  generation: { schema: ['generation_expression'], extras: ['virtual'] },
+} as const satisfies Record<string, Members>;
+
+type Attribute = keyof typeof ATTRIBUTES;
+
+function attributesTaken(
+  { heir: { parents, isLocal }, becomesNullable }: Child,
+  old: ColumnField,
+  now: ColumnField,
+): Attribute[] {
+  if ([old, now].some(({ schema }) => schema.generation_expression !== null)) {
+    // PostgreSQL drops and adds a generated column only where the table inherits it and nothing else.
+    return isLocal === true || parents !== 1 ? [] : (Object.keys(ATTRIBUTES) as Attribute[]);
+  }
+  const staysNotNull = now.schema.is_nullable && !becomesNullable;
+  return [...changedAttributes(old, now)].filter((each) => each !== 'nullability' || !staysNotNull);
+}
+
+function inheritedSchema(own: ColumnField, now: ColumnField, attributes: readonly Attribute[]): ColumnSchema {
+  const taken: Members[] = attributes.map((each) => ATTRIBUTES[each]);
+  const schema = { ...own.schema };
+  for (const name of taken.flatMap((each) => each.schema)) Object.assign(schema, { [name]: now.schema[name] });
+  const extras = { ...own.schema.extras };
+  for (const name of taken.flatMap((each) => each.extras)) Object.assign(extras, { [name]: now.schema.extras?.[name] });
+  if (schema.is_nullable) delete extras.not_null_name;
+  if (attributes.includes('default')) schema.has_auto_increment = isIdentity(own.schema) || isSerial({ extras });
+  const { extras: _, ...rest } = schema;
+  const kept = withoutMissing(extras);
+  return Object.keys(kept).length === 0 ? rest : { ...rest, extras: kept };
+}
+
+const withoutMissing = <T extends object>(members: T): Partial<T> =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
+
+/** The types and sequences of the parent that the column uses and the child does not list. */
+function needsFor({ table, folding, parent }: Child, { data_type, generation_expression, extras }: ColumnSchema) {
+  const own = folding.node(table)?.collection;
+  const used = [data_type, generation_expression, extras?.default, extras?.collation].join(' ');
+  const needs = needsOfNode(parent.now)
+    .filter(({ name }) => used.includes(name))
+    .map((need) => withOwner(need, undefined));
+  if (own?.schema == null || needs.length === 0) return [];
+  const schema = withNeeds(own.schema, { comment: null, extras: { needs } });
+  return schema === own.schema ? [] : update(own, { ...own, schema });
+}
+
+function renamed(child: Child, event: Extract<NewEvent, { type: 'field.renamed' }>): Consequences {
+  const { table, folding } = child;
+  const [from, { to }] = [event.field ?? '', event.data];
+  if (!hasColumn(folding.field(table, from))) return NONE;
+  if (folding.field(table, to) !== undefined) return { ...NONE, problems: [nameTaken(child, to)] };
+  const state = folding.state();
+  const { event: own, after } = renameEvent(state, { collection: table, field: from, to });
+  const inherited = { ...own, data: { ...own.data, inherited: true } } as LogEvent;
+  const former = (field: string): string => (field === to ? from : field);
+  const held = { ...child, folding: startFolding(after) };
+  return { ...NONE, events: [inherited, ...namesFollowing(held, former)] };
+}
+
+/** From PostgreSQL 18 on, an inherited NOT NULL constraint has the name of the parent's and is renamed with it. */
+function namesFollowing({ table, folding, parent }: Child, former: (field: string) => string): LogEvent[] {
+  return [...(parent.now?.fields.values() ?? [])].flatMap((field) => {
+    const was = parent.before?.fields.get(former(field.field));
+    const own = folding.field(table, field.field);
+    if (!hasColumn(field) || !hasColumn(was) || !hasColumn(own)) return [];
+    const not_null_name = notNullNameOf(field);
+    const { extras } = own.schema;
+    if (extras?.not_null_name !== notNullNameOf(was) || extras.not_null_name === not_null_name) return [];
+    return update(own, { ...own, schema: { ...own.schema, extras: { ...extras, not_null_name } } });
+  });
+}
+
+/** @returns the event of a field or collection that PostgreSQL has changed already */
+function update(own: Field | Collection, next: Field | Collection): LogEvent[] {
+  const patch = patchBetween(own, next);
+  if (patch.length === 0) return [];
+  const data = { patch, adopted: true };
+  return [
+    'field' in own
+      ? newEvent('field.updated', own.collection, own.field, data)
+      : newEvent('collection.updated', own.collection, null, data),
+  ];
+}
+
+function nameTaken({ table, parent }: Child, field: string): Problem {
+  const { collection } = parent.event;
+  const message =
+    `Table ${quoted(table)} inherits from ${quoted(collection)}, so its column would get the name ${quoted(field)} too, ` +
+    'and a field of it has that name. Rename or delete that field first.';
+  return { code: 'ALREADY_EXISTS', message, collection, field };
+}
