@@ -1,7 +1,7 @@
 /**
  * `npm test -- [kinds, files and patterns] [--ignore file]`: runs test files in a few processes, all on one PostgreSQL
  * server and with the program built once. The files that measure time or memory follow, two at a time. Without files it
- * skips those that take minutes (`takesLong`); `--all` runs them too. `--pooler` runs the HTTP tests through PgBouncer.
+ * skips those that take minutes (`takesLong`); `--all` runs them too. `--pooler` runs those that may differ behind PgBouncer.
  * Tests of the kinds unit, long and corpus start no server. TEST_JOBS sets the number of processes. The exit code is 1 if
  * a test fails.
  */
@@ -69,7 +69,18 @@ const KINDS: Record<string, string[]> = {
   corpus: ['test/corpus/*.test.ts', 'test/**/*.corpus.test.ts'],
 };
 
-const POOLED = ['http', 'reads', 'schema', 'projector'].map((folder) => `test/${folder}/**/*.e2e.test.ts`);
+/**
+ * A pooler changes what a session is: settings, locks, prepared statements, notifications, the outcome of a
+ * transaction. Tests of values and messages alone would repeat what they find without one.
+ */
+const POOLED = new RegExp(
+  `^test/(?:features|http|projector|reads)/(?:.*/)?(?:${[
+    'accept-drift|accounts|adopt|collection-batches|concurrent-index-names|decoys|dry-runs|examination|fields',
+    'field-deletes|history|list-pages|locks|merge|moments|online-changes|online-in-use|online-rows|online-waiting',
+    'overload|partitions|policy|projections|relations|rename|rename-beside|rows-in-the-way|schema|sdk|second-session',
+    'sequences|session|sessions|stream|table|trash|trash-fields|trash-restore|trash-tables|types|values-stay',
+  ].join('|')})\\.e2e\\.test\\.ts$`,
+);
 
 const CONFIGURATION = JSON.parse(readFileSync(join(ROOT, '.mocharc.json'), 'utf8')) as {
   timeout: number;
@@ -106,9 +117,8 @@ const {
   allowPositionals: true,
 });
 const chosen = positionals.flatMap((name) => KINDS[name] ?? [name]);
-const patterns = chosen.length === 0 && pooler ? POOLED : chosen;
 if (pooler) await throughPooler();
-const wanted = patterns.length > 0 ? patterns : ['test/**/*.test.ts'];
+const wanted = chosen.length > 0 ? chosen : ['test/**/*.test.ts'];
 const tests = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' }).map((name) => `test/${name}`);
 for (const pattern of wanted) {
   if (tests.some((file) => asExpression(pattern).test(file))) continue;
@@ -117,9 +127,9 @@ for (const pattern of wanted) {
 }
 const found = tests
   .filter((file) => wanted.some((pattern) => asExpression(pattern).test(file)))
-  .filter((file) => !ignore.includes(file))
+  .filter((file) => !ignore.includes(file) && (chosen.length > 0 || !pooler || POOLED.test(file)))
   .sort((one, other) => rank(one) - rank(other));
-const files = all || patterns.length > 0 ? found : found.filter((file) => !takesLong(file));
+const files = all || pooler || chosen.length > 0 ? found : found.filter((file) => !takesLong(file));
 
 const needsServer = !files.every((file) => /\.(unit|long|corpus)\.test\.ts$/.test(file));
 // Of the sources that a bundle is made of, coverage would know nothing.

@@ -17,7 +17,7 @@ interface Visit {
   /** The user; null for none. The admin by default. */
   as?: { email: string; password: string } | null;
   dark?: boolean;
-  /** The width of a phone. */
+  /** As wide as a phone. */
   narrow?: boolean;
 }
 
@@ -44,6 +44,9 @@ interface UsedContext {
   /** No page of the running test is open in it. */
   isFree: boolean;
 }
+
+const SCREEN = { width: 1280, height: 800 };
+const PHONE = { width: 390, height: 844 };
 
 /** Minimum milliseconds per test: it opens several pages on a possibly busy machine. */
 const LONGEST = 90_000;
@@ -88,7 +91,7 @@ export function withApp(serving: Serving = {}): App {
       await browser(program ?? '')
     ).newContext({
       baseURL: served.service.url,
-      viewport: narrow ? { width: 390, height: 844 } : { width: 1280, height: 800 },
+      viewport: narrow ? PHONE : SCREEN,
       colorScheme: dark ? 'dark' : 'light',
       reducedMotion: 'reduce',
     });
@@ -208,12 +211,23 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(told, page.url()).to.deep.equal([]);
 }
 
-/** Nothing may exceed the width of the page. */
-export async function expectFits(page: Page): Promise<void> {
-  const [needed, has] = await page.evaluate<[number, number]>(
-    '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
+/** Nothing may exceed the width of the page, once it is laid out. */
+export const expectFits = (page: Page): Promise<void> =>
+  until(`${page.url()} is not wider than the window`, () =>
+    page.evaluate<boolean>('document.documentElement.scrollWidth <= document.documentElement.clientWidth'),
   );
-  expect(needed, `${page.url()} is wider than the window`).to.be.at.most(has);
+
+/** Checks the open page light on a screen, and dark on a phone. */
+export async function inEachLook(page: Page, check: () => Promise<void>): Promise<void> {
+  for (const [colorScheme, viewport] of [
+    ['light', SCREEN],
+    ['dark', PHONE],
+  ] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize(viewport);
+    await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor({ state: 'attached' });
+    await check();
+  }
 }
 
 /** Waits until so many are on the page: they may still be rendered or removed. */

@@ -13,7 +13,7 @@ describe('the trash in the admin app', () => {
   const field = (name: string, type = 'string') => ({ field: name, type, interface: 'input', schema: {} });
   const remove = async (at: string) => expect((await app.client(at, { method: 'DELETE' })).status).to.equal(204);
 
-  it('lists what was deleted, and brings it back under another name, with its rows', async () => {
+  it('lists deleted tables, and restores one under another name with its rows', async () => {
     app.mayComplain(/status of 409/);
     await made('members', [field('name')]);
     await app.api.sql(`insert into members (name) values ('Ada'), ('Grace')`);
@@ -63,7 +63,7 @@ describe('the trash in the admin app', () => {
     await page.getByRole('status', { name: 'Last change' }).getByText(lost).waitFor();
   });
 
-  it('says what can not come back, and brings it without that key', async () => {
+  it('restores a table without a foreign key that its rows no longer fit', async () => {
     app.mayComplain(/status of 4\d\d/);
     await made('vendors');
     await made('offers', [field('vendor', 'integer')]);
@@ -91,7 +91,7 @@ describe('the trash in the admin app', () => {
     expect(await app.api.sql('select vendor from offers')).to.deep.equal([{ vendor: 1 }]);
   });
 
-  it('brings a field back, and purges for good only what is called by its name', async () => {
+  it('restores a field, and purges only after its name is typed', async () => {
     await made('notes', [field('text'), field('author')]);
     await app.api.sql(`insert into notes (text, author) values ('one', 'Ada')`);
     await remove('/fields/notes/author');
@@ -115,7 +115,7 @@ describe('the trash in the admin app', () => {
     expect(await app.api.events(0)).to.include('trash.purged notes.text');
   });
 
-  it('is read by auditors, who bring nothing back', async () => {
+  it('lets auditors read it, but restore nothing', async () => {
     await made('seen');
     await remove('/collections/seen');
     const page = await app.visit({ path, as: await app.user('auditor'), narrow: true, dark: true });

@@ -13,7 +13,7 @@ import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 import { createRandomCommands } from '../../support/random-commands.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 
-const COMMANDS = 2_000;
+const COMMANDS = 1_200;
 const RELEASE = '1.2.3';
 
 describe('time travel through a random history', () => {
