@@ -167,20 +167,20 @@ const PARTS = ['collections', 'fields', 'relations', 'diff', 'rhs'] as const;
 /**
  * Covers a collection with its fields, a field, a relation, lists of them, and the documents of a snapshot or a diff.
  */
-function* collectOtherSchemas(body: unknown, at: Path, found: OtherSchemas): Resumable<void> {
+function* collectOtherSchemas(body: unknown, at: Path, schemas: OtherSchemas): Resumable<void> {
   if (Array.isArray(body)) {
     for (const [index, item] of body.entries()) {
-      if (found.problems.length >= MAX_PROBLEMS) return;
+      if (schemas.problems.length >= MAX_PROBLEMS) return;
       if (!isObject(item)) continue;
       // Most documents contain no others.
-      if (PARTS.some((part) => part in item)) yield* collectOtherSchemas(item, [...at, index], found);
-      else addOtherSchemas(item, () => [...at, index], found);
+      if (PARTS.some((part) => part in item)) yield* collectOtherSchemas(item, [...at, index], schemas);
+      else addOtherSchemas(item, () => [...at, index], schemas);
       yield;
     }
   } else if (isObject(body)) {
-    addOtherSchemas(body, () => at, found);
+    addOtherSchemas(body, () => at, schemas);
     for (const part of PARTS) {
-      if (Object.hasOwn(body, part)) yield* collectOtherSchemas(body[part], [...at, part], found);
+      if (Object.hasOwn(body, part)) yield* collectOtherSchemas(body[part], [...at, part], schemas);
     }
   }
 }

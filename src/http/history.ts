@@ -48,18 +48,21 @@ interface Filters {
 }
 
 /** The filter for events after the end of the last page. */
-export const beyond = (filter: EventFilter, order: Order, place: number | undefined): EventFilter =>
+export const beyond = (filter: EventFilter, order: Order, cursor: number | undefined): EventFilter =>
   order === 'asc'
-    ? { ...filter, after: Math.max(place ?? 0, filter.after ?? 0) }
-    : { ...filter, before: lower(place, filter.before) };
+    ? { ...filter, after: Math.max(cursor ?? 0, filter.after ?? 0) }
+    : { ...filter, before: lower(cursor, filter.before) };
 
 /**
  * Undefined if no cursor was given.
  * @throws Refused if the log does not contain that event
  */
-export async function positionOf(place: Cursor | undefined, history: HttpDeps['history']): Promise<number | undefined> {
-  if (place !== undefined) await requireInLog(place, history);
-  return place?.position;
+export async function positionOf(
+  cursor: Cursor | undefined,
+  history: HttpDeps['history'],
+): Promise<number | undefined> {
+  if (cursor !== undefined) await requireInLog(cursor, history);
+  return cursor?.position;
 }
 
 const lower = (a: number | undefined, b: number | undefined): number | undefined =>
@@ -79,22 +82,22 @@ export async function filterOf(history: HttpDeps['history'], query: Filters): Pr
 }
 
 /** An id may contain colons, but a kind cannot. */
-export function subjectFilter(given: string | undefined): Pick<EventFilter, 'subjectKind' | 'subjectId'> {
-  if (!given?.includes(':')) return { subjectKind: given };
-  const colon = given.indexOf(':');
-  return { subjectKind: given.slice(0, colon), subjectId: given.slice(colon + 1) };
+export function subjectFilter(value: string | undefined): Pick<EventFilter, 'subjectKind' | 'subjectId'> {
+  if (!value?.includes(':')) return { subjectKind: value };
+  const colon = value.indexOf(':');
+  return { subjectKind: value.slice(0, colon), subjectId: value.slice(colon + 1) };
 }
 
 /** The position after which `since` begins, or at which `until` ends. */
 async function boundOf(
   history: HttpDeps['history'],
-  given: z.output<typeof moment>,
+  value: z.output<typeof moment>,
   which: 'since' | 'until',
 ): Promise<number | undefined> {
-  if (given.kind === 'now') return which === 'since' ? Number.MAX_SAFE_INTEGER : undefined;
-  if (given.kind === 'position') return which === 'since' ? given.position - 1 : given.position;
+  if (value.kind === 'now') return which === 'since' ? Number.MAX_SAFE_INTEGER : undefined;
+  if (value.kind === 'position') return which === 'since' ? value.position - 1 : value.position;
   // Both bounds include the events at exactly that time.
-  return history.positionBefore(which === 'since' ? given.time : new Date(given.time.getTime() + 1));
+  return history.positionBefore(which === 'since' ? value.time : new Date(value.time.getTime() + 1));
 }
 
 /* The state at a point in time that a request names. */
@@ -102,20 +105,20 @@ async function boundOf(
 /* The state at a point in time that a body names. */
 
 /** @param parameter the name of the query parameter or the location in the body, for errors */
-export type PointAt = (given: Moment, parameter: string, call: Call<unknown>) => Promise<Point>;
+export type PointAt = (value: Moment, parameter: string, call: Call<unknown>) => Promise<Point>;
 
 /** @param wrong the code for a point in the future */
 export function createPointAt(
   { history, store }: Pick<HttpDeps, 'history' | 'store'>,
   wrong: 'INVALID_QUERY' | 'INVALID_PAYLOAD' = 'INVALID_QUERY',
 ): PointAt {
-  return async (given, parameter, { head }) => {
+  return async (value, parameter, { head }) => {
     // The available state is at least as recent as the log was when the request arrived.
     await store.atHead(head).catch((error: unknown) => {
       // States before the unreadable event can still be shown.
       if (!(error instanceof UnreadableEventError)) throw error;
     });
-    const position = await history.resolve(given, head).catch((error: unknown) => {
+    const position = await history.resolve(value, head).catch((error: unknown) => {
       if (error instanceof FutureMomentError) throw refused(wrong, `${error.message}.`, { path: parameter });
       throw error;
     });
@@ -133,8 +136,8 @@ const MOMENT =
  */
 export function createMomentState(deps: Pick<HttpDeps, 'history' | 'store'>) {
   const pointAt = createPointAt(deps, 'INVALID_PAYLOAD');
-  return async (given: unknown, member: string, call: Call<unknown>): Promise<State> => {
-    const text = Number.isSafeInteger(given) ? String(given) : given;
+  return async (value: unknown, member: string, call: Call<unknown>): Promise<State> => {
+    const text = Number.isSafeInteger(value) ? String(value) : value;
     if (typeof text !== 'string') throw new Refused([invalid([member], MOMENT)]);
     const place = cursor.safeParse(text);
     const moment = place.success ? ({ kind: 'position', position: place.data.position } as const) : readMoment(text);

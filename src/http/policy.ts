@@ -55,11 +55,11 @@ const findings = z
     `By code of a finding. ${RULES.filter(({ code, shownOnly }) => shownOnly !== true && !isOfPolicy(code)).length} codes allow all actions, the others off, note and warn`,
   );
 
-function problemOf(code: string, each: Action): string | undefined {
+function problemOf(code: string, action: Action): string | undefined {
   const rule = ruleOf(code);
   if (rule === undefined) return 'is not the code of a finding; docs/findings.md lists all of them';
   if (isOfPolicy(code)) return 'applies to the policy itself: set policy_changes instead';
-  return rule.shownOnly === true && isStopping(each) ? SHOWN_ONLY : undefined;
+  return rule.shownOnly === true && isStopping(action) ? SHOWN_ONLY : undefined;
 }
 
 const members = {
@@ -176,8 +176,8 @@ export function createPolicyTest(deps: Pick<HttpDeps, 'pool' | 'store' | 'histor
     return unwrap(await runYielding(stepsTo(decided)));
   }
 
-  return async (asked: TestCall): Promise<PolicyTest> => {
-    const call = takeAcknowledged(asked);
+  return async (testCall: TestCall): Promise<PolicyTest> => {
+    const call = takeAcknowledged(testCall);
     const body = bodyOf(call.body);
     const { policy: given } = body;
     const policy: Policy = given === undefined ? (await readPolicy(pool)).policy : readPolicyBody(given, 'policy');
@@ -207,7 +207,7 @@ function outcomeOf(
 ): Pick<PolicyTest, 'outcome' | 'approvals'> {
   const isKnown = (finding: Judged<Finding>): boolean => acknowledged.has(keyOf(acknowledgementOf(finding)));
   const [strictest] = findings
-    .filter((each) => isStopping(each.action) && !(each.action === 'acknowledge' && isKnown(each)))
+    .filter((finding) => isStopping(finding.action) && !(finding.action === 'acknowledge' && isKnown(finding)))
     .sort(byAction);
   const outcome = (strictest?.action ?? 'allowed') as PolicyTest['outcome'];
   return { outcome, approvals: findings.some(({ action }) => action === 'approve') ? approvals : null };

@@ -46,11 +46,11 @@ export function createQuotas(limits: QuotaLimits): Quotas {
  * Adds one to a user's count.
  * @returns a function that removes it again
  */
-function createQuota(limit: number, what: string, setting: string): (user: string) => () => void {
+function createQuota(limit: number, name: string, setting: string): (user: string) => () => void {
   const counts = createCounts();
   return (user) => {
     if (counts.of(user) >= limit)
-      throw tooMany(`You have ${limit} ${what}, the maximum for one user (${setting}). Try again when one has ended.`);
+      throw tooMany(`You have ${limit} ${name}, the maximum for one user (${setting}). Try again when one has ended.`);
     counts.add(user, 1);
     return once(() => counts.add(user, -1));
   };

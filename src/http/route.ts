@@ -156,7 +156,7 @@ export function route<Query, const A extends Access, Body = undefined>(spec: Spe
       requireSupported(exchange, about);
       return read(exchange.req, bodies, {
         admits: (query) => requireStricter(stricter, query, caller),
-        handle: (given) => handle({ ...exchange, ...given, caller: who }),
+        handle: (input) => handle({ ...exchange, ...input, caller: who }),
       });
     },
   };
@@ -182,7 +182,9 @@ function requireSupported(
   { method, needsPrimary, headers }: Pick<Route, 'method' | 'needsPrimary' | 'headers'>,
 ): void {
   if (!needsPrimary || method === 'get' || headers.length === WRITE_HEADERS.length) return;
-  const name = WRITE_HEADERS.find((each) => !headers.includes(each) && req.headers[each.toLowerCase()] !== undefined);
+  const name = WRITE_HEADERS.find(
+    (header) => !headers.includes(header) && req.headers[header.toLowerCase()] !== undefined,
+  );
   if (name === undefined) return;
   const message = `${name} has no effect here: ${INSTEAD[name] ?? 'send the request without it'}.`;
   throw refused('INVALID_PAYLOAD', message, { path: name });
@@ -196,7 +198,7 @@ interface RequestInput<Query, Body> {
 interface Reading<Query, Body> {
   /** Throws if the caller lacks permission for this query. */
   admits: (query: Query) => void;
-  handle: (given: RequestInput<Query, Body>) => Answer | Promise<Answer>;
+  handle: (input: RequestInput<Query, Body>) => Answer | Promise<Answer>;
 }
 
 /** Reads query and body, and keeps the body until `handle` has responded. */

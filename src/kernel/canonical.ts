@@ -121,11 +121,11 @@ export function* canonicalPieces(object: object, write: (value: unknown) => stri
 
 const isLong = (value: unknown): value is unknown[] => Array.isArray(value) && value.length > ELEMENTS;
 
-function* pushElements(pieces: string[], all: unknown[], write: (value: unknown) => string): Resumable<void> {
+function* pushElements(pieces: string[], elements: unknown[], write: (value: unknown) => string): Resumable<void> {
   let before = '[';
-  for (let start = 0; start < all.length; start += ELEMENTS) {
+  for (let start = 0; start < elements.length; start += ELEMENTS) {
     // Writes the slice as an array and removes its brackets.
-    pieces.push(before + write(all.slice(start, start + ELEMENTS)).slice(1, -1));
+    pieces.push(before + write(elements.slice(start, start + ELEMENTS)).slice(1, -1));
     before = ',';
     yield;
   }

@@ -26,7 +26,7 @@ export function locate(problem: Problem, places: Places): Problem {
 function pathOf(subject: Subject, places: Places): Path | undefined {
   const [own, ...holders] = placesOf(subject, places);
   if (own !== undefined) return [...own.at, ...own.stepsTo(subject.member ?? [])];
-  return holders.find((place) => place !== undefined)?.at;
+  return holders.find((location) => location !== undefined)?.at;
 }
 
 /** Yields the location of the subject, then the locations of the objects that contain it. */

@@ -111,11 +111,11 @@ export function renderPath(path: Path): string {
   return text;
 }
 
-/** Returns a problem for each member of `object` that is not `known`. */
-export function unknownMembers(object: object, known: ReadonlySet<string>, at: Path): Problem[] {
-  const unknown = Object.keys(object).filter((member) => !known.has(member));
+/** Returns a problem for each member of `object` that `knownNames` lacks. */
+export function unknownMembers(object: object, knownNames: ReadonlySet<string>, at: Path): Problem[] {
+  const unknown = Object.keys(object).filter((member) => !knownNames.has(member));
   return problemsOfEach(unknown, (member) => [
-    invalid([...at, member], `unknown member ${JSON.stringify(member)}; known members: ${[...known].join(', ')}`),
+    invalid([...at, member], `unknown member ${JSON.stringify(member)}; known members: ${[...knownNames].join(', ')}`),
   ]);
 }
 

@@ -37,8 +37,8 @@ export const visibleText = (message: string): string =>
 export const quoted = (name: string | null): string => JSON.stringify(name);
 
 /** `1 table`, `2 tables` */
-export const counted = (count: number | bigint, one: string): string =>
-  `${count} ${one}${Number(count) === 1 ? '' : 's'}`;
+export const counted = (count: number | bigint, noun: string): string =>
+  `${count} ${noun}${Number(count) === 1 ? '' : 's'}`;
 
 /** A uuid: 8-4-4-4-12 hexadecimal digits in either case. */
 export const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;

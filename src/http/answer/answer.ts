@@ -165,7 +165,7 @@ export async function expectTakeable(text: string | Buffer, limit: number, advic
   }
 }
 
-function tooLarge(what: string, details: Record<string, unknown>, advice: string) {
-  const message = `The response ${what} would exceed the size limit (MAX_BODY). ${advice}`;
+function tooLarge(subject: string, details: Record<string, unknown>, advice: string) {
+  const message = `The response ${subject} would exceed the size limit (MAX_BODY). ${advice}`;
   return refused('CONTENT_TOO_LARGE', message, { details });
 }

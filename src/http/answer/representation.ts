@@ -94,11 +94,11 @@ const KEEPING = ['Cache-Control', 'no-cache', 'Vary', 'Authorization, Accept-Enc
  * one coding has the complete content.
  */
 export function representationAnswer(
-  found: Representation,
+  representation: Representation,
   { headers: asked }: RequestHeaders,
   headers: readonly string[] = [],
 ): Answer | Promise<Answer> {
-  const { body, etag, type, position } = found;
+  const { body, etag, type, position } = representation;
   const at = position === undefined ? {} : { position };
   const coding = codingFor(asked['accept-encoding'], body.length);
   const tag = tagOf(etag, coding);
@@ -110,7 +110,7 @@ export function representationAnswer(
     if (coding !== null) content.push('Content-Encoding', coding);
     return { status: 200, headers: [...content, 'ETag', tag, ...KEEPING, ...headers], body: bytes, ...at };
   };
-  return coding === null ? answer(body) : found.encoded(coding, encode).then(answer);
+  return coding === null ? answer(body) : representation.encoded(coding, encode).then(answer);
 }
 
 /** Throws `Refused` if the client accepts no available coding. Call it before the request has effects. */

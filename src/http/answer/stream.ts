@@ -164,11 +164,11 @@ export function respond(req: IncomingMessage, res: ServerResponse, requestId: st
 }
 
 /** Keeps the Vary header of cross-origin handling, which `writeHead` would replace. */
-function withVary(headers: string[], said: ReturnType<ServerResponse['getHeader']>): string[] {
-  if (said === undefined) return headers;
-  const at = headers.findIndex((each, index) => index % 2 === 0 && each.toLowerCase() === 'vary');
+function withVary(headers: string[], existing: ReturnType<ServerResponse['getHeader']>): string[] {
+  if (existing === undefined) return headers;
+  const at = headers.findIndex((header, index) => index % 2 === 0 && header.toLowerCase() === 'vary');
   if (at === -1) return headers;
-  return headers.with(at + 1, `${headers[at + 1]}, ${String(said)}`);
+  return headers.with(at + 1, `${headers[at + 1]}, ${String(existing)}`);
 }
 
 /** An incomplete body must not end normally, because the client would take it as complete. */

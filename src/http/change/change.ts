@@ -149,7 +149,7 @@ export function acknowledgedBy({ req }: Pick<Call<unknown>, 'req'>): Acknowledge
 function read(list: unknown): Acknowledgement[] {
   if (!Array.isArray(list) || list.length > MOST)
     throw new Refused([invalid([MEMBER], `must be an array of at most ${MOST} objects with code and place`)]);
-  const problems = list.flatMap((each: unknown, index) => problemsOf(each, index));
+  const problems = list.flatMap((entry: unknown, index) => problemsOf(entry, index));
   if (problems.length > 0) throw new Refused(problems);
   return (list as Acknowledgement[]).map(asPlaced);
 }
@@ -160,14 +160,14 @@ export const asPlaced = ({ code, place }: Acknowledgement): Acknowledgement => (
   place: samePlace(place) ?? place,
 });
 
-function problemsOf(each: unknown, index: number): Problem[] {
+function problemsOf(entry: unknown, index: number): Problem[] {
   const at = [MEMBER, index];
-  if (!isObject(each)) return [invalid(at, 'must be an object with code and place')];
-  const problems = unknownMembers(each, new Set(['code', 'place']), at);
+  if (!isObject(entry)) return [invalid(at, 'must be an object with code and place')];
+  const problems = unknownMembers(entry, new Set(['code', 'place']), at);
   for (const member of ['code', 'place'])
-    if (typeof each[member] !== 'string')
+    if (typeof entry[member] !== 'string')
       problems.push(invalid([...at, member], `${member} is required and must be a string`));
-  const { place } = each;
+  const { place } = entry;
   if (typeof place === 'string' && samePlace(place) === undefined) problems.push(invalid([...at, 'place'], NO_PLACE));
   return problems;
 }

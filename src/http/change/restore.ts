@@ -53,7 +53,7 @@ const restoredIn = async (before: State, command: CommandOf<'restore-field'>): P
   unwrap(await runYielding(fieldRestoration(before, command)));
 
 const leftWarnings = ({ left, collection, field }: FieldRestoration): Warning[] =>
-  left.map((what) => ({ code: 'NOT_RESTORED', collection, field, message: `not restored: ${what}` }));
+  left.map((reason) => ({ code: 'NOT_RESTORED', collection, field, message: `not restored: ${reason}` }));
 
 type Deps = ChangeDeps & { texts: CollectionTexts };
 
@@ -100,7 +100,7 @@ function leftBehind(restored: Restoration, command: CommandOf<'restore-collectio
   ];
   return [
     ...restored.left.map(leftWarning),
-    ...byHand.map((what) => ({ code: 'NOT_RESTORED', collection, message: `not restored: ${what}` })),
+    ...byHand.map((reason) => ({ code: 'NOT_RESTORED', collection, message: `not restored: ${reason}` })),
   ];
 }
 

@@ -79,12 +79,12 @@ export function* listed<T>(items: readonly T[], textOf: (item: T) => string): Ge
   yield ']';
 }
 
-/** The JSON of the response. `all`: the JSON of every item, in order; empty texts are skipped. */
-export function* listTexts(all: Texts, { offset, limit, meta, fields }: ListQuery): Generator<string, void, void> {
+/** The JSON of the response. `texts`: the JSON of every item, in order; empty texts are skipped. */
+export function* listTexts(texts: Texts, { offset, limit, meta, fields }: ListQuery): Generator<string, void, void> {
   const end = limit === undefined ? Infinity : offset + limit;
   let total = 0;
   yield '{"data":[';
-  for (const text of all) {
+  for (const text of texts) {
     if (text === '') {
       yield '';
       continue;

@@ -35,7 +35,7 @@ function* piecesOf(collection: string, key: object, documents: readonly object[]
   const pieces: Piece[] = [];
   for (let start = 0; start < documents.length; start += TOGETHER) {
     const together = documents.slice(start, start + TOGETHER);
-    const bytes = Buffer.from(together.map((each) => JSON.stringify(each)).join(','));
+    const bytes = Buffer.from(together.map((document) => JSON.stringify(document)).join(','));
     recordBytes(bytes.length);
     pieces.push({ collection, bytes, documents: together });
     yield;

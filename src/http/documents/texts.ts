@@ -30,7 +30,7 @@ type SqlPlace = Pick<HttpDeps['config'], 'schema' | 'serviceSchema'>;
 
 /** Texts are cached by collection and freed with it. */
 export function createCollectionTexts(
-  place: SqlPlace,
+  sqlPlace: SqlPlace,
   systemCollections: readonly CollectionDocument[],
 ): CollectionTexts {
   const system = new Map(systemCollections.map((document) => [document.collection, JSON.stringify(document)]));
@@ -47,7 +47,7 @@ export function createCollectionTexts(
       found.targets = targets;
       return found.text;
     }
-    const text = JSON.stringify(documentOf(state, node, place));
+    const text = JSON.stringify(documentOf(state, node, sqlPlace));
     known.set(node, { text, targets, keys });
     return text;
   }
@@ -69,10 +69,10 @@ export function createCollectionTexts(
 }
 
 /** A managed collection in API form. */
-export function documentOf(state: State, node: CollectionNode, place: SqlPlace): CollectionDocument {
+export function documentOf(state: State, node: CollectionNode, sqlPlace: SqlPlace): CollectionDocument {
   const { collection, meta, schema } = collectionDocumentOf(state, node);
   if (schema === null) return { collection, meta, schema };
-  const sql = nameOwnSchema(createTableSql(node, state, place.schema) ?? '', place.serviceSchema);
+  const sql = nameOwnSchema(createTableSql(node, state, sqlPlace.schema) ?? '', sqlPlace.serviceSchema);
   return { collection, meta, schema: { name: schema.name, sql, comment: schema.comment } };
 }
 

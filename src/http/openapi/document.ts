@@ -128,10 +128,10 @@ function answersOf(route: Route): Answers {
 
 function contentOf(content: NonNullable<Answers[200]>, components: Components): JsonSchema {
   const all = content instanceof z.ZodType ? [content] : content;
-  const entries = all.map((each) =>
-    typeof each === 'string'
-      ? [each, { schema: { type: 'string' } }]
-      : ['application/json', { schema: components.schemaOf(each, 'output') }],
+  const entries = all.map((type) =>
+    typeof type === 'string'
+      ? [type, { schema: { type: 'string' } }]
+      : ['application/json', { schema: components.schemaOf(type, 'output') }],
   );
   return Object.fromEntries(entries) as JsonSchema;
 }

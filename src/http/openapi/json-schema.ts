@@ -50,12 +50,12 @@ function simplify(schema: JsonSchema): void {
   if (schema['minimum'] === Number.MIN_SAFE_INTEGER) delete schema['minimum'];
 }
 
-function keep(known: Map<string, JsonSchema>, name: string, schema: JsonSchema): void {
-  const before = known.get(name);
+function keep(components: Map<string, JsonSchema>, name: string, schema: JsonSchema): void {
+  const before = components.get(name);
   if (before !== undefined && JSON.stringify(before) !== JSON.stringify(schema)) {
     throw new Error(`the document has two schemas named ${name}`);
   }
-  known.set(name, schema);
+  components.set(name, schema);
 }
 
 /** Rewrites references to `$defs` as references to the components. */

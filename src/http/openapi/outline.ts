@@ -61,9 +61,9 @@ const paragraph = (...content: Inline[]): Block => ({ kind: 'paragraph', content
 export function operationBlocks({ description, parameters, body, answers }: OutlinedOperation): Block[] {
   const blocks: Block[] = [];
   if (description !== '') blocks.push(paragraph({ prose: description }));
-  const own = parameters.filter((each) => each.in !== 'header');
+  const own = parameters.filter((parameter) => parameter.in !== 'header');
   if (own.length > 0) blocks.push(membersTable('Parameters', 'In', own));
-  const headers = parameters.filter((each) => each.in === 'header').map(({ name }) => `\`${name}\``);
+  const headers = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => `\`${name}\``);
   if (headers.length > 0) blocks.push(paragraph({ prose: `Headers: ${headers.join(', ')}.` }));
   if (body !== undefined) {
     const media = body.media.map((type) => `\`${type}\``).join(', ');
@@ -97,14 +97,16 @@ function membersTable(title: string, second: string, members: readonly (Member |
 /** Request headers mean the same for every operation. */
 export function headerTable({ tags }: Outline): Table {
   const all = tags.flatMap(({ operations }) => operations.flatMap(({ parameters }) => parameters));
-  const headers = new Map(all.filter((each) => each.in === 'header').map((each) => [each.name, each]));
+  const headers = new Map(
+    all.filter((parameter) => parameter.in === 'header').map((parameter) => [parameter.name, parameter]),
+  );
   const rows = [...headers.values()].map(({ name, description }) => [{ code: name }, { prose: description }]);
   return { kind: 'table', title: 'Request headers', head: ['Name', 'Description'], rows };
 }
 
 /** The codes of each error status. */
 export function errorTable({ tags }: Outline): Table {
-  const answers = tags.flatMap(({ operations }) => operations.flatMap((each) => each.answers));
+  const answers = tags.flatMap(({ operations }) => operations.flatMap((operation) => operation.answers));
   const codes = new Map(answers.filter(({ refusal }) => refusal).map(({ status, type }) => [status, type]));
   const rows = [...codes]
     .sort(([a], [b]) => Number(a) - Number(b))
@@ -125,7 +127,7 @@ export function outlineOf(document: OpenApiDocument): Outline {
       description,
       operations: all
         .filter(({ operation }) => (operation['tags'] as string[]).includes(name))
-        .map((each) => outlinedOperation(each, components)),
+        .map((operation) => outlinedOperation(operation, components)),
     })),
     shapes: Object.entries(components['schemas'] ?? {}).map(([name, schema]) => ({
       name,

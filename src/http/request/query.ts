@@ -125,11 +125,11 @@ export const metaMembers = z
 
 /** The `meta` object of a list with the requested counts. A count can read a whole table. */
 export async function countsIn(
-  wanted: readonly MetaMember[] | undefined,
+  members: readonly MetaMember[] | undefined,
   counts: Readonly<Record<MetaMember, () => Promise<number>>>,
 ): Promise<{ meta?: Partial<Record<MetaMember, number>> }> {
-  if (wanted === undefined) return {};
-  const counted = await Promise.all(wanted.map(async (member) => [member, await counts[member]()] as const));
+  if (members === undefined) return {};
+  const counted = await Promise.all(members.map(async (member) => [member, await counts[member]()] as const));
   return { meta: Object.fromEntries(counted) };
 }
 

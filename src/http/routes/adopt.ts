@@ -33,8 +33,8 @@ export function adoptRoutes(deps: HttpDeps): Route[] {
       dryRunAnswer: adoption,
       changes: true,
       errors: ['NOT_FOUND'],
-      async handle(asked) {
-        const call = takeAcknowledged(asked);
+      async handle(submitted) {
+        const call = takeAcknowledged(submitted);
         const { request } = await commandOf('adopt-tables', { body: call.body });
         const adopt = { name: 'adopt-tables', command: adopting(request, schema) } as const;
         if (isRehearsal(call)) return rehearse(deps, call, { ...adopt, report: adoptionReport });

@@ -65,25 +65,25 @@ interface Presented {
 
 /** Public. A login attempt is counted before the password is checked. */
 export function authRoutes({ auth: { sessions, loginLimit }, config }: HttpDeps): Route[] {
-  const login = async (req: Request, given: z.output<typeof credentials>): Promise<Answer> => {
-    if (given.mode === 'cookie') requireOwnPage(req, config.corsOrigins);
-    const attempt = { address: addressOf(req) ?? '', email: given.email };
+  const login = async (req: Request, body: z.output<typeof credentials>): Promise<Answer> => {
+    if (body.mode === 'cookie') requireOwnPage(req, config.corsOrigins);
+    const attempt = { address: addressOf(req) ?? '', email: body.email };
     const network = networkOf(attempt.address);
-    const wait = await loginLimit.begin(attempt, async () => (await sessions.lastNetwork(given.email)) === network);
+    const wait = await loginLimit.begin(attempt, async () => (await sessions.lastNetwork(body.email)) === network);
     if (wait !== null) throw tooManyLogins(wait);
-    const grant = await sessions.login({ ...given, network, userAgent: userAgentOf(req) });
+    const grant = await sessions.login({ ...body, network, userAgent: userAgentOf(req) });
     if (grant === null) throw unauthenticated('The e-mail address or the password is wrong.');
     await loginLimit.succeeded(attempt);
-    return granted(req, grant, given.mode === 'cookie');
+    return granted(req, grant, body.mode === 'cookie');
   };
 
-  const presented = (req: Request, given: RefreshToken): Presented => {
+  const presented = (req: Request, body: RefreshToken): Presented => {
     const cookie = cookieToken(req);
-    if (given.refresh_token !== undefined) {
-      if (given.mode === 'cookie' || cookie !== null) throw twice();
-      return { token: given.refresh_token, byCookie: false };
+    if (body.refresh_token !== undefined) {
+      if (body.mode === 'cookie' || cookie !== null) throw twice();
+      return { token: body.refresh_token, byCookie: false };
     }
-    if (given.mode === 'json' || cookie === null) {
+    if (body.mode === 'json' || cookie === null) {
       throw refused('INVALID_PAYLOAD', 'refresh_token is required.', { path: 'refresh_token' });
     }
     requireOwnPage(req, config.corsOrigins);

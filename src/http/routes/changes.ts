@@ -65,11 +65,11 @@ const READS = { all: 4, perCaller: 2 } as const;
 /** Milliseconds that a read waits for others. */
 const WAIT = 10_000;
 
-/** @param shown the JSON of an object that gets `planned` as a member */
-const withPlanned = (shown: Buffer, planned: Buffer): Buffer =>
+/** @param request the JSON of an object that gets `planned` as a member */
+const withPlanned = (request: Buffer, planned: Buffer): Buffer =>
   Buffer.concat([
     Buffer.from('{"data":'),
-    shown.subarray(0, -1),
+    request.subarray(0, -1),
     Buffer.from(',"planned":'),
     planned,
     Buffer.from('}}'),

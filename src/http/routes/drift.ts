@@ -60,8 +60,8 @@ export function driftRoutes(deps: HttpDeps): Route[] {
       dryRunAnswer: acceptance,
       changes: true,
       errors: ['NOT_FOUND'],
-      async handle(asked) {
-        const call = takeAcknowledged(asked);
+      async handle(submitted) {
+        const call = takeAcknowledged(submitted);
         const { request } = await commandOf('accept-drift', { body: call.body });
         const accept = { name: 'accept-drift', command: accepting(request, schema) } as const;
         if (isRehearsal(call)) return rehearse(deps, call, { ...accept, report: acceptanceReport });

@@ -96,7 +96,7 @@ function* changesTexts(batches: readonly ChangedBatch[], next: number | null): G
 function* documentTexts({ collections, fields, relations }: NonNullable<ChangedBatch['changes']>) {
   for (const [part, changed] of Object.entries({ collections, fields, relations })) {
     yield `${part === 'collections' ? '{' : ','}"${part}":`;
-    yield* listed<object>(changed, (each) => JSON.stringify(each));
+    yield* listed<object>(changed, (batch) => JSON.stringify(batch));
   }
   yield '}}';
 }

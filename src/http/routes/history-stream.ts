@@ -17,7 +17,7 @@ import { type Route, route } from '../route.js';
 /** `after`: for the first connection of a client that has read the log up to that position. */
 const streamQuery = z.strictObject({ after: cursor.optional(), subject });
 
-const isAboutChanges = (given: string | undefined): boolean => subjectFilter(given).subjectKind === CHANGE;
+const isAboutChanges = (subject: string | undefined): boolean => subjectFilter(subject).subjectKind === CHANGE;
 
 /** Permission is checked repeatedly: the stream ends when the token expires. */
 export function historyStreamRoute({ history, store, freshness, auth, watch }: HttpDeps): Route {

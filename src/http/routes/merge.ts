@@ -60,10 +60,10 @@ export function mergeRoutes(deps: HttpDeps): Route[] {
   const { release, schema } = config;
   const answer = createDiffAnswer(deps);
   const momentOf = createMomentState(deps);
-  const baseOf = async (given: unknown, ours: State, call: MergeCall): Promise<State> => {
-    if (!isObject(given)) return momentOf(given, 'base', call);
-    if (!call.query.force) await inManagedSchema(given, schema);
-    return unwrap(await runYielding(stateOfSnapshot(given, ours, { ...call.query, release })));
+  const baseOf = async (document: unknown, ours: State, call: MergeCall): Promise<State> => {
+    if (!isObject(document)) return momentOf(document, 'base', call);
+    if (!call.query.force) await inManagedSchema(document, schema);
+    return unwrap(await runYielding(stateOfSnapshot(document, ours, { ...call.query, release })));
   };
   const merge = route({
     method: 'post',

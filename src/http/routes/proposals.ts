@@ -106,10 +106,10 @@ function howOf(call: Call<unknown>, { purge, acknowledge }: Pick<bodies.NewChang
 }
 
 /** Acknowledgements in the body refer to the proposed diff; those in the header already have a location. */
-const knowing = (context: RequestContext, asked: { acknowledged?: Acknowledgement[] } = {}): RequestContext =>
-  asked.acknowledged === undefined || context.acknowledges !== undefined
+const knowing = (context: RequestContext, options: { acknowledged?: Acknowledgement[] } = {}): RequestContext =>
+  options.acknowledged === undefined || context.acknowledges !== undefined
     ? context
-    : { ...context, acknowledges: { findings: asked.acknowledged, at: (index) => ['acknowledge', index] } };
+    : { ...context, acknowledges: { findings: options.acknowledged, at: (index) => ['acknowledge', index] } };
 
 function updateRoute(deps: HttpDeps): Route {
   const proposed = createProposedChange(deps);

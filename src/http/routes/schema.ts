@@ -58,8 +58,8 @@ function snapshotRoute({ store, rendered, config: { release, maxBody } }: HttpDe
       const state = await store.atHead(head);
       const include = filterOf(state, query);
       const filter = JSON.stringify([query.includeCollections, query.excludeCollections]);
-      const send = (found: Rendered, type: string, headers: string[] = []) =>
-        representationAnswer({ ...found, type, position: state.position }, req, headers);
+      const send = (rendered: Rendered, type: string, headers: string[] = []) =>
+        representationAnswer({ ...rendered, type, position: state.position }, req, headers);
       if (query.export !== undefined) {
         const { type, write } = FORMATS[query.export];
         const file = () => exportFile(snapshotOf(state, release, include), write);
@@ -143,8 +143,8 @@ function applyRoute(deps: HttpDeps): Route {
     answers: { 204: null },
     changes: true,
     errors: ['NOT_FOUND'],
-    async handle(asked) {
-      const call = takeAcknowledged(asked);
+    async handle(submitted) {
+      const call = takeAcknowledged(submitted);
       const body = await inManagedSchema(call.body, schema);
       const wanted = { release, body };
       const read = await commandOf('apply-diff', wanted);

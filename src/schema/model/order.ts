@@ -38,7 +38,7 @@ export function neededFirst(names: Iterable<string>, needsOf: (name: string) => 
     const open = [first];
     for (let name = open.at(-1); name !== undefined; name = open.at(-1)) {
       pending.delete(name);
-      const next = [...needsOf(name)].find((each) => pending.has(each));
+      const next = [...needsOf(name)].find((needed) => pending.has(needed));
       if (next !== undefined) open.push(next);
       else ordered.push(open.pop() as string);
     }

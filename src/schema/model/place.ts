@@ -16,7 +16,7 @@ export interface SchemaPlace {
 export const placeText = ({ collection, field }: SchemaPlace): string =>
   [collection, field]
     .filter((name) => name !== undefined && name !== null)
-    .map((name) => name.replaceAll(/[%.,]/g, (found) => ESCAPED[found] ?? found))
+    .map((name) => name.replaceAll(/[%.,]/g, (character) => ESCAPED[character] ?? character))
     .join('.');
 
 const ESCAPED: Readonly<Record<string, string>> = { '%': '%25', '.': '%2E', ',': '%2C' };

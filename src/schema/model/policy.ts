@@ -69,10 +69,10 @@ export const isStopping = (action: Action): boolean => STOPPING.has(action);
 
 /** True if a policy mentions a code. */
 export const isNamed = ({ findings, collections }: Policy, code: string): boolean =>
-  [findings, ...collections.map((each) => each.findings)].some((actions) => Object.hasOwn(actions, code));
+  [findings, ...collections.map((rule) => rule.findings)].some((actions) => Object.hasOwn(actions, code));
 
 /** True if a policy can block any change. */
 export const isEnforced = ({ findings, collections, online_above_rows, policy_changes }: Policy): boolean =>
   online_above_rows !== null ||
   policy_changes !== 'free' ||
-  [findings, ...collections.map((each) => each.findings)].some((actions) => Object.values(actions).some(isStopping));
+  [findings, ...collections.map((rule) => rule.findings)].some((actions) => Object.values(actions).some(isStopping));

@@ -34,8 +34,8 @@ function checkOf(shape: z.ZodType, override: Normal | undefined): Check | null {
   const { message, accepts = shape, imported, normal = override } = memberOf(shape);
   if (message === undefined) return null;
   const wrong = new Wrong(message);
-  return (given, isImported) => {
-    const value = isImported && imported !== undefined ? imported(given) : given;
+  return (input, isImported) => {
+    const value = isImported && imported !== undefined ? imported(input) : input;
     if (!accepts.safeParse(value).success) return wrong;
     return normal === undefined ? value : normal(value);
   };

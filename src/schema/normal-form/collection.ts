@@ -81,16 +81,16 @@ export function mergeCollection(
   return ok(meta === existing.meta && schema === existing.schema ? existing : { collection: name, meta, schema });
 }
 
-function mergeSchema(existing: TableSchema | null, given: unknown, name: string, reading: Reading): TableSchema | null {
-  if (given === undefined || (given === null && existing === null)) return existing;
-  if (given === null) {
+function mergeSchema(existing: TableSchema | null, input: unknown, name: string, reading: Reading): TableSchema | null {
+  if (input === undefined || (input === null && existing === null)) return existing;
+  if (input === null) {
     const message = `must not be null: collection ${JSON.stringify(name)} is a table in the database, and null changes it to a folder. Send {} to keep the table, or delete the collection first`;
     complain(reading, ['schema'], message);
   } else if (existing === null) {
     const message = `must be null: collection ${JSON.stringify(name)} is a folder here, and an object changes it to a table. Send null to keep the folder, or create a collection with another name`;
     complain(reading, ['schema'], message);
   }
-  return given === null || existing === null ? existing : readSchema(given, existing, name, reading);
+  return input === null || existing === null ? existing : readSchema(input, existing, name, reading);
 }
 
 const TOP_LEVEL: ReadonlySet<string> = new Set(['collection', 'meta', 'schema']);
@@ -104,9 +104,9 @@ function checkTopLevel(input: Record<string, unknown>, reading: Reading): void {
 
 const META_CHECKS = checksOf(collectionMeta);
 
-function readMeta(given: unknown, base: CollectionMeta, collection: string, reading: Reading): CollectionMeta {
-  if (given === undefined || given === null) return base;
-  if (!isObject(given)) {
+function readMeta(input: unknown, base: CollectionMeta, collection: string, reading: Reading): CollectionMeta {
+  if (input === undefined || input === null) return base;
+  if (!isObject(input)) {
     complain(reading, ['meta'], 'must be an object or null');
     return base;
   }
@@ -115,15 +115,15 @@ function readMeta(given: unknown, base: CollectionMeta, collection: string, read
     if (name === 'system') return value === false ? true : new Wrong('must be false or omitted');
     return name === 'id' && reading.imported;
   };
-  return overlay(base, { input: given, checks: META_CHECKS, others, part: ['meta'] }, reading);
+  return overlay(base, { input, checks: META_CHECKS, others, part: ['meta'] }, reading);
 }
 
 const NOT_A_TEXT = new Wrong('must be a string or omitted');
 const NEW_TABLE: TableSchema = Object.freeze({ comment: null });
 const SCHEMA_CHECKS = checksOf(tableSchema);
 
-function readSchema(given: unknown, base: TableSchema, collection: string, reading: Reading): TableSchema {
-  if (!isObject(given)) {
+function readSchema(input: unknown, base: TableSchema, collection: string, reading: Reading): TableSchema {
+  if (!isObject(input)) {
     complain(reading, ['schema'], 'must be an object (a table) or null (a folder)');
     return base;
   }
@@ -133,13 +133,13 @@ function readSchema(given: unknown, base: TableSchema, collection: string, readi
     if (name === 'sql' || name === 'schema') return typeof value === 'string' || NOT_A_TEXT;
     return name === 'extras';
   };
-  const schema = overlay(base, { input: given, checks: SCHEMA_CHECKS, others, part: ['schema'] }, reading);
-  return given['extras'] === undefined ? schema : withExtras(schema, given['extras'], reading);
+  const schema = overlay(base, { input, checks: SCHEMA_CHECKS, others, part: ['schema'] }, reading);
+  return input['extras'] === undefined ? schema : withExtras(schema, input['extras'], reading);
 }
 
 /** Null removes the extras. */
-function withExtras(schema: TableSchema, given: unknown, reading: Reading): TableSchema {
-  const read = readTableExtras(given, reporter(['schema', 'extras'], reading));
+function withExtras(schema: TableSchema, input: unknown, reading: Reading): TableSchema {
+  const read = readTableExtras(input, reporter(['schema', 'extras'], reading));
   const extras = read && schema.extras && reading.problems.length === 0 ? withKnownTexts(read, schema.extras) : read;
   if (jsonEqual(extras, schema.extras)) return schema;
   return extras === undefined ? { comment: schema.comment } : { ...schema, extras };

@@ -58,18 +58,18 @@ function readExtras(change: ColumnChange, column: Column, faults: Fault[]): Colu
 }
 
 /** Returns the options as PostgreSQL stores them. Defaults depend on the column's type. */
-function resolveSequence(kept: ColumnExtras, { data_type }: Column, report: Report): void {
-  if (kept.sequence === undefined) return;
-  const { name, ...given } = kept.sequence;
+function resolveSequence(extras: ColumnExtras, { data_type }: Column, report: Report): void {
+  if (extras.sequence === undefined) return;
+  const { name, ...given } = extras.sequence;
   const options = readSequenceOptions(given, data_type as SequenceType, ['sequence'], report);
   const sequence = { ...(name === undefined ? {} : { name }), ...options };
-  if (Object.keys(sequence).length === 0) delete kept.sequence;
-  else kept.sequence = sequence;
+  if (Object.keys(sequence).length === 0) delete extras.sequence;
+  else extras.sequence = sequence;
 }
 
-function reportLost(read: ColumnExtras, kept: ColumnExtras, report: Report): void {
-  for (const name of Object.keys(read)) {
-    if (Object.hasOwn(kept, name)) continue;
+function reportLost(before: ColumnExtras, extras: ColumnExtras, report: Report): void {
+  for (const name of Object.keys(before)) {
+    if (Object.hasOwn(extras, name)) continue;
     report([name], 'must be omitted: it does not apply to the column');
   }
 }

@@ -50,12 +50,12 @@ const TEXTS = ['locale', 'lc_collate', 'lc_ctype', 'rules'] as const;
 
 /** Only the server knows whether it has the locale. */
 export function readCollation(need: CollationNeed, steps: Path, report: Report): Need {
-  for (const member of ALL.filter((each) => need[each] !== undefined && !MEMBERS[need.provider].includes(each))) {
+  for (const member of ALL.filter((name) => need[name] !== undefined && !MEMBERS[need.provider].includes(name))) {
     report([...steps, member], `must be omitted: a collation of ${need.provider} has none`);
   }
   for (const member of TEXTS) report([...steps, member], textFault(need[member]));
   const { locale, lc_collate: collate, lc_ctype: type } = need;
-  const categories = [collate, type].filter((each) => each !== undefined);
+  const categories = [collate, type].filter((category) => category !== undefined);
   if (need.provider === 'libc' && categories.length > 0) {
     checkCategories(need, steps, report);
     return collate !== undefined && collate === type ? asLocale(need, collate) : need;
@@ -83,8 +83,8 @@ function textFault(text: string | undefined): string | null {
 }
 
 /** Undefined for null or an object without members. */
-export function readTableExtras(given: unknown, report: Report): TableExtras | undefined {
-  const extras = shaped(tableExtras, given, report);
+export function readTableExtras(input: unknown, report: Report): TableExtras | undefined {
+  const extras = shaped(tableExtras, input, report);
   if (extras === undefined) return undefined;
   checkKey(extras, report);
   for (const [index, each] of (extras.constraints ?? []).entries()) checkConstraint(each, index, report);
@@ -98,8 +98,8 @@ export function readTableExtras(given: unknown, report: Report): TableExtras | u
 }
 
 /** Undefined if there are none, or for another shape. Problems are reported. */
-export function readColumnExtras(given: unknown, report: Report): ColumnExtras | undefined {
-  const extras = shaped(columnExtras, given, report);
+export function readColumnExtras(input: unknown, report: Report): ColumnExtras | undefined {
+  const extras = shaped(columnExtras, input, report);
   if (extras === undefined) return undefined;
   if (extras.collation !== undefined) report(['collation'], checkCollation(extras.collation));
   if (extras.default !== undefined) report(['default'], checkExpression(extras.default));
@@ -110,9 +110,9 @@ export function readColumnExtras(given: unknown, report: Report): ColumnExtras |
   return withoutEmpty(extras);
 }
 
-function shaped<S extends z.ZodType>(shape: S, given: unknown, report: Report): z.infer<S> | undefined {
-  if (given === null || given === undefined) return undefined;
-  const parsed = shape.safeParse(given, { error: shapeMessage });
+function shaped<S extends z.ZodType>(shape: S, input: unknown, report: Report): z.infer<S> | undefined {
+  if (input === null || input === undefined) return undefined;
+  const parsed = shape.safeParse(input, { error: shapeMessage });
   if (parsed.success) return parsed.data;
   for (const issue of parsed.error.issues) {
     const at = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
@@ -192,14 +192,14 @@ function readSequenceNeed({ kind, name, owned_by, ...options }: SequenceNeed, st
  * Returns the options as PostgreSQL stores them, without defaults. @param usualType the column's type for an identity
  */
 export function readSequenceOptions(
-  given: SequenceOptions,
+  input: SequenceOptions,
   usualType: SequenceType,
   steps: Path,
   report: Report,
 ): SequenceOptions {
-  const faults = sequenceFaults(given, usualType);
+  const faults = sequenceFaults(input, usualType);
   for (const [member, message] of faults) report([...steps, member], message);
-  return faults.length > 0 ? given : unusualOptions(everyOptionOf(writtenOptions(given), usualType), usualType);
+  return faults.length > 0 ? input : unusualOptions(everyOptionOf(writtenOptions(input), usualType), usualType);
 }
 
 function checkDomain(domain: Domain, steps: Path, report: Report): void {

@@ -71,22 +71,22 @@ function gather(
   from: Record<string, unknown>,
   names: ReadonlyMap<string, string>,
   part: string[],
-  into: Gathered,
+  gathered: Gathered,
 ): void {
   for (const name of Object.keys(from)) {
     const member = names.get(name) ?? (FLAT.has(name) ? name : undefined);
     const value = from[name];
     if (name === 'id' || value === undefined) continue;
-    if (member !== undefined) put(member, value, [...part, name], into);
-    else if (!into.reading.imported) complain(into.reading, [...part, name], 'is not a known member');
+    if (member !== undefined) put(member, value, [...part, name], gathered);
+    else if (!gathered.reading.imported) complain(gathered.reading, [...part, name], 'is not a known member');
   }
 }
 
-function put(member: string, value: unknown, place: string[], { members, reading, existing }: Gathered): void {
+function put(member: string, value: unknown, steps: string[], { members, reading, existing }: Gathered): void {
   const other = members[member];
   if (other === undefined || isAsItWas(existing, member, other)) members[member] = value;
   else if (!jsonEqual(other, value) && !isAsItWas(existing, member, value)) {
-    complain(reading, place, `must not differ from the other location of ${member}`);
+    complain(reading, steps, `must not differ from the other location of ${member}`);
   }
 }
 
@@ -166,11 +166,11 @@ function readForeignKey(given: unknown, base: ForeignKey, relation: KeyedEnds, r
 }
 
 /** Null means not deferrable, which is an absent member in normal form. */
-function withDeferrable({ deferrable, ...key }: ForeignKey, given: unknown, reading: Reading): ForeignKey {
-  const known = DEFERRABLES.find((each) => each === given);
+function withDeferrable({ deferrable, ...key }: ForeignKey, input: unknown, reading: Reading): ForeignKey {
+  const known = DEFERRABLES.find((value) => value === input);
   if (known !== undefined) return { ...key, deferrable: known };
-  if (given !== null) complain(reading, ['schema', 'deferrable'], `must be ${DEFERRABLES.join(' or ')}, or null`);
-  return given === null || deferrable === undefined ? key : { ...key, deferrable };
+  if (input !== null) complain(reading, ['schema', 'deferrable'], `must be ${DEFERRABLES.join(' or ')}, or null`);
+  return input === null || deferrable === undefined ? key : { ...key, deferrable };
 }
 
 const NOT_A_NAME_OR_NULL = new Wrong('must be a string or null');
@@ -243,12 +243,12 @@ export function mergeRelation(existing: Relation, input: unknown, at: Path, opti
 
 function mergeForeignKey(
   before: ForeignKey | null,
-  given: unknown,
+  input: unknown,
   relation: KeyedEnds,
   reading: Reading,
 ): ForeignKey | null {
-  if (given === undefined || given === null) return given === null ? null : before;
-  return readForeignKey(given, before ?? foreignKeyDefaults(relation), relation, reading);
+  if (input === undefined || input === null) return input === null ? null : before;
+  return readForeignKey(input, before ?? foreignKeyDefaults(relation), relation, reading);
 }
 
 function requiredName(name: string, members: Record<string, unknown>, reading: Reading): string {

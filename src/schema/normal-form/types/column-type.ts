@@ -156,10 +156,10 @@ function withLength({ length, ...given }: GivenColumn, rule: DataType, faults: F
 }
 
 /** `varchar(50)` sets max_length 50. An explicit value must match. */
-function withParameters(given: GivenColumn, { parameters }: NamedType, rule: DataType, faults: Fault[]): GivenColumn {
+function withParameters(members: GivenColumn, { parameters }: NamedType, rule: DataType, faults: Fault[]): GivenColumn {
   const [first, second] = parameters;
-  if (first === undefined) return given;
-  const merged: Record<string, unknown> = { ...given };
+  if (first === undefined) return members;
+  const merged: Record<string, unknown> = { ...members };
   if (rule.length !== 'none') agree(merged, 'max_length', first, faults);
   else if (rule.precision) {
     agree(merged, 'numeric_precision', first, faults);
@@ -174,8 +174,13 @@ function agree(merged: Record<string, unknown>, member: string, value: number, f
   else if (said !== value) faults.push([[member], `must be ${value}, as in data_type, or omitted`]);
 }
 
-function readLength(rule: DataType, given: GivenColumn, base: ColumnType | undefined, faults: Fault[]): number | null {
-  const value = given['max_length'];
+function readLength(
+  rule: DataType,
+  members: GivenColumn,
+  base: ColumnType | undefined,
+  faults: Fault[],
+): number | null {
+  const value = members['max_length'];
   if (rule.length === 'none') {
     if (value !== undefined && value !== null) faults.push([['max_length'], 'must be null: this type has no length']);
     return null;
@@ -195,9 +200,9 @@ function inherited(length: number | null | undefined, rule: DataType): number | 
 type Precision = Pick<ColumnType, 'numeric_precision' | 'numeric_scale'>;
 const NO_PRECISION: Precision = { numeric_precision: null, numeric_scale: null };
 
-function readPrecision(given: GivenColumn, base: ColumnType | undefined, faults: Fault[]): Precision {
-  const precision = orElse(given['numeric_precision'], base, 'numeric_precision', DEFAULT_PRECISION);
-  const givenScale = given['numeric_scale'];
+function readPrecision(members: GivenColumn, base: ColumnType | undefined, faults: Fault[]): Precision {
+  const precision = orElse(members['numeric_precision'], base, 'numeric_precision', DEFAULT_PRECISION);
+  const givenScale = members['numeric_scale'];
   if (precision === null) {
     if (givenScale !== undefined && givenScale !== null) {
       faults.push([['numeric_scale'], 'must be null if numeric_precision is null (no limits)']);
@@ -214,17 +219,17 @@ function readPrecision(given: GivenColumn, base: ColumnType | undefined, faults:
   return NO_PRECISION;
 }
 
-function orElse(given: unknown, base: ColumnType | undefined, member: keyof Precision, fallback: number): unknown {
-  if (given !== undefined) return given;
+function orElse(value: unknown, base: ColumnType | undefined, member: keyof Precision, fallback: number): unknown {
+  if (value !== undefined) return value;
   const before = base?.[member];
   // A null scale belonged to no precision, so a new precision starts with the default scale.
   return before === undefined || (before === null && member === 'numeric_scale') ? fallback : before;
 }
 
 /** Ignores values that the catalog reports although they cannot be set, and rejects others. */
-function noPrecision({ reported }: DataType, given: GivenColumn, faults: Fault[]): Precision {
+function noPrecision({ reported }: DataType, members: GivenColumn, faults: Fault[]): Precision {
   for (const [index, member] of (['numeric_precision', 'numeric_scale'] as const).entries()) {
-    const value = given[member];
+    const value = members[member];
     if (value === undefined || value === null || value === reported?.[index]) continue;
     faults.push([[member], 'must be null: this type has no precision to set']);
   }

@@ -62,28 +62,28 @@ export type VendorColumn = { type?: string } & Partial<ColumnType>;
  * Members that do not apply to our type (lengths of texts, precisions of integers) are dropped. If nothing matches, the
  * column becomes `text`, which accepts any value.
  */
-export function readVendorColumn(givenType: unknown, written: WrittenColumn, vendor?: string): VendorColumn {
+export function readVendorColumn(givenType: unknown, column: WrittenColumn, vendor?: string): VendorColumn {
   if (givenType === ALIAS_TYPE || DIRECTUS_ALIASES.has(givenType)) return { type: ALIAS_TYPE };
   const known = isFieldType(givenType) && givenType !== UNKNOWN_TYPE ? givenType : undefined;
-  const text = written.data_type;
-  if (typeof text !== 'string') return withoutDataType(known, givenType, written);
+  const text = column.data_type;
+  if (typeof text !== 'string') return withoutDataType(known, givenType, column);
   const ours = ourDataType(text, vendor);
   const type = known ?? derivedType(text, ours, vendor);
-  return type === UNKNOWN_TYPE ? { type, ...NO_NUMBERS, data_type: text } : { type, ...columnFor(type, ours, written) };
+  return type === UNKNOWN_TYPE ? { type, ...NO_NUMBERS, data_type: text } : { type, ...columnFor(type, ours, column) };
 }
 
-function columnFor(type: string, ours: OurType | undefined, written: WrittenColumn): Partial<ColumnType> {
+function columnFor(type: string, ours: OurType | undefined, column: WrittenColumn): Partial<ColumnType> {
   const allowed = dataTypesOf(type) ?? ['text'];
   if (ours === undefined || !isDataTypeOf(type, ours.name)) {
-    return { data_type: allowed[0], ...numbersFor(allowed[0], written) };
+    return { data_type: allowed[0], ...numbersFor(allowed[0], column) };
   }
-  return { data_type: ours.name, ...numbersFor(ours.name, { ...inParentheses(ours), ...written }) };
+  return { data_type: ours.name, ...numbersFor(ours.name, { ...inParentheses(ours), ...column }) };
 }
 
 const NO_NUMBERS = { max_length: null, numeric_precision: null, numeric_scale: null };
 
-function withoutDataType(known: string | undefined, givenType: unknown, written: WrittenColumn): VendorColumn {
-  if (known !== undefined) return { type: known, ...numbersFor(dataTypesOf(known)?.[0] ?? 'text', written) };
+function withoutDataType(type: string | undefined, givenType: unknown, column: WrittenColumn): VendorColumn {
+  if (type !== undefined) return { type, ...numbersFor(dataTypesOf(type)?.[0] ?? 'text', column) };
   // The caller rejects an unknown type.
   return typeof givenType === 'string' && givenType !== UNKNOWN_TYPE ? { type: givenType } : {};
 }
@@ -134,12 +134,12 @@ function inParentheses({ name, parameters }: OurType): WrittenColumn {
 }
 
 /** The given length, precision and scale. Null if the type has none. */
-function numbersFor(chosen: string, written: WrittenColumn): Partial<ColumnType> {
+function numbersFor(chosen: string, column: WrittenColumn): Partial<ColumnType> {
   const { length, precision } = dataType(chosen) ?? { length: 'none', precision: false };
   const numbers: Partial<ColumnType> = {
-    ...read('max_length', written, length === 'none' ? noNumber : positive),
-    ...read('numeric_precision', written, precision ? positive : noNumber),
-    ...read('numeric_scale', written, precision ? notNegative : noNumber),
+    ...read('max_length', column, length === 'none' ? noNumber : positive),
+    ...read('numeric_precision', column, precision ? positive : noNumber),
+    ...read('numeric_scale', column, precision ? notNegative : noNumber),
   };
   // The SQL default for a char without a length.
   if (length === 'required' && numbers.max_length == null) return { ...numbers, max_length: 1 };
@@ -150,10 +150,10 @@ type NumberReader = (value: unknown) => number | null;
 
 function read(
   member: Exclude<keyof ColumnType, 'data_type'>,
-  written: WrittenColumn,
+  column: WrittenColumn,
   reader: NumberReader,
 ): Partial<ColumnType> {
-  return written[member] === undefined ? {} : { [member]: reader(written[member]) };
+  return column[member] === undefined ? {} : { [member]: reader(column[member]) };
 }
 
 const noNumber: NumberReader = () => null;
