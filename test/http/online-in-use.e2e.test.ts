@@ -85,6 +85,13 @@ describe('a table with a pending online change', function () {
     await api.sql('ALTER TABLE items DROP COLUMN by_hand');
   });
 
+  it('rejects the dry run of an online change that needs no preparation, as the change itself', async () => {
+    const path = '/fields/items/note?online';
+    const body = { schema: { default_value: 'other' } };
+    await refused('PATCH', path, body);
+    await refused('PATCH', `${path}&dry_run`, body);
+  });
+
   it('queues further online changes', async () => {
     const queued = await online.open('PATCH', '/fields/items/note', { schema: { is_nullable: false } });
     expect(queued.state).to.equal('queued');
