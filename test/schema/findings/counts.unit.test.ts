@@ -32,6 +32,8 @@ describe('findings of whole schemas', () => {
       'note TIME_WITHOUT_ZONE 1',
       'warn NO_PRIMARY_KEY 1',
       'warn NO_PRIMARY_KEY 1',
+      'warn NO_PRIMARY_KEY 1',
+      'warn NO_PRIMARY_KEY 1',
     ]);
   });
 });
