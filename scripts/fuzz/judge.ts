@@ -19,10 +19,12 @@ type Check = (request: FuzzRequest, reply: Reply, sent: ReadonlySet<string>) => 
 const isRefused = ({ status }: Reply): boolean => status >= 400;
 
 /** 503 is an answer, with its reason and when to try again. */
-const serverErrors: Check = (_, { status, json, headers, text }) => {
+const serverErrors: Check = ({ method }, { status, json, headers, text }) => {
   if (status < 500) return null;
   const [first] = (json as { errors?: { extensions?: { code?: string } }[] } | undefined)?.errors ?? [];
-  const isSaid = status === 503 && first?.extensions?.code !== undefined && headers['retry-after'] !== undefined;
+  // The answer to HEAD has no body.
+  const hasCode = method === 'HEAD' || first?.extensions?.code !== undefined;
+  const isSaid = status === 503 && hasCode && headers['retry-after'] !== undefined;
   return isSaid ? null : `${status}: ${text.slice(0, 500)}`;
 };
 

@@ -3,20 +3,27 @@
  * names. `HISTORIES=2000` runs as many random histories, `PROPERTY_SEED` others.
  */
 import { expect } from 'chai';
-import { createRandom } from '../../../scripts/fuzz/random.js';
+import { type Random, createRandom } from '../../../scripts/fuzz/random.js';
 import { type Reply, json } from '../../support/client.js';
-import { withService } from '../../support/with-service.js';
+import { type Served, withService } from '../../support/with-service.js';
 
 const HISTORIES = Number(process.env['HISTORIES'] ?? 12);
 const SEED = Number(process.env['PROPERTY_SEED'] ?? 20261125);
+/** Histories run at the same time, each on a service of its own that keeps the histories before. */
+const LANES = Math.min(4, Math.ceil(HISTORIES / 12));
 /** Commands per history, and positions to revert to. */
 const COMMANDS = 10;
 const LOOKS = 3;
 
-describe('diffs offered by the service', function () {
-  this.timeout(60_000 + HISTORIES * 5_000);
-  const { api, client } = withService();
-  const random = createRandom(SEED);
+interface Lane {
+  /** Adds a random history to those before, and goes back from its end. */
+  history(): Promise<void>;
+  done: readonly string[];
+  requests: readonly string[];
+}
+
+function createLane({ api, client }: Pick<Served, 'api' | 'client'>, random: Random): Lane {
+  /** Accepted commands. */
   const done: string[] = [];
 
   const table = () => `t${random.below(3)}`;
@@ -92,31 +99,49 @@ describe('diffs offered by the service', function () {
     expect(JSON.parse(text), told).include({ accepted: true });
   }
 
-  it(`can be applied after ${HISTORIES} random histories`, async () => {
-    for (let history = 0; history < HISTORIES; history += 1) {
-      for (let turn = 0; turn < COMMANDS; turn += 1) await live();
-      const head = await api.head();
-      for (let look = 0; look < LOOKS && head > 0; look += 1) {
-        const to = random.below(Math.min(head, 60)) + Math.max(0, head - 60);
-        const back = await client(`/history/diff?to=${to}`);
-        expect(back.status, back.text).equal(200);
-        await applied(back.json as { hash: string; diff: object }, `going back to ${to}`);
+  async function history(): Promise<void> {
+    for (let turn = 0; turn < COMMANDS; turn += 1) await live();
+    const head = await api.head();
+    for (let look = 0; look < LOOKS && head > 0; look += 1) {
+      const to = random.below(Math.min(head, 60)) + Math.max(0, head - 60);
+      const back = await client(`/history/diff?to=${to}`);
+      expect(back.status, back.text).equal(200);
+      await applied(back.json as { hash: string; diff: object }, `going back to ${to}`);
 
-        const then = await client(`/history/snapshot?at=${to}`);
-        const theirs = JSON.stringify(then.json);
-        const plain = await client('/schema/diff', { ...json({}), body: theirs });
-        if (plain.status === 200) await applied(plain.json as { hash: string; diff: object }, `a snapshot of ${to}`);
-        else announced(plain, ['INVALID_PAYLOAD']);
+      const then = await client(`/history/snapshot?at=${to}`);
+      const theirs = JSON.stringify(then.json);
+      const plain = await client('/schema/diff', { ...json({}), body: theirs });
+      if (plain.status === 200) await applied(plain.json as { hash: string; diff: object }, `a snapshot of ${to}`);
+      else announced(plain, ['INVALID_PAYLOAD']);
 
-        const merged = await client('/schema/merge', json({ base: Math.max(1, to - 3), theirs: then.json }));
-        if (merged.status === 200) await applied(merged.json as { hash: string; diff: object }, `a merge of ${to}`);
-        else announced(merged, ['INVALID_PAYLOAD', 'MERGE_CONFLICT']);
-      }
-      if (head > 0) await request(head);
-      const id = requests[random.below(requests.length)];
-      if (id !== undefined) await reverted(id);
+      const merged = await client('/schema/merge', json({ base: Math.max(1, to - 3), theirs: then.json }));
+      if (merged.status === 200) await applied(merged.json as { hash: string; diff: object }, `a merge of ${to}`);
+      else announced(merged, ['INVALID_PAYLOAD', 'MERGE_CONFLICT']);
     }
-    expect(done.length).above(HISTORIES * 2);
-    expect(requests.length).above(HISTORIES / 2);
+    if (head > 0) await request(head);
+    const id = requests[random.below(requests.length)];
+    if (id !== undefined) await reverted(id);
+  }
+
+  return { history, done, requests };
+}
+
+describe('diffs offered by the service', function () {
+  this.timeout(60_000 + HISTORIES * 5_000);
+  const served = Array.from({ length: LANES }, () => withService());
+
+  it(`can be applied after ${HISTORIES} random histories`, async () => {
+    const lanes = served.map((each, index) => createLane(each, createRandom(SEED + index)));
+    let left = HISTORIES;
+    await Promise.all(
+      lanes.map(async ({ history }) => {
+        while (left > 0) {
+          left -= 1;
+          await history();
+        }
+      }),
+    );
+    expect(lanes.flatMap(({ done }) => done).length).above(HISTORIES * 2);
+    expect(lanes.flatMap(({ requests }) => requests).length).above(HISTORIES / 2);
   });
 });
