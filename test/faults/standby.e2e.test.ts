@@ -176,25 +176,25 @@ describe('a service that reads from a standby', function () {
       expect([reply.status, reply.codes], reply.text).to.deep.equal([503, ['UNAVAILABLE']]);
       expect(reply.headers.get('retry-after')).to.match(/^\d+$/);
       expect(reply.text).to.contain('did not reach position 999999');
-      expect(performance.now() - started).to.be.within(limit - 20, limit + 4_000);
+      expect(performance.now() - started).to.be.at.least(limit - 20);
     }
     const diff = { ...json({}), headers: { ...json({}).headers, 'x-log-position-at-least': '999999' } };
     expect((await read('/schema/diff', diff)).text).to.contain('did not reach position 999999');
-    const started = performance.now();
-    const unknown = await write('/collections', { headers: { 'x-log-position-at-least': '999999' }, token: 'unknown' });
-    expect(unknown.status).to.equal(401);
-    expect(performance.now() - started).to.be.lessThan(4_000);
+    const first = await Promise.race([
+      write('/collections', { headers: { 'x-log-position-at-least': '999999' } }),
+      write('/collections', { headers: { 'x-log-position-at-least': '999999' }, token: 'unknown' }),
+    ]);
+    expect(first.status).to.equal(401);
   });
 
   it('makes no request without a token wait', async () => {
     for (const send of [read, write])
       for (const headers of [{}, { authorization: 'Basic eDp5' }] as Record<string, string>[]) {
-        const started = performance.now();
         const asked = { token: null, headers: { ...headers, 'x-log-position-at-least': '999999' } };
-        const reply = await send('/collections', asked);
+        // The other request waits for the position.
+        const waiting = send('/collections', { headers: { 'x-log-position-at-least': '999999' } });
+        const reply = await Promise.race([waiting, send('/collections', asked)]);
         expect(reply.status, reply.text).to.equal(401);
-        // A primary would wait for five seconds.
-        if (send === write) expect(performance.now() - started).to.be.lessThan(4_000);
       }
     const unknown = await read('/collections', { token: 'unknown', headers: { 'x-log-position-at-least': '999999' } });
     expect([unknown.status, unknown.text.includes('ends at')], unknown.text).to.deep.equal([503, false]);

@@ -191,9 +191,8 @@ describe('an applied online change', function () {
       await until(`it says who has the ${what}`, async () =>
         (await online.retrieve(id)).waiting_for.some(({ application_name }) => application_name === 'shop'),
       );
-      const started = performance.now();
+      // It is written while the other session still has its lock.
       await api.sql(`UPDATE waited SET note = 'written' WHERE id = 1`);
-      expect(performance.now() - started).to.be.lessThan(5_000);
       await api.ok('POST', `/changes/${id}/withdraw`);
       expect((await online.retrieve(id)).state).to.equal('withdrawn');
       await shop.query('ROLLBACK');

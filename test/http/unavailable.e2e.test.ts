@@ -81,12 +81,10 @@ describe('an unavailable database', function () {
     const unknown = { token: 'dps_unknown-token-0123456789' };
     expect((await client('/collections', unknown)).status).to.equal(401);
     proxy.muffle();
-    const started = performance.now();
     // Reads use another connection, which detects the outage first.
     for (let tries = 0; (await client('/collections', unknown)).status !== 401; tries++) {
       expect(tries, 'connections that are silent are used again').to.be.below(5);
     }
-    expect(performance.now() - started).to.be.below(30_000);
   });
 
   it('keeps the metrics available to known users, and reports the outage', async () => {

@@ -186,18 +186,16 @@ describe('the listener', () => {
       proxy.answer('refused');
       listen({ backoff: () => 60_000 });
       await until('waiting for the next attempt', () => false, 100).catch(() => undefined);
-      const started = Date.now();
+      // The timeouts of the listener are longer than that of the test.
       await listener.close();
-      expect(Date.now() - started).to.be.lessThan(10_000);
     });
 
     it('does not wait for an unresponsive server', async () => {
       listen({ heartbeat: { every: 60_000, timeout: 60_000 } });
       await until('connected', listener.connected);
       proxy.fallSilent();
-      const started = Date.now();
+      // The timeouts of the listener are longer than that of the test.
       await listener.close();
-      expect(Date.now() - started).to.be.lessThan(10_000);
     });
 
     it('may be called twice and before the start', async () => {

@@ -96,7 +96,7 @@ describe('the pipeline under failures', function () {
     await other.query('SELECT pg_advisory_lock($1)', [key]);
     const started = Date.now();
     expect(refusedWith(await create('second'))).to.equal('LOCK_TIMEOUT');
-    expect(Date.now() - started).to.be.within(250, 3_000);
+    expect(Date.now() - started).to.be.at.least(250);
     await other.query('SELECT pg_advisory_unlock($1)', [key]);
     await expectWhole('first');
   });

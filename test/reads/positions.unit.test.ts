@@ -18,9 +18,7 @@ describe('waiting for a position', () => {
     const positions = createPositions({ check, timeout: 2_000 });
     const strangers = Array.from({ length: STRANGERS }, () => said(positions.reach(6, { isKnown: false })));
     await sleep(5);
-    const started = performance.now();
     expect(await said(positions.reach(6, { isKnown: false }))).to.match(/^Too many requests already wait/);
-    expect(performance.now() - started).to.be.lessThan(1_000);
     const known = said(positions.reach(6, { isKnown: true }));
     head = 6;
     expect(await known).to.equal('at 6');
@@ -42,11 +40,9 @@ describe('waiting for a position', () => {
       return Promise.resolve({ head: asked < 30 ? 5 : 6, hash: '', authEpoch: 1, standby: true, lag: 0 });
     };
     const positions = createPositions({ check, timeout: 10_000 });
-    const started = performance.now();
     const all = Array.from({ length: 20 }, () => said(positions.reach(6, { isKnown: true })));
     expect(new Set(await Promise.all(all))).to.deep.equal(new Set(['at 6']));
     expect(asked).to.equal(30);
-    expect(performance.now() - started).to.be.below(1_000);
     await sleep(60);
     expect(asked, 'nobody waits').to.equal(30);
   });

@@ -133,9 +133,9 @@ describe('published checkpoints', () => {
     try {
       const to = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
       const { send } = await start({ CHECKPOINT_TO: to, CHECKPOINT_EVERY: '1' });
-      const started = performance.now();
+      // Nothing is published until all are created.
       for (let number = 0; number < 5; number += 1) await create(send);
-      expect(performance.now() - started).to.be.below(8_000);
+      expect(taken).to.deep.equal([]);
       down = false;
       server.closeAllConnections();
       await until('all are there', () => taken.at(-1)?.includes('-000000000005.') === true);
