@@ -55,6 +55,23 @@ describe('the documentation', () => {
       expect(readPage('docs/dps.md')).to.match(new RegExp(`\`(?:dps )?${command.name()}\\b`));
   });
 
+  it('explains how to rotate each secret', () => {
+    const [, rotation = ''] = /^## Rotate secrets$(.*?)^## /ms.exec(readPage('docs/security.md')) ?? [];
+    for (const secret of [...SECRETS, 'CHECKPOINT_KEY_FILE']) expect(rotation).to.contain(`\`${secret}\``);
+  });
+
+  it('recommends verified backups, and merge in every comparison but those that explain mirror', () => {
+    expect(readPage('docs/backup.md')).to.match(/^\$ npx dps backup --verify /m);
+    const pages = ['to-production', 'snapshots-and-diffs', 'git', 'moving-from-directus'];
+    const compared = pages
+      .flatMap((name) => blocksOf(`docs/${name}.md`))
+      .flatMap(({ content }) => content.split('\n'))
+      .filter((line) => /\bdps diff\b|\/schema\/diff\b/.test(line));
+    const modes = compared.map((line) => /mode[= ](\w+)/.exec(line)?.[1] ?? line);
+    expect(modes.filter((mode) => mode !== 'merge')).to.deep.equal(['mirror', 'mirror']);
+    expect(modes).to.have.length.above(4);
+  });
+
   it('contains each page and heading that a message links to', () => {
     const code = filesUnder('src', '.ts').map(readPage).join('\n');
     const led = [...code.matchAll(/(docs\/[\w-]+\.md)(?:, "([^"]+)")?/g)];

@@ -62,3 +62,40 @@ describe('the Dockerfiles', () => {
       for (const image of images) expect(image).match(/@sha256:[0-9a-f]{64}$/);
     });
 });
+
+describe('the packages in package-lock.json', () => {
+  interface Lock {
+    packages: Record<string, { engines?: { node?: string } }>;
+  }
+
+  const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } };
+  const { packages } = JSON.parse(read('package-lock.json')) as Lock;
+  const numbersOf = (version: string): number[] => version.split('.').map(Number);
+
+  const isAtLeast = (version: number[], other: number[]): boolean => {
+    const at = [0, 1, 2].find((index) => version[index] !== (other[index] ?? 0));
+    return at === undefined || (version[at] ?? 0) > (other[at] ?? 0);
+  };
+
+  /** The forms of ranges that occur: `>=18`, `<21.0.0`, `^20.19.0`, `16`, `10.*` and their combinations. */
+  function admits(range: string, version: number[]): boolean {
+    return range.split('||').some((alternative) =>
+      [...alternative.matchAll(/(>=|<|\^|)\s*v?(\d+(?:\.\d+)*)/g)].every(([, operator, text = '']) => {
+        const limit = numbersOf(text);
+        if (operator === '>=') return isAtLeast(version, limit);
+        if (operator === '<') return !isAtLeast(version, limit);
+        return version[0] === limit[0] && isAtLeast(version, limit);
+      }),
+    );
+  }
+
+  it('run on the oldest Node.js that package.json admits', () => {
+    const oldest = numbersOf(engines.node.replace('>=', ''));
+    expect(admits('^20.19.0 || >=22.12.0', oldest)).equal(true);
+    expect(['>=22', '^18 || >= 20.20', '>=18 <20'].filter((range) => admits(range, oldest))).deep.equal([]);
+    const others = Object.entries(packages).filter(
+      ([, { engines: needs }]) => needs?.node !== undefined && !admits(needs.node, oldest),
+    );
+    expect(others.map(([path]) => path)).deep.equal([]);
+  });
+});

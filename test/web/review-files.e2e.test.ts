@@ -58,6 +58,33 @@ describe('snapshots in the admin app', () => {
     await page.getByText('No changes: the schema already matches.').waitFor();
   });
 
+  it('from Directus keep every adopted collection, and delete only what is asked for', async () => {
+    app.mayComplain(/status of 400/);
+    const tables = ['legacy_orders', 'legacy_people', 'legacy_places'];
+    for (const table of tables)
+      await app.api.sql(`CREATE TABLE ${table} (id int PRIMARY KEY); INSERT INTO ${table} VALUES (1)`);
+    await send('/schema/adopt', { all: true });
+    const page = await app.visit({ path: '/review?bring=true' });
+    await choose(page, 'directus.yaml', DIRECTUS.replaceAll('posts', 'stories'));
+    await page.getByRole('button', { name: 'Import anyway' }).click();
+    await card(page, 'collection stories').waitFor();
+    for (const table of tables) expect(await card(page, `collection ${table}`).count()).to.equal(0);
+    // The button that deletes names the number.
+    await page.getByRole('switch', { name: 'Delete what is missing from the file' }).click();
+    await card(page, 'collection legacy_orders').waitFor();
+    await page.getByRole('button', { name: /^Apply: delete \d+ collections$/ }).waitFor();
+    await page.getByRole('switch', { name: 'Delete what is missing from the file', checked: true }).click();
+    await card(page, 'collection legacy_orders').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Apply', exact: true, disabled: false }).click();
+    await page.getByRole('heading', { name: 'Applied' }).waitFor();
+    for (const table of tables) {
+      expect((await app.client(`/collections/${table}`)).status).to.equal(200);
+      expect(await app.api.sql(`SELECT id FROM ${table}`)).to.deep.equal([{ id: 1 }]);
+    }
+    for (const table of [...tables, 'stories'])
+      expect((await app.client(`/collections/${table}?purge`, { method: 'DELETE' })).status).to.equal(204);
+  });
+
   it('are pasted, keep what they lack where that is said, and are refused in the service’s words', async () => {
     app.mayComplain(/status of 400/);
     await send('/collections', { collection: 'kept', schema: {}, fields: [field('name')] });
