@@ -1,9 +1,7 @@
-import { emptyTexts, type Texts } from '../../kernel/bytes.js';
+import { type Texts } from '../../kernel/bytes.js';
 import { createAttachment } from '../../kernel/attachment.js';
 import { collectionDocumentOf } from '../../schema/snapshot/documents.js';
 import { type CollectionNode, type State, byName } from '../../schema/model/state.js';
-import type { Resumable } from '../../kernel/resumable.js';
-import { sortedInSteps } from '../../kernel/sorted.js';
 import { createTableSql, hasForeignKey, primaryKeyColumns } from '../../projector/ddl/create-table.js';
 import { nameOwnSchema } from '../../postgres/own-tables.js';
 import type { CollectionDocument, HttpDeps } from '../deps.js';
@@ -60,7 +58,7 @@ export function createCollectionTexts(
   return {
     one,
     *all(state) {
-      for (const name of yield* emptyTexts(namesOf(state))) {
+      for (const name of namesOf(state)) {
         const text = one(state, name);
         if (text !== undefined) yield text;
       }
@@ -83,20 +81,13 @@ function targetsOf(state: State, node: CollectionNode): (CollectionNode | undefi
 }
 
 /** Sorting thousands of names is a large part of a list's cost, and few names change between states. */
-function createNameOrder(system: ReadonlySet<string>): (state: State) => Resumable<readonly string[]> {
+function createNameOrder(system: ReadonlySet<string>): (state: State) => readonly string[] {
   let last: readonly string[] = [...system].sort(byName);
-  return function* ({ collections }) {
-    const there: string[] = [];
-    for (const name of last) {
-      if (collections.has(name) || system.has(name)) there.push(name);
-      yield;
-    }
+  return ({ collections }) => {
+    const there = last.filter((name) => collections.has(name) || system.has(name));
     if (there.length === collections.size + system.size) return (last = there);
     const kept = new Set(there);
-    for (const name of collections.keys()) {
-      if (!kept.has(name)) there.push(name);
-      yield;
-    }
-    return (last = yield* sortedInSteps(there, byName));
+    const added = [...collections.keys()].filter((name) => !kept.has(name));
+    return (last = [...there, ...added].sort(byName));
   };
 }

@@ -41,7 +41,7 @@ export interface WithHeirs {
  * children's own events into the order that works.
  */
 export async function withHeirs(db: Queryable, { state, events, schema, purge }: Inheriting): Promise<WithHeirs> {
-  const asked = columnsAsked(await runYielding(columnChanges(state, events)), purge);
+  const asked = columnsAsked(columnChanges(state, events), purge);
   const heirs = await readHeirs(
     db,
     schema,
@@ -101,11 +101,10 @@ const changesColumn = (event: LogEvent): boolean =>
   !isAdopted(event) &&
   !(event.type === 'field.updated' && event.data.patch.every(({ path }) => path.startsWith('/meta/')));
 
-function* columnChanges(state: State, events: readonly LogEvent[]): Resumable<ColumnChange[]> {
+function columnChanges(state: State, events: readonly LogEvent[]): ColumnChange[] {
   const former = formerNames();
   const found: ColumnChange[] = [];
   for (const event of events) {
-    yield;
     const { collection, field } = event;
     if (collection !== null && changesColumn(event)) {
       const table = former.collection(collection);

@@ -62,7 +62,7 @@ function isGenerated(field: Field | undefined): field is ColumnField {
 }
 
 /** The runs of a batch that recreate generated columns. */
-export function* fieldRuns(changes: readonly Change[]): Resumable<FieldRun[]> {
+export function fieldRuns(changes: readonly Change[]): FieldRun[] {
   const runs: FieldRun[] = [];
   const gathered = new Map<string, FieldChange[]>();
   const close = (collection: string): void => {
@@ -72,7 +72,6 @@ export function* fieldRuns(changes: readonly Change[]): Resumable<FieldRun[]> {
   };
   for (const change of changes) {
     const { collection } = change.event;
-    yield;
     if (isFieldChange(change)) {
       const run = gathered.get(collection) ?? [];
       gathered.set(collection, run);
@@ -80,10 +79,7 @@ export function* fieldRuns(changes: readonly Change[]): Resumable<FieldRun[]> {
     } else if (isRename(change.event)) [...gathered.keys()].forEach(close);
     else if (gathered.size > 0) [collection, ...pointedAt(change)].forEach(close);
   }
-  for (const collection of gathered.keys()) {
-    close(collection);
-    yield;
-  }
+  for (const collection of gathered.keys()) close(collection);
   return runs;
 }
 
@@ -245,7 +241,7 @@ function recreation(run: FieldRun, dropped: ReadonlySet<string>, added: Readonly
   const rests = (columns: readonly string[]): boolean =>
     names(columns) || uniques.some((unique) => columns.every((column) => unique.has(column)));
   const relations = relationsOn(run, rests);
-  const references = dropped.size === 0 && !recreatesKey ? [] : [...referencesOn(run, own, rests)];
+  const references = dropped.size === 0 && !recreatesKey ? [] : referencesOn(run, own, rests);
   return {
     recreatesKey,
     relations,
@@ -311,7 +307,8 @@ function relationsOn({ first: { before, event }, from }: FieldRun, rests: Rests)
   return relations.filter((relation) => !isInheritedRelation(before, relation));
 }
 
-function* referencesOn(run: FieldRun, own: readonly Constraint[], rests: Rests): Generator<DeferredForeignKey> {
+function referencesOn(run: FieldRun, own: readonly Constraint[], rests: Rests): DeferredForeignKey[] {
+  const found: DeferredForeignKey[] = [];
   const { first, from } = run;
   for (const [collection, node] of first.before.collections) {
     // The statement concerns the other table but is attributed to the event that requires it.
@@ -320,9 +317,10 @@ function* referencesOn(run: FieldRun, own: readonly Constraint[], rests: Rests):
       const { references, definition } = constraint;
       if (references === undefined || isInherited(change, constraint)) continue;
       const points = references === first.event.collection && rests(targetColumns(definition));
-      if (points || (node === from && own.includes(constraint))) yield { change, constraint };
+      if (points || (node === from && own.includes(constraint))) found.push({ change, constraint });
     }
   }
+  return found;
 }
 
 /** Checks whether the run keeps the foreign key of the relation. */
@@ -344,7 +342,7 @@ export interface RecreatedRun extends Pick<FieldRun, 'first' | 'last' | 'recreat
 /** Keyed by the index of each of their events. */
 export function* recreatedRuns(changes: readonly Change[]): Resumable<ReadonlyMap<number, RecreatedRun>> {
   const runs = new Map<number, RecreatedRun>();
-  for (const run of yield* fieldRuns(changes)) {
+  for (const run of fieldRuns(changes)) {
     yield;
     const existing = new Set<string>();
     const parts = recreation(run, dropped(run), added(run));

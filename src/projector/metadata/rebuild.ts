@@ -20,7 +20,6 @@ import { collectionsChanged } from '../../schema/fold/event-schemas.js';
 import { sql, own, type Sql, ident, join } from '../ddl/sql.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { ProblemError } from '../../kernel/problem.js';
-import { sortedInSteps } from '../../kernel/sorted.js';
 import { type CollectionNode, type State, byName } from '../../schema/model/state.js';
 
 /*
@@ -123,7 +122,7 @@ const CHUNK = 2_000;
 /** Compares all rows with those of `state` and stages the differences. */
 async function stage(client: pg.ClientBase, state: State): Promise<StagedRows> {
   // In primary key order, so that the switch appends to the indexes.
-  const inOrder = await runYielding(sortedInSteps(state.collections, ([a], [b]) => byName(a, b)));
+  const inOrder = [...state.collections].sort(([a], [b]) => byName(a, b));
   const rows = await inChunks(client, inOrder, COMPARE);
   for (const kind of EACH) await client.query(TOO_MANY[kind]);
   return rows;

@@ -8,7 +8,7 @@ import { changeProblems } from '../../schema/invariants/index.js';
 import type { Problem } from '../../kernel/problem.js';
 import { isReplacedField } from '../../schema/transition/context.js';
 import { snapshotHash } from '../../schema/snapshot/snapshot.js';
-import { type State, getField, type Identity } from '../../schema/model/state.js';
+import { type State, getField, type Identity, namesThatDiffer } from '../../schema/model/state.js';
 import {
   comingAgain,
   fitting,
@@ -17,7 +17,6 @@ import {
 } from '../../schema/transition/restoring-transition.js';
 import { type Finding, withoutPlaces } from '../../schema/findings/index.js';
 import { runYielding } from '../../kernel/event-loop.js';
-import type { Resumable } from '../../kernel/resumable.js';
 import { namesMentioned, returnsOf } from './returns.js';
 import { rowsInTheWay } from './rows-before.js';
 import type { TimeTravel } from './time-travel.js';
@@ -68,7 +67,7 @@ export async function differenceBetween(
   { from, to, isFromNow }: Moments,
   { release, schema, travel, keepDeleted }: DifferenceOptions,
 ): Promise<Difference> {
-  const touched = await runYielding(namesThatDiffer(from, to));
+  const touched = namesThatDiffer(from, to);
   const way = { from, to, touched };
   const again = comingAgain(way);
   const kept = isFromNow ? await inTrash(db, travel, [...again.values()]) : [];
@@ -89,7 +88,7 @@ export async function differenceBetween(
 
 /** Returns the problems for which apply would reject the difference. */
 export async function obstaclesBetween(from: State, to: State): Promise<Problem[]> {
-  const touched = new Set(await runYielding(namesThatDiffer(from, to)));
+  const touched = new Set(namesThatDiffer(from, to));
   // A diff shows such a field as a deletion and a new field of the same name.
   const isRecreated = (collection: string, field: string): boolean => {
     const [before, after] = [getField(from, collection, field), getField(to, collection, field)];
@@ -99,15 +98,3 @@ export async function obstaclesBetween(from: State, to: State): Promise<Problem[
 }
 
 /** Yields collections that may differ: those that are not the identical object in both states. */
-function* namesThatDiffer(from: State, to: State): Resumable<string[]> {
-  const names: string[] = [];
-  for (const [name, node] of from.collections) {
-    if (node !== to.collections.get(name)) names.push(name);
-    yield;
-  }
-  for (const name of to.collections.keys()) {
-    if (!from.collections.has(name)) names.push(name);
-    yield;
-  }
-  return names;
-}

@@ -5,7 +5,6 @@
 import type pg from 'pg';
 import type { Queryable } from '../../postgres/pool.js';
 import { createTimeSlice, runYielding } from '../../kernel/event-loop.js';
-import type { Resumable } from '../../kernel/resumable.js';
 import type { Warning } from '../../kernel/warning.js';
 import { COPY, countValues } from '../../projector/ddl/trash.js';
 import { type Sql, integer, qualified, sql, trash } from '../../projector/ddl/sql.js';
@@ -138,7 +137,7 @@ export interface Plan {
 /** Warns about each created table and column, in the order of the events. @param schema of the tables */
 export async function returnsOf(db: Queryable, schema: string, plan: Plan): Promise<Warning[]> {
   const slice = createTimeSlice();
-  const made = await runYielding(madeBy(plan), slice);
+  const made = madeBy(plan);
   const known = made.filter(({ restored, identity }) => restored === undefined && identity !== undefined);
   const ends = await endsOf(
     db,
@@ -179,7 +178,7 @@ interface Made {
 const keyOf = ({ collection, field }: Pick<Made, 'collection' | 'field'>): string =>
   field === null ? collection : memberKey(collection, field);
 
-function* madeBy({ before, events, again }: Plan): Resumable<Made[]> {
+function madeBy({ before, events, again }: Plan): Made[] {
   const made: Made[] = [];
   const former = formerNames();
   const deleted = new Set<string>();
@@ -189,7 +188,6 @@ function* madeBy({ before, events, again }: Plan): Resumable<Made[]> {
     return tables.get(name);
   };
   for (const event of events) {
-    yield;
     const { type, collection, field } = event;
     if (type === 'field.deleted') deleted.add(memberKey(collection, field ?? ''));
     if (hasRows(event)) {

@@ -2,7 +2,6 @@
  * Locates the rows of a plan's tables before the plan: in tables under their former names, or in the trash they are
  * restored from.
  */
-import type { Resumable } from '../../kernel/resumable.js';
 import { COPY } from '../../projector/ddl/trash.js';
 import { type Sql, ident, join, qualified, sql, targetTable, trash, integer } from '../../projector/ddl/sql.js';
 import { formerNames } from '../../schema/fold/former-names.js';
@@ -18,7 +17,7 @@ import {
   memberKey,
 } from '../../schema/model/state.js';
 import { isSystemCollection } from '../../schema/model/system-collections.js';
-import { createTimeSlice, runYielding } from '../../kernel/event-loop.js';
+import { createTimeSlice } from '../../kernel/event-loop.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { hasForeignKey, referencedColumns } from '../../projector/ddl/create-table.js';
@@ -55,13 +54,10 @@ interface Table {
  * Looks up rows by the name after the plan. Undefined for tables that the plan creates empty. Results are cached,
  * because a plan asks for each of its fields.
  */
-export function* rowsBefore(plan: Planned, schema: string): Resumable<(collection: string) => Rows | undefined> {
-  const { restored, copies } = yield* takenBy(plan);
+export function rowsBefore(plan: Planned, schema: string): (collection: string) => Rows | undefined {
+  const { restored, copies } = takenBy(plan);
   const former = formerNames();
-  for (const event of plan.events) {
-    former.add(event);
-    yield;
-  }
+  for (const event of plan.events) former.add(event);
   const tableOf = (collection: string, { identities }: CollectionNode): Table | undefined => {
     const name = former.collection(collection);
     const node = plan.before.collections.get(name);
@@ -117,11 +113,10 @@ const systemRows = (table: Sql): Rows => ({
 });
 
 /** Restored tables, and positions that hold the values of restored columns. */
-function* takenBy({ events }: Planned): Resumable<{ restored: Map<Identity, Table>; copies: Map<Identity, number> }> {
+function takenBy({ events }: Planned): { restored: Map<Identity, Table>; copies: Map<Identity, number> } {
   const restored = new Map<Identity, Table>();
   const copies = new Map<Identity, number>();
   for (const event of events) {
-    yield;
     if (event.type === 'collection.created') {
       const taken = takenFromTrash(event.data);
       if (taken !== undefined) restored.set(taken.identity, tableIn(taken, event.data.fields));
@@ -162,7 +157,7 @@ export async function rowsInTheWay(db: Queryable, schema: string, plan: Planned)
   const until = performance.now() + TIME_TO_COUNT;
   const warnings: Warning[] = [];
   const slice = createTimeSlice();
-  for (const asked of questionsOf(plan, await runYielding(rowsBefore(plan, schema), slice))) {
+  for (const asked of questionsOf(plan, rowsBefore(plan, schema))) {
     if (performance.now() > until) break;
     if (slice.isOver()) await slice.yield();
     if (asked === undefined) continue;

@@ -37,8 +37,8 @@ export function* scriptOf({ state, head }: Point, { schema, serviceSchema }: Scr
     'BEGIN;',
     "SET LOCAL client_encoding = 'UTF8';",
     `SET LOCAL search_path = ${schema === 'public' ? ident('public') : `${ident(schema)}, public`};`,
-    ...(yield* preparations(state, schema)).map((statement) => `${statement};`),
-    ...(yield* systemTables(state, serviceSchema)),
+    ...preparations(state, schema).map((statement) => `${statement};`),
+    ...systemTables(state, serviceSchema),
     '',
   ];
   return yield* bytes(linesOf(before, scriptLines(statements, serviceSchema), ['', 'COMMIT;']));
@@ -54,8 +54,8 @@ function* linesOf(before: readonly string[], statements: Iterable<string>, after
   for (const line of after) yield `${line}\n`;
 }
 
-function* preparations(state: State, schema: string): Resumable<Sql[]> {
-  const types = yield* usedTypes(state);
+function preparations(state: State, schema: string): Sql[] {
+  const types = usedTypes(state);
   const found = EXTENSIONS.filter(({ type }) => types.some((each) => type.test(each)));
   return [
     ...(schema === 'public' ? [] : [sql`CREATE SCHEMA IF NOT EXISTS ${ident(schema)}`]),
@@ -63,21 +63,19 @@ function* preparations(state: State, schema: string): Resumable<Sql[]> {
   ];
 }
 
-function* usedTypes(state: State): Resumable<string[]> {
+function usedTypes(state: State): string[] {
   const types = new Set<string>();
   for (const { fields } of state.collections.values()) {
     for (const { schema } of fields.values()) if (schema !== null) types.add(schema.data_type);
-    yield;
   }
   return [...types];
 }
 
 /** Creates the referenced tables outside the managed schema, with just enough columns for the foreign keys. */
-function* systemTables(state: State, serviceSchema: string): Resumable<string[]> {
+function systemTables(state: State, serviceSchema: string): string[] {
   const named = new Set<string>();
   for (const { relations } of state.collections.values()) {
     for (const relation of relations.values()) if (hasForeignKey(relation)) named.add(relation.one_collection);
-    yield;
   }
   return [...REFERABLE_SYSTEM_COLLECTIONS].flatMap(([table, { field, data_type }]) => {
     if (!named.has(table)) return [];

@@ -110,12 +110,12 @@ export class Documents {
 }
 
 /** Returns the documents of a part by name, without duplicates. */
-export function* documentsOf(
+export function documentsOf(
   reading: Collecting,
   part: 'collections' | 'fields',
   members: string[],
 ): Resumable<Documents> {
-  return yield* collect(reading, part, (input, at) => {
+  return collect(reading, part, (input, at) => {
     for (const member of members) {
       if (typeof input[member] !== 'string')
         return invalid([...at, member], `${member} is required and must be a string`);
@@ -125,8 +125,8 @@ export function* documentsOf(
 }
 
 /** Relations contain their name flat (many_collection, many_field) or nested (collection, field). */
-export function* relationDocuments(reading: Collecting): Resumable<Documents> {
-  return yield* collect(reading, 'relations', (input, at) => {
+export function relationDocuments(reading: Collecting): Resumable<Documents> {
+  return collect(reading, 'relations', (input, at) => {
     const [collection, field] = relationEnds(input);
     if (typeof collection !== 'string')
       return invalid([...at, 'many_collection'], 'many_collection is required and must be a string');

@@ -109,8 +109,8 @@ const without = (names: ReadonlySet<string>, made: ReadonlySet<string>): string[
 /** Yields each event that is judged, and undefined for others, so that long batches can pause there. */
 function* plannedEvents(plan: Plan, known: DatabaseFacts = {}): Generator<PlannedEvent | undefined, void, void> {
   const { before, after, events, statements, adopted = false } = plan;
-  const byEvent = yield* statementsByEvent(statements);
-  const made = yield* tablesMade(events);
+  const byEvent = statementsByEvent(statements);
+  const made = tablesMade(events);
   const former = formerNames();
   const batch: ReviewedBatch = { before, after, ...howOf(plan), ...lookups(made, former, known) };
   for (const [index, event] of events.entries()) {
@@ -135,27 +135,18 @@ function howOf({ keep = 0, online = false, policy }: Plan): Pick<ReviewedBatch, 
   return { keep, online, onlineAboveRows: policy?.online_above_rows ?? null };
 }
 
-type Pausing<T> = Generator<undefined, T, void>;
-
-function* statementsByEvent(statements: readonly PlannedStatement[]): Pausing<Map<number, IndexedStatement[]>> {
+function statementsByEvent(statements: readonly PlannedStatement[]): Map<number, IndexedStatement[]> {
   const byEvent = new Map<number, IndexedStatement[]>();
   for (const [index, statement] of statements.entries()) {
     const list = byEvent.get(statement.source.event);
     if (list === undefined) byEvent.set(statement.source.event, [{ index, statement }]);
     else list.push({ index, statement });
-    yield undefined;
   }
   return byEvent;
 }
 
-function* tablesMade(events: readonly LogEvent[]): Pausing<Set<string>> {
-  const made = new Set<string>();
-  for (const event of events) {
-    if (isMade(event)) made.add(event.collection);
-    yield undefined;
-  }
-  return made;
-}
+const tablesMade = (events: readonly LogEvent[]): Set<string> =>
+  new Set(events.flatMap((event) => (isMade(event) ? [event.collection] : [])));
 
 type Lookups = Pick<ReviewedBatch, 'isNew' | 'statistics' | 'dependents' | 'types'>;
 

@@ -195,6 +195,12 @@ export function byName(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/** Returns the collections that differ between two states. */
+export const namesThatDiffer = (from: State, to: State): string[] =>
+  [...new Set([...from.collections.keys(), ...to.collections.keys()])].filter(
+    (name) => from.collections.get(name) !== to.collections.get(name),
+  );
+
 const foundBy = (wordsOf: (node: CollectionNode) => Iterable<string>) => {
   const find = indexed(wordsOf);
   return ({ collections }: State, word: string): PersistentSet<string> => find(collections, word);

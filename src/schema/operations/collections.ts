@@ -76,17 +76,14 @@ export const createCollection: Operation<'create-collection', CreateCollectionIn
     return ok({ ...read, sent: { at, body }, concurrentIndexes });
   },
 
-  *decide(state, command) {
+  decide(state, command) {
     const { collection, fields, concurrentIndexes } = command;
     const places = collectionPlaces([{ collection: collection.collection, ...command.sent }]);
     if (state.collections.has(collection.collection)) return refuse(locate(takenName(collection), places));
     const draft = new Draft(state);
     draft.putCollection(collection);
-    for (const field of fields) {
-      draft.putField(field);
-      yield;
-    }
-    return yield* decideDraft(state, draft, { concurrentIndexes }, places);
+    for (const field of fields) draft.putField(field);
+    return decideDraft(state, draft, { concurrentIndexes }, places);
   },
 };
 
@@ -341,7 +338,7 @@ export const createCollections: Operation<'create-collections', CreateCollection
     return twice.length > 0 ? refuse(...twice) : ok({ creates: creates.value, concurrentIndexes });
   },
 
-  *decide(state, { creates, concurrentIndexes }) {
+  decide(state, { creates, concurrentIndexes }) {
     const draft = new Draft(state);
     const taken: Problem[] = [];
     const places = collectionPlaces(creates.map(({ collection: { collection }, sent }) => ({ collection, ...sent })));
@@ -352,10 +349,9 @@ export const createCollections: Operation<'create-collections', CreateCollection
       }
       draft.putCollection(collection);
       for (const field of fields) draft.putField(field);
-      yield;
     }
     if (taken.length > 0) return refuse(...taken);
-    return yield* decideDraft(state, draft, { concurrentIndexes }, places);
+    return decideDraft(state, draft, { concurrentIndexes }, places);
   },
 };
 

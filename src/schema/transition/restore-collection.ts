@@ -353,7 +353,6 @@ export function* restoration(state: State, restore: RestoreCollection): Resumabl
   draft.restoreCollection(node);
   restoreGroups(restoring);
   restoreConstraints(restoring);
-  yield;
   restoreRelations(restoring);
   return ok({ draft, restores, left, keys, unwritten: unwritten.filter((each) => each.collection === name) });
 }

@@ -5,7 +5,7 @@ import { keepDocuments } from '../../../log/documents.js';
 import { countUnderWay, findOpenRevert } from '../../../projector/change-requests/rows.js';
 import { collectionsChanged } from '../../../schema/fold/event-schemas.js';
 import type { ChangeUpdated } from '../../../schema/model/events.js';
-import { byName, type State, UNMADE, memberKey } from '../../../schema/model/state.js';
+import { byName, type State, UNMADE, memberKey, namesThatDiffer } from '../../../schema/model/state.js';
 import {
   CommandRefused,
   type PlannedBatch,
@@ -138,7 +138,7 @@ async function mergedOntoCurrent(
   if (merged.unused.length > 0) throw new CommandRefused(merged.unused.map(nothingToDecide));
   if (merged.kind === 'conflicts') throw new CommandRefused(merged.conflicts.slice(0, MOST_CONFLICTS).map(problemOf));
   const { touched } = merged;
-  const to = await runYielding(identified(merged.state, touched, again));
+  const to = identified(merged.state, touched, again);
   const kept = await stillInTrash(client, leading.kept);
   const diff = await runYielding(differing({ ours, to, touched, kept }));
   if (isEmptyDiff(diff)) return undefined;
@@ -159,11 +159,10 @@ const problemOf = ({ message, ...details }: MergeConflict): Problem => ({
 });
 
 /** Recreated objects get their former identity. */
-function* identified(state: State, touched: ReadonlySet<string>, again: ComingAgain): Resumable<State> {
+function identified(state: State, touched: ReadonlySet<string>, again: ComingAgain): State {
   if (again.size === 0) return state;
   const draft = new Draft(state);
   for (const name of touched) {
-    yield;
     const node = state.collections.get(name);
     if (node === undefined) continue;
     const { identities } = node;
@@ -301,7 +300,7 @@ export async function revert(
   if (!found.ok) return { kind: 'refused', problems: found.problems };
   const { result } = found.value;
   const [{ state: base }, { state: theirs }] = await aroundBatch(rebasing, result as NonNullable<typeof result>);
-  const touched = await runYielding(namesThatDiffer(base, theirs));
+  const touched = namesThatDiffer(base, theirs);
   const again = comingAgain({ from: base, to: theirs, touched });
   const kept = await rebasing.inTrash([...again.values()]);
   return make(
@@ -344,13 +343,4 @@ async function aroundBatch(
   );
   const [{ first }] = rows as [{ first: number }];
   return [await at(position), await at(first - 1)];
-}
-
-function* namesThatDiffer(from: State, to: State): Resumable<string[]> {
-  const names: string[] = [];
-  for (const name of new Set([...from.collections.keys(), ...to.collections.keys()])) {
-    if (from.collections.get(name) !== to.collections.get(name)) names.push(name);
-    yield;
-  }
-  return names;
 }
