@@ -1,5 +1,6 @@
 /** The rules of language in `npm run lint`. */
 import { expect } from 'chai';
+import { checkPauses } from '../scripts/language/pauses.js';
 import { checkLanguage } from '../scripts/language/rules.js';
 
 const reported = (source: string, path = 'test/a.unit.test.ts'): string[] =>
@@ -44,5 +45,20 @@ describe('the lint of language', () => {
     }
     expect(reported('const peer = socket.remoteAddress;', 'src/http/request-log.ts')).to.deep.equal([]);
     expect(reported('const peerless = 1;')).to.deep.equal([]);
+  });
+});
+
+describe('the lint of pauses', () => {
+  const paused = (path: string, source: string): number[] => checkPauses(path, source).map(({ line }) => line);
+
+  it('reports a pause in a file that is not listed', () => {
+    expect(paused('src/schema/fold/evolve.ts', 'a();\n  yield;\n  yield* pause();\n')).to.deep.equal([2, 3]);
+    expect(paused('src/schema/fold/evolve.ts', 'yield text;\nyield* steps();\n')).to.deep.equal([]);
+    expect(paused('test/a.unit.test.ts', 'yield;')).to.deep.equal([]);
+  });
+
+  it('reports a listed file that no longer pauses', () => {
+    expect(paused('src/schema/diff/diff.ts', 'yield;')).to.deep.equal([]);
+    expect(paused('src/schema/diff/diff.ts', 'a();')).to.deep.equal([1]);
   });
 });

@@ -1,7 +1,8 @@
-/** Part of `npm run lint`: prints what the rules of language report in src and test. */
+/** Part of `npm run lint`: prints what the rules of language and of pauses report in src and test. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { checkPauses } from './pauses.js';
 import { checkLanguage } from './rules.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -10,7 +11,8 @@ for (const folder of ['src', 'test']) {
   for (const name of readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })) {
     if (!/\.(tsx?|mjs)$/.test(name)) continue;
     const path = `${folder}/${name}`;
-    for (const { line, text } of checkLanguage(path, readFileSync(join(ROOT, path), 'utf8'))) {
+    const source = readFileSync(join(ROOT, path), 'utf8');
+    for (const { line, text } of [...checkLanguage(path, source), ...checkPauses(path, source)]) {
       console.error(`${path}:${line}: ${text}`);
       process.exitCode = 1;
     }
