@@ -179,6 +179,7 @@ function Verdict({ review, held }: VerdictProps) {
       {held === null && <ByPolicy review={review} />}
       {held === null && <Planned review={review} />}
       <Refused review={review} />
+      <PurgeOffer review={review} />
       <NoAnswer review={review} />
     </div>
   );
@@ -227,6 +228,31 @@ function Refused({ review: { problems } }: { review: Review }) {
       ))}
     </>
   );
+}
+
+/** Offers the option that the service asks for, and names what is lost with it. */
+function PurgeOffer({ review: { problems, options, carryOut, rehearsal } }: { review: Review }) {
+  const asking = [...[...problems.at.values()].flat(), ...problems.elsewhere].filter(({ message }) =>
+    message.includes('"purge"'),
+  );
+  if (options.purge || asking.length === 0) return null;
+  const accept = () => {
+    carryOut.reset();
+    rehearsal.reset();
+    options.setPurge(true);
+  };
+  return (
+    <Button color="red" variant="light" size="compact-sm" onClick={accept}>
+      Delete permanently: {brief(asking.flatMap(({ extensions }) => lostWith(extensions)).join(', '), LONGEST)}
+    </Button>
+  );
+}
+
+function lostWith({ collection, field, inherited_by: heirs }: { readonly [member: string]: unknown }): string[] {
+  const names = [collection, ...(Array.isArray(heirs) ? (heirs as unknown[]) : [])].filter(
+    (name): name is string => typeof name === 'string',
+  );
+  return names.map((name) => (typeof field === 'string' ? `${name}.${field}` : name));
 }
 
 function NoAnswer({ review: { carryOut, rehearsal, planError } }: { review: Review }) {
