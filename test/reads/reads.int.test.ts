@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type pg from 'pg';
 import { createPool } from '../../src/postgres/pool.js';
@@ -71,7 +70,7 @@ describe('reading at the head', () => {
     await create('committed');
     const point = writer.store.point();
     const { position } = point.head;
-    const ended = sleep(100).then(() => store.publish(point));
+    const ended = new Promise(setImmediate).then(() => store.publish(point));
     store.expect(point, ended);
     expect((await store.atHead(position)).position).to.equal(position);
     expect(asked.times).to.equal(0);
