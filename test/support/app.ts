@@ -217,19 +217,6 @@ export const expectFits = (page: Page): Promise<void> =>
     page.evaluate<boolean>('document.documentElement.scrollWidth <= document.documentElement.clientWidth'),
   );
 
-/** Checks the open page light on a screen, and dark on a phone. */
-export async function inEachLook(page: Page, check: () => Promise<void>): Promise<void> {
-  for (const [colorScheme, viewport] of [
-    ['light', SCREEN],
-    ['dark', PHONE],
-  ] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.setViewportSize(viewport);
-    await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor({ state: 'attached' });
-    await check();
-  }
-}
-
 /** Waits until so many are on the page: they may still be rendered or removed. */
 export const expectCount = (elements: Locator, count: number): Promise<void> =>
   until(`there are ${count} of ${elements.toString()}`, async () => (await elements.count()) === count);
