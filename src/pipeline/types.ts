@@ -278,7 +278,7 @@ export class CommandRefused extends Error {
   }
 }
 
-export interface Decider<C> extends Pick<Operation<string, never, C, LogEvent>, 'decide' | 'deletes'> {
+export interface Decider<C> extends Pick<Operation<string, never, C, LogEvent>, 'decide' | 'deletes' | 'alters'> {
   /** Further statements of the transaction. */
   also?(command: C): readonly Parameterised[];
 }

@@ -84,6 +84,7 @@ async function run<C>({ options, job, ...at }: Attempt<C>): Promise<Outcome<C>> 
     ...at,
     ...(idempotency && { question: findAnswer(idempotency, cause), savepoint: true }),
     keeps: keptBy(job, options),
+    alters: alteredBy(job),
   });
   const { point, found } = begun;
   const earlier = idempotency && earlierAnswer(idempotency, found);
@@ -107,6 +108,10 @@ function keptBy<C>({ operation, command, request }: Job<C>, { keep, store }: Pip
   const { collections } = store.point().state;
   return (operation.deletes?.(command) ?? []).filter((name) => collections.has(name));
 }
+
+/** The tables whose columns may change, as far as that is known before the decision. */
+const alteredBy = <C>({ operation, command }: Job<C>): readonly string[] =>
+  isReader(command) ? [] : (operation.alters?.(command) ?? []);
 
 /** Records acknowledged findings in the events. */
 const withAcknowledged = (cause: Cause, acknowledged: readonly Acknowledgement[]): Cause =>
@@ -203,14 +208,14 @@ async function prepare<C>(preparing: Preparing<C>): Promise<Batch<C>> {
 /** PostgreSQL runs none of the statements. Reads in one snapshot, without the log lock. */
 export async function attemptPlan<C>({ options, job, ...at }: Attempt<C>): Promise<Plan<C> | Refusal> {
   const { client } = at;
-  const begun = await begin(client, options, { ...at, unlocked: true });
+  const begun = await begin(client, options, { ...at, alters: alteredBy(job), unlocked: true });
   return rollback(client, asShown(client, await planOf(client, { options, job, begun, waits: null })));
 }
 
 /** Runs the command up to the DDL. */
 export async function attemptDryRun<C>({ options, job, ...at }: Attempt<C>): Promise<Plan<C> | Refusal> {
   const { client } = at;
-  const begun = await begin(client, options, at);
+  const begun = await begin(client, options, { ...at, alters: alteredBy(job) });
   const plan = await planOf(client, { options, job, begun, waits: at });
   if (plan.kind === 'refused') return rollback(client, plan);
   // Steps to be prepared would run and hold locks for a long time, so they are not run.

@@ -24,7 +24,7 @@ import { lostSchema, schemaThere } from '../../postgres/schemas.js';
 import { writeLimits } from '../../postgres/limits.js';
 import { LogDivergedError, type Point, foldLog, foldPage } from '../../log/fold.js';
 import { HELD, type Held } from '../../projector/change-requests/rows.js';
-import { type TrashGlance, glanceAt } from '../../projector/trash/facts.js';
+import { type TrashGlance, glanceAt, parentsAmong } from '../../projector/trash/facts.js';
 import type { Store } from '../../reads/state-store.js';
 import { readEvent } from '../../schema/fold/upcasting.js';
 import type { Policy } from '../../schema/policy.js';
@@ -54,6 +54,8 @@ export interface Begun {
   found: Record<string, unknown>[];
   /** Facts about the tables to be deleted that the trash needs. */
   glance: TrashGlance;
+  /** Those of `Begin.alters` that no table inherits from. */
+  childless: ReadonlySet<string>;
 }
 
 export interface Begin extends Pick<Try, 'attendance' | 'lockWait' | 'tableWait'> {
@@ -61,6 +63,8 @@ export interface Begin extends Pick<Try, 'attendance' | 'lockWait' | 'tableWait'
   question?: Parameterised;
   /** Deleted tables that go to the trash. */
   keeps?: readonly string[];
+  /** Tables whose columns may change. */
+  alters?: readonly string[];
   /** Set if the work may be rolled back while the transaction continues. */
   savepoint?: boolean;
   /** Reads only, without the log lock, in one snapshot. */
@@ -103,11 +107,12 @@ export async function begin(client: pg.ClientBase, options: PipelineOptions, how
     policyHash,
     found: answered.question,
     glance: { tables: how.keeps ?? [], rows: answered.glance },
+    childless: childlessAmong(how.alters ?? [], answered.parents),
   };
 }
 
 function firstFlight(from: Point, options: PipelineOptions, how: Begin) {
-  const { keeps = [], unlocked = false } = how;
+  const { keeps = [], alters = [], unlocked = false } = how;
   const statement = options.statementTimeout;
   return {
     begin: { text: `BEGIN ISOLATION LEVEL ${unlocked ? 'REPEATABLE READ' : 'READ COMMITTED'}` },
@@ -128,8 +133,14 @@ function firstFlight(from: Point, options: PipelineOptions, how: Begin) {
     policy: { text: POLICY_QUERY },
     question: how.question,
     glance: keeps.length > 0 ? glanceAt(options.place.schema, keeps) : undefined,
+    parents: alters.length > 0 ? parentsAmong(options.place.schema, alters) : undefined,
     savepoint: how.savepoint === true ? { text: `SAVEPOINT ${SAVEPOINT}` } : undefined,
   } satisfies Record<string, Parameterised | undefined>;
+}
+
+function childlessAmong(alters: readonly string[], parents: Begun['found'] | undefined): ReadonlySet<string> {
+  const names = new Set(parents?.map(({ name }) => name));
+  return new Set(alters.filter((table) => !names.has(table)));
 }
 
 /**

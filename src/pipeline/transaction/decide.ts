@@ -102,7 +102,7 @@ export interface DecidedBatch<C = unknown> {
 export interface Deciding<C> {
   options: PipelineOptions;
   job: Job<C>;
-  begun: Pick<Begun, 'point' | 'held' | 'policy' | 'glance'>;
+  begun: Pick<Begun, 'point' | 'held' | 'policy' | 'glance' | 'childless'>;
   /** Null to lock and read no table. The trash is then not known. */
   waits: Keeping['waits'] | null;
 }
@@ -119,8 +119,8 @@ async function decideAndPlan<C>(
   client: pg.ClientBase,
   { options, job, begun, waits }: Deciding<C>,
 ): Promise<DecidedBatch<C> | Refusal> {
-  const { point, held, policy, glance } = begun;
-  const decided = await decideEvents(client, { job, state: point.state, policy, options, waits, glance });
+  const { point, held, policy, glance, childless } = begun;
+  const decided = await decideEvents(client, { job, state: point.state, policy, options, waits, glance, childless });
   if (decided.kind === 'refused') return decided;
   const { schema } = options.place;
   const { command, events, warnings } = decided;
@@ -160,10 +160,11 @@ async function decideEvents<C>(
     state,
     policy,
     waits,
+    childless,
     ...how
   }: Pick<Keeping, 'state' | 'options' | 'glance'> &
     Pick<Deciding<C>, 'job' | 'options' | 'waits'> &
-    Pick<Begun, 'policy'>,
+    Pick<Begun, 'policy' | 'childless'>,
 ): Promise<Decided<C>> {
   const { release } = how.options;
   const { operation, request } = job;
@@ -176,7 +177,8 @@ async function decideEvents<C>(
   if (!result.ok) return { kind: 'refused', problems: result.problems };
   const { schema } = how.options.place;
   const purge = request.purge === true;
-  const { events, warnings, problems } = await withHeirs(client, { state, events: result.value, schema, purge });
+  const inheriting = { state, events: result.value, schema, childless, purge };
+  const { events, warnings, problems } = await withHeirs(client, inheriting);
   if (problems.length > 0) return { kind: 'refused', problems: [...problems] };
   if (waits === null) return { kind: 'decided', command, events, warnings };
   const kept = await keepDeleted(client, { ...how, waits, state, events, request });

@@ -25,6 +25,8 @@ export interface Inheriting {
   state: State;
   events: readonly LogEvent[];
   schema: string;
+  /** Tables that are known to have no children. */
+  childless?: ReadonlySet<string>;
   /** The deletion of an inherited column is rejected without it. */
   purge: boolean;
 }
@@ -40,8 +42,12 @@ export interface WithHeirs {
  * Adds events for the columns of managed children that PostgreSQL changes with those of their parents, and puts the
  * children's own events into the order that works.
  */
-export async function withHeirs(db: Queryable, { state, events, schema, purge }: Inheriting): Promise<WithHeirs> {
-  const asked = columnsAsked(columnChanges(state, events), purge);
+export async function withHeirs(
+  db: Queryable,
+  { state, events, schema, childless, purge }: Inheriting,
+): Promise<WithHeirs> {
+  const changes = columnChanges(state, events).filter(({ before }) => childless?.has(before.table) !== true);
+  const asked = columnsAsked(changes, purge);
   const heirs = await readHeirs(
     db,
     schema,

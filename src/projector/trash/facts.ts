@@ -259,6 +259,15 @@ export interface Heir {
   takesNotNull: boolean;
 }
 
+/** Those of `tables` that other tables may inherit from. It stays prepared, unlike `readHeirs`. */
+export const parentsAmong = (schema: string, tables: readonly string[]): Parameterised => ({
+  text: `
+SELECT c.relname AS name FROM pg_catalog.pg_class c
+ WHERE c.relnamespace = (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = $1) AND c.relname = ANY ($2)
+   AND c.relkind = 'r' AND c.relhassubclass`,
+  values: [schema, tables],
+});
+
 /** At any depth, parents first. Partitions are not listed, because their columns cannot be changed here. */
 export async function readHeirs(db: Queryable, schema: string, columns: readonly ParentColumn[]): Promise<Heir[]> {
   if (columns.length === 0) return [];

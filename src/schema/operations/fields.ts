@@ -147,6 +147,7 @@ interface CreateFieldInput {
 
 export const createField: Operation<'create-field', CreateFieldInput, CreateField> = {
   name: 'create-field',
+  alters: ({ field }) => [field.collection],
 
   parse({ collection, body: sent, concurrentIndexes }) {
     if (!isObject(sent)) return refuse(invalid([], 'a field must be a JSON object'));
@@ -212,6 +213,7 @@ interface UpdateFieldsInput {
 
 export const updateFields: Operation<'update-fields', UpdateFieldsInput, UpdateFields> = {
   name: 'update-fields',
+  alters: ({ collection }) => [collection],
 
   *parse({ collection, field, body, concurrentIndexes }) {
     if (field !== undefined) {
@@ -303,6 +305,7 @@ interface DeleteField {
 
 export const deleteField: Operation<'delete-field', DeleteField, DeleteField> = {
   name: 'delete-field',
+  alters: ({ collection }) => [collection],
 
   parse: (input) => ok(input),
 

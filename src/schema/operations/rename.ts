@@ -22,6 +22,7 @@ export interface RenameCollectionInput {
 
 export const renameCollection: Operation<'rename-collection', RenameCollectionInput, RenameCollection> = {
   name: 'rename-collection',
+  alters: ({ collection }) => [collection],
 
   parse({ collection, body }) {
     const to = readTo(body, 'collection');
@@ -51,6 +52,7 @@ export interface RenameFieldInput extends RenameCollectionInput {
 
 export const renameField: Operation<'rename-field', RenameFieldInput, RenameField> = {
   name: 'rename-field',
+  alters: ({ collection }) => [collection],
 
   parse({ collection, field, body }) {
     const to = readTo(body, 'field');
