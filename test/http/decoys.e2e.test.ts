@@ -38,6 +38,9 @@ describe('a database with decoys of PostgreSQL’s operators', function () {
     await api.ok('PATCH', '/fields/articles/title', { schema: { max_length: 90, is_indexed: true, comment: 'it' } });
     await api.ok('PATCH', '/fields/articles/title', { type: 'text', schema: { is_nullable: false } });
     await api.ok('POST', '/fields/authors', column('born', 'date'));
+    await api.sql('CREATE TABLE old_authors () INHERITS (authors)');
+    await api.ok('PATCH', '/fields/authors/name', { schema: { max_length: 90 } });
+    await api.sql('DROP TABLE old_authors');
     await api.ok('POST', '/collections/authors/rename', { to: 'writers' });
     await holds();
     const doctor = await api.ok<{ data: { findings: { code: string }[] } }>('GET', '/server/doctor');

@@ -291,7 +291,7 @@ SELECT h.place, h.oid::int8::float8 AS oid, h.parent::int8::float8 AS parent, h.
   pg_catalog.current_setting('server_version_num')::int >= 180000 AS "takesNotNull"
   FROM heirs h JOIN pg_catalog.pg_class c ON c.oid = h.oid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = h.oid AND a.attname = h.column_name AND NOT a.attisdropped
-  LEFT JOIN pg_catalog.pg_constraint o ON o.conrelid = h.oid AND o.contype = 'n' AND o.conkey = ARRAY[a.attnum]
+  LEFT JOIN pg_catalog.pg_constraint o ON o.conrelid = h.oid AND o.contype = 'n' AND o.conkey OPERATOR(pg_catalog.=) ARRAY[a.attnum]
  ORDER BY h.depth, h.place, 2, 3`);
   return rows;
 }
