@@ -5,7 +5,7 @@ import { json } from '../support/client.js';
 describe('the accounts page of the admin app', () => {
   const app = withApp();
 
-  it('makes a user, says at the box what the service refuses, and changes and removes them', async () => {
+  it('creates, changes and deletes a user, and shows validation errors at the input', async () => {
     app.mayComplain(/status of 400/);
     const page = await app.visit({ path: '/accounts' });
     await page.getByRole('button', { name: 'New user' }).click();
@@ -33,7 +33,7 @@ describe('the accounts page of the admin app', () => {
     await line.waitFor({ state: 'hidden' });
   });
 
-  it('keeps an admin signed in who sets a password of their own', async () => {
+  it('keeps an admin signed in who changes their own password', async () => {
     app.mayComplain(/status of 401/);
     const login = { email: 'own@example.com', password: 'set by somebody else' };
     expect((await app.client('/users', json({ ...login, role: 'admin' }))).status).to.equal(200);
@@ -47,7 +47,7 @@ describe('the accounts page of the admin app', () => {
     await page.getByRole('heading', { name: 'Accounts' }).waitFor();
   });
 
-  it('makes a token that works, shows it once, and revokes it', async () => {
+  it('creates a working token, shows it once, and revokes it', async () => {
     const page = await app.visit({ path: '/accounts' });
     await page.getByRole('button', { name: 'Tokens of Admin' }).click();
     const dialog = page.getByRole('dialog', { name: 'Tokens of Admin' });
@@ -66,7 +66,7 @@ describe('the accounts page of the admin app', () => {
     expect((await app.client('/users', { token })).status).to.equal(401);
   });
 
-  it('shows who is signed in and from where, and ends one session, or all of a user', async function () {
+  it('lists sessions with their addresses, and ends one session or all sessions of a user', async function () {
     this.timeout(60_000);
     app.mayComplain(/status of 401/);
     const ada = await app.user('auditor');
@@ -96,7 +96,7 @@ describe('the accounts page of the admin app', () => {
     for (const each of [theirs, ...others]) await each.close();
   });
 
-  it('says what a user did lately, and leads to all of it', async () => {
+  it('shows the latest changes of a user, with a link to all of them', async () => {
     const { status } = await app.client('/collections', json({ collection: 'articles', schema: {} }));
     expect(status).to.equal(200);
     const page = await app.visit({ path: '/accounts' });
@@ -109,7 +109,7 @@ describe('the accounts page of the admin app', () => {
     await page.waitForURL(/\/timeline\?actor=/);
   });
 
-  it('is for admins alone, who are told so', async () => {
+  it('tells everyone but admins that it is for admins', async () => {
     app.mayComplain(/status of 403/);
     const page = await app.visit({ path: '/accounts', as: await app.user('auditor') });
     await page
@@ -119,7 +119,7 @@ describe('the accounts page of the admin app', () => {
   });
 
   for (const look of [{}, { dark: true, narrow: true }]) {
-    it(`has nothing that axe finds, and fits: ${JSON.stringify(look)}`, async () => {
+    it(`is accessible and fits the window: ${JSON.stringify(look)}`, async () => {
       const page = await app.visit({ ...look, path: '/accounts' });
       await page.getByRole('button', { name: 'Edit Admin' }).waitFor();
       await expectAccessible(page);

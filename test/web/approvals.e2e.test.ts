@@ -65,7 +65,7 @@ describe('approving a change request in the admin app', () => {
     await expectFits(auditor);
   });
 
-  it('names the authors, and says of each approval whether it counts and why not', async () => {
+  it('names the authors, and shows whether each approval counts, and why not', async () => {
     const ada = await newPerson(app.client, 'ada', 'author');
     const grace = await newPerson(app.client, 'grace', 'admin');
     const diff = await diffOf(app.client, without('orders', 'text'));
@@ -96,7 +96,7 @@ describe('approving a change request in the admin app', () => {
     await expectAccessible(page);
   });
 
-  it('lets an admin whose password another admin set choose another one, and approve', async () => {
+  it('lets an admin replace a password that another admin set, and then approve', async () => {
     app.mayComplain(/status of 40[0134]/);
     const login = { email: 'newcomer@example.com', password: 'set by somebody else' };
     await send('/users', { ...login, role: 'admin' });
@@ -123,7 +123,7 @@ describe('approving a change request in the admin app', () => {
     await page.getByText('This request is approved but not applied.').waitFor();
   });
 
-  it('offers no password to an author, whose approval does not count anyway', async () => {
+  it('offers no new password to an author, whose approval would not count', async () => {
     app.mayComplain(/status of 403/);
     const { id } = await open(app.client, {
       title: 'Without titles',

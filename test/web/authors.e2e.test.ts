@@ -34,7 +34,7 @@ describe('the admin app for authors', function () {
 
   before(() => send('/collections', { collection: 'articles', schema: {}, fields: [field('title'), field('text')] }));
 
-  it('lets them draft, review with findings and policy, and propose; nothing applies', async () => {
+  it('lets them draft, review with findings and policy, and propose, but not apply', async () => {
     await send('/policy', { findings: { LOSES_DATA: 'approve', NARROWS_TYPE: 'acknowledge' } }, 'PUT');
     const page = await app.visit({ path: '/collections/articles', as: await app.user('author') });
     await row(page, 'title').waitFor();
@@ -82,7 +82,7 @@ describe('the admin app for authors', function () {
     await send('/policy', {}, 'PUT');
   });
 
-  it('lets them put another review in the place of what they asked for, and withdraw it', async () => {
+  it('lets them replace their request with another review, and withdraw it', async () => {
     const author = await app.user('author');
     const page = await app.visit({ path: '/collections/articles', as: author });
     await longest(page, 'text', '100');
@@ -101,7 +101,7 @@ describe('the admin app for authors', function () {
     await page.getByText('This request was withdrawn. Nothing was changed.').waitFor();
   });
 
-  it('lets them decide about what others changed too, when they bring it up to the schema', async () => {
+  it('lets them resolve conflicts when they rebase a request', async () => {
     app.mayComplain(/status of 409/);
     const author = await app.user('author');
     const page = await app.visit({ path: '/collections/articles', as: author, narrow: true });

@@ -5,7 +5,7 @@ import { expectCount, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 import { until } from '../support/until.js';
 
-describe('clumsy hands in the admin app', function () {
+describe('repeated clicks and keys in the admin app', function () {
   this.timeout(90_000);
   const app = withApp();
   let path = '';
@@ -22,7 +22,7 @@ describe('clumsy hands in the admin app', function () {
 
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
-  it('are asked once more, and have not answered by clicking twice or holding the key down', async () => {
+  it('do not confirm a dialog by a double click or a held key', async () => {
     const page = await app.visit({ path });
     await button(page, 'Withdraw: notes').dblclick();
     const sure = button(page, 'Yes, withdraw it: notes');
@@ -37,7 +37,7 @@ describe('clumsy hands in the admin app', function () {
     await page.getByText('This request is waiting for review.').waitFor();
   });
 
-  it('say once what they said twice, because no answer came to the first', async () => {
+  it('send a comment once, although it was sent again after a lost response', async () => {
     app.mayComplain(/ERR_FAILED/);
     const page = await app.visit({ path });
     let lost = 0;
@@ -59,7 +59,7 @@ describe('clumsy hands in the admin app', function () {
     await expectCount(page.getByText('Said once', { exact: true }), 1);
   });
 
-  it('copy where the browser gives scripts no clipboard, from a dialog too', async () => {
+  it('do not need clipboard access to copy text, from a dialog too', async () => {
     const page = await app.visit({ path: '/accounts' });
     await page.addInitScript(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`);
     await page.reload();

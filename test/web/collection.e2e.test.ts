@@ -46,7 +46,7 @@ describe('the page of a collection in the admin app', () => {
     await change('/fields/articles/title', required, 'PATCH', 'No article without a title');
   });
 
-  it('shows each field with its column, and who made it so, and why', async () => {
+  it('shows each field with its column, who changed it last, and why', async () => {
     const page = await app.visit({ path: '/collections/articles' });
     const title = page.getByRole('row', { name: /^title/ });
     await title.getByText('not null').waitFor();
@@ -62,7 +62,7 @@ describe('the page of a collection in the admin app', () => {
     await page.getByText('schema.is_nullable').waitFor();
   });
 
-  it('shows relations from both sides, which lead on', async () => {
+  it('shows relations from both sides, with links to the other side', async () => {
     const page = await app.visit({ path: '/collections/people?tab=relations' });
     await page.getByText('No field references another collection.').waitFor();
     await page.getByRole('link', { name: 'articles.author' }).click();
@@ -71,7 +71,7 @@ describe('the page of a collection in the admin app', () => {
     expect(await page.locator('tr[data-chosen]').innerText()).to.contain('author');
   });
 
-  it('shows the statement, and the whole history by change', async () => {
+  it('shows the SQL statement, and the whole history by change', async () => {
     const page = await app.visit({ path: '/collections/articles' });
     await page.getByRole('tab', { name: 'SQL' }).click();
     await page.getByText('CREATE TABLE "public"."articles"').waitFor();
@@ -81,7 +81,7 @@ describe('the page of a collection in the admin app', () => {
     expect(new URL(page.url()).search).to.equal('?tab=history');
   });
 
-  it('says in the words of the service what is not there', async () => {
+  it('shows the service’s message for a missing collection', async () => {
     app.mayComplain(/status of 404/);
     const page = await app.visit({ path: `/collections/${encodeURIComponent('no such')}` });
     await page.getByRole('alert').getByText('no such').waitFor();
@@ -99,7 +99,7 @@ describe('the page of a collection in the admin app', () => {
   });
 
   for (const look of [{}, { dark: true, narrow: true }]) {
-    it(`has nothing that axe finds, and fits: ${JSON.stringify(look)}`, async () => {
+    it(`is accessible and fits the window: ${JSON.stringify(look)}`, async () => {
       const page = await app.visit({ ...look, path: '/collections/articles' });
       for (const tab of ['Fields', 'Relations', 'SQL', 'History']) {
         await page.getByRole('tab', { name: tab }).click();

@@ -62,7 +62,7 @@ describe('conflicts in the admin app', function () {
     return page;
   }
 
-  it('a decision that others made needless meanwhile falls away', async () => {
+  it('drop a decision that is no longer needed', async () => {
     app.mayComplain(/status of (?:400|409)/);
     const page = await decidedFile('articles');
     await patchNote('articles/title', null);
@@ -75,7 +75,7 @@ describe('conflicts in the admin app', function () {
     expect(await note('articles/title')).to.equal('From the file');
   });
 
-  it('why a review couldn’t be read again stands above it, with another try', async () => {
+  it('show why a review could not be reloaded, and offer a retry', async () => {
     app.mayComplain(/status of (?:400|409)/);
     const page = await decidedFile('pages');
     await patchNote('pages/title', 'From others again');
@@ -91,7 +91,7 @@ describe('conflicts in the admin app', function () {
     await told(page).waitFor({ state: 'detached' });
   });
 
-  it('of more than fifty each can be chosen, and none is decided before it was looked at', async () => {
+  it('can be resolved one by one when there are more than fifty, and none has a default', async () => {
     const names = Array.from({ length: 60 }, (_, index) => `f${String(index).padStart(2, '0')}`);
     await make('many', names);
     const noteAll = async (text: string) => {
@@ -139,7 +139,7 @@ describe('conflicts in the admin app', function () {
     return id;
   }
 
-  it('taking a request back asks about what others changed since, and proposes what was chosen', async () => {
+  it('are shown when a request is reverted, and the revert proposes the chosen values', async () => {
     app.mayComplain(/status of 409/);
     const id = await applied('offers');
     const page = await app.visit({ path: `/review?change=${id}` });
@@ -159,7 +159,7 @@ describe('conflicts in the admin app', function () {
     expect(await note('offers/title')).to.equal(null);
   });
 
-  it('what was chosen of a request that is taken back may be needless by then', async () => {
+  it('may have disappeared when the revert of a request is proposed', async () => {
     app.mayComplain(/status of (?:400|409)/);
     const id = await applied('orders');
     const page = await app.visit({ path: `/review?change=${id}` });

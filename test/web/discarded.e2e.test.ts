@@ -21,7 +21,7 @@ describe('discarding the draft in the admin app', () => {
   // The service says of what isn't there that it isn't.
   beforeEach(() => app.mayComplain(/status of 404/));
 
-  it('leads from a collection that was never made to the schema', async () => {
+  it('leads from a collection that was never created to the schema', async () => {
     const page = await app.visit({ path: '/new' });
     await page.getByLabel('Name', { exact: true }).fill('drafts_only');
     await page.getByRole('button', { name: 'Save to draft' }).click();
@@ -31,7 +31,7 @@ describe('discarding the draft in the admin app', () => {
     await page.getByRole('treeitem', { name: 'books' }).waitFor();
   });
 
-  it('leads from the new name of a collection to the one that it has', async () => {
+  it('leads from the new name of a collection to its present name', async () => {
     const page = await app.visit({ path: '/collections/books?edit=rename' });
     await page.getByRole('dialog').getByRole('textbox').first().fill('novels');
     await page.getByRole('dialog').getByRole('button', { name: 'Save to draft' }).click();

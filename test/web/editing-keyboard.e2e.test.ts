@@ -9,7 +9,7 @@ const MOST_STEPS = 80;
 
 const HOSTILE = '"><img src=x onerror=alert(1)>';
 
-describe('editing by the keyboard alone', function () {
+describe('editing with the keyboard alone', function () {
   // Many single steps, each through the browser.
   this.timeout(120_000);
   const app = withApp();
@@ -61,7 +61,7 @@ describe('editing by the keyboard alone', function () {
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
   };
 
-  it('makes a collection with a field, and applies it', async () => {
+  it('creates a collection with a field, and applies it', async () => {
     const page = await app.visit();
     await choose(page, button(page, 'New collection or folder'), 'New collection …');
     const name = page.getByLabel('Name', { exact: true });
@@ -87,7 +87,7 @@ describe('editing by the keyboard alone', function () {
     expect((await app.client('/fields/events/status')).status).to.equal(200);
   });
 
-  it('edits, renames and deletes, by menus that give the keyboard back', async () => {
+  it('edits, renames and deletes, and menus return the focus', async () => {
     const page = await app.visit({ path: '/collections/books' });
     const menu = button(page, 'Actions for title');
     await choose(page, menu, 'Edit …');

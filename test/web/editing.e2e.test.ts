@@ -55,7 +55,7 @@ describe('editing in the admin app', () => {
     await page.getByRole('menuitem', { name: item }).click();
   };
 
-  it('makes a collection with a key, fields that many have and one of its own, through to the table', async () => {
+  it('creates a collection with a key, suggested fields and a custom field, up to the table', async () => {
     const page = await app.visit({ path: '/new' });
     await page.getByLabel('Name', { exact: true }).fill('people');
     await page.getByRole('button', { name: 'Save to draft' }).click();
@@ -80,7 +80,7 @@ describe('editing in the admin app', () => {
     expect((await read('/fields/events/id')).schema).to.include({ data_type: 'uuid', is_primary_key: true });
   });
 
-  it('edits a collection: all that is said of it, checked by the service’s own words', async () => {
+  it('edits all metadata of a collection, with the checks and messages of the service', async () => {
     const page = await app.visit({ path: '/collections/tags' });
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     const dialog = page.getByRole('dialog');
@@ -106,7 +106,7 @@ describe('editing in the admin app', () => {
     expect(schema).to.include({ comment: 'tags of articles' });
   });
 
-  it('changes a field, says at its input what the service refuses, and discards a single edit', async () => {
+  it('changes a field, shows the service’s error at its input, and discards a single edit', async () => {
     app.mayComplain(/status of 400/);
     const page = await app.visit({ path: '/collections/articles' });
     await menu(page, 'title', 'Edit …');
@@ -138,7 +138,7 @@ describe('editing in the admin app', () => {
     expect(meta).to.deep.include({ required: true, validation: { title: { _nnull: true } } });
   });
 
-  it('makes many to one with its other side, and many to many with its junction, in one step each', async () => {
+  it('creates a many-to-one with its other side, and a many-to-many with its junction, in one step each', async () => {
     const page = await app.visit({ path: '/collections/articles' });
     await page.getByRole('button', { name: 'New relation' }).click();
     await page.getByLabel('Related collection', { exact: true }).selectOption('people');
@@ -157,7 +157,7 @@ describe('editing in the admin app', () => {
     expect((await read('/fields/tags/articles')).type).to.equal('alias');
   });
 
-  it('makes one to many and many to any, and changes what a foreign key does', async () => {
+  it('creates a one-to-many and a many-to-any, and changes the actions of a foreign key', async () => {
     const page = await app.visit({ path: '/collections/people' });
     await page.getByRole('button', { name: 'New relation' }).click();
     await page.getByText('One to many').click();
@@ -182,7 +182,7 @@ describe('editing in the admin app', () => {
     expect((await read('/relations/articles/author')).schema).to.include({ on_delete: 'CASCADE' });
   });
 
-  it('renames, deletes with what goes along, and tells it before', async () => {
+  it('renames, and names dependents before it deletes with them', async () => {
     const page = await app.visit({ path: '/collections/articles' });
     await menu(page, 'text', 'Rename …');
     await page.getByLabel('New name of text').fill('body');
@@ -208,7 +208,7 @@ describe('editing in the admin app', () => {
   });
 
   for (const look of [{}, { dark: true, narrow: true }]) {
-    it(`has nothing that axe finds, and fits: ${JSON.stringify(look)}`, async () => {
+    it(`is accessible and fits the window: ${JSON.stringify(look)}`, async () => {
       const page = await app.visit({ ...look, path: '/new' });
       await page.getByLabel('Primary key field').waitFor();
       await expectAccessible(page);

@@ -76,7 +76,7 @@ describe('every page of the admin app, with hostile names and notes', () => {
   };
 
   for (const look of [{}, { dark: true, narrow: true }]) {
-    it(`shows them as text, complains of nothing, and fits: ${JSON.stringify(look)}`, async function () {
+    it(`shows them as text without browser errors, and fits the window: ${JSON.stringify(look)}`, async function () {
       this.timeout(420_000);
       app.mayComplain(/status of 404/);
       const page = await app.visit(look);
@@ -102,13 +102,13 @@ describe('every page of the admin app, with hostile names and notes', () => {
     });
   }
 
-  it('has the name as it is in the title of the page, cut nowhere by what it holds', async () => {
+  it('shows the unchanged name in the title of the page', async () => {
     const page = await app.visit({ path: `/collections/${encodeURIComponent(MARKUP)}` });
     await page.getByRole('heading', { name: MARKUP }).waitFor();
     await expectTitle(page, `${MARKUP} · Data Platform`);
   });
 
-  it('shows where the keyboard is, on every page that the rail leads to', async () => {
+  it('shows the keyboard focus on every page of the navigation', async () => {
     const page = await app.visit({});
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').first().waitFor();
     const places = await page

@@ -4,7 +4,7 @@ import { until } from '../support/until.js';
 describe('the guides in the admin app', () => {
   const app = withApp();
 
-  it('are read in the app, lead to one another, and show their pictures', async () => {
+  it('are shown in the app, with working links and images', async () => {
     const page = await app.visit({ path: '/docs/architecture', as: await app.user('reader') });
     await page.getByRole('heading', { name: 'Architecture' }).waitFor();
     const picture = page.getByRole('img', { name: /^The folders of src/ });
@@ -20,7 +20,7 @@ describe('the guides in the admin app', () => {
     await page.getByText('for seven days unless').waitFor();
   });
 
-  it('are found by their headings, and opened there', async () => {
+  it('are found by their headings, and open there', async () => {
     const page = await app.visit({ path: '/timeline' });
     await page.getByRole('button', { name: /^Search/ }).click();
     await page.keyboard.type('worked example: not null');
@@ -35,7 +35,7 @@ describe('the guides in the admin app', () => {
   });
 
   for (const look of [{}, { dark: true, narrow: true }]) {
-    it(`have nothing that axe finds, and fit: ${JSON.stringify(look)}`, async () => {
+    it(`are accessible and fit the window: ${JSON.stringify(look)}`, async () => {
       const page = await app.visit({ ...look, path: '/docs/concepts' });
       await page.getByRole('heading', { name: 'Concepts' }).waitFor();
       await expectAccessible(page);

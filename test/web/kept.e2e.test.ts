@@ -12,7 +12,7 @@ import { until } from '../support/until.js';
 const MANY = 1_000;
 const NOTE = 'What it is for, and who keeps it. '.repeat(40);
 
-describe('what the browser keeps of an edit', function () {
+describe('unsaved input in the browser', function () {
   this.timeout(120_000);
   const app = withApp();
 
@@ -44,7 +44,7 @@ describe('what the browser keeps of an edit', function () {
     await page.getByRole('region', { name: 'Draft' }).waitFor({ state: 'detached' });
   };
 
-  it('offers what was typed in a form when the page was loaded again, and forgets it once it is kept', async () => {
+  it('is offered after a reload, and forgotten once it is in the draft', async () => {
     const page = await app.visit({ path: '/collections/articles?edit=field&of=title' });
     await dialog(page).getByLabel('Max length').fill('80');
     await dialog(page).getByRole('button', { name: 'Rules' }).click();
@@ -71,7 +71,7 @@ describe('what the browser keeps of an edit', function () {
     await discard(page);
   });
 
-  it('does so in each form, also for the kind of a relation; Cancel and "Forget it" end it', async () => {
+  it('is offered in every form and for the type of a relation, until Cancel or "Forget it"', async () => {
     const page = await app.visit({ path: '/new' });
     await page.getByLabel('Name', { exact: true }).fill('events');
     await page.reload();
@@ -96,7 +96,7 @@ describe('what the browser keeps of an edit', function () {
     expect(await offer(page).count()).to.equal(0);
   });
 
-  it('loses nothing to a session that ends in the middle of typing', async () => {
+  it('survives a session that ends while somebody types', async () => {
     app.mayComplain(/status of 401/);
     const page = await app.visit({ path: '/collections/articles?edit=field&of=title' });
     await dialog(page).getByLabel('Max length').fill('90');
@@ -122,7 +122,7 @@ describe('what the browser keeps of an edit', function () {
     await discard(page);
   });
 
-  it('keeps a draft of a thousand collections, takes over one that was kept as a small one, in all tabs', async () => {
+  it('is kept in all tabs for a draft of a thousand collections, also one that was small before', async () => {
     let many: Draft = { ...EMPTY, position: 1 };
     for (let index = 0; index < MANY; index++) {
       const name = `drafted_${String(index).padStart(4, '0')}`;
@@ -164,7 +164,7 @@ describe('what the browser keeps of an edit', function () {
     await discard(page);
   });
 
-  it('says so where the browser has no room', async () => {
+  it('is reported as unsaved if the browser’s storage is full', async () => {
     const page = await app.visit();
     await page.getByRole('tree').waitFor();
     await page.evaluate(

@@ -55,7 +55,7 @@ describe('late answers in the admin app', function () {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   };
 
-  it('an edit that is given up while it is checked isn’t kept, one that is left alone is, and neither leads back', async () => {
+  it('keep no edit that was canceled during its check, keep one that was left, and do not navigate back', async () => {
     const page = await app.visit({ path: '/new' });
     const checked = await hold(page, /\/schema\/diff/, 'POST');
     await page.getByLabel('Name', { exact: true }).fill('given_up');
@@ -78,7 +78,7 @@ describe('late answers in the admin app', function () {
     expect(new URL(page.url()).pathname).to.equal('/app/timeline');
   });
 
-  it('stays on the page and keeps an edit that was made while the apply was running', async () => {
+  it('stay on the page and keep an edit that was made during the apply', async () => {
     const page = await app.visit();
     await draftNote(page, 'articles', 'applied');
     await page.goto('/app/review');
@@ -99,7 +99,7 @@ describe('late answers in the admin app', function () {
     await bar(page, '1 change in 1 collection');
   });
 
-  it('a relation can be kept at once, before the key that it leads to is read', async () => {
+  it('allow saving a relation before the referenced key is loaded', async () => {
     const page = await app.visit({ path: '/collections/articles?edit=new-relation' });
     await page.getByRole('radio', { name: 'Many to many' }).click();
     const read = await hold(page, /\/fields\/tags/);
@@ -112,14 +112,14 @@ describe('late answers in the admin app', function () {
     await page.getByRole('region', { name: 'Draft' }).waitFor();
   });
 
-  it('who types into two boxes of the timeline one after the other is understood in both', async () => {
+  it('apply the input of two timeline filters typed one after the other', async () => {
     const page = await app.visit({ path: '/timeline' });
     await page.getByRole('searchbox', { name: 'Reason or name' }).fill('articles');
     await page.getByRole('textbox', { name: 'Field' }).fill('title');
     await page.waitForURL((url) => url.search === '?q=articles&field=title');
   });
 
-  it('who has closed the search is led nowhere', async () => {
+  it('navigate nowhere after the search was closed', async () => {
     const page = await app.visit({ path: '/accounts' });
     await page.getByRole('heading', { name: 'Accounts', level: 1 }).waitFor();
     const read = await hold(page, /\/collections\?/);

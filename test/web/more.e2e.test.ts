@@ -6,7 +6,7 @@ import { json } from '../support/client.js';
 
 const REFUSAL = { errors: [{ message: 'The moon is in the way.', extensions: { code: 'INVALID_QUERY' } }] };
 
-describe('the pages of lists in the admin app', function () {
+describe('paginated lists in the admin app', function () {
   this.timeout(120_000);
   const app = withApp();
   let batch = '';
@@ -47,18 +47,18 @@ describe('the pages of lists in the admin app', function () {
     await more.waitFor({ state: 'detached' });
   }
 
-  it('users', async () => {
+  it('shows users', async () => {
     const page = await app.visit({ path: '/accounts' });
     await expectAnotherTry(page, { address: /\/users\?.*offset=100/, label: /^Show more of 106 users/ });
     await page.getByText('u104@example.com').first().waitFor();
   });
 
-  it('changes of the timeline', async () => {
+  it('shows the changes of the timeline', async () => {
     const page = await app.visit({ path: '/timeline?collection=articles' });
     await expectAnotherTry(page, { address: /\/history\/batches\?.*after=/, label: /^Show older changes/ });
   });
 
-  it('what was applied, of a large change', async () => {
+  it('shows what a large change applied', async () => {
     const page = await app.visit({ path: `/review?done=${batch}` });
     const show = page.getByRole('button', { name: /^Show/ });
     const showAll = async () => {
@@ -71,7 +71,7 @@ describe('the pages of lists in the admin app', function () {
     await page.getByRole('link', { name: 'collection folder_99' }).waitFor();
   });
 
-  it('change requests, in the review and among the operations', async () => {
+  it('shows change requests in the review and in the operations', async () => {
     for (const path of ['/review', '/operations/changes']) {
       const page = await app.visit({ path });
       await page.getByText('Request 24').first().waitFor();

@@ -10,7 +10,7 @@ const field = (name: string) => ({ field: name, type: 'string', interface: 'inpu
 const SHOTS = process.env['SHOTS'];
 
 /** As somebody would who sees the app for the first time: by what can be read on the page, without an address. */
-describe('what a newcomer wants to do', function () {
+describe('a newcomer’s tasks', function () {
   this.timeout(120_000);
   const app = withApp();
 
@@ -74,7 +74,7 @@ describe('what a newcomer wants to do', function () {
     await seen(page, '1-3-change');
   });
 
-  it('sees the schema as it was some days ago, and the way back', async () => {
+  it('shows the schema of some days ago, and how to go back', async () => {
     const page = await app.visit();
     await button(page, 'Replay history').click();
     await page.getByLabel('Go to date and time').waitFor();
@@ -90,7 +90,7 @@ describe('what a newcomer wants to do', function () {
     await seen(page, '2-3-review');
   });
 
-  it('adds a many to many', async () => {
+  it('adds a many-to-many relation', async () => {
     const page = await app.visit();
     await openArticles(page);
     await button(page, 'New relation').click();
@@ -116,7 +116,7 @@ describe('what a newcomer wants to do', function () {
     await seen(page, '3-4-relations');
   });
 
-  it('brings a snapshot in', async () => {
+  it('imports a snapshot', async () => {
     const page = await app.visit();
     await page.getByRole('tree').waitFor();
     const { text } = await app.client('/schema/snapshot');

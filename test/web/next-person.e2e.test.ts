@@ -39,7 +39,7 @@ describe('the next person in the same tab of the admin app', function () {
   };
   const admin = () => ({ email: app.service.adminEmail, password: app.service.adminPassword });
 
-  it('is offered no way back from what another applied', async () => {
+  it('is not offered to revert what somebody else applied', async () => {
     const page = await app.visit({ path: `/review?to=${then}` });
     await applyButton(page).click();
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
@@ -52,7 +52,7 @@ describe('the next person in the same tab of the admin app', function () {
     expect(await notice(page).count()).to.equal(0);
   });
 
-  it('isn’t either where the answer comes after they have signed in', async () => {
+  it('is not offered it either if the response arrives after they have signed in', async () => {
     await send('/collections/articles', { meta: { note: 'third' } }, 'PATCH');
     const page = await app.visit({ path: `/review?to=${then}` });
     await applyButton(page).waitFor();
@@ -78,7 +78,7 @@ describe('the next person in the same tab of the admin app', function () {
     expect(await notice(page).count()).to.equal(0);
   });
 
-  it('reads nothing of what another typed beside a review, who finds it again', async () => {
+  it('does not see the reason that somebody else typed, who finds it again', async () => {
     await send('/collections/articles', { meta: { note: 'fourth' } }, 'PATCH');
     const page = await app.visit({ path: `/review?to=${then}` });
     await why(page).fill('Between me and me');
@@ -99,7 +99,7 @@ describe('the next person in the same tab of the admin app', function () {
     expect((await app.client(`/users/${id}/sessions`, { method: 'DELETE' })).status).to.equal(200);
   };
 
-  it('who signs in over somebody’s ended session finds nothing of what was open', async () => {
+  it('sees nothing of the open page after signing in over an ended session', async () => {
     // The session has ended; and readers may not read the accounts.
     app.mayComplain(/status of 40[13]/);
     const someone = await app.user('admin');
@@ -116,7 +116,7 @@ describe('the next person in the same tab of the admin app', function () {
     expect(await page.locator('body').innerText()).not.to.include(someone.email);
   });
 
-  it('a tab never goes on with the session of somebody else who signed in in another', async () => {
+  it('never continues with the session of somebody else from another tab', async () => {
     app.mayComplain(/status of 401/);
     const someone = await app.user('admin');
     const page = await app.visit({ path: '/timeline', as: someone });

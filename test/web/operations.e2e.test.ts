@@ -17,7 +17,7 @@ describe('the operations page of the admin app', () => {
     return (found as { data: { reason: string | null }[] }).data[0]?.reason;
   };
 
-  it('says how the service is, how far projections have come, and makes one again when it is asked twice', async () => {
+  it('shows health and projections, and rebuilds one after a confirmation', async () => {
     const page = await app.visit({ path: '/operations' });
     await page.getByText('projections: healthy').waitFor();
     await page.getByText('up to date, event 1').first().waitFor();
@@ -26,7 +26,7 @@ describe('the operations page of the admin app', () => {
     await page.getByText('Rebuilt from the event log.').waitFor();
   });
 
-  it('shows a rebuild that runs, also to who comes to the page later', async () => {
+  it('shows a running rebuild, also to those who open the page later', async () => {
     const [page, other] = [await app.visit({ path: '/operations' }), await app.visit({ path: '/operations' })];
     await page.getByRole('button', { name: 'Rebuild: tables' }).waitFor();
     // Somebody has the table: the rebuild waits, and lasts.
@@ -45,7 +45,7 @@ describe('the operations page of the admin app', () => {
     await other.getByRole('progressbar').waitFor({ state: 'hidden' });
   });
 
-  it('finds what was changed by hand, and takes it into the log with its reason', async () => {
+  it('finds manual changes, and accepts them into the log with a reason', async () => {
     await app.api.sql('alter table public.articles alter column title set not null');
     const page = await app.visit({ path: '/operations/checks' });
     await page.getByRole('button', { name: 'Compare' }).click();
@@ -63,7 +63,7 @@ describe('the operations page of the admin app', () => {
     expect(await lastReason()).to.equal('Wegen der Prüfung');
   });
 
-  it('makes the tables as the log says, but for what would drop something', async () => {
+  it('repairs the tables, except where something would be dropped', async () => {
     await app.api.sql('alter table public.articles alter column title drop not null');
     await app.api.sql('create index by_hand on public.articles (title)');
     const page = await app.visit({ path: '/operations/checks' });
@@ -77,7 +77,7 @@ describe('the operations page of the admin app', () => {
     await page.getByText('No drift: the database matches the event log').waitFor();
   });
 
-  it('adopts tables that are chosen: tried first, with what stays out, and refused at the table it is about', async () => {
+  it('adopts chosen tables after a dry run, shows what is left out, and reports errors at their table', async () => {
     app.mayComplain(/status of 400/);
     await app.api.sql('create table public.by_hand (id integer primary key, parent integer references public.by_hand)');
     await app.api.sql('create table public." bad name" (id integer primary key)');
@@ -103,7 +103,7 @@ describe('the operations page of the admin app', () => {
     await page.getByRole('checkbox', { name: 'by_hand' }).waitFor({ state: 'hidden' });
   });
 
-  it('draws the metrics of the last minutes from one reading to the next', async () => {
+  it('draws the metrics of the last minutes', async () => {
     await app.client('/collections', json({ collection: 'articles', schema: {} }));
     const page = await app.visit({ path: '/operations/metrics' });
     await page.getByText('commands accepted').waitFor();
@@ -112,7 +112,7 @@ describe('the operations page of the admin app', () => {
     await expectAccessible(page);
   });
 
-  it('verifies the log for auditors, who change nothing', async () => {
+  it('lets auditors verify the log, but change nothing', async () => {
     const page = await app.visit({ path: '/operations/checks', as: await app.user('auditor') });
     await page.getByRole('button', { name: 'Verify the event log' }).click();
     await page.getByText(/^\d+ events verified/).waitFor();
@@ -128,7 +128,7 @@ describe('the operations page of the admin app', () => {
   });
 
   for (const look of [{}, { dark: true, narrow: true }]) {
-    it(`has nothing that axe finds, and fits: ${JSON.stringify(look)}`, async () => {
+    it(`is accessible and fits the window: ${JSON.stringify(look)}`, async () => {
       const page = await app.visit({ ...look, path: '/operations/checks' });
       await page.getByRole('button', { name: 'Verify the event log' }).click();
       await page.getByText('events verified').waitFor();

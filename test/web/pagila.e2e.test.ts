@@ -33,7 +33,7 @@ describe('Pagila in the admin app', function () {
     await run('ANALYZE');
   });
 
-  it('is adopted as it is, and told what stays beside', async () => {
+  it('is adopted unchanged, with a list of what is left out', async () => {
     const page = await app.visit({ path: '/operations/adopt' });
     await page.getByRole('button', { name: /^Select all \d+$/ }).click();
     await page.getByLabel('Reason', { exact: true }).fill('It was here before us');
@@ -45,7 +45,7 @@ describe('Pagila in the admin app', function () {
     await page.getByText(/^\d+ tables adopted/).waitFor({ timeout: 60_000 });
   });
 
-  it('stands in the diagram, around a table that is chosen', async () => {
+  it('is drawn in the diagram around a selected table', async () => {
     const page = await app.visit({ path: '/?depth=columns' });
     await page.locator('.react-flow__node').first().waitFor();
     const said = await page.getByText(/^\d+ tables$/).innerText();
@@ -65,7 +65,7 @@ describe('Pagila in the admin app', function () {
     expect(await page.getByRole('img', { name: 'differs in the database' }).count(), 'nothing drifted').to.equal(0);
   });
 
-  it('has a page for a table with all that PostgreSQL has of it', async () => {
+  it('has a page for each table with everything in PostgreSQL', async () => {
     const page = await app.visit({ path: '/collections/film' });
     const row = page.getByRole('row', { name: /^rating/ });
     await row.getByText('mpaa_rating').waitFor();
@@ -90,14 +90,14 @@ describe('Pagila in the admin app', function () {
     await expectFits(narrow);
   });
 
-  it('tells of its adoption in the timeline', async () => {
+  it('shows its adoption in the timeline', async () => {
     const page = await app.visit({ path: '/timeline' });
     await page.getByRole('button', { name: /It was here before us/ }).click();
     await page.getByRole('link', { name: 'collection actor', exact: true }).waitFor();
     await expectAccessible(page);
   });
 
-  it('is changed with its views and rows in sight', async () => {
+  it('shows affected views and rows when it is changed', async () => {
     const page = await app.visit({ path: '/collections/country' });
     await page.getByRole('button', { name: 'New field' }).click();
     await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('code');

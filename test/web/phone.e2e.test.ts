@@ -28,7 +28,7 @@ describe('the admin app on a phone', function () {
     await expectFits(page);
   };
 
-  it('has the name of a collection in one line, and what can be done with it below', async () => {
+  it('shows the name of a collection in one line, and its actions below', async () => {
     const page = await app.visit({ path: '/collections/articles', narrow: true });
     const heading = page.getByRole('heading', { name: 'articles' });
     await page.getByRole('row', { name: /title/ }).waitFor();
@@ -41,7 +41,7 @@ describe('the admin app on a phone', function () {
     await expectWhole(page);
   });
 
-  it('cuts no button of a review, and no page of the navigation', async () => {
+  it('shows all buttons of a review and all pages of the navigation', async () => {
     const page = await app.visit({ path: `/review?to=${made}`, narrow: true });
     const apply = page.getByRole('button', { name: /^Apply(: delete .*)?$/ });
     await apply.and(page.locator(':not([aria-disabled])')).waitFor();
@@ -52,7 +52,7 @@ describe('the admin app on a phone', function () {
     expect(new Set(lines).size, `heights ${lines.join(', ')}`).to.equal(1);
   });
 
-  it('saves the drawing while a collection is chosen: its card lies beside the button', async () => {
+  it('saves the diagram while a collection is selected: its card does not cover the button', async () => {
     const page = await app.visit({ path: '?c=articles', narrow: true });
     const save = page.getByRole('button', { name: 'Save as SVG' });
     await save.waitFor();

@@ -17,7 +17,7 @@ describe('the policy in the admin app', () => {
     expect(status, text).to.equal(200);
   });
 
-  it('is a table of findings with what is done about each, set with a reason', async () => {
+  it('shows the action for each finding, and is changed with a reason', async () => {
     const page = await app.visit({ path: '/operations/policy' });
     await page.getByText('No policy is set. The service rejects nothing.').waitFor();
     await page.getByLabel('Action for LOSES_DATA').selectOption('acknowledge');
@@ -39,7 +39,7 @@ describe('the policy in the admin app', () => {
     });
   });
 
-  it('that somebody else sets meanwhile is not overwritten', async () => {
+  it('does not overwrite the policy that somebody else has set meanwhile', async () => {
     app.mayComplain(/status of 412/);
     await set({ findings: { LOSES_DATA: 'warn' } });
     const page = await app.visit({ path: '/operations/policy' });
@@ -51,7 +51,7 @@ describe('the policy in the admin app', () => {
     expect((await policy())['findings']).to.deep.equal({ LOSES_DATA: 'refuse' });
   });
 
-  it('is read by auditors, and fits a phone', async () => {
+  it('is visible to auditors, and fits a phone', async () => {
     await set({ findings: { LOSES_DATA: 'refuse' } });
     const page = await app.visit({ path: '/operations/policy', as: await app.user('auditor'), narrow: true });
     await page.getByText('rejected', { exact: true }).waitFor();
@@ -60,7 +60,7 @@ describe('the policy in the admin app', () => {
     await expectFits(page);
   });
 
-  it('stops a review: what is refused says so, and can not be applied', async () => {
+  it('blocks a review: rejected changes say so and cannot be applied', async () => {
     await set({ findings: { LOSES_DATA: 'refuse' } });
     const page = await app.visit({ path: `/review?to=${then}` });
     const known = page.getByRole('complementary', { name: 'Risks' });
@@ -71,7 +71,7 @@ describe('the policy in the admin app', () => {
     await expectAccessible(page);
   });
 
-  it('lets what is known through, with the acknowledgement in the events', async () => {
+  it('admits acknowledged findings, and records the acknowledgement in the events', async () => {
     await set({ findings: { LOSES_DATA: 'acknowledge' } });
     const page = await app.visit({ path: `/review?to=${then}` });
     const apply = page.getByRole('button', { name: /^Apply(: delete .*)?$/ });

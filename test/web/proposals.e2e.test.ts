@@ -10,7 +10,7 @@ describe('the admin app, change requests by people', () => {
     expect(status, text).to.be.below(300);
   };
 
-  it('are proposed in the review, talked about, approved and applied', async () => {
+  it('are proposed in the review, commented, approved and applied', async () => {
     const fields = [{ field: 'title', type: 'string', interface: 'input', schema: {} }];
     const made = await app.client('/collections', json({ collection: 'orders', schema: {}, fields }));
     const position = Number(made.headers.get('x-log-position'));
@@ -47,7 +47,7 @@ describe('the admin app, change requests by people', () => {
     expect((await app.client('/fields/orders/note')).status).to.equal(404);
   });
 
-  it('are brought up to the schema, scheduled, applied sooner, and taken back', async () => {
+  it('are rebased, scheduled, applied earlier, and reverted', async () => {
     const fields = [{ field: 'title', type: 'string', interface: 'input', schema: {} }];
     await send('/collections', { collection: 'offers', schema: {}, fields });
     const { json: snapshot } = await app.client('/schema/snapshot');
@@ -79,7 +79,7 @@ describe('the admin app, change requests by people', () => {
     expect(title).to.have.nested.property('data.meta.width', 'half');
   });
 
-  it('say first what they ask for, and are called otherwise by the keyboard alone', async () => {
+  it('show first what they change, and are renamed with the keyboard alone', async () => {
     await send('/collections', { collection: 'notes', schema: null });
     const snapshot = (await app.client('/schema/snapshot')).json as {
       collections: { collection: string; meta: { note: string | null } }[];

@@ -4,7 +4,7 @@ import { expectAccessible, expectFits, withApp } from '../support/app.js';
 describe('the reference in the admin app', () => {
   const app = withApp();
 
-  it('lists what can be asked, finds it, and sends it as who looks at it', async () => {
+  it('lists and finds operations, and sends requests as the current user', async () => {
     app.mayComplain(/status of 409/);
     const page = await app.visit({ path: '/api' });
     await page.getByRole('textbox', { name: 'Filter operations' }).fill('/collections');
@@ -23,7 +23,7 @@ describe('the reference in the admin app', () => {
     await page.getByRole('alert').waitFor();
   });
 
-  it('fills paths and queries, and shows what of a stream has come', async () => {
+  it('fills paths and queries, and shows the received part of a stream', async () => {
     const page = await app.visit({ path: '/api?op=getHistoryStream' });
     const { json } = await app.client('/server/openapi.json');
     const { paths } = json as { paths: Record<string, Record<string, { operationId: string }>> };
@@ -42,7 +42,7 @@ describe('the reference in the admin app', () => {
   });
 
   for (const look of [{}, { dark: true, narrow: true }]) {
-    it(`has nothing that axe finds, and fits: ${JSON.stringify(look)}`, async () => {
+    it(`is accessible and fits the window: ${JSON.stringify(look)}`, async () => {
       const page = await app.visit({ ...look, path: '/api', as: await app.user('reader') });
       await page.getByRole('button', { name: /^POST \/collections Create/ }).click();
       await page.getByRole('textbox', { name: 'Body' }).waitFor();

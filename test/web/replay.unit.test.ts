@@ -42,13 +42,13 @@ function overlaps({ tables, places }: Placed): string[] {
   );
 }
 
-describe('places from moment to moment', () => {
+describe('positions during a replay', () => {
   const known = new Map([
     ['a', { x: 0, y: 0 }],
     ['b', { x: 0, y: 120 }],
   ]);
 
-  it('are kept by what stays, and what is new has room beside what it is related to', () => {
+  it('stay the same for existing tables, and new tables are placed near related ones', () => {
     const graph: Graph = { tables: ['a', 'b', 'c', 'd'].map((name) => table(name)), links: [link('c', 'a')] };
     const placed = placeSteadily(graph, known, EMPTY);
     expect(placed.places.get('a')).to.deep.equal({ x: 0, y: 0 });
@@ -58,7 +58,7 @@ describe('places from moment to moment', () => {
     expect(placed.lines.get('c a')).to.have.length.above(1);
   });
 
-  it('make room for what grows, and are what they were when it shrinks again', () => {
+  it('make room for growing tables, and return when these shrink', () => {
     const grown = placeSteadily({ tables: [table('a', 9), table('b')], links: [] }, known, EMPTY);
     expect(grown.places.get('a')).to.deep.equal({ x: 0, y: 0 });
     expect(grown.places.get('b')?.y).to.be.above(240);
@@ -67,7 +67,7 @@ describe('places from moment to moment', () => {
     expect(back.places.get('b')).to.deep.equal({ x: 0, y: 120 });
   });
 
-  it('have room for many at once', () => {
+  it('have room for many new tables at once', () => {
     const tables = Array.from({ length: 120 }, (_, index) => table(`t${index}`));
     const links = tables.slice(1).map(({ name }) => link(name, 't0'));
     expect(overlaps(placeSteadily({ tables, links }, new Map(), EMPTY))).to.deep.equal([]);
@@ -77,7 +77,7 @@ describe('places from moment to moment', () => {
 describe('the diagram as SVG', () => {
   const HOSTILE = `<img src=x onerror="alert('1')"> & ]]> \u0000\u0007 \ud800 اختبار ${'ä'.repeat(63)}`;
 
-  it('is XML whatever names hold, with each of them as a text', () => {
+  it('is valid XML with any names, each as a text', () => {
     const tables = [table(HOSTILE), table('plain')];
     const graph: Graph = { tables, links: [link(HOSTILE, 'plain')] };
     const text = svgOf(placeSteadily(graph, new Map(), EMPTY), HOSTILE);

@@ -38,7 +38,7 @@ describe('snapshots in the admin app', () => {
     page.getByLabel('Snapshot file').setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
   const textOf = async (download: Download) => readFileSync(await download.path(), 'utf8');
 
-  it('are applied to an empty service, in the format of Directus too', async () => {
+  it('are applied to an empty service, also in the format of Directus', async () => {
     app.mayComplain(/status of 400/);
     const page = await app.visit();
     await page.getByRole('link', { name: 'Choose file' }).click();
@@ -85,7 +85,7 @@ describe('snapshots in the admin app', () => {
       expect((await app.client(`/collections/${table}?purge`, { method: 'DELETE' })).status).to.equal(204);
   });
 
-  it('are pasted, keep what they lack where that is said, and are refused in the service’s words', async () => {
+  it('are pasted, keep missing collections if requested, and show the service’s errors', async () => {
     app.mayComplain(/status of 400/);
     await send('/collections', { collection: 'kept', schema: {}, fields: [field('name')] });
     const page = await app.visit();
@@ -183,7 +183,7 @@ describe('snapshots in the admin app', () => {
     await page.getByText('No changes: the schema already matches.').waitFor();
   });
 
-  it('stand beside each other where another environment’s is brought, and its diff and SQL are taken away', async () => {
+  it('are compared with another environment, and diff and SQL can be copied', async () => {
     const page = await app.visit({ path: '/review?bring=true' });
     await choose(
       page,

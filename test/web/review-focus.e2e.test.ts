@@ -5,7 +5,7 @@ import { json } from '../support/client.js';
 
 const field = (name: string) => ({ field: name, type: 'string', interface: 'input', schema: {} });
 
-describe('the buttons of a review, by the keyboard', function () {
+describe('the buttons of a review, with the keyboard', function () {
   this.timeout(90_000);
   const app = withApp();
   let then = 0;
@@ -26,7 +26,7 @@ describe('the buttons of a review, by the keyboard', function () {
     await send('/fields/articles', field('body'));
   });
 
-  it('Apply is held while a plan is read, and keeps the keyboard all the way', async () => {
+  it('keep the focus on Apply, which is disabled while a plan is loading', async () => {
     const page = await app.visit();
     await page.getByRole('tree').waitFor();
     const held: (() => void)[] = [];
@@ -56,7 +56,7 @@ describe('the buttons of a review, by the keyboard', function () {
     await send('/fields/articles', field('body'));
   });
 
-  it('Dry run and Apply keep the keyboard while they work, and where there is no answer', async () => {
+  it('keep the focus on Dry run and Apply while they run, and when no response comes', async () => {
     app.mayComplain(/ERR_FAILED/);
     const page = await app.visit({ path: `/review?to=${then}` });
     await free(apply(page)).waitFor();

@@ -48,7 +48,7 @@ describe('an old snapshot in the admin app', function () {
     return { position, stamp, text: JSON.stringify(snapshot) };
   }
 
-  it('is merged from the time in its name; what both changed is decided, and the rest of others stays', async () => {
+  it('is merged from the time in its name: conflicts are resolved, and other changes of others stay', async () => {
     app.mayComplain(/status of 409/);
     const { stamp, text } = await diverged('articles');
     const page = await app.visit({ path: '/review?bring=true' });
@@ -79,7 +79,7 @@ describe('an old snapshot in the admin app', function () {
     expect((await app.client('/fields/articles/price')).status).to.equal(200);
   });
 
-  it('of another environment is compared as it is, whatever its name says, and so is one since when nothing changed', async () => {
+  it('is compared as it is if it comes from another environment, or nothing has changed since', async () => {
     const { stamp, text } = await diverged('books');
     const page = await app.visit({ path: '/review?bring=true', narrow: true });
     await choose(page, `snapshot-${stamp}.json`, text);
@@ -95,7 +95,7 @@ describe('an old snapshot in the admin app', function () {
     await card(page, 'field books.title').waitFor();
   });
 
-  it('without a time in its name is compared, until somebody says what it was made from', async () => {
+  it('is compared if its name contains no time, until somebody states its base', async () => {
     app.mayComplain(/status of 409/);
     const { position, text } = await diverged('pages');
     const page = await app.visit({ path: '/review?bring=true' });
@@ -115,7 +115,7 @@ describe('an old snapshot in the admin app', function () {
     await card(page, 'field pages.price').waitFor();
   });
 
-  it('is brought by authors too, from a day and time, also as YAML', async () => {
+  it('is imported by authors too, from a day and time, also as YAML', async () => {
     app.mayComplain(/status of 4\d\d/);
     const position = await send('/collections', { collection: 'notes', schema: {}, fields: [field('title')] });
     await send('/fields/notes', field('price'));

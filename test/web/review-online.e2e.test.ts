@@ -37,7 +37,7 @@ describe('online changes in the admin app', () => {
     await database.end();
   });
 
-  it('take the safer way, show how far they are, are found again after a reload, and can be withdrawn', async function () {
+  it('are the default for large tables, show progress also after a reload, and can be withdrawn', async function () {
     this.timeout(60_000);
     const page = await app.visit({ path: `/review?to=${then}` });
     await page
@@ -64,7 +64,7 @@ describe('online changes in the admin app', () => {
     await database.end();
   });
 
-  it('are applied in the end, lead to what they became, and stand among the requests', async () => {
+  it('are applied, link to the result, and are listed among the requests', async () => {
     const page = await app.visit({ path: `/review?to=${then}` });
     const ready = async () => {
       const { data } = (await app.client('/changes?limit=1')).json as { data: { id: string }[] };

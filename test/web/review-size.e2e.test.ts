@@ -17,7 +17,7 @@ const LARGE = JSON.stringify({
 describe('a review of a thousand collections in the admin app', () => {
   const app = withApp();
 
-  it('draws what is seen, finds and shows any of them, and leaves one out', async function () {
+  it('renders only what is visible, finds any collection, and leaves one out', async function () {
     this.timeout(90_000);
     const page = await app.visit({ path: '/review?bring=true' });
     await page

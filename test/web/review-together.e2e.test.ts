@@ -15,7 +15,7 @@ const field = (name: string, type = 'string', schema: object = {}) => ({
   schema,
 });
 
-describe('the review page of the admin app: what happens meanwhile', () => {
+describe('the review page of the admin app: concurrent changes', () => {
   const app = withApp();
   let then = 0;
 
@@ -66,7 +66,7 @@ describe('the review page of the admin app: what happens meanwhile', () => {
     await page.goto('/app/review');
   }
 
-  it('says that somebody else changed the schema, shows three values, and goes on with what was typed', async () => {
+  it('reports that somebody else changed the schema, shows three values, and keeps the input', async () => {
     const page = await app.visit({ path: `/review?to=${then}` });
     await card(page, 'collection articles').getByText('Change the note of articles from “second” to “first”').waitFor();
     await why(page).fill('typed by me');
@@ -91,7 +91,7 @@ describe('the review page of the admin app: what happens meanwhile', () => {
     expect([meta.note, meta.color]).to.deep.equal(['first', '#ff0000']);
   });
 
-  it('leaves theirs where that is chosen', async () => {
+  it('keeps the other value if that is chosen', async () => {
     const page = await app.visit({ path: `/review?to=${then}` });
     await planned(page);
     await patch({ note: 'third', icon: 'home' });
@@ -106,7 +106,7 @@ describe('the review page of the admin app: what happens meanwhile', () => {
     expect([meta.note, meta.icon]).to.deep.equal(['third', 'star']);
   });
 
-  it('reviews a draft: three values where both changed the same, and what PostgreSQL refuses stands with it', async () => {
+  it('reviews a draft, with three values per conflict and PostgreSQL’s errors at their change', async () => {
     const page = await app.visit();
     await drafted(page, { note: 'drafted', required: true });
     await card(page, 'field articles.title').getByText('not null').waitFor();
@@ -134,7 +134,7 @@ describe('the review page of the admin app: what happens meanwhile', () => {
     expect(await page.getByRole('article').count()).to.equal(1);
   });
 
-  it('is done once where the answer to it is lost', async () => {
+  it('applies once if the response is lost', async () => {
     app.mayComplain(/ERR_FAILED/);
     const page = await app.visit({ path: `/review?to=${then}` });
     await card(page, 'collection articles').waitFor();
@@ -155,7 +155,7 @@ describe('the review page of the admin app: what happens meanwhile', () => {
     expect(await note()).to.equal('first');
   });
 
-  it('loses nothing to a service that has no time, nor to a session that ends', async () => {
+  it('loses nothing if the service is overloaded or the session ends', async () => {
     app.mayComplain(/status of (?:401|503)/);
     const page = await app.visit({ path: `/review?to=${then}` });
     await card(page, 'collection articles').waitFor();
@@ -192,7 +192,7 @@ describe('the review page of the admin app: what happens meanwhile', () => {
       .waitFor();
   });
 
-  it('is done by the keyboard alone', async () => {
+  it('works with the keyboard alone', async () => {
     const page = await app.visit({ path: `/review?to=${then}` });
     await card(page, 'collection articles').waitFor();
     const reach = async (name: string | RegExp) => {

@@ -12,7 +12,7 @@ const field = (name: string, type = 'string', schema: object = {}) => ({
 });
 const HOSTILE = '<img src=x onerror=alert(1)>';
 
-describe('the review page of the admin app: going back', () => {
+describe('the review page of the admin app: reverting', () => {
   const app = withApp();
   let then = 0;
 
@@ -47,7 +47,7 @@ describe('the review page of the admin app: going back', () => {
     await send(`/collections/${encodeURIComponent('اختبار')}`, { meta: { note: 'مرحبا' } }, 'PATCH');
   });
 
-  it('says in sentences what changes, before and after, with the SQL, its lock, and what would be lost', async () => {
+  it('describes each change in a sentence, with values before and after, SQL, locks and losses', async () => {
     const page = await app.visit({ path: `/review?to=${then}` });
     const title = card(page, 'field articles.title');
     await title.getByText('Make title nullable').waitFor();
@@ -63,7 +63,7 @@ describe('the review page of the admin app: going back', () => {
     expect(reason).to.include('Delete tags with its fields and rows');
   });
 
-  it('shows notes and names of hostile size and kind as text', async () => {
+  it('shows hostile notes and names as text', async () => {
     const page = await app.visit({ path: `/review?to=${then}` });
     const articles = card(page, 'collection articles');
     await articles.getByRole('button', { name: 'Show all 900,000 characters of meta.note before' }).click();
@@ -85,7 +85,7 @@ describe('the review page of the admin app: going back', () => {
     expect(await position()).to.equal(before);
   });
 
-  it('carries out only what is taken along, with the reason, as one batch, and offers the way back', async () => {
+  it('applies only the selected changes with the reason as one batch, and offers to revert it', async () => {
     const page = await app.visit({ path: `/review?to=${then}` });
     await page.getByRole('navigation', { name: 'Changed collections' }).getByText('tags').click();
     await page.getByRole('checkbox', { name: 'Include: collection tags' }).uncheck();
@@ -112,7 +112,7 @@ describe('the review page of the admin app: going back', () => {
     expect((await meta('articles')).note).to.have.length(900_000);
   });
 
-  it('asks once more before something is lost', async () => {
+  it('asks for confirmation before data is lost', async () => {
     const page = await app.visit({ path: `/review?to=${then}` });
     await page.getByRole('heading', { name: 'Data loss' }).waitFor();
     await page.getByRole('button', { name: 'Apply: delete 1 collection' }).click();
@@ -120,7 +120,7 @@ describe('the review page of the admin app: going back', () => {
     expect((await app.client('/collections/tags')).status).to.equal(200);
   });
 
-  it('copies as a command for a shell, without a token', async () => {
+  it('copies itself as a shell command without a token', async () => {
     const page = await app.visit({ path: `/review?to=${then}` });
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await card(page, 'field articles.title').waitFor();
@@ -137,7 +137,7 @@ describe('the review page of the admin app: going back', () => {
       .and.not.to.include('tags');
   });
 
-  it('can be read by auditors, who carry nothing out, and has no place for readers', async () => {
+  it('is visible to auditors, who cannot apply, and hidden from readers', async () => {
     const page = await app.visit({ path: `/review?to=${then}`, as: await app.user('auditor') });
     await card(page, 'field articles.title').waitFor();
     await page.getByText('Only an admin can apply it').waitFor();
@@ -148,7 +148,7 @@ describe('the review page of the admin app: going back', () => {
   });
 
   for (const look of [{ dark: true }, { narrow: true }]) {
-    it(`has nothing that axe finds, and fits: ${JSON.stringify(look)}`, async () => {
+    it(`is accessible and fits the window: ${JSON.stringify(look)}`, async () => {
       const page = await app.visit({ ...look, path: `/review?to=${then}` });
       await card(page, 'collection articles').waitFor();
       await page.getByRole('button', { name: /^SQL/ }).first().click();

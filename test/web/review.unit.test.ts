@@ -62,7 +62,7 @@ const said = (name: string) =>
 const TITLE = keyOf('fields', 'articles', 'title');
 
 describe('the review of the admin app', () => {
-  it('says each change in a sentence', () => {
+  it('describes each change in a sentence', () => {
     expect(said('articles.title')).to.deep.equal([
       'Make title not null',
       'Change the choices of title',
@@ -81,12 +81,12 @@ describe('the review of the admin app', () => {
     );
   });
 
-  it('takes an array as one member, by the places of its elements', () => {
+  it('compares an array as one member, by position', () => {
     const choices = items.find(({ key }) => key === TITLE)?.members[1];
     expect(choices).to.deep.include({ before: { 0: 'x' }, after: { 0: 'a', 1: 'b' }, entries: [1, 2] });
   });
 
-  it('sends what was not left out, and finds the place of each again', () => {
+  it('sends the selected changes, and maps errors back to them', () => {
     const out = new Set([keyOf('collections', 'tags', null), memberKeyOf(TITLE, ['schema', 'is_nullable'])]);
     const chosen = chosenOf(DIFF, items, out);
     const { diff } = chosen;
@@ -114,7 +114,7 @@ describe('the review of the admin app', () => {
     expect(elsewhere).to.have.length(1);
   });
 
-  it('leaves out with a collection what is in it, and with a field its relation', () => {
+  it('leaves out the contents of a collection, and the relation of a field, with it', () => {
     const [tags] = items;
     expect(tags && withDependents(items, tags)).to.deep.equal([
       keyOf('collections', 'tags', null),
@@ -123,14 +123,14 @@ describe('the review of the admin app', () => {
     ]);
   });
 
-  it('tells apart what goes and what comes under the same name', () => {
+  it('distinguishes a deleted and a new object of the same name', () => {
     const again = itemsOf({
       collections: [...(DIFF as { collections: object[] }).collections.slice(1, 2), made('old')],
     } as never);
     expect(new Set(again.map(({ key }) => key)).size).to.equal(2);
   });
 
-  it('holds against each other what both changed: three values', () => {
+  it('shows three values for what both changed', () => {
     const entry = (path: string[], lhs: unknown, rhs: unknown) => ({ kind: 'E', path, lhs, rhs });
     const theirs = {
       collections: [{ collection: 'old', diff: [entry(['meta', 'icon'], null, 'star')] }, made('tags')],
@@ -162,7 +162,7 @@ describe('the review of the admin app', () => {
     ]);
   });
 
-  it('sorts the statements of a plan to what they are for, and says what is lost and until when', () => {
+  it('assigns the statements of a plan to their changes, with losses and retention times', () => {
     const statement = (about: object) => ({
       sql: 'SELECT 1;',
       summary: 'do\nit',
@@ -205,7 +205,7 @@ describe('the review of the admin app', () => {
     expect(scriptOf(plan)).to.match(/^BEGIN;\n\n-- do it; locks ACCESS EXCLUSIVE\nSELECT 1;\n\n-- do it\n/);
   });
 
-  it('makes commands that a shell takes as they are, whatever is in them', () => {
+  it('quotes commands for a shell, whatever they contain', () => {
     const text = curlFor({
       origin: 'http://host',
       path: '/schema/apply?online=true',
@@ -217,7 +217,7 @@ describe('the review of the admin app', () => {
     );
   });
 
-  it('says sizes as people do, and reads its address strictly', () => {
+  it('formats sizes for people, and reads its address strictly', () => {
     expect([bytesText(512), bytesText(2048), bytesText(5 * 1024 ** 3)]).to.deep.equal(['512 bytes', '2 KiB', '5 GiB']);
     expect(sizeText({ rows: 1200, bytes: null })).to.equal('about 1,200 rows');
     expect(sizeText({ rows: null, bytes: null })).to.equal(null);

@@ -87,7 +87,7 @@ describe('what the admin app offers to a role', () => {
   });
 
   for (const role of ROLES)
-    it(`is what the service lets a user of the role ${role} do, and nothing else`, async () => {
+    it(`equals what the service allows for the role ${role}, and nothing else`, async () => {
       for (const ability of Object.keys(MAY) as Ability[])
         for (const [method, path, body] of requests[ability]) {
           const { status, text } = await people[role].send(path, body === undefined ? { method } : json(body, method));

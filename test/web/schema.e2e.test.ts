@@ -39,7 +39,7 @@ describe('the schema page of the admin app', () => {
   const names = (page: Page) => page.getByRole('treeitem').allInnerTexts();
   const item = (page: Page, name: string) => page.getByRole('treeitem', { name, exact: true });
 
-  it('shows the tree as the metadata says: groups, order, collapse, hidden, languages', async () => {
+  it('shows the tree by its metadata: groups, order, collapse, hidden, languages', async () => {
     const page = await app.visit();
     await item(page, 'content').waitFor();
     expect((await names(page)).slice(0, 2)).to.deep.equal(['content', 'settings']);
@@ -53,7 +53,7 @@ describe('the schema page of the admin app', () => {
     await item(page, 'Einstellungen singleton').waitFor();
   });
 
-  it('is moved through with the arrow keys, and Enter chooses', async () => {
+  it('is navigated with the arrow keys, and Enter selects', async () => {
     const page = await app.visit();
     await item(page, 'content').focus();
     await page.keyboard.press('ArrowRight');
@@ -69,7 +69,7 @@ describe('the schema page of the admin app', () => {
     await item(page, 'articles').waitFor({ state: 'hidden' });
   });
 
-  it('draws tables and relations, at three depths, and what is around one', async () => {
+  it('draws tables and relations at three depths, and the neighbours of one', async () => {
     const page = await app.visit({ path: '?c=articles&depth=columns' });
     const diagram = page.getByRole('region', { name: 'Diagram' });
     await diagram.getByLabel('Table articles').getByText('title').waitFor();
@@ -90,7 +90,7 @@ describe('the schema page of the admin app', () => {
     await diagram.getByLabel('Table settings').waitFor();
   });
 
-  it('finds collections and fields by a few letters, hidden ones as well', async () => {
+  it('finds collections and fields by a few letters, including hidden ones', async () => {
     const page = await app.visit();
     await page.getByRole('tree').waitFor();
     await page.keyboard.press('Control+k');
@@ -106,7 +106,7 @@ describe('the schema page of the admin app', () => {
     await page.getByLabel('Table internals').waitFor();
   });
 
-  it('shows names and notes as the text that they are', async () => {
+  it('shows names and notes as text', async () => {
     const page = await app.visit({ path: `?c=${encodeURIComponent(HOSTILE)}&depth=columns` });
     await page.getByLabel(`Table ${HOSTILE}`).waitFor();
     await expectTitle(page, `${HOSTILE} · Schema · Data Platform`);
@@ -123,7 +123,7 @@ describe('the schema page of the admin app', () => {
     await app.client('/collections/latecomer', { method: 'DELETE' });
   });
 
-  it('marks what the database has otherwise on its column, and saves the drawing as it is', async () => {
+  it('marks columns that differ in the database, and saves the diagram as shown', async () => {
     await app.api.sql('alter table public.authors alter column title set not null');
     const page = await app.visit({ path: '?depth=columns' });
     await page.getByRole('button', { name: 'Compare with the database' }).click();
@@ -147,7 +147,7 @@ describe('the schema page of the admin app', () => {
   });
 
   for (const look of [{ dark: true }, { narrow: true }]) {
-    it(`has nothing that axe finds, and fits: ${JSON.stringify(look)}`, async () => {
+    it(`is accessible and fits the window: ${JSON.stringify(look)}`, async () => {
       const page = await app.visit({ ...look, path: '?c=articles' });
       await page.getByLabel('Table articles').waitFor();
       await expectAccessible(page);
@@ -167,7 +167,7 @@ describe('the schema page of the admin app', () => {
 describe('an empty service', () => {
   const app = withApp();
 
-  it('says to its admin how to begin, and to others who can', async () => {
+  it('tells its admin how to begin, and others who can', async () => {
     const page = await app.visit();
     await page.getByRole('heading', { name: 'No collections yet' }).waitFor();
     for (const name of ['Create a collection', 'Import a snapshot', 'Adopt a database']) {

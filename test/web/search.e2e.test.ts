@@ -26,7 +26,7 @@ describe('the search of the admin app', function () {
   const shown = (page: Page, name: string) => page.getByRole('heading', { name, exact: true, level: 1 }).waitFor();
   const closed = (page: Page) => page.getByRole('dialog', { name: 'Search' }).waitFor({ state: 'detached' });
 
-  it('goes where an Enter leads that is pressed at once, the first time and each time after', async () => {
+  it('opens the first result when Enter is pressed at once, every time', async () => {
     for (let visit = 0; visit < 2; visit++) {
       const page = await app.visit({ path: '/accounts' });
       await page.getByRole('navigation', { name: 'Pages' }).waitFor();
@@ -37,7 +37,7 @@ describe('the search of the admin app', function () {
     }
   });
 
-  it('carries an Enter out when what it is about comes late, unless more is typed', async () => {
+  it('opens the result of Enter when it arrives late, unless more is typed', async () => {
     const page = await app.visit({ path: '/accounts' });
     await page.getByRole('navigation', { name: 'Pages' }).waitFor();
     const held: (() => void)[] = [];
@@ -60,7 +60,7 @@ describe('the search of the admin app', function () {
     await closed(page);
   });
 
-  it('takes what is marked with the arrow keys, and looks into the history where nothing is called so', async () => {
+  it('opens what the arrow keys select, and searches the history if no name matches', async () => {
     const page = await app.visit({ path: '/accounts' });
     await page.getByRole('navigation', { name: 'Pages' }).waitFor();
     await page.keyboard.press('Control+k');
@@ -81,7 +81,7 @@ describe('the search of the admin app', function () {
     await shown(page, 'chapters');
   });
 
-  it('offers what can be done to a collection, and opens the form for it', async () => {
+  it('offers the actions for a collection, and opens their forms', async () => {
     const page = await app.visit();
     await page.getByRole('tree').waitFor();
     const dialog = page.getByRole('dialog');

@@ -14,7 +14,7 @@ describe('signing in to the admin app', () => {
     }
   });
 
-  it('goes by the keyboard alone, says what is wrong in the words of the service, and comes to where the address leads', async () => {
+  it('works with the keyboard alone, shows the service’s errors, and opens the requested page', async () => {
     app.mayComplain(/status of 401/);
     const page = await app.visit({ path: '?c=authors', as: null });
     await page.locator('input[type=email]:focus').waitFor();
@@ -30,7 +30,7 @@ describe('signing in to the admin app', () => {
     await expectTitle(page, 'authors · Schema · Data Platform');
   });
 
-  it('lasts over a reload and in other tabs, until one of them signs out', async () => {
+  it('lasts after a reload and in other tabs, until one of them signs out', async () => {
     const page = await app.visit();
     await page.getByRole('tree').waitFor();
     await page.reload();
@@ -45,7 +45,7 @@ describe('signing in to the admin app', () => {
     await other.getByRole('button', { name: 'Sign in' }).waitFor();
   });
 
-  it('asks for nothing more once it is over, however long the answer to that takes', async () => {
+  it('sends no more requests after signing out, however late the response', async () => {
     const page = await app.visit();
     await page.getByRole('tree').waitFor();
     let answer = (): void => undefined;
@@ -64,7 +64,7 @@ describe('signing in to the admin app', () => {
     await page.unrouteAll({ behavior: 'wait' });
   });
 
-  it('takes a token as well, which it keeps nowhere', async () => {
+  it('accepts a token, which it does not store', async () => {
     const page = await app.visit({ as: null });
     await page.getByText('Token', { exact: true }).click();
     await page.getByRole('textbox', { name: 'Token' }).fill(app.service.adminToken);
@@ -88,7 +88,7 @@ describe('signing in to the admin app', () => {
     expect(page.url()).not.to.contain('token');
   });
 
-  it('is asked for again when the session ends, and nothing typed is lost', async () => {
+  it('is requested again when the session ends, and no input is lost', async () => {
     app.mayComplain(/status of 401/);
     const page = await app.visit();
     const filter = page.getByRole('textbox', { name: 'Filter collections' });
@@ -112,7 +112,7 @@ describe('signing in to the admin app', () => {
   });
 
   for (const look of [{}, { dark: true, narrow: true }]) {
-    it(`has a page that axe finds nothing at: ${JSON.stringify(look)}`, async () => {
+    it(`has an accessible page: ${JSON.stringify(look)}`, async () => {
       const page = await app.visit({ ...look, as: null });
       await page.getByRole('button', { name: 'Sign in' }).waitFor();
       await expectAccessible(page);

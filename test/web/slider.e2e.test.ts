@@ -7,7 +7,7 @@ import { json } from '../support/client.js';
 const field = (name: string, type = 'string') => ({ field: name, type, interface: 'input' });
 const HOSTILE = '<img src=x onerror=alert(1)>';
 
-describe('the slider over the log', () => {
+describe('the replay of the log', () => {
   const app = withApp();
   /** The last position of each step. */
   const ends: number[] = [];
@@ -42,7 +42,7 @@ describe('the slider over the log', () => {
       .locator(`.react-flow__node[data-id="${name}"]`)
       .evaluate((node) => (node as unknown as { style: { transform: string } }).style.transform);
 
-  it('shows tree and diagram of a moment that the address names, with what its change did, who and why', async () => {
+  it('shows tree and diagram at the position in the address, with the change, its user and its reason', async () => {
     const page = await app.visit({ path: `?at=${ends[3]}&depth=columns` });
     await table(page, 'books, changed').getByRole('img', { name: 'changed' }).first().waitFor();
     await item(page, 'books changed').waitFor();
@@ -62,7 +62,7 @@ describe('the slider over the log', () => {
     expect(await back.getAttribute('href')).to.equal(`/app/review?to=${ends[3]}`);
   });
 
-  it('is left for good, even while the address has yet to follow and the next page to be loaded', async () => {
+  it('ends at once, even while the next page is loading', async () => {
     const page = await app.visit({ path: `?at=${ends[1]}` });
     await table(page, 'books, new').waitFor();
     await page.route(/\/assets\/.*\.js$/, async (route) => {
@@ -85,7 +85,7 @@ describe('the slider over the log', () => {
     await page.unrouteAll({ behavior: 'wait' });
   });
 
-  it('steps on and back, by buttons and keys, and nothing that stays moves', async () => {
+  it('steps forward and back with buttons and keys, and unchanged tables do not move', async () => {
     const page = await app.visit({ path: `?at=${ends[1]}` });
     await table(page, 'books, new').waitFor();
     const [books, authors] = [await placeOf(page, 'books'), await placeOf(page, 'authors')];
@@ -113,7 +113,7 @@ describe('the slider over the log', () => {
     expect(await page.getByRole('treeitem').count()).to.equal(0);
   });
 
-  it('plays from the beginning to the end, and leads back to now', async () => {
+  it('plays from the beginning to the end, and returns to the present', async () => {
     const page = await app.visit();
     await page.getByRole('button', { name: 'Replay history' }).click();
     await bar(page).getByLabel('Speed').selectOption('Fast');
@@ -134,7 +134,7 @@ describe('the slider over the log', () => {
     expect(new URL(page.url()).search).to.equal('');
   });
 
-  it('goes to a time, and to a position within a change', async () => {
+  it('jumps to a time, and to a position within a change', async () => {
     const page = await app.visit({ path: `?at=${ends[4]}` });
     const time = bar(page).getByLabel('Go to date and time');
     await time.fill('2001-01-01T08:00');
@@ -144,7 +144,7 @@ describe('the slider over the log', () => {
     await bar(page).getByText('deleted collection books').waitFor();
   });
 
-  it('follows a long log in pieces', async () => {
+  it('loads a long log in pages', async () => {
     for (let note = 0; note < 60; note++) {
       await app.client('/collections/people', json({ meta: { note: `note ${note}` } }, 'PATCH'));
     }
@@ -164,7 +164,7 @@ describe('the slider over the log', () => {
     await item(page, 'authors new').waitFor();
   });
 
-  it('is there for auditors, who go nowhere from it, and not for readers', async () => {
+  it('is available to auditors, who cannot revert, and not to readers', async () => {
     const page = await app.visit({ path: `?at=${ends[1]}`, as: await app.user('auditor') });
     await table(page, 'books, new').waitFor();
     expect(await page.getByRole('link', { name: 'Go back to this point' }).count()).to.equal(0);
@@ -174,7 +174,7 @@ describe('the slider over the log', () => {
   });
 
   for (const look of [{ dark: true }, { narrow: true }]) {
-    it(`has nothing that axe finds, and fits: ${JSON.stringify(look)}`, async () => {
+    it(`is accessible and fits the window: ${JSON.stringify(look)}`, async () => {
       const page = await app.visit({ ...look, path: `?at=${ends[3]}&c=books` });
       await table(page, 'books, changed').waitFor();
       await expectAccessible(page);

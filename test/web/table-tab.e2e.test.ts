@@ -26,7 +26,7 @@ describe('the table of a collection, as PostgreSQL has it', () => {
     await app.api.sql('analyze articles');
   });
 
-  it('has its size, its indexes and constraints, and what depends on it', async () => {
+  it('shows its size, indexes, constraints and dependents', async () => {
     const page = await app.visit({ path });
     const panel = page.getByRole('tabpanel', { name: 'Table' });
     await panel.getByText('1,200').waitFor();
@@ -42,7 +42,7 @@ describe('the table of a collection, as PostgreSQL has it', () => {
     await page.getByRole('heading', { name: 'comments' }).waitFor();
   });
 
-  it('fits a phone, and is kept from readers', async () => {
+  it('fits a phone, and is hidden from readers', async () => {
     const page = await app.visit({ path, narrow: true, dark: true });
     await page.getByText('articles_title_unique').first().waitFor();
     await expectAccessible(page);

@@ -51,7 +51,7 @@ describe('ten thousand collections in the admin app', function () {
     expect(applied.status, applied.text.slice(0, 500)).to.be.below(300);
   });
 
-  it('reviews a change of all of them without reading or writing it in one go, and leaves one out', async () => {
+  it('can be reviewed in pages when all of them change, and one can be left out', async () => {
     const page = await app.visit({ path: '/review?bring=true' });
     page.setDefaultTimeout(120_000);
     await page.getByLabel('Snapshot file').waitFor({ state: 'attached' });
@@ -73,7 +73,7 @@ describe('ten thousand collections in the admin app', function () {
     expect(await page.evaluate<number>('window.longestJson')).to.be.below(AT_ONCE);
   });
 
-  it('opens the batch that made them a page of its events after the other', async () => {
+  it('have a batch whose events are shown in pages', async () => {
     const page = await app.visit({ path: '/timeline' });
     page.setDefaultTimeout(60_000);
     const asked: number[] = [];
@@ -91,7 +91,7 @@ describe('ten thousand collections in the admin app', function () {
     expect(asked).to.deep.equal([200, 200]);
   });
 
-  it('finds one of them by its letters, by the keyboard, and says when there is none', async () => {
+  it('can be searched with the keyboard, also without a result', async () => {
     const page = await app.visit({ path: '/collections/c0000?edit=collection' });
     page.setDefaultTimeout(60_000);
     const inside = page

@@ -26,7 +26,7 @@ describe('the timeline of the admin app', () => {
 
   const line = (page: Page, text: string) => page.getByRole('listitem').filter({ hasText: text });
 
-  it('shows who changed what and why, what it was before, and older pages when asked', async () => {
+  it('shows who changed what and why, the values before, and older pages on request', async () => {
     const page = await app.visit({ path: '/timeline' });
     const last = line(page, `Note%20${CHANGES}`);
     await last.getByRole('button').click();
@@ -39,7 +39,7 @@ describe('the timeline of the admin app', () => {
     await last.getByText('meta.note').waitFor();
   });
 
-  it('narrows down by collection, by who and by day, in the address', async () => {
+  it('filters by collection, user and day, in the address', async () => {
     const page = await app.visit({ path: '/timeline' });
     await page
       .getByRole('textbox', { name: 'Collection' })
@@ -56,7 +56,7 @@ describe('the timeline of the admin app', () => {
     await page.getByText('No changes match the filters.').waitFor();
   });
 
-  it('finds by a part of a reason or a name, by field and by kind of event', async () => {
+  it('searches by a part of a reason or a name, by field and by event type', async () => {
     const page = await app.visit({ path: '/timeline' });
     await line(page, `Note%20${CHANGES}`).waitFor();
     await page.getByRole('searchbox', { name: 'Reason or name' }).fill('note%2017');
@@ -72,7 +72,7 @@ describe('the timeline of the admin app', () => {
     await page.getByText('No changes match the filters.').waitFor();
   });
 
-  it('leads from a change to the schema then, back to it, and to what lies between it and another', async () => {
+  it('links a change to the schema at that time, and to the difference between two changes', async () => {
     app.mayComplain(/status of 4\d\d/);
     const page = await app.visit({ path: '/timeline' });
     const last = line(page, `Note%20${CHANGES}`);
@@ -105,7 +105,7 @@ describe('the timeline of the admin app', () => {
     await page.getByRole('alert').waitFor();
   });
 
-  it('opens a change that a link leads to, wherever it stands', async () => {
+  it('opens a linked change, wherever it is in the list', async () => {
     const { json: found } = await app.client('/history/batches?collection=people');
     const [batch] = (found as { data: { batch: string }[] }).data;
     const page = await app.visit({ path: `/timeline?batch=${batch?.batch}` });
@@ -113,14 +113,14 @@ describe('the timeline of the admin app', () => {
     await linked.getByText('collection people', { exact: true }).waitFor();
   });
 
-  it('shows what happens meanwhile at its top', async () => {
+  it('shows new changes at its top', async () => {
     const page = await app.visit({ path: '/timeline' });
     await line(page, `Note%20${CHANGES}`).waitFor();
     await send('/collections/people', { meta: { note: 'late' } }, 'Latest', 'PATCH');
     await line(page, 'Latest').waitFor();
   });
 
-  it('holds back what happens while somebody reads further down', async () => {
+  it('holds back new changes while somebody reads further down', async () => {
     const page = await app.visit({ path: '/timeline' });
     await line(page, 'Latest').waitFor();
     const read = line(page, `Note%20${CHANGES - 20}`);
@@ -135,7 +135,7 @@ describe('the timeline of the admin app', () => {
     await line(page, 'Meanwhile').waitFor();
   });
 
-  it('shows one box to filter by on a phone, and the others when asked', async () => {
+  it('shows one filter on a phone, and the others on request', async () => {
     const page = await app.visit({ path: '/timeline', narrow: true });
     await page.getByRole('searchbox', { name: 'Reason or name' }).waitFor();
     const who = page.getByRole('textbox', { name: 'User' });
@@ -150,14 +150,14 @@ describe('the timeline of the admin app', () => {
     await expectFits(page);
   });
 
-  it('is for auditors as well', async () => {
+  it('is visible to auditors', async () => {
     const page = await app.visit({ path: '/timeline', as: await app.user('auditor') });
     await line(page, 'Latest').waitFor();
     expect(await page.getByRole('link', { name: 'Accounts' }).count()).to.equal(0);
   });
 
   for (const look of [{}, { dark: true, narrow: true }]) {
-    it(`has nothing that axe finds, and fits: ${JSON.stringify(look)}`, async () => {
+    it(`is accessible and fits the window: ${JSON.stringify(look)}`, async () => {
       const page = await app.visit({ ...look, path: '/timeline' });
       const latest = line(page, 'Latest');
       await latest.getByRole('button').click();

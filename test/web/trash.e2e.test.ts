@@ -48,7 +48,7 @@ describe('the trash in the admin app', () => {
     await page.getByRole('listitem').filter({ hasText: 'field people.name' }).last().getByText('restored').waitFor();
   });
 
-  it('says after an apply that deleted data is not in the trash', async () => {
+  it('reports after an apply that deleted data is not in the trash', async () => {
     await made('parents', [field('name')]);
     const { headers } = await app.client('/fields/parents', json(field('extra')));
     // More rows than a change copies into the trash.

@@ -5,7 +5,7 @@ import { json } from '../support/client.js';
 
 const field = (name: string) => ({ field: name, type: 'string', interface: 'input', schema: {} });
 
-describe('two people who edit at once, by the forms', function () {
+describe('two people who edit at the same time', function () {
   this.timeout(120_000);
   const app = withApp();
 
@@ -42,7 +42,7 @@ describe('two people who edit at once, by the forms', function () {
     return [await app.visit({ path }), await app.visit({ path, as: await app.user('admin') })] as const;
   };
 
-  it('see what the other applies, keep what they drafted, and apply one after the other', async () => {
+  it('see each other’s changes, keep their drafts, and apply one after the other', async () => {
     const [ada, grace] = await both();
     await edit(ada, 'title', longest('380'));
     await button(grace, 'New field').click();
@@ -61,7 +61,7 @@ describe('two people who edit at once, by the forms', function () {
     expect((await app.client('/fields/articles/price')).status).to.equal(200);
   });
 
-  it('are shown three values where both changed the same, and the second chooses', async () => {
+  it('are shown three values for a conflict, and the second one decides', async () => {
     const [ada, grace] = await both();
     await edit(ada, 'title', longest('420'));
     await edit(grace, 'title', longest('400'));
@@ -77,7 +77,7 @@ describe('two people who edit at once, by the forms', function () {
     expect((await schemaOf('title')).max_length).to.equal(420);
   });
 
-  it('lose nothing that is typed when the other changes or deletes what a form is open for', async () => {
+  it('lose no input when the other changes or deletes what they are editing', async () => {
     const [ada, grace] = await both();
     await button(ada, 'Actions for text').click();
     await ada.getByRole('menuitem', { name: 'Edit …' }).click();

@@ -5,7 +5,7 @@ import { json } from '../support/client.js';
 
 const field = (name: string, schema: object = {}) => ({ field: name, type: 'string', interface: 'input', schema });
 
-describe('changes under way, in the operations of the admin app', function () {
+describe('running changes in the operations of the admin app', function () {
   this.timeout(90_000);
   const app = withApp();
   const path = '/operations/changes';
@@ -27,13 +27,13 @@ describe('changes under way, in the operations of the admin app', function () {
     }
   };
 
-  it('says that there are none, and what would be there', async () => {
+  it('explains the list when it is empty', async () => {
     const page = await app.visit({ path });
     await page.getByText('No change requests').waitFor();
     await expectAccessible(page);
   });
 
-  it('shows one with its steps and whose transaction is in the way, and gives it up', async () => {
+  it('shows one with its steps and the blocking transaction, and withdraws it', async () => {
     const holder = new pg.Client({ connectionString: app.service.databaseUrl, application_name: 'night report' });
     holder.on('error', () => undefined);
     await holder.connect();
@@ -70,7 +70,7 @@ describe('changes under way, in the operations of the admin app', function () {
     await page.getByText('was withdrawn. Nothing was changed').waitFor();
   });
 
-  it('marks an index that is being made, on the page of its collection and in the diagram', async () => {
+  it('marks an index that is being created, on the page of its collection and in the diagram', async () => {
     const holder = new pg.Client({ connectionString: app.service.databaseUrl });
     holder.on('error', () => undefined);
     await holder.connect();

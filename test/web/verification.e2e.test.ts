@@ -30,7 +30,7 @@ describe('the verification page of the admin app', () => {
     await page.getByText(reason).waitFor();
   };
 
-  it('recomputes the chain, shows the hash of its head, and compares it with one that was kept', async () => {
+  it('recomputes the chain, shows the hash of its head, and compares it with a stored one', async () => {
     const page = await app.visit({ path: '/timeline' });
     await page.getByRole('link', { name: 'Verification' }).click();
     await checked(page);
@@ -46,7 +46,7 @@ describe('the verification page of the admin app', () => {
     await expectFits(page);
   });
 
-  it('names the event of which one byte was changed', async () => {
+  it('names the event in which one byte was changed', async () => {
     await tamper(app.service.databaseUrl, async (client) => {
       await client.query(
         `UPDATE service.service_events SET data = replace(data::text, 'Zürich 8 ', 'Zürich 9 ')::jsonb WHERE position = 9`,
@@ -62,7 +62,7 @@ describe('the verification page of the admin app', () => {
     await broken(12, /it is missing/);
   });
 
-  it('names the first of two that were swapped', async () => {
+  it('names the first of two swapped events', async () => {
     await tamper(app.service.databaseUrl, async (client) => {
       await client.query(`UPDATE service.service_events SET position = 9999 WHERE position = 20`);
       await client.query(`UPDATE service.service_events SET position = 20 WHERE position = 21`);
@@ -71,7 +71,7 @@ describe('the verification page of the admin app', () => {
     await broken(20, /its previous_hash is not the hash of position 19/);
   });
 
-  it('holds checkpoints against the log: what was rewritten as a whole, or lost its end, differs', async () => {
+  it('compares checkpoints with the log, which shows a rewritten or truncated log', async () => {
     const { text } = await app.client('/history/checkpoint');
     const take = async (): Promise<Page> => {
       const page = await app.visit({ path: '/verification', narrow: true, dark: true });

@@ -78,7 +78,7 @@ const appliedTo = (state: State, draft: Draft) => {
 const subsetsOf = (keys: readonly string[]): string[][] =>
   keys.reduce<string[][]>((subsets, key) => [...subsets, ...subsets.map((subset) => [...subset, key])], [[]]);
 
-describe('a draft that was applied in part', () => {
+describe('a partly applied draft', () => {
   const title = fieldAt(start, 'articles', 'title');
   const drafts: Record<string, Draft> = {
     'changes of members': withFieldMeta(
@@ -125,7 +125,7 @@ describe('a draft that was applied in part', () => {
     ),
   };
   for (const [name, draft] of Object.entries(drafts))
-    it(`keeps exactly what was not chosen: ${name}`, () => {
+    it(`keeps exactly what was not selected: ${name}`, () => {
       const { hash, diff } = draftDiff(draft, headOf(start, draft));
       const items = itemsOf(diff);
       const keys = items.flatMap((item) => [
@@ -168,7 +168,7 @@ describe('a draft that was applied in part', () => {
 });
 
 describe('a draft of the admin app', () => {
-  it('becomes the entries of what was edited, which an apply takes', () => {
+  it('becomes entries that apply accepts', () => {
     const draft = withFieldMeta(withMeta(EMPTY, start, 'articles', { note: 'Long reads' }), ['articles', 'title'], {
       required: true,
     });
@@ -189,13 +189,13 @@ describe('a draft of the admin app', () => {
     when.then('field.updated articles.title', 'collection.updated articles');
   });
 
-  it('knows no change that ends where it began, and is empty then', () => {
+  it('is empty when every change was undone', () => {
     const draft = withMeta(withMeta(EMPTY, start, 'articles', { note: 'x' }), start, 'articles', {});
     expect(isEmpty(draft)).to.equal(true);
     expect(draft).to.equal(EMPTY);
   });
 
-  it('makes a collection with fields and a relation, and counts them as one', () => {
+  it('creates a collection with fields and a relation, and counts them as one change', () => {
     const topic = { ...collectionAt(start, 'articles'), collection: 'topics' };
     const id = { ...fieldAt(start, 'articles', 'id'), collection: 'topics' };
     const author = { ...fieldAt(start, 'articles', 'author'), collection: 'topics' };
@@ -217,7 +217,7 @@ describe('a draft of the admin app', () => {
     expect(discard(draft, 'collections', 'topics')).to.equal(EMPTY);
   });
 
-  it('removes by what is there, whatever the draft made of it before', () => {
+  it('deletes existing objects, whatever the draft changed in them before', () => {
     const author = fieldAt(start, 'articles', 'author');
     let draft = withFieldMeta(EMPTY, ['articles', 'author'], { note: 'x' });
     draft = remove(draft, 'relations', relationAt(start, 'articles', 'author'));
@@ -228,7 +228,7 @@ describe('a draft of the admin app', () => {
     when.then('relation.deleted articles.author', 'field.deleted articles.author', 'field.deleted authors.articles');
   });
 
-  it('removes a collection with its fields, which are no entries of their own', () => {
+  it('deletes a collection with its fields, without entries of their own', () => {
     let draft = withFieldMeta(EMPTY, ['comments', 'item'], { note: 'x' });
     draft = remove(draft, 'collections', collectionAt(start, 'comments'));
     const { diff, when } = appliedTo(start, draft);
@@ -236,7 +236,7 @@ describe('a draft of the admin app', () => {
     when.then('relation.deleted comments.item', 'collection.deleted comments');
   });
 
-  it('renames first, and says everything else by the new names', () => {
+  it('renames first, and uses the new names in all other entries', () => {
     let draft = renameCollection(withFieldMeta(EMPTY, ['articles', 'title'], { note: 'x' }), 'articles', 'posts');
     draft = renameField(draft, 'posts', 'title', 'headline');
     const { diff, when } = appliedTo(start, draft);
@@ -264,7 +264,7 @@ describe('a draft of the admin app', () => {
     );
   });
 
-  it('removes a relation of a renamed collection, whose key is called otherwise then', () => {
+  it('deletes a relation of a renamed collection, whose foreign key has another name then', () => {
     const renamed = renameCollection(EMPTY, 'articles', 'posts');
     const relation = { ...relationAt(start, 'articles', 'author'), many_collection: 'posts' };
     const [drop] = byDraftNames(renamed, headOf(start, renamed)).relations.values();
@@ -275,7 +275,7 @@ describe('a draft of the admin app', () => {
     when.then('collection.renamed articles', 'relation.deleted posts.author', 'field.deleted authors.articles');
   });
 
-  it('removes it too where the key has a name that is shortened, after the rename or before it', () => {
+  it('deletes it also if the name of the foreign key is shortened, before or after the rename', () => {
     const long = 'a_collection_with_a_name_that_fills_what_postgresql_has_for_it';
     const renamed = renameCollection(EMPTY, 'articles', long);
     const after = follow(start, appliedTo(start, renamed).when.then('collection.renamed articles'));
@@ -294,7 +294,7 @@ describe('a draft of the admin app', () => {
     }
   });
 
-  it('removes a renamed thing by the name that it has', () => {
+  it('deletes a renamed object by its present name', () => {
     const draft = remove(renameField(EMPTY, 'articles', 'title', 'headline'), 'fields', {
       ...fieldAt(start, 'articles', 'title'),
       field: 'headline',
@@ -305,14 +305,14 @@ describe('a draft of the admin app', () => {
     appliedTo(start, draft).when.then('field.deleted articles.title');
   });
 
-  it('puts another thing in the place of one that goes', () => {
+  it('replaces a deleted object with another one of the same name', () => {
     const title = fieldAt(start, 'articles', 'title');
     let draft = remove(EMPTY, 'fields', title);
     draft = put(draft, 'fields', { before: null, after: { ...title, type: 'alias', schema: null } });
     appliedTo(start, draft).when.then('field.deleted articles.title', 'field.created articles.title');
   });
 
-  it('keeps what somebody else changed beside it', () => {
+  it('keeps other changes of somebody else', () => {
     const draft = withMeta(EMPTY, start, 'articles', { note: 'mine' });
     const meta = { icon: 'article' };
     const head = accepted(start, 'update-collection', { collection: 'articles', body: { meta } });
@@ -322,7 +322,7 @@ describe('a draft of the admin app', () => {
     expect(collectionAt(after, 'articles').meta).to.include({ icon: 'article', note: 'mine' });
   });
 
-  it('shows three values where somebody else changed the same, and settles for either', () => {
+  it('shows three values for a conflict, and accepts either side', () => {
     const draft = withMeta(EMPTY, start, 'articles', { note: 'mine' });
     const body = { meta: { note: 'theirs' } };
     const state = accepted(start, 'update-collection', { collection: 'articles', body });
@@ -348,7 +348,7 @@ describe('a draft of the admin app', () => {
     theirs.when.then();
   });
 
-  it('tells where the thing itself went or came', () => {
+  it('reports an object that was deleted or created meanwhile', () => {
     const draft = withFieldMeta(EMPTY, ['articles', 'title'], { note: 'mine' });
     const gone = accepted(start, 'delete-field', { collection: 'articles', field: 'title' });
     const [conflict] = draftDiff(draft, headOf(gone, draft)).conflicts;
@@ -360,7 +360,7 @@ describe('a draft of the admin app', () => {
     appliedTo(gone, mine).when.then('field.created articles.title');
   });
 
-  it('survives as text, with names of any kind', () => {
+  it('survives serialization, with names of any kind', () => {
     let draft = withFieldMeta(EMPTY, ['articles', 'title'], { note: '<img onerror>' });
     draft = renameField({ ...draft, position: 7 }, 'articles', 'title', '__proto__');
     expect(readDraft(draftText(draft))).to.deep.equal(draft);

@@ -2,8 +2,8 @@ import { hash as ofNode } from 'node:crypto';
 import { expect } from 'chai';
 import { hash } from '../../../src/web/shared/node-crypto.js';
 
-describe('hashes in the browser', () => {
-  it('are those of the service', () => {
+describe('the hash in the browser', () => {
+  it('equals that of the service', () => {
     for (const text of ['', 'articles\0author', 'é🎉\0ü', 'x'.repeat(200)])
       expect(hash('sha256', text)).to.equal(ofNode('sha256', text));
   });
