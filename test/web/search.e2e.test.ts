@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { until } from '../support/until.js';
 import type { Page } from 'playwright-core';
 import { withApp } from '../support/app.js';
 import { json } from '../support/client.js';
@@ -67,8 +68,19 @@ describe('the search of the admin app', function () {
     await page.keyboard.type('.title');
     const lines = page.getByRole('dialog', { name: 'Search' }).locator('[data-action]');
     await page.getByText('translations.title').waitFor();
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('ArrowDown');
+    // Results of a part of the words may still be listed, and the next ones select the first again.
+    const selected = () =>
+      page.evaluate<number>(
+        "[...document.querySelectorAll('[role=dialog] [data-action]')].findIndex((each) => each.hasAttribute('data-selected'))",
+      );
+    await until('the third result is selected, and stays so', async () => {
+      const index = await selected();
+      if (index < 2) await page.keyboard.press('ArrowDown');
+      if (index > 2) await page.keyboard.press('ArrowUp');
+      if (index !== 2) return false;
+      await page.waitForTimeout(500);
+      return (await selected()) === 2;
+    });
     const third = (await lines.nth(2).innerText()).split('.')[0] ?? '';
     await page.keyboard.press('Enter');
     await shown(page, third);
