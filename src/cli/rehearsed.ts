@@ -6,7 +6,7 @@ import { type JudgedWarning, stoppedBy } from './planned-changes.js';
 import { type Workplace, operatorsRequest, refusedByService } from './connections/pipeline.js';
 
 export interface Taken<C> {
-  /** As it was read in the transaction. */
+  /** The command that was decided. It may have been read from the database. */
   command: C;
   /** The findings that would block it; empty if it was done. */
   warnings: readonly JudgedWarning[];

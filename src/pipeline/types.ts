@@ -141,7 +141,7 @@ export type OnBlocked = (problem: Problem) => Promise<void>;
 
 /** A batch that was decided and planned, but not executed. */
 export interface PlannedBatch<C = unknown> {
-  /** As it was read in the transaction. */
+  /** The command that was decided. It may have been read from the database. */
   command: C;
   before: Point;
   after: State;
@@ -207,7 +207,7 @@ export interface StoredAnswer {
 
 export interface Done<C = unknown> {
   kind: 'done';
-  /** As it was read in the transaction, for commands that read the database. */
+  /** The command that the transaction carried out. It may have been read from the database. */
   command: C;
   before: State;
   state: State;
@@ -237,7 +237,7 @@ export type Outcome<C = unknown> = Done<C> | Refusal | Replay;
 
 export interface Plan<C = unknown> {
   kind: 'planned';
-  /** As it was read in the transaction, for commands that read the database. */
+  /** The command that the transaction carried out. It may have been read from the database. */
   command: C;
   /**
    * The steps that are prepared first. Absent if there are none, or if they were not requested. If present, PostgreSQL has run nothing.

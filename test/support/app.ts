@@ -17,7 +17,7 @@ interface Visit {
   /** The user; null for none. The admin by default. */
   as?: { email: string; password: string } | null;
   dark?: boolean;
-  /** As wide as a phone. */
+  /** Uses the width of a phone. */
   narrow?: boolean;
 }
 

@@ -227,7 +227,7 @@ function declarePolicy(program: Command, does: Does): void {
   const test = policy
     .command('test')
     .description(
-      `Evaluates a change against the current policy or another one, without executing it.
+      `Evaluates a change against the current policy or a given one, without executing it.
 
 Exit code 0 if the policy allows the change, 3 if it rejects it.`,
     )

@@ -88,7 +88,7 @@ export function policyRoutes(deps: HttpDeps): Route[] {
       method: 'post',
       path: `${PATH}/test`,
       operationId: 'testPolicy',
-      summary: 'Evaluate a change against the current policy or another one, without executing it',
+      summary: 'Evaluate a change against the current policy or a given one, without executing it',
       access: 'auditor',
       query: testQuery,
       body: unparsed(

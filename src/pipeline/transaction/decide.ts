@@ -81,7 +81,7 @@ function inUse(collection: string, change: string): Problem {
 /** A batch that is ready to be executed. */
 export interface DecidedBatch<C = unknown> {
   kind: 'decided';
-  /** As it was read in the transaction. */
+  /** The command that was decided. It may have been read from the database. */
   command: C;
   /** Empty if there is nothing to do. */
   events: LogEvent[];

@@ -220,7 +220,7 @@ function* followed({ state, events, asked, heirs, lost }: Following): Resumable<
   const problems: Problem[] = [];
   const former = formerNames();
   const current = new Map<string, string>();
-  /** As the batch says, without what follows from it. */
+  /** The result of the batch's own events, without the changes of children. */
   const said = startFolding(state);
   const folding = startFolding(state);
   const append = (event: LogEvent): void => {

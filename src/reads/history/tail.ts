@@ -32,8 +32,8 @@ const PAGE = 50;
 const TOGETHER = 16;
 
 /**
- * Milliseconds of rest for each follower after all were woken. Under constant changes, thousands of followers thus take
- * a fraction of the time of this process, and receive several events at once.
+ * Milliseconds of rest for each follower after all were woken. Under constant changes, many followers are thus woken
+ * less often, and receive several events at once.
  */
 const REST_MS = 0.1;
 

@@ -305,7 +305,7 @@ describe('a draft of the admin app', () => {
     appliedTo(start, draft).when.then('field.deleted articles.title');
   });
 
-  it('replaces a deleted object with another one of the same name', () => {
+  it('replaces a deleted object with a new one of the same name', () => {
     const title = fieldAt(start, 'articles', 'title');
     let draft = remove(EMPTY, 'fields', title);
     draft = put(draft, 'fields', { before: null, after: { ...title, type: 'alias', schema: null } });
