@@ -56,17 +56,18 @@ export function createTail({ pool, store }: TailOptions): Tail {
   const waiting = new Set<() => void>();
   const head = (): number => store.point().head.position;
   let isAnnounced = false;
-  let waking: Promise<void> | undefined;
+  let isWaking = false;
 
   store.subscribe((_point, replaced) => {
     // The log was replaced, so followers start over.
     if (replaced) restart();
     isAnnounced = true;
-    waking ??= wakeAll().finally(() => (waking = undefined));
+    if (!isWaking) void wakeAll();
   });
 
   /** Wakes all followers after each announcement. The change that was announced is answered first. */
   async function wakeAll(): Promise<void> {
+    isWaking = true;
     while (isAnnounced) {
       isAnnounced = false;
       // Otherwise all of them would wait for the same read, and continue in the same turn.
@@ -77,6 +78,8 @@ export function createTail({ pool, store }: TailOptions): Tail {
       }
       await sleep(waiting.size * REST_MS, undefined, { ref: false });
     }
+    // In the same turn as the look above, so that no announcement is missed in between.
+    isWaking = false;
   }
 
   /** Resolves at a newer head or the end. */

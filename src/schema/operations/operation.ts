@@ -42,7 +42,7 @@ export interface Operation<Name extends string, Input, Command, Decided extends 
   decide(state: State, command: Command): Result<Decided[]> | Resumable<Result<Decided[]>>;
   /** Returns the collections that it deletes, if the command names them. */
   deletes?(command: Command): readonly string[];
-  /** Returns the collections whose columns it may change, if the command names all of them. */
+  /** Returns the collections whose columns it may change, as far as the command names them. */
   alters?(command: Command): readonly string[];
 }
 
