@@ -6,6 +6,8 @@ import { createStoredFolds } from '../../../src/reads/stored-folds.js';
 import { createTimeTravel } from '../../../src/reads/history/time-travel.js';
 import { verifyLog } from '../../../src/log/verify-log.js';
 import { emptyHead } from '../../../src/log/head.js';
+import { readBatches } from '../../../src/reads/history/batches.js';
+import { median } from '../measure.js';
 import { generator } from './generated-log.js';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -63,6 +65,15 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
     }
     await folds.idle();
     return times;
+  },
+
+  /** A page of large batches, first and again. */
+  batches: async (pool) => {
+    const page = () => readBatches(pool, { filter: {}, order: 'desc', limit: 100 });
+    const first = await timed(page);
+    const again: number[] = [];
+    for (let count = 0; count < 20; count += 1) again.push(await timed(page));
+    return { first, again: median(again) };
   },
 
   verify: (pool) => timed(() => verifyLog(pool, emptyHead())),

@@ -56,6 +56,11 @@ async function measureLog(events: number): Promise<void> {
   const share = (part: number): string => `${times[Math.floor((times.length - 1) * part)]?.toFixed(0)} ms`;
   note('time travel, p50', share(0.5));
   note('time travel, p99', share(0.99));
+  const batches = await child<{ first: number; again: number }>(url, 'batches');
+  note(
+    'a page of 100 batches of 5,000 events, first, again',
+    `${batches.first.toFixed(0)}, ${batches.again.toFixed(0)} ms`,
+  );
   const verify = await best(url, 'verify');
   note('verify the chain', perSecond(verify), `${(verify / copyAll).toFixed(2)} × COPY of the table`);
 }

@@ -68,7 +68,7 @@ export interface BatchSelection {
   limit: number;
 }
 
-type Row = Omit<Batch, 'occurred_at' | 'events' | 'summary' | 'types'> & { occurred_at: Date };
+type Row = Omit<Batch, 'occurred_at' | 'events' | 'summary' | 'types'> & { occurred_at: Date; last_hash: string };
 
 /** The start of a step, and its continuation after a batch. */
 const STEPS = {
@@ -99,17 +99,17 @@ export async function readBatches(db: Queryable, { filter, order, limit }: Batch
        SELECT f.number + 1, s.* FROM found f CROSS JOIN LATERAL (${step(`f.${end}`)}) s WHERE f.number < $1
      )
      SELECT f.batch, e.occurred_at, e.actor, e.command, e.reason, e.request_id, e.ip, e.user_agent,
-            f.first_position, f.last_position
+            f.first_position, f.last_position, e.hash AS last_hash
        FROM found f CROSS JOIN LATERAL (SELECT * FROM ${own.events} l WHERE l.position = f.last_position OFFSET 0) e
       ORDER BY f.number`,
     values,
   );
   const counts = await readCounts(db, rows);
-  return rows.map((row) => ({
+  return rows.map(({ last_hash, ...row }) => ({
     ...row,
     occurred_at: row.occurred_at.toISOString(),
     events: row.last_position - row.first_position + 1,
-    ...toldOf(counts.get(row.batch) ?? []),
+    ...toldOf(counts.get(last_hash) ?? []),
   }));
 }
 
@@ -122,19 +122,70 @@ function toldOf(counts: readonly TypeCount[]): Pick<Batch, 'summary' | 'types'> 
 /** True for events that restored something from the trash. The subject shows it without reading large data. */
 const RESTORED = `(coalesce(subject ->> 'kind'::text, '') = 'trash' AND type IN ('collection.created', 'field.created'))`;
 
-/** Title of the change request that an event is about, if people were asked. */
-const TITLE = `CASE WHEN type LIKE 'change.%' THEN (
-         SELECT c.request #>> '{proposal,title}'::text[] FROM ${own.changes} c WHERE c.id = (e.subject ->> 'id'::text)::uuid) END`;
+/** The change request that an event is about. */
+const REQUEST = `CASE WHEN type LIKE 'change.%' THEN subject ->> 'id'::text END`;
 
+type Counted = TypeCount & { batch: string; type: EventType; request: string | null };
+
+/**
+ * Counts of large batches by the hash of their last event, which stands for all events up to it. Counting 100 batches of
+ * 5,000 events takes most of a second.
+ */
+const known = new Map<string, readonly Counted[]>();
+
+/** Events from which on the counts of a batch are cached, and how many batches are. */
+const KNOWN = { events: 100, batches: 5_000 } as const;
+
+/** Returns the counts by the hash of the batch's last event. */
 async function readCounts(db: Queryable, batches: readonly Row[]): Promise<Map<string, TypeCount[]>> {
-  const { rows } = await db.query<TypeCount & { batch: string; type: EventType }>(
+  const missing = batches.filter(({ last_hash }) => !known.has(last_hash));
+  const counted = new Map<string, Counted[]>(missing.map(({ batch }) => [batch, []]));
+  for (const row of missing.length === 0 ? [] : await countEvents(db, missing)) counted.get(row.batch)?.push(row);
+  const found = new Map<string, readonly Counted[]>();
+  for (const { batch, first_position, last_position, last_hash } of batches) {
+    const counts = known.get(last_hash) ?? counted.get(batch) ?? [];
+    found.set(last_hash, counts);
+    if (last_position - first_position >= KNOWN.events) remember(last_hash, counts);
+  }
+  return withTitles(db, found);
+}
+
+/** The least recently used ones are removed. */
+function remember(hash: string, counts: readonly Counted[]): void {
+  known.delete(hash);
+  known.set(hash, counts);
+  for (const oldest of known.keys()) if (known.size > KNOWN.batches) known.delete(oldest);
+}
+
+/** Titles change, so they are read each time. */
+async function withTitles(
+  db: Queryable,
+  found: ReadonlyMap<string, readonly Counted[]>,
+): Promise<Map<string, TypeCount[]>> {
+  const requests = [...found.values()].flat().flatMap(({ request }) => request ?? []);
+  const titles = requests.length === 0 ? new Map<string, string>() : await readTitles(db, requests);
+  const titled = ({ request, ...count }: Counted): TypeCount =>
+    request === null ? count : { ...count, title: titles.get(request) ?? null };
+  return new Map([...found].map(([hash, counts]) => [hash, counts.map(titled)]));
+}
+
+/** The titles of change requests that people were asked about. */
+async function readTitles(db: Queryable, requests: readonly string[]): Promise<Map<string, string>> {
+  const { rows } = await db.query<{ id: string; title: string }>(
+    `SELECT id, request #>> '{proposal,title}'::text[] AS title FROM ${own.changes}
+      WHERE id = ANY ($1) AND request #>> '{proposal,title}'::text[] IS NOT NULL`,
+    [requests],
+  );
+  return new Map(rows.map(({ id, title }) => [id, title]));
+}
+
+async function countEvents(db: Queryable, batches: readonly Row[]): Promise<Counted[]> {
+  const { rows } = await db.query<Counted>(
     `SELECT batch, type, ${RESTORED} AS restored, count(*)::int AS count, pg_catalog.min(collection) AS collection, pg_catalog.min(field) AS field,
             pg_catalog.min(CASE WHEN type IN ('collection.renamed', 'field.renamed') THEN data ->> 'to'::text END) AS "to",
-            pg_catalog.min(${TITLE}) AS title
+            pg_catalog.min(${REQUEST}) AS request
        FROM ${own.events} e WHERE batch = ANY ($1) GROUP BY 1, 2, 3`,
-    [batches.map((row) => row.batch)],
+    [batches.map(({ batch }) => batch)],
   );
-  const counts = new Map<string, TypeCount[]>();
-  for (const row of rows) counts.set(row.batch, [...(counts.get(row.batch) ?? []), row]);
-  return counts;
+  return rows;
 }

@@ -84,6 +84,18 @@ describe('a long log', () => {
     expect(point.head.position).to.equal(12_345);
   });
 
+  it('counts the events of large batches only once', async () => {
+    const page = () => history.batches({ filter: {}, order: 'desc', limit: 3 });
+    queries = 0;
+    const first = await page();
+    const queriesAtFirst = queries;
+    queries = 0;
+    expect(await page()).to.deep.equal(first);
+    expect(queries).to.equal(queriesAtFirst - 1);
+    expect(first.map(({ events }) => events)).to.deep.equal([5_000, 5_000, 5_000, 5_000]);
+    for (const { types } of first) expect(Object.values(types).reduce((sum, count) => sum + count, 0)).to.equal(5_000);
+  });
+
   it('is folded once per position for many readers', async () => {
     queries = 0;
     const points = await Promise.all(Array.from({ length: 50 }, (_, index) => history.at(7_000 + (index % 5))));
