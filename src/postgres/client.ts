@@ -40,6 +40,11 @@ export class ServiceClient extends pg.Client {
   readonly #timeout: number;
   /** True behind a pooler, where a session is ours only until the end of the transaction. */
   readonly pooled: boolean;
+  /**
+   * True if a statement may have left something in the session. Only prepared statements leave nothing: they are
+   * constants of ours that read and write the service's own tables.
+   */
+  needsReset = false;
 
   constructor(config: ServiceClientConfig) {
     super(config);
@@ -58,8 +63,14 @@ export class ServiceClient extends pg.Client {
     if (settings !== undefined) this.#expectNoSession(connection, settings);
     const query = connection.query.bind(connection);
     const parse = connection.parse.bind(connection);
-    connection.query = (text) => query(nameOwnSchema(text, serviceSchema));
-    connection.parse = (message, more) => parse({ ...message, text: nameOwnSchema(message.text, serviceSchema) }, more);
+    connection.query = (text) => {
+      this.needsReset = true;
+      query(nameOwnSchema(text, serviceSchema));
+    };
+    connection.parse = (message, more) => {
+      if (!message.name) this.needsReset = true;
+      parse({ ...message, text: nameOwnSchema(message.text, serviceSchema) }, more);
+    };
   }
 
   /** Connects like the driver. With several hosts it waits for a suitable one. */

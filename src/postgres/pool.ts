@@ -1,6 +1,7 @@
 /** Creates database connections with identical settings: managed schema first in the search path, UTC, ISO dates. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { yieldToEventLoop } from '../kernel/event-loop.js';
 import { NotInTimeError, inTime } from '../kernel/time.js';
 import { LostConnectionError, isRecoveryConflict } from './errors.js';
 import type { Logger } from './logger.js';
@@ -213,8 +214,15 @@ async function cleaned(client: pg.PoolClient, broken: boolean): Promise<boolean>
   if (broken) return false;
   // Behind a pooler the session already belongs to another client. Our transactions there begin with their settings.
   if (isPooled(client)) return true;
+  const used = client as unknown as ServiceClient;
+  if (!used.needsReset) return true;
+  // The answer to the caller is written in this turn of the event loop and reaches its socket first.
+  await yieldToEventLoop();
   return inTime(client.query(CLEAN), CLEAN_LIMIT).then(
-    () => true,
+    () => {
+      used.needsReset = false;
+      return true;
+    },
     () => false,
   );
 }

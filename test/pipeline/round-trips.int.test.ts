@@ -1,8 +1,9 @@
 import { expect } from 'chai';
-import { CAUSE, done, field, refusedWith, startInstance, table } from '../support/instance.js';
+import { CAUSE, command, done, field, refusedWith, startInstance, table } from '../support/instance.js';
 import { INSTALL_PGBOUNCER, pgbouncerProgram, startPgbouncer } from '../support/pgbouncer.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { startProxy } from '../support/proxy.js';
+import { until } from '../support/until.js';
 
 describe('a change', () => {
   let database: TestDatabase;
@@ -39,6 +40,33 @@ describe('a change', () => {
 
   it('takes three round trips: begin, change tables, commit', async () => {
     expect(await packets(database.connectionString, false)).to.have.length(3);
+  });
+
+  it('is followed by a reset of its session only if it ran DDL', async () => {
+    const proxy = await startProxy(database.connectionString);
+    const instance = await startInstance(database.connectionString, { writeThrough: proxy.connectionString });
+    let resets = 0;
+    proxy.intercept((packet) => {
+      if (packet.includes('DISCARD TEMP')) resets += 1;
+      return 'pass';
+    });
+    const create = async (name: string) => {
+      const before = resets;
+      done(await instance.pipeline.apply('create-collection', table(name, [field('a')]), { cause: CAUSE }));
+      await until('the session is reset', () => resets > before);
+    };
+    try {
+      await create('first');
+      for (const note of ['a', 'b', 'c']) {
+        const input = command('update-collection', { collection: 'first', body: { meta: { note } } });
+        done(await instance.pipeline.apply('update-collection', input, { cause: CAUSE }));
+      }
+      await create('second');
+      expect(resets).to.equal(2);
+    } finally {
+      await instance.stop();
+      await proxy.close();
+    }
   });
 
   it('leaves its connection usable when it is rejected', async () => {
