@@ -21,6 +21,7 @@ import { type ConnectionOptions, createPool, directly, withSessions } from './po
 import { openDatabase, isStartupRefused, unexpectedPooler } from './postgres/open-database.js';
 import { createMetrics } from './metrics/index.js';
 import { countChanges } from './projector/change-requests/rows.js';
+import { isChangeEvent } from './schema/change-requests/fold.js';
 import { createIndexProjection } from './projector/indexes/index.js';
 import { createProjections, type Projections } from './projector/projections.js';
 import { createFreshness, createPositions } from './reads/freshness.js';
@@ -114,7 +115,9 @@ function startChanges(options: Starting): ChangeRequests & Proposals & Changes {
   const { inTrash, at } = options.history;
   const runner = createChangeRunner({ ...options, inTrash, engine, readOnly, onStep: metrics.step });
   shutdown.add('change requests', () => runner.stop());
-  store.subscribe(() => runner.wake());
+  store.subscribe((_point, _replaced, events) => {
+    if (events?.some(isChangeEvent) !== false) runner.wake();
+  });
   role.subscribe(() => runner.wake());
   runner.wake();
   return {
@@ -227,7 +230,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
     readOnly,
   });
   shutdown.add('index builder', () => indexes.stop());
-  store.subscribe(() => indexes.wake());
+  store.subscribe((_point, _replaced, events) => indexes.wake(events));
   role.subscribe(() => indexes.wake());
   indexes.wake();
 

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../postgres/logger.js';
 import type { Queryable } from '../postgres/pool.js';
+import type { LogEvent } from '../schema/model/events.js';
 import type { State } from '../schema/model/state.js';
 import { UnreadableEventError } from '../schema/fold/upcasting.js';
 import { LogDivergedError, type Point, broken, foldLog, startPoint } from '../log/fold.js';
@@ -37,23 +38,26 @@ export interface Store {
   /**
    * Publishes a committed state. Ignores it if the present state is newer.
    * @param base the state it was folded from. Ignored too if another log has replaced that one.
+   * @param events the events after `base`, if the caller has them
    */
-  publish(point: Point, base?: Point): void;
+  publish(point: Point, base?: Point, events?: readonly LogEvent[]): void;
   /**
    * Announces that `point` is being committed and will be published before `ended` settles. A reader that sees it in
    * the database first waits for it instead of reading the log.
    */
   expect(point: Point, ended: Promise<unknown>): void;
-  /**
-   * Reports every new state in order. `replaced` is true if it belongs to another log. Returns the function that
-   * unsubscribes.
-   */
+  /** Reports every new state in order. Returns the function that unsubscribes. */
   subscribe(listener: StoreListener): () => void;
   /** Replaces the state, even by an older one, because the log is not the one that was folded. */
   reset(point: Point): void;
 }
 
-export type StoreListener = (point: Point, replaced: boolean) => void;
+/**
+ * @param replaced true if the state belongs to another log
+ * @param events all events since the state before, for listeners that only some events concern. Undefined if another
+ * process committed them.
+ */
+export type StoreListener = (point: Point, replaced: boolean, events?: readonly LogEvent[]) => void;
 
 interface StoreOptions {
   pool: Queryable;
@@ -94,18 +98,18 @@ export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): 
     return point;
   };
 
-  const replace = (next: Point, replaced: boolean): void => {
+  const replace = (next: Point, replaced: boolean, events?: readonly LogEvent[]): void => {
     if (replaced) lineage = new WeakSet();
     lineage.add(next);
     point = next;
     failure = undefined;
-    for (const listener of listeners) listener(next, replaced);
+    for (const listener of listeners) listener(next, replaced, events);
     folds?.offer(next);
   };
 
-  const publish = (next: Point, base?: Point): void => {
+  const publish = (next: Point, base?: Point, events?: readonly LogEvent[]): void => {
     if (base !== undefined && !lineage.has(base)) return;
-    if (next.head.position > at().head.position) replace(next, false);
+    if (next.head.position > at().head.position) replace(next, false, at() === base ? events : undefined);
   };
 
   /** Stores an unreadable event as the reason and throws any other error. */

@@ -245,7 +245,7 @@ async function commitAndPublish<C>(client: pg.ClientBase, options: PipelineOptio
     if (!(error instanceof UnknownOutcomeError)) throw error;
     throw new CommitInDoubt({ batch: batch.id, backend: batch.backend, timeline: batch.timeline }, batch);
   }
-  options.store.publish(batch.point, batch.base);
+  options.store.publish(batch.point, batch.base, batch.done.events);
   return batch.done;
 }
 

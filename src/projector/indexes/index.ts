@@ -11,12 +11,24 @@ import { type LockedSession, cancelUntil, openLockedSession } from '../../postgr
 import { isConnectionLoss, sqlState } from '../../postgres/errors.js';
 import type { Logger } from '../../postgres/logger.js';
 import type { ConnectionOptions } from '../../postgres/pool.js';
+import type { LogEvent } from '../../schema/model/events.js';
 import type { State } from '../../schema/model/state.js';
-import { IndexBuildError, catchUp, type IndexFailure, loadCheckpoint, recordFailure, isDesired } from './catch-up.js';
+import {
+  IndexBuildError,
+  catchUp,
+  type IndexFailure,
+  indexTargets,
+  loadCheckpoint,
+  recordFailure,
+  isDesired,
+} from './catch-up.js';
 
 export interface IndexProjection {
-  /** Notifies it of new events. Cheap, so call it after every commit. */
-  wake(): void;
+  /**
+   * Notifies it of new events. Cheap, so call it after every commit.
+   * @param events the new events. Undefined if they are unknown.
+   */
+  wake(events?: readonly LogEvent[]): void;
   /** Retries at once and waits for the end of the attempt; `status` has the result. */
   retry(): Promise<void>;
   /** Cancels a running build and waits until it has ended. */
@@ -46,6 +58,8 @@ export interface IndexProjectionOptions {
 interface Pauses {
   /** Between a wake and reading the log, so that a burst of commits is read once. */
   gather: number;
+  /** The same for events without indexes, which only move the checkpoint. */
+  quiet: number;
   /** Before checking whether the process with the lock has finished. */
   busy: number;
   /** After the first failure. It doubles with each further one. */
@@ -54,7 +68,7 @@ interface Pauses {
   maximum: number;
 }
 
-const PAUSES: Pauses = { gather: 100, busy: 1_000, retry: 1_000, maximum: 300_000 };
+const PAUSES: Pauses = { gather: 100, quiet: 1_000, busy: 1_000, retry: 1_000, maximum: 300_000 };
 
 /**
  * Does nothing before the first `wake` or `retry`. It never throws: failures are logged, shown by `status` and
@@ -66,7 +80,7 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
   const name = options.connection.schema;
   let running: Promise<void> | undefined;
   let session: LockedSession | undefined;
-  let timer: NodeJS.Timeout | undefined;
+  let timer: { at: number; handle: NodeJS.Timeout } | undefined;
   let woken = false;
   let stopped = false;
   let attempts = 0;
@@ -91,11 +105,13 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
     return true;
   };
 
-  /** At most one timer; an earlier one takes precedence. */
+  /** There is at most one timer, and the earliest time wins. */
   const later = (milliseconds: number): void => {
-    if (stopped || timer !== undefined) return;
-    timer = setTimeout(start, milliseconds);
-    timer.unref();
+    const at = performance.now() + milliseconds;
+    if (stopped || (timer !== undefined && timer.at <= at)) return;
+    clearTimeout(timer?.handle);
+    timer = { at, handle: setTimeout(start, milliseconds) };
+    timer.handle.unref();
   };
 
   const start = (): void => {
@@ -148,31 +164,32 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
     isOver(failed).then(
       (over) => {
         if (!over || failure !== failed) return;
-        clearTimeout(timer);
+        clearTimeout(timer?.handle);
         start();
       },
       () => undefined,
     );
   };
 
-  const wake = (): void => {
+  const wake = (events?: readonly LogEvent[]): void => {
     if (stopped || isReadOnly()) return;
+    const isConcerned = events?.some((event) => indexTargets(event).length > 0) !== false;
     if (running !== undefined) woken = true;
     else if (failure !== null) hurry(failure);
-    else if (attempts === 0) later(pauses.gather);
+    else if (attempts === 0) later(isConcerned ? pauses.gather : pauses.quiet);
   };
 
   return {
     wake,
     async retry() {
-      clearTimeout(timer);
+      clearTimeout(timer?.handle);
       timer = undefined;
       if (running === undefined) start();
       await running;
     },
     async stop() {
       stopped = true;
-      clearTimeout(timer);
+      clearTimeout(timer?.handle);
       if (running !== undefined) await cancelUntil(pool, () => session, running);
     },
     status() {

@@ -35,7 +35,7 @@ describe('deferred indexes', () => {
       currentState: () => Promise.resolve(store.current()),
       logger,
       readOnly,
-      pauses: { gather: 5, busy: 20, retry: 20, maximum: 100 },
+      pauses: { gather: 5, quiet: 3_600_000, busy: 20, retry: 20, maximum: 100 },
     });
     started.push(projection);
     projection.wake();
@@ -189,6 +189,19 @@ describe('deferred indexes', () => {
     await until('the next one is built', async () => (await isValid('articles', 'title')) === true);
     await until('the failure is over', async () => (await checkpoint())['status'] === 'running' && (await caughtUp()));
     await expectVerified();
+  });
+
+  it('waits longer after events without indexes, and builds an index at once all the same', async () => {
+    const projection = start();
+    await projection.retry();
+    const unsubscribe = instance.store.subscribe((_point, _replaced, events) => projection.wake(events));
+    await create('first', [field('title')]);
+    await create('articles', [field('title', 'string', { is_indexed: true })]);
+    await until('the index is built', async () => (await isValid('articles', 'title')) === true && (await caughtUp()));
+    await create('second', [field('title')]);
+    unsubscribe();
+    projection.wake();
+    await until('it has passed the last event', caughtUp);
   });
 
   it('an index whose name was taken by hand can be removed', async () => {
