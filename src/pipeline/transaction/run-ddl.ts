@@ -55,15 +55,20 @@ async function explained(client: pg.ClientBase, problem: Problem, how: Explained
   if (isOfReturningValues(named, how.events)) return named;
   const inquiry = inquiryOf({ ...how, problem: named, restored: restoredBy(how.events) });
   if (inquiry === null) return named;
-  const back = how.keeps ? sql`ROLLBACK TO SAVEPOINT ${ident(SAVEPOINT)}` : sql`ROLLBACK`;
-  const start = how.keeps ? back : sql`${back}; BEGIN READ ONLY`;
+  const rows = await askAfterwards(client, inquiry.question, how.keeps);
+  return rows === null ? named : inquiry.told(rows);
+}
+
+/** Null if the query failed. */
+async function askAfterwards(client: pg.ClientBase, question: Sql, keeps: boolean): Promise<readonly unknown[] | null> {
+  const back = keeps ? sql`ROLLBACK TO SAVEPOINT ${ident(SAVEPOINT)}` : sql`ROLLBACK`;
+  const start = keeps ? back : sql`${back}; BEGIN READ ONLY`;
   try {
-    const script = join([start, LIMITS, inquiry.question, back], sql`; `);
-    const results = await sendScript(client, script);
-    return inquiry.told(results.at(-2)?.rows ?? []);
+    const results = await sendScript(client, join([start, LIMITS, question, back], sql`; `));
+    return results.at(-2)?.rows ?? [];
   } catch {
     await sendScript(client, back).catch(() => undefined);
-    return named;
+    return null;
   }
 }
 
@@ -130,7 +135,7 @@ export async function runStatements(client: pg.ClientBase, projection: Projectio
     return questions.judge(await runScript(client, script));
   } catch (thrown) {
     const error = refusalIn(thrown, locks);
-    return refusals(client, projection, { error, asked: questions.aboutNames, preamble: preamble.length });
+    return refusals(client, projection, { error, preamble: preamble.length });
   }
 }
 
@@ -144,21 +149,19 @@ function refusalIn(error: unknown, locks: readonly LockedTable[]): ExchangeError
 
 interface CatalogQuestions {
   texts: Sql[];
-  /** True if the first query checks for taken names. */
-  aboutNames: boolean;
   /** Returns the problems of a batch that PostgreSQL accepted. */
   judge(results: readonly { rows: readonly unknown[] }[]): Problem[] | null;
 }
 
 /** These queries precede the DDL in the same message, so they cost no round trip. */
 function questionsOf(projection: Projection): CatalogQuestions {
-  const names = takenNames(projection);
+  // PostgreSQL itself rejects a table with a taken name.
+  const names = takenNames(projection, (name) => isFolder(projection.after, name));
   const uses = typesToCheck(projection.events, projection.after);
   const types = uses.length === 0 ? null : typeQuestion(uses, projection.schema);
   const texts = [names, types].filter((text) => text !== null);
   return {
     texts,
-    aboutNames: names !== null,
     judge(results) {
       const found = types === null ? [] : (results[texts.length - 1]?.rows ?? []);
       const problems = rowTypeProblems(uses, typeLookup(found));
@@ -209,16 +212,18 @@ const lockTimeout = (milliseconds: number): Sql =>
 
 interface Refusing {
   error: ExchangeError;
-  /** The first statement checks for taken names. */
-  asked: boolean;
   /** Statements before those of the batch. */
   preamble: number;
 }
 
 async function refusals(client: pg.ClientBase, projection: Projection, refusing: Refusing): Promise<Problem[]> {
+  const taken = await unmanagedTables(client, projection, refusing.error);
+  if (taken.length > 0) return taken;
   const isFull = isLockTableFull(driverError(refusing.error));
   const settings = isFull ? await lockSettings(client, projection.pool) : undefined;
-  const problems = problemsOf({ ...projection, ...refusing, settings });
+  const { error, preamble } = refusing;
+  const at = Math.max(0, error.results.length - preamble);
+  const problems = [ddlFailure(error, projection.statements, at, settings)];
   return Promise.all(problems.map((problem) => explained(client, problem, projection)));
 }
 
@@ -235,17 +240,16 @@ async function lockSettings(client: pg.ClientBase, pool: pg.Pool): Promise<LockS
   }
 }
 
-interface Failed extends Refusing {
-  statements: readonly Statement[];
-  after: State;
-  settings: LockSettings | undefined;
-}
-
-function problemsOf({ error, statements, settings, asked, preamble, after }: Failed): Problem[] {
-  const rows = asked ? ((error.results[0]?.rows ?? []) as readonly Taken[]) : [];
-  const taken = rows.filter(({ name }) => !isFolder(after, name));
-  if (isNameTaken(sqlState(error)) && taken.length > 0) return taken.map(unmanaged);
-  return [ddlFailure(error, statements, Math.max(0, error.results.length - preamble), settings)];
+/** Names all objects that have the names of new tables, after PostgreSQL rejected one of them. */
+async function unmanagedTables(
+  client: pg.ClientBase,
+  projection: Projection,
+  error: ExchangeError,
+): Promise<Problem[]> {
+  const question = takenNames(projection, (name) => !isFolder(projection.after, name));
+  if (!isNameTaken(sqlState(error)) || question === null) return [];
+  const rows = await askAfterwards(client, question, projection.keeps);
+  return ((rows ?? []) as readonly Taken[]).map(unmanaged);
 }
 
 /** PostgreSQL accepts a folder with the name of a table that it would hide. */
@@ -256,14 +260,14 @@ function hiddenByFolders({ after }: Projection, rows: readonly unknown[]): Probl
 
 const isFolder = ({ collections }: State, name: string): boolean => collections.get(name)?.collection.schema === null;
 
-/** Selects names of new collections that other objects have. For tables the result matters only if the DDL fails. */
-function takenNames({ before, events, schema }: Projection): Sql | null {
+/** Selects the names of these new collections that other objects have. Null if there are none. */
+function takenNames({ before, events, schema }: Projection, isAsked: (name: string) => boolean): Sql | null {
   const names = events
     .flatMap((event) => {
       if (event.type === 'collection.renamed') return [event.data.to];
       return event.type === 'collection.created' ? [event.collection] : [];
     })
-    .filter((name) => before.collections.get(name)?.collection.schema == null);
+    .filter((name) => before.collections.get(name)?.collection.schema == null && isAsked(name));
   return names.length === 0 ? null : takenByOthers(names, schema);
 }
 
