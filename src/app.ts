@@ -1,8 +1,8 @@
 /* Assembles the service from its parts. */
 import type { KeyObject } from 'node:crypto';
 import type pg from 'pg';
-import { createAuth } from './auth/index.js';
-import type { FirstAdmin } from './auth/first-admin.js';
+import { createAuth } from './features/accounts/index.js';
+import type { FirstAdmin } from './features/accounts/first-admin.js';
 import { type Config, httpConfig } from './config.js';
 import { followLog } from './follow-log.js';
 import { createHealth } from './health.js';
@@ -13,17 +13,17 @@ import { startCheckpoints } from './log/signed-checkpoints/start.js';
 import { createLogWatch } from './log/watch.js';
 import { autoAcknowledge } from './pipeline/acknowledge.js';
 import { createPipeline } from './pipeline/index.js';
-import { recordingFirstAdmin } from './pipeline/prepare/change-account.js';
-import { createPurger } from './pipeline/purger.js';
+import { recordingFirstAdmin } from './features/accounts/change-account.js';
+import { createPurger } from './features/trash/purger.js';
 import { readDatabase, createServerRole, readServerState, type ServerRole } from './postgres/server.js';
 import type { Logger } from './postgres/logger.js';
 import { type ConnectionOptions, createPool, directly, withSessions } from './postgres/pool.js';
 import { openDatabase, isStartupRefused, unexpectedPooler } from './postgres/open-database.js';
 import { createMetrics } from './metrics/index.js';
-import { countChanges } from './projector/change-requests/rows.js';
+import { countChanges } from './features/change-requests/rows.js';
 import { isChangeEvent } from './schema/change-requests/fold.js';
 import { createIndexProjection } from './projector/indexes/index.js';
-import { createProjections, type Projections } from './projector/projections.js';
+import { createProjections, type Projections } from './features/projections/index.js';
 import { createFreshness, createPositions } from './reads/freshness.js';
 import { createHeadChecks, createStore, type Store } from './reads/state-store.js';
 import { createHistory, type History } from './reads/history/index.js';
@@ -37,12 +37,12 @@ import { type Examined, examine } from './doctor/index.js';
 import { shareNext } from './kernel/memoize.js';
 import { sqlState, SQLSTATE } from './postgres/errors.js';
 import { OperatorError } from './kernel/operator-error.js';
-import { type ChangeRequests, createChangeRequests, createChangeRunner } from './pipeline/change-requests/index.js';
-import type { ChangeRunnerOptions } from './pipeline/change-requests/runner.js';
+import { type ChangeRequests, createChangeRequests, createChangeRunner } from './features/change-requests/index.js';
+import type { ChangeRunnerOptions } from './features/change-requests/runner.js';
 import type { Keep, Pipeline } from './pipeline/types.js';
-import { type Proposals, createProposals } from './pipeline/change-requests/proposals/index.js';
+import { type Proposals, createProposals } from './features/change-requests/proposals.js';
 import { createPreparationEngine } from './projector/online/index.js';
-import { type Changes, createChanges } from './reads/changes.js';
+import { type Changes, createChanges } from './features/change-requests/read.js';
 
 /* Runs the checks of `dps doctor` and GET /server/doctor. */
 

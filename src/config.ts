@@ -1,7 +1,7 @@
 /* The settings, read from the environment. An empty variable counts as absent, except the database address. */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { z } from 'zod';
-import { PASSWORD_LENGTH } from './auth/account-rules.js';
+import { PASSWORD_LENGTH } from './features/accounts/account-rules.js';
 import { OperatorError } from './kernel/operator-error.js';
 import {
   KIB,

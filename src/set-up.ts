@@ -4,8 +4,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { storedSecret, tokenSecret } from './auth/secrets.js';
-import { hasUsers } from './auth/first-admin.js';
+import { storedSecret, tokenSecret } from './features/accounts/secrets.js';
+import { hasUsers } from './features/accounts/first-admin.js';
 import { OperatorError } from './kernel/operator-error.js';
 import { isConnectionLoss } from './postgres/errors.js';
 import { own } from './postgres/own-tables.js';

@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { ServiceClient } from '../../src/postgres/client.js';
 import { defaultServiceSchema } from '../../src/postgres/own-tables.js';
-import { readFound } from '../../src/projector/adopt/read.js';
+import { readFound } from '../../src/features/adopt/read.js';
 import { median, milliseconds, runScript } from './measure.js';
 import { type Row, show } from './report.js';
 import { emptySnapshot } from './schemas.js';

@@ -14,7 +14,8 @@ const PAUSES: Readonly<Record<string, string>> = {
     snapshot/snapshot sql-text/texts transition/context transition/renames transition/restoring-transition
     transition/still-used transition/transition`,
   log: `documents fold hash-chain`,
-  projector: `ddl/plan ddl/recreate ddl/relation drift/find drift/renames trash/rows`,
+  projector: `ddl/plan ddl/recreate ddl/relation`,
+  features: `drift/find drift/renames trash/rows`,
   reads: `history/changes history/rows-before rendered-cache`,
   pipeline: `transaction/enforce-policy transaction/inherited-columns transaction/keep-deleted`,
   http: `body/json documents/snapshot-pieces errors`,

@@ -22,26 +22,27 @@ export const INSIDE: Readonly<Record<string, readonly string[]>> = {
     'change-requests',
     'operations',
   ],
-  projector: [
-    'ddl',
-    'refusals',
-    'trash',
-    'metadata',
-    'online',
-    'change-requests',
-    'catalog',
-    'inspect',
-    'adopt',
-    'verify',
-    'indexes',
-    'drift',
-  ],
+  projector: ['ddl', 'refusals', 'metadata', 'online', 'catalog', 'inspect', 'verify', 'indexes'],
   reads: ['history'],
-  pipeline: ['transaction', 'prepare', 'change-requests'],
-  http: ['request', 'body', 'answer', 'admin-app', 'documents', 'change', 'change-requests', 'openapi', 'routes'],
+  pipeline: ['transaction'],
+  features: ['accounts', 'trash', 'adopt', 'drift', 'change-requests', 'projections', 'backup'],
+  http: ['request', 'body', 'answer', 'admin-app', 'documents', 'change', 'openapi', 'routes'],
   cli: ['connections', 'schema-files', 'commands', 'declarations'],
   web: ['service', 'shared', 'draft', 'editing', 'pages', 'app'],
 };
+
+/**
+ * A feature has all its layers in one folder. The first word of a file's name tells in which room the file stands:
+ * `rows.ts`, `routes-login.ts`, `cli.ts`. All other files are services, in the room `features`.
+ */
+const LAYERS: Readonly<Record<string, string>> = { rows: 'projector', routes: 'http', cli: 'cli' };
+
+/** The room of a file of src. */
+export function roomOf(file: string): string {
+  const [, room = '', , name = ''] = file.split('/');
+  if (room === 'features') return LAYERS[/^[a-z]+/.exec(name)?.[0] ?? ''] ?? room;
+  return file.split('/').length > 2 ? room : 'top';
+}
 
 /** Rooms of src, and below which of them each stands: by the arrows of a drawing. */
 function drawn(source: string): { rooms: string[]; below: (room: string) => string[] } {
@@ -82,7 +83,7 @@ const BROWSER: readonly Pattern[] = [
   { regex: '^node:', message: 'src/web runs in browsers.' },
   {
     regex:
-      '^(\\.\\./)+(postgres|log/([^el]|e[^x]|l([^i]|i[^n]))|projector|reads|pipeline|auth|http/([^o]|o[^p]|openapi/([^o]|o[^u]))|metrics|backup|doctor|cli|kernel/event-loop|kernel/scheduler|kernel/semaphore|schema/(sql-text|import|compare|operations))',
+      '^(\\.\\./)+(postgres|log/([^el]|e[^x]|l([^i]|i[^n]))|projector|reads|pipeline|features|http/([^o]|o[^p]|openapi/([^o]|o[^u]))|metrics|doctor|cli|kernel/event-loop|kernel/scheduler|kernel/semaphore|schema/(sql-text|import|compare|operations))',
     allowTypeImports: true,
     message:
       'src/web takes types of the service, and code from its pure modules only (http/openapi/outline, log/exported-chain and log/lines are some): the rest needs a server.',
@@ -99,14 +100,24 @@ const BROWSER: readonly Pattern[] = [
   { ...TOP, allowTypeImports: true },
 ];
 
-/** What no file of a room of src imports. */
-function forbiddenIn(room: string): readonly Pattern[] {
+/** How files of features start their imports of features. */
+const IN_FEATURES = '^\\.(/|\\./[a-z-]+/)';
+
+/** What no file of a room of src imports. `from`: where its imports of features start. */
+function forbiddenIn(room: string, from = `${anyOf(['features'])}/[a-z-]+/`): readonly Pattern[] {
   if (room === 'web') return BROWSER;
   const { rooms, below } = drawing();
-  const above = rooms.filter((each) => each !== 'top' && each !== room && !below(room).includes(each));
+  const allowed = [room, ...below(room)];
+  const above = rooms.filter((each) => !['top', 'features', ...allowed].includes(each));
+  const layersAbove = Object.keys(LAYERS).filter((layer) => !allowed.includes(LAYERS[layer] ?? ''));
+  const NOT_ROWS = '([^r]|r[^o]|ro[^w])';
+  const services = allowed.includes('projector') ? NOT_ROWS : '';
+  const files = allowed.includes('features') ? `(${layersAbove.join('|')})` : services;
+  const layers = { regex: from + files, message: `src/${room} stands below these files of features.` };
   return [
     ...(room === 'schema' ? PURE : []),
     { regex: `${anyOf(above)}/`, message: `src/${room} stands below, or apart from: ${above.join(', ')}.` },
+    ...(layersAbove.length === 0 ? [] : [layers]),
     ...(below(room).includes('top') ? [] : [TOP]),
   ];
 }
@@ -127,15 +138,16 @@ export function roomRules(): object {
         room === 'web'
           ? { 'no-restricted-globals': ['error', 'process', 'Buffer', 'global', 'require', 'setImmediate'] }
           : {};
-      const inner = (INSIDE[room] ?? []).map((each, index, all) => {
+      const inner = (INSIDE[room] ?? []).flatMap((each, index, all) => {
         const above = all.slice(index + 1);
         const message = `src/${room}/${each} stands below ${above.join(', ')}: they use it, never the other way.`;
-        return rule(
-          `src/${room}/${each}/**`,
-          above.length === 0 ? outer : [...outer, { regex: `${anyOf(above)}/`, message }],
+        const order = above.length === 0 ? [] : [{ regex: `${anyOf(above)}/`, message }];
+        if (room !== 'features') return [rule(`src/${room}/${each}/**`, [...outer, ...order])];
+        return [['*', room], ...Object.entries(LAYERS)].map(([layer = '', standsIn = '']) =>
+          rule(`src/${room}/${each}/${layer}*`, [...forbiddenIn(standsIn, IN_FEATURES), ...order]),
         );
       });
-      return [rule(`src/${room}/**`, outer, more), ...inner];
+      return room === 'features' ? inner : [rule(`src/${room}/**`, outer, more), ...inner];
     });
   const top = rule('src/*.ts', [{ regex: '^\\./web/', message: 'src/web is for browsers: nothing imports it.' }]);
   return {

@@ -1,5 +1,5 @@
 /**
- * `npm run test:servers -- --majors 14,16 test/projector/adopt/*.test.ts`: the tests that need a database, on servers of each
+ * `npm run test:servers -- --majors 14,16 test/features/adopt/*.test.ts`: the tests that need a database, on servers of each
  * supported release. Without files: all of them. `--at-once 2`: two releases at a time. Exit code 1 when one fails.
  */
 import { spawn } from 'node:child_process';

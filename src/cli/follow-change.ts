@@ -1,7 +1,7 @@
 /** Waits for a change request: a progress bar on a terminal, otherwise a line per change. Both go to stderr. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
-import type { changeRequest } from '../http/openapi/answers/changes.js';
+import type { changeRequest } from '../features/change-requests/routes-answers.js';
 import { isEnded } from '../schema/change-requests/model.js';
 import { type ExitCode, type Invocation, isSet } from './command.js';
 import { describeWarning } from './planned-changes.js';

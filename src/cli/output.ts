@@ -1,6 +1,6 @@
 /* Output formats: columns for people, JSON for programs. */
 import { chmod, writeFile } from 'node:fs/promises';
-import { placeOf, replaceFile } from '../backup/file.js';
+import { placeOf, replaceFile } from '../features/backup/file.js';
 import { OperatorError } from '../kernel/operator-error.js';
 import type { Result } from '../kernel/problem.js';
 import { type Invocation, isSet, text, type Terminal } from './command.js';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Addresses } from '../postgres/pool.js';
-import type { Projections } from '../projector/projections.js';
+import type { Projections } from '../features/projections/index.js';
 import type { ServerState } from '../postgres/server.js';
 import { own } from '../postgres/own-tables.js';
 

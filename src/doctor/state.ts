@@ -2,13 +2,13 @@
 import { OWN_SCHEMA_OID, own } from '../postgres/own-tables.js';
 import { COPY } from '../projector/ddl/trash.js';
 import { type Check, finding, type Finding, type FindingCode } from './check.js';
-import { storedSecret } from '../auth/secrets.js';
+import { storedSecret } from '../features/accounts/secrets.js';
 import { emptyHead } from '../log/head.js';
 import { findUnprotected, verifyLog } from '../log/verify-log.js';
 import { foldPositions, readFold } from '../reads/stored-folds.js';
 import { describeDisallowed, describeDivergence, describeDifference } from './differences.js';
 import type { Difference } from '../projector/verify/index.js';
-import type { ProjectionStatus } from '../projector/projections.js';
+import type { ProjectionStatus } from '../features/projections/index.js';
 import { findOrphans } from '../projector/online/copy.js';
 
 export const protection: Check = {

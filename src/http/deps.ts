@@ -1,13 +1,13 @@
-import type { Auth } from '../auth/index.js';
+import type { Auth } from '../features/accounts/index.js';
 import type { CheckpointService } from '../log/signed-checkpoints/start.js';
 import type { LogWatch } from '../log/watch.js';
 import type { Queryable } from '../postgres/pool.js';
-import type { ChangeRequests } from '../pipeline/change-requests/index.js';
-import type { Proposals } from '../pipeline/change-requests/proposals/index.js';
-import type { Changes } from '../reads/changes.js';
+import type { ChangeRequests } from '../features/change-requests/index.js';
+import type { Proposals } from '../features/change-requests/proposals.js';
+import type { Changes } from '../features/change-requests/read.js';
 import type { Pipeline } from '../pipeline/types.js';
 import type { Logger } from '../postgres/logger.js';
-import type { Projections } from '../projector/projections.js';
+import type { Projections } from '../features/projections/index.js';
 import type { Freshness, Positions } from '../reads/freshness.js';
 import type { History } from '../reads/history/index.js';
 import type { RenderedCache } from '../reads/rendered-cache.js';

@@ -29,7 +29,7 @@ import { acknowledgedBy, takeAcknowledged, commandOf } from './change/change.js'
 import { unwrap } from './answer/answer.js';
 import type { HttpDeps } from './deps.js';
 import { Refused, inManagedSchema } from './errors.js';
-import { below, locatedIn, relocated } from './change-requests.js';
+import { below, locatedIn, relocated } from '../features/change-requests/routes-actions.js';
 import type { Call } from './route.js';
 import { placeText } from '../schema/model/place.js';
 import { readShape } from './body/shape.js';

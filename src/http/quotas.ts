@@ -1,6 +1,6 @@
 /** Limits for one user of this process. */
 import type { ServerResponse } from 'node:http';
-import type { Caller } from '../auth/caller.js';
+import type { Caller } from '../features/accounts/caller.js';
 import { createCounts, once } from '../kernel/scheduler.js';
 import { whenClosed } from './answer/stream.js';
 import { Refused } from './errors.js';

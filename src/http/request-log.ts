@@ -1,6 +1,6 @@
 /** Writes one log line per request: route, caller and result. Never header values, queries or bodies. */
 import type { IncomingMessage } from 'node:http';
-import type { Caller } from '../auth/caller.js';
+import type { Caller } from '../features/accounts/caller.js';
 import type { Logger } from '../postgres/logger.js';
 
 export interface Handled {

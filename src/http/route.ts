@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
 import type { z } from 'zod';
-import { type Access, type Caller, allows } from '../auth/caller.js';
+import { type Access, type Caller, allows } from '../features/accounts/caller.js';
 import type { Answer } from './answer/answer.js';
 import type { Bodies, ReadBody } from './body/index.js';
 import { hasBody } from './body/limited-bytes.js';

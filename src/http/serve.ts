@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IncomingMessage } from 'node:http';
 import type { Request, Response } from 'express';
-import { type Access, type Caller, allows } from '../auth/caller.js';
-import type { Identify } from '../auth/identify.js';
+import { type Access, type Caller, allows } from '../features/accounts/caller.js';
+import type { Identify } from '../features/accounts/identify.js';
 import { NotInTimeError, inTime } from '../kernel/time.js';
 import { AbandonedError, runAsChange, runAsRead, scheduler } from '../kernel/scheduler.js';
 import { environmentProblem, readOnly, unavailable } from '../postgres/errors.js';

@@ -1,7 +1,7 @@
 /** Gauges that are read on each scrape. */
 import { inTime } from '../kernel/time.js';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { ProjectionStatus } from '../projector/projections.js';
+import type { ProjectionStatus } from '../features/projections/index.js';
 import type { ServerState } from '../postgres/server.js';
 import { createTimeSlice, mapYielding } from '../kernel/event-loop.js';
 import { runShared, scheduler } from '../kernel/scheduler.js';

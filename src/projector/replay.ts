@@ -21,8 +21,8 @@ import { transition } from '../schema/transition/transition.js';
 import { readEvent } from '../schema/fold/upcasting.js';
 import { ddlFailure, readLockSettings, lockEntriesOf } from './refusals/ddl-failure.js';
 import { rebuildMetadata } from './metadata/rows.js';
-import { foldChangesOf, replaceChanges } from './change-requests/rows.js';
-import { PROJECTION_NAMES } from './projections.js';
+import { CHANGES_PROJECTION, foldChangesOf, replaceChanges } from '../features/change-requests/rows.js';
+import { TRASH_PROJECTION } from '../features/trash/rows.js';
 import { type Verification, verify } from './verify/index.js';
 import { INDEX_PROJECTION } from './verify/pending-indexes.js';
 
@@ -35,6 +35,10 @@ import type { Logger } from '../postgres/logger.js';
 import { createPool } from '../postgres/pool.js';
 import { unlimited } from '../postgres/limits.js';
 import { type Sql, sql, own } from './ddl/sql.js';
+
+/** The projections, in the order that operators read. */
+export const PROJECTION_NAMES = ['tables', 'metadata', TRASH_PROJECTION, CHANGES_PROJECTION, INDEX_PROJECTION] as const;
+export type ProjectionName = (typeof PROJECTION_NAMES)[number];
 
 /* Groups events so that one transaction can hold their locks: PostgreSQL's lock table has a fixed size. */
 

@@ -6,7 +6,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import pg from 'pg';
 import { managedCatalog } from '../support/catalog-text.js';
-import { HARD_SCHEMA } from '../projector/adopt/hard-schema.js';
+import { HARD_SCHEMA } from '../features/adopt/hard-schema.js';
 import { clientOf, json } from '../support/client.js';
 import { type Ran, dps } from '../support/dps.js';
 import { type TestDatabase, createDatabase, query, sql, temporaryDirectory } from '../support/postgres.js';

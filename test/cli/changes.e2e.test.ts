@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { runCli } from '../../src/cli/run.js';
 import { json } from '../support/client.js';
 import { withService } from '../support/with-service.js';
-import { type Person, type Snapshot, newPerson, without } from '../pipeline/change-requests/people.js';
+import { type Person, type Snapshot, newPerson, without } from '../features/change-requests/people.js';
 
 describe('dps changes, dps push --propose', () => {
   const { service, client: admin } = withService({ consistent: true });

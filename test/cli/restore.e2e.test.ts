@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
 import { catalogText } from '../support/catalog-text.js';
-import { HARD_SCHEMA } from '../projector/adopt/hard-schema.js';
+import { HARD_SCHEMA } from '../features/adopt/hard-schema.js';
 import { type Reply, clientOf, json } from '../support/client.js';
 import { type Ran, dps } from '../support/dps.js';
 import { LIBRARY } from '../support/library.js';

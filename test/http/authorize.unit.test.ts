@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { expect } from 'chai';
-import type { Access, Role } from '../../src/auth/caller.js';
+import type { Access, Role } from '../../src/features/accounts/caller.js';
 import { authorize } from '../../src/http/serve.js';
 import { Refused } from '../../src/http/errors.js';
 

@@ -9,7 +9,7 @@ import { type ErrorCode, Refused, STATUS, errorBody, headersOf, refused, statusO
 import { cursor, pageSize, requireInLog } from '../../src/http/request/history-query.js';
 import { listQueryOf, listTexts, listed, pageKey, membersOf, pick, pickText } from '../../src/http/documents/list.js';
 import { answerParserErrors, missingHost } from '../../src/http/server.js';
-import { cookieToken, requireOwnPage, setCookie } from '../../src/http/routes/auth.js';
+import { cookieToken, requireOwnPage, setCookie } from '../../src/features/accounts/routes-login.js';
 
 const reads = (shape: { safeParse(value: unknown): { success: boolean; data?: unknown } }, value: unknown): unknown => {
   const read = shape.safeParse(value);

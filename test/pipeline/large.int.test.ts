@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { verifyChain } from '../../src/log/hash-chain.js';
-import { adopting } from '../../src/pipeline/prepare/adopt.js';
+import { adopting } from '../../src/features/adopt/read.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { CAUSE, type Instance, done, startInstance } from '../support/instance.js';
 

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { verifyChain } from '../../src/log/hash-chain.js';
 import type { Outcome } from '../../src/pipeline/index.js';
 import { HOLDERS, conflictsOf } from '../../src/projector/ddl/table-locks.js';
-import { rebuildTables } from '../../src/projector/projections.js';
+import { rebuildTables } from '../../src/features/projections/index.js';
 import { until } from '../support/until.js';
 import { type TestDatabase, createDatabase, testServer } from '../support/postgres.js';
 import { CAUSE, type Instance, command, done, field, refusedWith, startInstance, table } from '../support/instance.js';

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { createAuth } from '../../src/auth/index.js';
-import { type AccountChange, changeAccount } from '../../src/pipeline/prepare/change-account.js';
+import { createAuth } from '../../src/features/accounts/index.js';
+import { type AccountChange, changeAccount } from '../../src/features/accounts/change-account.js';
 import { readDatabase } from '../../src/postgres/server.js';
 import { createPool } from '../../src/postgres/pool.js';
 import { createIndexProjection } from '../../src/projector/indexes/index.js';
 import { rebuildMetadataRows } from '../../src/projector/metadata/rebuild.js';
-import { rebuildTables } from '../../src/projector/projections.js';
+import { rebuildTables } from '../../src/features/projections/index.js';
 import { createStoredFolds } from '../../src/reads/stored-folds.js';
 import { until } from '../support/until.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';

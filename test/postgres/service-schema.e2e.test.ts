@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import pg from 'pg';
-import { HARD_SCHEMA } from '../projector/adopt/hard-schema.js';
+import { HARD_SCHEMA } from '../features/adopt/hard-schema.js';
 import { catalogText } from '../support/catalog-text.js';
 import { expectConsistent } from '../support/consistent.js';
 import { plain } from '../http/routes/columns.js';

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { beginMoment } from '../../src/backup/take.js';
+import { beginMoment } from '../../src/features/backup/take.js';
 import { advisoryKey } from '../../src/postgres/locked-session.js';
 import { readDatabase } from '../../src/postgres/server.js';
 import { migrate } from '../../src/postgres/migrate.js';
 import { createClient, createPool } from '../../src/postgres/pool.js';
 import { createIndexProjection } from '../../src/projector/indexes/index.js';
 import { rebuildMetadataRows } from '../../src/projector/metadata/rebuild.js';
-import { createProjections } from '../../src/projector/projections.js';
+import { createProjections } from '../../src/features/projections/index.js';
 import { openTarget } from '../../src/projector/replay.js';
 import { CAUSE, type Instance, done, silent, startInstance, table } from '../support/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';

@@ -1,8 +1,8 @@
 import type { ApprovedView } from '../../src/schema/model/events.js';
 import { expect } from 'chai';
-import type { KeptStep } from '../../src/projector/change-requests/preparations.js';
+import type { KeptStep } from '../../src/features/change-requests/rows.js';
 import type { StepProgress } from '../../src/projector/online/types.js';
-import { showChange, summaryOf } from '../../src/reads/changes.js';
+import { showChange, summaryOf } from '../../src/features/change-requests/read.js';
 import { DEFAULT_POLICY } from '../../src/schema/policy.js';
 import type { ChangeRequest, ChangeState, Said } from '../../src/schema/change-requests/model.js';
 import type { Document } from '../../src/log/document-lines.js';

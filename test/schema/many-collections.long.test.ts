@@ -7,7 +7,7 @@ import { foldPage, startPoint } from '../../src/log/fold.js';
 import type { CatalogTable } from '../../src/projector/catalog/model.js';
 import { findingsOf } from '../../src/schema/findings/index.js';
 import { planBatch } from '../../src/projector/ddl/plan.js';
-import { renamedTables } from '../../src/projector/drift/renames.js';
+import { renamedTables } from '../../src/features/drift/renames.js';
 import { looksRenamed } from '../../src/schema/compare/looks-renamed.js';
 import type { StoredEvent } from '../../src/schema/model/events.js';
 import { collectionsInOrder } from '../../src/schema/model/order.js';

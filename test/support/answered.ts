@@ -1,6 +1,6 @@
 /** Responses of the service with the members that a test does not concern. */
 import type { z } from 'zod';
-import type { changeRequest } from '../../src/http/openapi/answers/changes.js';
+import type { changeRequest } from '../../src/features/change-requests/routes-answers.js';
 import type { plan } from '../../src/http/openapi/answers/operating.js';
 import type { finding } from '../../src/http/openapi/answers/schema.js';
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
 import type { BrowserContext, Locator, Page } from 'playwright-core';
-import type { Role } from '../../src/auth/caller.js';
+import type { Role } from '../../src/features/accounts/caller.js';
 import { INSTALL_CHROMIUM, browser, chromiumProgram } from './browser.js';
 import { ensureBuilt } from './built.js';
 import { choosePassword, json } from './client.js';

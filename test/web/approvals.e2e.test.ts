@@ -1,7 +1,7 @@
 /** Approvers see the plan of a change request, and only some of them can approve it. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { diffOf, newPerson, open, without } from '../pipeline/change-requests/people.js';
+import { diffOf, newPerson, open, without } from '../features/change-requests/people.js';
 import { expectAccessible, expectFits, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { expectAccessible, expectFits, withApp } from '../support/app.js';
 import { testServer } from '../support/postgres.js';
-import { pagila, realSchemasAreThere } from '../projector/adopt/real-schemas.js';
+import { pagila, realSchemasAreThere } from '../features/adopt/real-schemas.js';
 
 const ROWS = `
 INSERT INTO country (country) VALUES ('Chile'), ('Peru');

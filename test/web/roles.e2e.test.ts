@@ -1,10 +1,10 @@
 /** The app offers a role exactly the actions that the service permits. */
 import { expect } from 'chai';
-import { ROLES } from '../../src/auth/caller.js';
+import { ROLES } from '../../src/features/accounts/caller.js';
 import { type Ability, MAY, may } from '../../src/web/service/types.js';
 import { json } from '../support/client.js';
 import { withService } from '../support/with-service.js';
-import { type Person, diffOf, newPerson, noted, open } from '../pipeline/change-requests/people.js';
+import { type Person, diffOf, newPerson, noted, open } from '../features/change-requests/people.js';
 
 type Request = [method: string, path: string, body?: unknown];
 

@@ -6,7 +6,7 @@ import { describeWarning, acknowledged, describePolicy } from '../planned-change
 import { parseDocument, readDocument } from '../document.js';
 import { json, show as print } from '../output.js';
 import { askForData, changeHeaders } from '../connections/service.js';
-import { openRequest } from './proposals.js';
+import { openRequest } from '../../features/change-requests/cli-proposals.js';
 
 const PATH = '/policy';
 

@@ -4,7 +4,7 @@ import { mergeFiles } from '../schema-files/merge-files.js';
 import { presentFiles } from '../schema-files/read-folder.js';
 import { changeHeaders } from '../connections/service.js';
 import { carryOut, nothingToDo } from './apply.js';
-import { propose } from './proposals.js';
+import { propose } from '../../features/change-requests/cli-proposals.js';
 import { pullInto } from './pull.js';
 
 /** On success it rewrites the files, unless --base or --dry-run is given. */

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { readDatabase, type ServerState, readServerState } from '../../postgres/server.js';
-import { type ProjectionStatus, listProjections } from '../../projector/projections.js';
+import { type ProjectionStatus, listProjections } from '../../features/projections/index.js';
 import { readRelease } from '../../release.js';
 import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { withDatabase } from '../connections/database.js';

@@ -1,7 +1,7 @@
 import type { Verification as ChainVerification } from '../../log/hash-chain.js';
 import { emptyHead } from '../../log/head.js';
 import { type LogVerification, verifyLog } from '../../log/verify-log.js';
-import type { Verified } from '../../projector/projections.js';
+import type { Verified } from '../../features/projections/index.js';
 import { type Held, databaseView, holdAgainst } from '../../log/signed-checkpoints/hold-against.js';
 import { UnreadableEventError } from '../../schema/fold/upcasting.js';
 import { type ExitCode, type Invocation, isSet } from '../command.js';

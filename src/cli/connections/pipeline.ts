@@ -9,10 +9,10 @@ import { readRelease } from '../../release.js';
 import { type Invocation, PolicyRefusedError, text } from '../command.js';
 import { withDatabase, silentLogger } from './database.js';
 import { OPTION, acknowledged, asOption } from '../planned-changes.js';
-import { createPasswords } from '../../auth/secrets.js';
-import { type Tokens, createTokens } from '../../auth/tokens.js';
-import { type User, type AccountChange, type Users, createUsers } from '../../auth/users.js';
-import { changeAccount } from '../../pipeline/prepare/change-account.js';
+import { createPasswords } from '../../features/accounts/secrets.js';
+import { type Tokens, createTokens } from '../../features/accounts/tokens.js';
+import { type User, type AccountChange, type Users, createUsers } from '../../features/accounts/users.js';
+import { changeAccount } from '../../features/accounts/change-account.js';
 import { accepted } from '../output.js';
 
 export interface Workplace {

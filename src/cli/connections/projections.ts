@@ -3,7 +3,7 @@ import type { Config } from '../../config.js';
 import { headPosition, type EventRecord } from '../../log/read.js';
 import { createPipeline } from '../../pipeline/index.js';
 import { type IndexProjection, createIndexProjection } from '../../projector/indexes/index.js';
-import { type Projections, createProjections } from '../../projector/projections.js';
+import { type Projections, createProjections } from '../../features/projections/index.js';
 import { type Store, createStore } from '../../reads/state-store.js';
 import { readRelease } from '../../release.js';
 import { type Invocation, type ExitCode, isSet } from '../command.js';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type Does, acknowledge, onDatabase, reason, repeatable, oneOf } from './options.js';
-import { ROLES, USER_STATUSES } from '../../auth/caller.js';
+import { ROLES, USER_STATUSES } from '../../features/accounts/caller.js';
 
 const PLACE =
   'It uses the database of the service (DATABASE_URL, or the embedded server of DATA_DIR). The service may run or not.';
@@ -84,7 +84,7 @@ Unmanaged tables are listed and are not drift. Exit code 1 if differences remain
     .option('--dry-run', 'with --accept: only show what would be accepted')
     .addOption(acknowledge())
     .addOption(reason());
-  does(onDatabase(drift), async () => (await import('../commands/drift.js')).drift);
+  does(onDatabase(drift), async () => (await import('../../features/drift/cli.js')).drift);
 }
 
 function declareRepairs(program: Command, does: Does): void {
@@ -101,7 +101,7 @@ Unsupported objects (triggers, views, functions …) are listed and stay unchang
     .option('--dry-run', 'only show what would be adopted')
     .addOption(acknowledge())
     .addOption(reason());
-  does(onDatabase(adopt), async () => (await import('../commands/adopt.js')).adopt);
+  does(onDatabase(adopt), async () => (await import('../../features/adopt/cli.js')).adopt);
 
   const acknowledgeLog = program
     .command('acknowledge-log')
@@ -130,7 +130,7 @@ Exit code 1 if differences remain.`,
     .argument('<projection>', 'the projection')
     .option('--into <url>', 'postgres://… of an empty database; the log is copied with its hashes');
   rebuild.registeredArguments[0]?.choices(['tables', 'metadata', 'trash', 'change-requests', 'indexes']);
-  does(onDatabase(rebuild), async () => (await import('../commands/rebuild.js')).rebuild);
+  does(onDatabase(rebuild), async () => (await import('../../features/projections/cli.js')).rebuild);
 
   const restore = program
     .command('restore')
@@ -150,7 +150,7 @@ Exit code 1 if differences remain.`,
       '--into <url>',
       'postgres://… of an empty database; default: DATABASE_URL, or the embedded server of DATA_DIR',
     );
-  does(onDatabase(restore), async () => (await import('../commands/restore.js')).restore);
+  does(onDatabase(restore), async () => (await import('../../features/backup/cli-restore.js')).restore);
 
   const backup = program
     .command('backup')
@@ -162,7 +162,7 @@ It works with any server and needs no pg_dump. Schema changes wait while it runs
     )
     .argument('<file>', 'where to; replaced when it is there')
     .option('--verify', 'restore it into a scratch database, compare catalog and row counts, and drop that database');
-  does(onDatabase(backup), async () => (await import('../commands/backup.js')).backup);
+  does(onDatabase(backup), async () => (await import('../../features/backup/cli.js')).backup);
 
   const completion = program
     .command('completion')
@@ -202,7 +202,7 @@ function declareUsers(program: Command, does: Does): void {
     .description(
       'Manages users in the database of the service. The service may run or not; a running service applies changes immediately.',
     );
-  const load = () => import('../commands/users.js');
+  const load = () => import('../../features/accounts/cli.js');
 
   const list = users.command('list').description('Lists all users.');
   does(onDatabase(list), async () => (await load()).list);
@@ -245,7 +245,7 @@ function declareTokens(program: Command, does: Does): void {
     .command('tokens')
     .summary('list, create and revoke the API tokens of users')
     .description('Manages API tokens in the database of the service.');
-  const load = () => import('../commands/tokens.js');
+  const load = () => import('../../features/accounts/cli-tokens.js');
 
   const list = tokens.command('list').description('Lists the API tokens of a user.').argument('<user>', USER);
   does(onDatabase(list), async () => (await load()).list);

@@ -25,7 +25,7 @@ function declareChanges(program: Command, does: Does): void {
     .command('changes')
     .summary('review, apply and follow change requests')
     .description('Manages change requests of a running service. Without a command: lists all of them, newest first.');
-  const load = () => import('../commands/changes.js');
+  const load = () => import('../../features/change-requests/cli.js');
 
   const list = changes
     .command('list', { isDefault: true })
@@ -54,7 +54,7 @@ function declareChanges(program: Command, does: Does): void {
 }
 
 function declareProposals(changes: Command, does: Does): void {
-  const load = () => import('../commands/proposals.js');
+  const load = () => import('../../features/change-requests/cli-proposals.js');
 
   const open = changes
     .command('open')
@@ -321,7 +321,7 @@ function declareTrash(program: Command, does: Does): void {
 
 A deletion is identified by its position in the log, which "dps history" shows too.`,
     );
-  const load = () => import('../commands/trash.js');
+  const load = () => import('../../features/trash/cli.js');
 
   const list = trash
     .command('list', { isDefault: true })

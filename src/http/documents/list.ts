@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type Texts, bytes } from '../../kernel/bytes.js';
 import { count, type MetaMember, metaMembers, type QueryShape } from '../request/query.js';
-import type { User } from '../../auth/users.js';
+import type { User } from '../../features/accounts/users.js';
 import * as model from '../../schema/model/model.js';
 import type { State } from '../../schema/model/state.js';
 import type { HttpDeps } from '../deps.js';

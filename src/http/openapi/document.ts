@@ -8,7 +8,7 @@ import type { BodySpec, Route, WriteHeader } from '../route.js';
 import { type Components, createComponents, type JsonSchema } from './json-schema.js';
 import { data, errors } from './answers/envelopes.js';
 import { type ErrorCode, STATUS } from '../errors.js';
-import { changeRequest } from './answers/changes.js';
+import { changeRequest } from '../../features/change-requests/routes-answers.js';
 import { plan } from './answers/operating.js';
 
 interface Header {

@@ -1,7 +1,7 @@
 /** /history/stream: events as they are accepted. Everyone who reads change requests receives their events. */
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import { type Access, allows } from '../../auth/caller.js';
+import { type Access, allows } from '../../features/accounts/caller.js';
 import type { EventText } from '../../log/read.js';
 import { CHANGE } from '../../schema/change-requests/model.js';
 import type { StoredEvent } from '../../schema/model/events.js';

@@ -1,25 +1,25 @@
 import type { HttpDeps } from '../deps.js';
 import type { Route } from '../route.js';
-import { adoptRoutes } from './adopt.js';
-import { authRoutes } from './auth.js';
-import { changesRoutes } from './changes.js';
+import { adoptRoutes } from '../../features/adopt/routes.js';
+import { authRoutes } from '../../features/accounts/routes-login.js';
+import { changesRoutes } from '../../features/change-requests/routes.js';
 import { collectionRoutes } from './collections.js';
-import { driftRoutes } from './drift.js';
+import { driftRoutes } from '../../features/drift/routes.js';
 import { fieldRoutes } from './fields.js';
 import { historyRoutes } from './history.js';
 import { mergeRoutes } from './merge.js';
 import { metricsRoutes } from './metrics.js';
 import { policyRoutes } from './policy.js';
-import { proposalRoutes } from './proposals.js';
-import { projectionRoutes } from './projections.js';
+import { proposalRoutes } from '../../features/change-requests/routes-proposals.js';
+import { projectionRoutes } from '../../features/projections/routes.js';
 import { relationRoutes } from './relations.js';
 import { schemaRoutes } from './schema.js';
 import { openApiRoutes } from './openapi.js';
 import { serverRoutes } from './server.js';
-import { sessionRoutes } from './sessions.js';
-import { trashRoutes } from './trash.js';
+import { sessionRoutes } from '../../features/accounts/routes-sessions.js';
+import { trashRoutes } from '../../features/trash/routes.js';
 import { typesRoutes } from './types.js';
-import { userRoutes } from './users.js';
+import { userRoutes } from '../../features/accounts/routes.js';
 
 /** In matching order. The OpenAPI document comes last and describes all the others. */
 export function createRoutes(deps: HttpDeps): Route[] {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { canonicalJson } from '../../kernel/canonical.js';
 import { sha256 } from '../../kernel/sha256.js';
 import { readPolicy } from '../../log/decisive-events.js';
-import { UPDATE_POLICY, updatingPolicy } from '../../pipeline/prepare/change-account.js';
+import { UPDATE_POLICY, updatingPolicy } from '../../features/accounts/change-account.js';
 import { RULES } from '../../schema/findings/index.js';
 import { type Policy, isOfPolicy } from '../../schema/policy.js';
 import { type Answer, JSON_TYPE, jsonAnswer, jsonBytes, largeJsonAnswer } from '../answer/answer.js';

@@ -4,7 +4,7 @@ import type { Rendered } from '../../reads/rendered-cache.js';
 import { compareSnapshot } from '../../schema/compare/compare-snapshot.js';
 import { originsIn } from '../../schema/diff/origins.js';
 import { snapshotHash, snapshotOf } from '../../schema/snapshot/snapshot.js';
-import { applying } from '../../pipeline/prepare/restore.js';
+import { applying } from '../../features/trash/restore.js';
 import type { State } from '../../schema/model/state.js';
 import { takeAcknowledged, change, commandOf, schemaChangeQuery } from '../change/change.js';
 import { JSON_TYPE, noContent, unwrap, expectTakeable } from '../answer/answer.js';

@@ -23,7 +23,7 @@ import {
   type Refusal,
   type RevisedBatch,
 } from '../types.js';
-import type { Held } from '../../projector/change-requests/rows.js';
+import type { Held } from '../../features/change-requests/rows.js';
 import { indexTargets } from '../../projector/indexes/catch-up.js';
 
 /* Protects tables of running preparations from changes of their columns or names by others. */

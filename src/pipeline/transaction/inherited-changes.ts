@@ -3,7 +3,7 @@ import { jsonEqual } from '../../kernel/json.js';
 import type { Problem } from '../../kernel/problem.js';
 import { quoted } from '../../kernel/text.js';
 import { changedAttributes } from '../../projector/ddl/alter-column.js';
-import type { Heir } from '../../projector/trash/facts.js';
+import type { Heir } from '../../projector/catalog/deletion-facts.js';
 import { type Folding, startFolding } from '../../schema/fold/evolve.js';
 import { patchBetween } from '../../schema/fold/rename-events.js';
 import { notNullNameOf } from '../../schema/model/constraint-names.js';

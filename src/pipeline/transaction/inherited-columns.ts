@@ -9,7 +9,7 @@ import type { Resumable } from '../../kernel/resumable.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { changedAttributes } from '../../projector/ddl/alter-column.js';
-import { type Heir, type ParentColumn, readHeirs } from '../../projector/trash/facts.js';
+import { type Heir, type ParentColumn, readHeirs } from '../../projector/catalog/deletion-facts.js';
 import { type Folding, startFolding } from '../../schema/fold/evolve.js';
 import { formerNames } from '../../schema/fold/former-names.js';
 import { patchBetween } from '../../schema/fold/rename-events.js';

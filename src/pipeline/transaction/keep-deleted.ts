@@ -19,7 +19,7 @@ import {
   glanceAtValues,
   inheritedBy,
   readValuesFacts,
-} from '../../projector/trash/facts.js';
+} from '../../projector/catalog/deletion-facts.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { type CollectionNode, type State, extrasOf, isFolder, getRelation } from '../../schema/model/state.js';
 import type { Keep, PipelineOptions, RequestContext } from '../types.js';

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { type End, endsOf } from '../../log/lives.js';
 
 import type { Queryable } from '../../postgres/pool.js';
-import { isThere, shownTime, type KeptDeletion, allKeptDeletions, type TrashEntry } from '../trash/list.js';
+import { isThere, shownTime, type KeptDeletion, allKeptDeletions, type TrashEntry } from '../../features/trash/rows.js';
 import type { Difference } from './difference.js';
 import { jsonEqual, type Json, isObject } from '../../kernel/json.js';
 import { readAccounts } from '../../log/decisive-events.js';
@@ -11,7 +11,7 @@ import type { Accounts } from '../../schema/fold/accounts.js';
 import type { AccountAccess, TokenAccess } from '../../schema/model/events.js';
 import { createTimeSlice, runYielding } from '../../kernel/event-loop.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
-import { foldChangesOf, rowOf } from '../change-requests/rows.js';
+import { foldChangesOf, rowOf } from '../../features/change-requests/rows.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
 import { type CollectionNode, type State, byName } from '../../schema/model/state.js';
 import { sql, own } from '../ddl/sql.js';

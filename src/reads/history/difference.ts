@@ -20,7 +20,7 @@ import { runYielding } from '../../kernel/event-loop.js';
 import { namesMentioned, returnsOf } from './returns.js';
 import { rowsInTheWay } from './rows-before.js';
 import type { TimeTravel } from './time-travel.js';
-import { findReturning } from '../../projector/trash/list.js';
+import { findReturning } from '../../features/trash/rows.js';
 
 /* Finds objects by identity in the trash, and returns them as they were when they were deleted. */
 

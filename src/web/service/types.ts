@@ -1,18 +1,18 @@
 import type { z } from 'zod';
-import type * as accounts from '../../http/openapi/answers/accounts.js';
+import type * as accounts from '../../features/accounts/routes-answers.js';
 import type { errors } from '../../http/openapi/answers/envelopes.js';
-import type * as changes from '../../http/openapi/answers/changes.js';
+import type * as changes from '../../features/change-requests/routes-answers.js';
 import type * as history from '../../http/openapi/answers/history.js';
 import type * as operating from '../../http/openapi/answers/operating.js';
 import type * as schema from '../../http/openapi/answers/schema.js';
 import type { policyAt } from '../../http/openapi/answers/policy.js';
-import type { trashEntry } from '../../http/openapi/answers/trash.js';
+import type { trashEntry } from '../../features/trash/routes-answers.js';
 import type { CollectionDocument } from '../../http/deps.js';
-import type { Role } from '../../auth/caller.js';
+import type { Role } from '../../features/accounts/caller.js';
 
 export type { CollectionDocument } from '../../http/deps.js';
 export type { FieldDocument, RelationDocument } from '../../schema/snapshot/documents.js';
-export type { Role } from '../../auth/caller.js';
+export type { Role } from '../../features/accounts/caller.js';
 
 export type User = z.output<typeof accounts.user>;
 export type Token = z.output<typeof accounts.token>;

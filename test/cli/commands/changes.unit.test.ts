@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { describeWhole } from '../../../src/cli/commands/changes.js';
+import { describeWhole } from '../../../src/features/change-requests/cli.js';
 import type { ShownChange } from '../../../src/cli/follow-change.js';
 import {
   answeredChange,

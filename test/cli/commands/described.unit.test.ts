@@ -1,14 +1,14 @@
 import { expect } from 'chai';
-import { describeAdoption } from '../../../src/cli/commands/adopt.js';
+import { describeAdoption } from '../../../src/features/adopt/cli.js';
 import { describeApplied, describePlan, lossRefused } from '../../../src/cli/commands/apply.js';
 import { describeExamined } from '../../../src/cli/commands/doctor.js';
-import { describeAcceptance, describeDrift, describeRepair } from '../../../src/cli/commands/drift.js';
+import { describeAcceptance, describeDrift, describeRepair } from '../../../src/features/drift/cli.js';
 import { distinct } from '../../../src/cli/commands/lint.js';
 import { describeTest } from '../../../src/cli/commands/policy.js';
 import { describePolicy } from '../../../src/cli/planned-changes.js';
-import { describeRebuilt } from '../../../src/cli/commands/rebuild.js';
+import { describeRebuilt } from '../../../src/features/projections/cli.js';
 import { type Status, describeStatus } from '../../../src/cli/commands/status.js';
-import { row } from '../../../src/cli/commands/trash.js';
+import { row } from '../../../src/features/trash/cli.js';
 import { finding } from '../../../src/doctor/check.js';
 import { DEFAULT_POLICY } from '../../../src/schema/policy.js';
 import {

@@ -4,8 +4,8 @@ import { createApi, type Api } from '../../support/api.js';
 import { type Ran, dps } from '../../support/dps.js';
 import { testServer } from '../../support/postgres.js';
 import { type TestService, startService } from '../../support/service.js';
-import { runSql } from '../adopt/round-trip.js';
-import { chinook, imageBoard, pagila, realSchemasAreThere } from '../adopt/real-schemas.js';
+import { runSql } from '../../features/adopt/round-trip.js';
+import { chinook, imageBoard, pagila, realSchemasAreThere } from '../../features/adopt/real-schemas.js';
 
 interface Shown {
   code: string;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type pg from 'pg';
-import { findDrift } from '../../../src/projector/drift/find.js';
+import { findDrift } from '../../../src/features/drift/find.js';
 import { findOrphans, preparedName } from '../../../src/projector/online/copy.js';
 import {
   PREPARATION_LOST,

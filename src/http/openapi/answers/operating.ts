@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PROJECTION_NAMES } from '../../../projector/projections.js';
+import { PROJECTION_NAMES } from '../../../projector/replay.js';
 import { errors } from './envelopes.js';
 import { plannedEvent } from './history.js';
 import { finding } from './schema.js';

@@ -1,0 +1,97 @@
+/* Changes accounts: the rows and the events that record them, in one transaction. */
+import type pg from 'pg';
+import { type Result, ok, refuse, type Problem } from '../../kernel/problem.js';
+import { firstEvents, readAccounts, recordsAccounts } from '../../log/decisive-events.js';
+import { accountEvent } from '../../schema/fold/accounts.js';
+import type { Cause, LogEvent } from '../../schema/model/events.js';
+import {
+  CommandRefused,
+  type Pipeline,
+  type Prepare,
+  type Recording,
+  type RequestContext,
+} from '../../pipeline/types.js';
+import { jsonEqual } from '../../kernel/json.js';
+import { type Policy, policyUpdated } from '../../schema/policy.js';
+
+/**
+ * Writes to the account tables in the transaction that appends the events. It is called again when the transaction is
+ * repeated, and must not write before it rejects. Without events nothing changed, and nothing is written.
+ */
+export type AccountChange<T> = (client: pg.ClientBase) => Promise<Result<{ value: T; events: LogEvent[] }>>;
+
+/** `value`: for the response. */
+interface ChangedAccount<T> extends Recording {
+  value: T;
+}
+
+export const changingAccount =
+  <T>(change: AccountChange<T>): Prepare<ChangedAccount<T>> =>
+  async (client) => {
+    const earlier = (await recordsAccounts(client)) ? [] : await firstEvents(client);
+    const changed = await change(client);
+    if (!changed.ok) throw new CommandRefused(changed.problems);
+    const { value, events } = changed.value;
+    return { value, events: events.length === 0 ? [] : [...earlier, ...events] };
+  };
+
+/** For callers without a stored answer. */
+export async function changeAccount<T>(
+  pipeline: Pick<Pipeline, 'record'>,
+  change: AccountChange<T>,
+  request: Omit<RequestContext, 'revise' | 'idempotency'>,
+): Promise<Result<T>> {
+  const outcome = await pipeline.record(changingAccount(change), request);
+  if (outcome.kind === 'replayed') throw new Error('an account change is never replayed');
+  return outcome.kind === 'refused' ? refuse(...outcome.problems) : ok(outcome.command.value);
+}
+
+const FIRST_START: Cause = {
+  actor: { id: 'service', name: 'Data Platform Service' },
+  command: 'first-start',
+  reason: 'the database contained no accounts',
+  request_id: null,
+  ip: null,
+  user_agent: null,
+};
+
+/**
+ * Creates the first admin of a database that was restored from a log, which lacks the accounts that the log records.
+ * Those are recorded as deleted. Undefined if the log records no account.
+ */
+export async function recordingFirstAdmin(
+  pool: pg.Pool,
+  pipeline: Pick<Pipeline, 'record'>,
+): Promise<(<T>(create: AccountChange<T>) => ReturnType<AccountChange<T>>) | undefined> {
+  if (!(await recordsAccounts(pool))) return undefined;
+  return async (create) => {
+    const change: typeof create = async (client) => {
+      const created = await create(client);
+      if (!created.ok || created.value.events.length === 0) return created;
+      const gone = [...(await readAccounts(client)).keys()].map((user) => accountEvent('account.deleted', user, {}));
+      return ok({ ...created.value, events: [...gone, ...created.value.events] });
+    };
+    const result = await changeAccount(pipeline, change, { cause: FIRST_START });
+    return result.ok ? ok({ value: result.value, events: [] }) : result;
+  };
+}
+
+/* Sets the policy. One event contains the whole policy. */
+
+/** The name of the command in the log. */
+export const UPDATE_POLICY = 'update-policy';
+
+/**
+ * Appends nothing if the policy is unchanged. @param expects the policy that the caller believes to be current, if any
+ */
+export const updatingPolicy =
+  (policy: Policy, expects: (now: Policy) => boolean): Prepare<Recording> =>
+  (_client, _state, now) => {
+    if (!expects(now)) throw new CommandRefused([preconditionFailed()]);
+    return Promise.resolve({ events: jsonEqual(now, policy) ? [] : [policyUpdated(policy)] });
+  };
+
+const preconditionFailed = (): Problem => ({
+  code: 'PRECONDITION_FAILED',
+  message: 'The policy has changed since you read it (If-Match). Read it again.',
+});

@@ -1,0 +1,72 @@
+import type { Token } from './tokens.js';
+import { findUser, withAccounts } from '../../cli/connections/pipeline.js';
+import { type ExitCode, type Invocation, UsageError, text } from '../../cli/command.js';
+import { isStorableTime, TIME_RANGE } from '../../kernel/time.js';
+import { OperatorError } from '../../kernel/operator-error.js';
+import { accepted, show, table } from '../../cli/output.js';
+
+/** For one user, oldest first, without the tokens themselves. */
+export async function list(invocation: Invocation): Promise<ExitCode> {
+  const [named = ''] = invocation.positionals;
+  const found = await withAccounts(invocation, async (accounts) => {
+    const user = await findUser(accounts.users, named);
+    return accepted(await accounts.tokens.list(user.id));
+  });
+  const rows = found.map((token) => [token.name, token.created_at, token.expires_at ?? 'never', token.id]);
+  show(invocation, found, () => table(['name', 'created', 'expires', 'id'], rows));
+  return 0;
+}
+
+/** Prints the token, which is never shown again. Without --expires it never expires. */
+export async function add(invocation: Invocation): Promise<ExitCode> {
+  const [named = ''] = invocation.positionals;
+  const expiry = text(invocation.values, 'expires');
+  const token = {
+    name: text(invocation.values, 'name'),
+    expires_at: expiry === undefined ? null : readExpiry(expiry, Date.now()),
+  };
+  const made = await withAccounts(invocation, async (accounts) => {
+    const user = await findUser(accounts.users, named);
+    return accounts.change('create-token', accounts.tokens.create(user.id, token));
+  });
+  show(invocation, made, () => `${made.token}\n(shown only once; ${describe(made)})`);
+  return 0;
+}
+
+/** @throws OperatorError if the user has no such token */
+export async function revoke(invocation: Invocation): Promise<ExitCode> {
+  const [named = '', given = ''] = invocation.positionals;
+  const revoked = await withAccounts(invocation, async (accounts) => {
+    const user = await findUser(accounts.users, named);
+    const token = pick(accepted(await accounts.tokens.list(user.id)), given);
+    await accounts.change('revoke-token', accounts.tokens.revoke(user.id, token.id));
+    return token;
+  });
+  show(invocation, revoked, () => `revoked ${describe(revoked)}`);
+  return 0;
+}
+
+function pick(all: readonly Token[], given: string): Token {
+  const found = all.filter(({ id, name }) => id === given.toLowerCase() || name === given);
+  if (found.length > 1) throw new OperatorError(`Several tokens are named "${given}". Use the id.`);
+  const [token] = found;
+  if (!token) throw new OperatorError(`This user has no token "${given}". List them with "dps tokens list".`);
+  return token;
+}
+
+/**
+ * @param now milliseconds since 1970
+ * @returns ISO 8601
+ */
+function readExpiry(given: string, now: number): string {
+  const days = /^(\d{1,5})d$/.exec(given)?.[1];
+  const time = days === undefined ? Date.parse(given) : now + Number(days) * 86_400_000;
+  if (Number.isNaN(time)) throw new UsageError(`--expires must be a time or a number of days such as 90d.`);
+  if (!isStorableTime(new Date(time))) throw new UsageError(`--expires must be a time ${TIME_RANGE}.`);
+  if (time <= now) throw new UsageError('--expires must be in the future.');
+  return new Date(time).toISOString();
+}
+
+function describe({ name, expires_at, id }: Token): string {
+  return `"${name}", ${expires_at === null ? 'never expires' : `expires ${expires_at}`}, ${id}`;
+}

@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import type { Role, UserStatus } from './caller.js';
+import type { User, Users } from './users.js';
+import { randomSecret } from './secrets.js';
+import { findUser, withAccounts } from '../../cli/connections/pipeline.js';
+import { type ExitCode, type Invocation, UsageError, isSet, text } from '../../cli/command.js';
+import { show, table } from '../../cli/output.js';
+
+/** All users, by e-mail address. */
+export async function list(invocation: Invocation): Promise<ExitCode> {
+  const found = await withAccounts(invocation, ({ users }) => allOf(users));
+  show(invocation, found, () =>
+    table(
+      ['email', 'name', 'role', 'status', 'created', 'id'],
+      found.map((user) => [user.email, user.name, user.role, user.status, user.created_at, user.id]),
+    ),
+  );
+  return 0;
+}
+
+const PAGE = 1_000;
+
+async function allOf(users: Users): Promise<User[]> {
+  const found: User[] = [];
+  for (;;) {
+    const page = await users.list({ offset: found.length, limit: PAGE });
+    found.push(...page);
+    if (page.length < PAGE) return found;
+  }
+}
+
+/** Prints a generated password once. */
+export async function add(invocation: Invocation): Promise<ExitCode> {
+  const [email = ''] = invocation.positionals;
+  // The declaration requires it and lists the valid values.
+  const role = text(invocation.values, 'role') as Role;
+  const { password, shown } = await choosePassword(invocation, 'generate');
+  const name = text(invocation.values, 'name');
+  const user = await withAccounts(invocation, async (accounts) =>
+    accounts.change('create-user', await accounts.users.create({ email: checkEmail(email), name, role, password })),
+  );
+  showOne(invocation, user, 'added', shown);
+  return 0;
+}
+
+/** @throws UsageError without changes, OperatorError if no active admin would remain */
+export async function set(invocation: Invocation): Promise<ExitCode> {
+  const [named = ''] = invocation.positionals;
+  const email = text(invocation.values, 'email');
+  const { password, shown } = await choosePassword(invocation, 'keep');
+  const changes = {
+    email: email === undefined ? undefined : checkEmail(email),
+    name: text(invocation.values, 'name'),
+    role: text(invocation.values, 'role') as Role | undefined,
+    status: text(invocation.values, 'status') as UserStatus | undefined,
+    password,
+  };
+  if (Object.values(changes).every((value) => value === undefined)) throw new UsageError('Name at least one change.');
+  const user = await withAccounts(invocation, async (accounts) => {
+    const { id } = await findUser(accounts.users, named);
+    return accounts.change('update-user', await accounts.users.update(id, changes));
+  });
+  showOne(invocation, user, 'changed', shown);
+  return 0;
+}
+
+/**
+ * Also deletes tokens and sessions; the log keeps the user's actions.
+ * @throws OperatorError for the last active admin
+ */
+export async function remove(invocation: Invocation): Promise<ExitCode> {
+  const [named = ''] = invocation.positionals;
+  const user = await withAccounts(invocation, async (accounts) => {
+    const found = await findUser(accounts.users, named);
+    await accounts.change('delete-user', accounts.users.remove(found.id));
+    return found;
+  });
+  showOne(invocation, user, 'removed', null);
+  return 0;
+}
+
+interface ChosenPassword {
+  /** undefined: unchanged; null: no password. */
+  password: string | null | undefined;
+  /** A generated password, shown only once. */
+  shown: string | null;
+}
+
+async function choosePassword(
+  { values, terminal }: Invocation,
+  otherwise: 'generate' | 'keep',
+): Promise<ChosenPassword> {
+  const given = ['passwordStdin', 'newPassword'].filter((name) => isSet(values, name));
+  if (given.length + (values['password'] === false ? 1 : 0) > 1) {
+    throw new UsageError('--password-stdin, --new-password and --no-password exclude each other.');
+  }
+  if (values['password'] === false) return { password: null, shown: null };
+  if (isSet(values, 'passwordStdin')) return { password: (await terminal.read()).replace(/\r?\n$/, ''), shown: null };
+  if (!isSet(values, 'newPassword') && otherwise === 'keep') return { password: undefined, shown: null };
+  const password = randomSecret();
+  return { password, shown: password };
+}
+
+function checkEmail(email: string): string {
+  if (!z.email().safeParse(email).success) throw new UsageError(`"${email}" is not an e-mail address.`);
+  return email;
+}
+
+function showOne(invocation: Invocation, user: User, done: string, password: string | null): void {
+  show(invocation, password === null ? user : { ...user, password }, () => {
+    const line = `${done} ${user.email} (${user.role}, ${user.status}, ${user.id})`;
+    return password === null ? line : `${line}\npassword, shown only once: ${password}`;
+  });
+}

@@ -1,0 +1,122 @@
+/** Finds the user of a bearer token: one query, then from memory until users or tokens change. */
+import type { Pool } from 'pg';
+import { looksLikeAccessToken, type AccessTokens } from './access-tokens.js';
+import type { Caller, Credential, Role } from './caller.js';
+import { secretHash } from './secrets.js';
+import { own } from '../../postgres/own-tables.js';
+import { isUuid } from '../../kernel/text.js';
+
+/**
+ * Returns the user of a token, or null if it is unknown, expired or revoked, or its user is suspended or removed.
+ * `epoch` is the database's counter of account changes. Callers read it with the log's head, so a revocation applies
+ * on every process from its commit on.
+ */
+export interface Identify {
+  (token: string, epoch: number): Promise<Caller | null>;
+  /**
+   * The last known user of a token, for requests while the database is unavailable. It does not reflect revocations
+   * in the meantime.
+   */
+  lastKnown(token: string): Caller | null;
+}
+
+export interface IdentifyDeps {
+  pool: Pick<Pool, 'query'>;
+  accessTokens: AccessTokens;
+  /** Milliseconds since 1970. */
+  clock: () => number;
+  /** Maximum number of cached tokens. */
+  capacity?: number;
+}
+
+interface VerifiedCaller {
+  caller: Caller;
+  /** Milliseconds since 1970; Infinity if it never expires. */
+  expiresAt: number;
+}
+
+interface Row {
+  id: string;
+  name: string;
+  role: Role;
+  /** The id of the API token. Null for a session. */
+  token: string | null;
+  issued_by: string | null;
+  expires_at: Date | null;
+}
+
+/**
+ * The cache belongs to this process and is cleared by the first query with another `epoch`. Tokens beyond `capacity`
+ * are queried each time; unknown tokens are never cached.
+ */
+export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }: IdentifyDeps): Identify {
+  let known = new Map<string, VerifiedCaller>();
+  let knownEpoch = -1;
+  /** Survives changes of other accounts. The next query for a token updates its entry. */
+  const last = new Map<string, VerifiedCaller>();
+
+  async function lookUp(token: string): Promise<VerifiedCaller | null> {
+    if (looksLikeAccessToken(token)) {
+      const found = await bySession(token);
+      if (found) return found;
+    }
+    return byStaticToken(token);
+  }
+
+  async function byStaticToken(token: string): Promise<VerifiedCaller | null> {
+    const { rows } = await pool.query<Row>({
+      name: 'identify-token',
+      text: `select u.id, u.name, u.role, t.id as token, t.issued_by, t.expires_at
+        from ${own.tokens} t join ${own.users} u on u.id = t.user_id
+        where t.token_hash = $1 and u.status = 'active'`,
+      values: [secretHash(token)],
+    });
+    return rows[0] ? remembered(rows[0], 'token', Infinity) : null;
+  }
+
+  async function bySession(token: string): Promise<VerifiedCaller | null> {
+    const claims = await accessTokens.read(token);
+    if (!claims || !isUuid(claims.userId) || !isUuid(claims.sessionId)) return null;
+    const { rows } = await pool.query<Row>({
+      name: 'identify-session',
+      text: `select u.id, u.name, u.role, null::uuid as token, u.password_set_by as issued_by, s.expires_at
+        from ${own.sessions} s join ${own.users} u on u.id = s.user_id
+        where s.id = $1 and u.id = $2 and u.status = 'active'`,
+      values: [claims.sessionId, claims.userId],
+    });
+    return rows[0] ? remembered(rows[0], 'password', claims.expiresAt) : null;
+  }
+
+  const current = (entry: VerifiedCaller | null | undefined): Caller | null =>
+    entry && entry.expiresAt > clock() ? entry.caller : null;
+
+  const keepLast = (token: string, entry: VerifiedCaller | null): void => {
+    last.delete(token);
+    if (entry && last.size < capacity) last.set(token, entry);
+  };
+
+  const identify = async (token: string, epoch: number): Promise<Caller | null> => {
+    if (epoch !== knownEpoch) {
+      known = new Map();
+      knownEpoch = epoch;
+    }
+    const into = known;
+    let entry = into.get(token) ?? null;
+    if (!entry) {
+      entry = await lookUp(token);
+      keepLast(token, entry);
+      // A concurrent change has replaced `into`, so this entry is lost with the old map.
+      if (entry && into.size < capacity) into.set(token, entry);
+    }
+    return current(entry);
+  };
+  return Object.assign(identify, { lastKnown: (token: string) => current(last.get(token)) });
+}
+
+function remembered(row: Row, kind: Credential['kind'], expiresAt: number): VerifiedCaller {
+  const { id, name, role, issued_by: issuedBy, expires_at, token } = row;
+  return {
+    caller: { id, name, role, credential: { kind, issuedBy, ...(token !== null && { token }) } },
+    expiresAt: Math.min(expiresAt, expires_at?.getTime() ?? Infinity),
+  };
+}

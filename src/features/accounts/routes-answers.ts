@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { ROLES, USER_STATUSES } from './caller.js';
+
+const time = z.iso.datetime();
+
+export const user = z
+  .strictObject({
+    id: z.uuid(),
+    email: z.string(),
+    name: z.string(),
+    role: z.enum(ROLES),
+    status: z.enum(USER_STATUSES),
+    created_at: time,
+  })
+  .meta({ id: 'User' });
+
+export const token = z
+  .strictObject({ id: z.uuid(), name: z.string(), created_at: time, expires_at: time.nullable() })
+  .meta({ id: 'Token' });
+
+export const newToken = token.extend({ token: z.string().describe('Returned only once') }).meta({ id: 'NewToken' });
+
+export const grant = z
+  .strictObject({
+    access_token: z.string(),
+    expires: z.int().describe('Milliseconds until the access token expires'),
+    refresh_token: z.string().optional().describe('Can be used once. Absent if it is a cookie'),
+  })
+  .meta({ id: 'Grant' });
+
+export const session = z
+  .strictObject({
+    id: z.uuid(),
+    user: z.strictObject({ id: z.uuid(), name: z.string(), email: z.string() }),
+    created_at: time,
+    used_at: time.describe('When it was started or last refreshed'),
+    expires_at: time,
+    network: z.string().nullable().describe('Where it was started: an IPv4 address, or an IPv6 network'),
+    user_agent: z.string().nullable().describe('The user agent that the client sent'),
+  })
+  .meta({ id: 'Session' });

@@ -1,0 +1,158 @@
+/** /auth: login, refresh, logout. */
+import type { Request } from 'express';
+import { parseCookie, stringifySetCookie } from 'cookie';
+import { noQuery } from '../../http/request/query.js';
+import { z } from 'zod';
+import { networkOf } from './login-limit.js';
+import { type Grant, SESSION_LIFETIME } from './sessions.js';
+import { type Answer, jsonAnswer, noContent } from '../../http/answer/answer.js';
+import { unauthenticated } from '../../http/serve.js';
+import type { HttpDeps } from '../../http/deps.js';
+import { Refused, refused } from '../../http/errors.js';
+import { addressOf, userAgentOf } from '../../http/request/headers.js';
+import { data } from '../../http/openapi/answers/envelopes.js';
+import { grant as grantSchema } from './routes-answers.js';
+import { jsonBody, route, type Route } from '../../http/route.js';
+
+/** The refresh token is sent in bodies or in a cookie. */
+const mode = z.enum(['json', 'cookie']).optional();
+
+const credentials = z.strictObject({
+  email: z.string().min(1).max(320),
+  password: z.string().min(1).max(1024),
+  mode,
+});
+const refreshToken = z.strictObject({ refresh_token: z.string().min(1).max(512).optional(), mode });
+
+/* The refresh token as a cookie: scripts cannot read it, other sites cannot send it, and only /auth receives it. */
+
+const NAME = 'dps_refresh_token';
+
+/** The token of the browser, or null. */
+export function cookieToken(req: Request): string | null {
+  return parseCookie(req.headers.cookie ?? '')[NAME] ?? null;
+}
+
+/** The header that sets `token`; null deletes it. Over https the cookie is Secure. */
+export function setCookie(req: Request, token: string | null): readonly [string, string] {
+  const text = stringifySetCookie(NAME, token ?? '', {
+    path: '/auth',
+    httpOnly: true,
+    sameSite: 'strict',
+    secure: req.secure,
+    maxAge: token === null ? 0 : SESSION_LIFETIME / 1000,
+  });
+  return ['Set-Cookie', text];
+}
+
+/**
+ * SameSite excludes other sites, but not another port or subdomain.
+ * @throws Refused if the page's origin is another one and not in CORS_ORIGINS
+ */
+export function requireOwnPage(req: Request, allowed: readonly string[]): void {
+  const { origin } = req.headers;
+  if (origin === undefined || allowed.includes(origin) || origin === `${req.protocol}://${req.host}`) return;
+  throw refused('FORBIDDEN', 'A page of another origin cannot use this session. Add the origin to CORS_ORIGINS.');
+}
+
+type RefreshToken = z.output<typeof refreshToken>;
+
+/** A refresh token and how it was sent. The new one is returned the same way. */
+interface Presented {
+  token: string;
+  byCookie: boolean;
+}
+
+/** Public. A login attempt is counted before the password is checked. */
+export function authRoutes({ auth: { sessions, loginLimit }, config }: HttpDeps): Route[] {
+  const login = async (req: Request, body: z.output<typeof credentials>): Promise<Answer> => {
+    if (body.mode === 'cookie') requireOwnPage(req, config.corsOrigins);
+    const attempt = { address: addressOf(req) ?? '', email: body.email };
+    const network = networkOf(attempt.address);
+    const wait = await loginLimit.begin(attempt, async () => (await sessions.lastNetwork(body.email)) === network);
+    if (wait !== null) throw tooManyLogins(wait);
+    const grant = await sessions.login({ ...body, network, userAgent: userAgentOf(req) });
+    if (grant === null) throw unauthenticated('The e-mail address or the password is wrong.');
+    await loginLimit.succeeded(attempt);
+    return granted(req, grant, body.mode === 'cookie');
+  };
+
+  const presented = (req: Request, body: RefreshToken): Presented => {
+    const cookie = cookieToken(req);
+    if (body.refresh_token !== undefined) {
+      if (body.mode === 'cookie' || cookie !== null) throw twice();
+      return { token: body.refresh_token, byCookie: false };
+    }
+    if (body.mode === 'json' || cookie === null) {
+      throw refused('INVALID_PAYLOAD', 'refresh_token is required.', { path: 'refresh_token' });
+    }
+    requireOwnPage(req, config.corsOrigins);
+    return { token: cookie, byCookie: true };
+  };
+
+  const refresh = async (req: Request, body: RefreshToken): Promise<Answer> => {
+    const { token, byCookie } = presented(req, body);
+    const grant = await sessions.refresh(token, { shared: byCookie });
+    if (grant === null) throw unauthenticated('The refresh token is unknown, expired or already used. Log in again.');
+    return granted(req, grant, byCookie);
+  };
+
+  const logout = async (req: Request, body: RefreshToken): Promise<Answer> => {
+    const { token, byCookie } = presented(req, body);
+    await sessions.logout(token);
+    const { headers, ...answer } = noContent();
+    return { ...answer, headers: byCookie ? [...headers, ...setCookie(req, null)] : headers };
+  };
+
+  return [
+    route({
+      ...open,
+      path: '/auth/login',
+      operationId: 'login',
+      summary: 'Log in',
+      body: jsonBody(credentials, { example: { email: 'admin@example.com', password: 'correct horse battery' } }),
+      answers: { 200: data(grantSchema) },
+      errors: ['UNAUTHENTICATED', 'FORBIDDEN', 'TOO_MANY_REQUESTS'],
+      handle: ({ req, body }) => login(req, body),
+    }),
+    route({
+      ...open,
+      path: '/auth/refresh',
+      operationId: 'refresh',
+      summary: 'Refresh a session',
+      body: jsonBody(refreshToken, { example: { refresh_token: '…' } }),
+      answers: { 200: data(grantSchema) },
+      errors: ['UNAUTHENTICATED', 'FORBIDDEN'],
+      handle: ({ req, body }) => refresh(req, body),
+    }),
+    route({
+      ...open,
+      path: '/auth/logout',
+      operationId: 'logout',
+      summary: 'Log out',
+      body: jsonBody(refreshToken, { example: { refresh_token: '…' } }),
+      answers: { 204: null },
+      errors: ['UNAUTHENTICATED', 'FORBIDDEN'],
+      handle: ({ req, body }) => logout(req, body),
+    }),
+  ];
+}
+
+const open = { method: 'post', access: 'anyone', query: noQuery, headers: [] } as const;
+
+function granted(req: Request, grant: Grant, byCookie: boolean): Answer {
+  if (!byCookie) return jsonAnswer(200, { data: grant });
+  const { refresh_token, ...rest } = grant;
+  return jsonAnswer(200, { data: rest }, setCookie(req, refresh_token));
+}
+
+function twice(): Refused {
+  return refused('INVALID_PAYLOAD', 'The refresh token is in a cookie and in the body. Send only one of them.', {
+    path: 'refresh_token',
+  });
+}
+
+function tooManyLogins(seconds: number): Refused {
+  const message = `Too many failed logins. Try again in ${seconds} seconds.`;
+  return new Refused([{ code: 'TOO_MANY_REQUESTS', message }], ['Retry-After', String(seconds)]);
+}

@@ -1,0 +1,236 @@
+/** /users and their tokens (admins). */
+import { z } from 'zod';
+import { issuerOf, ROLES, USER_STATUSES } from './caller.js';
+import { NAME_LENGTH, PASSWORD_LENGTH } from './account-rules.js';
+import { isStorableTime, TIME_RANGE } from '../../kernel/time.js';
+import type { AccountChange } from './users.js';
+import { changingAccount } from './change-account.js';
+import { type Answer, jsonAnswer, noContent, unwrap, largeJsonAnswer } from '../../http/answer/answer.js';
+import { recorded } from '../../http/change/change.js';
+import type { HttpDeps } from '../../http/deps.js';
+import { listQueryOf, membersOf, pick, USER_MEMBERS } from '../../http/documents/list.js';
+import { countsIn, pageLimit, noQuery } from '../../http/request/query.js';
+import { data, page } from '../../http/openapi/answers/envelopes.js';
+import * as accounts from './routes-answers.js';
+import { type Call, jsonBody, route, type Route } from '../../http/route.js';
+
+const listQuery = listQueryOf(USER_MEMBERS).extend({ limit: pageLimit });
+const oneQuery = z.strictObject({ fields: membersOf(USER_MEMBERS).optional() });
+
+const email = z.email().max(320);
+const name = z.string().min(NAME_LENGTH.min).max(NAME_LENGTH.max);
+const password = z.string().min(PASSWORD_LENGTH.min).max(PASSWORD_LENGTH.max).nullable();
+
+const newUser = z.strictObject({
+  email,
+  name: name.optional(),
+  password: password.optional(),
+  role: z.enum(ROLES),
+  status: z.enum(USER_STATUSES).optional(),
+});
+const userChanges = newUser.partial();
+
+const newToken = z.strictObject({
+  name: name.optional(),
+  expires_at: z.iso
+    .datetime({ offset: true })
+    .refine((text) => isStorableTime(new Date(text)), `must be a time ${TIME_RANGE}`)
+    .nullable()
+    .optional(),
+});
+
+/** For admins, except for a user's own account at /users/me. */
+export function userRoutes(deps: HttpDeps): Route[] {
+  // `me` is not an id, so its path is matched first.
+  return [...allUsers(deps), ownUser(deps), ...oneUser(deps), ...tokensOfUser(deps)];
+}
+
+/**
+ * Common options of these routes. They store no response under an Idempotency-Key: the request hash would cover a
+ * password, and the response contains a token.
+ */
+const admin = { access: 'admin', query: noQuery, headers: ['X-Reason'] } as const;
+
+/** Commits an account change together with its events. */
+function changeAccount<T>(
+  { pipeline }: Pick<HttpDeps, 'pipeline'>,
+  call: Call<unknown>,
+  { command, change, render }: { command: string; change: AccountChange<T>; render: (value: T) => Answer },
+): Promise<Answer> {
+  return recorded(call, command, {
+    run: (context) => pipeline.record(changingAccount(change), context),
+    render: ({ command: { value }, position }) => ({ ...render(value), position }),
+  });
+}
+
+const idOf = ({ params }: Call<unknown>): string => params['id'] ?? '';
+
+/** The caller's own account, for every role. */
+function ownUser({ auth: { users } }: HttpDeps): Route {
+  return route({
+    method: 'get',
+    path: '/users/me',
+    operationId: 'getMe',
+    summary: 'Retrieve the current user',
+    access: 'reader',
+    query: oneQuery,
+    answers: { 200: data(accounts.user) },
+    async handle({ caller, query: { fields } }) {
+      return jsonAnswer(200, { data: pick(unwrap(await users.get(caller.id)), fields) });
+    },
+  });
+}
+
+function allUsers(deps: HttpDeps): Route[] {
+  const { users } = deps.auth;
+  const path = '/users';
+  return [
+    route({
+      method: 'get',
+      path,
+      operationId: 'listUsers',
+      summary: 'List users',
+      access: 'admin',
+      query: listQuery,
+      answers: { 200: page(accounts.user) },
+      async handle({ query: { offset, limit, meta, fields } }) {
+        const found = (await users.list({ offset, limit })).map((user) => pick(user, fields));
+        const counts = await countsIn(meta, { total_count: () => users.count(), filter_count: () => users.count() });
+        return largeJsonAnswer({ data: found, ...counts });
+      },
+    }),
+    route({
+      ...admin,
+      query: oneQuery,
+      method: 'post',
+      path,
+      operationId: 'createUser',
+      summary: 'Create a user',
+      body: jsonBody(newUser, {
+        example: { email: 'ada@example.com', name: 'Ada', role: 'auditor', password: 'correct horse battery' },
+      }),
+      answers: { 200: data(accounts.user) },
+      errors: ['ALREADY_EXISTS'],
+      async handle(call) {
+        const { body, caller, query } = call;
+        const asked = { ...body, passwordSetBy: caller.credential.issuedBy ?? caller.id };
+        return changeAccount(deps, call, {
+          command: 'create-user',
+          change: await users.create(asked),
+          render: (user) => jsonAnswer(200, { data: pick(user, query.fields) }),
+        });
+      },
+    }),
+  ];
+}
+
+function oneUser(deps: HttpDeps): Route[] {
+  const { users } = deps.auth;
+  const path = '/users/:id';
+  return [
+    route({
+      ...admin,
+      query: oneQuery,
+      method: 'get',
+      path,
+      operationId: 'getUser',
+      summary: 'Retrieve a user',
+      answers: { 200: data(accounts.user) },
+      async handle(call) {
+        return jsonAnswer(200, { data: pick(unwrap(await users.get(idOf(call))), call.query.fields) });
+      },
+    }),
+    route({
+      ...admin,
+      query: oneQuery,
+      method: 'patch',
+      path,
+      operationId: 'updateUser',
+      summary: 'Update a user',
+      body: jsonBody(userChanges, { example: { status: 'suspended' } }),
+      answers: { 200: data(accounts.user) },
+      errors: ['ALREADY_EXISTS', 'IN_USE'],
+      async handle(call) {
+        const changes = { ...call.body, passwordSetBy: passwordSetBy(call) };
+        return changeAccount(deps, call, {
+          command: 'update-user',
+          change: await users.update(idOf(call), changes),
+          render: (user) => jsonAnswer(200, { data: pick(user, call.query.fields) }),
+        });
+      },
+    }),
+    route({
+      ...admin,
+      method: 'delete',
+      path,
+      operationId: 'deleteUser',
+      summary: 'Delete a user with its API tokens and sessions',
+      answers: { 204: null },
+      errors: ['IN_USE'],
+      handle(call) {
+        return changeAccount(deps, call, {
+          command: 'delete-user',
+          change: users.remove(idOf(call)),
+          render: () => noContent(),
+        });
+      },
+    }),
+  ];
+}
+
+/** A user who signed in with a password set by someone else confirms the account by choosing a new one. */
+function passwordSetBy(call: Call<unknown>): string | null {
+  const { id, credential } = call.caller;
+  const isOwn = id === idOf(call).toLowerCase();
+  return isOwn && credential.kind === 'password' ? null : issuerOf(call.caller, idOf(call));
+}
+
+function tokensOfUser(deps: HttpDeps): Route[] {
+  const { tokens } = deps.auth;
+  const path = '/users/:id/tokens';
+  return [
+    route({
+      ...admin,
+      method: 'get',
+      path,
+      operationId: 'listTokens',
+      summary: 'List the API tokens of a user',
+      answers: { 200: data(z.array(accounts.token)) },
+      async handle(call) {
+        return jsonAnswer(200, { data: unwrap(await tokens.list(idOf(call))) });
+      },
+    }),
+    route({
+      ...admin,
+      method: 'post',
+      path,
+      operationId: 'createToken',
+      summary: 'Create an API token. Only this response contains it',
+      body: jsonBody(newToken, { example: { name: 'deployment', expires_at: '2030-01-01T00:00:00Z' } }),
+      answers: { 200: data(accounts.newToken) },
+      handle(call) {
+        const asked = { ...call.body, issuedBy: issuerOf(call.caller, idOf(call)) };
+        return changeAccount(deps, call, {
+          command: 'create-token',
+          change: tokens.create(idOf(call), asked),
+          render: (token) => jsonAnswer(200, { data: token }),
+        });
+      },
+    }),
+    route({
+      ...admin,
+      method: 'delete',
+      path: '/users/:id/tokens/:token',
+      operationId: 'revokeToken',
+      summary: 'Revoke an API token',
+      answers: { 204: null },
+      handle(call) {
+        return changeAccount(deps, call, {
+          command: 'revoke-token',
+          change: tokens.revoke(idOf(call), call.params['token'] ?? ''),
+          render: () => noContent(),
+        });
+      },
+    }),
+  ];
+}

@@ -1,0 +1,285 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
+import { isUuid } from '../../kernel/text.js';
+import { ACCESS_TOKEN_LIFETIME, type AccessTokens } from './access-tokens.js';
+import { type Passwords, randomSecret, secretHash } from './secrets.js';
+import { write, onlyRow } from './queries.js';
+import { own } from '../../postgres/own-tables.js';
+import { ok, refuse, type Problem, type Result } from '../../kernel/problem.js';
+import { unknownUser } from './users.js';
+
+/** 7 days in milliseconds, from the login or the last refresh. */
+export const SESSION_LIFETIME = 7 * 24 * 60 * 60 * 1000;
+
+/** The most sessions per user. A further login ends the least recently used session. */
+export const SESSIONS_PER_USER = 100;
+
+/**
+ * Milliseconds during which a used token still returns its successor: two tabs may use it at once, or a response may
+ * be lost.
+ */
+export const REUSE_LIFETIME = 30_000;
+
+export interface Grant {
+  access_token: string;
+  /** Milliseconds until the access token expires. */
+  expires: number;
+  /** For one use: a refresh returns the next one. */
+  refresh_token: string;
+}
+
+interface Login {
+  email: string;
+  password: string;
+  network: string;
+  userAgent?: string | null;
+}
+
+export interface Sessions {
+  /**
+   * Null for an unknown address, a wrong password, or a user who may not log in, in equal time.
+   * @param login.network stored as the network of the last successful login
+   * @param login.userAgent stored with the session
+   */
+  login(login: Login): Promise<Grant | null>;
+  /** The network of the user's last login; null if there is none or the user does not exist. */
+  lastNetwork(email: string): Promise<string | null>;
+  /**
+   * Null if the token is unknown, expired or already used. Reusing a token ends its session, because it was copied.
+   * @param shared several tabs share the token: for `REUSE_LIFETIME`, the previous token returns the current one
+   */
+  refresh(refreshToken: string, options?: { shared: boolean }): Promise<Grant | null>;
+  /** Ends the session and its access tokens. Unknown tokens are accepted: the result is the same. */
+  logout(refreshToken: string): Promise<void>;
+}
+
+interface SessionsDeps {
+  pool: Pool;
+  passwords: Passwords;
+  accessTokens: AccessTokens;
+  /** The secret of the service, equal on all processes. */
+  secret: string;
+  /** Milliseconds since 1970. */
+  clock: () => number;
+}
+
+/**
+ * A refresh token is `<session id>.<family>.<secret>`. The secret is for one use. The family belongs to the session
+ * and distinguishes an old, copied token from a forged one. The id alone, which every access token contains, has no
+ * effect.
+ */
+interface RefreshToken {
+  sessionId: string;
+  family: string;
+  secret: string;
+}
+
+/** Stores only hashes of its secrets. A login deletes the user's expired sessions and those beyond the limit. */
+export function createSessions({ pool, passwords, accessTokens, secret: key, clock }: SessionsDeps): Sessions {
+  const expiry = () => new Date(clock() + SESSION_LIFETIME);
+
+  async function grant(userId: string, { sessionId, family, secret }: RefreshToken): Promise<Grant> {
+    return {
+      access_token: await accessTokens.issue(userId, sessionId),
+      expires: ACCESS_TOKEN_LIFETIME,
+      refresh_token: `${sessionId}.${family}.${secret}`,
+    };
+  }
+
+  async function begin(userId: string, { network, userAgent }: Login): Promise<Grant> {
+    const token = { sessionId: randomUUID(), family: randomSecret(), secret: randomSecret() };
+    await write(
+      pool,
+      `delete from ${own.sessions} where user_id = $1 and (expires_at <= $2 or id in (
+         select id from ${own.sessions} where user_id = $1
+          order by coalesce(rotated_at, created_at) desc, id offset ${SESSIONS_PER_USER - 1}))`,
+      [userId, new Date(clock())],
+    );
+    await write(
+      pool,
+      `with here as (update ${own.users} set login_network = $6 where id = $2 and login_network is distinct from $6)
+       insert into ${own.sessions} (id, user_id, refresh_hash, family_hash, expires_at, network, user_agent)
+         values ($1, $2, $3, $4, $5, $6, $7)`,
+      [token.sessionId, userId, secretHash(token.secret), secretHash(token.family), expiry(), network, userAgent],
+    );
+    return grant(userId, token);
+  }
+
+  /** The secret after `used`, derived from it, so that it can be returned once more without being stored. */
+  const successor = ({ sessionId, secret: used }: RefreshToken): string =>
+    createHmac('sha256', key).update(`refresh ${sessionId} ${used}`).digest('base64url');
+
+  /** One statement decides which of two concurrent uses of a token wins. */
+  async function rotate(token: RefreshToken): Promise<Grant | null> {
+    const { sessionId, family, secret: used } = token;
+    const secret = successor(token);
+    const { rows } = await write<{ user_id: string }>(
+      pool,
+      `update ${own.sessions} s set refresh_hash = $4, expires_at = $5, rotated_at = $6 from ${own.users} u
+        where s.id = $1 and s.family_hash = $2 and s.refresh_hash = $3 and s.expires_at > $6
+          and u.id = s.user_id and u.status = 'active'
+        returning s.user_id`,
+      [sessionId, secretHash(family), secretHash(used), secretHash(secret), expiry(), new Date(clock())],
+    );
+    return rows[0] ? grant(rows[0].user_id, { sessionId, family, secret }) : null;
+  }
+
+  /** Repeats the response of a token that was valid shortly before. */
+  async function again(token: RefreshToken): Promise<Grant | null> {
+    const { sessionId, family } = token;
+    const secret = successor(token);
+    const { rows } = await pool.query<{ user_id: string }>(
+      `select s.user_id from ${own.sessions} s join ${own.users} u on u.id = s.user_id
+        where s.id = $1 and s.family_hash = $2 and s.refresh_hash = $3 and s.rotated_at > $4 and u.status = 'active'`,
+      [sessionId, secretHash(family), secretHash(secret), new Date(clock() - REUSE_LIFETIME)],
+    );
+    return rows[0] ? grant(rows[0].user_id, { sessionId, family, secret }) : null;
+  }
+
+  /** Also accepts a used token, because its holder may end the session. */
+  const end = ({ sessionId, family }: RefreshToken) =>
+    write(pool, `delete from ${own.sessions} where id = $1 and family_hash = $2`, [sessionId, secretHash(family)]);
+
+  return {
+    async lastNetwork(email) {
+      const { rows } = await pool.query<{ login_network: string | null }>(
+        `select login_network from ${own.users} where pg_catalog.lower(email) = pg_catalog.lower($1)`,
+        [email],
+      );
+      return rows[0]?.login_network ?? null;
+    },
+
+    async login(login) {
+      const { email, password } = login;
+      const { rows } = await pool.query<{ id: string; password_hash: string | null; status: string }>(
+        `select id, password_hash, status from ${own.users} where pg_catalog.lower(email) = pg_catalog.lower($1)`,
+        [email],
+      );
+      const user = rows[0];
+      const right = await passwords.matches(password, user?.password_hash ?? null);
+      return user && right && user.status === 'active' ? begin(user.id, login) : null;
+    },
+
+    async refresh(refreshToken, { shared } = { shared: false }) {
+      const token = readRefreshToken(refreshToken);
+      if (!token) return null;
+      const next = (await rotate(token)) ?? (shared ? await again(token) : null);
+      if (!next) await end(token);
+      return next;
+    },
+
+    async logout(refreshToken) {
+      const token = readRefreshToken(refreshToken);
+      if (token) await end(token);
+    },
+  };
+}
+
+function readRefreshToken(text: string): RefreshToken | null {
+  const [sessionId = '', family = '', secret = '', ...more] = text.split('.');
+  const whole = isUuid(sessionId) && family !== '' && secret !== '' && more.length === 0;
+  return whole ? { sessionId, family, secret } : null;
+}
+
+/* Lists and ends active sessions, for admins. */
+
+interface LiveSession {
+  /** UUID; access tokens of the session contain it. */
+  id: string;
+  user: { id: string; name: string; email: string };
+  /** ISO 8601, UTC. */
+  created_at: string;
+  /** ISO 8601, UTC: the last refresh, or the login. */
+  used_at: string;
+  /** ISO 8601, UTC. */
+  expires_at: string;
+  /** An IPv4 address, or the network of an IPv6 address; null if unknown. */
+  network: string | null;
+  /** The User-Agent at the login. */
+  user_agent: string | null;
+}
+
+export interface LiveSessions {
+  /** Most recently used first; `filtered` counts the user's sessions, `total` all. */
+  list(filter: { user?: string | undefined; offset: number; limit: number }): Promise<LiveSession[]>;
+  /** @param user undefined for all users */
+  count(user?: string): Promise<number>;
+  /** Also invalidates its access tokens on every process. */
+  end(id: string): Promise<Result<null>>;
+  /** Ends all sessions of a user and returns their number. */
+  endAll(userId: string): Promise<Result<number>>;
+}
+
+interface Row {
+  id: string;
+  user_id: string;
+  name: string;
+  email: string;
+  created_at: Date;
+  used_at: Date;
+  expires_at: Date;
+  network: string | null;
+  user_agent: string | null;
+}
+
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+const LIVE = `from ${own.sessions} s join ${own.users} u on u.id = s.user_id and s.expires_at > $1 and u.status = 'active'`;
+const ASKED = '$2::uuid is null or s.user_id = $2';
+
+/** `clock` returns milliseconds since 1970. */
+export function createLiveSessions({ pool, clock }: { pool: Pool; clock: () => number }): LiveSessions {
+  // A text that is not a UUID names no user. NOBODY has no sessions.
+  const filterOf = (user: string | undefined) => [
+    new Date(clock()),
+    user === undefined || isUuid(user) ? (user ?? null) : NOBODY,
+  ];
+  return {
+    async list({ user, offset, limit }) {
+      const filter = filterOf(user);
+      const { rows } = await pool.query<Row>(
+        `select s.id, s.user_id, u.name, u.email, s.created_at, coalesce(s.rotated_at, s.created_at) as used_at,
+                s.expires_at, s.network, s.user_agent
+           ${LIVE} where ${ASKED} order by used_at desc, s.id offset $3 limit $4`,
+        [...filter, offset, limit],
+      );
+      return rows.map(toSession);
+    },
+
+    async count(user) {
+      const text = `select count(*)::int as count ${LIVE} where ${ASKED}`;
+      return onlyRow(await pool.query<{ count: number }>(text, filterOf(user))).count;
+    },
+
+    async end(id) {
+      if (!isUuid(id)) return refuse(unknownSession(id));
+      const { rowCount } = await write(pool, `delete from ${own.sessions} where id = $1`, [id]);
+      return rowCount === 0 ? refuse(unknownSession(id)) : ok(null);
+    },
+
+    async endAll(userId) {
+      if (!isUuid(userId)) return refuse(unknownUser(userId));
+      const { rowCount: known } = await pool.query(`select from ${own.users} where id = $1`, [userId]);
+      if (known === 0) return refuse(unknownUser(userId));
+      const { rowCount } = await write(pool, `delete from ${own.sessions} where user_id = $1`, [userId]);
+      return ok(rowCount);
+    },
+  };
+}
+
+function toSession({ user_id, name, email, created_at, used_at, expires_at, ...row }: Row): LiveSession {
+  const { id, network, user_agent } = row;
+  return {
+    id,
+    user: { id: user_id, name, email },
+    created_at: created_at.toISOString(),
+    used_at: used_at.toISOString(),
+    expires_at: expires_at.toISOString(),
+    network,
+    user_agent,
+  };
+}
+
+function unknownSession(id: string): Problem {
+  return { code: 'NOT_FOUND', message: `Session ${JSON.stringify(id)} does not exist or has ended.` };
+}

@@ -1,0 +1,126 @@
+import { isUuid } from '../../kernel/text.js';
+import { randomUUID } from 'node:crypto';
+import type { ClientBase, Pool } from 'pg';
+import { ok, refuse, type Problem, type Result } from '../../kernel/problem.js';
+import { checkName } from './account-rules.js';
+import { accountEvent } from '../../schema/fold/accounts.js';
+import { onlyRow } from './queries.js';
+import { newStaticToken, secretHash } from './secrets.js';
+import { own } from '../../postgres/own-tables.js';
+import { type AccountChange, unknownUser } from './users.js';
+
+export interface Token {
+  id: string;
+  name: string;
+  /** ISO 8601, UTC. */
+  created_at: string;
+  /** ISO 8601, UTC; null if it never expires. */
+  expires_at: string | null;
+}
+
+interface NewToken {
+  name?: string | undefined;
+  /** ISO 8601; null if it never expires. */
+  expires_at?: string | null | undefined;
+  /** A token chosen by the operator (ADMIN_TOKEN); generated if absent. */
+  token?: string | undefined;
+  /** Another user who issues it, see `issuerOf`; absent if there is none. */
+  issuedBy?: string | null | undefined;
+}
+
+export interface Tokens {
+  /** Oldest first. */
+  list(userId: string): Promise<Result<Token[]>>;
+  /** The response contains the token, which is never shown again. */
+  create(userId: string, token: NewToken): AccountChange<Token & { token: string }>;
+  revoke(userId: string, tokenId: string): AccountChange<null>;
+}
+
+interface TokenRow extends Omit<Token, 'created_at' | 'expires_at'> {
+  created_at: Date;
+  expires_at: Date | null;
+}
+
+const COLUMNS = 'id, name, created_at, expires_at';
+
+/** The most API tokens per user, including expired tokens. */
+export const TOKENS_PER_USER = 100;
+
+/** Returns NOT_FOUND for unknown users and tokens, and for ids that are not UUIDs. */
+export function createTokens({ pool }: { pool: Pool }): Tokens {
+  return {
+    async list(userId) {
+      if (!(await userExists(pool, userId))) return refuse(unknownUser(userId));
+      const { rows } = await pool.query<TokenRow>(
+        `select ${COLUMNS} from ${own.tokens} where user_id = $1 order by created_at, id`,
+        [userId],
+      );
+      return ok(rows.map(toToken));
+    },
+
+    create(userId, { name = 'token', expires_at = null, token = newStaticToken(), issuedBy = null }) {
+      return async (client) => {
+        const named = checkName(name);
+        if (!named.ok) return named;
+        if (!(await userExists(client, userId))) return refuse(unknownUser(userId));
+        if ((await countTokens(client, userId)) >= TOKENS_PER_USER) return refuse(tooManyTokens());
+        const made = onlyRow(
+          await client.query<TokenRow>(
+            `insert into ${own.tokens} (id, user_id, name, token_hash, expires_at, issued_by)
+              values ($1, $2, $3, $4, $5, $6) returning ${COLUMNS}`,
+            [randomUUID(), userId, name, secretHash(token), toMillisecond(expires_at), issuedBy],
+          ),
+        );
+        const shown = toToken(made);
+        const access = { token: shown.id, issued_by: issuedBy, expires_at: shown.expires_at };
+        return ok({
+          value: { ...shown, token },
+          events: [accountEvent('token.created', userId.toLowerCase(), access)],
+        });
+      };
+    },
+
+    revoke: (userId, tokenId) => async (client) => {
+      if (!isUuid(userId)) return refuse(unknownUser(userId));
+      if (!isUuid(tokenId)) return refuse(unknownToken(tokenId));
+      const { rows } = await client.query<{ id: string }>(
+        `delete from ${own.tokens} where id = $1 and user_id = $2 returning id`,
+        [tokenId, userId],
+      );
+      if (rows[0] === undefined) return refuse(unknownToken(tokenId));
+      const event = accountEvent('token.revoked', userId.toLowerCase(), { token: rows[0].id });
+      return ok({ value: null, events: [event] });
+    },
+  };
+}
+
+/** All tokens that are not revoked, including expired ones. */
+async function countTokens(client: ClientBase, userId: string): Promise<number> {
+  const text = `select count(*)::int as count from ${own.tokens} where user_id = $1`;
+  return onlyRow(await client.query<{ count: number }>(text, [userId])).count;
+}
+
+const tooManyTokens = (): Problem => ({
+  code: 'INVALID_STATE',
+  message: `This user has ${TOKENS_PER_USER} API tokens, the maximum for one user. Revoke one first.`,
+});
+
+async function userExists(db: Pick<Pool | ClientBase, 'query'>, id: string): Promise<boolean> {
+  if (!isUuid(id)) return false;
+  const { rowCount } = await db.query(`select from ${own.users} where id = $1`, [id]);
+  return rowCount !== 0;
+}
+
+/** The response shows the stored value. PostgreSQL would round the last nanosecond of 9999 to the year 10000. */
+function toMillisecond(time: string | null): Date | null {
+  return time === null ? null : new Date(time);
+}
+
+function toToken(row: TokenRow): Token {
+  const { id, name, created_at, expires_at } = row;
+  return { id, name, created_at: created_at.toISOString(), expires_at: expires_at?.toISOString() ?? null };
+}
+
+function unknownToken(id: string): Problem {
+  return { code: 'NOT_FOUND', message: `API token ${JSON.stringify(id)} of this user does not exist.` };
+}

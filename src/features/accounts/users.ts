@@ -1,0 +1,259 @@
+import { randomUUID } from 'node:crypto';
+import type { ClientBase, Pool } from 'pg';
+import { isUuid } from '../../kernel/text.js';
+import { ok, refuse, type Problem, type Result } from '../../kernel/problem.js';
+import { checkName, checkPassword } from './account-rules.js';
+import { accountEvent } from '../../schema/fold/accounts.js';
+import type { AccountEventData } from '../../schema/model/events.js';
+import type { LogEvent } from '../../schema/model/events.js';
+import type { Role, UserStatus } from './caller.js';
+import type { Passwords } from './secrets.js';
+import { onlyRow } from './queries.js';
+import { own } from '../../postgres/own-tables.js';
+
+/* A user in API format, and its row. */
+
+export interface User {
+  id: string;
+  email: string;
+  /** The e-mail address if no name was given. */
+  name: string;
+  role: Role;
+  status: UserStatus;
+  /** ISO 8601, UTC. */
+  created_at: string;
+}
+
+interface UserRow extends Omit<User, 'created_at'> {
+  created_at: Date;
+}
+
+const USER_COLUMNS = 'id, email, name, role, status, created_at';
+
+/** The time as ISO 8601, UTC. */
+function toUser(row: UserRow): User {
+  const { id, email, name, role, status, created_at } = row;
+  return { id, email, name, role, status, created_at: created_at.toISOString() };
+}
+
+interface NewUser {
+  email: string;
+  name?: string | undefined;
+  /** null: no password, so no login, but static tokens work. */
+  password?: string | null | undefined;
+  role: Role;
+  status?: UserStatus | undefined;
+  /** Another user who sets the password, see `issuerOf`; absent if there is none. */
+  passwordSetBy?: string | null | undefined;
+}
+
+type UserChanges = Partial<NewUser>;
+
+/**
+ * Writes in the transaction of its events, under the log's lock; see `changingAccount` of the pipeline. Without
+ * events, nothing changed.
+ */
+export type AccountChange<T> = (client: ClientBase) => Promise<Result<{ value: T; events: LogEvent[] }>>;
+
+export interface Users {
+  /** By e-mail address. */
+  list(page: { offset: number; limit: number }): Promise<User[]>;
+  count(): Promise<number>;
+  /** Finds by id or e-mail address, in any case. */
+  find(named: string): Promise<User | undefined>;
+  get(id: string): Promise<Result<User>>;
+  create(user: NewUser): Promise<AccountChange<User>>;
+  /** Changes only the given members. A new password or a suspension ends the user's sessions. */
+  update(id: string, changes: UserChanges): Promise<AccountChange<User>>;
+  /** Deletes the user with its tokens and sessions. */
+  remove(id: string): AccountChange<null>;
+}
+
+/**
+ * Returns NOT_FOUND, ALREADY_EXISTS for an e-mail address in use (in any case), and IN_USE if no active admin would
+ * remain.
+ */
+export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwords }): Users {
+  const hashOf = async (password: string | null | undefined): Promise<string | null> =>
+    password == null ? null : passwords.hash(password);
+
+  return {
+    async list({ offset, limit }) {
+      const { rows } = await pool.query<UserRow>(
+        `select ${USER_COLUMNS} from ${own.users} order by pg_catalog.lower(email), id offset $1 limit $2`,
+        [offset, limit],
+      );
+      return rows.map(toUser);
+    },
+
+    async count() {
+      return onlyRow(await pool.query<{ total: number }>(`select count(*)::int as total from ${own.users}`)).total;
+    },
+
+    async find(named) {
+      const { rows } = await pool.query<UserRow>(
+        `select ${USER_COLUMNS} from ${own.users} where id::text = pg_catalog.lower($1) or pg_catalog.lower(email) = pg_catalog.lower($1)`,
+        [named],
+      );
+      return rows[0] && toUser(rows[0]);
+    },
+
+    async get(id) {
+      if (!isUuid(id)) return refuse(unknownUser(id));
+      const { rows } = await pool.query<UserRow>(`select ${USER_COLUMNS} from ${own.users} where id = $1`, [id]);
+      return rows[0] ? ok(toUser(rows[0])) : refuse(unknownUser(id));
+    },
+
+    async create(user) {
+      const { email, name = email, password, role, status = 'active', passwordSetBy = null } = user;
+      const checks = [checkName(user.name), checkPassword(password, { email, name: user.name })];
+      const refused = checks.find((check) => !check.ok);
+      if (refused !== undefined) return () => Promise.resolve(refused);
+      const hash = await hashOf(password);
+      return async (client) => {
+        if (await isTaken(client, email)) return refuse(takenEmail(email));
+        const setBy = hash === null ? null : passwordSetBy;
+        const made = onlyRow(
+          await client.query<UserRow>(
+            `insert into ${own.users} (id, email, name, password_hash, role, status, password_set_by)
+              values ($1, $2, $3, $4, $5, $6, $7) returning ${USER_COLUMNS}`,
+            [randomUUID(), email, name, hash, role, status, setBy],
+          ),
+        );
+        const event = accountEvent('account.created', made.id, { role, status, password_set_by: setBy });
+        return ok({ value: toUser(made), events: [event] });
+      };
+    },
+
+    async update(id, changes) {
+      const hash = await hashOf(changes.password);
+      return async (client) => {
+        const before = isUuid(id) ? await lockUser(client, id) : undefined;
+        if (before === undefined) return refuse(unknownUser(id));
+        const { columns, data } = changesOf(before, changes, hash);
+        if (columns.length === 0) return ok({ value: toUser(before), events: [] });
+        const problem = await whyNotChanged(client, before, changes);
+        if (problem !== null) return refuse(problem);
+        const user = await writeColumns(client, id, columns);
+        if (changes.password !== undefined || user.status !== 'active') {
+          await client.query(`delete from ${own.sessions} where user_id = $1`, [id]);
+        }
+        return ok({ value: user, events: [accountEvent('account.updated', user.id, data)] });
+      };
+    },
+
+    remove: (id) => async (client) => {
+      const before = isUuid(id) ? await lockUser(client, id) : undefined;
+      if (before === undefined) return refuse(unknownUser(id));
+      if (await isLastAdmin(client, id)) return refuse(lastAdmin(id));
+      await client.query(`delete from ${own.sessions} where user_id = $1`, [id]);
+      await client.query(`delete from ${own.tokens} where user_id = $1`, [id]);
+      await client.query(`delete from ${own.users} where id = $1`, [id]);
+      return ok({ value: null, events: [accountEvent('account.deleted', before.id, {})] });
+    },
+  };
+}
+
+function whyNotValid(before: UserRow, { email, name, password }: UserChanges): Problem | null {
+  const owner = { email: email ?? before.email, name: name ?? before.name };
+  for (const check of [checkName(name), checkPassword(password, owner)])
+    if (!check.ok) return check.problems[0] ?? null;
+  return null;
+}
+
+async function whyNotChanged(client: ClientBase, before: UserRow, changes: UserChanges): Promise<Problem | null> {
+  const { email, role, status } = changes;
+  const fault = whyNotValid(before, changes);
+  if (fault !== null) return fault;
+  const losesAdmin = status === 'suspended' || (role !== undefined && role !== 'admin');
+  const { id } = before;
+  if (losesAdmin && (await isLastAdmin(client, id))) return lastAdmin(id);
+  return email !== undefined && (await isTaken(client, email, id)) ? takenEmail(email) : null;
+}
+
+type Columns = [name: string, value: string | null][];
+
+interface ChangedUser {
+  columns: Columns;
+  /** The same in the format of the event. */
+  data: AccountEventData['account.updated'];
+}
+
+/** Returns the members that differ from the row. A password always counts as new. */
+function changesOf(before: UserRow, changes: UserChanges, hash: string | null): ChangedUser {
+  const { password, passwordSetBy = null } = changes;
+  const columns: Columns = [];
+  const data: ChangedUser['data'] = {};
+  const change = (name: 'email' | 'name' | 'role' | 'status'): string | undefined => {
+    const value = changes[name];
+    if (value === undefined || value === before[name]) return undefined;
+    columns.push([name, value]);
+    return value;
+  };
+  if (change('email') !== undefined) data.email = 'changed';
+  if (change('name') !== undefined) data.name = 'changed';
+  const [role, status] = [change('role'), change('status')];
+  if (role !== undefined) data.role = role;
+  if (status !== undefined) data.status = status;
+  if (password !== undefined) {
+    data.password = hash === null ? 'removed' : 'set';
+    data.password_set_by = hash === null ? null : passwordSetBy;
+    columns.push(['password_hash', hash], ['password_set_by', data.password_set_by]);
+  }
+  return { columns, data };
+}
+
+async function lockUser(client: ClientBase, id: string): Promise<UserRow | undefined> {
+  const { rows } = await client.query<UserRow>(`select ${USER_COLUMNS} from ${own.users} where id = $1 for update`, [
+    id,
+  ]);
+  return rows[0];
+}
+
+async function writeColumns(client: ClientBase, id: string, columns: Columns): Promise<User> {
+  // The column names are the literals of changesOf; a body's members never get here as text.
+  const assignments = columns.map(([name], index) => `${name} = $${index + 2}`).join(', ');
+  const result = await client.query<UserRow>(
+    `update ${own.users} set ${assignments} where id = $1 returning ${USER_COLUMNS}`,
+    [id, ...columns.map(([, value]) => value)],
+  );
+  return toUser(onlyRow(result));
+}
+
+/**
+ * Checks whether `id` is the only active admin. The log's lock keeps two changes from each demoting one of the last
+ * two.
+ */
+async function isLastAdmin(client: ClientBase, id: string): Promise<boolean> {
+  const { rows } = await client.query<{ id: string }>(
+    `select id from ${own.users} where role = 'admin' and status = 'active' limit 2`,
+  );
+  return rows.length === 1 && rows[0]?.id === id.toLowerCase();
+}
+
+async function isTaken(client: ClientBase, email: string, except: string | null = null): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `select from ${own.users} where pg_catalog.lower(email) = pg_catalog.lower($1) and id is distinct from $2::uuid`,
+    [email, except],
+  );
+  return rowCount !== 0;
+}
+
+const takenEmail = (email: string): Problem => ({
+  code: 'ALREADY_EXISTS',
+  message: `A user with the e-mail address ${email} already exists.`,
+  path: 'email',
+});
+
+/** NOT_FOUND with the id as it was sent. */
+export function unknownUser(id: string): Problem {
+  return { code: 'NOT_FOUND', message: `User ${JSON.stringify(id)} does not exist.` };
+}
+
+function lastAdmin(id: string): Problem {
+  return {
+    code: 'IN_USE',
+    message: 'This is the last active admin. Make another user an admin first.',
+    details: { user: id },
+  };
+}

@@ -1,0 +1,94 @@
+import { counted } from '../../kernel/text.js';
+import { runToEnd, stepsTo } from '../../kernel/resumable.js';
+import { type AdoptionReport, adopting, adoptionReport } from './read.js';
+import type { Note } from '../../projector/inspect/needs.js';
+import { operations } from '../../schema/operations/index.js';
+import { type ExitCode, type Invocation, UsageError, isSet } from '../../cli/command.js';
+import { type JudgedWarning, describeWarnings } from '../../cli/planned-changes.js';
+import { accepted, json, oneLine } from '../../cli/output.js';
+import { withPipeline } from '../../cli/connections/pipeline.js';
+import { take } from '../../cli/rehearsed.js';
+
+/**
+ * 1 if a table stays unmanaged, 3 if the policy would block a dry run.
+ * @throws OperatorError if the service rejects it
+ */
+export async function adopt(invocation: Invocation): Promise<ExitCode> {
+  const { values, terminal } = invocation;
+  const { request: tables } = accepted(
+    runToEnd(stepsTo(operations['adopt-tables'].parse({ body: requestOf(invocation) }))),
+  );
+  const isDry = isSet(values, 'dryRun');
+  const { report, code } = await withPipeline(invocation, async (place) => {
+    const taken = await take(invocation, place, 'adopt-tables', adopting(tables, place.schema));
+    const { command, warnings, code: stopped } = taken;
+    const dry = isDry && { warnings };
+    return { report: { ...(isDry && { dry_run: true }), ...adoptionReport(command), ...dry }, code: stopped };
+  });
+  terminal.print(isSet(values, 'json') ? json(report) : describeAdoption(report));
+  return code ?? (report.refused.length > 0 ? 1 : 0);
+}
+
+type Report = AdoptionReport & { dry_run?: boolean; warnings?: readonly JudgedWarning[] };
+
+function requestOf({ positionals, values }: Invocation): object {
+  if (isSet(values, 'all') && positionals.length > 0) throw new UsageError('Name tables or use --all, not both.');
+  if (!isSet(values, 'all') && positionals.length === 0) throw new UsageError('Name tables, or use --all.');
+  return isSet(values, 'all') ? { all: true } : { tables: positionals };
+}
+
+/** One line per table, the count, then the rejected tables with reasons. */
+export function describeAdoption({
+  adopted,
+  relations,
+  refused,
+  not_represented: notes,
+  dry_run: isDry,
+  warnings,
+}: Report): string {
+  const done = isDry === true ? 'Would adopt' : 'Adopted';
+  const lines = adopted.map((name) => `+ ${name}`);
+  lines.push(`${done} ${counted(adopted.length, 'table')} with ${counted(relations, 'relation')}.`);
+  for (const { table, message } of refused) lines.push(oneLine(`! ${table} stays unmanaged: ${message}`));
+  lines.push(...describeWarnings(warnings), ...describeNotes(notes));
+  return lines.join('\n');
+}
+
+/** The maximum number of messages per code. If there are more, they are counted by kind. */
+const SHOWN = 10;
+
+/** Merges notes about a view of many tables, or a trigger that each of them has. */
+function describeNotes(notes: readonly Note[]): string[] {
+  if (notes.length === 0) return [];
+  const byCode = groupedBy(notes, ({ code }) => code);
+  const lines = [...byCode.values()].flatMap((group) => {
+    const messages = [...groupedBy(group, ({ message }) => message).values()].map(describeSame);
+    return messages.length <= SHOWN ? messages : countedKinds(group);
+  });
+  return ['Not contained in snapshots:', ...lines];
+}
+
+function describeSame(same: readonly Note[]): string {
+  const [{ code, message } = { code: '', message: '' }] = same;
+  const tables = same.flatMap(({ table }) => table ?? []);
+  return `  ${oneLine(`${code}${tables.length === 0 ? '' : ` on ${tables.join(', ')}`}: ${message}`)}`;
+}
+
+function countedKinds(group: readonly Note[]): string[] {
+  return [...groupedBy(group, ({ kind }) => kind)].map(([kind, same]) => {
+    const names = new Set(same.map(({ table, name }) => `${table ?? ''}\0${name}`));
+    const tables = new Set(same.flatMap(({ table }) => table ?? []));
+    const where = tables.size === 0 ? '' : ` on ${counted(tables.size, 'table')}`;
+    return `  ${oneLine(`${same[0]?.code}: ${counted(names.size, 'object')} of kind "${kind}"${where} (--json lists them)`)}`;
+  });
+}
+
+function groupedBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group === undefined) groups.set(keyOf(item), [item]);
+    else group.push(item);
+  }
+  return groups;
+}

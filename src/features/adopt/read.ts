@@ -1,0 +1,420 @@
+import type pg from 'pg';
+import type { Note, Refused } from '../../projector/inspect/needs.js';
+import type { AdoptRequest, CatalogFindings, FoundTable } from '../../schema/operations/adopt-tables.js';
+import type { CommandOf } from '../../schema/operations/index.js';
+import type { Prepare } from '../../pipeline/types.js';
+import { quoted } from '../../kernel/text.js';
+import { extrasOf, type State } from '../../schema/model/state.js';
+import type { NewRelation, Collection } from '../../schema/model/model.js';
+import { isSystemCollection } from '../../schema/model/system-collections.js';
+import { createTimeSlice } from '../../kernel/event-loop.js';
+import type { CatalogTable } from '../../projector/catalog/model.js';
+import type { CatalogObjects } from '../../projector/catalog/objects.js';
+import { catalogReading } from '../../projector/catalog/read.js';
+import { type Reading, readTogether, TABLES } from '../../projector/catalog/reading.js';
+import { convertTable, refusalOf } from '../../projector/inspect/convert.js';
+import { completeKeys, waitingTables } from '../../projector/inspect/keys.js';
+import type { Need } from '../../schema/model/extras.js';
+import { jsonEqual } from '../../kernel/json.js';
+import { needLabel, ownerOf, withOwner } from '../../schema/model/order.js';
+import { withExtras } from '../../schema/transition/cascade.js';
+import { type Sql, literal, sql } from '../../projector/ddl/sql.js';
+import { PREPARED_NAME } from '../../projector/online/copy.js';
+
+/*
+ * Finds objects that depend on tables, or exist beside them, and that no snapshot can represent. Adoption leaves them
+ * unchanged and lists them.
+ */
+
+/** One row per object: table, kind, name. Objects of extensions and of PostgreSQL itself are excluded. */
+const FOUND: Sql = sql`${TABLES}
+SELECT w.relname::text, 'trigger', t.tgname::text FROM requested w
+  JOIN pg_catalog.pg_trigger t ON t.tgrelid = w.oid AND NOT t.tgisinternal AND t.tgparentid = 0::oid AND t.tgname !~ ${literal(PREPARED_NAME)}::text
+UNION ALL
+SELECT w.relname::text, CASE v.relkind WHEN 'm' THEN 'materialized view' ELSE 'view' END, v.relname::text FROM requested w
+  JOIN (SELECT DISTINCT d.refobjid, r.ev_class FROM pg_catalog.pg_depend d
+          JOIN pg_catalog.pg_rewrite r ON r.oid = d.objid AND d.classid = 'pg_catalog.pg_rewrite'::regclass::oid
+         WHERE d.refclassid = 'pg_catalog.pg_class'::regclass::oid) u ON u.refobjid = w.oid
+  JOIN pg_catalog.pg_class v ON v.oid = u.ev_class AND v.relkind IN ('v', 'm')
+UNION ALL
+SELECT w.relname::text, 'rule', r.rulename::text FROM requested w JOIN pg_catalog.pg_rewrite r ON r.ev_class = w.oid
+UNION ALL
+SELECT w.relname::text, 'policy', p.polname::text FROM requested w JOIN pg_catalog.pg_policy p ON p.polrelid = w.oid
+UNION ALL
+SELECT w.relname::text, 'row security', CASE WHEN c.relforcerowsecurity THEN 'forced' ELSE 'enabled' END FROM requested w
+  JOIN pg_catalog.pg_class c ON c.oid = w.oid AND (c.relrowsecurity OR c.relforcerowsecurity)
+UNION ALL
+SELECT w.relname::text, 'storage parameter', o FROM requested w
+  JOIN pg_catalog.pg_class c ON c.oid = w.oid, pg_catalog.unnest(c.reloptions) o
+UNION ALL
+SELECT w.relname::text, 'storage parameter', 'toast.' || o FROM requested w
+  JOIN pg_catalog.pg_class c ON c.oid = w.oid JOIN pg_catalog.pg_class t ON t.oid = c.reltoastrelid, pg_catalog.unnest(t.reloptions) o
+UNION ALL
+SELECT w.relname::text, 'unlogged', w.relname::text FROM requested w
+  JOIN pg_catalog.pg_class c ON c.oid = w.oid AND c.relpersistence = 'u'
+UNION ALL
+SELECT w.relname::text, 'tablespace', s.spcname::text FROM requested w
+  JOIN pg_catalog.pg_class c ON c.oid = w.oid JOIN pg_catalog.pg_tablespace s ON s.oid = c.reltablespace
+UNION ALL
+SELECT w.relname::text, 'access method', a.amname::text FROM requested w
+  JOIN pg_catalog.pg_class c ON c.oid = w.oid JOIN pg_catalog.pg_am a ON a.oid = c.relam AND a.amname <> 'heap'
+UNION ALL
+SELECT w.relname::text, 'replica identity', CASE c.relreplident WHEN 'f' THEN 'full' WHEN 'n' THEN 'nothing' ELSE 'index' END
+  FROM requested w JOIN pg_catalog.pg_class c ON c.oid = w.oid AND c.relreplident <> 'd'
+UNION ALL
+SELECT w.relname::text, 'inheritance', p.relname::text FROM requested w
+  JOIN pg_catalog.pg_inherits i ON i.inhrelid = w.oid JOIN pg_catalog.pg_class p ON p.oid = i.inhparent WHERE NOT w.relispartition
+UNION ALL
+-- Those of the same schema are tables that can be managed themselves.
+SELECT w.relname::text, CASE WHEN c.relispartition THEN 'partition' ELSE 'inherited child' END, pg_catalog.format('%I.%I', n.nspname, c.relname)
+  FROM requested w JOIN pg_catalog.pg_inherits i ON i.inhparent = w.oid JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid
+  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname <> $1
+UNION ALL
+SELECT w.relname::text, 'type of table', c.reloftype::regtype::text FROM requested w
+  JOIN pg_catalog.pg_class c ON c.oid = w.oid AND c.reloftype <> 0::oid
+UNION ALL
+SELECT w.relname::text, 'statistics object', s.stxname::text FROM requested w JOIN pg_catalog.pg_statistic_ext s ON s.stxrelid = w.oid
+UNION ALL
+SELECT w.relname::text, 'privilege', coalesce(nullif(a.grantee, 0::oid)::regrole::text, 'PUBLIC') FROM requested w
+  JOIN pg_catalog.pg_class c ON c.oid = w.oid,
+  (SELECT DISTINCT c2.oid, x.grantee, c2.relowner FROM pg_catalog.pg_class c2, pg_catalog.aclexplode(c2.relacl) x) a
+  WHERE a.oid = c.oid AND a.grantee <> a.relowner
+UNION ALL
+SELECT w.relname::text, 'column setting', a.attname::text || ' ' || s.what FROM requested w
+  JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
+  JOIN pg_catalog.pg_type t ON t.oid = a.atttypid,
+  LATERAL (VALUES (CASE WHEN coalesce(a.attstattarget, -1) >= 0 THEN 'statistics' END),
+    (CASE WHEN a.attstorage <> t.typstorage THEN 'storage' END), (CASE WHEN a.attcompression <> '' THEN 'compression' END),
+    (CASE WHEN a.attoptions IS NOT NULL THEN 'options' END), (CASE WHEN a.attacl IS NOT NULL THEN 'privileges' END)) s(what)
+  WHERE s.what IS NOT NULL
+UNION ALL
+SELECT w.relname::text, 'index setting', c.relname::text || ' ' || a.attnum::text FROM requested w
+  JOIN pg_catalog.pg_index i ON i.indrelid = w.oid JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+  JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND coalesce(a.attstattarget, -1) >= 0
+UNION ALL
+-- pg_get_constraintdef leaves these out; pg_get_indexdef has them, except for the tablespace.
+SELECT w.relname::text, 'index setting', c.relname::text || ' ' || o FROM requested w
+  JOIN pg_catalog.pg_constraint k ON k.conrelid = w.oid AND k.contype IN ('p', 'u')
+  JOIN pg_catalog.pg_class c ON c.oid = k.conindid, pg_catalog.unnest(c.reloptions) o
+UNION ALL
+SELECT w.relname::text, 'index setting', c.relname::text || ' tablespace=' || s.spcname::text FROM requested w
+  JOIN pg_catalog.pg_index i ON i.indrelid = w.oid JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+  JOIN pg_catalog.pg_tablespace s ON s.oid = c.reltablespace
+UNION ALL
+SELECT DISTINCT w.relname::text, 'disabled constraint', k.conname::text FROM requested w
+  JOIN pg_catalog.pg_constraint k ON k.conrelid = w.oid
+  JOIN pg_catalog.pg_trigger t ON t.tgconstraint = k.oid AND t.tgisinternal AND t.tgenabled <> 'O'
+UNION ALL
+SELECT w.relname::text, 'publication', p.pubname::text FROM requested w
+  JOIN pg_catalog.pg_publication_rel r ON r.prrelid = w.oid JOIN pg_catalog.pg_publication p ON p.oid = r.prpubid
+UNION ALL
+SELECT w.relname::text, 'security label', l.provider FROM requested w
+  JOIN pg_catalog.pg_seclabel l ON l.objoid = w.oid AND l.classoid = 'pg_catalog.pg_class'::regclass::oid
+UNION ALL
+SELECT DISTINCT w.relname::text, 'collation', c.collname::text FROM requested w
+  JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
+  JOIN pg_catalog.pg_collation c ON c.oid = a.attcollation AND c.oid >= 16384::oid
+    AND c.collnamespace <> (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = $1)
+UNION ALL
+SELECT DISTINCT w.relname::text, 'collation', c.collname::text FROM requested w
+  JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass::oid AND d.objid = w.oid AND d.objsubid = 0
+    AND d.refobjid >= 16384::oid AND d.refclassid = 'pg_catalog.pg_collation'::regclass::oid
+  JOIN pg_catalog.pg_collation c ON c.oid = d.refobjid
+    AND c.collnamespace <> (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = $1)
+  WHERE w.relkind = 'p'
+UNION ALL
+SELECT w.relname::text, 'comment', 'constraint ' || c.conname::text FROM requested w JOIN pg_catalog.pg_constraint c ON c.conrelid = w.oid
+  JOIN pg_catalog.pg_description d ON d.objoid = c.oid AND d.classoid = 'pg_catalog.pg_constraint'::regclass::oid
+UNION ALL
+SELECT w.relname::text, 'comment', 'index ' || c.relname::text FROM requested w JOIN pg_catalog.pg_index i ON i.indrelid = w.oid
+  JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+  JOIN pg_catalog.pg_description d ON d.objoid = c.oid AND d.classoid = 'pg_catalog.pg_class'::regclass::oid
+UNION ALL
+SELECT w.relname::text, 'clustering', c.relname::text FROM requested w JOIN pg_catalog.pg_index i ON i.indrelid = w.oid AND i.indisclustered
+  JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+ORDER BY 1, 2, 3`;
+
+/** Standalone objects: functions, views, types, sequences of the schema, and extensions. */
+const BESIDE: Sql = sql`
+WITH place AS (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = $1),
+belongs AS (SELECT classid, objid FROM pg_catalog.pg_depend WHERE deptype = 'e')
+SELECT NULL, CASE p.prokind WHEN 'a' THEN 'aggregate' WHEN 'p' THEN 'procedure' ELSE 'function' END,
+  p.proname || '(' || pg_catalog.pg_get_function_identity_arguments(p.oid) || ')'
+  FROM pg_catalog.pg_proc p JOIN place ON place.oid = p.pronamespace
+  WHERE ('pg_catalog.pg_proc'::regclass::oid, p.oid) NOT IN (SELECT classid, objid FROM belongs)
+    -- Those that PostgreSQL makes for a range type go with it.
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_proc'::regclass::oid AND d.objid = p.oid
+      AND d.deptype = 'i')
+UNION ALL
+SELECT NULL, CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' ELSE 'foreign table' END, c.relname
+  FROM pg_catalog.pg_class c JOIN place ON place.oid = c.relnamespace
+  WHERE c.relkind IN ('v', 'm', 'f')
+    AND ('pg_catalog.pg_class'::regclass::oid, c.oid) NOT IN (SELECT classid, objid FROM belongs)
+UNION ALL
+SELECT NULL, 'extension', extname FROM pg_catalog.pg_extension WHERE extname <> 'plpgsql'
+UNION ALL
+SELECT NULL, 'type', t.typname FROM pg_catalog.pg_type t JOIN place ON place.oid = t.typnamespace
+  WHERE t.typtype IN ('e', 'd', 'r', 'c')
+    AND (t.typrelid = 0::oid OR EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = t.typrelid AND c.relkind = 'c'))
+    AND ('pg_catalog.pg_type'::regclass::oid, t.oid) NOT IN (SELECT classid, objid FROM belongs)
+UNION ALL
+SELECT NULL, 'collation', c.collname FROM pg_catalog.pg_collation c JOIN place ON place.oid = c.collnamespace
+  WHERE ('pg_catalog.pg_collation'::regclass::oid, c.oid) NOT IN (SELECT classid, objid FROM belongs)
+UNION ALL
+-- One that is a column's is its table's matter.
+SELECT NULL, 'sequence', c.relname FROM pg_catalog.pg_class c JOIN place ON place.oid = c.relnamespace
+  WHERE c.relkind = 'S'
+    AND ('pg_catalog.pg_class'::regclass::oid, c.oid) NOT IN (SELECT classid, objid FROM belongs)
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::regclass::oid AND d.objid = c.oid
+      AND d.refclassid = 'pg_catalog.pg_class'::regclass::oid AND d.deptype IN ('a', 'i'))
+UNION ALL
+SELECT NULL, 'comment', CASE WHEN c.oid IS NULL THEN 'type ' || t.typname::text ELSE 'sequence ' || c.relname::text END
+  FROM pg_catalog.pg_description d
+  LEFT JOIN pg_catalog.pg_class c ON d.classoid = 'pg_catalog.pg_class'::regclass::oid AND c.oid = d.objoid AND c.relkind = 'S'
+    AND c.relnamespace IN (SELECT oid FROM place)
+  LEFT JOIN pg_catalog.pg_type t ON d.classoid = 'pg_catalog.pg_type'::regclass::oid AND t.oid = d.objoid
+    AND t.typnamespace IN (SELECT oid FROM place)
+    AND ('pg_catalog.pg_type'::regclass::oid, t.oid) NOT IN (SELECT classid, objid FROM belongs)
+  WHERE c.oid IS NOT NULL OR t.oid IS NOT NULL
+ORDER BY 2, 3`;
+
+type Row = [table: string | null, kind: string, name: string];
+
+/**
+ * Finds objects that depend on tables.
+ * @param tables limits the search; all tables if absent
+ */
+function unrepresentedReading(schema: string, tables?: readonly string[]): Reading<Note[]> {
+  return {
+    queries: [{ text: FOUND, values: [schema, tables ?? null] }],
+    make: async (rows) => (await rows<Row>()).map(toNote),
+  };
+}
+
+function besideReading(schema: string): Reading<Note[]> {
+  return { queries: [{ text: BESIDE, values: [schema] }], make: async (rows) => (await rows<Row>()).map(toNote) };
+}
+
+function toNote([table, kind, name]: Row): Note {
+  const what = `${kind} ${JSON.stringify(name)}`;
+  // Replaying the table elsewhere creates the collation too.
+  if (table !== null && kind === 'collation') {
+    const message = `${what}: create it before you apply a snapshot with this table elsewhere`;
+    return { table, kind, name, code: 'COLLATION_NEEDED', message };
+  }
+  const code = `${kind.replaceAll(' ', '_').toUpperCase()}_NOT_REPRESENTED`;
+  return { table, kind, name, code, message: `${what} stays unchanged, and no snapshot contains it` };
+}
+
+/*
+ * Handles types and sequences that were altered by hand before another table that uses them was adopted. All tables
+ * then record the current definition.
+ */
+
+/**
+ * @returns the `completed` collections and the managed collections that recorded another definition, with the current
+ * one
+ */
+export function completeNeeds(
+  adopted: readonly Collection[],
+  { collections }: State,
+  completed: readonly Collection[],
+): Collection[] {
+  const found = foundNeeds(adopted);
+  const done = new Map(completed.map((each) => [each.collection, each]));
+  if (found.size === 0) return [...completed];
+  for (const { collection } of collections.values()) {
+    const before = done.get(collection.collection) ?? collection;
+    const now = withFound(before, found);
+    if (now !== before) done.set(collection.collection, now);
+  }
+  return [...done.values()];
+}
+
+const needsOf = (collection: Collection): readonly Need[] => extrasOf({ collection }).needs ?? [];
+
+/** Keyed by label. A sequence counts as owned if any table owns it. */
+function foundNeeds(adopted: readonly Collection[]): ReadonlyMap<string, Need> {
+  const found = new Map<string, Need>();
+  for (const need of adopted.flatMap(needsOf)) {
+    const label = needLabel(need);
+    if (ownerOf(need) !== undefined || !found.has(label)) found.set(label, need);
+  }
+  return found;
+}
+
+/** Returns the same collection if its needs already match. */
+function withFound(collection: Collection, found: ReadonlyMap<string, Need>): Collection {
+  const { schema } = collection;
+  const before = needsOf(collection);
+  const needs = before.map((need) => asFound(need, found.get(needLabel(need))));
+  if (schema === null || jsonEqual(needs, [...before])) return collection;
+  return { ...collection, schema: withExtras(schema, { ...schema.extras, needs }) };
+}
+
+/** A sequence that a column of an adopted table owns cannot belong to another table. */
+function asFound(need: Need, found: Need | undefined): Need {
+  if (found === undefined) return need;
+  return withOwner(found, ownerOf(found) === undefined ? ownerOf(need) : undefined);
+}
+
+export interface Adoption extends CatalogFindings {
+  refused: Refused[];
+  notRepresented: Note[];
+}
+
+interface AdoptionTarget {
+  client: pg.ClientBase;
+  schema: string;
+  state: State;
+}
+
+/** Call it in a transaction that holds the log's lock, with `state` at the head. */
+export async function readAdoption(
+  { client, schema, state }: AdoptionTarget,
+  request: AdoptRequest,
+): Promise<Adoption> {
+  const names = 'all' in request ? undefined : request.tables;
+  const [catalog, hanging, beside] = readFound(client, schema, names, waitingTables(state));
+  const { tables: known, objects } = await catalog;
+  const there = [...known.values()];
+  const unmanaged = there.filter(({ name }) => !state.collections.has(name));
+  const refused = new Map<string, Refused>();
+  const tables = adoptable(unmanaged, { schema, state }, refused);
+  const notes: Note[] = [];
+  // PostgreSQL runs the remaining queries while this process converts the tables.
+  const found = await convertAll(tables, { schema, state, objects, notes }, refused);
+  const adopted = new Set(found.tables.map(({ collection }) => collection.collection));
+  const together = new Map([...tables].filter(([name]) => adopted.has(name)));
+  const keys = completeKeys(there, { schema, state, objects, notes, together });
+  for (const each of await hanging) if (adopted.has(each.table ?? '')) notes.push(each);
+  const managed = [...found.tables, ...state.collections.values()];
+  const named = new Set([...representedBy(managed), ...notes.map(({ kind, name }) => `${kind} ${name}`)]);
+  notes.push(...(await beside).filter(({ kind, name }) => !named.has(`${kind} ${name}`)));
+  return {
+    tables: found.tables,
+    relations: [...found.relations, ...keys.relations],
+    completed: completeNeeds(
+      found.tables.map(({ collection }) => collection),
+      state,
+      keys.collections,
+    ),
+    missing: names?.filter((name) => !known.has(name)) ?? [],
+    refused: [...refused.values()],
+    notRepresented: notes,
+  };
+}
+
+/**
+ * Sends all queries in one round trip.
+ * @param tables limits the result to these tables; if absent, all tables and standalone objects are read
+ * @param more tables whose columns and keys are also read
+ */
+export function readFound(
+  client: pg.ClientBase,
+  schema: string,
+  tables?: readonly string[],
+  more: readonly string[] = [],
+) {
+  return readTogether(
+    client,
+    catalogReading(schema, tables && [...tables, ...more], tables),
+    unrepresentedReading(schema, tables),
+    tables === undefined ? besideReading(schema) : NOTHING,
+  );
+}
+
+/** Standalone objects are not read if only some tables are requested. */
+const NOTHING: Reading<Note[]> = { queries: [], make: () => Promise.resolve([]) };
+
+type Managed = Pick<AdoptionTarget, 'schema' | 'state'>;
+
+/** Tables whose names and owner allow adoption, and whose parent (for partitions) is managed or is being adopted. */
+function adoptable(tables: readonly CatalogTable[], managed: Managed, refused: Map<string, Refused>) {
+  const fine = new Map<string, CatalogTable>();
+  for (const table of tables) {
+    const refusal = refusalOf({ table });
+    if (refusal === null) fine.set(table.name, table);
+    else refused.set(table.name, refusal);
+  }
+  for (let before = -1; before !== fine.size;) {
+    before = fine.size;
+    for (const table of fine.values()) {
+      const refusal = parentRefusal(table, fine, managed);
+      if (refusal === null) continue;
+      fine.delete(table.name);
+      refused.set(table.name, refusal);
+    }
+  }
+  return fine;
+}
+
+function parentRefusal(
+  { name, partitionOf }: CatalogTable,
+  fine: ReadonlyMap<string, CatalogTable>,
+  { schema, state }: Managed,
+): Refused | null {
+  if (partitionOf === null) return null;
+  const { schema: elsewhere, table } = partitionOf;
+  if (elsewhere === schema && (fine.has(table) || state.collections.has(table))) return null;
+  const message = `it is a partition of ${quoted(table)}, which must be adopted before it or together with it`;
+  return { table: name, code: 'PARENT_NOT_ADOPTED', message };
+}
+
+type Common = Managed & { objects: CatalogObjects; notes: Note[] };
+
+async function convertAll(tables: ReadonlyMap<string, CatalogTable>, common: Common, refused: Map<string, Refused>) {
+  const found: { tables: FoundTable[]; relations: NewRelation[] } = { tables: [], relations: [] };
+  const slice = createTimeSlice();
+  for (const table of tables.values()) {
+    if (slice.isOver()) await slice.yield();
+    const converted = convertTable({ ...common, table, together: tables });
+    if (!converted.ok) {
+      const message = converted.problems.map((problem) => `${problem.path ?? ''} ${problem.message}`.trim()).join('; ');
+      refused.set(table.name, { table: table.name, code: 'NOT_REPRESENTABLE', message });
+      continue;
+    }
+    const { relations, ...rest } = converted.value;
+    found.tables.push(rest);
+    found.relations.push(...relations);
+  }
+  const kept = new Set(found.tables.map(({ collection }) => collection.collection));
+  const reaches = ({ one_collection: one }: NewRelation) =>
+    one !== null && (kept.has(one) || common.state.collections.has(one) || isSystemCollection(one));
+  return { tables: found.tables, relations: found.relations.filter(reaches) };
+}
+
+/** The objects that the tables represent themselves. */
+function representedBy(tables: readonly Pick<FoundTable, 'collection'>[]): Set<string> {
+  const needs = tables.flatMap((table) => extrasOf(table).needs ?? []);
+  return new Set(
+    needs.map(({ kind, name }) => (kind === 'enum' || kind === 'domain' ? `type ${name}` : `${kind} ${name}`)),
+  );
+}
+
+/* Adopts tables. The catalog is read in the command's transaction. */
+
+/** The effects of adopting, or of a dry run. */
+export interface AdoptionReport {
+  /** By name. */
+  adopted: string[];
+  /** Foreign keys that became relations. */
+  relations: number;
+  /** Tables that could not be adopted, with reasons. Only if all tables were requested. */
+  refused: Refused[];
+  /** Unsupported objects. They stay in the database and in no snapshot. */
+  not_represented: Note[];
+}
+
+type AdoptTables = CommandOf<'adopt-tables'> & { found: Adoption };
+
+export const adopting =
+  (request: AdoptRequest, schema: string): Prepare<AdoptTables> =>
+  async (client, state) => ({ request, found: await readAdoption({ client, schema, state }, request) });
+
+export const adoptionReport = ({ found }: AdoptTables): AdoptionReport => ({
+  adopted: found.tables.map(({ collection }) => collection.collection),
+  relations: found.relations.length,
+  refused: found.refused,
+  not_represented: found.notRepresented,
+});

@@ -1,0 +1,55 @@
+/** POST /schema/adopt: turns existing tables into collections. */
+import { z } from 'zod';
+import { adopting, adoptionReport } from './read.js';
+import {
+  takeAcknowledged,
+  change,
+  rehearse,
+  commandOf,
+  isRehearsal,
+  rehearsalQuery,
+} from '../../http/change/change.js';
+import { jsonAnswer } from '../../http/answer/answer.js';
+import type { HttpDeps } from '../../http/deps.js';
+import { acknowledge } from '../../http/openapi/answers/envelopes.js';
+import { adoption } from '../../http/openapi/answers/operating.js';
+import { jsonBody, type Route, route, unparsed } from '../../http/route.js';
+
+const query = z.strictObject(rehearsalQuery);
+
+const body = z.union([
+  z.strictObject({ tables: z.array(z.string()).min(1), acknowledge }),
+  z.strictObject({ all: z.literal(true), acknowledge }),
+]);
+
+/** For admins. A dry run stores nothing. */
+export function adoptRoutes(deps: HttpDeps): Route[] {
+  const {
+    config: { schema },
+  } = deps;
+  return [
+    route({
+      method: 'post',
+      path: '/schema/adopt',
+      operationId: 'adoptTables',
+      summary: 'Adopt existing tables without changing them',
+      access: 'admin',
+      query,
+      body: unparsed(jsonBody(body, { example: { tables: ['customers', 'orders'] } })),
+      answers: { 200: adoption },
+      dryRunAnswer: adoption,
+      changes: true,
+      errors: ['NOT_FOUND'],
+      async handle(submitted) {
+        const call = takeAcknowledged(submitted);
+        const { request } = await commandOf('adopt-tables', { body: call.body });
+        const adopt = { name: 'adopt-tables', command: adopting(request, schema) } as const;
+        if (isRehearsal(call)) return rehearse(deps, call, { ...adopt, report: adoptionReport });
+        return change(deps, call, {
+          ...adopt,
+          render: ({ command, position }) => ({ ...jsonAnswer(200, adoptionReport(command)), position }),
+        });
+      },
+    }),
+  ];
+}

@@ -1,0 +1,151 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { Document } from '../../log/document-lines.js';
+import { gatherDocuments } from '../../log/documents.js';
+import type { EventRecord } from '../../log/read.js';
+import { readBackupFile } from './file.js';
+import { openBackup, type Header } from './format.js';
+import { restoreFrom } from './restore.js';
+import { newestMigration } from '../../postgres/migrate.js';
+import { readNdjsonPages } from '../../log/ndjson.js';
+import { OperatorError } from '../../kernel/operator-error.js';
+import type { NoteKey } from '../../log/signed-checkpoints/checkpoint.js';
+import type { Replayed } from '../../projector/replay.js';
+import { readKeys } from '../../cli/checkpoint-files.js';
+import { type ExitCode, type Invocation, UsageError, text, texts } from '../../cli/command.js';
+import { oneLine, type Progress, createProgress } from '../../cli/output.js';
+import { withServer, withServerAt } from '../../cli/connections/database.js';
+import { replayInto, showReplayed } from '../../cli/connections/projections.js';
+
+/**
+ * 1 if the log is damaged or the database differs from it. A backup is read completely before anything is written.
+ */
+export async function restore(invocation: Invocation): Promise<ExitCode> {
+  const { values } = invocation;
+  const [file, backup, into] = [text(values, 'file'), text(values, 'backup'), text(values, 'into')];
+  if ((file === undefined) === (backup === undefined)) throw new UsageError('Use --file or --backup.');
+  if (backup === undefined && texts(values, 'key').length > 0) {
+    throw new UsageError('--key requires --backup, whose signature it verifies.');
+  }
+  const keys = await readKeys(texts(values, 'key'));
+  // Checks the whole file before anything is changed.
+  if (backup !== undefined) await checkBackup(invocation, backup, keys);
+  const work = (connectionString: string) =>
+    file === undefined
+      ? restoreBackup(invocation, { file: backup ?? '', keys, connectionString })
+      : restoreFile(invocation, file, connectionString);
+  return into === undefined ? withServer(invocation.config(), work, true) : withServerAt(invocation, into, work);
+}
+
+async function checkBackup({ terminal }: Invocation, file: string, keys: readonly NoteKey[]): Promise<void> {
+  const size = await sizeOf(file);
+  const progress = createProgress(terminal, 'checking');
+  const source = readBackupFile(file, (read) => progress.at(read, size));
+  const opened = await openBackup(source, keys);
+  if (opened.header.migration > (await newestMigration())) {
+    throw new OperatorError(
+      `A newer release wrote the backup (${opened.header.release}). Restore it with that release.`,
+    );
+  }
+  for await (const _ of opened.sections());
+  progress.end();
+  terminal.note(
+    keys.length > 0
+      ? 'The signature of the backup was verified.'
+      : 'The signature of the backup was not verified. Pass the public key, which you must have from elsewhere, with --key.',
+  );
+}
+
+interface BackupInto {
+  file: string;
+  keys: readonly NoteKey[];
+  connectionString: string;
+}
+
+/**
+ * Restores into an empty database.
+ * @throws OperatorError if the backup is damaged or PostgreSQL rejects it
+ */
+export async function restoreBackupInto(
+  invocation: Invocation,
+  { file, keys, connectionString }: BackupInto,
+): Promise<{ header: Header; replayed: Replayed }> {
+  const { schema, serviceSchema } = invocation.config();
+  const size = await sizeOf(file);
+  const reading = createProgress(invocation.terminal, 'restoring');
+  const opened = await openBackup(
+    readBackupFile(file, (read) => reading.at(read, size)),
+    keys,
+  );
+  const { pages, documents, fill } = restoreFrom(opened);
+  const replayed = await replayInto({
+    connectionString,
+    schema,
+    serviceSchema,
+    pages,
+    documents,
+    tables: 'end-state',
+    fill,
+  });
+  reading.end();
+  return { header: opened.header, replayed };
+}
+
+async function restoreBackup(invocation: Invocation, into: BackupInto): Promise<ExitCode> {
+  const { header, replayed } = await restoreBackupInto(invocation, into);
+  const left = Object.entries(header.not_included).map(([kind, names]) => `${kind}: ${names.map(oneLine).join(', ')}`);
+  if (left.length > 0) invocation.terminal.note(`Not in the backup: ${left.join('; ')}.`);
+  return showReplayed(invocation, replayed);
+}
+
+async function restoreFile(invocation: Invocation, file: string, connectionString: string): Promise<ExitCode> {
+  const { terminal } = invocation;
+  const { schema, serviceSchema } = invocation.config();
+  const reading = createProgress(terminal, 'reading');
+  const making = createProgress(terminal, 'tables');
+  const documents = gatherDocuments();
+  const pages = await open(file, reading, documents.add);
+  const replayed = await replayInto({
+    connectionString,
+    schema,
+    serviceSchema,
+    pages,
+    documents: documents.take,
+    tables: 'end-state',
+    onTables: making.at,
+  });
+  making.end();
+  return showReplayed(invocation, replayed);
+}
+
+/** Pages of the file, with progress in bytes. */
+async function open(
+  file: string,
+  progress: Progress,
+  onDocument: (document: Document) => void,
+): Promise<AsyncIterable<EventRecord[]>> {
+  return readThrough(file, { size: await sizeOf(file), progress, onDocument });
+}
+
+async function sizeOf(file: string): Promise<number> {
+  const found = await stat(file).catch((cause: Error) => {
+    throw new OperatorError(`${file} cannot be read (${cause.message}).`, { cause });
+  });
+  if (!found.isFile()) throw new OperatorError(`${file} cannot be read: it is not a file.`);
+  return found.size;
+}
+
+interface Through {
+  size: number;
+  progress: Progress;
+  onDocument: (document: Document) => void;
+}
+
+async function* readThrough(file: string, { size, progress, onDocument }: Through): AsyncGenerator<EventRecord[]> {
+  const stream = createReadStream(file);
+  for await (const page of readNdjsonPages(stream, onDocument)) {
+    yield page;
+    progress.at(stream.bytesRead, size);
+  }
+  progress.end();
+}

@@ -1,0 +1,145 @@
+import pg from 'pg';
+import { type Moment, beginMoment, contentsOf } from './take.js';
+import { tablesOf } from './contents.js';
+import { writeFileWhole } from './file.js';
+import { type Header, writeBackup } from './format.js';
+import { signNote } from '../../log/signed-checkpoints/checkpoint.js';
+import { OperatorError } from '../../kernel/operator-error.js';
+import { readDatabase } from '../../postgres/server.js';
+import { migrationsOf } from '../../postgres/migrate.js';
+import { withClient } from '../../postgres/pool.js';
+import { verify } from '../../projector/verify/index.js';
+import { readRelease } from '../../release.js';
+import { type ExitCode, type Invocation, isSet } from '../../cli/command.js';
+import { describeDifference } from '../../doctor/differences.js';
+import { json, oneLine, createProgress } from '../../cli/output.js';
+import { withScratchDatabase } from '../../cli/connections/database.js';
+import { openKeys } from '../../cli/commands/keys.js';
+import { restoreBackupInto } from './cli-restore.js';
+import { type Workplace, withPipeline } from '../../cli/connections/pipeline.js';
+
+/**
+ * Writers wait only until the snapshot of the backup has begun.
+ * @throws OperatorError; an existing file is kept then
+ */
+export function backup(invocation: Invocation): Promise<ExitCode> {
+  const [file = ''] = invocation.positionals;
+  return withPipeline(invocation, (place) =>
+    withClient(place.pool, (client) => take({ invocation, file, place, client })),
+  );
+}
+
+interface Work {
+  invocation: Invocation;
+  file: string;
+  place: Workplace;
+  client: pg.ClientBase;
+}
+
+async function take(work: Work): Promise<ExitCode> {
+  const { invocation, file, place, client } = work;
+  const moment = await begin(work);
+  const { applied: migration } = await migrationsOf(client);
+  const { database: name, version } = await readDatabase(client);
+  const progress = createProgress(invocation.terminal, 'tables');
+  const about = { release: readRelease(), migration, database: { name, version }, onRows: progress.at };
+  const contents = await contentsOf(client, { ...moment, schema: place.schema }, about);
+  const { key, privateKey } = await (await openKeys(place.pool, invocation.config())).signer();
+  const sign = (text: string): string => signNote(text, key, privateKey);
+  const isVerified = isSet(invocation.values, 'verify');
+  const bytes = await writeFileWhole(file, writeBackup({ ...contents, sign }), async (partial) => {
+    progress.end();
+    // Schema changes need not wait any longer.
+    await client.query('ROLLBACK');
+    if (isVerified) await tryRestore(work, { partial, rowCounts: contents.rowCounts, keys: [key] });
+  });
+  show(invocation, contents.header, { file, bytes, tables: moment.tables.length, verified: isVerified });
+  return 0;
+}
+
+interface TryRestore {
+  partial: string;
+  keys: Parameters<typeof restoreBackupInto>[1]['keys'];
+  /** The number of written rows by table. */
+  rowCounts: ReadonlyMap<string, number>;
+}
+
+/** @throws OperatorError if the backup cannot be restored, or restores differently */
+async function tryRestore({ invocation, place }: Work, { partial, keys, rowCounts }: TryRestore): Promise<void> {
+  const differences = await withScratchDatabase(invocation.config(), place, async (connectionString) => {
+    const { replayed } = await restoreBackupInto(invocation, { file: partial, keys, connectionString });
+    const { verification, damaged } = replayed;
+    return [
+      ...verification.differences.map(describeDifference),
+      ...(damaged === null ? [] : [`  the log is damaged at position ${damaged.position}: ${damaged.reason}`]),
+      ...(await compareRowCounts(connectionString, place.schema, rowCounts)),
+    ];
+  }).catch((cause: unknown) => {
+    if (!(cause instanceof Error)) throw cause;
+    throw new OperatorError(`${NOT_RESTORABLE} ${cause.message}`, { cause });
+  });
+  if (differences.length > 0) {
+    throw new OperatorError(`${NOT_RESTORABLE} The scratch database differs:\n${differences.join('\n')}`);
+  }
+}
+
+const NOT_RESTORABLE = 'Nothing was written: the backup could not be restored into a scratch database.';
+
+async function compareRowCounts(
+  connectionString: string,
+  schema: string,
+  rowCounts: ReadonlyMap<string, number>,
+): Promise<string[]> {
+  const client = new pg.Client({ connectionString });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const lines: string[] = [];
+    for (const [table, expected] of rowCounts) {
+      const from = `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(table)}`;
+      const { rows } = await client.query<{ count: string }>(`SELECT pg_catalog.count(*) AS count FROM ONLY ${from}`);
+      const found = rows[0]?.count;
+      if (found !== String(expected)) lines.push(`  rows of ${oneLine(table)}: expected ${expected}, found ${found}`);
+    }
+    return lines;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Holds the log's lock until the backup's transaction has begun and its tables are locked. */
+function begin({ invocation, place, client }: Work): Promise<Moment> {
+  const { schema, pipeline } = place;
+  const { lockTimeout } = invocation.config();
+  return pipeline.underLock(async (locked, { state, head }) => {
+    const { position, hash } = head;
+    const moment = { schema, head: { position, hash }, tables: tablesOf(state), lockTimeout };
+    await beginMoment(client, moment);
+    const { ok, differences } = await verify(locked, state, schema);
+    if (ok) return moment;
+    throw new OperatorError(
+      `Nothing was written: the database differs from the log, so a backup could not be restored. Run "dps drift" to resolve the differences.\n${differences.map(describeDifference).join('\n')}`,
+    );
+  });
+}
+
+interface Written {
+  file: string;
+  bytes: number;
+  tables: number;
+  /** True if it was restored into a scratch database and compared. */
+  verified: boolean;
+}
+
+function show({ values, terminal }: Invocation, { head, not_included: left }: Header, written: Written): void {
+  if (isSet(values, 'json')) return terminal.print(json({ ...written, head, not_included: left }));
+  const { file, bytes, tables, verified } = written;
+  const names = Object.entries(left).map(([kind, all]) => `  ${kind}: ${all.map(oneLine).join(', ')}`);
+  terminal.print(
+    [
+      `${file}: position ${head.position}, ${tables} tables, users and tokens; ${bytes} bytes.`,
+      ...(verified ? ['Verified: the backup was restored into a scratch database and compared.'] : []),
+      ...(names.length === 0 ? [] : ['Not in the backup:', ...names]),
+    ].join('\n'),
+  );
+}

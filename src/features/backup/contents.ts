@@ -1,0 +1,127 @@
+/* The content of a database for a backup: tables with their columns, sequences, and what is left out. */
+import pg from 'pg';
+import { type Sql, own, ownSchemaOid, sql, trashSchemaName } from '../../projector/ddl/sql.js';
+import { type State, byName } from '../../schema/model/state.js';
+import { ownTable } from '../../postgres/own-tables.js';
+
+export interface TableRows {
+  table: string;
+  /** Without generated columns. */
+  columns: string[];
+}
+
+/**
+ * Accounts are backed up as stored, as hashes. Left out is everything that must not be revived or would grant access:
+ * sessions, stored responses, and the secret of access tokens. Users precede their tokens.
+ */
+export const ACCOUNT_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map([
+  [
+    'service_users',
+    ['id', 'email', 'name', 'password_hash', 'password_set_by', 'role', 'status', 'login_network', 'created_at'],
+  ],
+  ['service_tokens', ['id', 'user_id', 'name', 'token_hash', 'issued_by', 'created_at', 'expires_at']],
+]);
+
+/** Partitioned tables have no rows of their own. */
+const COLUMNS: Sql = sql`
+SELECT c.relname::text AS table,
+       coalesce(pg_catalog.json_agg(a.attname ORDER BY a.attnum) FILTER (WHERE a.attnum IS NOT NULL), '[]') AS columns
+FROM pg_catalog.pg_class c
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+LEFT JOIN pg_catalog.pg_attribute a
+  ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+WHERE CASE WHEN $1::text IS NULL THEN n.oid = ${ownSchemaOid} ELSE n.nspname = $1 END
+  AND c.relkind = 'r' AND c.relname = ANY ($2)
+GROUP BY c.relname
+ORDER BY c.relname COLLATE "C"`;
+
+export async function tablesWithRows(
+  client: pg.ClientBase,
+  schema: string | null,
+  names: readonly string[],
+): Promise<TableRows[]> {
+  const { rows } = await client.query<TableRows>(COLUMNS, [schema, names]);
+  return rows;
+}
+
+export const tablesOf = (state: State): string[] =>
+  [...state.collections.values()]
+    .filter(({ collection }) => collection.schema !== null)
+    .map(({ collection }) => collection.collection)
+    .sort(byName);
+
+const SEQUENCES: Sql = sql`
+SELECT c.relname::text AS name
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = $1 AND c.relkind = 'S'
+  AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
+ORDER BY c.relname COLLATE "C"`;
+
+/** All of a schema, by name, without those of extensions. */
+export async function sequenceNames(client: pg.ClientBase, schema: string): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(SEQUENCES, [schema]);
+  return rows.map(({ name }) => name);
+}
+
+/** For one schema, without objects of extensions. */
+const LEFT_OUT: Sql = sql`
+WITH own AS (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = $1)
+SELECT kind, coalesce(pg_catalog.json_agg(name ORDER BY name COLLATE "C"), '[]') AS names FROM (
+  SELECT CASE c.relkind WHEN 'v' THEN 'views' WHEN 'm' THEN 'materialized views' WHEN 'f' THEN 'foreign tables'
+           ELSE 'tables' END AS kind, c.relname::text AS name, c.oid AS object
+    FROM pg_catalog.pg_class c JOIN own ON own.oid = c.relnamespace
+   WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relname = ANY ($2)
+  UNION ALL
+  SELECT 'tables', pg_catalog.format('%I.%I', n.nspname, c.relname), c.oid
+    FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class p ON p.oid = i.inhparent JOIN own ON own.oid = p.relnamespace
+    JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+   WHERE c.relkind IN ('r', 'p', 'f') AND n.nspname <> $1 AND p.relname = ANY ($2)
+  UNION ALL
+  SELECT 'functions', p.proname::text, p.oid
+    FROM pg_catalog.pg_proc p JOIN own ON own.oid = p.pronamespace
+  UNION ALL
+  SELECT 'triggers', pg_catalog.format('%s on %s', t.tgname, c.relname), t.oid
+    FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid JOIN own ON own.oid = c.relnamespace
+   WHERE NOT t.tgisinternal AND c.relname = ANY ($2)
+  UNION ALL
+  SELECT 'row security policies', pg_catalog.format('%s on %s', p.polname, c.relname), p.oid
+    FROM pg_catalog.pg_policy p JOIN pg_catalog.pg_class c ON c.oid = p.polrelid JOIN own ON own.oid = c.relnamespace
+  UNION ALL
+  SELECT 'schemas', n.nspname::text, n.oid FROM pg_catalog.pg_namespace n
+   WHERE n.nspname NOT IN ($1, 'information_schema', 'public') AND NOT pg_catalog.starts_with(n.nspname, 'pg_') AND n.oid IS DISTINCT FROM ${ownSchemaOid}
+     AND NOT EXISTS (SELECT FROM ${own.trash} t WHERE n.nspname = ${trashSchemaName(sql`t.position`)})
+  UNION ALL
+  SELECT 'trash', CASE t.kind WHEN 'field' THEN pg_catalog.format('%s.%s (position %s)', t.collection, t.field, t.position)
+           ELSE pg_catalog.format('%s (position %s)', t.collection, t.position) END, NULL::oid
+    FROM ${own.trash} t
+  UNION ALL
+  SELECT 'large objects', l.oid::text, l.oid FROM (SELECT oid FROM pg_catalog.pg_largeobject_metadata LIMIT 100) l
+) found
+WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.objid = found.object AND d.deptype = 'e')
+GROUP BY kind ORDER BY kind`;
+
+/** The objects that a backup of `managed` does not contain, by kind. */
+export async function leftOut(
+  client: pg.ClientBase,
+  schema: string,
+  managed: readonly string[],
+): Promise<Record<string, string[]>> {
+  const { rows } = await client.query<{ kind: string; names: string[] }>(LEFT_OUT, [schema, managed]);
+  return Object.fromEntries(rows.map(({ kind, names }) => [kind, names]));
+}
+
+/* Rows in COPY's text format, which is the same in every release of PostgreSQL. */
+
+/** Settings that affect the text of values, beyond those of all our connections. For a transaction. */
+export const COPY_SETTINGS = `SET LOCAL lc_monetary = 'C'; SET LOCAL xmloption = 'content'; SET LOCAL row_security = off`;
+
+/** @param schema null for the service's own */
+const place = (schema: string | null, { table, columns }: TableRows): string => {
+  const list = columns.length === 0 ? '' : ` (${columns.map((name) => pg.escapeIdentifier(name)).join(', ')})`;
+  const name = pg.escapeIdentifier(table);
+  return `${schema === null ? ownTable(name) : `${pg.escapeIdentifier(schema)}.${name}`}${list}`;
+};
+
+export const copyOut = (schema: string | null, rows: TableRows): string => `COPY ${place(schema, rows)} TO STDOUT`;
+
+export const copyIn = (schema: string | null, rows: TableRows): string => `COPY ${place(schema, rows)} FROM STDIN`;

@@ -1,0 +1,101 @@
+/* Writes a backup beside its target and moves it there when it is complete. Only the owner can read it. */
+import { createReadStream, createWriteStream } from 'node:fs';
+import { Readable, pipeline as pipe } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { constants, createGunzip, createGzip } from 'node:zlib';
+import { randomBytes } from 'node:crypto';
+import { open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { OperatorError } from '../../kernel/operator-error.js';
+
+/* Replaces a file atomically: writes beside it and renames. */
+
+/** The target of a file, with links resolved. */
+interface FileTarget {
+  target: string;
+  /** The permissions of the existing file; null if there is none. */
+  mode: number | null;
+}
+
+/** @returns null if it is something other than a file, such as a device, a directory, or a link to itself */
+export async function placeOf(file: string): Promise<FileTarget | null> {
+  const found = await stat(file).catch(() => null);
+  if (found === null) {
+    const target = await endOf(file);
+    return target === null ? null : { target, mode: null };
+  }
+  return found.isFile() ? { target: await realpath(file), mode: found.mode & 0o777 } : null;
+}
+
+/** Resolves a link whose target may not exist. Null for a cycle of links. */
+async function endOf(file: string, links = 40): Promise<string | null> {
+  const next = await readlink(file).catch(() => null);
+  if (next === null) return file;
+  return links === 0 ? null : endOf(resolve(dirname(file), next), links - 1);
+}
+
+/**
+ * @param write creates the file beside the target and flushes it
+ * @throws errors of `write` and of the rename; then nothing is left beside the target, and an existing file stays
+ */
+export async function replaceFile<T>({ target }: FileTarget, write: (partial: string) => Promise<T>): Promise<T> {
+  const partial = join(dirname(target), `.${basename(target)}.${randomBytes(4).toString('hex')}.partial`);
+  try {
+    const written = await write(partial);
+    await rename(partial, target);
+    await syncDirectory(dirname(target));
+    return written;
+  } catch (error) {
+    await rm(partial, { force: true }).catch(() => undefined);
+    // The temporary name would confuse the reader of the message.
+    if (error instanceof Error) error.message = error.message.replaceAll(partial, target);
+    throw error;
+  }
+}
+
+/** Otherwise a crash of the machine may lose the new name. Not every system supports it. */
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory).catch(() => null);
+  await handle?.sync().catch(() => undefined);
+  await handle?.close();
+}
+
+/**
+ * @param check inspects the file before it is moved; if it throws, nothing is left
+ * @returns the size in bytes
+ * @throws OperatorError if it cannot be written; nothing is left then, and an existing file stays
+ */
+export async function writeFileWhole(
+  file: string,
+  bytes: AsyncIterable<Buffer>,
+  check: (partial: string) => Promise<void> = () => Promise.resolve(),
+): Promise<number> {
+  const place = await placeOf(file);
+  if (place === null) throw new OperatorError(`${file} cannot be written: it is not a file.`);
+  // A write error concerns the target. Any other error concerns the source and is rethrown.
+  let failure: unknown;
+  try {
+    return await replaceFile(place, async (partial) => {
+      const written = createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true });
+      written.on('error', (error) => (failure = error));
+      await pipeline(Readable.from(bytes), createGzip({ level: constants.Z_BEST_SPEED + 2 }), written);
+      await check(partial);
+      return written.bytesWritten;
+    });
+  } catch (error) {
+    if (failure === undefined || failure !== error) throw error;
+    throw new OperatorError(`${file} cannot be written (${(failure as Error).message}).`, { cause: error });
+  }
+}
+
+/**
+ * The decompressed bytes of a backup. File errors surface while reading.
+ * @param onRead receives the number of read bytes
+ */
+export function readBackupFile(file: string, onRead: (bytes: number) => void = () => undefined): AsyncIterable<Buffer> {
+  const source = createReadStream(file);
+  const bytes = createGunzip();
+  source.on('data', () => onRead(source.bytesRead));
+  pipe(source, bytes, () => undefined);
+  return bytes;
+}

@@ -1,0 +1,159 @@
+/** Restores a backup into an empty database: the log and tables by a replay, then their content. */
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import type { Document } from '../../log/document-lines.js';
+import { gatherDocuments } from '../../log/documents.js';
+import { readLines } from '../../log/exported-log.js';
+import { readNdjsonPages } from '../../log/ndjson.js';
+import type { EventRecord } from '../../log/read.js';
+import { OperatorError } from '../../kernel/operator-error.js';
+import { type OpenedBackup, SEQUENCE, type Section } from './format.js';
+import type { State } from '../../schema/model/state.js';
+import { type TableRows, sequenceNames, tablesOf, tablesWithRows, COPY_SETTINGS, copyIn } from './contents.js';
+import { type Sql, sql } from '../../projector/ddl/sql.js';
+
+/*
+ * Handles foreign keys and unvalidated constraints, which rows restored table by table may violate. They are dropped
+ * first and recreated unchanged.
+ */
+
+interface Released {
+  table: string;
+  name: string;
+  definition: string;
+  comment: string | null;
+}
+
+/** PostgreSQL drops and creates the constraints of partitions with their parent's. */
+const RELEASED: Sql = sql`
+SELECT c.conrelid::regclass::text AS table, c.conname::text AS name, pg_catalog.pg_get_constraintdef(c.oid) AS definition,
+       pg_catalog.obj_description(c.oid, 'pg_constraint') AS comment
+FROM pg_catalog.pg_constraint c
+JOIN pg_catalog.pg_class r ON r.oid = c.conrelid
+JOIN pg_catalog.pg_namespace n ON n.oid = r.relnamespace
+WHERE n.nspname = $1 AND c.conparentid = 0::oid AND c.coninhcount = 0
+  AND (c.contype = 'f' OR NOT c.convalidated)
+ORDER BY r.relname COLLATE "C", c.conname COLLATE "C"`;
+
+/**
+ * Drops them.
+ * @returns the statements that recreate them; PostgreSQL then reads the rows once per foreign key
+ */
+async function releaseConstraints(client: pg.ClientBase, schema: string): Promise<{ restore(): Promise<void> }> {
+  const { rows } = await client.query<Released>(RELEASED, [schema]);
+  for (const { table, name } of rows) {
+    await client.query(`ALTER TABLE ${table} DROP CONSTRAINT ${pg.escapeIdentifier(name)}`);
+  }
+  return {
+    restore: async () => {
+      for (const each of rows) await restore(client, each);
+    },
+  };
+}
+
+async function restore(client: pg.ClientBase, { table, name, definition, comment }: Released): Promise<void> {
+  const constraint = pg.escapeIdentifier(name);
+  await client.query(`ALTER TABLE ${table} ADD CONSTRAINT ${constraint} ${definition}`);
+  if (comment === null) return;
+  await client.query(`COMMENT ON CONSTRAINT ${constraint} ON ${table} IS ${pg.escapeLiteral(comment)}`);
+}
+
+type Sections = ReturnType<OpenedBackup['sections']>;
+
+/** The two halves of a restore; the second begins after the first has ended. */
+export interface RestoredBackup {
+  /** The log, for a replay. */
+  pages: AsyncIterable<EventRecord[]>;
+  /** The documents read with the log so far, each once. */
+  documents: () => Document[];
+  /** Writes rows, accounts and sequences into the tables of the replay. */
+  fill(client: pg.ClientBase, schema: string, state: State): Promise<void>;
+}
+
+/**
+ * Reads nothing yet. Read `pages` to the end first, then call `fill`, once each, because the file is read once.
+ * @throws OperatorError from `pages`, `fill` or both if the backup is damaged or has other sections
+ */
+export function restoreFrom(backup: OpenedBackup): RestoredBackup {
+  const sections = backup.sections();
+  const documents = gatherDocuments();
+  return {
+    pages: eventPages(sections, documents.add),
+    documents: documents.take,
+    fill: (client, schema, state) => fill(client, { schema, state, sections }),
+  };
+}
+
+async function* eventPages(
+  sections: Sections,
+  onDocument: (document: Document) => void,
+): AsyncGenerator<EventRecord[], void, undefined> {
+  const { value } = await sections.next();
+  if (!value || value.section.section !== 'events') throw new OperatorError('The backup does not begin with the log.');
+  yield* readNdjsonPages(Readable.from(value.content, { objectMode: false }), onDocument);
+}
+
+interface Filling {
+  schema: string;
+  state: State;
+  sections: Sections;
+}
+
+async function fill(client: pg.ClientBase, { schema, state, sections }: Filling): Promise<void> {
+  const constraints = await releaseConstraints(client, schema);
+  const missing = new Map((await tablesWithRows(client, schema, tablesOf(state))).map((each) => [each.table, each]));
+  for await (const { section, content } of sections) {
+    if (section.section === 'rows') takeExpected(missing, section);
+    await fillSection(client, schema, { section, content });
+  }
+  const [first] = missing.keys();
+  if (first !== undefined)
+    throw new OperatorError(`The backup does not contain the rows of table ${JSON.stringify(first)}.`);
+  await constraints.restore();
+}
+
+/** Accepts rows once for each table of the log, and for no other table. */
+function takeExpected(missing: Map<string, TableRows>, { table, columns }: TableRows): void {
+  const expected = missing.get(table);
+  if (expected === undefined || columns.some((column) => !expected.columns.includes(column))) {
+    throw new OperatorError(
+      `The backup contains rows for table ${JSON.stringify(table)} that its log does not describe. Someone changed the file: do not use it.`,
+    );
+  }
+  missing.delete(table);
+}
+
+interface Filled {
+  section: Section;
+  content: AsyncGenerator<Buffer, void, undefined>;
+}
+
+/** Each section has its own transaction. The database is not used before the last one removes the mark. */
+async function fillSection(client: pg.ClientBase, schema: string, { section, content }: Filled): Promise<void> {
+  if (section.section === 'events') throw new OperatorError('The backup contains two logs.');
+  await client.query('BEGIN');
+  await client.query(COPY_SETTINGS);
+  if (section.section === 'sequences') await setSequences(client, schema, content);
+  else
+    await pipeline(
+      Readable.from(content, { objectMode: false }),
+      client.query(copyFrom(copyIn(section.section === 'account-rows' ? null : schema, section))),
+    );
+  await client.query('COMMIT');
+}
+
+/** Sequences of unmanaged tables do not exist and are skipped. */
+async function setSequences(client: pg.ClientBase, schema: string, content: AsyncIterable<Buffer>): Promise<void> {
+  const missing = new Set(await sequenceNames(client, schema));
+  for await (const line of readLines(Readable.from(content, { objectMode: false }))) {
+    if (line === '') continue;
+    const { name, last_value, is_called } = SEQUENCE.parse(JSON.parse(line));
+    if (!missing.delete(name)) continue;
+    const sequence = `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(name)}`;
+    await client.query('SELECT pg_catalog.setval($1::regclass, $2, $3)', [sequence, last_value, is_called]);
+  }
+  const [first] = missing;
+  if (first !== undefined) throw new OperatorError(`The backup does not contain the value of sequence "${first}".`);
+}

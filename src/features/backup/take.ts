@@ -1,0 +1,181 @@
+/** Takes a backup of one snapshot while the service runs. */
+import pg from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
+import { exportedLines } from '../../log/documents.js';
+import { readEventTexts } from '../../log/read.js';
+import { OperatorError } from '../../kernel/operator-error.js';
+import { isLockTableFull } from '../../projector/refusals/ddl-failure.js';
+import { type SequenceValue, type Contents, FORMAT_VERSION, type Section } from './format.js';
+import {
+  ACCOUNT_COLUMNS,
+  type TableRows,
+  leftOut,
+  sequenceNames,
+  tablesWithRows,
+  COPY_SETTINGS,
+  copyOut,
+} from './contents.js';
+import { SQLSTATE, sqlState } from '../../postgres/errors.js';
+import { unlimited } from '../../postgres/limits.js';
+
+export interface Moment {
+  schema: string;
+  head: { position: number; hash: string };
+  /** The tables whose rows are needed. */
+  tables: readonly string[];
+  lockTimeout: number;
+}
+
+/**
+ * Begins the snapshot transaction of a backup and locks its tables against changes. Call it under the log's lock,
+ * which may be released afterwards.
+ * @throws OperatorError if a table cannot be locked
+ */
+export async function beginMoment(client: pg.ClientBase, { schema, tables, lockTimeout }: Moment): Promise<void> {
+  if (client.getTransactionStatus() !== 'I') await client.query('ROLLBACK');
+  // The first query of the transaction takes the snapshot.
+  await client.query(
+    `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${COPY_SETTINGS}; ${unlimited('transaction')};
+     SET LOCAL lock_timeout = ${Math.ceil(lockTimeout)}`,
+  );
+  for (let start = 0; start < tables.length; start += LOCKED_AT_ONCE) {
+    const some = tables.slice(start, start + LOCKED_AT_ONCE);
+    const names = some.map((name) => `ONLY ${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(name)}`);
+    await client
+      .query(`LOCK TABLE ${names.join(', ')} IN ACCESS SHARE MODE`)
+      .catch((error: unknown) => explainLock(error, { client, schema, tables }));
+  }
+}
+
+const LOCKED_AT_ONCE = 500;
+
+/** The second: another object has its name. */
+const GONE: ReadonlySet<string | undefined> = new Set([SQLSTATE.undefined_table, SQLSTATE.wrong_object_type]);
+
+const MISSING = `
+  SELECT w.name FROM pg_catalog.unnest($2::text[]) AS w (name)
+   WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+                      WHERE n.nspname = $1 AND c.relname = w.name AND c.relkind IN ('r', 'p'))
+   ORDER BY w.name COLLATE "C"`;
+
+interface Locking extends Pick<Moment, 'schema' | 'tables'> {
+  client: pg.ClientBase;
+}
+
+async function explainLock(cause: unknown, { client, schema, tables }: Locking): Promise<never> {
+  if (GONE.has(sqlState(cause))) {
+    await client.query('ROLLBACK');
+    const { rows } = await client.query<{ name: string }>(MISSING, [schema, tables]);
+    const [first] = rows;
+    if (first !== undefined) throw new OperatorError(missingTables(first.name, rows.length - 1), { cause });
+  }
+  if (isLockTableFull(cause)) {
+    throw new OperatorError(
+      'PostgreSQL ran out of lock slots, because a backup locks each table against changes. Raise max_locks_per_transaction and restart PostgreSQL.',
+      { cause },
+    );
+  }
+  throw cause;
+}
+
+const missingTables = (name: string, more: number): string =>
+  `Nothing was written: the table "${name}"${more > 0 ? ` and ${more} more are` : ' is'} in the log but not in the database. ` +
+  'Run "dps drift" to resolve the differences.';
+
+/**
+ * The contents of a backup, read while they are written.
+ * @param onRead called for each table
+ */
+export async function contentsOf(
+  client: pg.ClientBase,
+  moment: Moment,
+  more: Pick<Contents['header'], 'release' | 'migration' | 'database'> & {
+    onRows: (done: number, total: number) => void;
+  },
+): Promise<Contents & { rowCounts: ReadonlyMap<string, number> }> {
+  const { schema, head, tables } = moment;
+  const { onRows, ...about } = more;
+  const accountTables = [...ACCOUNT_COLUMNS.keys()];
+  const accounts = (await tablesWithRows(client, null, accountTables)).sort(
+    (a, b) => accountTables.indexOf(a.table) - accountTables.indexOf(b.table),
+  );
+  const rowCounts = new Map<string, number>();
+  const rows = await tablesWithRows(client, schema, tables);
+  const header = {
+    format: 'dps-backup' as const,
+    version: FORMAT_VERSION,
+    ...about,
+    schema,
+    taken_at: new Date().toISOString(),
+    head,
+    not_included: await leftOut(client, schema, tables),
+  };
+  return { header, rowCounts, sections: sectionsOf(client, moment, { accounts, rows, rowCounts, onRows }) };
+}
+
+interface Tables {
+  accounts: TableRows[];
+  rows: TableRows[];
+  /** Filled while rows are read. */
+  rowCounts: Map<string, number>;
+  onRows: (done: number, total: number) => void;
+}
+
+async function* sectionsOf(
+  client: pg.ClientBase,
+  { schema, head }: Moment,
+  { accounts, rows, rowCounts, onRows }: Tables,
+): AsyncGenerator<{ section: Section; content: AsyncIterable<Buffer> }, void, undefined> {
+  yield { section: { section: 'events' }, content: eventsOf(client, head.position) };
+  for (const table of accounts) {
+    yield { section: { section: 'account-rows', ...table }, content: rowsOf(client, null, table) };
+  }
+  for (const [index, table] of rows.entries()) {
+    onRows(index, rows.length);
+    const content = countRows(rowsOf(client, schema, table), (count) => rowCounts.set(table.table, count));
+    yield { section: { section: 'rows', ...table }, content };
+  }
+  onRows(rows.length, rows.length);
+  // Last: sequences are not part of a snapshot and must not be behind the rows.
+  yield { section: { section: 'sequences' }, content: sequencesOf(client, schema) };
+}
+
+const EVENTS_AT_ONCE = 500;
+
+async function* eventsOf(client: pg.ClientBase, upTo: number): AsyncGenerator<Buffer, void, undefined> {
+  for (let after = 0; after < upTo;) {
+    const page = await readEventTexts(client, { after, upTo, limit: EVENTS_AT_ONCE });
+    const last = page.at(-1);
+    if (last === undefined)
+      throw new OperatorError(`The log has no event after position ${after}. Run "dps verify" for details.`);
+    yield Buffer.from((await exportedLines(client, page)).map((line) => `${line}\n`).join(''));
+    after = last.position;
+  }
+}
+
+/** COPY's text format escapes line feeds in values, so each one ends a row. */
+async function* countRows(
+  chunks: AsyncIterable<Buffer>,
+  onEnd: (count: number) => void,
+): AsyncGenerator<Buffer, void, undefined> {
+  let count = 0;
+  for await (const chunk of chunks) {
+    for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) count += 1;
+    yield chunk;
+  }
+  onEnd(count);
+}
+
+function rowsOf(client: pg.ClientBase, schema: string | null, table: TableRows): AsyncIterable<Buffer> {
+  return client.query(copyTo(copyOut(schema, table)));
+}
+
+async function* sequencesOf(client: pg.ClientBase, schema: string): AsyncGenerator<Buffer, void, undefined> {
+  for (const name of await sequenceNames(client, schema)) {
+    const from = `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(name)}`;
+    const { rows } = await client.query<Omit<SequenceValue, 'name'>>(
+      `SELECT last_value::text AS last_value, is_called FROM ${from}`,
+    );
+    yield Buffer.from(`${JSON.stringify({ name, ...rows[0] })}\n`);
+  }
+}

@@ -1,0 +1,154 @@
+import type { z } from 'zod';
+import type { actedOn, reverting } from './routes-answers.js';
+import { type ExitCode, type Invocation, UsageError, isSet, text } from '../../cli/command.js';
+import type { DocumentBody } from '../../cli/document.js';
+import { followChange, readChange } from '../../cli/follow-change.js';
+import { json, oneLine } from '../../cli/output.js';
+import { OperatorError } from '../../kernel/operator-error.js';
+import { type Answered, askFully, changeHeaders } from '../../cli/connections/service.js';
+import { nothingToDo, readDiff } from '../../cli/commands/apply.js';
+import { describeWhole } from './cli.js';
+import { placeText } from '../../schema/model/place.js';
+
+/**
+ * Returns 0 without opening a request if there is nothing to do.
+ * @throws UsageError without a --title
+ */
+export async function open(invocation: Invocation): Promise<ExitCode> {
+  titleOf(invocation);
+  const body = await readDiff(invocation);
+  return body === null ? nothingToDo(invocation) : propose(invocation, body);
+}
+
+/** Opens a request for a diff that the service returned. */
+export async function propose(invocation: Invocation, { content }: DocumentBody): Promise<ExitCode> {
+  const { values } = invocation;
+  return openRequest(invocation, {
+    diff: JSON.parse(content.toString()) as object,
+    ...(isSet(values, 'online') && { online: true }),
+    ...(isSet(values, 'purge') && { purge: true }),
+  });
+}
+
+/** @param proposed the diff or the policy, and how it is carried out @throws UsageError without a --title */
+export async function openRequest(invocation: Invocation, proposed: object): Promise<ExitCode> {
+  const { values, terminal } = invocation;
+  const { data } = await send(invocation, '/changes', { title: titleOf(invocation), ...proposed });
+  terminal.print(
+    isSet(values, 'json')
+      ? json(data)
+      : `Opened change request ${data.id}, plan ${data.plan}. Nothing changes until it is applied (dps changes apply ${data.id}).`,
+  );
+  return 0;
+}
+
+function titleOf({ values }: Invocation): string {
+  const title = text(values, 'title');
+  if (title !== undefined && title.trim() !== '') return title;
+  throw new UsageError('--title is required: the title of the change request.');
+}
+
+/** The text is stored outside the log, so it can be erased. */
+export async function comment(invocation: Invocation): Promise<ExitCode> {
+  const [, said = ''] = invocation.positionals;
+  return act(invocation, 'comment', { body: { comment: said }, told: 'Said.' });
+}
+
+/** Shows the request at a terminal and asks. Without one, the plan must be named. */
+export async function approve(invocation: Invocation): Promise<ExitCode> {
+  const { values, terminal } = invocation;
+  const plan = text(values, 'plan');
+  const view = text(values, 'view');
+  const read = plan === undefined ? await lookAt(invocation) : { plan, ...(view !== undefined && { view }) };
+  if (read === undefined) {
+    terminal.note('Nothing was approved.');
+    return 2;
+  }
+  const said = text(values, 'comment');
+  return act(invocation, 'approve', {
+    body: { ...read, ...(said !== undefined && { comment: said }) },
+    told: 'Approved.',
+  });
+}
+
+/** Returns the plan and the findings that were shown. Undefined if the answer is no. */
+async function lookAt(invocation: Invocation): Promise<{ plan: string | null; view?: string } | undefined> {
+  const { terminal } = invocation;
+  if (terminal.ask === undefined)
+    throw new UsageError(
+      '--plan is required without a terminal: the hash of the plan that you reviewed ("dps changes show").',
+    );
+  const change = await readChange(invocation, idOf(invocation));
+  terminal.print(describeWhole(change));
+  const answer = await terminal.ask('Approve exactly this plan? [y/N] ');
+  const view = change.planned?.view ?? undefined;
+  return /^y(es)?$/i.test(answer.trim()) ? { plan: change.plan, ...(view !== undefined && { view }) } : undefined;
+}
+
+/** With an optional --comment. */
+export async function reject(invocation: Invocation): Promise<ExitCode> {
+  const said = text(invocation.values, 'comment');
+  return act(invocation, 'reject', { body: said === undefined ? {} : { comment: said }, told: 'Rejected.' });
+}
+
+/** Waits if the change is prepared first. */
+export async function apply(invocation: Invocation): Promise<ExitCode> {
+  const at = text(invocation.values, 'at');
+  if (at !== undefined)
+    return act(invocation, 'apply', { body: { at }, told: `It will be applied at ${oneLine(at)}.` });
+  const id = idOf(invocation);
+  const { status, data } = await send(invocation, `/changes/${encodeURIComponent(id)}/apply`);
+  if (status === 202) return followChange(invocation, { data: await readChange(invocation, id) });
+  const { terminal, values } = invocation;
+  const { position, batch } = data.result ?? {};
+  terminal.print(isSet(values, 'json') ? json(data) : `Applied: position ${position}, batch ${batch}.`);
+  return 0;
+}
+
+/** Reports conflicts without changes: they cannot be resolved here. */
+export async function rebase(invocation: Invocation): Promise<ExitCode> {
+  return act(invocation, 'rebase', { body: {}, told: 'It fits the current schema.' });
+}
+
+/** Opens another request. */
+export async function revert(invocation: Invocation): Promise<ExitCode> {
+  const { terminal, values } = invocation;
+  const title = text(values, 'title');
+  const path = `/changes/${encodeURIComponent(idOf(invocation))}/revert`;
+  const { data } = await send<z.output<typeof reverting>>(invocation, path, title === undefined ? {} : { title });
+  const back = data.returns.map(({ kept_until: until, ...returned }) => {
+    const what = oneLine(placeText(returned));
+    return `${what} is restored from the trash${until === null ? '' : `, which keeps it until ${until}`}`;
+  });
+  const told = `Opened change request ${data.id}, plan ${data.plan}. Nothing changes until it is applied.`;
+  terminal.print(isSet(values, 'json') ? json(data) : [told, ...back].join('\n'));
+  return 0;
+}
+
+interface Act {
+  body: object;
+  /** Printed before the state. */
+  told: string;
+}
+
+async function act(invocation: Invocation, action: string, { body, told }: Act): Promise<ExitCode> {
+  const { data } = await send(invocation, `/changes/${encodeURIComponent(idOf(invocation))}/${action}`, body);
+  const { terminal, values } = invocation;
+  terminal.print(isSet(values, 'json') ? json(data) : `${told} The change request is ${oneLine(data.state)}.`);
+  return 0;
+}
+
+const idOf = ({ positionals: [id = ''] }: Invocation): string => id;
+
+async function send<T = z.output<typeof actedOn>>(
+  invocation: Invocation,
+  path: string,
+  body?: object,
+): Promise<Pick<Answered, 'status'> & { data: T }> {
+  const headers = changeHeaders(invocation);
+  const content = body && { type: 'application/json', content: Buffer.from(JSON.stringify(body)) };
+  const answer = await askFully(invocation, path, { method: 'POST', headers, ...(content && { body: content }) });
+  const { data } = JSON.parse(answer.text) as { data?: T };
+  if (data === undefined) throw new OperatorError('The response of the service is not a change request.');
+  return { status: answer.status, data };
+}

@@ -1,0 +1,132 @@
+import type { z } from 'zod';
+import type { changeSummary } from './routes-answers.js';
+import { type ExitCode, type Invocation, UsageError, isSet, text } from '../../cli/command.js';
+import { type ShownChange, describeNow, followChange, readChange } from '../../cli/follow-change.js';
+import { describeWarnings, describePolicy } from '../../cli/planned-changes.js';
+import { json, oneLine } from '../../cli/output.js';
+import { askForAll, askForData, reasonHeader } from '../../cli/connections/service.js';
+import type { Policy } from '../../schema/policy.js';
+import { placeText } from '../../schema/model/place.js';
+
+const LIMIT = 20;
+
+/**
+ * Newest first, 20 by default.
+ * @throws UsageError if --limit is not a number
+ */
+export async function list(invocation: Invocation): Promise<ExitCode> {
+  const { values, terminal } = invocation;
+  const limit = text(values, 'limit') ?? String(LIMIT);
+  if (!/^[1-9]\d{0,8}$/.test(limit)) throw new UsageError('--limit must be a positive integer.');
+  const query = {
+    state: text(values, 'state'),
+    collection: text(values, 'collection'),
+    author: text(values, 'author'),
+  };
+  const data = await askForAll<Summary>(invocation, '/changes', { query, limit: Number(limit) });
+  if (isSet(values, 'json')) terminal.print(json(data));
+  else if (data.length === 0) terminal.print('No change requests.');
+  else terminal.print(data.map(describe).join('\n'));
+  return 0;
+}
+
+/** With --wait, returns 2 if it was not applied. */
+export async function show(invocation: Invocation): Promise<ExitCode> {
+  const { values, terminal } = invocation;
+  const change = await readChange(invocation, idOf(invocation));
+  if (isSet(values, 'wait')) return followChange(invocation, { data: change });
+  terminal.print(isSet(values, 'json') ? json(change) : describeWhole(change));
+  return 0;
+}
+
+/** Returns 0 at once, even while prepared objects are still being removed. */
+export async function withdraw(invocation: Invocation): Promise<ExitCode> {
+  const id = idOf(invocation);
+  const headers = reasonHeader(invocation);
+  const path = `/changes/${encodeURIComponent(id)}/withdraw`;
+  const data = await askForData<ShownChange>(invocation, path, { method: 'POST', headers });
+  if (isSet(invocation.values, 'json')) invocation.terminal.print(json(data));
+  else
+    invocation.terminal.print(
+      `Change request ${id} is withdrawn${data.cleaning ? '; the service is removing what it prepared' : ''}.`,
+    );
+  return 0;
+}
+
+type Summary = z.output<typeof changeSummary>;
+
+const idOf = ({ positionals: [id = ''] }: Invocation): string => id;
+
+function describe({ id, state, title, operation, collections, author, opened_at, reason }: Summary): string {
+  const when = opened_at.slice(0, 19).replace('T', ' ');
+  const line = [
+    id,
+    state.padEnd(9),
+    when,
+    oneLine(author.name),
+    oneLine(`${title ?? operation} (${operation === 'update-policy' ? 'policy' : collections.join(', ')})`),
+  ];
+  return reason === null ? line.join('  ') : `${line.join('  ')}\n  why: ${oneLine(reason)}`;
+}
+
+/** Lines: the request, its comments, each step, and the result. */
+export function describeWhole(change: ShownChange): string {
+  const { steps, warnings, errors, result, state } = change;
+  const marks = { done: 'x', running: '>', waiting: ' ' };
+  return [
+    describe(change),
+    ...describeProposal(change),
+    ...steps.map(({ summary, state: at, done, phase }) => {
+      const part = at === 'running' && done !== null ? `  ${Math.floor(done * 100)} %` : '';
+      return `  [${marks[at]}] ${oneLine(summary)}${part}${phase === null ? '' : `  (${oneLine(phase)})`}`;
+    }),
+    ...(['queued', 'preparing', 'prepared'].includes(state) ? [`now: ${oneLine(describeNow(change))}`] : []),
+    ...describeWarnings(warnings),
+    ...(errors ?? []).map(({ message }) => `failed: ${oneLine(message)}`),
+    ...(result === null ? [] : [`applied: position ${result.position}, batch ${result.batch}`]),
+  ].join('\n');
+}
+
+function describeProposal({ plan, proposal, planned }: ShownChange): string[] {
+  if (proposal === null) return [];
+  const { approvals, approvals_counted: counted, approvals_needed: needed, rejection, comments } = proposal;
+  return [
+    `plan ${plan}`,
+    ...(planned?.view ? [`view ${planned.view}`] : []),
+    ...(planned ? describePlan(planned) : []),
+    `approvals: ${counted} (${needed} if the policy requires approval)`,
+    ...approvals.map((each) => `  ${said(each)}${each.counts ? '' : ` (doesn't count: ${each.why_not})`}`),
+    ...(rejection === null ? [] : [`rejected: ${said(rejection)}`]),
+    ...comments.map((each) => `  ${said(each)}`),
+  ];
+}
+
+function describePlan(planned: NonNullable<ShownChange['planned']>): string[] {
+  const { fresh, statements, findings, errors, loses, policy } = planned;
+  return [
+    ...(fresh ? [] : ['stale: the schema has changed, and the plan with it']),
+    ...(errors ?? []).map(({ message }) => `  ${oneLine(message)}`),
+    ...statements.flatMap(({ summary, sql, lock }) => [`  ${oneLine(summary)} (lock: ${lock})`, `    ${oneLine(sql)}`]),
+    ...(policy ? describePolicyChange(policy) : []),
+    ...describeWarnings(findings),
+    ...loses.map(({ kept, why_not: reason, ...deleted }) => {
+      const name = oneLine(placeText(deleted));
+      if (kept) return `deletes ${name}, restorable from the trash`;
+      return `deletes ${name} permanently${reason === null ? '' : `: ${oneLine(reason)}`}`;
+    }),
+  ];
+}
+
+/** Lines of the policy that the change removes and adds, as `dps policy` shows them. */
+function describePolicyChange({ from, to }: { from: Policy; to: Policy }): string[] {
+  const [before, after] = [from, to].map((policy) => describePolicy(policy).split('\n').map(oneLine));
+  return [
+    ...(before ?? []).filter((line) => after?.includes(line) !== true).map((line) => `  - ${line}`),
+    ...(after ?? []).filter((line) => before?.includes(line) !== true).map((line) => `  + ${line}`),
+  ];
+}
+
+type Said = NonNullable<ShownChange['proposal']>['comments'][number];
+
+const said = ({ by, at, text: words }: Said): string =>
+  `${at.slice(0, 19).replace('T', ' ')}  ${oneLine(by.name)}${words === null ? '' : `: ${oneLine(words)}`}`;

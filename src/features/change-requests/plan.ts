@@ -1,0 +1,194 @@
+/* The plan of a batch that was decided for a proposal. */
+import type pg from 'pg';
+import { runYielding } from '../../kernel/event-loop.js';
+import { stepsTo } from '../../kernel/resumable.js';
+import { planHash } from '../../schema/change-requests/plan-hash.js';
+import { type PlannedBatch, type Keep, type Command, CommandRefused, type Prepare } from '../../pipeline/types.js';
+import { type NamedCommand, type Reading, commandOf } from './command.js';
+import { canonicalJson } from '../../kernel/canonical.js';
+import { sha256 } from '../../kernel/sha256.js';
+import { readPolicy } from '../../log/decisive-events.js';
+import { type Problem, type Result, ok, refuse } from '../../kernel/problem.js';
+import type { Warning } from '../../kernel/warning.js';
+import type { Statement } from '../../projector/ddl/step.js';
+import { planBatch } from '../../projector/ddl/plan.js';
+import { findingsByPolicy } from '../../projector/findings.js';
+import { seenIn } from '../../schema/change-requests/approvals.js';
+import type { ChangeRequest } from '../../schema/change-requests/model.js';
+import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';
+import { collectionsChanged } from '../../schema/fold/event-schemas.js';
+import type { Finding } from '../../schema/findings/index.js';
+import { type ApprovedView, type LogEvent, isDeletion } from '../../schema/model/events.js';
+import { placeText } from '../../schema/model/place.js';
+import { type Judged, type Policy, policyWarnings } from '../../schema/policy.js';
+import { type State, byName } from '../../schema/model/state.js';
+import { mentions } from '../../pipeline/transaction/enforce-policy.js';
+import { type Foreseen, foreseeKept } from '../../pipeline/transaction/keep-deleted.js';
+import { operations, type CommandOf } from '../../schema/operations/index.js';
+import type { Operation } from '../../schema/operations/operation.js';
+import type { UpdatePolicy } from '../../schema/operations/update-policy.js';
+import { withHeirs } from '../../pipeline/transaction/inherited-columns.js';
+import { readChange } from './rows.js';
+import { type ChangeAction, mayDo } from '../../schema/change-requests/fold.js';
+import type { Queryable } from '../../postgres/pool.js';
+import { wrongState } from './planning.js';
+import { updatedMeanwhile } from './problems.js';
+
+export type PlanOptions = Pick<NamedCommand, 'purge' | 'acknowledges'>;
+
+/** Returns the hex hash of everything the batch would do. Equal requests for the same schema have equal hashes. */
+export const planOf = (
+  { before, after, events, policy }: PlannedBatch,
+  { purge, acknowledges }: PlanOptions,
+): Promise<string> =>
+  runYielding(planHash({ before: before.state, after, events, purge, policy, acknowledge: acknowledges?.findings }));
+
+/* Plans a proposal against the current schema, without a transaction and without running anything. */
+
+export type PlanNow =
+  /** The proposal does not fit the current schema. */
+  | { kind: 'conflicts'; problems: Problem[] }
+  | {
+      kind: 'planned';
+      /** Differs from the hash of the request if the objects that it changes or deletes have changed. */
+      hash: string;
+      purge: boolean;
+      before: State;
+      after: State;
+      events: LogEvent[];
+      statements: Statement[];
+      /** Warnings in addition to the rules. */
+      warnings: Warning[];
+      /** The policy in force, and the one that replaces it; null: it changes the schema. */
+      policy: { from: Policy; to: Policy } | null;
+      diff: SchemaDiff;
+      view: PlanView;
+    };
+
+/** The facts that a reviewer sees of a plan beside its statements. */
+export interface PlanView {
+  findings: Judged<Finding>[];
+  /** The deleted objects, and why the trash would not keep them. Null if it would. */
+  loses: { collection: string; field: string | null; why: string | null }[];
+  /** The part that an approval records. */
+  seen: Pick<ApprovedView, 'online' | 'findings' | 'kept'>;
+  /** The hash of that part, which an approval can name. */
+  hash: string;
+}
+
+/** `schema`: of the tables. `keep`: the settings of the trash. */
+export interface Planning extends Reading {
+  schema: string;
+  keep: Keep;
+}
+
+export async function planNow(reading: Planning, request: ChangeRequest, state: State): Promise<PlanNow> {
+  const askedFor = await commandOf(reading, request);
+  if (!askedFor.ok) return { kind: 'conflicts', problems: askedFor.problems };
+  const { name, command, purge, acknowledges } = askedFor.value;
+  const { decide } = operations[name] as unknown as Operation<string, object, object, LogEvent>;
+  const now: object = typeof command === 'function' ? await command(reading.pool, state) : command;
+  const decided = await runYielding(stepsTo(decide(state, now)));
+  if (!decided.ok) return { kind: 'conflicts', problems: decided.problems };
+  const { pool, schema } = reading;
+  const inheriting = { state, events: decided.value, schema, purge: purge === true };
+  const { events, warnings, problems } = await withHeirs(pool, inheriting);
+  if (problems.length > 0) return { kind: 'conflicts', problems: [...problems] };
+  const policy = name === 'update-policy' ? (now as UpdatePolicy) : undefined;
+  const { statements, after } = await runYielding(planBatch(state, events, schema));
+  const plan = { before: state, after, events };
+  const shown = { ...plan, statements, warnings, online: request.online, purge: purge === true };
+  return {
+    ...plan,
+    kind: 'planned',
+    hash: await runYielding(planHash({ ...plan, policy: policy?.current, purge, acknowledge: acknowledges?.findings })),
+    purge: purge === true,
+    statements,
+    warnings,
+    policy: policy === undefined ? null : { from: policy.current as Policy, to: policy.policy },
+    diff: await runYielding(diffStates(state, after, collectionsChanged(events))),
+    view: await readView(reading, shown),
+  };
+}
+
+type Shown = Pick<
+  Extract<PlanNow, { kind: 'planned' }>,
+  'before' | 'after' | 'events' | 'statements' | 'warnings' | 'purge'
+> & {
+  online: boolean;
+};
+
+/** Finds what applying the plan would find now. Nothing is locked or run. */
+async function readView({ pool, schema, keep }: Planning, { purge, warnings, ...plan }: Shown): Promise<PlanView> {
+  const { before: state, after, events, online } = plan;
+  const { policy } = await readPolicy(pool);
+  const { lost, warnings: ofTrash } = events.some(isDeletion)
+    ? await foreseeKept(pool, { state, events, schema, keep, online, purge })
+    : NOTHING_LOST;
+  const named = await mentions(pool, policy, { before: state, after, events });
+  const noticed = [...warnings, ...ofTrash, ...named, ...policyWarnings(policy, events)];
+  const judging = { ...plan, keep: purge ? 0 : keep.deleted, adopted: true };
+  const findings = await findingsByPolicy(pool, schema, { plan: judging, policy, noticed }, { patient: true });
+  const loses = events.flatMap((event, index) =>
+    isDeletion(event) ? [{ collection: event.collection, field: event.field, why: lost.get(index) ?? null }] : [],
+  );
+  const kept = loses.filter(({ why }) => why === null).map(placeText);
+  const seen = { online, findings: seenIn(findings), kept: kept.sort(byName) };
+  return { findings, loses, seen, hash: sha256(canonicalJson(seen)) };
+}
+
+const NOTHING_LOST: Foreseen = { lost: new Map(), warnings: [] };
+
+/* Reads the requested change of a proposal for an action on it. */
+
+/** The operations that people propose. */
+export type ProposedOperation = 'apply-diff' | 'update-policy';
+
+type Proposed = CommandOf<ProposedOperation>;
+
+interface AskedForNow {
+  name: ProposedOperation;
+  /** Decides the change against the schema and the policy at the head, if the request allows the action. */
+  command: Prepare<Proposed>;
+  how: Omit<NamedCommand, 'name' | 'command'>;
+  online: boolean;
+}
+
+/** The document is read before the transaction. In the transaction, the request must still have the same document. */
+export async function askedForNow(reading: Reading, id: string, action: ChangeAction): Promise<Result<AskedForNow>> {
+  const request = await readChange(reading.pool, id);
+  if (request === undefined) return refuse(wrongState(id, undefined));
+  if (request.proposal === null) return refuse(wrongState(id, request));
+  const askedFor = await commandOf(reading, request);
+  if (!askedFor.ok) return askedFor;
+  const { command, name, ...how } = askedFor.value;
+  const decided = command as Command<Proposed>;
+  return ok({
+    name: name as ProposedOperation,
+    how,
+    online: request.online,
+    command: async (client, ...at) => {
+      const now = await allowed(client, id, action);
+      if (now.document !== request.document) throw new CommandRefused([updatedMeanwhile(id)]);
+      return typeof decided === 'function' ? decided(client, ...at) : decided;
+    },
+  });
+}
+
+/** Returns the request if it allows the action. */
+export async function requireAction(db: Queryable, id: string, action: ChangeAction): Promise<Result<ChangeRequest>> {
+  const request = await readChange(db, id);
+  return request !== undefined && mayDo(request, action) ? ok(request) : refuse(wrongState(id, request));
+}
+
+/** Returns the request if it allows the action now. @throws CommandRefused */
+export async function allowed(
+  client: pg.ClientBase,
+  id: string,
+  action: ChangeAction,
+): Promise<ChangeRequest & { proposal: NonNullable<ChangeRequest['proposal']> }> {
+  const request = await readChange(client, id);
+  if (request === undefined || request.proposal === null || !mayDo(request, action))
+    throw new CommandRefused([wrongState(id, request)]);
+  return { ...request, proposal: request.proposal };
+}

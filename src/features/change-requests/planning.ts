@@ -1,0 +1,231 @@
+/*
+ * Decides how a change with preparation continues. It is applied at once if preparation gains nothing, and rejected if
+ * it is impossible. Otherwise it becomes a request, whose preparation begins when no other request holds its tables.
+ */
+import type pg from 'pg';
+import type { Document } from '../../log/document-lines.js';
+import { keepDocuments } from '../../log/documents.js';
+import type { Problem } from '../../kernel/problem.js';
+import type { Warning } from '../../kernel/warning.js';
+import type { Parameterised } from '../../postgres/exchange.js';
+import { keepSteps, readSteps } from './rows.js';
+import type { Preparation, PreparationEngine, PreparationStep } from '../../projector/online/types.js';
+import { collectionsChanged } from '../../schema/fold/event-schemas.js';
+import type { ChangeStep, LogEvent, Cause, OtherEventData } from '../../schema/model/events.js';
+import { byName } from '../../schema/model/state.js';
+import {
+  CommandRefused,
+  type PlannedBatch,
+  type Prepare,
+  type Recording,
+  type Refusal,
+  type Revise,
+  type RevisedBatch,
+} from '../../pipeline/types.js';
+import { type ChangeEvent, type ChangeRequest, CHANGE } from '../../schema/change-requests/model.js';
+import { readChange } from './rows.js';
+import { allowedIn } from '../../schema/change-requests/fold.js';
+import { mayFollow } from '../../schema/change-requests/fold.js';
+
+/* Creates events about change requests, and the causes of those without a requester. */
+
+/** An event of a change request before it is appended, so without position, batch and actor. */
+export function changeEvent<T extends ChangeEvent['type']>(type: T, id: string, data: OtherEventData[T]): LogEvent {
+  return { type, version: 1, collection: null, field: null, subject: { kind: CHANGE, id }, data } as LogEvent;
+}
+
+/** The cause of actions that the service takes on its own. */
+export function ownCause(command: string): Cause {
+  return {
+    actor: { id: 'service', name: 'Data Platform Service' },
+    command,
+    reason: null,
+    request_id: null,
+    ip: null,
+    user_agent: null,
+  };
+}
+
+/** Attributes the change to the user who applies it, whichever process carries it out. */
+export function applicantsCause({ author, applicant, operation, reason }: ChangeRequest): Cause {
+  return { ...ownCause(operation), actor: applicant ?? author, reason };
+}
+
+interface Opening {
+  id: string;
+  operation: string;
+  document: Document;
+}
+
+type Planner = Pick<PreparationEngine, 'planPreparation'>;
+
+/** For a change with `online`: opens a request if something must be prepared. */
+export const openingOf =
+  (engine: Planner, { id, operation, document }: Opening): Revise =>
+  async (client, batch) => {
+    const preparation = await planned(engine, client, { id, batch });
+    if (preparation.kind === 'not possible') return refusal(preparation);
+    if (preparation.kind === 'nothing') return asPlanned(batch);
+    if ((document.content?.length ?? 0) > MOST) return { kind: 'refused', problems: [tooLarge()] };
+    const collections = [...collectionsChanged(batch.events)].sort(byName);
+    const opened = changeEvent('change.opened', id, { operation, document: document.hash, online: true, collections });
+    const next = isFree(batch, id, preparation.collections) ? prepare(id, preparation) : { events: [], also: [] };
+    return instead(batch, { events: [opened, ...next.events], also: [...keepDocuments([document]), ...next.also] });
+  };
+
+/** Characters of a requested change. It is parsed in one step each time the request is resumed or shown. */
+const MOST = 1024 ** 2;
+
+const tooLarge = (): Problem => ({
+  code: 'ONLINE_NOT_POSSIBLE',
+  message: `An online change may have at most ${MOST.toLocaleString('en')} characters. Send the large part separately, without online.`,
+});
+
+/** For plans of online changes: adds what would be prepared first. */
+export const foreseeing =
+  (engine: Planner): Revise =>
+  async (client, batch) => {
+    const preparation = await planned(engine, client, { id: NO_ID, batch });
+    if (preparation.kind === 'not possible') return refusal(preparation);
+    return { ...asPlanned(batch), ...(preparation.kind === 'steps' && { preparation }) };
+  };
+
+/** Nothing is created under this id. */
+const NO_ID = '00000000-0000-4000-8000-000000000000';
+
+/** Begins the preparation of a request that waited for others. Does nothing while they continue. */
+export const startingOf =
+  (engine: Planner, id: string): Revise =>
+  async (client, batch) => {
+    const preparation = await planned(engine, client, { id, batch });
+    if (preparation.kind === 'not possible') return refusal(preparation);
+    if (preparation.kind === 'nothing') return { ...withApplied(batch, id), online: true };
+    if (!isFree(batch, id, preparation.collections)) return instead(batch, { events: [], also: [] });
+    return instead(batch, prepare(id, preparation));
+  };
+
+/** Appends to the batch the event that assigns it to its request. */
+export function withApplied({ events, statements, after }: PlannedBatch, id: string): RevisedBatch {
+  const all = [...events, changeEvent('change.applied', id, {})];
+  return { kind: 'revised', events: all, statements, after, also: [], change: id };
+}
+
+interface Preparable {
+  steps: readonly PreparationStep[];
+  collections: string[];
+  warnings?: Warning[];
+}
+
+/** Begins the preparation, or repeats it with the missing parts. @param apply for a proposal: apply it once prepared */
+export function prepare(
+  id: string,
+  { steps, collections, warnings = [] }: Preparable,
+  apply = false,
+): { events: LogEvent[]; also: Parameterised[] } {
+  return {
+    events: [
+      changeEvent('change.preparing', id, {
+        collections,
+        steps: shownSteps(steps),
+        ...(warnings.length > 0 && { warnings }),
+        ...(apply && { apply }),
+      }),
+    ],
+    also: keepSteps(id, steps),
+  };
+}
+
+/** Selects the properties of the steps that the log records. */
+export const shownSteps = (steps: readonly ChangeStep[]): ChangeStep[] =>
+  steps.map(({ key, kind, collection, field, summary }) => ({ key, kind, collection, field, summary }));
+
+/** Replaces the change by events about a request. */
+export function instead(
+  { before }: PlannedBatch,
+  told: Pick<RevisedBatch, 'events' | 'also' | 'online'>,
+): RevisedBatch {
+  return { kind: 'revised', statements: [], after: before.state, ...told };
+}
+
+/** Returns what would be prepared for a batch. */
+export async function planned(
+  engine: Planner,
+  client: pg.ClientBase,
+  { id, batch }: { id: string; batch: PlannedBatch },
+): Promise<Preparation> {
+  const { before, after, events, statements, schema } = batch;
+  if (events.length === 0) return { kind: 'nothing' };
+  return engine.planPreparation(client, { id, before: before.state, after, events, statements, schema });
+}
+
+function asPlanned({ events, statements, after }: PlannedBatch): RevisedBatch {
+  return { kind: 'revised', events, statements, after, also: [], online: true };
+}
+
+/** The rejection with the reasons why it cannot be prepared. */
+export const refusal = ({ problems }: Extract<Preparation, { kind: 'not possible' }>): Refusal => ({
+  kind: 'refused',
+  problems,
+});
+
+const isFree = ({ held }: PlannedBatch, id: string, collections: readonly string[]): boolean =>
+  !held.some((each) => each.id !== id && each.collections.some((name) => collections.includes(name)));
+
+/*
+ * The short transaction that applies a prepared change. The change is decided again, and prepared steps replace slow
+ * statements.
+ */
+
+/** If the change needs other steps by now, those are prepared first. The outcome then contains no schema change. */
+export const applyingOf =
+  (engine: Pick<PreparationEngine, 'preparedStatements'>, id: string): Revise =>
+  async (client, batch) => {
+    const request = await readChange(client, id);
+    if (request?.state !== 'prepared') return { kind: 'refused', problems: [wrongState(id, request)] };
+    if (batch.events.length === 0) return withApplied(batch, id);
+    const steps = (await readSteps(client, id)).map(({ step }) => step);
+    const { before, after, events, statements, schema } = batch;
+    const change = { id, before: before.state, after, events, statements, schema };
+    const prepared = engine.preparedStatements(change, steps);
+    if (prepared.kind === 'prepared')
+      return { ...withApplied({ ...batch, statements: prepared.statements }, id), online: true };
+    const collections = new Set([
+      ...(request.preparation?.collections ?? []),
+      ...prepared.steps.map(({ collection }) => collection),
+    ]);
+    return instead(batch, prepare(id, { steps: [...steps, ...prepared.steps], collections: [...collections] }));
+  };
+
+interface Recorded extends Pick<Recording, 'also'> {
+  /** A further condition on the request. */
+  still?: (now: ChangeRequest) => boolean;
+}
+
+/** Appends an event about a request, if the state of the request allows it. */
+export const recordingOf =
+  <T extends ChangeEvent['type']>(
+    id: string,
+    type: T,
+    data: Parameters<typeof changeEvent<T>>[2],
+    { also = [], still = () => true }: Recorded = {},
+  ): Prepare<Recording> =>
+  async (client) => {
+    const request = await readChange(client, id);
+    if (request === undefined || !mayFollow(request, type) || !still(request))
+      throw new CommandRefused([wrongState(id, request)]);
+    return { events: [changeEvent(type, id, data)], also };
+  };
+
+/** The problem with an action that the state of the request does not allow. */
+export function wrongState(id: string, request: ChangeRequest | undefined): Problem {
+  if (request === undefined) return { code: 'NOT_FOUND', message: `Change request ${id} does not exist.` };
+  const { state } = request;
+  const allowed = allowedIn(request);
+  const rest =
+    allowed.length === 0 ? 'it has ended, so no action is possible' : `possible actions: ${allowed.join(', ')}`;
+  return {
+    code: 'INVALID_STATE',
+    message: `Change request ${id} is ${state}; ${rest}.`,
+    details: { change: id, state, allowed },
+  };
+}

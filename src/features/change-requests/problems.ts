@@ -1,0 +1,101 @@
+/** Problems of actions on proposals. */
+import type { Problem } from '../../kernel/problem.js';
+import type { ChangeRequest } from '../../schema/change-requests/model.js';
+
+/** PLAN_CHANGED: the requested change was replaced meanwhile. */
+export const updatedMeanwhile = (id: string): Problem => ({
+  code: 'PLAN_CHANGED',
+  message: `Change request ${id} was updated at the same time. Read it again.`,
+});
+
+/** @param plan the hash of its current plan */
+export const stale = ({ id, operation, proposal }: ChangeRequest, plan: string): Problem => ({
+  code: 'PLAN_CHANGED',
+  message:
+    operation === 'update-policy'
+      ? `Change request ${id} is stale: the policy has changed since it was proposed. Update the request with the intended policy.`
+      : `Change request ${id} is stale: an object that it deletes or changes has changed since it was proposed. Create the change again from the current schema.`,
+  details: { plan: proposal?.plan, plan_now: plan },
+});
+
+/** @param plan the hash that was sent */
+export const otherPlan = ({ id, proposal }: ChangeRequest, plan: string): Problem => ({
+  code: 'PLAN_CHANGED',
+  message: `The plan of change request ${id} is not the one that you reviewed. Read it again.`,
+  path: 'plan',
+  details: { plan: proposal?.plan, looked_at: plan },
+});
+
+/** @param read the hash that was sent @param now the hash of the present view, if the plan fits the schema */
+export const otherView = (id: string, read: string, now: string | undefined): Problem => ({
+  code: 'PLAN_CHANGED',
+  message: `The findings of change request ${id} are not those that you read. Read it again.`,
+  path: 'view',
+  details: { view: now, looked_at: read },
+});
+
+/** @param most open requests per user */
+export const tooManyOpen = (most: number): Problem => ({
+  code: 'TOO_MANY_REQUESTS',
+  message: `You have ${most} change requests that have not ended, the maximum for one user (CHANGES_PER_USER). Withdraw some, or wait until they are applied.`,
+});
+
+/** INVALID_PAYLOAD, about the body of a request. */
+export const changesNothing = (operation: string): Problem =>
+  operation === 'update-policy'
+    ? { code: 'INVALID_PAYLOAD', message: 'This changes nothing: it is the current policy.', path: 'policy' }
+    : { code: 'INVALID_PAYLOAD', message: 'This changes nothing: the schema already has this state.', path: 'diff' };
+
+/** INVALID_PAYLOAD: a request for a policy stays one, and so does a request for a change of the schema. */
+export const otherSubject = ({ id, operation }: ChangeRequest): Problem =>
+  operation === 'update-policy'
+    ? { code: 'INVALID_PAYLOAD', message: `Change request ${id} changes the policy. Send a policy.`, path: 'diff' }
+    : {
+        code: 'INVALID_PAYLOAD',
+        message: `Change request ${id} changes the schema. Send a diff or a snapshot.`,
+        path: 'policy',
+      };
+
+/** FORBIDDEN, if the policy excludes approvals by authors. */
+export const ownApproval = ({ id }: ChangeRequest): Problem => ({
+  code: 'FORBIDDEN',
+  message: `The policy does not allow an author of change request ${id} to approve it. Ask another admin.`,
+});
+
+/** INVALID_STATE: the schema already contains the change. */
+export const nothingLeft = (): Problem => ({
+  code: 'INVALID_STATE',
+  message: 'Nothing remains to revert: the schema already has this state.',
+});
+
+/** INVALID_STATE. @param other the request that reverts it */
+export const beingReverted = (id: string, other: string): Problem => ({
+  code: 'INVALID_STATE',
+  message: `Change request ${other} already reverts ${id}. Apply or withdraw it first.`,
+  details: { change: other },
+});
+
+/** @param at as sent @param why follows "at": "has passed" */
+export const badTime = (at: string, why: string): Problem => ({
+  code: 'INVALID_PAYLOAD',
+  message: `at ${why} by the clock of the database: ${at}.`,
+  path: 'at',
+});
+
+/** The clock of the database was set back. */
+export const notYetDue = ({ id, schedule }: ChangeRequest): Problem => ({
+  code: 'INVALID_STATE',
+  message: `Change request ${id} is scheduled for ${schedule?.at}.`,
+});
+
+/** FORBIDDEN at the scheduled time: the user who scheduled it may no longer apply it. */
+export const schedulerLost = ({ id, applicant }: ChangeRequest): Problem => ({
+  code: 'FORBIDDEN',
+  message: `Change request ${id} was scheduled by ${applicant?.name}, who is no longer an active admin.`,
+});
+
+/** INVALID_STATE: there is nothing to prepare. */
+export const nothingToPrepare = ({ id }: ChangeRequest): Problem => ({
+  code: 'INVALID_STATE',
+  message: `Change request ${id} has no slow steps to prepare. Apply it directly.`,
+});

@@ -1,0 +1,236 @@
+/** Change requests by people: their actions, and the resulting events. */
+import { randomUUID } from 'node:crypto';
+import type { Document } from '../../log/document-lines.js';
+import { toDocument } from '../../log/documents.js';
+import type { Result } from '../../kernel/problem.js';
+import type { ChangeUpdated } from '../../schema/model/events.js';
+import type { ChangeState } from '../../schema/change-requests/model.js';
+import { readChange } from './rows.js';
+import type { Resolution } from '../../schema/merge/model.js';
+import type { State } from '../../schema/model/state.js';
+import type { CommandOf } from '../../schema/operations/index.js';
+import {
+  CommandRefused,
+  type Command,
+  type Outcome,
+  type Pipeline,
+  type Plan,
+  type PlanRequest,
+  type Refusal,
+  type RequestContext,
+  type Revise,
+} from '../../pipeline/types.js';
+import type { Reading, AskedFor } from './command.js';
+import {
+  type CarryingOut,
+  carryingOut,
+  rehearsing,
+  type Approving,
+  approvingOf,
+  commentingOf,
+  rejectingOf,
+  schedulingOf,
+} from './approvals.js';
+import { foreseeing } from './planning.js';
+import {
+  type PlanOptions,
+  type PlanNow,
+  type Planning,
+  planNow,
+  type ProposedOperation,
+  allowed,
+  askedForNow,
+  requireAction,
+} from './plan.js';
+import { otherView } from './problems.js';
+import {
+  type Proposed,
+  proposingOf,
+  requireRoom,
+  retitling,
+  updatingOf,
+  type Rebasing,
+  type Reverting,
+  rebase,
+  revert,
+} from './propose.js';
+
+/** The requested change. */
+export interface RequestedChange extends Pick<AskedFor, 'purge' | 'acknowledged'> {
+  name: ProposedOperation;
+  /** The input of the operation. */
+  input: object;
+  command: Command<CommandOf<ProposedOperation>>;
+  online: boolean;
+}
+
+export interface Proposals {
+  /** Rejects with the problems of the change. */
+  propose(asked: RequestedChange & { title: string }, request: RequestContext): Promise<Outcome>;
+  /** @param asked absent to keep the requested change */
+  update(
+    id: string,
+    how: { said: Pick<ChangeUpdated, 'title' | 'reason'>; asked?: RequestedChange },
+    request: RequestContext,
+  ): Promise<Outcome>;
+  comment(id: string, text: string, request: RequestContext): Promise<Outcome>;
+  /** @param plan the hash of the reviewed plan */
+  approve(
+    id: string,
+    said: Pick<Approving, 'plan' | 'credential' | 'token'> & {
+      comment?: string | undefined;
+      /** The hash of the findings that the approver read. Absent for those of now. */
+      view?: string | undefined;
+      /** The schema at the head. */
+      state: State;
+    },
+    request: RequestContext,
+  ): Promise<Outcome>;
+  reject(id: string, comment: string | undefined, request: RequestContext): Promise<Outcome>;
+  prepare(id: string, request: RequestContext): Promise<Outcome>;
+  apply(id: string, request: RequestContext): Promise<Outcome>;
+  /** Returns what applying it now would do. Rejects for the reasons of `apply`, except policy requirements. */
+  rehearse(id: string, request: PlanRequest): Promise<Plan | Refusal>;
+  /** Schedules it by the database's clock. @param at ISO 8601, in UTC */
+  schedule(id: string, at: string, request: RequestContext): Promise<Outcome>;
+  /**
+   * Rebases it onto the current schema. Rejects with MERGE_CONFLICT. Appends no event if it is already based on that
+   * schema.
+   */
+  rebase(id: string, resolutions: readonly Resolution[], request: RequestContext): Promise<Outcome>;
+  /** Opens a request that reverts an applied one. */
+  revert(reverting: Reverting, request: RequestContext): Promise<Outcome>;
+  /** Returns its plan for a schema. Null if it has ended or is no proposal. */
+  planNow(id: string, state: State): Promise<PlanNow | null>;
+}
+
+/** `schema`: the schema of the tables. */
+export type ProposalOptions = Pick<CarryingOut, 'engine'> &
+  Reading &
+  Pick<Planning, 'schema' | 'keep'> &
+  Pick<Rebasing, 'at' | 'quotas'> & { pipeline: Pick<Pipeline, 'apply' | 'dryRun' | 'record'> };
+
+/** Characters of a requested change. It is parsed in one step each time it is shown. */
+const MOST = 4 * 1024 ** 2;
+
+/** Texts and requested changes are stored as documents, in the transaction of the event that names them. */
+export function createProposals(options: ProposalOptions): Proposals {
+  const { pipeline } = options;
+  const rebasing: Rebasing = {
+    ...options,
+    documentOf: async (askedFor) => {
+      const document = await documentOf(askedFor);
+      if (!document.ok) throw new CommandRefused(document.problems);
+      return document.value;
+    },
+  };
+  const carry = async (id: string, action: 'prepare' | 'apply', request: RequestContext): Promise<Outcome> => {
+    const askedFor = await askedForNow(options, id, action);
+    if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
+    const { name, command, how, online } = askedFor.value;
+    const revise = carryingOut(id, action, { ...options, how });
+    return pipeline.apply(name, command, {
+      ...request,
+      revise,
+      ...how,
+      online,
+    });
+  };
+  return {
+    async propose({ title, name, input, command, online, ...how }, request) {
+      const document = await documentOf({ operation: name, input, ...how });
+      if (!document.ok) return { kind: 'refused', problems: document.problems };
+      const proposed = { operation: name, document: document.value, online, ...knownOf(how) };
+      const revise = proposingOf(randomUUID(), { title, ...proposed });
+      const within: Revise = async (client, batch) => {
+        await requireRoom(client, request.cause.actor.id, options.quotas.changes);
+        return revise(client, batch);
+      };
+      return pipeline.apply(name, command, planning(request, within, how));
+    },
+    async update(id, { said, asked }, request) {
+      if (asked === undefined) return pipeline.record(retitling(id, said), request);
+      const { name, input, command, online, ...how } = asked;
+      const document = await documentOf({ operation: name, input, ...how });
+      if (!document.ok) return { kind: 'refused', problems: document.problems };
+      const proposed: Proposed = { operation: name, document: document.value, online, ...knownOf(how) };
+      return pipeline.apply(name, guarded(id, command), planning(request, updatingOf(id, said, proposed), how));
+    },
+    comment: async (id, text, request) =>
+      pipeline.record(commentingOf(id, await toDocument({ comment: text })), request),
+    async approve(id, { comment, view: read, state, ...given }, request) {
+      const before = await requireAction(options.pool, id, 'approve');
+      if (!before.ok) return { kind: 'refused', problems: before.problems };
+      const now = await planNow(options, before.value, state);
+      const shown = now.kind === 'planned' ? now.view : undefined;
+      if (read !== undefined && read !== shown?.hash)
+        return { kind: 'refused', problems: [otherView(id, read, shown?.hash)] };
+      const askedFor = await askedForNow(options, id, 'approve');
+      if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
+      const { name, command, how, online } = askedFor.value;
+      const approving = { ...given, seen: shown?.seen, comment: await said(comment), by: request.cause.actor };
+      const revise = approvingOf(id, approving, how);
+      return pipeline.apply(name, command, { ...planning(request, revise, how), online });
+    },
+    reject: async (id, comment, request) => pipeline.record(rejectingOf(id, await said(comment)), request),
+    prepare: (id, request) => carry(id, 'prepare', request),
+    apply: (id, request) => carry(id, 'apply', request),
+    async rehearse(id, request) {
+      const askedFor = await askedForNow(options, id, 'apply');
+      if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
+      const { name, command, how, online } = askedFor.value;
+      return pipeline.dryRun(name, command, {
+        ...request,
+        revise: rehearsing(id, { how, ...(online && { foresee: foreseeing(options.engine) }) }),
+        ...how,
+        online,
+      });
+    },
+    async schedule(id, at, request) {
+      const askedFor = await askedForNow(options, id, 'apply');
+      if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
+      const { name, command, how, online } = askedFor.value;
+      const revise = schedulingOf(id, at, how);
+      return pipeline.apply(name, command, { ...request, revise, ...how, online });
+    },
+    rebase: (id, resolutions, request) => rebase(rebasing, { id, resolutions }, request),
+    revert: (reverting, request) => revert(rebasing, reverting, request),
+    async planNow(id, state) {
+      const request = await readChange(options.pool, id);
+      if (request === undefined || request.proposal === null || OVER.has(request.state)) return null;
+      return planNow(options, request, state);
+    },
+  };
+}
+
+const OVER: ReadonlySet<ChangeState> = new Set(['applied', 'withdrawn']);
+
+const knownOf = ({ purge, acknowledged }: Pick<AskedFor, 'purge' | 'acknowledged'>): PlanOptions => ({
+  ...(purge && { purge }),
+  ...(acknowledged && { acknowledges: { findings: acknowledged } }),
+});
+
+/** For actions that only decide. They prepare and run nothing. */
+const planning = (
+  request: RequestContext,
+  revise: NonNullable<RequestContext['revise']>,
+  { purge }: Pick<AskedFor, 'purge'>,
+): RequestContext => ({ ...request, revise, ...(purge && { purge: true }) });
+
+/** A proposal that cannot be updated is rejected for that reason first. */
+const guarded =
+  (id: string, command: RequestedChange['command']): RequestedChange['command'] =>
+  async (client, ...at) => {
+    await allowed(client, id, 'update');
+    return typeof command === 'function' ? command(client, ...at) : command;
+  };
+
+const said = async (text: string | undefined): Promise<Document | undefined> =>
+  text === undefined ? undefined : toDocument({ comment: text });
+
+async function documentOf(askedFor: AskedFor): Promise<Result<Document>> {
+  const document = await toDocument(askedFor);
+  if (document.content.length <= MOST) return { ok: true, value: document };
+  const message = `A change request may have at most ${MOST.toLocaleString('en')} characters. Propose a large change in several requests.`;
+  return { ok: false, problems: [{ code: 'INVALID_PAYLOAD', message, path: 'diff' }] };
+}

@@ -1,0 +1,341 @@
+/* Opens a proposal and updates its requested change. */
+import type pg from 'pg';
+import type { Document } from '../../log/document-lines.js';
+import { keepDocuments } from '../../log/documents.js';
+import { countUnderWay, findOpenRevert } from './rows.js';
+import { collectionsChanged } from '../../schema/fold/event-schemas.js';
+import type { ChangeUpdated } from '../../schema/model/events.js';
+import { byName, type State, UNMADE, memberKey, namesThatDiffer } from '../../schema/model/state.js';
+import {
+  CommandRefused,
+  type PlannedBatch,
+  type Revise,
+  type Outcome,
+  type Pipeline,
+  type Prepare,
+  type Recording,
+  type RequestContext,
+} from '../../pipeline/types.js';
+import { changeEvent, instead } from './planning.js';
+import { type PlanOptions, planOf, type ProposedOperation, allowed, requireAction } from './plan.js';
+import { changesNothing, otherSubject, tooManyOpen, beingReverted, nothingLeft, updatedMeanwhile } from './problems.js';
+import { runYielding } from '../../kernel/event-loop.js';
+import type { Problem } from '../../kernel/problem.js';
+import { type Resumable, stepsTo } from '../../kernel/resumable.js';
+import { own } from '../../postgres/own-tables.js';
+import { returningBy } from '../trash/rows.js';
+import type { ChangeRequest } from '../../schema/change-requests/model.js';
+import type { EntryFindings } from '../../schema/diff/entries.js';
+import { originsIn, withOrigins } from '../../schema/diff/origins.js';
+import { type Resolution, type MergeConflict, describePlace } from '../../schema/merge/model.js';
+import { drafted } from '../../schema/operations/apply-diff.js';
+import { type CommandOf, operations } from '../../schema/operations/index.js';
+import { comingAgain, type ComingAgain, fitting, type InTrash } from '../../schema/transition/restoring-transition.js';
+import { type Reading, type AskedFor, askedForBy } from './command.js';
+import { type SchemaDiff, diffStates, isEmptyDiff } from '../../schema/diff/diff.js';
+import { nothingToDecide, mergeStates } from '../../schema/merge/merge-states.js';
+import { snapshotHash } from '../../schema/snapshot/snapshot.js';
+import { Draft } from '../../schema/transition/draft.js';
+import { stillInTrash } from '../trash/restore.js';
+
+export interface Proposed extends PlanOptions {
+  operation: ProposedOperation;
+  /** The requested change. */
+  document: Document;
+  online: boolean;
+}
+
+/** @throws CommandRefused TOO_MANY_REQUESTS if the user has the maximum number of open requests */
+export async function requireRoom(client: pg.ClientBase, author: string, most: number): Promise<void> {
+  if ((await countUnderWay(client, author)) >= most) throw new CommandRefused([tooManyOpen(most)]);
+}
+
+/** Rejects a change without effect with INVALID_PAYLOAD. @param reverts the request that it reverts */
+export const proposingOf =
+  (
+    id: string,
+    { title, operation, document, online, reverts, ...how }: Proposed & { title: string; reverts?: string },
+  ): Revise =>
+  async (_, batch) => {
+    if (batch.events.length === 0) return { kind: 'refused', problems: [changesNothing(operation)] };
+    const { collections, ...plan } = await decided(batch, how);
+    const askedFor = { operation, document: document.hash, online, collections };
+    const asked = { ...askedFor, ...(reverts !== undefined && { reverts }) };
+    const opened = changeEvent('change.opened', id, { ...asked, proposal: { title, ...plan } });
+    return instead(batch, { events: [opened], also: keepDocuments([document]), online });
+  };
+
+type Said = Pick<ChangeUpdated, 'title' | 'reason'>;
+
+/** Keeps the requested change. */
+export const retitling =
+  (id: string, said: Said): Prepare<Recording> =>
+  async (client) => {
+    await allowed(client, id, 'update');
+    return { events: [changeEvent('change.updated', id, said)] };
+  };
+
+export const updatingOf =
+  (id: string, said: Said, { operation, document, online, ...how }: Proposed): Revise =>
+  async (client, batch) => {
+    const request = await allowed(client, id, 'update');
+    if (operation !== request.operation) return { kind: 'refused', problems: [otherSubject(request)] };
+    if (batch.events.length === 0) return { kind: 'refused', problems: [changesNothing(operation)] };
+    const asked = { document: document.hash, online, ...(await decided(batch, how)) };
+    const updated = changeEvent('change.updated', id, { ...said, ...asked });
+    return instead(batch, { events: [updated], also: keepDocuments([document]), online });
+  };
+
+async function decided(
+  batch: PlannedBatch,
+  how: PlanOptions,
+): Promise<{ collections: string[]; plan: string; base: number }> {
+  return {
+    collections: [...collectionsChanged(batch.events)].sort(byName),
+    plan: await planOf(batch, how),
+    base: batch.before.head.position,
+  };
+}
+
+/* Rebases a proposal onto the current schema, and reverts an applied request. */
+
+/* Merges the difference between two schemas onto the current schema, for rebases and reverts. */
+
+interface Leading {
+  base: State;
+  /** New objects in it have no identity, except those of `again`. */
+  theirs: State;
+  /** Objects of `theirs` that existed before, by their names in `theirs`. */
+  again: ComingAgain;
+  /** Their trash entries when the merge was requested. */
+  kept: readonly InTrash[];
+  resolutions: readonly Resolution[];
+}
+
+interface MergedCommand {
+  /** The input of `apply-diff`. */
+  input: { release: string; body: { hash: string; diff: SchemaDiff } };
+  command: CommandOf<'apply-diff'>;
+}
+
+/**
+ * @param ours the schema at the head
+ * @returns undefined if the schema already contains the change
+ * @throws CommandRefused MERGE_CONFLICT with each location and its three values
+ */
+async function mergedOntoCurrent(
+  client: pg.ClientBase,
+  { ours, release }: { ours: State; release: string },
+  leading: Leading,
+): Promise<MergedCommand | undefined> {
+  const { base, theirs, again, resolutions } = leading;
+  const merged = await runYielding(mergeStates({ base, ours, theirs }, resolutions));
+  if (merged.unused.length > 0) throw new CommandRefused(merged.unused.map(nothingToDecide));
+  if (merged.kind === 'conflicts') throw new CommandRefused(merged.conflicts.slice(0, MOST_CONFLICTS).map(problemOf));
+  const { touched } = merged;
+  const to = identified(merged.state, touched, again);
+  const kept = await stillInTrash(client, leading.kept);
+  const diff = await runYielding(differing({ ours, to, touched, kept }));
+  if (isEmptyDiff(diff)) return undefined;
+  const input = { release, body: { hash: await runYielding(snapshotHash(ours, release)), diff } };
+  const read = await runYielding(stepsTo(operations['apply-diff'].parse(input)));
+  if (!read.ok) throw new CommandRefused(read.problems);
+  return { input, command: { ...read.value, kept } };
+}
+
+/** Enough conflicts to understand the problem. */
+const MOST_CONFLICTS = 100;
+
+/** MERGE_CONFLICT. `details` contains the location and its three values. */
+const problemOf = ({ message, ...details }: MergeConflict): Problem => ({
+  code: 'MERGE_CONFLICT',
+  message: `${describePlace(details.place)}: ${message}`,
+  details,
+});
+
+/** Recreated objects get their former identity. */
+function identified(state: State, touched: ReadonlySet<string>, again: ComingAgain): State {
+  if (again.size === 0) return state;
+  const draft = new Draft(state);
+  for (const name of touched) {
+    const node = state.collections.get(name);
+    if (node === undefined) continue;
+    const { identities } = node;
+    const fields = [...identities.fields].flatMap(([field, identity]) => {
+      const before = again.get(memberKey(name, field));
+      return identity === UNMADE && before !== undefined ? [[field, before] as const] : [];
+    });
+    draft.identify(name, new Map(fields), identities.collection === UNMADE ? again.get(name) : undefined);
+  }
+  return draft.toState();
+}
+
+interface Differing {
+  ours: State;
+  to: State;
+  touched: ReadonlySet<string>;
+  kept: readonly InTrash[];
+}
+
+function* differing({ ours, to, touched, kept }: Differing): Resumable<SchemaDiff> {
+  const way = { from: ours, to, touched };
+  const found = yield* fitting(way, kept);
+  return withOrigins(yield* diffStates(ours, to, touched), comingAgain(way), found);
+}
+
+export interface Rebasing extends Reading {
+  pipeline: Pick<Pipeline, 'apply'>;
+  /** Returns the state after the event at a position. */
+  at(position: number): Promise<{ state: State }>;
+  /** Open requests per user. */
+  quotas: { changes: number };
+  /** Stores the requested change as a document. Rejects it if it is too long. */
+  documentOf(askedFor: AskedFor): Promise<Document>;
+}
+
+interface Making {
+  how: Pick<AskedFor, 'purge' | 'acknowledged'>;
+  online: boolean;
+  leading: Leading;
+  /** Checks preconditions before deciding. @throws CommandRefused */
+  require: (client: pg.ClientBase) => Promise<void>;
+  becomes: (proposed: Proposed) => Revise;
+}
+
+/** Decides and records the merged change in one transaction, so that the schema cannot change in between. */
+async function make(
+  { pipeline, release, documentOf }: Rebasing,
+  { how, online, leading, require, becomes }: Making,
+  request: RequestContext,
+): Promise<Outcome> {
+  const { purge, acknowledged } = how;
+  const command: Prepare<CommandOf<'apply-diff'> & { proposed: Proposed }> = async (client, ours) => {
+    await require(client);
+    const merged = await mergedOntoCurrent(client, { ours, release }, leading);
+    if (merged === undefined) throw new CommandRefused([nothingLeft()]);
+    const document = await documentOf({ operation: 'apply-diff', input: merged.input, ...how });
+    const acknowledges = acknowledged && { acknowledges: { findings: acknowledged } };
+    const proposed = { operation: 'apply-diff', document, online, ...(purge && { purge }), ...acknowledges } as const;
+    return { ...merged.command, proposed };
+  };
+  return pipeline.apply('apply-diff', command, {
+    ...request,
+    revise: (client, batch: PlannedBatch<{ proposed: Proposed }>) => becomes(batch.command.proposed)(client, batch),
+    ...(purge && { purge }),
+  });
+}
+
+/** Writes nothing if it is already based on the current schema. */
+export async function rebase(
+  rebasing: Rebasing,
+  { id, resolutions }: { id: string; resolutions: readonly Resolution[] },
+  request: RequestContext,
+): Promise<Outcome> {
+  const before = await requireAction(rebasing.pool, id, 'rebase');
+  if (!before.ok) return { kind: 'refused', problems: before.problems };
+  const { document, online, proposal } = before.value;
+  const askedFor = await askedForBy(rebasing.pool, before.value);
+  if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
+  const { input, purge, acknowledged } = askedFor.value;
+  const { state: base } = await rebasing.at(proposal?.base ?? 0);
+  const led = await ledTo(rebasing, base, input);
+  if ('problems' in led) return { kind: 'refused', problems: led.problems };
+  return make(
+    rebasing,
+    {
+      how: { ...(purge && { purge }), ...(acknowledged && { acknowledged }) },
+      online,
+      leading: { base, ...led, resolutions },
+      require: async (client) => {
+        if ((await allowed(client, id, 'rebase')).document !== document)
+          throw new CommandRefused([updatedMeanwhile(id)]);
+      },
+      becomes: (proposed) =>
+        proposed.document.hash === document
+          ? (_, batch) => Promise.resolve(instead(batch, { events: [], also: [] }))
+          : updatingOf(id, {}, proposed),
+    },
+    request,
+  );
+}
+
+/** Applies the diff of the request to its base. */
+async function ledTo(
+  { inTrash }: Rebasing,
+  base: State,
+  input: object,
+): Promise<Pick<Leading, 'theirs' | 'again' | 'kept'> | { problems: Problem[] }> {
+  const read = await runYielding(stepsTo(operations['apply-diff'].parse(input as { release: string; body: unknown })));
+  if (!read.ok) return read;
+  const { diff } = read.value;
+  const findings: EntryFindings = { problems: [], conflicts: [] };
+  const theirs = (await runYielding(drafted(base, diff, findings))).toState();
+  const problems = [...findings.problems, ...findings.conflicts];
+  if (problems.length > 0) return { problems };
+  const again = originsIn(diff);
+  return { theirs, again, kept: await inTrash([...again.values()]) };
+}
+
+export interface Reverting {
+  id: string;
+  /** Id of the new request. */
+  newId: string;
+  title: string | undefined;
+  online: boolean | undefined;
+  resolutions: readonly Resolution[];
+}
+
+/** Opens a request that takes back an applied one, merged onto the current schema. */
+export async function revert(
+  rebasing: Rebasing,
+  { id, newId, title, online, resolutions }: Reverting,
+  request: RequestContext,
+): Promise<Outcome> {
+  const found = await requireAction(rebasing.pool, id, 'revert');
+  if (!found.ok) return { kind: 'refused', problems: found.problems };
+  const { result } = found.value;
+  const [{ state: base }, { state: theirs }] = await aroundBatch(rebasing, result as NonNullable<typeof result>);
+  const touched = namesThatDiffer(base, theirs);
+  const again = comingAgain({ from: base, to: theirs, touched });
+  const kept = await rebasing.inTrash([...again.values()]);
+  return make(
+    rebasing,
+    {
+      how: {},
+      online: online ?? found.value.online,
+      leading: { base, theirs, again, kept, resolutions },
+      require: async (client) => {
+        const other = await findOpenRevert(client, id);
+        if (other !== undefined) throw new CommandRefused([beingReverted(id, other)]);
+        await requireRoom(client, request.cause.actor.id, rebasing.quotas.changes);
+      },
+      becomes: (proposed) => async (client, batch) => {
+        const named = { ...proposed, title: title ?? titleOf(found.value), reverts: id };
+        const revised = await proposingOf(newId, named)(client, batch);
+        return { ...revised, returns: await returningBy(client, batch.events) };
+      },
+    },
+    request,
+  );
+}
+
+/** Characters. */
+const LONGEST_TITLE = 200;
+
+function titleOf({ proposal, operation, collections }: ChangeRequest): string {
+  const what = proposal === null ? `${operation} of ${collections.join(', ')}` : proposal.title;
+  return Array.from(`Revert: ${what}`).slice(0, LONGEST_TITLE).join('');
+}
+
+/** Returns the schema after the batch and before it. */
+async function aroundBatch(
+  { pool, at }: Rebasing,
+  { batch, position }: { batch: string; position: number },
+): Promise<[{ state: State }, { state: State }]> {
+  const { rows } = await pool.query<{ first: number }>(
+    `SELECT pg_catalog.min(position)::float8 AS first FROM ${own.events} WHERE batch = $1`,
+    [batch],
+  );
+  const [{ first }] = rows as [{ first: number }];
+  return [await at(position), await at(first - 1)];
+}

@@ -1,0 +1,347 @@
+/** Shows change requests: the content of their events and the progress of their work. */
+import type { Document } from '../../log/document-lines.js';
+import { readDocuments } from '../../log/documents.js';
+import type { Json } from '../../kernel/json.js';
+import type { Problem } from '../../kernel/problem.js';
+import type { Queryable } from '../../postgres/pool.js';
+import { type KeptStep, readSteps } from './rows.js';
+import {
+  type ChangeFilter,
+  type Held,
+  HELD,
+  countMatchingChanges,
+  listChanges,
+  readChange,
+  readWaiting,
+  readApprovers,
+} from './rows.js';
+import type { StepProgress } from '../../projector/online/types.js';
+import type { Holder } from '../../projector/ddl/table-locks.js';
+import { type Finding, findingOf } from '../../schema/findings/index.js';
+import { type ChangeAction, allowedIn } from '../../schema/change-requests/fold.js';
+import { type ChangeRequest, heldBy, isAtRest, type Approval, type Said } from '../../schema/change-requests/model.js';
+import type { ChangeStep, Cause } from '../../schema/model/events.js';
+import { readPolicy } from '../../log/decisive-events.js';
+import {
+  type Approvers,
+  type WhyNot,
+  countedApprovals,
+  judgeApprovals,
+} from '../../schema/change-requests/approvals.js';
+import { DEFAULT_POLICY, type Policy } from '../../schema/policy.js';
+
+/* Shows the reviews of a change request, with the texts stored outside the log. */
+
+interface ShownProposal {
+  /** Position of the schema that it was written for. */
+  base: number;
+  /** Number of approvals that the policy requires where it requires any, and how many of the given ones count now. */
+  approvals_needed: number;
+  approvals_counted: number;
+  author_may_approve: boolean;
+  /** Everyone who changed its content. */
+  authors: Cause['actor'][];
+  /**
+   * Time of the last change of title or reason. Earlier approvals refer to the former text. Null if never changed. ISO
+   * 8601
+   */
+  described_at: string | null;
+  approvals: (ShownSaid &
+    Pick<Approval, 'plan' | 'online' | 'credential'> & { counts: boolean; why_not: WhyNot | null })[];
+  rejection: ShownSaid | null;
+  comments: ShownSaid[];
+}
+
+interface ShownSaid {
+  by: Cause['actor'];
+  /** ISO 8601 */
+  at: string;
+  position: number;
+  /** Null if there was no text or it was erased. */
+  text: string | null;
+}
+
+/** Hashes of the documents that contain the texts. */
+const textsOf = ({ proposal }: Pick<ChangeRequest, 'proposal'>): string[] =>
+  proposal === null
+    ? []
+    : [...proposal.comments, ...proposal.approvals, ...(proposal.rejection ? [proposal.rejection] : [])].flatMap(
+        ({ comment }) => comment ?? [],
+      );
+
+/** Decides which approvals count. */
+interface Judging {
+  policy: Policy;
+  approvers: Approvers;
+}
+
+const NOBODY: Judging = { policy: DEFAULT_POLICY, approvers: { admins: new Set(), issued: new Set() } };
+
+/**
+ * Reads the current policy and which approvers are active admins now. Returns `NOBODY` for a request that is no
+ * proposal.
+ */
+async function judgingOf(db: Queryable, { proposal }: ChangeRequest): Promise<Judging> {
+  if (proposal === null) return NOBODY;
+  const [{ policy }, approvers] = await Promise.all([readPolicy(db), readApprovers(db, proposal.approvals)]);
+  return { policy, approvers };
+}
+
+/** Null for a request that is no proposal. @param documents those of `textsOf`. Missing ones are shown as erased. */
+function showProposal(
+  request: ChangeRequest,
+  documents: ReadonlyMap<string, Document>,
+  { policy, approvers }: Judging,
+): ShownProposal | null {
+  const { proposal } = request;
+  if (proposal === null) return null;
+  const shown = ({ by, at, position, comment }: Said): ShownSaid => ({
+    by,
+    at,
+    position,
+    text: comment === null ? null : textOf(documents.get(comment)),
+  });
+  const judged = judgeApprovals(request, policy, approvers);
+  return {
+    base: proposal.base,
+    approvals_needed: policy.approvals,
+    approvals_counted: countedApprovals(judged).length,
+    author_may_approve: policy.author_may_approve,
+    authors: request.authors,
+    described_at: proposal.described_at,
+    approvals: judged.map(({ approval, whyNot }) => ({
+      ...shown(approval),
+      plan: approval.plan,
+      online: approval.online,
+      credential: approval.credential,
+      counts: whyNot === null,
+      why_not: whyNot,
+    })),
+    rejection: proposal.rejection && shown(proposal.rejection),
+    comments: proposal.comments.map(shown),
+  };
+}
+
+const textOf = (document: Document | undefined): string | null =>
+  document?.content == null ? null : (JSON.parse(document.content) as { comment: string }).comment;
+
+/** A change request in a list. */
+export interface ChangeSummary extends Pick<
+  ChangeRequest,
+  | 'id'
+  | 'state'
+  | 'operation'
+  | 'collections'
+  | 'author'
+  | 'reason'
+  | 'opened_at'
+  | 'opened_position'
+  | 'changed_at'
+  | 'result'
+  | 'online'
+  | 'reverts'
+> {
+  /** Null, here and below: the change needs no review and is applied once it is prepared. */
+  title: string | null;
+  /** The hash of the plan. Approvals refer to it. */
+  plan: string | null;
+
+  /** ISO 8601. Null if it is not scheduled. */
+  scheduled_at: string | null;
+  /** The code of the first problem. Null if the request did not fail. */
+  error: string | null;
+}
+
+export interface ChangeView extends ChangeSummary {
+  /** The requested change. The content is null if it was erased. */
+  document: { hash: string; content: Json };
+  steps: ShownStep[];
+  /** Collections whose tables no other change may touch now. */
+  holds: readonly string[];
+  /** Requests that hold tables it needs, oldest first. */
+  queued_behind: string[];
+  /** Holders of locks that it waits for now. */
+  waiting_for: ShownHolder[];
+  /** True if it has ended, but prepared objects may still exist. */
+  cleaning: boolean;
+  warnings: readonly Finding[];
+  /** Why it failed. Null if it did not fail, or if the document with the problems was erased. */
+  problems: Problem[] | null;
+  /** Actions that its current state allows. */
+  allowed: ChangeAction[];
+  /** Reviews and comments. */
+  proposal: ShownProposal | null;
+}
+
+interface ShownStep extends ChangeStep {
+  state: 'waiting' | 'running' | 'done';
+  /** 0 to 1. Null if unknown. */
+  done: number | null;
+  /** The phase that runs now. */
+  phase: string | null;
+  /** Estimated number of rows to process. */
+  rows: number | null;
+  bytes: number | null;
+  /** ISO 8601 */
+  started_at: string | null;
+  /** Duration including all waits. Null if the step is not done. */
+  milliseconds: number | null;
+}
+
+interface ShownHolder {
+  pid: number | null;
+  application_name: string;
+  age_seconds: number | null;
+  collection: string;
+}
+
+export interface Changes {
+  /** Newest first. */
+  list(filter: ChangeFilter, page: { offset: number; limit: number }): Promise<ChangeSummary[]>;
+  /** @param filter empty for all requests */
+  count(filter: ChangeFilter): Promise<number>;
+  retrieve(id: string): Promise<ChangeView | undefined>;
+  /** Returns the request as its events describe it. */
+  find(id: string): Promise<ChangeRequest | undefined>;
+}
+
+/** Reads the database on each call. Ids must be uuids, because PostgreSQL rejects others. */
+export function createChanges(pool: Queryable): Changes {
+  return {
+    async list(filter, page) {
+      return (await listChanges(pool, filter, page)).map(summaryOf);
+    },
+    count: (filter) => countMatchingChanges(pool, filter),
+    async retrieve(id) {
+      const request = await readChange(pool, id);
+      return request && view(pool, request);
+    },
+    find: (id) => readChange(pool, id),
+  };
+}
+
+/** Uses only the events, not the progress of the work. */
+export function summaryOf(request: ChangeRequest): ChangeSummary {
+  const { id, state, operation, collections, author, reason, opened_at, opened_position, changed_at, result, online } =
+    request;
+  const { reverts, schedule, proposal } = request;
+  const { title = null, plan = null } = proposal ?? {};
+  const waits = { scheduled_at: schedule?.at ?? null, reverts };
+  const asked = { id, state, title, operation, online, collections, plan, author, reason };
+  const error = request.failure?.code ?? null;
+  return { ...asked, ...waits, opened_at, opened_position, changed_at, result, error };
+}
+
+async function view(pool: Queryable, request: ChangeRequest): Promise<ChangeView> {
+  const { id, document, failure } = request;
+  const named = [document, ...(failure === null ? [] : [failure.document]), ...textsOf(request)];
+  const documents = await readDocuments(pool, named);
+  const judging = await judgingOf(pool, request);
+  const kept = await readSteps(pool, id);
+  const waiting = kept.length === 0 ? await readWaiting(pool, id) : null;
+  const ahead = request.state === 'queued' ? await aheadOf(pool, request) : [];
+  return showChange(request, { documents, kept, waiting, ahead, judging });
+}
+
+interface About {
+  /** The documents of the request, by hash. */
+  documents: ReadonlyMap<string, Document>;
+  /** Stored state of its steps. */
+  kept: readonly KeptStep[];
+  /** The obstacle of a request that has no steps. */
+  waiting?: StepProgress | null;
+  /** Requests that hold tables it needs. */
+  ahead: string[];
+  /** Absent if nobody was asked to review the request. */
+  judging?: Judging;
+}
+
+export function showChange(request: ChangeRequest, about: About): ChangeView {
+  const { documents, kept, ahead, judging = NOBODY } = about;
+  const { preparation, document, failure } = request;
+  const ended = isAtRest(request);
+  return {
+    ...summaryOf(request),
+    document: { hash: document, content: contentOf(documents.get(document)) },
+    steps: stepsOf(preparation?.steps ?? [], kept, ended),
+    holds: heldBy(request),
+    queued_behind: ahead,
+    waiting_for: holdersOf(request, about).map(toHolder),
+    cleaning: ended && kept.length > 0,
+    warnings: (preparation?.warnings ?? []).map(findingOf),
+    problems: failure === null ? null : problemsIn(contentOf(documents.get(failure.document))),
+    allowed: allowedIn(request),
+    proposal: showProposal(request, documents, judging),
+  };
+}
+
+/** For a request that has ended or waits for people, the last recorded holders are outdated. */
+function holdersOf(request: ChangeRequest, { kept, waiting }: About): Holder[] {
+  if (isAtRest(request) && request.state !== 'scheduled') return [];
+  return [...kept.map(({ progress }) => progress), waiting].flatMap((progress) => progress?.waiting_for ?? []);
+}
+
+const contentOf = (document: Document | undefined): Json =>
+  document?.content == null ? null : (JSON.parse(document.content) as Json);
+
+const problemsIn = (content: Json): Problem[] | null =>
+  content === null ? null : (content as unknown as { problems: Problem[] }).problems;
+
+/** Returns the steps of the event with the progress recorded so far. */
+function stepsOf(
+  planned: readonly (ChangeStep & { milliseconds?: number })[],
+  kept: readonly KeptStep[],
+  ended: boolean,
+): ShownStep[] {
+  const found = new Map(kept.map((each) => [each.step.key, each]));
+  return planned.map(({ milliseconds: total = null, ...step }) => {
+    const {
+      milliseconds,
+      started_at,
+      progress,
+      step: own,
+    } = found.get(step.key) ?? { ...UNKNOWN, milliseconds: total };
+    const state = stateOf(milliseconds, started_at, ended);
+    return {
+      ...step,
+      ...progressOf(state === 'running' ? progress : null),
+      ...(state === 'done' && { done: 1 }),
+      state,
+      ...sizeOf(own),
+      started_at: started_at?.toISOString() ?? null,
+      milliseconds,
+    };
+  });
+}
+
+function stateOf(milliseconds: number | null, started_at: Date | null, ended: boolean): ShownStep['state'] {
+  if (milliseconds !== null) return 'done';
+  return started_at === null || ended ? 'waiting' : 'running';
+}
+
+const UNKNOWN = { started_at: null, progress: null, step: null };
+
+const sizeOf = (own: KeptStep['step'] | null): Pick<ShownStep, 'rows' | 'bytes'> => ({
+  rows: own?.rows ?? null,
+  bytes: own?.bytes ?? null,
+});
+
+const progressOf = (progress: KeptStep['progress']): Pick<ShownStep, 'done' | 'phase'> => ({
+  done: progress?.done ?? null,
+  phase: progress?.phase ?? null,
+});
+
+const toHolder = ({ pid, application, age, table }: Holder): ShownHolder => ({
+  pid,
+  application_name: application,
+  age_seconds: age === null ? null : Math.max(0, Math.round(age)),
+  collection: table,
+});
+
+/** Returns the requests that hold collections of this one. It is not yet known whether it needs all of them. */
+async function aheadOf(pool: Queryable, request: ChangeRequest): Promise<string[]> {
+  const { rows } = await pool.query<Held>(HELD);
+  return rows
+    .filter(({ collections }) => collections.some((name) => request.collections.includes(name)))
+    .map(({ id }) => id);
+}

@@ -1,0 +1,240 @@
+/* Reads the bodies of change requests, and shows requests and plans. */
+import { returningBy } from '../trash/rows.js';
+import { withoutPlaces } from '../../schema/findings/index.js';
+import type { PlanNow } from './plan.js';
+import type { HttpDeps } from '../../http/deps.js';
+import { errorBody, refused, type EdgeProblem, Refused, inManagedSchema } from '../../http/errors.js';
+import { lockedTables } from '../../projector/online/steps.js';
+import {
+  shownStatement,
+  type Recording,
+  recorded,
+  withBatch,
+  withLosses,
+  commandOf,
+} from '../../http/change/change.js';
+import type { Done, RequestContext } from '../../pipeline/types.js';
+import { summaryOf, type Changes } from './read.js';
+import { allowedIn } from '../../schema/change-requests/fold.js';
+import type { ChangeRequest } from '../../schema/change-requests/model.js';
+import { type Answer, jsonAnswer, unwrap } from '../../http/answer/answer.js';
+import type { Call } from '../../http/route.js';
+import { isUuid } from '../../kernel/text.js';
+import { type Problem, invalid } from '../../kernel/problem.js';
+import { runYielding } from '../../kernel/event-loop.js';
+import type { RequestedChange } from './proposals.js';
+import { applying } from '../trash/restore.js';
+import { type Comparison, compareSnapshot } from '../../schema/compare/compare-snapshot.js';
+import { isEmptyDiff } from '../../schema/diff/diff.js';
+import { originsIn } from '../../schema/diff/origins.js';
+import { mergeSnapshot } from '../../schema/merge/merge-states.js';
+import { describePlace } from '../../schema/merge/model.js';
+import type { ChangeUpdate, NewChange } from './routes-bodies.js';
+import { createMomentState } from '../../http/history.js';
+
+/* Runs an action on a change request and responds with the updated request. */
+
+/** The reason can be in the body as well as in the header. */
+export const withReason = (context: RequestContext, reason: string | null | undefined): RequestContext =>
+  reason == null ? context : { ...context, cause: { ...context.cause, reason } };
+
+interface Answering {
+  /** The unchanged request, if there was nothing to do. */
+  request?: ChangeRequest;
+  /** Further members of the response. */
+  more?: (done: Done) => object;
+}
+
+/** Runs an action on a request and responds with the updated request. */
+export async function acted(
+  call: Call<unknown>,
+  command: string,
+  how: Omit<Recording, 'render'>,
+  answering: Answering = {},
+): Promise<Answer> {
+  return recorded(call, command, { ...how, render: (done) => answerOf(done, answering) });
+}
+
+/** 201 for an opened request, 202 for a request in preparation or scheduled, otherwise 200. */
+function statusOf({ events }: Done): number {
+  const types = new Set(events.map(({ type }) => type));
+  if (types.has('change.opened')) return 201;
+  return types.has('change.preparing') || types.has('change.scheduled') ? 202 : 200;
+}
+
+function answerOf(done: Done, { request: before, more }: Answering): Answer {
+  const [request = before] = done.changes?.values() ?? [];
+  if (request === undefined) throw new Error('an event about a change request did not change any');
+  const { id } = request;
+  const data = { ...summaryOf(request), allowed: allowedIn(request), ...more?.(done) };
+  const status = statusOf(done);
+  const headers = status === 200 ? [] : ['Location', `/changes/${id}`];
+  const answer = { ...jsonAnswer(status, { data }, headers), position: done.position };
+  return withLosses(withBatch(answer, done), done);
+}
+
+/** In lower case, as PostgreSQL prints UUIDs. The value may be invalid. */
+const changeIdOf = ({ params }: Call<unknown>): string => (params['id'] ?? '').toLowerCase();
+
+/** NOT_FOUND, for the caller to throw. */
+export const noSuchChange = (id: string) =>
+  refused('NOT_FOUND', `Change request ${JSON.stringify(id)} does not exist.`);
+
+/** @throws Refused NOT_FOUND */
+export async function findChange(changes: Pick<Changes, 'find'>, call: Call<unknown>): Promise<ChangeRequest> {
+  const id = changeIdOf(call);
+  const found = isUuid(id) ? await changes.find(id) : undefined;
+  if (found === undefined) throw noSuchChange(id);
+  return found;
+}
+
+/**
+ * Authors may only access their own requests.
+ * @throws Refused NOT_FOUND, FORBIDDEN
+ */
+export async function findOwnChange(changes: Pick<Changes, 'find'>, call: Call<unknown>): Promise<ChangeRequest> {
+  const found = await findChange(changes, call);
+  if (call.caller.role !== 'author' || found.author.id === call.caller.id) return found;
+  throw refused(
+    'FORBIDDEN',
+    `Change request ${found.id} belongs to another user, and an author can do this with their own requests only.`,
+  );
+}
+
+/* Translates the locations of problems from a part of a body to the whole body. */
+
+/** Translates a problem of a change to its location in the body. Problems of a snapshot's diff have no location. */
+export const locatedIn =
+  ({ snapshot }: { snapshot?: unknown }) =>
+  <P extends Pick<Problem, 'path' | 'details'>>(problem: P): P => {
+    const { path, details } = problem;
+    // Acknowledgements are a sibling of the diff in the body.
+    if (path === undefined || path === 'diff' || path === 'policy' || details?.['acknowledged'] !== undefined)
+      return problem;
+    return { ...problem, path: snapshot === undefined ? `diff.${path}` : 'snapshot' };
+  };
+
+/** Prefixes the locations of problems with the member. */
+export const below = <T>(member: string, work: Promise<T>): Promise<T> =>
+  relocated(work, (problem) =>
+    problem.path === undefined || OWN.has(problem.path) ? problem : { ...problem, path: joined(member, problem.path) },
+  );
+
+/** @throws Refused with translated locations */
+export async function relocated<T>(work: Promise<T>, locate: (problem: EdgeProblem) => EdgeProblem): Promise<T> {
+  return work.catch((error: unknown) => {
+    if (!(error instanceof Refused)) throw error;
+    throw new Refused(error.problems.map(locate), error.headers);
+  });
+}
+
+/** Members of the body itself. */
+const OWN: ReadonlySet<string> = new Set(['snapshot', 'base', 'mode', 'force']);
+
+const joined = (member: string, path: string): string =>
+  path === '' ? member : path.startsWith('[') ? `${member}${path}` : `${member}.${path}`;
+
+/* Determines the proposed diff: the one that was sent, or the one computed from a snapshot. */
+
+type Body = Pick<NewChange | ChangeUpdate, 'diff' | 'snapshot' | 'base' | 'mode' | 'force'>;
+
+export type ProposedChange = Pick<RequestedChange, 'name' | 'input' | 'command'>;
+
+/**
+ * Undefined if the body proposes neither.
+ * @throws Refused at its member
+ */
+export function createProposedChange(deps: HttpDeps) {
+  const { store, history, config } = deps;
+  const { release, schema } = config;
+  const momentOf = createMomentState(deps);
+
+  const compared = async (body: Body, call: Call<unknown>): Promise<Comparison> => {
+    const { snapshot, base, mode = 'mirror', force = false } = body;
+    const ours = await store.atHead(call.head);
+    if (!force) await inManagedSchema(snapshot, schema);
+    const how = { mode, force, release };
+    if (base === undefined) return unwrap(await runYielding(compareSnapshot(ours, snapshot, how)));
+    const asked = { base: await momentOf(base, 'base', call), ours, theirs: snapshot, resolutions: [] };
+    const outcome = await relocated(runYielding(mergeSnapshot(asked, how)).then(unwrap), withoutTheirs);
+    if (outcome.kind === 'merged') return outcome;
+    const problems = outcome.conflicts.slice(0, MOST_CONFLICTS).map(({ message, ...details }) => ({
+      code: 'MERGE_CONFLICT' as const,
+      message: `${describePlace(details.place)}: ${message}`,
+      details,
+    }));
+    throw new Refused(problems);
+  };
+
+  return async (body: Body, call: Call<unknown>): Promise<ProposedChange | undefined> => {
+    const diff = await diffOf(body, () => below('snapshot', compared(body, call)));
+    if (diff === undefined) return undefined;
+    const input = { release, body: diff };
+    const read = await below(
+      'diff',
+      inManagedSchema(diff, schema).then(() => commandOf('apply-diff', input)),
+    );
+    return {
+      name: 'apply-diff',
+      input,
+      command: applying(read, await history.inTrash([...originsIn(read.diff).values()])),
+    };
+  };
+}
+
+/** Here the body is the snapshot itself, not an object that has it as `theirs`. */
+const withoutTheirs = ({ path, ...problem }: EdgeProblem): EdgeProblem =>
+  path === undefined ? problem : { ...problem, path: path.replace(/^theirs\.?/, '') };
+
+/** /schema/merge lists all of them. */
+const MOST_CONFLICTS = 100;
+
+async function diffOf(body: Body, compared: () => Promise<Comparison>): Promise<unknown> {
+  if (body.snapshot === undefined) return withoutSnapshot(body);
+  if (body.diff !== undefined) throw new Refused([invalid(['snapshot'], 'send either a diff or a snapshot')]);
+  const { hash, diff } = await compared();
+  if (isEmptyDiff(diff))
+    throw new Refused([invalid(['snapshot'], 'this changes nothing: the schema already has this state')]);
+  return { hash, diff };
+}
+
+function withoutSnapshot(body: Body): unknown {
+  for (const member of ['base', 'mode', 'force'] as const)
+    if (body[member] !== undefined)
+      throw new Refused([invalid([member], `${member} can only be used with a snapshot`)]);
+  return body.diff;
+}
+
+/** @param request with the hash of the proposed plan */
+export async function shownPlan(
+  deps: Pick<HttpDeps, 'pool' | 'config'>,
+  plan: PlanNow,
+  request: { plan: string | null },
+): Promise<object> {
+  if (plan.kind === 'conflicts') return { fresh: false, hash: null, ...errorBody(plan.problems), ...NOTHING };
+  const { hash, statements, diff, view } = plan;
+  return {
+    fresh: hash === request.plan,
+    hash,
+    errors: null,
+    diff,
+    policy: plan.policy,
+    statements: statements.map(shownStatement),
+    tables: await lockedTables(deps.pool, { schema: deps.config.schema, statements }),
+    findings: withoutPlaces(view.findings),
+    loses: view.loses.map(({ why, ...place }) => ({ ...place, kept: why === null, why_not: why })),
+    view: view.hash,
+    returns: await returningBy(deps.pool, plan.events),
+  };
+}
+
+const NOTHING = {
+  diff: null,
+  policy: null,
+  statements: [],
+  tables: [],
+  findings: [],
+  loses: [],
+  view: null,
+  returns: [],
+};

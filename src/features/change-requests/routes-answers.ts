@@ -1,0 +1,163 @@
+import { z } from 'zod';
+import { WHY_NOT } from '../../schema/change-requests/approvals.js';
+import { CHANGE_STATES } from '../../schema/change-requests/model.js';
+import { CHANGE_ACTIONS } from '../../schema/change-requests/fold.js';
+import { policy } from '../../http/policy.js';
+import { errors } from '../../http/openapi/answers/envelopes.js';
+import { plan } from '../../http/openapi/answers/operating.js';
+import { schemaChanges } from '../../schema/normal-form/shapes.js';
+import { finding } from '../../http/openapi/answers/schema.js';
+
+const text = z.string();
+const textOrNull = z.string().nullable();
+const time = z.iso.datetime();
+
+const summary = {
+  id: z.uuid(),
+  state: z
+    .enum(CHANGE_STATES)
+    .describe(
+      '`open`, `approved`, `rejected`: in review. `scheduled`: applied at its time. `queued`: waiting for another request on the same tables. `applied`, `failed` and `withdrawn` are final. A proposed request that failed can be applied again',
+    ),
+  title: textOrNull.describe('Null: nobody proposed it, and it is applied as soon as it is prepared'),
+  operation: text.describe('The command, by its name in the log'),
+  online: z.boolean().describe('Whether slow steps are executed first'),
+  collections: z.array(text).describe('The collections that it changes'),
+  plan: textOrNull.describe('The hash of its plan, which approvals refer to'),
+  author: z.strictObject({ id: text, name: text }),
+  reason: textOrNull,
+  opened_at: time,
+  opened_position: z.int().min(1).describe('Position of the event that opened it'),
+  changed_at: time,
+  scheduled_at: time.nullable().describe('When it is applied. Null: it is not scheduled'),
+  reverts: z.uuid().nullable().describe('The change request that it reverts'),
+  result: z
+    .strictObject({ batch: z.uuid(), position: z.int().min(1) })
+    .nullable()
+    .describe('The batch of its change'),
+  error: textOrNull.describe('The code of the first error. Null: it did not fail'),
+};
+
+export const changeSummary = z.strictObject(summary).meta({ id: 'ChangeSummary' });
+
+const holder = z.strictObject({
+  pid: z.int().nullable().describe('Process id in PostgreSQL. Null: a prepared transaction'),
+  application_name: text,
+  age_seconds: z.int().nullable(),
+  collection: text,
+});
+
+const step = z.strictObject({
+  key: text,
+  kind: text,
+  collection: text,
+  field: textOrNull,
+  summary: text,
+  state: z.enum(['waiting', 'running', 'done']),
+  done: z.number().min(0).max(1).nullable().describe('Progress. Null: not known'),
+  phase: textOrNull.describe('The current step'),
+  rows: z.number().nullable().describe('The size of the work, as estimated by the statistics of PostgreSQL'),
+  bytes: z.number().nullable(),
+  started_at: time.nullable(),
+  milliseconds: z.number().nullable().describe('Duration including waits. Null: not finished'),
+});
+
+const allowed = z
+  .array(z.enum(CHANGE_ACTIONS))
+  .describe('Actions that are allowed now, for users with the required role');
+
+export const actedOn = z.strictObject({ ...summary, allowed }).meta({ id: 'ChangeActedOn' });
+
+const returns = z
+  .array(
+    z.strictObject({
+      collection: text,
+      field: textOrNull.describe('Null: the table'),
+      position: z.int().min(1).describe('Position of the deletion'),
+      kept_until: time.nullable().describe('The trash keeps it at least until then. Null: no longer known'),
+    }),
+  )
+  .describe('Objects that are restored from the trash with their rows');
+
+export const reverting = z.strictObject({ ...summary, allowed, returns }).meta({ id: 'ChangeReverting' });
+
+const actor = z.strictObject({ id: text, name: text });
+const said = {
+  by: actor,
+  at: time,
+  position: z.int().min(1),
+  text: textOrNull.describe('Null: none, or erased'),
+};
+const proposal = z.strictObject({
+  base: z.int().min(0).describe('Position of the schema that it was created for'),
+  approvals_needed: z.int().min(1).describe('Places for which the policy requires an approval'),
+  approvals_counted: z.int().min(0),
+  author_may_approve: z.boolean(),
+  authors: z.array(actor).describe('The user who opened it, and everyone who changed its plan'),
+  described_at: time.nullable().describe('When its title or reason was last changed. Null: never'),
+  approvals: z.array(
+    z.strictObject({
+      ...said,
+      plan: text,
+      online: z.boolean().describe('Whether the request was an online change at that time'),
+      credential: z.enum(['password', 'token']).describe('How the user was authenticated'),
+      counts: z.boolean(),
+      why_not: z
+        .enum(WHY_NOT)
+        .nullable()
+        .describe(
+          '`another way`: `online` has been changed since. `an issued credential`: by the log, another user issued the token or set the password',
+        ),
+    }),
+  ),
+  rejection: z.strictObject(said).nullable(),
+  comments: z.array(z.strictObject(said)),
+});
+const planned = z.strictObject({
+  fresh: z.boolean().describe('False: the request is stale, because it would now do something else'),
+  hash: textOrNull.describe('The hash of the current plan. Null: it no longer fits the schema'),
+  errors: errors.shape.errors.nullable(),
+  diff: schemaChanges.nullable(),
+  policy: z
+    .strictObject({ from: policy, to: policy })
+    .nullable()
+    .describe('The current policy and the proposed one. Null: it changes the schema'),
+  statements: plan.shape.statements,
+  tables: plan.shape.tables.unwrap().describe('Existing tables that are locked'),
+  findings: z.array(finding),
+  loses: z
+    .array(
+      z.strictObject({
+        collection: text,
+        field: textOrNull,
+        kept: z.boolean().describe('The trash keeps it for a limited time'),
+        why_not: textOrNull.describe('Why the trash cannot keep it. Null: the trash keeps it'),
+      }),
+    )
+    .describe('Objects that are deleted'),
+  view: textOrNull.describe('The hash of `online`, the findings and what is kept, for `view` of an approval'),
+  returns,
+});
+
+export const changeRequest = z
+  .strictObject({
+    ...summary,
+    document: z.strictObject({
+      hash: text.describe('The sha256 hash of the content as canonical JSON, as stored in the event'),
+      content: z.unknown().describe('The proposed change. Null: erased'),
+    }),
+    steps: z.array(step),
+    holds: z.array(text).describe('Collections whose tables cannot be changed otherwise at present'),
+    queued_behind: z.array(z.uuid()),
+    waiting_for: z.array(holder).describe('Sessions whose transactions it waits for'),
+    cleaning: z.boolean().describe('It has ended, and the service still removes what it prepared'),
+    warnings: z.array(finding),
+    errors: errors.shape.errors.nullable().describe('Why it failed. Null: it did not fail, or the error was erased'),
+    allowed,
+    proposal: proposal.nullable(),
+    planned: planned
+      .nullable()
+      .optional()
+      .describe('The plan against the current schema. Null if the request has ended'),
+  })
+  .meta({ id: 'ChangeRequest' });

@@ -1,0 +1,329 @@
+/** /changes: change requests. Authors open and update their own, admins may do everything. */
+import { z } from 'zod';
+import { type Credential, allows } from '../accounts/caller.js';
+import { noQuery } from '../../http/request/query.js';
+import { type Problem, invalid } from '../../kernel/problem.js';
+import type { Outcome, RequestContext } from '../../pipeline/types.js';
+import type { ChangeRequest } from '../../schema/change-requests/model.js';
+import type { Acknowledgement } from '../../schema/policy.js';
+import type { ChangeUpdated } from '../../schema/model/events.js';
+import * as bodies from './routes-bodies.js';
+import {
+  findChange,
+  findOwnChange,
+  acted,
+  withReason,
+  locatedIn,
+  type ProposedChange,
+  createProposedChange,
+} from './routes-actions.js';
+import { replacingCurrent } from './command.js';
+import type { HttpDeps } from '../../http/deps.js';
+import { readPolicyBody } from '../../http/policy.js';
+import { Refused, refused } from '../../http/errors.js';
+import { rehearsalQuery, rehearsed, asPlaced } from '../../http/change/change.js';
+import { acknowledgeOf } from '../../http/request/headers.js';
+import { data } from '../../http/openapi/answers/envelopes.js';
+import { actedOn, reverting } from './routes-answers.js';
+import { randomUUID } from 'node:crypto';
+import { runYielding } from '../../kernel/event-loop.js';
+import { readResolutions } from '../../schema/merge/model.js';
+import { unwrap } from '../../http/answer/answer.js';
+import { type Call, documentBody, jsonBody, route, type Route, NO_ACKNOWLEDGE } from '../../http/route.js';
+
+/** Actions that do not fit the state of a request are rejected with INVALID_STATE. */
+export function proposalRoutes(deps: HttpDeps): Route[] {
+  return [
+    openingRoute(deps),
+    updateRoute(deps),
+    commentRoute(deps),
+    ...judgingRoutes(deps),
+    ...carryingOutRoutes(deps),
+    ...mergingRoutes(deps),
+  ];
+}
+
+const OF_SCHEMA = ['diff', 'snapshot', 'base', 'mode', 'force', 'online', 'purge'] as const;
+
+/** Undefined if the body has no policy. @throws Refused at its member, or FORBIDDEN for callers who are not admins */
+function policyOf(body: bodies.NewChange | bodies.ChangeUpdate, { caller }: Call<unknown>): ProposedChange | undefined {
+  if (body.policy === undefined) return undefined;
+  const others = OF_SCHEMA.filter((member) => body[member] !== undefined);
+  if (others.length > 0)
+    throw new Refused(others.map((member) => invalid([member], `${member} cannot be sent with a policy`)));
+  const policy = readPolicyBody(body.policy, 'policy');
+  if (!allows(caller.role, 'admin')) throw refused('FORBIDDEN', 'Only an admin can propose a policy.');
+  return { name: 'update-policy', input: { policy }, command: replacingCurrent(policy) };
+}
+
+/** Members of every action on a request. */
+const acting = {
+  query: noQuery,
+  answers: { 200: data(actedOn) },
+  changes: true,
+  errors: ['INVALID_STATE'],
+} as const;
+
+/** Errors of decisions about a plan. */
+const DECISION_ERRORS = ['INVALID_STATE', 'PLAN_CHANGED', 'SCHEMA_CHANGED'] as const;
+
+function openingRoute(deps: HttpDeps): Route {
+  const proposed = createProposedChange(deps);
+  return route({
+    ...acting,
+    method: 'post',
+    path: '/changes',
+    operationId: 'openChange',
+    summary: 'Open a change request with a diff, a snapshot of the intended schema, or a policy',
+    access: 'author',
+    body: documentBody(bodies.newChange, {
+      example: { title: 'Orders have a note', reason: 'support asks for it', diff: { hash: '3f9a', diff: {} } },
+    }),
+    answers: { 200: data(actedOn), 201: data(actedOn) },
+    errors: ['NOT_FOUND', 'SCHEMA_CHANGED', 'MERGE_CONFLICT'],
+    async handle(call) {
+      const { body } = call;
+      const change = policyOf(body, call) ?? (await proposed(body, call));
+      if (change === undefined) throw new Refused([invalid(['diff'], 'a diff, a snapshot or a policy is required')]);
+      const asked = { ...change, ...howOf(call, body), title: body.title, online: body.online ?? false };
+      return acted(call, 'open-change', {
+        run: (context) => deps.changes.propose(asked, withReason(knowing(context, asked), body.reason)),
+        located: locatedIn(body),
+      });
+    },
+  });
+}
+
+/** Acknowledgements can be in the body, or in the header as for any change. */
+function howOf(call: Call<unknown>, { purge, acknowledge }: Pick<bodies.NewChange, 'purge' | 'acknowledge'>) {
+  const inHeader = acknowledgeOf(call.req);
+  if (inHeader !== undefined && acknowledge !== undefined)
+    throw new Refused([
+      invalid(['acknowledge'], 'send the acknowledgements in the body or in X-Acknowledge, not in both'),
+    ]);
+  const acknowledged = [...(acknowledge?.map(asPlaced) ?? inHeader ?? [])];
+  return { ...(purge === true && { purge }), ...(acknowledged.length > 0 && { acknowledged }) };
+}
+
+/** Acknowledgements in the body refer to the proposed diff; those in the header already have a location. */
+const knowing = (context: RequestContext, options: { acknowledged?: Acknowledgement[] } = {}): RequestContext =>
+  options.acknowledged === undefined || context.acknowledges !== undefined
+    ? context
+    : { ...context, acknowledges: { findings: options.acknowledged, at: (index) => ['acknowledge', index] } };
+
+function updateRoute(deps: HttpDeps): Route {
+  const proposed = createProposedChange(deps);
+  return route({
+    ...acting,
+    method: 'patch',
+    path: '/changes/:id',
+    operationId: 'updateChange',
+    summary: 'Update the title, reason or change of a change request',
+    access: 'author',
+    body: documentBody(bodies.changeUpdate),
+    errors: [...DECISION_ERRORS, 'MERGE_CONFLICT'],
+    async handle(call) {
+      const { id, online: before } = await findOwnChange(deps.changes, call);
+      const { body } = call;
+      const { title, reason, online = before } = body;
+      const change = policyOf(body, call) ?? (await proposed(body, call));
+      if (change === undefined) requireNoHow(body);
+      const said: Pick<ChangeUpdated, 'title' | 'reason'> = {
+        ...(title !== undefined && { title }),
+        ...(reason !== undefined && { reason }),
+      };
+      const how = { said, ...(change && { asked: { ...change, ...howOf(call, body), online } }) };
+      return acted(call, 'update-change', {
+        run: (context) => deps.changes.update(id, how, knowing(context, how.asked)),
+        located: locatedIn(body),
+      });
+    },
+  });
+}
+
+/** Purge, acknowledgements and online preparation belong to the diff they concern. */
+function requireNoHow(body: bodies.ChangeUpdate): void {
+  const given = (['online', 'purge', 'acknowledge'] as const).filter((member) => body[member] !== undefined);
+  if (given.length > 0)
+    throw new Refused(given.map((member) => invalid([member], `${member} can only be sent with a diff`)));
+  if (body.title === undefined && body.reason === undefined)
+    throw new Refused([invalid([], 'nothing to update: send a title, a reason, a diff, a snapshot or a policy')]);
+}
+
+function commentRoute({ changes }: HttpDeps): Route {
+  return route({
+    ...acting,
+    method: 'post',
+    path: '/changes/:id/comment',
+    operationId: 'commentChange',
+    summary: 'Comment on a change request',
+    access: 'author',
+    body: jsonBody(bodies.changeComment),
+    headers: NO_ACKNOWLEDGE,
+    async handle(call) {
+      const { id } = await findChange(changes, call);
+      return acted(call, 'comment-change', { run: (context) => changes.comment(id, call.body.comment, context) });
+    },
+  });
+}
+
+/** Otherwise an admin could approve as another admin, with a token or password that they issued. */
+const issuedByOthers = (kind: Credential['kind']): string =>
+  kind === 'token'
+    ? 'Another user issued this API token, so it cannot approve. Sign in with your password and create a token of your own.'
+    : 'Another user set this password, so it cannot approve. Choose a password of your own first.';
+
+function judgingRoutes({ changes, store }: HttpDeps): Route[] {
+  return [
+    route({
+      ...acting,
+      method: 'post',
+      path: '/changes/:id/approve',
+      operationId: 'approveChange',
+      summary: 'Approve exactly the reviewed plan',
+      access: 'admin',
+      body: jsonBody(bodies.changeApproval),
+      headers: NO_ACKNOWLEDGE,
+      errors: DECISION_ERRORS,
+      async handle(call) {
+        const { id } = await findChange(changes, call);
+        const { kind, issuedBy, token } = call.caller.credential;
+        if (issuedBy !== null) throw refused('FORBIDDEN', issuedByOthers(kind));
+        const said = { ...call.body, credential: kind, token, state: await store.atHead(call.head) };
+        return acted(call, 'approve-change', {
+          run: (context) => changes.approve(id, said, context),
+          located: inDocument,
+        });
+      },
+    }),
+    route({
+      ...acting,
+      method: 'post',
+      path: '/changes/:id/reject',
+      operationId: 'rejectChange',
+      summary: 'Reject a change request and revoke its approvals',
+      access: 'admin',
+      body: jsonBody(bodies.changeRejection, { optional: true }),
+      headers: NO_ACKNOWLEDGE,
+      async handle(call) {
+        const { id } = await findChange(changes, call);
+        return acted(call, 'reject-change', { run: (context) => changes.reject(id, call.body.comment, context) });
+      },
+    }),
+  ];
+}
+
+/** `GET /changes/:id` explains the request. */
+const applyQuery = z.strictObject({ dry_run: rehearsalQuery.dry_run });
+
+const AT_WITH_DRY_RUN = '"at" cannot be combined with "dry_run", which executes the change now';
+
+function carryingOutRoutes(deps: HttpDeps): Route[] {
+  const { changes } = deps;
+  const carriedOut = (request: ChangeRequest, run: (context: RequestContext) => Promise<Outcome>) => ({
+    run: ({ cause, ...context }: RequestContext): Promise<Outcome> =>
+      run({ ...context, cause: { ...cause, reason: cause.reason ?? request.reason } }),
+    located: inDocument,
+  });
+  return [
+    route({
+      ...acting,
+      method: 'post',
+      path: '/changes/:id/prepare',
+      operationId: 'prepareChange',
+      summary: 'Execute the slow steps of a change request, and wait before the rest',
+      access: 'admin',
+      headers: NO_ACKNOWLEDGE,
+      answers: { 200: data(actedOn), 202: data(actedOn) },
+      errors: DECISION_ERRORS,
+      async handle(call) {
+        const request = await findChange(changes, call);
+        const run = carriedOut(request, (context) => changes.prepare(request.id, context));
+        return acted(call, 'prepare-change', run);
+      },
+    }),
+    route({
+      ...acting,
+      method: 'post',
+      path: '/changes/:id/apply',
+      operationId: 'applyChange',
+      summary: 'Apply a change request, now or at a given time. An online change is prepared first',
+      access: 'admin',
+      query: applyQuery,
+      body: jsonBody(bodies.changeApplication, { optional: true }),
+      headers: NO_ACKNOWLEDGE,
+      answers: { 200: data(actedOn), 202: data(actedOn) },
+      errors: DECISION_ERRORS,
+      async handle(call) {
+        const request = await findChange(changes, call);
+        const { at } = call.body;
+        if (call.query.dry_run) {
+          if (at !== undefined) throw new Refused([invalid(['at'], AT_WITH_DRY_RUN)]);
+          const run = (context: RequestContext) => changes.rehearse(request.id, context);
+          return rehearsed(deps, call, { command: 'apply-change', run, located: inDocument, online: request.online });
+        }
+        const run = carriedOut(request, (context) =>
+          at === undefined
+            ? changes.apply(request.id, context)
+            : changes.schedule(request.id, new Date(at).toISOString(), context),
+        );
+        return acted(call, at === undefined ? 'apply-change' : 'schedule-change', run);
+      },
+    }),
+  ];
+}
+
+/** The location is in the document of the request, not in the body. */
+/** Members of a body that do not describe the change. */
+const OWN_MEMBERS: ReadonlySet<string> = new Set(['plan', 'view', 'at']);
+
+const inDocument = ({ path, ...problem }: Problem): Problem => {
+  if (path === undefined || OWN_MEMBERS.has(path)) return { ...problem, ...(path && { path }) };
+  return { ...problem, details: { ...problem.details, place: path } };
+};
+
+/** Only admins may rebase another user's request. */
+function mergingRoutes({ changes }: HttpDeps): Route[] {
+  return [
+    route({
+      method: 'post',
+      path: '/changes/:id/rebase',
+      operationId: 'rebaseChange',
+      summary: 'Rebase a change request onto the current schema',
+      access: 'author',
+      query: noQuery,
+      body: documentBody(bodies.changeRebase, { optional: true }),
+      headers: NO_ACKNOWLEDGE,
+      answers: { 200: data(actedOn) },
+      changes: true,
+      errors: ['INVALID_STATE', 'PLAN_CHANGED', 'SCHEMA_CHANGED', 'MERGE_CONFLICT'],
+      async handle(call) {
+        const request = await findOwnChange(changes, call);
+        const resolutions = unwrap(await runYielding(readResolutions(call.body.resolve)));
+        const run = (context: Parameters<typeof changes.rebase>[2]) => changes.rebase(request.id, resolutions, context);
+        return acted(call, 'rebase-change', { run }, { request });
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/changes/:id/revert',
+      operationId: 'revertChange',
+      summary: 'Open a change request that reverts an applied one',
+      access: 'author',
+      query: noQuery,
+      body: documentBody(bodies.changeRevert, { optional: true }),
+      headers: NO_ACKNOWLEDGE,
+      answers: { 200: data(reverting), 201: data(reverting) },
+      changes: true,
+      errors: ['INVALID_STATE', 'PLAN_CHANGED', 'SCHEMA_CHANGED', 'MERGE_CONFLICT'],
+      async handle(call) {
+        const { id } = await findChange(changes, call);
+        const { title, reason, online, resolve } = call.body;
+        const resolutions = unwrap(await runYielding(readResolutions(resolve)));
+        const how = { id, newId: randomUUID(), title, online, resolutions };
+        const run = (context: Parameters<typeof changes.revert>[1]) => changes.revert(how, withReason(context, reason));
+        return acted(call, 'revert-change', { run }, { more: ({ returns = [] }) => ({ returns }) });
+      },
+    }),
+  ];
+}

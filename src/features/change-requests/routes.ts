@@ -1,0 +1,150 @@
+/** /changes: reading change requests (authors and auditors) and withdrawing them (authors their own). */
+import { z } from 'zod';
+import { WITHDRAW } from './index.js';
+import { type Caller, allows } from '../accounts/caller.js';
+import { readPolicy } from '../../log/decisive-events.js';
+import type { Approver } from './rows.js';
+import { summaryOf } from './read.js';
+import { allowedIn } from '../../schema/change-requests/fold.js';
+import { CHANGE_STATES, isAtRest } from '../../schema/change-requests/model.js';
+import { runYielding } from '../../kernel/event-loop.js';
+import { AbandonedError, currentJob, scheduler } from '../../kernel/scheduler.js';
+import { createSemaphore } from '../../kernel/semaphore.js';
+import { type Answer, jsonAnswer, jsonBytesAnswer, jsonBytes, largeJsonAnswer } from '../../http/answer/answer.js';
+import { changeBody, recorded, withBatch } from '../../http/change/change.js';
+import { findChange, findOwnChange, noSuchChange, shownPlan } from './routes-actions.js';
+import type { HttpDeps } from '../../http/deps.js';
+import { countsIn, count, flag, metaMembers, pageLimit, noQuery } from '../../http/request/query.js';
+import { data, page } from '../../http/openapi/answers/envelopes.js';
+import { changeRequest, changeSummary } from './routes-answers.js';
+import { route, type Route, NO_ACKNOWLEDGE } from '../../http/route.js';
+
+const listQuery = z.strictObject({
+  state: z.enum(CHANGE_STATES, { error: `must be one of ${CHANGE_STATES.join(', ')}.` }).optional(),
+  collection: z.string().optional().describe('Only requests that change this collection'),
+  author: z.string().optional().describe('Only requests of this user, by id'),
+  to_approve: flag.describe('Only requests that wait for an approval of the current user'),
+  offset: count.default(0).describe('Number of items to skip'),
+  limit: pageLimit,
+  meta: metaMembers.optional(),
+});
+
+/** Other actions are in `proposalRoutes`. */
+export function changesRoutes(deps: HttpDeps): Route[] {
+  return [listRoute(deps), oneRoute(deps), withdrawRoute(deps)];
+}
+
+function listRoute({ changes, pool }: HttpDeps): Route {
+  const approverOf = async ({ id, role }: Caller): Promise<Approver> => {
+    if (!allows(role, 'admin')) return { id, may: 'none' };
+    return { id, may: (await readPolicy(pool)).policy.author_may_approve ? 'all' : 'others' };
+  };
+  return route({
+    method: 'get',
+    path: '/changes',
+    operationId: 'listChanges',
+    summary: 'List change requests, newest first',
+    access: 'author or auditor',
+    query: listQuery,
+    answers: { 200: page(changeSummary) },
+    async handle({ caller, query: { to_approve, offset, limit, meta, ...filter } }) {
+      const approver = to_approve ? await approverOf(caller) : undefined;
+      const found = await changes.list({ ...filter, approver }, { offset, limit });
+      const counts = await countsIn(meta, {
+        total_count: () => changes.count({}),
+        filter_count: () => changes.count({ ...filter, approver }),
+      });
+      return largeJsonAnswer({ data: found, ...counts });
+    },
+  });
+}
+
+/** Concurrent reads, in total and per caller: each may take several megabytes and a connection. */
+const READS = { all: 4, perCaller: 2 } as const;
+
+/** Milliseconds that a read waits for others. */
+const WAIT = 10_000;
+
+/** @param request the JSON of an object that gets `planned` as a member */
+const withPlanned = (request: Buffer, planned: Buffer): Buffer =>
+  Buffer.concat([
+    Buffer.from('{"data":'),
+    request.subarray(0, -1),
+    Buffer.from(',"planned":'),
+    planned,
+    Buffer.from('}}'),
+  ]);
+
+/** Milliseconds that a plan is shown for. Its findings depend on tables, which change without events. */
+const SHOWN = 10_000;
+
+/** The plan is computed once per position of the log and 10 seconds. */
+function oneRoute(deps: HttpDeps): Route {
+  const { changes, store, rendered } = deps;
+  const reads = createSemaphore(READS.all, READS.perCaller);
+  return route({
+    method: 'get',
+    path: '/changes/:id',
+    operationId: 'getChange',
+    summary: 'Retrieve a change request with its plan, comments, progress and result',
+    access: 'author or auditor',
+    query: noQuery,
+    answers: { 200: data(changeRequest) },
+    async handle(call) {
+      const permit = await reads.acquire({ caller: call.caller.id, timeout: WAIT, refusal: scheduler.refuse });
+      try {
+        if (currentJob().isAbandoned()) throw new AbandonedError('the client disconnected');
+        const { id } = await findChange(changes, call);
+        const found = await changes.retrieve(id);
+        if (found === undefined) throw noSuchChange(id);
+        const state = await store.atHead(call.head);
+        const { document, plan, online } = found;
+        const key = `plan ${JSON.stringify([id, document.hash, plan, online, call.head, Math.floor(Date.now() / SHOWN)])}`;
+        const planned = await rendered.get(state, key, async () => {
+          const now = await changes.planNow(id, state);
+          return jsonBytes(now === null ? null : await shownPlan(deps, now, { plan }));
+        });
+        const shown = await runYielding(jsonBytes(changeBody(found)));
+        return { ...jsonBytesAnswer(200, withPlanned(shown, planned.body)), position: state.position };
+      } finally {
+        permit.release();
+      }
+    },
+  });
+}
+
+function withdrawRoute({ changes }: HttpDeps): Route {
+  return route({
+    method: 'post',
+    path: '/changes/:id/withdraw',
+    operationId: 'withdrawChange',
+    summary: 'Withdraw a change request and remove what was prepared',
+    access: 'author',
+    query: noQuery,
+    headers: NO_ACKNOWLEDGE,
+    answers: { 200: data(changeRequest) },
+    changes: true,
+    errors: ['INVALID_STATE'],
+    async handle(call): Promise<Answer> {
+      const request = await findOwnChange(changes, call);
+      const before = await changes.retrieve(request.id);
+      if (before === undefined) throw noSuchChange(request.id);
+      return recorded(call, WITHDRAW, {
+        run: (context) => changes.withdraw(request.id, context),
+        render: (done) => {
+          const after = done.changes?.get(request.id) ?? request;
+          const shown = {
+            ...changeBody(before),
+            ...summaryOf(after),
+            cleaning: !isAtRest(request),
+            holds: [],
+            waiting_for: [],
+            allowed: allowedIn(after),
+            planned: null,
+          };
+          return withBatch({ ...jsonAnswer(200, { data: shown }), position: done.position }, done);
+        },
+      });
+    },
+  });
+}

@@ -1,0 +1,213 @@
+/**
+ * Executes change requests in any live process. A session lock protects each request, so other processes take it over
+ * if this one dies. Temporary failures are retried with growing pauses.
+ */
+import { growingPause } from '../../kernel/time.js';
+import { isConnectionLoss } from '../../postgres/errors.js';
+import { type LockedSession, cancelUntil, openLockedSession } from '../../postgres/locked-session.js';
+import type { Logger } from '../../postgres/logger.js';
+import type { ConnectionOptions } from '../../postgres/pool.js';
+import { untilNextDue, type Unfinished, readChange, unfinishedChanges } from './rows.js';
+import { isAtRest } from '../../schema/change-requests/model.js';
+import { LostError, NotNowError, type Work, showPhase, workOn } from './work-on.js';
+
+export interface ChangeRunner {
+  /** Signals that the log may have new events. Cheap, call it after every commit. */
+  wake(): void;
+  /**
+   * Stops running work between two batches or by cancelling it, and waits for its end. Another process continues it.
+   */
+  stop(): Promise<void>;
+}
+
+export interface ChangeRunnerOptions extends Work {
+  /** For the sessions that hold the locks. */
+  connection: ConnectionOptions;
+  /** The database name. */
+  database: string;
+  logger: Logger;
+  /** True while the database is read-only. */
+  readOnly?: () => boolean;
+  /** See `OnRequest`. */
+  tries?: number;
+  /** Milliseconds. */
+  pauses?: Partial<Pauses>;
+}
+
+interface Pauses {
+  /** Between a wake and the check for work, so that a burst of commits causes one check. */
+  gather: number;
+  /** Before checking again while work is left, because another process may have died. */
+  look: number;
+  /** The longest pause while a request is scheduled, because the clock may be set. */
+  clock: number;
+  /** After the first failure of a request. Each further failure doubles it. */
+  retry: number;
+  /** The longest pause. */
+  maximum: number;
+}
+
+const PAUSES: Pauses = { gather: 50, look: 2_000, clock: 5_000, retry: 500, maximum: 30_000 };
+
+/** Concurrent requests per process. Each uses a database session. */
+const AT_ONCE = 4;
+
+/** Additional slots for due requests, which must not wait for a preparation of several hours. */
+const DUE_AT_ONCE = 2;
+
+interface Running {
+  abort: AbortController;
+  /** See `Unfinished`. */
+  due: boolean;
+  /** True while prepared objects are being removed. Only a stop interrupts that. */
+  cleaning: boolean;
+  session?: LockedSession | undefined;
+  ended: Promise<void>;
+}
+
+interface Failed {
+  count: number;
+  /** Earliest start (`performance.now`). */
+  until: number;
+}
+
+/**
+ * Idle until the first `wake`. Afterwards it also checks on its own while work is left. It never throws: failures are
+ * logged and retried.
+ */
+export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
+  const { pool, logger, readOnly = () => false } = options;
+  const pauses = { ...PAUSES, ...options.pauses };
+  const running = new Map<string, Running>();
+  const failed = new Map<string, Failed>();
+  let timer: { at: number; handle: NodeJS.Timeout } | undefined;
+  let looking: Promise<void> | undefined;
+  let again = false;
+  let stopped = false;
+
+  /** There is at most one timer, and the earliest time wins. */
+  const later = (milliseconds: number): void => {
+    const at = performance.now() + milliseconds;
+    if (stopped || (timer !== undefined && timer.at <= at)) return;
+    clearTimeout(timer?.handle);
+    timer = { at, handle: setTimeout(start, milliseconds) };
+    timer.handle.unref();
+  };
+
+  const start = (): void => {
+    timer = undefined;
+    if (stopped || readOnly()) return;
+    if (looking !== undefined) {
+      again = true;
+      return;
+    }
+    looking = look()
+      .catch((error: unknown) => {
+        logger.warn('change requests could not be read', { error });
+        later(pauses.look);
+      })
+      .finally(() => {
+        looking = undefined;
+        if (again) later(0);
+        again = false;
+      });
+  };
+
+  const look = async (): Promise<void> => {
+    await Promise.all([...running].map(([id, run]) => interruptIfEnded(id, run)));
+    // This query runs first. A request that becomes due between the two queries is then found by the second. In the
+    // other order it would be missed.
+    const wait = await untilNextDue(pool);
+    const unfinished = await unfinishedChanges(pool);
+    const ids = new Set(unfinished.map(({ id }) => id));
+    for (const id of failed.keys()) if (!ids.has(id)) failed.delete(id);
+    for (const each of unfinished) if (!running.has(each.id)) beginInTime(each);
+    if (ids.size > 0) later(pauses.look);
+    if (wait !== null) later(Math.min(Math.max(pauses.gather, wait), pauses.clock));
+  };
+
+  /** Starts no request before its pause is over. Requests without a free slot wait until one is released. */
+  const beginInTime = ({ id, due }: Unfinished): void => {
+    const wait = (failed.get(id)?.until ?? 0) - performance.now();
+    if (wait > 0) later(wait);
+    else if (!stopped && hasPlace(due)) begin(id, due);
+  };
+
+  const hasPlace = (due: boolean): boolean => {
+    const dueNow = [...running.values()].filter((each) => each.due).length;
+    return running.size < AT_ONCE || (due && dueNow < DUE_AT_ONCE && running.size < AT_ONCE + DUE_AT_ONCE);
+  };
+
+  /** This or another process withdrew it. */
+  const interruptIfEnded = async (id: string, run: Running): Promise<void> => {
+    if (run.abort.signal.aborted || run.cleaning) return;
+    const request = await readChange(pool, id);
+    if (request === undefined || (isAtRest(request) && request.state !== 'scheduled'))
+      interrupt(run, 'the change request has ended');
+  };
+
+  const interrupt = (run: Running, why: string): void => {
+    if (run.abort.signal.aborted) return;
+    run.abort.abort(new Error(why));
+    void cancelUntil(pool, () => run.session, run.ended);
+  };
+
+  const begin = (id: string, due: boolean): void => {
+    const run: Running = { abort: new AbortController(), due, cleaning: false, ended: Promise.resolve() };
+    running.set(id, run);
+    run.ended = work(id, run).finally(() => {
+      running.delete(id);
+      // An interrupted request needs a cleanup.
+      if (run.abort.signal.aborted) later(0);
+    });
+  };
+
+  const work = async (id: string, run: Running): Promise<void> => {
+    try {
+      const connection = { ...options.connection, applicationName: 'data-platform-service changes' };
+      const opened = await openLockedSession({ ...options, connection, purpose: `change ${id}` });
+      if (opened === null) return;
+      run.session = opened;
+      try {
+        const { signal } = run.abort;
+        const onCleaning = (): void => void (run.cleaning = true);
+        if ((await workOn({ ...options, id, session: opened, signal, onCleaning })) === 'ended') later(0);
+        failed.delete(id);
+      } finally {
+        run.session = undefined;
+        await opened.close();
+      }
+    } catch (error) {
+      if (!run.abort.signal.aborted) await noteFailure(id, error);
+    }
+  };
+
+  const noteFailure = async (id: string, error: unknown): Promise<void> => {
+    const isQuick = (error instanceof NotNowError && !(error instanceof LostError)) || isConnectionLoss(error);
+    const count = (failed.get(id)?.count ?? 0) + 1;
+    const pause = isQuick ? pauses.retry : growingPause(count, pauses);
+    failed.set(id, { count, until: performance.now() + pause });
+    const how = { change: id, attempts: count, error };
+    if (error instanceof NotNowError) logger.info('a change request is waiting', { change: id, reason: error.message });
+    else {
+      logger.warn('a change request was interrupted', how);
+      const phase = `tried again after: ${error instanceof Error ? error.message : String(error)}`;
+      await showPhase(pool, id, { phase }).catch(() => undefined);
+    }
+    later(pause);
+  };
+
+  return {
+    wake: () => {
+      if (!stopped && !readOnly()) later(pauses.gather);
+    },
+    async stop() {
+      stopped = true;
+      clearTimeout(timer?.handle);
+      await looking;
+      const runs = [...running.values()];
+      for (const run of runs) interrupt(run, 'this process is stopping');
+      await Promise.all(runs.map(({ ended }) => ended));
+    },
+  };
+}

@@ -1,0 +1,348 @@
+/** Advances one request as far as possible, under its lock, so that only one process works on it. */
+import type pg from 'pg';
+import { keepDocuments, toDocument } from '../../log/documents.js';
+import type { LockedSession } from '../../postgres/locked-session.js';
+import {
+  type KeptStep,
+  forgetSteps,
+  keepProgress,
+  readSteps,
+  reopenSteps,
+  beginStep,
+  endStep,
+  keepCheckpoint,
+} from './rows.js';
+import { hasRowOf, isDue, keepWaiting, readChange } from './rows.js';
+import {
+  PREPARATION_LOST,
+  PreparationRefused,
+  type StepProgress,
+  type PreparationEngine,
+} from '../../projector/online/types.js';
+import type { Holder } from '../../projector/ddl/table-locks.js';
+import { type ChangeRequest, isAtRest } from '../../schema/change-requests/model.js';
+import type { Problem } from '../../kernel/problem.js';
+import { isStorable } from '../../pipeline/transaction/idempotency.js';
+import { described, holderDetails } from '../../pipeline/lock-conflict.js';
+import type { Done, Outcome, Pipeline, Revise } from '../../pipeline/types.js';
+import { applyingOf, recordingOf, applicantsCause, ownCause } from './planning.js';
+import { type Reading, commandOf } from './command.js';
+import { guarding, starting, onTime } from './approvals.js';
+import { lostSchema, schemaThere } from '../../postgres/schemas.js';
+
+/* Runs the steps of a preparation in order. Each continues where the previous process stopped. */
+
+interface RunningSteps {
+  engine: PreparationEngine;
+  /** The id of the change request. */
+  id: string;
+  session: LockedSession;
+  pool: pg.Pool;
+  schema: string;
+  /** Aborted when the request is withdrawn or this process stops. */
+  signal: AbortSignal;
+  /** Called after each finished step. */
+  onStep?: (kind: string, milliseconds: number) => void;
+}
+
+/** The request is not in preparation any more: it was withdrawn, or another process has taken it. */
+export class NotOursError extends Error {
+  override readonly name = 'NotOursError';
+}
+
+/** @throws PreparationRefused, the error of a step, or the signal's reason */
+async function runSteps(running: RunningSteps): Promise<KeptStep[]> {
+  const { pool, id, signal, session } = running;
+  for (const kept of await readSteps(pool, id)) {
+    if (kept.milliseconds !== null) continue;
+    signal.throwIfAborted();
+    await beginStep(session.client, id, kept.number);
+    await observed(running, kept);
+    const milliseconds = await endStep(session.client, id, kept.number);
+    if (milliseconds !== undefined) running.onStep?.(kept.step.kind, milliseconds);
+  }
+  return readSteps(pool, id);
+}
+
+/** Milliseconds between two progress checks of a running step. */
+const LOOK = 1_000;
+
+const NOTHING: StepProgress = { done: null, phase: null, waiting_for: [] };
+
+async function observed(running: RunningSteps, { number, step, checkpoint }: KeptStep): Promise<void> {
+  const { engine, id, session, pool, schema, signal } = running;
+  const place = { request: id, number };
+  let told: Partial<StepProgress> = {};
+  let shown = '';
+  const look = async (): Promise<void> => {
+    const seen = await engine.observeStep(pool, session.pid, step);
+    const progress = { ...NOTHING, ...told, ...seen };
+    const text = JSON.stringify(progress);
+    if (text === shown) return;
+    shown = text;
+    await keepProgress(pool, place, progress);
+  };
+  const attending = attend(look);
+  try {
+    await engine.runStep(
+      {
+        id,
+        session: session.client,
+        schema,
+        signal,
+        checkpoint,
+        save: async (saved) => {
+          signal.throwIfAborted();
+          if (!(await keepCheckpoint(session.client, place, saved)))
+            throw new NotOursError('another process has taken over the change request');
+        },
+        progress: (progress) => (told = { ...told, ...progress }),
+      },
+      step,
+    );
+  } finally {
+    await attending.end();
+  }
+}
+
+/** Repeats a progress check, one at a time. A failed check is repeated later. */
+function attend(look: () => Promise<void>): { end(): Promise<void> } {
+  let running: Promise<void> = Promise.resolve();
+  let busy = false;
+  const timer = setInterval(() => {
+    if (busy) return;
+    busy = true;
+    running = look()
+      .catch(() => undefined)
+      .finally(() => (busy = false));
+  }, LOOK);
+  timer.unref();
+  return {
+    end: async () => {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}
+
+export interface Work extends Pick<RunningSteps, 'engine' | 'onStep'>, Reading {
+  pool: pg.Pool;
+  pipeline: Pick<Pipeline, 'apply' | 'record'>;
+  schema: string;
+}
+
+export interface OnRequest extends Work {
+  id: string;
+  session: LockedSession;
+  /** Aborted when it is withdrawn or this process stops. */
+  signal: AbortSignal;
+  /** How often prepared objects may be unusable before the request fails. */
+  tries?: number;
+  /** Called when only the removal of prepared objects is left. */
+  onCleaning: () => void;
+}
+
+/** `waits`: for requests that hold its tables. */
+export type Worked = 'ended' | 'waits';
+
+/** A temporary condition prevents the work. It is retried. */
+export class NotNowError extends Error {
+  override readonly name: string = 'NotNowError';
+}
+
+/** Prepared objects are unusable. The preparation is retried with growing pauses. */
+export class LostError extends NotNowError {
+  override readonly name = 'LostError';
+}
+
+/** About seven minutes of pauses, plus the work between them. */
+const TRIES = 20;
+
+/** @throws NotNowError, the signal's reason, and temporary errors of steps */
+export async function workOn(work: OnRequest): Promise<Worked> {
+  for (;;) {
+    const request = await readChange(work.pool, work.id);
+    if (request === undefined || (isAtRest(request) && !(await isDue(work.pool, request)))) {
+      // A row that was altered by hand would be worked on again at once.
+      if (await hasRowOf(work.pool, work.id, request)) return cleanUp(work);
+      throw new NotNowError('its row does not have the state of its events (dps rebuild change-requests)');
+    }
+    work.signal.throwIfAborted();
+    const waits = await advance(work, request);
+    if (waits) return 'waits';
+  }
+}
+
+/** @returns true if it must wait for another request */
+async function advance(work: OnRequest, request: ChangeRequest): Promise<boolean> {
+  const { state, id } = request;
+  if (waitsForPeople(request)) return true;
+  if (state === 'scheduled') return isDue(work.pool, request).then((due) => !due || begun(work, request));
+  if (state !== 'queued' && (await readSteps(work.pool, id)).length > 0) {
+    const steps = await prepare(work, request);
+    if (steps !== undefined && state === 'preparing') await notePrepared(work, request, steps);
+    if (steps !== undefined && state === 'prepared') await change(work, request, applyingOf(work.engine, id));
+    return false;
+  }
+  // The request is queued, or the log came from another database that had the steps.
+  return begun(work, request);
+}
+
+/** @returns see `advance` */
+async function begun(work: OnRequest, request: ChangeRequest): Promise<boolean> {
+  const done = await change(work, request, starting(request, work.engine));
+  return done?.events.length === 0;
+}
+
+/** True if it is prepared and no further action was requested. */
+const waitsForPeople = ({ state, applicant }: ChangeRequest): boolean => state === 'prepared' && applicant === null;
+
+/** Decides the requested change again. @returns undefined if the request failed */
+async function change(work: OnRequest, request: ChangeRequest, revise: Revise): Promise<Done | undefined> {
+  const { state } = request;
+  const askedFor = await commandOf(work, request);
+  if (!askedFor.ok) return fail(work, request, askedFor.problems);
+  const { name, command, ...how } = askedFor.value;
+  // If the display of the holders fails, the next attempt shows them.
+  const onBlocked = (problem: Problem): Promise<void> => showWaiting(work, problem).catch(() => undefined);
+  const outcome = await work.pipeline.apply(name, state === 'scheduled' ? onTime(request, command) : command, {
+    cause: applicantsCause(request),
+    revise: guarding(request.id, revise, how),
+    online: request.online,
+    onBlocked,
+    ...how,
+  });
+  return settled(work, request, outcome);
+}
+
+async function settled(work: OnRequest, request: ChangeRequest, outcome: Outcome): Promise<Done | undefined> {
+  if (outcome.kind === 'done') return outcome;
+  const problems = outcome.kind === 'refused' ? outcome.problems : [];
+  const [first] = problems;
+  // The state of the request has changed, so it is read again.
+  if (first?.code === 'INVALID_STATE') return undefined;
+  if (isLost(first)) return prepareAgain(work, request, first);
+  if (outcome.kind !== 'refused' || !isStorable(outcome) || isOfTheMoment(first)) return notNow(work, first);
+  return fail(work, request, problems);
+}
+
+/** @throws NotNowError always */
+async function notNow(work: OnRequest, problem: Problem | undefined): Promise<never> {
+  await showWaiting(work, problem);
+  throw new NotNowError(problem?.message ?? 'refused');
+}
+
+/** The problem concerns prepared objects. */
+const isLost = (problem: Problem | undefined): problem is Problem =>
+  problem?.details?.['sqlstate'] === PREPARATION_LOST;
+
+/** Repeats the preparation while tries are left. @throws LostError @returns undefined if the request failed */
+async function prepareAgain(work: OnRequest, request: ChangeRequest, problem: Problem): Promise<undefined> {
+  const { engine, pool, schema, id, tries = TRIES } = work;
+  const { collection: table } = problem;
+  const writers = table === undefined ? [] : await engine.writersOf(pool, { schema, table });
+  const reason = String(problem.details?.['reason']);
+  const lost = await reopenSteps(pool, id);
+  if (lost >= tries) return fail(work, request, [givenUp(problem, lost, writers)]);
+  await showPhase(pool, id, { phase: `attempt ${lost} of ${tries}: ${reason}`, waiting_for: writers });
+  throw new LostError(reason);
+}
+
+function givenUp(problem: Problem, tries: number, writers: readonly Holder[]): Problem {
+  const [first] = writers;
+  const others = writers.length > 1 ? ` and ${writers.length - 1} more` : '';
+  const who = first === undefined ? '' : ` It is being written ${described(first)}${others}.`;
+  return {
+    ...problem,
+    message: `The prepared change could not be completed in ${tries} attempts. Last reason: ${String(problem.details?.['reason'])}.${who}`,
+    details: { ...problem.details, tries, blocked_by: writers.map((holder) => holderDetails(holder)) },
+  };
+}
+
+const isOfTheMoment = (problem: Problem | undefined): boolean =>
+  problem !== undefined &&
+  (['LOG_DIVERGED', 'LOG_UNREADABLE', 'READ_ONLY'].includes(problem.code) || problem.details?.['change'] !== undefined);
+
+/** Shows whose transactions prevent the request from being applied. */
+function showWaiting({ pool, id }: OnRequest, problem: Problem | undefined): Promise<void> {
+  return showPhase(pool, id, { phase: problem?.message ?? null, waiting_for: holdersIn(problem) });
+}
+
+/** Shows the phase with the unfinished step or the last one. Without steps it belongs to the request. */
+export async function showPhase(
+  pool: pg.Pool,
+  id: string,
+  { phase, waiting_for = [] }: Pick<StepProgress, 'phase'> & Partial<StepProgress>,
+): Promise<void> {
+  const steps = await readSteps(pool, id);
+  const step = steps.find(({ milliseconds }) => milliseconds === null) ?? steps.at(-1);
+  const progress = { done: null, phase, waiting_for };
+  if (step === undefined) await keepWaiting(pool, id, progress);
+  else await keepProgress(pool, { request: id, number: step.number }, progress);
+}
+
+interface BlockedBy {
+  pid: number | null;
+  application_name: string;
+  age_seconds: number | null;
+  collection?: string;
+}
+
+function holdersIn(problem: Problem | undefined): Holder[] {
+  const blocked = (problem?.details?.['blocked_by'] ?? []) as BlockedBy[];
+  return blocked.map(({ pid, application_name, age_seconds, collection = '' }) => {
+    const named = { application: application_name, age: age_seconds, table: collection };
+    return { pid, ...named, transaction: '', maintenance: false };
+  });
+}
+
+/** Runs the unfinished steps. @returns undefined if it must not be applied */
+async function prepare(work: OnRequest, request: ChangeRequest): Promise<KeptStep[] | undefined> {
+  try {
+    return await runSteps(work);
+  } catch (error) {
+    if (error instanceof NotOursError) return undefined;
+    if (!(error instanceof PreparationRefused)) throw error;
+    return fail(work, request, error.problems);
+  }
+}
+
+async function notePrepared(work: OnRequest, request: ChangeRequest, steps: readonly KeptStep[]): Promise<void> {
+  const times = steps.map(({ step: { key }, milliseconds }) => ({ key, milliseconds: milliseconds ?? 0 }));
+  const revise = recordingOf(request.id, 'change.prepared', { steps: times });
+  await settled(work, request, await work.pipeline.record(revise, { cause: ownCause('prepare-change') }));
+}
+
+/** Prepared objects are removed afterwards. */
+async function fail(work: OnRequest, request: ChangeRequest, problems: readonly Problem[]): Promise<undefined> {
+  const document = await toDocument({ problems });
+  const data = { code: problems[0]?.code ?? 'DATABASE_REFUSED', document: document.hash };
+  // A request that was rescheduled meanwhile has not failed.
+  const still = ({ schedule }: ChangeRequest): boolean => schedule?.position === request.schedule?.position;
+  const revise = recordingOf(request.id, 'change.failed', data, { also: keepDocuments([document]), still });
+  const command = request.schedule === null ? 'prepare-change' : 'apply-change';
+  const outcome = await work.pipeline.record(revise, { cause: ownCause(command) });
+  if (outcome.kind === 'refused' && outcome.problems[0]?.code !== 'INVALID_STATE')
+    throw new NotNowError(outcome.problems[0]?.message ?? 'refused');
+  return undefined;
+}
+
+/** Removes all prepared objects. The request is then complete. */
+async function cleanUp({ engine, pool, id, session, schema, signal, onCleaning }: OnRequest): Promise<Worked> {
+  onCleaning();
+  await requireSchema(session.client, schema);
+  await engine.cleanUp({ id, session: session.client, schema, signal });
+  await requireSchema(session.client, schema);
+  await forgetSteps(pool, id);
+  return 'ended';
+}
+
+/**
+ * The cleanup searches this schema. If the schema was renamed, an empty search result would not mean that nothing is
+ * left.
+ */
+async function requireSchema(client: pg.ClientBase, schema: string): Promise<void> {
+  const { text, values } = schemaThere(schema);
+  const { rows } = await client.query<{ there: boolean }>(text, values);
+  if (rows[0]?.there !== true) throw new NotNowError(lostSchema(schema));
+}

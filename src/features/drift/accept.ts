@@ -1,0 +1,368 @@
+/** Builds the events that record in the log what the database contains. */
+import type pg from 'pg';
+import { isFolder, extrasOf, type CollectionNode, byName, partitionsOf, type State } from '../../schema/model/state.js';
+import type { Prepare } from '../../pipeline/types.js';
+import type { CommandOf } from '../../schema/operations/index.js';
+import { runYielding } from '../../kernel/event-loop.js';
+import { runToEnd } from '../../kernel/resumable.js';
+import {
+  type AcceptRequest,
+  requestAfter,
+  type FoundDrift,
+  type DriftedTable,
+  acceptedState,
+} from '../../schema/operations/accept-drift.js';
+import { needLabel } from '../../schema/model/order.js';
+import { withExtras } from '../../schema/transition/cascade.js';
+import { refusalOf } from '../../projector/inspect/convert.js';
+import type { Note } from '../../projector/inspect/needs.js';
+import type { CatalogTable } from '../../projector/catalog/model.js';
+import { type Difference, verifyCatalog } from '../../projector/verify/index.js';
+import { renamedTables, renamedColumns } from './renames.js';
+import { convert, type Finding, lookForDrift, withNeeds } from './find.js';
+import { SQLSTATE, isLocked, sqlState } from '../../postgres/errors.js';
+import { type Renames, withRenames } from '../../schema/transition/renames.js';
+import type { LockedTable } from '../../projector/ddl/step.js';
+import { LockedError, lockTables } from '../../projector/ddl/table-locks.js';
+
+/* The basis of an acceptance: tables that cannot change until its transaction ends, by their current names. */
+
+interface DriftTarget {
+  client: pg.ClientBase;
+  /** PostgreSQL's schema that is managed. */
+  schema: string;
+  state: State;
+}
+
+interface LockedDrift {
+  renames: Renames;
+  /** All other differences. Its state uses the current names. */
+  finding: Finding;
+  /** Uses the current names. */
+  request: AcceptRequest;
+}
+
+/**
+ * Repeats until all tables it covers are locked.
+ * @throws LockedError
+ */
+async function readLockedDrift(place: DriftTarget, request: AcceptRequest): Promise<LockedDrift> {
+  const held = new Set<string>();
+  for (;;) {
+    const sight = await look(place, request).catch((error: unknown) => {
+      throw isLocked(error) ? new LockedError(error, locksOn(place.state.collections.keys())) : error;
+    });
+    const open = tablesOf(sight).filter((name) => !held.has(name));
+    if (open.length === 0) return sight;
+    await lockHeld(place, open);
+    for (const name of open) held.add(name);
+  }
+}
+
+async function look({ client, schema, state }: DriftTarget, request: AcceptRequest): Promise<LockedDrift> {
+  const finding = await lookForDrift(client, state, schema);
+  const renames = renamesOf(finding, request);
+  if (renames.collections.size === 0 && renames.fields.size === 0) return { renames, finding, request };
+  const { state: base } = await runYielding(withRenames(state, renames));
+  return { renames, finding: await lookForDrift(client, base, schema), request: requestAfter(request, renames) };
+}
+
+/** The renames that the request covers completely and that the log can record. */
+function renamesOf({ state, tables, drifted, renamed }: Finding, request: AcceptRequest): Renames {
+  const collections = new Map<string, string>();
+  const fields = new Map<string, ReadonlyMap<string, string>>();
+  for (const [from, table] of renamed) {
+    if (!request.takes(from, undefined) || refusalOf({ table }) !== null) continue;
+    // The log cannot remove a table while it has partitions.
+    if (partitionsOf(state, from).size === 0) collections.set(from, table.name);
+  }
+  for (const name of drifted.keys()) {
+    const node = state.collections.get(name) as CollectionNode;
+    const table = tables.get(name);
+    if (table === undefined || isPartitioned(node, table) || refusalOf({ table }) !== null) continue;
+    const names = fieldNames(node, table, (field) => request.takes(name, field));
+    if (names.size > 0) fields.set(name, names);
+  }
+  return { collections, fields };
+}
+
+function fieldNames(node: CollectionNode, table: CatalogTable, takes: (field: string) => boolean) {
+  const names = new Map<string, string>();
+  for (const [from, { name: to }] of renamedColumns(node, table)) {
+    if (!node.fields.has(to) && (takes(from) || takes(to))) names.set(from, to);
+  }
+  return names;
+}
+
+/** Checks whether the log or the catalog shows it as partitioned or as a partition. */
+const isPartitioned = (node: CollectionNode, table: CatalogTable | undefined): boolean =>
+  extrasOf(node).partition_by !== undefined ||
+  extrasOf(node).partition_of !== undefined ||
+  (table !== undefined && (table.partitionKey !== null || table.partitionOf !== null));
+
+/** The tables covered by the request, by their current names. */
+function tablesOf({ finding, renames, request: { only } }: LockedDrift): string[] {
+  const meant = [...finding.drifted.keys()].filter((name) => only === undefined || only.has(name));
+  const names = new Set([...meant, ...renames.collections.values()]);
+  return [...names].filter((name) => finding.tables.has(name));
+}
+
+const locksOn = (names: Iterable<string>): LockedTable[] =>
+  [...names].map((table) => ({ table, lock: 'SHARE UPDATE EXCLUSIVE' }));
+
+/** Reads and writes of rows continue, but manual DDL waits. */
+async function lockHeld({ client, schema }: DriftTarget, names: readonly string[]): Promise<void> {
+  const locks = locksOn(names);
+  try {
+    await client.query(lockTables(schema, locks));
+  } catch (error) {
+    // The session it waited for dropped or renamed it, so drift must be read again.
+    if (isLocked(error) || sqlState(error) === SQLSTATE.undefined_table) throw new LockedError(error, locks);
+    throw error;
+  }
+}
+
+export interface Acceptance extends FoundDrift {
+  /** Differences that remain, with reasons. */
+  notAccepted: NotAccepted[];
+  /** Objects of the accepted tables that stay in the database but are part of no snapshot. */
+  notRepresented: Note[];
+}
+
+interface NotAccepted {
+  collection: string;
+  field?: string;
+  code: 'FOLDER' | 'PARTITIONED' | 'NOT_REPRESENTABLE' | 'NAME_TAKEN' | 'POINTS_AT_RENAMED' | 'STILL_DIFFERENT';
+  message: string;
+}
+
+/**
+ * Call it in a transaction that holds the log's lock. The tables it covers cannot be changed until that transaction
+ * ends.
+ */
+async function readAcceptance(place: DriftTarget, request: AcceptRequest): Promise<Acceptance> {
+  const sight = await readLockedDrift(place, request);
+  const { renames, finding } = sight;
+  const { only } = sight.request;
+  const missing = missingFields(sight);
+  const found: Acceptance = { renames, tables: [], gone: [], missing, notAccepted: [], notRepresented: [] };
+  for (const [name, differences] of finding.drifted) {
+    if (only === undefined || only.has(name)) take(sight, { name, differences }, found);
+  }
+  await addStillDifferent(place, { sight, request }, found);
+  return found;
+}
+
+/** A misspelled name would otherwise be ignored silently. */
+function missingFields({ finding, renames, request: { only = new Map() } }: LockedDrift): FoundDrift['missing'] {
+  return [...only].flatMap(([collection, fields]) => {
+    const columns = new Set(finding.tables.get(collection)?.columns.map(({ name }) => name));
+    const former = renames.fields.get(collection);
+    const known = finding.state.collections.get(collection)?.fields;
+    return [...(fields ?? [])]
+      .filter((field) => known?.has(field) !== true && !columns.has(field) && former?.has(field) !== true)
+      .map((field) => ({ collection, field }));
+  });
+}
+
+interface Drifted {
+  name: string;
+  differences: readonly Difference[];
+}
+
+function take(sight: LockedDrift, { name, differences }: Drifted, found: Acceptance): void {
+  const { finding, request } = sight;
+  const node = finding.state.collections.get(name) as CollectionNode;
+  const table = finding.tables.get(name);
+  const reason = isFolder(node) ? FOLDER : reasonAgainst(sight, node, table);
+  if (reason !== null) {
+    const needs = table === undefined ? null : withNeedsAsFound(sight, { node, table, differences });
+    if (needs !== null) found.tables.push(needs.known);
+    if (needs?.isAll !== true) found.notAccepted.push({ collection: name, ...reason });
+    return;
+  }
+  if (table === undefined) {
+    if (request.takes(name, undefined)) found.gone.push(name);
+    return;
+  }
+  const notes: Note[] = [];
+  const converted = convert(finding, { table, like: node, differences, notes });
+  if (!converted.ok) {
+    const message = converted.problems.map((problem) => problem.message).join('; ');
+    found.notAccepted.push({ collection: name, code: 'NOT_REPRESENTABLE', message });
+    return;
+  }
+  // New and changed columns may need more objects.
+  const added = differences.some(({ field }) => field !== undefined);
+  found.tables.push(withNeeds(converted.value, node, { added }));
+  const columns = new Set(table.columns.map((column) => column.name));
+  const isTaken = (each: Note) => request.takes(name, columns.has(each.name) ? each.name : undefined);
+  found.notRepresented.push(...notes.filter(isTaken));
+}
+
+interface Refused {
+  node: CollectionNode;
+  table: CatalogTable;
+  differences: readonly Difference[];
+}
+
+/**
+ * A table that keeps its own definition, with the current types and sequences that it uses. These are shared by all
+ * tables, so accepted tables need them. Null if they did not change.
+ * @returns `isAll`: nothing else of the table differs
+ */
+function withNeedsAsFound(sight: LockedDrift, { node, table, differences }: Refused) {
+  const { schema } = node.collection;
+  const { needs = [] } = extrasOf(node);
+  const changed = new Set(needs.map(needLabel).filter((label) => differences.some(({ member }) => member === label)));
+  if (schema === null || changed.size === 0 || !sight.request.takes(node.collection.collection, undefined)) return null;
+  const converted = convert(sight.finding, { table, like: node });
+  if (!converted.ok) return null;
+  const now = new Map((extrasOf(converted.value).needs ?? []).map((need) => [needLabel(need), need]));
+  const asFound = needs.map((need) => (changed.has(needLabel(need)) ? (now.get(needLabel(need)) ?? need) : need));
+  const known: DriftedTable = {
+    collection: { ...node.collection, schema: withExtras(schema, { ...schema.extras, needs: asFound }) },
+    fields: [...node.fields.values()],
+    relations: [...node.relations.values()],
+  };
+  return { known, isAll: differences.every(({ member }) => changed.has(member)) };
+}
+
+type Reason = Omit<NotAccepted, 'collection'>;
+
+const FOLDER: Reason = { code: 'FOLDER', message: 'it is a folder; a table with its name does not belong to it' };
+
+/** Explains why the log cannot record the table; null if it can. */
+function reasonAgainst(sight: LockedDrift, node: CollectionNode, table: CatalogTable | undefined): Reason | null {
+  const { finding } = sight;
+  const name = node.collection.collection;
+  const other = finding.renamed.get(name);
+  const there = table ?? other;
+  if (there === undefined) return partitionsThere(sight, name) ?? behindFolder(finding, node);
+  const refusal = refusalOf({ table: there });
+  if (refusal !== null) return { code: 'NOT_REPRESENTABLE', message: refusal.message };
+  // A renamed table is adopted as a whole under its new name.
+  const isAdopted = [...sight.renames.collections.values()].includes(name);
+  if (!isAdopted && isPartitioned(node, there))
+    return { code: 'PARTITIONED', message: partitioningMessage(node, there) };
+  return nameTakenByAlias(node, there) ?? pointsAtAnother(finding, there);
+}
+
+/** A table is removed with all its partitions, and not before them. */
+function partitionsThere({ finding: { state, tables }, request }: LockedDrift, name: string): Reason | null {
+  const all = [...partitionsOf(state, name)].sort(byName);
+  if (all.some((each) => tables.has(each))) return { code: 'PARTITIONED', message: partitionedMessage(name) };
+  const left = all.find((each) => !request.takes(each, undefined));
+  if (left === undefined) return null;
+  return { code: 'PARTITIONED', message: `its partition ${JSON.stringify(left)} is still a collection: accept both` };
+}
+
+/** Its table, if a folder now has that name. Only an unused name is accepted as the new one. */
+function behindFolder({ state, tables }: Finding, node: CollectionNode): Reason | null {
+  const folders = [...tables.values()].filter(({ name }) => state.collections.get(name)?.collection.schema === null);
+  const [table] = runToEnd(renamedTables([node], folders)).values();
+  if (table === undefined) return null;
+  const message = `its table seems to be ${JSON.stringify(table.name)} now, and a folder has that name: rename the table, and accept again`;
+  return { code: 'NAME_TAKEN', message };
+}
+
+function partitioningMessage(node: CollectionNode, { name, partitionOf }: CatalogTable): string {
+  const parent = extrasOf(node).partition_of?.table;
+  return parent !== undefined && partitionOf === null ? detachedMessage(name, parent) : partitionedMessage(name);
+}
+
+const detachedMessage = (name: string, parent: string): string =>
+  `it is no longer attached to ${JSON.stringify(parent)}, and the log has no event for that. Either attach it again ` +
+  `(dps drift --repair), or delete the collection ${JSON.stringify(name)}: its table moves to ` +
+  'the trash with its rows, and restoring it attaches it again.';
+
+const partitionedMessage = (name: string): string =>
+  'PostgreSQL changes the names, columns and keys of a partitioned table together with those of its partitions, and ' +
+  'the log has no event for that, so they cannot be accepted. Either undo the change in the database (dps drift --repair), ' +
+  `or adopt the tables again with their rows: rename ${JSON.stringify(name)} and its related tables ` +
+  'in the database (ALTER TABLE … RENAME TO), delete the collections here, partitions first ' +
+  '(DELETE /collections/…), rename the tables back, and adopt them together (POST /schema/adopt).';
+
+function nameTakenByAlias({ fields }: CollectionNode, { columns }: CatalogTable): Reason | null {
+  const alias = columns.find(({ name }) => fields.get(name)?.schema === null)?.name;
+  if (alias === undefined) return null;
+  const message = `a field without a column is already named ${JSON.stringify(alias)}: rename the column, or delete the field here, and accept again`;
+  return { field: alias, code: 'NAME_TAKEN', message };
+}
+
+function pointsAtAnother({ state, renamed }: Finding, { constraints }: CatalogTable): Reason | null {
+  const targets = new Set(constraints.map(({ references }) => references?.table));
+  for (const [was, { name }] of renamed) {
+    if (!targets.has(name)) continue;
+    const message = `it references ${JSON.stringify(name)}, which seems to be the renamed ${JSON.stringify(was)}: accept both`;
+    return { code: 'POINTS_AT_RENAMED', message };
+  }
+  const folder = [...targets].find((name) => state.collections.get(name ?? '')?.collection.schema === null);
+  if (folder === undefined) return null;
+  const message = `it references the table ${JSON.stringify(folder)}, and a folder has that name: rename the table`;
+  return { code: 'POINTS_AT_RENAMED', message };
+}
+
+interface LockedRequest {
+  sight: LockedDrift;
+  request: AcceptRequest;
+}
+
+/** Reports what would still differ, as the comparison after the commit would. */
+async function addStillDifferent(
+  { client, schema, state }: DriftTarget,
+  asked: LockedRequest,
+  found: Acceptance,
+): Promise<void> {
+  const { sight } = asked;
+  const { desired } = await runYielding(acceptedState(state, found, asked.request));
+  const told = new Set(found.notAccepted.map(({ collection }) => collection));
+  const taken = new Set([...found.tables.map(({ collection }) => collection.collection), ...found.gone]);
+  for (const name of sight.renames.collections.values()) taken.add(name);
+  // The tables are locked, so they are as they were read.
+  const catalog = { tables: sight.finding.tables, objects: sight.finding.beside };
+  for (const { collection, field, member } of await verifyCatalog(client, desired, schema, catalog)) {
+    if (told.has(collection) || !taken.has(collection) || !sight.request.takes(collection, field)) continue;
+    const message = `the log cannot represent the present value of ${member}`;
+    found.notAccepted.push({ collection, ...(field !== undefined && { field }), code: 'STILL_DIFFERENT', message });
+  }
+}
+
+/* Accepts drift. The catalog is read in the command's transaction. */
+
+/** The effects of accepting drift, or of a dry run. */
+export interface AcceptanceReport {
+  /** Collections whose table has changed, by name. */
+  changed: string[];
+  /** Collections whose table was dropped by hand. */
+  deleted: string[];
+  renamed: { from: string; to: string }[];
+  /** Fields whose column was renamed. Their metadata follows. */
+  renamed_fields: { collection: string; from: string; to: string }[];
+  /** Differences that remain, with reasons. */
+  not_accepted: NotAccepted[];
+  /** Unsupported objects of those tables. They stay in the database and in no snapshot. */
+  not_represented: Note[];
+}
+
+type AcceptDrift = CommandOf<'accept-drift'> & { found: Acceptance };
+
+export const accepting =
+  (request: AcceptRequest, schema: string): Prepare<AcceptDrift> =>
+  async (client, state) => ({ request, found: await readAcceptance({ client, schema, state }, request) });
+
+export function acceptanceReport({ found }: AcceptDrift): AcceptanceReport {
+  const { collections, fields } = found.renames;
+  const renamed = new Set(collections.values());
+  const changed = new Set([...fields.keys(), ...found.tables.map(({ collection }) => collection.collection)]);
+  return {
+    changed: [...changed].filter((name) => !renamed.has(name)).sort(byName),
+    deleted: found.gone,
+    renamed: [...collections].map(([from, to]) => ({ from, to })),
+    renamed_fields: [...fields].flatMap(([collection, names]) =>
+      [...names].map(([from, to]) => ({ collection, from, to })),
+    ),
+    not_accepted: found.notAccepted,
+    not_represented: found.notRepresented,
+  };
+}

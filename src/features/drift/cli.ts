@@ -1,0 +1,121 @@
+import { counted } from '../../kernel/text.js';
+import { runToEnd, stepsTo } from '../../kernel/resumable.js';
+import { findDrift } from './find.js';
+import type { Drift, DriftDifference, TableDrift } from './model.js';
+import { type Repaired, repairDrift } from './repair.js';
+import { type ExitCode, type Invocation, UsageError, isSet } from '../../cli/command.js';
+import { type AcceptanceReport, acceptanceReport, accepting } from './accept.js';
+import { operations } from '../../schema/operations/index.js';
+import { describeWarnings } from '../../cli/planned-changes.js';
+import { namedPlace } from '../../cli/named-place.js';
+import { accepted, json, oneLine } from '../../cli/output.js';
+import { type Workplace, withPipeline } from '../../cli/connections/pipeline.js';
+import { take } from '../../cli/rehearsed.js';
+import { placeText } from '../../schema/model/place.js';
+
+/**
+ * 1 if drift exists or remains, 3 if the policy would block a dry run.
+ * @throws UsageError for contradictory options
+ */
+export async function drift(invocation: Invocation): Promise<ExitCode> {
+  const { values } = invocation;
+  if (isSet(values, 'allowDrop') && !isSet(values, 'repair')) throw new UsageError('--allow-drop requires --repair.');
+  if (isSet(values, 'purge') && !isSet(values, 'allowDrop')) throw new UsageError('--purge requires --allow-drop.');
+  if (isSet(values, 'repair') && values['accept'] !== undefined)
+    throw new UsageError('Use --repair or --accept, not both.');
+  if (isSet(values, 'dryRun') && values['accept'] === undefined) throw new UsageError('--dry-run requires --accept.');
+  return withPipeline(invocation, (place) => {
+    if (values['accept'] !== undefined) return accept(invocation, place);
+    return isSet(values, 'repair') ? repair(invocation, place) : show(invocation, place);
+  });
+}
+
+async function show({ values, terminal }: Invocation, { pipeline, schema }: Workplace): Promise<ExitCode> {
+  const found = await pipeline.underLock((client, { state }) => findDrift(client, state, schema), {
+    readOnly: true,
+  });
+  terminal.print(isSet(values, 'json') ? json(found) : describeDrift(found));
+  return found.ok ? 0 : 1;
+}
+
+async function repair({ values, terminal }: Invocation, { pipeline, schema }: Workplace): Promise<ExitCode> {
+  const allowDrop = isSet(values, 'allowDrop');
+  const purge = isSet(values, 'purge');
+  const repaired = await pipeline.underLock((client, { state }) =>
+    repairDrift({ client, state, schema, allowDrop, purge }),
+  );
+  terminal.print(isSet(values, 'json') ? json(repaired) : describeRepair(repaired));
+  return repaired.drift.ok ? 0 : 1;
+}
+
+async function accept(invocation: Invocation, place: Workplace): Promise<ExitCode> {
+  const { values, terminal } = invocation;
+  const { schema } = place;
+  const isDry = isSet(values, 'dryRun');
+  const places = Array.isArray(values['accept']) ? (values['accept'] as string[]) : [];
+  const { request } = accepted(runToEnd(stepsTo(operations['accept-drift'].parse({ body: bodyOf(places) }))));
+  const { command, warnings, code } = await take(invocation, place, 'accept-drift', accepting(request, schema));
+  const report = { ...(isDry && { dry_run: true }), ...acceptanceReport(command), ...(isDry && { warnings }) };
+  const lines = [describeAcceptance(report, isDry), ...describeWarnings(warnings)];
+  terminal.print(isSet(values, 'json') ? json(report) : lines.join('\n'));
+  return code ?? (report.not_accepted.length > 0 ? 1 : 0);
+}
+
+function bodyOf(given: readonly string[]): object {
+  const places = given.map(namedPlace);
+  const collections = places.filter(({ field }) => field === undefined).map(({ collection }) => collection);
+  const fields = places.filter(({ field }) => field !== undefined);
+  return { ...(collections.length > 0 && { collections }), ...(fields.length > 0 && { fields }) };
+}
+
+const named = (collection: string): string => placeText({ collection });
+
+/** One line per table, the count, then the remaining differences with reasons. */
+export function describeAcceptance(
+  { changed, deleted, renamed, renamed_fields: fields, not_accepted: left, ...more }: AcceptanceReport,
+  isDry: boolean,
+) {
+  const lines = [
+    ...changed.map((name) => `~ ${named(name)}`),
+    ...deleted.map((name) => `- ${named(name)}`),
+    ...renamed.map(({ from, to }) => `~ ${named(from)} is now ${named(to)}`),
+  ];
+  const count = lines.length;
+  for (const { collection, from, to } of fields)
+    lines.push(`  ${placeText({ collection, field: from })} is now ${placeText({ collection, field: to })}`);
+  lines.push(`${isDry ? 'Would accept' : 'Accepted'} the drift of ${counted(count, 'table')}.`);
+  for (const { message, ...where } of left) lines.push(`! ${placeText(where)} still differs: ${message}`);
+  for (const { table, code, message } of more.not_represented) lines.push(`  ${code} on ${table}: ${message}`);
+  return lines.join('\n');
+}
+
+/** The repairs, the statements that did not run with reasons, and the remaining drift. */
+export function describeRepair({ made, left, drift: found }: Repaired): string {
+  const lines = made.map(({ sql }) => `done: ${sql}`);
+  for (const { sql, reason } of left) lines.push(`skipped: ${sql}\n      (${reason})`);
+  return [...lines, describeDrift(found)].join('\n');
+}
+
+/** The differences of each table, then the unmanaged tables. */
+export function describeDrift({ ok, tables, unmanaged }: Drift): string {
+  const lines = ok ? ['The database matches the log.'] : tables.flatMap(describeTable);
+  if (unmanaged.length > 0) lines.push(`Not managed: ${unmanaged.map(oneLine).join(', ')}.`);
+  return lines.join('\n');
+}
+
+function describeTable({ table, kind, renamed_to: other, differences }: TableDrift): string[] {
+  const as = other === undefined ? '' : `, probably renamed to ${oneLine(other)}`;
+  return [`${oneLine(named(table))}: ${kind}${as}`, ...differences.flatMap(describeDifference)];
+}
+
+function describeDifference({ field, member, expected, found, renamed_to: other, repair }: DriftDifference) {
+  const place = field === undefined ? member : `${field} ${member}`;
+  const as = other === undefined ? '' : `, probably renamed to ${oneLine(other)}`;
+  const lines = [`  ${oneLine(place)}: log says ${JSON.stringify(expected)}, database ${JSON.stringify(found)}${as}`];
+  for (const { sql, drops, inherited_by: heirs } of repair.database) {
+    const also = heirs === undefined ? '' : `, also from ${heirs.map(oneLine).join(', ')}`;
+    lines.push(`    database${drops ? ` (drops${also})` : ''}: ${sql}`);
+  }
+  for (const event of repair.log) lines.push(`    log: ${event.type} ${placeText(event)}`);
+  return lines;
+}

@@ -1,0 +1,392 @@
+/** Finds drift and plans its repair. */
+import type pg from 'pg';
+import {
+  isFolder,
+  type CollectionNode,
+  type State,
+  byName,
+  extrasOf,
+  extrasOfTable,
+  memberKey,
+} from '../../schema/model/state.js';
+import { createTimeSlice, mapYielding, runYielding } from '../../kernel/event-loop.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import { sortedInSteps } from '../../kernel/sorted.js';
+import { asSent } from '../../postgres/client.js';
+import type { IsEqual, Note } from '../../projector/inspect/needs.js';
+import { type Converted, convertTable } from '../../projector/inspect/convert.js';
+import type { Result } from '../../kernel/problem.js';
+import type { Need } from '../../schema/model/extras.js';
+import { needLabel } from '../../schema/model/order.js';
+import { withExtras } from '../../schema/transition/cascade.js';
+import type { CatalogColumn, CatalogTable } from '../../projector/catalog/model.js';
+import { type CatalogObjects, readObjects } from '../../projector/catalog/objects.js';
+import { readCatalog } from '../../projector/catalog/read.js';
+import { ident, qualified, sql } from '../../projector/ddl/sql.js';
+import { type Difference, verifyCatalog } from '../../projector/verify/index.js';
+import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
+import { renamedColumns, renamedTables, withNames } from './renames.js';
+import { looseParts, conflictingObjects, partOf } from './conflicting-objects.js';
+import type { Drift, DriftDifference, RepairStatement, TableDrift, RepairPlan, PlannedRepair } from './model.js';
+import { repairOf, repairOfAll, planForDifferent, planForMissing } from './repair-plan.js';
+import { quotedName } from '../../schema/sql-text/quoted-name.js';
+import type { DatabaseObject } from '../../projector/ddl/step.js';
+import { readHeirs } from '../../projector/catalog/deletion-facts.js';
+
+/* Removes statements that would change nothing because the object already exists. */
+
+/** The plan without statements whose objects exist according to `beside`. Does not modify the given plan. */
+export function withoutNoOps<S extends Pick<RepairPlan, 'statements'>>(
+  plan: S,
+  { collection }: CollectionNode,
+  { beside }: { beside: CatalogObjects },
+): S {
+  const isNoOp = ({ object, ensures }: PlannedRepair): boolean => {
+    if (ensures === 'object') return isThere(object, beside) && !isDropped(object, { plan, collection, beside });
+    return ensures === 'owner' && isOwned(object, collection, beside);
+  };
+  return { ...plan, statements: plan.statements.filter((each) => !isNoOp(each)) };
+}
+
+/** Ignores whether other tables need it. */
+function isThere({ kind, name }: DatabaseObject, { extensions, sequences, collations, typeNames }: CatalogObjects) {
+  if (kind === 'extension') return extensions.has(name);
+  if (kind === 'collation') return collations.has(name);
+  return kind === 'sequence' ? sequences.has(name) : typeNames.has(name);
+}
+
+/** Dropping an identity drops its sequence. Another sequence of the column may be about to get that name. */
+function isDropped(
+  { kind, name }: DatabaseObject,
+  {
+    plan,
+    collection,
+    beside,
+  }: {
+    plan: Pick<RepairPlan, 'statements'>;
+    collection: CollectionNode['collection'];
+    beside: CatalogObjects;
+  },
+): boolean {
+  const owner = kind === 'sequence' ? beside.sequences.get(name)?.owner : undefined;
+  if (owner?.table !== collection.collection) return false;
+  return plan.statements.some(({ sql, field }) => field === owner.column && sql.includes(' DROP IDENTITY'));
+}
+
+function isOwned(
+  { name }: DatabaseObject,
+  { collection, schema }: CollectionNode['collection'],
+  { sequences }: CatalogObjects,
+): boolean {
+  const need = extrasOfTable(schema).needs?.find((each) => each.kind === 'sequence' && each.name === name);
+  const owner = sequences.get(name)?.owner;
+  return need?.kind === 'sequence' && owner?.table === collection && owner.column === need.owned_by;
+}
+
+/* After a rename, objects that reference the table show its new name. That is not a separate difference. */
+
+/** @param renamed the actual table, by its previous name */
+export function isConsequence({ expected, found }: Difference, renamed: ReadonlyMap<string, CatalogTable>): boolean {
+  if (!isObject(expected) || !isObject(found)) return false;
+  for (const [was, { name }] of renamed) {
+    if (jsonEqual(expected, withName(found, name, was))) return true;
+  }
+  return false;
+}
+
+type Shape = { [member: string]: Json };
+
+/** The shape of a foreign key or partition with the table's previous name. */
+function withName(shape: Shape, name: string, was: string): Shape {
+  const { references, table, definition } = shape;
+  const former: Shape = { ...shape };
+  if (isObject(references) && references['table'] === name) former['references'] = { ...references, table: was };
+  if (table === name) former['table'] = was;
+  if (typeof definition === 'string') former['definition'] = definition.replace(target(name), () => target(was));
+  return former;
+}
+
+/** The spelling of pg_get_constraintdef. */
+const target = (name: string): string => ` REFERENCES ${quotedName(name)}(`;
+
+export interface Finding {
+  state: State;
+  schema: string;
+  tables: ReadonlyMap<string, CatalogTable>;
+  /** The tables with the name of a collection. */
+  managed: ReadonlyMap<string, CatalogTable>;
+  /** The objects that managed and renamed tables use. */
+  beside: CatalogObjects;
+  /** The tables that appear to be missing ones, by previous name. */
+  renamed: ReadonlyMap<string, CatalogTable>;
+  /** The differences by table, in order. */
+  drifted: ReadonlyMap<string, Difference[]>;
+  unmanaged: readonly CatalogTable[];
+}
+
+/** `state` must match the position of the database, so call it in a transaction that holds the log's lock. */
+export async function findDrift(client: pg.ClientBase, state: State, schema: string): Promise<Drift> {
+  const finding = await lookForDrift(client, state, schema);
+  const inheritors = await readInheritors(client, finding);
+  const found = await mapYielding(
+    finding.drifted,
+    ([name, each]) => asShown(client, tableDrift({ ...finding, inheritors }, name, each)),
+    createTimeSlice(),
+  );
+  const names = [...finding.unmanaged.map(({ name }) => name), ...(await childrenElsewhere(client, state, schema))];
+  return { ok: found.length === 0, tables: found, unmanaged: names.sort(byName) };
+}
+
+/** Partitions and inherited children of managed tables in other schemas, which the catalog reader does not read. */
+const CHILDREN_ELSEWHERE = sql`
+SELECT DISTINCT pg_catalog.format('%I.%I', n.nspname, c.relname) AS name
+  FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class p ON p.oid = i.inhparent
+  JOIN pg_catalog.pg_namespace pn ON pn.oid = p.relnamespace AND pn.nspname = $1
+  JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid AND c.relkind IN ('r', 'p', 'f')
+  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname <> $1
+ WHERE p.relname = ANY ($2::text[])`;
+
+async function childrenElsewhere(client: pg.ClientBase, { collections }: State, schema: string): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(CHILDREN_ELSEWHERE, [schema, [...collections.keys()]]);
+  return rows.map(({ name }) => name);
+}
+
+/** The tables that inherit a column which differs, by the key of the column. */
+type Inheritors = ReadonlyMap<string, string[]>;
+
+async function readInheritors(client: pg.ClientBase, { schema, drifted, tables }: Finding): Promise<Inheritors> {
+  const columns = [...drifted].flatMap(([table, differences]) =>
+    tables.has(table)
+      ? [...new Set(differences.flatMap(({ field }) => field ?? []))].map((column) => ({ table, column }))
+      : [],
+  );
+  const found = new Map<string, string[]>();
+  for (const { place, name, parents } of await readHeirs(client, schema, columns)) {
+    const of = columns[place];
+    if (of === undefined || parents === null) continue;
+    const key = memberKey(of.table, of.column);
+    found.set(key, [...new Set([...(found.get(key) ?? []), name])].sort(byName));
+  }
+  return found;
+}
+
+/** A finding with the tables that a repair would change by inheritance. */
+interface Repairable extends Finding {
+  inheritors: Inheritors;
+}
+
+function withInheritors(each: PlannedRepair, { inheritors }: Repairable): PlannedRepair {
+  const { table, name } = each.object;
+  const inherited_by = each.losesColumn === true ? inheritors.get(memberKey(table ?? '', name)) : undefined;
+  return inherited_by === undefined ? each : { ...each, inherited_by };
+}
+
+/** Replaces the placeholder of the service's schema by its name. */
+function asShown(client: pg.ClientBase, table: TableDrift): TableDrift {
+  const differences = table.differences.map((each) => {
+    const database = each.repair.database.map((statement) => ({ ...statement, sql: asSent(client, statement.sql) }));
+    return { ...each, repair: { ...each.repair, database } };
+  });
+  return { ...table, differences };
+}
+
+/** The same as `findDrift`, before it is prepared for display. */
+export async function lookForDrift(client: pg.ClientBase, state: State, schema: string): Promise<Finding> {
+  const catalog = await readCatalog(client, schema, undefined, [...state.collections.keys()]);
+  const { tables } = catalog;
+  const differences = await verifyCatalog(client, state, schema, catalog);
+  const isUnmanaged = ({ name, extension }: CatalogTable) => extension === null && !state.collections.has(name);
+  const unmanaged = [...tables.values()].filter(isUnmanaged);
+  const { renamed, drifted } = await runYielding(driftedTables({ state, tables, unmanaged }, differences));
+  const others = [...renamed.values()].map(({ name }) => name);
+  const beside =
+    others.length === 0 ? catalog.objects : await readObjects(client, schema, [...state.collections.keys(), ...others]);
+  const managed = new Map([...tables].filter(([name]) => state.collections.has(name)));
+  return { state, schema, tables, managed, renamed, drifted, unmanaged, beside };
+}
+
+function* driftedTables(
+  { state, tables, unmanaged }: Pick<Finding, 'state' | 'tables' | 'unmanaged'>,
+  differences: readonly Difference[],
+): Resumable<Pick<Finding, 'renamed' | 'drifted'>> {
+  const missing: CollectionNode[] = [];
+  for (const { collection } of differences) {
+    missing.push(...missingNode(state, tables, collection));
+    yield;
+  }
+  const renamed = yield* renamedTables(missing, unmanaged);
+  const drifted = new Map<string, Difference[]>();
+  for (const each of yield* sortedInSteps(differences, (a, b) => byName(a.collection, b.collection))) {
+    yield;
+    if (isConsequence(each, renamed)) continue;
+    const group = drifted.get(each.collection);
+    if (group === undefined) drifted.set(each.collection, [each]);
+    else group.push(each);
+  }
+  return { renamed, drifted };
+}
+
+function missingNode({ collections }: State, tables: ReadonlyMap<string, CatalogTable>, name: string) {
+  const node = collections.get(name);
+  return node?.collection.schema && !tables.has(name) ? [node] : [];
+}
+
+function tableDrift(finding: Repairable, table: string, differences: readonly Difference[]): TableDrift {
+  const node = finding.state.collections.get(table) as CollectionNode;
+  const there = finding.tables.get(table);
+  if (isFolder(node)) return undesiredTable(table, differences);
+  if (there === undefined) return missingTable(finding, node, differences);
+  return differentTable(finding, node, { there, differences });
+}
+
+/** A folder has no table, so the service does not touch a table with its name. */
+function undesiredTable(table: string, differences: readonly Difference[]): TableDrift {
+  return { table, kind: 'not wanted', differences: differences.map((each) => driftDifference(each, undefined)) };
+}
+
+function missingTable(finding: Finding, node: CollectionNode, differences: readonly Difference[]): TableDrift {
+  const { state, schema, renamed } = finding;
+  const table = node.collection.collection;
+  const other = renamed.get(table);
+  const repair = repairOfAll(withoutNoOps(planForMissing(state, node, schema), node, finding));
+  if (other === undefined) {
+    return {
+      table,
+      kind: 'missing',
+      differences: differences.map((each) => ({ ...driftDifference(each, undefined), repair })),
+    };
+  }
+  const back = sql`ALTER TABLE ${qualified(schema, other.name)} RENAME TO ${ident(table)}`;
+  const rename = { sql: back, summary: `rename table ${other.name} to ${table}`, drops: false };
+  const adopted = convert(finding, { table: other, like: node });
+  const event = { type: 'collection.adopted' as const, collection: other.name, field: null };
+  const adoption = adopted.ok ? [{ ...event, data: { ...adopted.value, relations: [] } }] : [];
+  const log = [...repair.log, ...adoption];
+  return {
+    table,
+    kind: 'missing',
+    renamed_to: other.name,
+    differences: differences.map((each) => ({
+      ...driftDifference(each, undefined),
+      repair: { database: [rename], log },
+    })),
+  };
+}
+
+interface There {
+  there: CatalogTable;
+  differences: readonly Difference[];
+}
+
+function differentTable(finding: Repairable, node: CollectionNode, { there, differences }: There): TableDrift {
+  const table = node.collection.collection;
+  const renamed = renamedColumns(node, there);
+  const plan = repairPlanOf(finding, node, { there, differences, renamed });
+  const again = new Map([...renamed].map(([field, column]) => [column.name, field]));
+  return {
+    table,
+    kind: 'different',
+    differences: differences
+      .filter(({ field, member }) => !(member === 'column' && again.has(field ?? '')))
+      .map((each) => {
+        const column = each.member === 'column' ? renamed.get(each.field ?? '') : undefined;
+        return column === undefined ? driftDifference(each, plan, node) : renamedColumn(finding, each, column);
+      }),
+  };
+}
+
+interface Renamed extends There {
+  renamed: ReadonlyMap<string, CatalogColumn>;
+}
+
+interface TablePlan extends RepairPlan {
+  /** Members that belong to the table as a whole, in the log or in the catalog. */
+  loose: ReadonlySet<string>;
+}
+
+function repairPlanOf(finding: Repairable, node: CollectionNode, there: Renamed): TablePlan | undefined {
+  const { differences, renamed } = there;
+  const { state, schema } = finding;
+  const table = withNames(there.there, renamed);
+  const all = convert(finding, { table, like: node, differences });
+  if (!all.ok) return undefined;
+  const loose = new Set(looseParts(all.value.collection.schema));
+  const { statements, rest } = conflictingObjects(differences, { schema, table, renamed, loose });
+  const kept = convert(finding, { table: rest, like: node, differences });
+  const named = ({ value }: typeof all): Converted => withNeeds(value, node, { added: false });
+  const found = { all: named(all), rest: named(kept.ok ? kept : all), statements };
+  const plan = planForDifferent(state, node, found, schema);
+  for (const part of looseParts(node.collection.schema)) loose.add(part);
+  const needed = withoutNoOps(plan, node, finding);
+  return { ...needed, statements: needed.statements.map((each) => withInheritors(each, finding)), loose };
+}
+
+function renamedColumn({ schema }: Finding, difference: Difference, { name }: CatalogColumn): DriftDifference {
+  const { collection, field = '' } = difference;
+  const text = sql`ALTER TABLE ${qualified(schema, collection)} RENAME COLUMN ${ident(name)} TO ${ident(field)}`;
+  const rename: RepairStatement = {
+    sql: text,
+    summary: `rename column ${collection}.${name} to ${field}`,
+    drops: false,
+  };
+  return { ...driftDifference(difference, undefined), renamed_to: name, repair: { database: [rename], log: [] } };
+}
+
+function driftDifference(difference: Difference, plan: TablePlan | undefined, node?: CollectionNode): DriftDifference {
+  const { field, member, expected, found } = difference;
+  const related = (within: TablePlan) => ({
+    others: otherPlaces(difference, within),
+    sequences: sequencesOf(node, field),
+  });
+  const repair = plan === undefined ? { database: [], log: [] } : repairOf(plan, field, related(plan));
+  return { ...(field === undefined ? {} : { field }), member, expected, found, repair };
+}
+
+/** Sequences that the field owns. */
+const sequencesOf = (node: CollectionNode | undefined, field: string | undefined): string[] =>
+  (extrasOf(node).needs ?? []).flatMap((need) =>
+    need.kind === 'sequence' && field !== undefined && need.owned_by === field ? [need.name] : [],
+  );
+
+/**
+ * The log records a constraint or index with its owner, so the events for that owner would record the current one.
+ */
+function otherPlaces(difference: Difference, { loose }: TablePlan): (string | null)[] {
+  const { member, found } = difference;
+  if (partOf(difference) === null) return [];
+  const columns = isObject(found) && Array.isArray(found['columns']) ? found['columns'] : [];
+  return [...columns.filter((each) => typeof each === 'string'), ...(loose.has(member) ? [null] : [])];
+}
+
+/**
+ * The document that the log would hold for a table. Where nothing differs, it is spelled like the collection.
+ * @param differences absent if the table has another name, so that nothing was compared
+ */
+export function convert(
+  { state, schema, managed, beside: objects }: Finding,
+  { table, like, differences, notes = [] }: TableToConvert,
+): Result<Converted> {
+  const differing = new Set(differences?.map(({ field, member }) => `${field ?? ''}\0${member}`));
+  const isEqual: IsEqual = (member, field = '') => !differing.has(`${field}\0${member}`);
+  const known = { like, ...(differences !== undefined && { isEqual }) };
+  return convertTable({ schema, table, objects, state, together: managed, notes, ...known });
+}
+
+interface TableToConvert {
+  table: CatalogTable;
+  like: CollectionNode;
+  differences?: readonly Difference[];
+  notes?: Note[];
+}
+
+/** Leaves out the needs that the collection does not name, or lists them last. */
+export function withNeeds(converted: Converted, node: CollectionNode, { added }: { added: boolean }): Converted {
+  const { schema } = converted.collection;
+  const { needs = [] } = extrasOf(converted);
+  const labels = new Set((extrasOf(node).needs ?? []).map(needLabel));
+  const isNamed = (need: Need): boolean => labels.has(needLabel(need));
+  if (schema === null || needs.every(isNamed)) return converted;
+  const listed = [...needs.filter(isNamed), ...(added ? needs.filter((need) => !isNamed(need)) : [])];
+  const extras = { ...schema.extras, needs: listed };
+  return { ...converted, collection: { ...converted.collection, schema: withExtras(schema, extras) } };
+}

@@ -1,0 +1,84 @@
+/* Guesses which tables and columns were renamed by hand, by comparing missing objects with extra ones. */
+import type { Resumable } from '../../kernel/resumable.js';
+import { columnType } from '../../schema/normal-form/index.js';
+import { type ColumnField, hasColumn, type CollectionNode, byName } from '../../schema/model/state.js';
+import type { CatalogColumn, CatalogTable } from '../../projector/catalog/model.js';
+import { objectNames } from '../../projector/ddl/column.js';
+
+/**
+ * For each missing collection, the only table with exactly its columns and its object names, as after ALTER TABLE …
+ * RENAME. A table that only looks similar is another one.
+ */
+export function* renamedTables(
+  missing: readonly CollectionNode[],
+  unmanaged: readonly CatalogTable[],
+): Resumable<Map<string, CatalogTable>> {
+  const found = new Map<string, CatalogTable>();
+  if (missing.length === 0) return found;
+  const byShape = new Map<string, CatalogTable[]>();
+  for (const table of unmanaged) {
+    yield;
+    const shape = tableShape(table);
+    byShape.set(shape, [...(byShape.get(shape) ?? []).slice(0, 1), table]);
+  }
+  for (const node of byShape.size === 0 ? [] : missing) {
+    yield;
+    const [only, ...more] = byShape.get(nodeShape(node)) ?? [];
+    if (only === undefined || more.length > 0 || !bearsNames(only, node)) continue;
+    found.set(node.collection.collection, only);
+  }
+  return found;
+}
+
+/**
+ * Only names that no copy of a table has: index and sequence names are unique per schema, and LIKE does not copy
+ * foreign keys.
+ */
+function bearsNames({ columns, constraints, indexes }: CatalogTable, node: CollectionNode): boolean {
+  const own = objectNames(node);
+  const keys = constraints.filter(({ kind }) => kind === 'foreign key');
+  const sequences = columns.flatMap(({ sequence }) => sequence ?? []);
+  return [...indexes, ...keys, ...sequences].some(({ name }) => own.has(name));
+}
+
+/** For each missing field, the only extra column of the same type. None if several match. */
+export function renamedColumns(node: CollectionNode, { columns }: CatalogTable): Map<string, CatalogColumn> {
+  const there = new Set(columns.map(({ name }) => name));
+  const missing = [...node.fields.values()].filter(hasColumn).filter(({ field }) => !there.has(field));
+  const extra = columns.filter(({ name }) => !hasColumn(node.fields.get(name)));
+  const found = new Map<string, CatalogColumn>();
+  for (const field of missing) {
+    const alike = extra.filter((column) => looksLike(field, column));
+    const rivals = missing.filter((other) => looksLike(other, alike[0]));
+    if (alike.length === 1 && alike[0] !== undefined && rivals.length === 1) found.set(field.field, alike[0]);
+  }
+  return found;
+}
+
+function looksLike({ schema }: ColumnField, column: CatalogColumn | undefined): boolean {
+  return column !== undefined && column.type === columnType(schema) && column.nullable === schema.is_nullable;
+}
+
+function nodeShape({ fields }: CollectionNode): string {
+  return shape([...fields.values()].filter(hasColumn).map(({ field, schema }) => [field, columnType(schema)]));
+}
+
+function tableShape({ columns }: CatalogTable): string {
+  return shape(columns.map(({ name, type }) => [name, type]));
+}
+
+function shape(columns: [name: string, type: string][]): string {
+  return JSON.stringify([...columns].sort(([a], [b]) => byName(a, b)));
+}
+
+/** The table as it would be if the columns had their previous names. */
+export function withNames(table: CatalogTable, renamed: ReadonlyMap<string, CatalogColumn>): CatalogTable {
+  const names = new Map([...renamed].map(([field, { name }]) => [name, field]));
+  const back = <T extends string | null>(name: T): T => (names.get(name ?? '') ?? name) as T;
+  return {
+    ...table,
+    columns: table.columns.map((column) => ({ ...column, name: back(column.name) })),
+    constraints: table.constraints.map((each) => ({ ...each, columns: each.columns.map(back) })),
+    indexes: table.indexes.map((each) => ({ ...each, columns: each.columns.map(back) })),
+  };
+}

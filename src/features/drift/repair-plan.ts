@@ -1,0 +1,204 @@
+/** Plans the repair of one table: statements for the database, events for the log. */
+import { Draft } from '../../schema/transition/draft.js';
+import { dropCollection, withExtras } from '../../schema/transition/cascade.js';
+import type { Relation, Field } from '../../schema/model/model.js';
+import { type CollectionNode, type State, extrasOf, primaryKeyOf } from '../../schema/model/state.js';
+import { transition } from '../../schema/transition/transition.js';
+import type { Converted } from '../../projector/inspect/convert.js';
+import { planBatch } from '../../projector/ddl/plan.js';
+import { type Statement, partOf } from '../../projector/ddl/step.js';
+import type { PlannedRepair, Repair, RepairPlan, RepairStatement } from './model.js';
+import { runToEnd } from '../../kernel/resumable.js';
+import { jsonEqual } from '../../kernel/json.js';
+import { primaryKeyConstraint } from '../../projector/ddl/create-table.js';
+import { primaryKeyNameOf } from '../../schema/model/constraint-names.js';
+import { ident, qualified, sql } from '../../projector/ddl/sql.js';
+
+/* A primary key with several columns is dropped and created as a whole instead of per field. */
+
+interface KeyRepair {
+  /** The table as it would be with the right key. */
+  there: CollectionNode;
+  before: RepairPlan['statements'];
+  after: RepairPlan['statements'];
+}
+
+/** Null if no multi-column key is involved, or if one of its columns is missing. */
+export function repairKey(known: CollectionNode, there: CollectionNode, schema: string): KeyRepair | null {
+  const [expected, found] = [keyOf(known), keyOf(there)];
+  const isWhole = expected.columns.every((column) => there.fields.get(column)?.schema);
+  if (!isWhole || !concerns(known, there)) return null;
+  const name = known.collection.collection;
+  const table = qualified(schema, name);
+  const keyed = withKeyOf(known, there);
+  const key = (node: CollectionNode) => partOf(name, 'constraint', primaryKeyNameOf(node));
+  if (jsonEqual(expected.columns, found.columns) && expected.definition === found.definition) {
+    const names = sql`${ident(primaryKeyNameOf(there))} TO ${ident(primaryKeyNameOf(known))}`;
+    const rename = sql`ALTER TABLE ${table} RENAME CONSTRAINT ${names}`;
+    const summary = `rename the primary key of ${name}`;
+    return {
+      there: keyed,
+      before: [{ field: null, sql: rename, summary, drops: false, object: key(known) }],
+      after: [],
+    };
+  }
+  const field = placeOf(expected);
+
+  const drop = sql`ALTER TABLE ${table} DROP CONSTRAINT ${ident(primaryKeyNameOf(there))}`;
+  const add = sql`ALTER TABLE ${table} ADD ${primaryKeyConstraint(known)}`;
+  const made = `make ${expected.columns.join(', ')} the primary key of ${name}`;
+  return {
+    there: keyed,
+    before:
+      found.columns.length === 0
+        ? []
+        : [{ field, sql: drop, summary: `drop the primary key of ${name}`, drops: true, object: key(there) }],
+    after: expected.columns.length === 0 ? [] : [{ field, sql: add, summary: made, drops: false, object: key(known) }],
+  };
+}
+
+interface Key {
+  columns: string[];
+  definition?: string;
+}
+
+function keyOf(node: CollectionNode): Key {
+  return saidKeyOf(node) ?? { columns: primaryKeyOf(node).map(({ field }) => field) };
+}
+
+const saidKeyOf = (node: CollectionNode) => extrasOf(node).primary_key ?? null;
+
+/** A single-column key that is added, dropped or renamed belongs to its field. */
+function concerns(known: CollectionNode, there: CollectionNode): boolean {
+  const [expected, found] = [keyOf(known), keyOf(there)];
+  if (!jsonEqual(saidKeyOf(known), saidKeyOf(there))) return true;
+  return expected.columns.length > 0 && found.columns.length > 0 && !jsonEqual(expected.columns, found.columns);
+}
+
+/** The field that a difference of the key concerns. */
+const placeOf = ({ columns: [only, ...more], definition }: Key): string | null =>
+  only === undefined || more.length > 0 || definition !== undefined ? null : only;
+
+function withKeyOf(known: CollectionNode, there: CollectionNode): CollectionNode {
+  const fields = new Map<string, Field>();
+  for (const [name, field] of there.fields) fields.set(name, withFlags(field, known.fields.get(name)));
+  const { schema } = there.collection;
+  const { primary_key: _, ...extras } = extrasOf(there);
+  const key = saidKeyOf(known);
+  const keyed = schema && withExtras(schema, { ...(key === null ? {} : { primary_key: key }), ...extras });
+  return { ...there, collection: { ...there.collection, schema: keyed }, fields };
+}
+
+function withFlags(field: Field, known: Field | undefined): Field {
+  if (field.schema === null || !known?.schema) return field;
+  const isKey = known.schema.is_primary_key;
+  if (field.schema.is_primary_key === isKey) return field;
+  const is_unique = isKey || known.schema.is_unique;
+  const { extras: said, ...schema } = { ...field.schema, is_primary_key: isKey, is_unique };
+  const { primary_key_name: _, ...rest } = said ?? {};
+  const name = known.schema.extras?.primary_key_name;
+  const extras = name === undefined ? rest : { primary_key_name: name, ...rest };
+  return { ...field, schema: Object.keys(extras).length === 0 ? schema : { ...schema, extras } };
+}
+
+export interface TableToRepair {
+  /** The actual table, in normal form. */
+  all: Converted;
+  /** Without the objects that are dropped first. */
+  rest: Converted;
+  statements: RepairPlan['statements'];
+}
+
+/** Plans the repair of a table that exists and differs. */
+export function planForDifferent(state: State, node: CollectionNode, found: TableToRepair, schema: string): RepairPlan {
+  const { collection } = node.collection;
+  const there = nodeOf(node, found.rest);
+  const key = repairKey(node, there, schema);
+  const from = withNode(state, key?.there ?? there);
+  const { statements } = runToEnd(planBatch(from, runToEnd(transition(from, state, [collection])), schema));
+  return {
+    statements: [
+      ...found.statements,
+      ...(key?.before ?? []),
+      ...statements.map((each) => toRepair(each, each.source.field)),
+      ...(key?.after ?? []),
+    ],
+    events: runToEnd(transition(state, withNode(state, nodeOf(node, found.all)), [collection])),
+  };
+}
+
+/** Plans the repair of a missing table. */
+export function planForMissing(state: State, node: CollectionNode, schema: string): RepairPlan {
+  const { collection } = node.collection;
+  const draft = new Draft(state);
+  dropCollection(draft, state, collection);
+  const without = { ...state, collections: state.collections.delete(collection) };
+  const back = runToEnd(transition(without, state, [collection]));
+  return {
+    statements: runToEnd(planBatch(without, back, schema)).statements.map((each) => toRepair(each, null)),
+    events: runToEnd(transition(state, draft.toState(), draft.touched)),
+  };
+}
+
+const withNode = (state: State, node: CollectionNode): State => ({
+  ...state,
+  collections: state.collections.set(node.collection.collection, node),
+});
+
+/** Keeps what the catalog does not store: aliases, and relations without a foreign key. */
+function nodeOf(known: CollectionNode, found: Converted): CollectionNode {
+  const fields = new Map(found.fields.map((field) => [field.field, field]));
+  for (const field of known.fields.values()) if (field.schema === null) fields.set(field.field, field);
+  const relations = new Map<string, Relation>();
+  for (const relation of known.relations.values()) {
+    if (fields.has(relation.many_field)) relations.set(relation.many_field, { ...relation, schema: null });
+  }
+  for (const relation of found.relations) {
+    const id = relations.get(relation.many_field)?.id ?? 0;
+    relations.set(relation.many_field, { id, ...relation });
+  }
+  return { identities: known.identities, collection: found.collection, fields, relations };
+}
+
+/**
+ * Statements for one field or for the table as a whole, and events for those and `others`.
+ * @param sequences that the field needs; they precede its own statements
+ */
+export function repairOf(
+  plan: RepairPlan,
+  field: string | undefined,
+  { others = [], sequences = [] }: { others?: readonly (string | null)[]; sequences?: readonly string[] } = {},
+): Repair {
+  const place = field ?? null;
+  const isNeeded = ({ object }: PlannedRepair) => object.kind === 'sequence' && sequences.includes(object.name);
+  return repairOfAll({
+    statements: plan.statements.filter((each) => each.field === place || (each.field === null && isNeeded(each))),
+    events: plan.events.filter((each) => each.field === place || others.includes(each.field)),
+  });
+}
+
+export function repairOfAll({ statements, events }: RepairPlan): Repair {
+  return {
+    database: statements.map(shownRepair),
+    log: events.map(({ type, collection, field, data }) => ({ type, collection, field, data })),
+  };
+}
+
+/** The members that responses show. */
+export function shownRepair({ sql, summary, drops, inherited_by }: RepairStatement): RepairStatement {
+  return { sql, summary, drops, ...(inherited_by !== undefined && { inherited_by }) };
+}
+
+function toRepair({ sql, summary, object, ensures, ...each }: Statement, field: string | null): PlannedRepair {
+  const drops = each.loses_data || each.drops.length > 0;
+  const losesColumn = each.loses_data && object.kind === 'column' && each.drops.length > 0;
+  return {
+    sql,
+    summary,
+    drops,
+    field,
+    object,
+    ...(ensures !== undefined && { ensures }),
+    ...(losesColumn && { losesColumn }),
+  };
+}

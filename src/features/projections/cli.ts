@@ -1,0 +1,103 @@
+import type { Document } from '../../log/document-lines.js';
+import { gatherDocuments, readDocuments } from '../../log/documents.js';
+import { type EventRecord, readRecordPages } from '../../log/read.js';
+import type { Queryable } from '../../postgres/pool.js';
+import { documentsOf } from '../../schema/change-requests/documents-of.js';
+import { OperatorError } from '../../kernel/operator-error.js';
+import { PROJECTION_NAMES, type ProjectionName } from '../../projector/replay.js';
+import { type Rebuilt, isProjectionName } from './index.js';
+import { type ExitCode, type Invocation, UsageError, isSet, text } from '../../cli/command.js';
+import { countDifferences, describeDifference } from '../../doctor/differences.js';
+import { json, createProgress } from '../../cli/output.js';
+import { withServerAt } from '../../cli/connections/database.js';
+import { type ProjectionTools, withProjections, replayInto, showReplayed } from '../../cli/connections/projections.js';
+import { ProblemError } from '../../kernel/problem.js';
+
+/**
+ * 1 if differences remain.
+ * @throws UsageError for an unknown projection
+ */
+export async function rebuild(invocation: Invocation): Promise<ExitCode> {
+  const [name = ''] = invocation.positionals;
+  if (!isProjectionName(name)) throw new UsageError(`The projection must be one of ${PROJECTION_NAMES.join(', ')}.`);
+  const into = text(invocation.values, 'into');
+  if (into === undefined) return withProjections(invocation, (tools) => rebuildHere(invocation, tools, name));
+  if (name !== 'tables') throw new UsageError('--into can only be used with "tables".');
+  return withProjections(invocation, (tools) =>
+    withServerAt(invocation, into, (connectionString) => rebuildInto(invocation, tools, connectionString)),
+  );
+}
+
+async function rebuildHere(
+  { values, terminal }: Invocation,
+  tools: ProjectionTools,
+  name: ProjectionName,
+): Promise<ExitCode> {
+  if (name !== 'metadata') await tools.load();
+  const progress = createProgress(terminal, `rebuilding ${name}`);
+  const rebuilt = await tools.projections.rebuild(name, progress.at).catch(explain);
+  progress.end();
+  terminal.print(isSet(values, 'json') ? json(rebuilt) : describeRebuilt(rebuilt));
+  return rebuilt.differences?.length ? 1 : 0;
+}
+
+function explain(error: unknown): never {
+  if (!(error instanceof ProblemError)) throw error;
+  const next = error.problem.details?.['next'];
+  throw new OperatorError(typeof next === 'string' ? `${error.message}\nNext: ${next}` : error.message, {
+    cause: error,
+  });
+}
+
+/** One summary line, then what was done, what was not with reasons, and the differences. */
+export function describeRebuilt({ name, position, made = [], left = [], differences = [], ...rest }: Rebuilt): string {
+  const { milliseconds, locked_milliseconds: locked, ...counts } = rest;
+  const facts = Object.entries(counts).map(([key, value]) => `, ${value} ${key.replaceAll('_', ' ')}`);
+  if (locked !== undefined) facts.push(`, locked for ${locked} ms`);
+  if (milliseconds !== undefined) facts.push(`, ${milliseconds} ms in total`);
+  return [
+    `${name}: at position ${position}${facts.join('')}.`,
+    ...made.map((statement) => `  done: ${statement}`),
+    ...left.map(({ statement, reason }) => `  skipped: ${statement} (${reason})`),
+    ...(differences.length === 0 ? [] : [`${countDifferences(differences)}:`, ...differences.map(describeDifference)]),
+  ].join('\n');
+}
+
+async function rebuildInto(
+  invocation: Invocation,
+  { pool, projections }: ProjectionTools,
+  into: string,
+): Promise<ExitCode> {
+  const { head } = await projections.list();
+  const progress = createProgress(invocation.terminal, 'replaying');
+  const { schema, serviceSchema } = invocation.config();
+  const documents = gatherDocuments();
+  const replayed = await replayInto({
+    connectionString: into,
+    schema,
+    serviceSchema,
+    pages: withDocuments(pool, readRecordPages(pool, { after: 0, upTo: head }), documents.add),
+    documents: documents.take,
+    tables: 'every-event',
+    onReplayed: (position) => progress.at(position, head),
+  });
+  progress.end();
+  return showReplayed(invocation, replayed);
+}
+
+/** Maximum events whose documents are in memory: one may have several megabytes. */
+const AT_ONCE = 50;
+
+/** Splits pages and yields each part after its documents were read. Missing documents are skipped. */
+async function* withDocuments(
+  pool: Queryable,
+  pages: AsyncIterable<EventRecord[]>,
+  onDocument: (document: Document) => void,
+): AsyncGenerator<EventRecord[], void, undefined> {
+  for await (const page of pages)
+    for (let at = 0; at < page.length; at += AT_ONCE) {
+      const piece = page.slice(at, at + AT_ONCE);
+      for (const document of (await readDocuments(pool, piece.flatMap(documentsOf))).values()) onDocument(document);
+      yield piece;
+    }
+}

@@ -1,0 +1,90 @@
+import type { z } from 'zod';
+import type { restored, trashEntry } from './routes-answers.js';
+import type { Plan } from '../../cli/commands/apply.js';
+import { type ExitCode, type Invocation, UsageError, isSet, text, texts } from '../../cli/command.js';
+import { type JudgedWarning, describeWarning } from '../../cli/planned-changes.js';
+import { json, oneLine, table } from '../../cli/output.js';
+import { ask, askForAll, askForData, changeHeaders, reasonHeader } from '../../cli/connections/service.js';
+import { isPosition } from '../../kernel/position.js';
+import { placeText } from '../../schema/model/place.js';
+
+type Entry = z.output<typeof trashEntry>;
+
+/** Newest first. */
+export async function list(invocation: Invocation): Promise<ExitCode> {
+  const { values, terminal } = invocation;
+  const data = await askForAll<Entry>(invocation, '/trash');
+  if (isSet(values, 'json')) terminal.print(json(data));
+  else if (data.length === 0) terminal.print('The trash is empty.');
+  else terminal.print(table(['position', 'what', 'rows', 'bytes', 'deleted', 'by', 'kept until'], data.map(row)));
+  return 0;
+}
+
+/** A table row; a question mark marks unknown values. */
+export const row = ({ position, rows, bytes, deleted_at, deleted_by, kept_until, ...entry }: Entry): string[] => [
+  String(position),
+  placeText(entry),
+  rows === null ? '?' : String(rows),
+  bytes === null ? '?' : String(bytes),
+  deleted_at,
+  oneLine(deleted_by?.name ?? '?'),
+  kept_until,
+];
+
+type Restored = z.output<typeof restored>;
+
+/** Restores a deletion, or shows its plan with --dry-run. */
+export async function restore(invocation: Invocation): Promise<ExitCode> {
+  const { values, terminal } = invocation;
+  const position = positionIn(invocation);
+  const as = text(values, 'as');
+  const request = { ...(as !== undefined && { as }), without: texts(values, 'without') };
+  const answer = await ask(invocation, `/trash/${position}/restore`, {
+    method: 'POST',
+    query: { dry_run: isSet(values, 'dryRun') },
+    body: { type: 'application/json', content: Buffer.from(JSON.stringify(request)) },
+    headers: changeHeaders(invocation),
+  });
+  if (isSet(values, 'json')) {
+    terminal.print(answer.trimEnd());
+    return 0;
+  }
+  show(terminal, JSON.parse(answer) as Restored | Plan);
+  return 0;
+}
+
+function show({ print, note }: Invocation['terminal'], answer: Restored | Plan): void {
+  const { warnings = [] } = answer;
+  const tell = 'data' in answer ? note : print;
+  if ('data' in answer) print(`${placeText(answer.data)} was restored${isEmpty(warnings) ? ', empty' : ''}.`);
+  else print(answer.statements.map(({ summary }) => summary).join('\n'));
+  for (const warning of warnings) tell(`! ${describeWarning(warning)}`);
+}
+
+/** True if the database was created from its log, which has no trash. */
+const isEmpty = (warnings: readonly JudgedWarning[]): boolean =>
+  warnings.some(({ code }) => code === 'DATA_NOT_RESTORED');
+
+/** 2 if the user declines. Without a terminal it does not ask. */
+export async function purge(invocation: Invocation): Promise<ExitCode> {
+  const { terminal } = invocation;
+  const position = positionIn(invocation);
+  const entry = await askForData<Entry>(invocation, `/trash/${position}`);
+  const question = `${placeText(entry)} will be permanently deleted. To continue, type "lose it": `;
+  if (terminal.ask !== undefined && (await terminal.ask(question)).trim() !== 'lose it') {
+    terminal.note('Nothing was changed.');
+    return 2;
+  }
+  await ask(invocation, `/trash/${position}`, { method: 'DELETE', headers: reasonHeader(invocation) });
+  terminal.print(
+    isSet(invocation.values, 'json')
+      ? json({ purged: position })
+      : `${placeText(entry)} of position ${position} was purged.`,
+  );
+  return 0;
+}
+
+function positionIn({ positionals: [given = ''] }: Invocation): number {
+  if (!isPosition(given)) throw new UsageError('POSITION must be a positive integer from the list of "dps trash".');
+  return Number(given);
+}

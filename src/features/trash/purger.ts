@@ -1,0 +1,128 @@
+/**
+ * Purges expired trash entries by the database's clock. Every process does this. The log lock and the list of the trash
+ * ensure that each entry is purged once.
+ */
+import type pg from 'pg';
+import { MAY_CREATE_SCHEMAS } from '../../projector/catalog/deletion-facts.js';
+import { untilNextExpiry } from './rows.js';
+import type { Logger } from '../../postgres/logger.js';
+import type { Cause } from '../../schema/model/events.js';
+import { purgingExpired } from './purge.js';
+import type { Pipeline, PipelineOptions } from '../../pipeline/types.js';
+
+export interface Purger {
+  /** Waits for the end of a running purge. */
+  stop(): Promise<void>;
+}
+
+export interface PurgerOptions extends Pick<PipelineOptions, 'keep'> {
+  pool: pg.Pool;
+  pipeline: Pick<Pipeline, 'apply'>;
+  logger: Logger;
+  /** True while the database is read-only. */
+  readOnly: () => boolean;
+  /** Sources of events after which the trash may have new entries, or the database accepts changes again. */
+  news: readonly { subscribe(listener: () => void): unknown }[];
+}
+
+const BY_ITSELF: Cause = {
+  actor: { id: 'service', name: 'Data Platform Service' },
+  command: 'purge-trash',
+  reason: 'KEEP_DELETED',
+  request_id: null,
+  ip: null,
+  user_agent: null,
+};
+
+/** Milliseconds: between a wake and the check, the longest pause because clocks may be set, and after a failure. */
+const PAUSES = { gather: 1_000, longest: 60_000, failure: 30_000 };
+
+/** Milliseconds before a failed purge is retried. */
+const LEFT_ALONE = 3_600_000;
+
+/**
+ * Starts at once and runs until stopped. Failed purges are logged, and retried after an hour if another object needs
+ * the entry.
+ */
+export function createPurger(options: PurgerOptions): Purger {
+  const { pool, logger, readOnly } = options;
+  /** Time of the next attempt (`performance.now`), by position. */
+  const failed = new Map<number, number>();
+  let timer: NodeJS.Timeout | undefined;
+  /** When the timer fires (`performance.now`). */
+  let due = Infinity;
+  let running: Promise<void> | undefined;
+  let stopped = false;
+  let warned = false;
+
+  const later = (milliseconds: number): void => {
+    const at = performance.now() + milliseconds;
+    if (stopped || at >= due) return;
+    clearTimeout(timer);
+    due = at;
+    timer = setTimeout(start, milliseconds);
+    timer.unref();
+  };
+
+  const start = (): void => {
+    due = Infinity;
+    if (stopped || running !== undefined || readOnly()) return;
+    running = run().finally(() => {
+      running = undefined;
+    });
+  };
+
+  const run = async (): Promise<void> => {
+    try {
+      if (!warned) await warnWhereNothingIsKept(options);
+      warned = true;
+      // Checks the trash before taking the log lock, because most of the time nothing is due.
+      let wait = await untilNext();
+      while (!stopped && wait <= 0 && (await purgeOne())) wait = await untilNext();
+      later(Math.min(PAUSES.longest, Math.max(PAUSES.gather, wait)));
+    } catch (error) {
+      if (stopped) return;
+      logger.warn('the trash could not be read', { error });
+      later(PAUSES.failure);
+    }
+  };
+
+  const untilNext = async (): Promise<number> => {
+    for (const [position, until] of failed) if (until <= performance.now()) failed.delete(position);
+    return (await untilNextExpiry(pool, [...failed.keys()])) ?? Infinity;
+  };
+
+  /** @returns true if there may be more */
+  const purgeOne = async (): Promise<boolean> => {
+    let position: number | undefined;
+    const look = purgingExpired([...failed.keys()], (found) => (position = found));
+    const outcome = await options.pipeline.apply('purge-trash', look, { cause: BY_ITSELF });
+    if (outcome.kind === 'done') return outcome.events.length > 0;
+    const problem = outcome.kind === 'refused' ? outcome.problems[0] : undefined;
+    // Either a temporary condition prevents the purge, or a manually created object depends on the trash entry.
+    if (position === undefined || problem?.code !== 'IN_USE') throw new Error(problem?.message ?? outcome.kind);
+    failed.set(position, performance.now() + LEFT_ALONE);
+    logger.warn('deleted data cannot be purged', { position, reason: problem.message });
+    return true;
+  };
+
+  later(0);
+  for (const each of options.news) each.subscribe(() => later(PAUSES.gather));
+  return {
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}
+
+async function warnWhereNothingIsKept({ pool, keep, logger }: PurgerOptions): Promise<void> {
+  if (keep.deleted === 0) return;
+  const { rows } = await pool.query<{ creates: boolean }>(`SELECT ${MAY_CREATE_SCHEMAS} AS creates`);
+  if (rows[0]?.creates === true) return;
+  logger.warn('deleted objects are not kept in the trash', {
+    reason: 'the database role of the service may not create schemas in this database',
+    next: 'GRANT CREATE ON DATABASE … TO the role of DATABASE_URL, or set KEEP_DELETED=0',
+  });
+}

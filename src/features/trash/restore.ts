@@ -1,0 +1,248 @@
+/* Prepares commands that restore objects: the trash is read in the transaction of the command. */
+import type pg from 'pg';
+import type { Queryable } from '../../postgres/pool.js';
+import { findReturning, keptDeletions, type TrashEntry, findInTrash, isKept, notInTrash } from './rows.js';
+import type { CommandOf } from '../../schema/operations/index.js';
+import { type InTrash, keyChange } from '../../schema/transition/restoring-transition.js';
+import type { Ask, Prepare } from '../../pipeline/types.js';
+import { type Problem, ProblemError } from '../../kernel/problem.js';
+import type { Point } from '../../log/fold.js';
+import { own } from '../../postgres/own-tables.js';
+import { identityOf } from './rows.js';
+import type { RestoreRequest } from '../../schema/operations/trash.js';
+import { type CollectionNode, type Identity, type State, primaryKeyOf, hasDefault } from '../../schema/model/state.js';
+import { notNullNameOf } from '../../schema/model/constraint-names.js';
+import { COPY, countValues } from '../../projector/ddl/trash.js';
+import { type Sql, integer, qualified, sql, trash } from '../../projector/ddl/sql.js';
+import type { ColumnSchema } from '../../schema/model/model.js';
+import { SQLSTATE, sqlState } from '../../postgres/errors.js';
+
+/*
+ * Finds the source of a restoration for tables and fields. It is the entry of the trash, or the log if the database was
+ * created from its log. The past never changes, so it is folded before the lock is taken. The trash is read under the
+ * lock.
+ */
+
+interface RestoreOptions {
+  pool: Queryable;
+  /** Returns the schema after the event at a position. */
+  at(position: number): Promise<Point>;
+}
+
+/** @throws ProblemError NOT_FOUND if neither the trash nor the log has an entry for the position */
+export async function findEntry({ pool, at }: RestoreOptions, position: number): Promise<TrashEntry> {
+  const entry = await findInTrash(pool, position);
+  if (entry !== undefined) return entry;
+  const [deletion] = await keptDeletions(pool, [position]);
+  if (deletion === undefined) throw new ProblemError(await notInTrash(pool, position));
+  const { there: _, ...said } = deletion;
+  const { state } = await at(position - 1);
+  const identity = identityOf(said, state.collections.get(said.collection));
+  return { ...said, identity, rows: null, bytes: null };
+}
+
+/** Returns the schema before the batch that put an entry into the trash. */
+async function schemaBefore({ pool, at }: RestoreOptions, { batch }: TrashEntry): Promise<Point> {
+  const { rows } = await pool.query<{ first: number }>(
+    `SELECT pg_catalog.min(position)::float8 AS first FROM ${own.events} WHERE batch = $1`,
+    [batch],
+  );
+  const [{ first }] = rows as [{ first: number }];
+  return at(first - 1);
+}
+
+/** Creates the command after checking what still exists of the entry. */
+const stillThere =
+  <C extends { empty?: boolean }>(entry: TrashEntry, command: C) =>
+  async (client: pg.ClientBase): Promise<C> => {
+    const { position, batch } = entry;
+    const now = await findInTrash(client, position);
+    const [said] = now === undefined ? await keptDeletions(client, [position]) : [now];
+    // The log was replaced meanwhile, so this is another entry.
+    if (said?.batch !== batch) throw new ProblemError(await notInTrash(client, position));
+    if (await isKept(client, entry)) return command;
+    if (now !== undefined) throw new ProblemError(dropped(entry));
+    return { ...command, empty: true };
+  };
+
+function dropped({ position, collection }: TrashEntry): Problem {
+  const message = `The deleted object of position ${position} was dropped by hand. It cannot be restored, only purged.`;
+  return { code: 'NOT_FOUND', message, collection };
+}
+
+/* Restores a deleted table. */
+
+type Command = CommandOf<'restore-collection'>;
+
+/** @returns the function that creates the command once the table was found */
+export async function restoringCollection(
+  options: RestoreOptions,
+  entry: TrashEntry,
+  request: RestoreRequest,
+): Promise<Prepare<Command>> {
+  const { state: past } = await schemaBefore(options, entry);
+  const { position, identity, collection: name } = entry;
+  return stillThere<Command>(entry, { position, identity, name, past, ...request });
+}
+
+/* Restores a field. Its values and its table are checked under the lock. */
+
+/* Counts rows without a value for a restored NOT NULL field. */
+
+interface Counting {
+  options: { schema: string };
+  command: CommandOf<'restore-field'>;
+  /** The table that the field returns to. */
+  now: CollectionNode;
+}
+
+/** Counting ends here. */
+const ENOUGH = 1_000;
+
+/** Counts before any change. @returns why PostgreSQL would reject it, and which member to omit */
+async function nullsInTheWay(client: pg.ClientBase, counting: Counting): Promise<Problem | undefined> {
+  const { node, name, as = name, without, empty = false } = counting.command;
+  const { collection } = counting.now.collection;
+  const schema = node.fields.get(name)?.schema;
+  if (!schema || schema.is_nullable) return undefined;
+  const key = notNullNameOf({ collection, field: as, schema });
+  if (without.includes(key)) return undefined;
+  const nulls = await unlessGone(client, () =>
+    empty ? countEmpty(client, counting, schema) : countNulls(client, counting),
+  );
+  return nulls <= 0 ? undefined : { ...nullsProblem(nulls, { name, key, empty }), collection, field: as };
+}
+
+interface Nulls {
+  name: string;
+  key: string;
+  empty: boolean;
+}
+
+function nullsProblem(nulls: number, { name, key, empty }: Nulls): Problem {
+  const [were, have] = nulls === 1 ? ['row was', 'has'] : ['rows were', 'have'];
+  const count = nulls > ENOUGH ? `more than ${ENOUGH}` : String(nulls);
+  const why = empty
+    ? `${count} ${nulls === 1 ? 'row has' : 'rows have'} no value for ${JSON.stringify(name)}, which is restored empty`
+    : `${count} ${were} written since ${JSON.stringify(name)} was deleted, and ${have} no value for it`;
+  const message = `${why}, so it cannot be NOT NULL. Restore it without that constraint, {"without": [${JSON.stringify(key)}]}, and fill it afterwards.`;
+  const offending = { kind: 'null', count: Math.min(nulls, ENOUGH), more: nulls > ENOUGH };
+  return { code: 'DATABASE_REFUSED', message, details: { offending, without: [key] } };
+}
+
+/** If the table or its key was removed by hand, the change itself is rejected with the location. */
+async function unlessGone(client: pg.ClientBase, count: () => Promise<number>): Promise<number> {
+  await client.query('SAVEPOINT counting');
+  try {
+    const counted = await count();
+    await client.query('RELEASE SAVEPOINT counting');
+    return counted;
+  } catch (error) {
+    const state = sqlState(error);
+    if (state !== SQLSTATE.undefined_table && state !== SQLSTATE.undefined_column) throw error;
+    await client.query('ROLLBACK TO SAVEPOINT counting; RELEASE SAVEPOINT counting');
+    return 0;
+  }
+}
+
+async function countNulls(client: pg.ClientBase, { options, command, now }: Counting): Promise<number> {
+  // The command is rejected for another reason.
+  if (keyChange(command.node, now) !== null) return 0;
+  const { collection } = now.collection;
+  const kept = {
+    table: qualified(options.schema, collection),
+    key: primaryKeyOf(now).map(({ field }) => ({ name: field, identity: now.identities.fields.get(field) ?? '' })),
+    copy: qualified(trash(command.position), COPY),
+  };
+  const most = integer(String(ENOUGH + 1 + (await countOf(client, kept.copy))));
+  const { rows: counted } = await client.query<{ met: number; rows: number }>(countValues(kept, most));
+  const [{ met, rows }] = counted as [{ met: number; rows: number }];
+  return rows - met;
+}
+
+async function countEmpty(client: pg.ClientBase, { options, now }: Counting, schema: ColumnSchema): Promise<number> {
+  if (hasDefault({ schema })) return 0;
+  const table = qualified(options.schema, now.collection.collection);
+  const rows = sql`SELECT FROM ${table} LIMIT ${integer(String(ENOUGH + 1))}`;
+  return countOf(client, sql`(${rows}) AS t`);
+}
+
+async function countOf(client: pg.ClientBase, rows: Sql): Promise<number> {
+  const { rows: counted } = await client.query<{ count: number }>(sql`SELECT count(*)::int AS count FROM ${rows}`);
+  const [{ count }] = counted as [{ count: number }];
+  return count;
+}
+
+interface RestoreFieldOptions extends RestoreOptions {
+  /** The managed schema. */
+  schema: string;
+  /** Treats rows without a value where one is needed. `ignore` does not read them. */
+  nulls: 'reject' | 'report' | 'ignore';
+}
+
+/** `nulls`: why PostgreSQL would reject the rows, and which member to omit, for `report`. */
+type RestoreFieldCommand = CommandOf<'restore-field'> & { nulls?: Problem };
+
+/** @returns the function that creates the command once the values were found */
+export async function restoringField(
+  options: RestoreFieldOptions,
+  entry: TrashEntry,
+  request: RestoreRequest,
+): Promise<Prepare<RestoreFieldCommand>> {
+  const { position, identity, collection, field } = entry;
+  const { state: before } = await schemaBefore(options, entry);
+  const { state: then } = await options.at(position - 1);
+  const node = then.collections.get(collection) as CollectionNode;
+  // One batch may have restored and deleted it again.
+  const past = holds(before, node.identities.collection) ? before : then;
+  const command = { position, identity, collection, name: field ?? '', past, node, ...request };
+  return async (client, state) => {
+    const ready = await stillThere<CommandOf<'restore-field'>>(entry, command)(client);
+    const now = state.collections.find((each) => each.identities.collection === node.identities.collection);
+    if (now === undefined) return refuseWithoutTable(client, entry, node);
+    if (options.nulls === 'ignore') return ready;
+    const nulls = await nullsInTheWay(client, { options, command: ready, now });
+    if (nulls !== undefined && options.nulls === 'reject') throw new ProblemError(nulls);
+    return { ...ready, ...(nulls && { nulls }) };
+  };
+}
+
+const holds = ({ collections }: State, identity: Identity): boolean =>
+  collections.some(({ identities }) => identities.collection === identity);
+
+/** @throws ProblemError */
+async function refuseWithoutTable(client: pg.ClientBase, entry: TrashEntry, node: CollectionNode): Promise<never> {
+  const [table] = await findReturning(client, [node.identities.collection]);
+  const { collection, field } = entry;
+  const what = `Collection ${JSON.stringify(table?.collection ?? collection)} of the field is`;
+  const message =
+    table === undefined
+      ? `${what} permanently deleted, so its values cannot be restored.`
+      : `${what} in the trash too. Restore it first: position ${table.position}.`;
+  const problem: Problem = { code: 'IN_USE', message, collection, field: field ?? '' };
+  throw new ProblemError(table === undefined ? problem : { ...problem, details: { restore_first: table.position } });
+}
+
+/* Applies a diff that restores objects. The trash is read again in the command's transaction. */
+
+/** @param kept what the trash contained when the request arrived */
+export function applying(
+  command: CommandOf<'apply-diff'>,
+  kept: readonly InTrash[],
+): CommandOf<'apply-diff'> | Ask<CommandOf<'apply-diff'>> {
+  if (kept.length === 0) return command;
+  return async (client) => ({ ...command, kept: await stillInTrash(client, kept) });
+}
+
+/** Another process may have changed the trash meanwhile. */
+export async function stillInTrash(client: Queryable, kept: readonly InTrash[]): Promise<InTrash[]> {
+  const found = await findReturning(
+    client,
+    kept.map(({ identity }) => identity),
+  );
+  const now = new Map(found.map((each) => [each.position, each]));
+  return kept.flatMap((each) => {
+    const still = now.get(each.position);
+    return still?.identity === each.identity ? [{ ...each, empty: still.empty }] : [];
+  });
+}

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { collection, field, withWarnings } from '../../http/openapi/answers/schema.js';
+
+const text = z.string();
+
+export const trashEntry = z
+  .strictObject({
+    position: z.int().positive().describe('Position of the event that deleted it, which identifies it'),
+    kind: z.enum(['collection', 'field']),
+    collection: text.describe('Its former name'),
+    field: text.nullable(),
+    identity: text.describe('Stays the same when it is renamed, deleted or restored'),
+    batch: z.uuid(),
+    deleted_at: z.iso.datetime(),
+    kept_until: z.iso.datetime().describe('It may be purged after that time'),
+    rows: z
+      .int()
+      .nullable()
+      .describe('Number of rows at the deletion, as estimated by the statistics of PostgreSQL. Null: there were none'),
+    bytes: z.int().nullable().describe('Size on disk at the deletion'),
+    publications: z
+      .array(text)
+      .describe('Publications that contained the table. It left them, and a restore does not add it again'),
+    foreign_keys: z
+      .array(z.strictObject({ name: text, definition: text }))
+      .describe('Foreign keys of the table that were created outside the service. A restore does not recreate them'),
+    deleted_by: z.strictObject({ id: text, name: text }).nullable(),
+  })
+  .meta({ id: 'TrashEntry' });
+
+/** Names of parts that did not come back are in the warnings. */
+export const restored = withWarnings(z.union([collection, field]));

@@ -1,0 +1,124 @@
+/* Restores from the trash and reports what could not be restored. */
+import { runYielding } from '../../kernel/event-loop.js';
+import type { Warning } from '../../kernel/warning.js';
+import { restoringCollection, findEntry, restoringField } from './restore.js';
+import type { TrashEntry } from './rows.js';
+import type { CommandOf } from '../../schema/operations/index.js';
+import { readRestoreRequest, type RestoreRequest } from '../../schema/operations/trash.js';
+import { findingOf } from '../../schema/findings/index.js';
+import type { State, CollectionNode } from '../../schema/model/state.js';
+import { type LeftOut, type Restoration, restoration } from '../../schema/transition/restore-collection.js';
+import { type Answer, jsonBytesAnswer, unwrap, jsonAnswer } from '../../http/answer/answer.js';
+import { type ChangeDeps, change, asks, isRehearsal } from '../../http/change/change.js';
+import type { CollectionTexts } from '../../http/documents/texts.js';
+import { emptiedBy } from '../../reads/history/returns.js';
+import type { Call } from '../../http/route.js';
+import { fieldDocumentOf } from '../../schema/snapshot/documents.js';
+import { type FieldRestoration, fieldRestoration } from '../../schema/transition/restore-field.js';
+
+/* Restores a field from the trash and reports what could not be restored. */
+
+/** Responds with the field and a warning for each part that was not restored, or with the plan for `dry_run`. */
+async function restoreField(
+  deps: ChangeDeps,
+  call: Call<unknown>,
+  { entry, request }: { entry: TrashEntry; request: RestoreRequest },
+): Promise<Answer> {
+  const { pool, history, config } = deps;
+  // A dry run continues, so that the plan is complete. A plan that runs nothing reads no rows.
+  const nulls = asks(call, 'explain') ? 'ignore' : isRehearsal(call) ? 'report' : 'reject';
+  const options = { pool, at: history.at, schema: config.schema, nulls } as const;
+  return change(deps, call, {
+    name: 'restore-field',
+    command: await restoringField(options, entry, request),
+    beside: async (run) => {
+      const restored = await restoredIn(run.before, run.command);
+      const further = [...(await history.returns(run)), ...leftWarnings(restored)];
+      // PostgreSQL rejects those rows too, but cannot say how to go on.
+      const { nulls: refusal } = run.command;
+      return { further, own: { optional: restored.keys }, ...(refusal && { refusal }) };
+    },
+    render: async ({ command, before, state, events, position }) => {
+      const restored = await restoredIn(before, command);
+      const node = state.collections.get(restored.collection) as CollectionNode;
+      const field = node.fields.get(restored.field);
+      const data = field === undefined ? null : fieldDocumentOf(state, node, field);
+      const warnings = [...emptiedBy(events), ...leftWarnings(restored)].map(findingOf);
+      return { ...jsonAnswer(200, { data, ...(warnings.length > 0 && { warnings }) }), position };
+    },
+  });
+}
+
+const restoredIn = async (before: State, command: CommandOf<'restore-field'>): Promise<FieldRestoration> =>
+  unwrap(await runYielding(fieldRestoration(before, command)));
+
+const leftWarnings = ({ left, collection, field }: FieldRestoration): Warning[] =>
+  left.map((reason) => ({ code: 'NOT_RESTORED', collection, field, message: `not restored: ${reason}` }));
+
+type Deps = ChangeDeps & { texts: CollectionTexts };
+
+/**
+ * Responds with the restored collection or field, or with the plan for `dry_run`. Warnings list the parts that were
+ * not restored.
+ */
+export async function restore(deps: Deps, call: Call<unknown>, position: number): Promise<Answer> {
+  const options = { pool: deps.pool, at: deps.history.at };
+  const entry = await findEntry(options, position);
+  const request = unwrap(readRestoreRequest(call.body, entry.kind));
+  if (entry.kind === 'field') return restoreField(deps, call, { entry, request });
+  return change(deps, call, {
+    name: 'restore-collection',
+    command: await restoringCollection(options, entry, request),
+    beside: async (run) => {
+      const restored = await restorationIn(run.before, run.command);
+      const further = [...(await deps.history.returns(run)), ...leftBehind(restored, run.command, entry)];
+      return { further, own: { optional: restored.keys } };
+    },
+    render: async ({ command, before, state, events, position: head }) => {
+      const { as, name } = command;
+      const restored = await restorationIn(before, command);
+      const warnings = [...emptiedBy(events), ...leftBehind(restored, command, entry)].map(findingOf);
+      const text = deps.texts.one(state, as ?? name) ?? 'null';
+      const told = warnings.length === 0 ? '' : `,"warnings":${JSON.stringify(warnings)}`;
+      return { ...jsonBytesAnswer(200, Buffer.from(`{"data":${text}${told}}`)), position: head };
+    },
+  });
+}
+
+const restorationIn = async (before: State, command: CommandOf<'restore-collection'>): Promise<Restoration> =>
+  unwrap(await runYielding(restoration(before, command)));
+
+function leftBehind(restored: Restoration, command: CommandOf<'restore-collection'>, entry: TrashEntry): Warning[] {
+  const collection = command.as ?? command.name;
+  const byHand = [
+    ...entry.publications.map(
+      (name) => `publication ${JSON.stringify(name)}: add the table with ALTER PUBLICATION … ADD TABLE`,
+    ),
+    ...entry.foreign_keys.map(
+      ({ name, definition }) => `foreign key ${JSON.stringify(name)}, created outside the service: ${definition}`,
+    ),
+  ];
+  return [
+    ...restored.left.map(leftWarning),
+    ...byHand.map((reason) => ({ code: 'NOT_RESTORED', collection, message: `not restored: ${reason}` })),
+  ];
+}
+
+const KINDS: Readonly<Record<LeftOut['kind'], string>> = {
+  relation: 'relation',
+  alias: 'alias field',
+  member: 'an allowed collection of the relation',
+  group: 'group membership',
+  constraint: 'foreign key',
+  'foreign key': 'foreign key of the relation',
+};
+
+function leftWarning({ kind, collection, field, reason }: LeftOut): Warning {
+  const what = `${KINDS[kind]} of ${collection}${field === undefined ? '' : `.${field}`}`;
+  return {
+    code: 'NOT_RESTORED',
+    collection,
+    ...(field !== undefined && { field }),
+    message: `not restored: ${what}: ${reason}`,
+  };
+}

@@ -1,0 +1,385 @@
+import type pg from 'pg';
+import type { Problem } from '../../kernel/problem.js';
+import { own, trashSchemaNameSql } from '../../postgres/own-tables.js';
+import type { Queryable } from '../../postgres/pool.js';
+import { COPY, copiedRows } from '../../projector/ddl/trash.js';
+import { endsOf } from '../../log/lives.js';
+import type { Identity, CollectionNode, State } from '../../schema/model/state.js';
+import { type LogEvent, takenFromTrash, type StoredEvent, isDeletion } from '../../schema/model/events.js';
+import { type Parameterised, sendBatch } from '../../postgres/exchange.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import { type Folding, startFolding } from '../../schema/fold/evolve.js';
+import { sql } from '../../projector/ddl/sql.js';
+import { type Point, foldLog, startPoint, type LogLock } from '../../log/fold.js';
+
+/* SQL shared by the queries about the trash. Parameters are expressions. */
+
+/** A time in the format of responses: ISO 8601, in UTC. */
+export const shownTime = (time: string): string =>
+  `pg_catalog.to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/** Aliases of rows with the columns of a deletion. */
+type Deletion = 't' | 'e';
+
+/**
+ * A condition on `c` of pg_class: it is the table that a deletion kept, or the copy of a field's values. A join would
+ * use all of pg_class. Matching by name needs no privilege on the schema.
+ */
+const isKeptTable = (of: Deletion): string =>
+  `c.relnamespace = (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = ${trashSchemaNameSql(`${of}.position`)})
+   AND c.relname = CASE WHEN ${of}.field IS NULL THEN ${of}.collection ELSE '${COPY}' END`;
+
+/** Checks that it exists, because someone may have dropped it by hand. */
+export const isThere = (of: Deletion): string => `EXISTS (SELECT FROM pg_catalog.pg_class c WHERE ${isKeptTable(of)})`;
+
+export interface TrashEntry {
+  /** The position of the event that deleted it. */
+  position: number;
+  kind: 'collection' | 'field';
+  /** The names before the deletion; `field` is null for a collection. */
+  collection: string;
+  field: string | null;
+  identity: string;
+  batch: string;
+  deleted_at: string;
+  /** ISO 8601. After this time it may be purged. */
+  kept_until: string;
+  /** PostgreSQL's estimate at the deletion; null without statistics. */
+  rows: number | null;
+  /** Size on disk at the deletion. */
+  bytes: number | null;
+  deleted_by: { id: string; name: string } | null;
+  /** Publications that included the table. */
+  publications: string[];
+  /** Foreign keys of the table that were created by hand. `definition`: from pg_get_constraintdef. */
+  foreign_keys: { name: string; definition: string }[];
+}
+
+const COLUMNS = `t.position::float8 AS position, t.kind, t.collection, t.field, t.identity, t.batch,
+       ${shownTime('t.deleted_at')} AS deleted_at, ${shownTime('t.kept_until')} AS kept_until,
+       t.rows::float8 AS rows, t.bytes::float8 AS bytes`;
+
+const SELECT = `
+SELECT ${COLUMNS}, e.actor AS deleted_by,
+       coalesce(e.data -> 'publications'::text, '[]') AS publications, coalesce(e.data -> 'foreign_keys'::text, '[]') AS foreign_keys
+  FROM ${own.trash} t LEFT JOIN LATERAL (SELECT actor, data FROM ${own.events} l WHERE l.position = t.position OFFSET 0) e ON true`;
+
+interface Page {
+  offset: number;
+  limit: number;
+}
+
+/** Newest first. */
+export async function readTrash(db: Queryable, { offset, limit }: Page): Promise<TrashEntry[]> {
+  const page = `${SELECT} ORDER BY t.position DESC LIMIT $1 OFFSET $2`;
+  return (await db.query<TrashEntry>(page, [limit, offset])).rows;
+}
+
+/** Counts tables and columns, including expired ones that are not purged yet. */
+export async function countTrash(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${own.trash}`);
+  return rows[0]?.count ?? 0;
+}
+
+/**
+ * @param position of the deletion
+ * @returns undefined if the trash does not contain it
+ */
+export async function findInTrash(db: Queryable, position: number): Promise<TrashEntry | undefined> {
+  return (await db.query<TrashEntry>(`${SELECT} WHERE t.position = $1`, [position])).rows[0];
+}
+
+/** By identity: the trash never contains an object twice. `there`: nobody has dropped it by hand. */
+async function findIdentities(
+  db: Queryable,
+  identities: readonly string[],
+): Promise<(Omit<TrashEntry, 'deleted_by' | 'publications' | 'foreign_keys'> & { there: boolean })[]> {
+  if (identities.length === 0) return [];
+  const asked = `SELECT ${COLUMNS}, ${isThere('t')} AS there
+    FROM ${own.trash} t WHERE t.identity = ANY ($1)`;
+  return (await db.query(asked, [identities])).rows;
+}
+
+const DUE = 'kept_until <= clock_timestamp() AND position <> ALL ($1::bigint[])';
+
+/** The entry that expired first by the database's clock, or none. */
+export async function findExpired(db: Queryable, except: readonly number[]): Promise<TrashEntry[]> {
+  const first = `SELECT position FROM ${own.trash} WHERE ${DUE} ORDER BY kept_until, position LIMIT 1`;
+  return (await db.query<TrashEntry>(`${SELECT} WHERE t.position = (${first})`, [except])).rows;
+}
+
+/** Milliseconds until the next entry expires, by the database's clock; null if there is none. */
+export async function untilNextExpiry(db: Queryable, except: readonly number[]): Promise<number | null> {
+  const { rows } = await db.query<{ wait: number | null }>(
+    `SELECT (extract(epoch FROM pg_catalog.min(kept_until) - clock_timestamp()) * 1000::numeric)::float8 AS wait
+       FROM ${own.trash} WHERE position <> ALL ($1::bigint[])`,
+    [except],
+  );
+  return rows[0]?.wait ?? null;
+}
+
+interface Became {
+  type: string;
+  position: number;
+  at: string;
+}
+
+const BECAME = `
+SELECT e.type, e.position::float8 AS position, ${shownTime('e.occurred_at')} AS at FROM ${own.events} e
+ WHERE e.subject ->> 'kind'::text = 'trash' AND e.subject ->> 'id'::text = $1 ORDER BY e.position DESC LIMIT 1`;
+
+/** Explains why the trash has no entry for a position. */
+export async function notInTrash(db: Queryable, position: number): Promise<Problem> {
+  const { rows } = await db.query<Became>(BECAME, [String(position)]);
+  const [became] = rows;
+  const what = `The trash contains no deletion of position ${position}`;
+  if (became === undefined) return { code: 'NOT_FOUND', message: `${what}.` };
+  const purged = became.type === 'trash.purged';
+  const message = `${what}: it was ${purged ? 'purged' : 'restored'} at ${became.at} by position ${became.position}.`;
+  const details = { [purged ? 'purged_at' : 'restored_at']: became.at, by_position: became.position };
+  return { code: 'NOT_FOUND', message, details };
+}
+
+/** Checks whether the object of an entry exists. */
+export async function isKept(db: Queryable, { position, field, collection }: TrashEntry): Promise<boolean> {
+  const { rows } = await db.query<{ there: boolean }>(
+    `SELECT ${isThere('t')} AS there FROM (SELECT $1::bigint AS position, $2::text AS field, $3::text AS collection) t`,
+    [position, field, collection],
+  );
+  return rows[0]?.there === true;
+}
+
+/*
+ * The trash according to the log: deletions that kept something and have not ended since. A database that was created
+ * from its log contains none of it.
+ */
+
+/** Without the members that only a fold or the catalog provides. */
+export interface KeptDeletion extends Omit<TrashEntry, 'identity' | 'rows' | 'bytes'> {
+  /** True if the kept object exists. */
+  there: boolean;
+  /** True if it has expired by the database's clock. */
+  expired: boolean;
+}
+
+/** Checks whether an event kept something. An index has this exact condition. */
+const KEEPS = `e.type IN ('collection.deleted', 'field.deleted') AND e.data ? 'kept_until'::text`;
+
+/** Neither restored nor purged. */
+const IS_OPEN = `NOT EXISTS (SELECT FROM ${own.events} r
+  WHERE r.subject ->> 'kind'::text = 'trash' AND r.subject ->> 'id'::text = e.position::text AND r.position > e.position)`;
+
+const QUESTION = `
+SELECT e.position::float8 AS position, CASE WHEN e.field IS NULL THEN 'collection' ELSE 'field' END AS kind,
+       e.collection, e.field, e.batch, ${shownTime('e.occurred_at')} AS deleted_at,
+       ${shownTime("(e.data ->> 'kept_until'::text)::timestamptz")} AS kept_until, e.actor AS deleted_by,
+       coalesce(e.data -> 'publications'::text, '[]') AS publications, coalesce(e.data -> 'foreign_keys'::text, '[]') AS foreign_keys,
+       ${isThere('e')} AS there, (e.data ->> 'kept_until'::text)::timestamptz <= clock_timestamp() AS expired
+  FROM ${own.events} e WHERE ${KEEPS} AND ${IS_OPEN}`;
+
+export async function allKeptDeletions(db: Queryable): Promise<KeptDeletion[]> {
+  return (await db.query<KeptDeletion>(`${QUESTION} ORDER BY e.position`)).rows;
+}
+
+/** The deletions at these positions, in order. */
+export async function keptDeletions(db: Queryable, positions: readonly number[]): Promise<KeptDeletion[]> {
+  if (positions.length === 0) return [];
+  const asked = `${QUESTION} AND e.position = ANY ($1::bigint[]) ORDER BY e.position`;
+  return (await db.query<KeptDeletion>(asked, [positions])).rows;
+}
+
+/* Finds objects in the trash by identity, whatever their names were. */
+
+interface Returning extends Pick<TrashEntry, 'position' | 'kind' | 'collection' | 'identity'> {
+  /** The log says that the object was kept, but the database was created from that log and does not contain it. */
+  empty: boolean;
+}
+
+/** Ordered by deletion. Objects that someone dropped from the trash by hand are not found. */
+export async function findReturning(db: Queryable, identities: readonly Identity[]): Promise<Returning[]> {
+  const listed = await findIdentities(db, identities);
+  const known = new Set(listed.map(({ identity }) => identity));
+  const found = listed
+    .filter(({ there }) => there)
+    .map(({ position, kind, collection, identity }) => ({ position, kind, collection, identity, empty: false }));
+  const unlisted = await findUnlisted(
+    db,
+    identities.filter((identity) => !known.has(identity)),
+  );
+  return [...found, ...unlisted].sort((a, b) => a.position - b.position);
+}
+
+/** Finds objects that are not in the list, through the events that deleted them. */
+async function findUnlisted(db: Queryable, identities: readonly Identity[]): Promise<Returning[]> {
+  const ended = new Map<number, Identity>();
+  for (const [identity, { position, isOwn }] of await endsOf(db, identities)) if (isOwn) ended.set(position, identity);
+  const deletions = await keptDeletions(db, [...ended.keys()]);
+  return deletions.map(({ position, kind, collection, there }) => {
+    const identity = ended.get(position) as Identity;
+    return { position, kind, collection, identity, empty: !there };
+  });
+}
+
+/* The objects that a plan restores from the trash, and when they expire. */
+
+export interface Return {
+  collection: string;
+  /** Null for a table. */
+  field: string | null;
+  /** The position of the deletion. */
+  position: number;
+  /** ISO 8601. After this time it may be purged. Null if it was purged or is not in the list. */
+  kept_until: string | null;
+}
+
+/** In event order; empty if the events restore nothing. */
+export async function returningBy(db: Queryable, events: readonly LogEvent[]): Promise<Return[]> {
+  const taken = events.flatMap((event) => {
+    if (event.type !== 'collection.created' && event.type !== 'field.created') return [];
+    const { collection, field, data } = event;
+    const restored = takenFromTrash(data);
+    return restored === undefined ? [] : [{ collection, field, position: restored.position }];
+  });
+  if (taken.length === 0) return [];
+  const { rows } = await db.query<{ position: number; kept_until: string }>(
+    `SELECT t.position::float8 AS position, ${shownTime('t.kept_until')} AS kept_until
+       FROM ${own.trash} t WHERE t.position = ANY ($1::bigint[])`,
+    [taken.map(({ position }) => position)],
+  );
+  const until = new Map(rows.map(({ position, kept_until }) => [position, kept_until]));
+  return taken.map((each) => ({ ...each, kept_until: until.get(each.position) ?? null }));
+}
+
+/* Writes the trash list service_trash in the transaction of its events. */
+
+/** The part of an entry that comes from the events. */
+type Row = Pick<
+  TrashEntry,
+  'position' | 'kind' | 'collection' | 'field' | 'identity' | 'batch' | 'deleted_at' | 'kept_until'
+>;
+
+interface TrashBatch {
+  before: State;
+  events: readonly StoredEvent[];
+}
+
+/**
+ * The entry reflects the catalog after the DDL: a table that is not in its trash schema is not listed. Rows come from
+ * its statistics, bytes from its files; copied values are counted. LIMIT makes PostgreSQL look up each table
+ * separately: it estimates a hundred rows for any list, and would read all of pg_class.
+ */
+const INSERT = `
+INSERT INTO ${own.trash} (position, kind, collection, field, identity, batch, deleted_at, kept_until, rows, bytes)
+SELECT t.position, t.kind, t.collection, t.field, t.identity, t.batch, t.deleted_at, t.kept_until,
+       CASE WHEN t.kind = 'field' THEN ${copiedRows(sql`c.oid`)} WHEN c.reltuples >= 0::real THEN c.reltuples::bigint END, pg_catalog.pg_total_relation_size(c.oid)
+  FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS t (position bigint, kind text, collection text, field text, identity text,
+                                       batch uuid, deleted_at timestamptz, kept_until timestamptz)
+  CROSS JOIN LATERAL (SELECT c.oid, c.reltuples FROM pg_catalog.pg_class c
+                       WHERE ${isKeptTable('t')} LIMIT 1) c`;
+
+const REMOVE = `DELETE FROM ${own.trash} t USING pg_catalog.jsonb_array_elements_text($1::jsonb) AS gone (position) WHERE t.position = gone.position::bigint`;
+
+/** Missing objects are left out. */
+const insertRows = (rows: readonly Row[]): Parameterised => ({ text: INSERT, values: [JSON.stringify(rows)] });
+
+/** The entries that a batch adds and removes. Run it after the DDL of the batch. */
+export function* trashStatements({ before, events }: TrashBatch): Resumable<Parameterised[]> {
+  const rows = events.some(isKeptDeletion) ? yield* rowsOf(before, events) : [];
+  const gone = events.flatMap(positionsLeft);
+  return [
+    ...(rows.length > 0 ? [insertRows(rows)] : []),
+    ...(gone.length > 0 ? [{ text: REMOVE, values: [JSON.stringify(gone)] }] : []),
+  ];
+}
+
+type DeletionEvent = Extract<StoredEvent, { type: 'collection.deleted' | 'field.deleted' }>;
+
+const isKeptDeletion = (event: StoredEvent): event is DeletionEvent =>
+  isDeletion(event) && event.data.kept_until !== undefined;
+
+/** An object may be created or renamed in the batch that deletes it. */
+function* rowsOf(before: State, events: readonly StoredEvent[]): Resumable<Row[]> {
+  const rows: Row[] = [];
+  const folding = startFolding(before);
+  for (const event of events) {
+    if (isKeptDeletion(event)) rows.push(rowOf(event, folding));
+    folding.add(event);
+    yield;
+  }
+  return rows;
+}
+
+function rowOf({ position, collection, field, data, batch, occurred_at: deleted_at }: DeletionEvent, at: Folding): Row {
+  const identity = identityOf({ collection, field }, at.node(collection));
+  const kind = field === null ? 'collection' : 'field';
+  return { position, kind, collection, field, identity, batch, deleted_at, kept_until: data.kept_until ?? '' };
+}
+
+/** @param node the collection just before the deletion */
+export function identityOf(
+  { collection, field }: Pick<Row, 'collection' | 'field'>,
+  node: CollectionNode | undefined,
+): Identity {
+  const identity = field === null ? node?.identities.collection : node?.identities.fields.get(field);
+  if (identity === undefined) throw new Error(`trash: ${JSON.stringify(collection)} did not exist before`);
+  return identity;
+}
+
+/** The trash positions that become empty. Alias fields are restored with their table. */
+function positionsLeft(event: LogEvent): number[] {
+  if (event.type === 'trash.purged') return [event.data.position];
+  if (event.type !== 'collection.created' && event.type !== 'field.created') return [];
+  const { restored } = event.data;
+  return restored === undefined ? [] : [restored.position];
+}
+
+/* Rebuilds the trash list from the log: open deletions whose objects still exist. */
+
+export const TRASH_PROJECTION = 'trash';
+
+export interface RebuiltTrash {
+  position: number;
+  /** The number of objects in the trash. */
+  entries: number;
+}
+
+/** The identities of deleted objects up to a point of the log. Only a fold provides them. */
+interface FoldedIdentities {
+  identities: ReadonlyMap<number, Identity>;
+  point: Point;
+}
+
+/** Folds without the log's lock from the first event, and takes it only for the last deletions and the rows. */
+export async function rebuildTrash(pool: pg.Pool, lock: LogLock): Promise<RebuiltTrash> {
+  const known = await follow(pool, { identities: new Map(), point: startPoint() }, await keptAndThere(pool));
+  return lock.underLock(async (client, { head: { position } }) => {
+    const kept = await keptAndThere(client);
+    const { identities } = await follow(client, known, kept);
+    await client.query(`DELETE FROM ${own.trash}`);
+    const rows = kept.map((each) => ({ ...each, identity: identities.get(each.position) as Identity }));
+    await sendBatch(client, [insertRows(rows)]);
+    return { position, entries: rows.length };
+  });
+}
+
+const keptAndThere = async (db: Queryable): Promise<KeptDeletion[]> =>
+  (await allKeptDeletions(db)).filter(({ there }) => there);
+
+/**
+ * Continues along the log from deletion to deletion.
+ * @param kept in order
+ */
+async function follow(
+  db: Queryable,
+  { identities, point }: FoldedIdentities,
+  kept: readonly KeptDeletion[],
+): Promise<FoldedIdentities> {
+  const found = new Map(identities);
+  let at = point;
+  for (const deletion of kept) {
+    if (found.has(deletion.position)) continue;
+    at = await foldLog(db, at, { upTo: deletion.position - 1 });
+    found.set(deletion.position, identityOf(deletion, at.state.collections.get(deletion.collection)));
+  }
+  return { identities: found, point: at };
+}

@@ -1,0 +1,50 @@
+import { expect } from 'chai';
+import { below, locatedIn, relocated } from '../../../src/features/change-requests/routes-actions.js';
+import { Refused } from '../../../src/http/errors.js';
+
+const refusal = (path: string | undefined, headers: string[] = []) =>
+  Promise.reject(
+    new Refused([{ code: 'INVALID_PAYLOAD', message: 'no', ...(path !== undefined && { path }) }], headers),
+  );
+
+async function pathOf(work: Promise<unknown>): Promise<string | undefined> {
+  const error = await work.catch((thrown: unknown) => thrown);
+  return (error as Refused).problems[0]?.path;
+}
+
+describe('the location of a problem in a part of a body', () => {
+  it('is translated to the diff, or to the snapshot that produced it', () => {
+    const [diff, snapshot] = [locatedIn({}), locatedIn({ snapshot: {} })];
+    expect(diff({ path: 'collections[0].type' }).path).to.equal('diff.collections[0].type');
+    expect(snapshot({ path: 'collections[0]' }).path).to.equal('snapshot');
+    for (const located of [diff, snapshot]) {
+      expect(located({ path: 'diff' }).path).to.equal('diff');
+      expect(located({})).to.deep.equal({});
+    }
+  });
+
+  it('is prefixed with its member, except for members of the body itself', async () => {
+    for (const [path, whole] of [
+      ['', 'snapshot'],
+      ['[1]', 'snapshot[1]'],
+      ['fields[1].type', 'snapshot.fields[1].type'],
+      ['snapshot', 'snapshot'],
+      ['base', 'base'],
+      ['mode', 'mode'],
+      ['force', 'force'],
+      [undefined, undefined],
+    ] as const) {
+      expect(await pathOf(below('snapshot', refusal(path))), path).to.equal(whole);
+    }
+    expect(await below('snapshot', Promise.resolve(1))).to.equal(1);
+  });
+
+  it('changes nothing else of a rejection or another error', async () => {
+    const moved = (await relocated(refusal('a', ['Retry-After', '1']), (problem) => ({ ...problem, path: 'b' })).catch(
+      (thrown: unknown) => thrown,
+    )) as Refused;
+    expect([moved.problems[0]?.path, moved.headers]).to.deep.equal(['b', ['Retry-After', '1']]);
+    const bug = new TypeError('bug');
+    expect(await relocated(Promise.reject(bug), (problem) => problem).catch((thrown: unknown) => thrown)).to.equal(bug);
+  });
+});
