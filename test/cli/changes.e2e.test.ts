@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import pg from 'pg';
 import { runCli } from '../../src/cli/run.js';
 import { json } from '../support/client.js';
 import { withService } from '../support/with-service.js';
@@ -112,6 +113,31 @@ describe('dps changes, dps push --propose', () => {
     expect(rebased).to.include({ id: back, state: 'scheduled' });
     expect((await dps(['changes', 'apply', back])).code).to.equal(0);
     expect((await admin('/fields/articles/title')).status).to.equal(200);
+  });
+
+  it('updates the title of a request, and permits its deletions to be permanent where the service asks for it', async () => {
+    const fields = [{ field: 'extra', type: 'string', interface: 'input', schema: {} }];
+    expect((await admin('/collections', json({ collection: 'base', schema: {}, fields }))).status).to.equal(200);
+    await wanted(without('base', 'extra'));
+    const id = idIn(await dps(['changes', 'open', file, '--title', 'No extras'], { token: author.token }));
+    const pool = new pg.Pool({ connectionString: service.databaseUrl, max: 1 });
+    try {
+      await pool.query('CREATE SCHEMA elsewhere; CREATE TABLE elsewhere.heir () INHERITS (base)');
+      const refused = await dps(['changes', 'apply', id]);
+      expect(refused.code).to.equal(2);
+      expect(refused.err).to.include('("dps changes update --purge"), which existing approvals do not cover.');
+      expect((await dps(['changes', 'update', id])).err).to.include('Nothing to update: use --title or --purge.');
+      const updated = await dps(['changes', 'update', id, '--title', 'No extras at all', '--purge'], {
+        token: author.token,
+      });
+      expect(updated.out, updated.err).to.equal('Updated. The change request is open.');
+      const shown = (await dps(['changes', 'show', id])).out;
+      expect(shown).to.include('No extras at all').and.include('deletes base.extra permanently');
+      expect((await dps(['changes', 'apply', id])).out).to.match(/^Applied: position/);
+    } finally {
+      await pool.query('DROP SCHEMA elsewhere CASCADE');
+      await pool.end();
+    }
   });
 
   it('pushes files as a request, rejects it and withdraws it', async () => {

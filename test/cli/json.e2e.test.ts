@@ -124,6 +124,7 @@ describe('dps --json prints valid JSON when it', () => {
     };
     const id = await open('headline');
     await run('changes', 'comment', id, 'Sure?');
+    expect(await run('changes', 'update', id, '--title', 'Without headline')).to.include({ title: 'Without headline' });
     const { plan } = await run('changes', 'show', id);
     expect(await run('changes', 'approve', id, '--plan', String(plan))).to.include({ state: 'approved' });
     expect(await run('changes', 'apply', id)).to.include({ state: 'applied' });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { withApp } from '../support/app.js';
+import { diffOf, open, without } from '../features/change-requests/people.js';
+import { expectAccessible, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 
 describe('the review page of the admin app: a deletion that needs permission', () => {
@@ -37,6 +38,40 @@ describe('the review page of the admin app: a deletion that needs permission', (
     await page.waitForURL(/\?done=/);
     const { rows } = await pool.query(
       `SELECT 1 FROM information_schema.columns WHERE column_name = 'extra' AND table_name IN ('base', 'heir')`,
+    );
+    expect(rows).to.have.lengthOf(0);
+  });
+
+  it('offers it on the page of a change request, where approvals must then be given again', async () => {
+    app.mayComplain(/status of 422/);
+    await pool.query('DROP TABLE elsewhere.heir');
+    const added = await app.client('/fields/base', json({ field: 'note', type: 'string' }));
+    expect(added.status, added.text).to.equal(200);
+    const { id, plan } = await open(app.client, {
+      title: 'Without notes',
+      diff: await diffOf(app.client, without('base', 'note')),
+    });
+    const approved = await app.client(`/changes/${id}/approve`, json({ plan }));
+    expect(approved.status, approved.text).to.equal(200);
+    await pool.query('CREATE TABLE elsewhere.later () INHERITS (base)');
+    const page = await app.visit({ path: `/review?change=${id}` });
+    const offer = page.getByRole('button', { name: 'Delete permanently: base.note, elsewhere.later.note' });
+    await page.getByRole('button', { name: 'Dry run' }).click();
+    await offer.waitFor();
+    const apply = async () => {
+      await page.getByRole('button', { name: 'Apply: base' }).click();
+      await page.getByRole('button', { name: 'Yes, apply it: base' }).click();
+    };
+    await apply();
+    await page.getByRole('alert').nth(1).waitFor();
+    await expectAccessible(page);
+    await offer.last().click();
+    await page.getByText('does not count: the plan was changed after it').waitFor();
+    await page.getByText('Permanent: the trash does not keep it, because the change has the option purge.').waitFor();
+    await apply();
+    await page.getByText('This request is applied.').waitFor();
+    const { rows } = await pool.query(
+      `SELECT 1 FROM information_schema.columns WHERE column_name = 'note' AND table_name IN ('base', 'later')`,
     );
     expect(rows).to.have.lengthOf(0);
   });

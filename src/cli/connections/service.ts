@@ -14,7 +14,7 @@ import { acknowledgeHeader, asOption } from '../planned-changes.js';
 type Query = Readonly<Record<string, string | boolean | undefined>>;
 
 export interface ServiceRequest {
-  method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  method?: 'GET' | 'PATCH' | 'POST' | 'PUT' | 'DELETE';
   query?: Query;
   /** With its content type. */
   body?: { type: string; content: Buffer };

@@ -74,6 +74,15 @@ function declareProposals(changes: Command, does: Does): void {
     .addOption(reason());
   does(onService(open, AUTHORS), async () => (await load()).open);
 
+  const update = changes
+    .command('update')
+    .description('Updates the title of a request, or permits its deletions to be permanent. Its diff stays.')
+    .argument('<id>', ID)
+    .option('--title <title>', 'the new title')
+    .option('--purge', 'drop deleted objects immediately; existing approvals do not cover this')
+    .addOption(reason());
+  does(onService(update, AUTHORS), async () => (await load()).update);
+
   const comment = changes
     .command('comment')
     .description('Comments on a request.')

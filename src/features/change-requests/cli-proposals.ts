@@ -48,6 +48,16 @@ function titleOf({ values }: Invocation): string {
   throw new UsageError('--title is required: the title of the change request.');
 }
 
+/** @throws UsageError without anything to update */
+export async function update(invocation: Invocation): Promise<ExitCode> {
+  const { values } = invocation;
+  const title = text(values, 'title');
+  const purges = isSet(values, 'purge');
+  if (title === undefined && !purges) throw new UsageError('Nothing to update: use --title or --purge.');
+  const body = { ...(title !== undefined && { title }), ...(purges && { purge: true }) };
+  return act(invocation, null, { body, told: 'Updated.' });
+}
+
 /** The text is stored outside the log, so it can be erased. */
 export async function comment(invocation: Invocation): Promise<ExitCode> {
   const [, said = ''] = invocation.positionals;
@@ -131,8 +141,12 @@ interface Act {
   told: string;
 }
 
-async function act(invocation: Invocation, action: string, { body, told }: Act): Promise<ExitCode> {
-  const { data } = await send(invocation, `/changes/${encodeURIComponent(idOf(invocation))}/${action}`, body);
+/** @param action null: an update */
+async function act(invocation: Invocation, action: string | null, { body, told }: Act): Promise<ExitCode> {
+  const path = `/changes/${encodeURIComponent(idOf(invocation))}`;
+  const { data } = await (action === null
+    ? send(invocation, path, body, 'PATCH')
+    : send(invocation, `${path}/${action}`, body));
   const { terminal, values } = invocation;
   terminal.print(isSet(values, 'json') ? json(data) : `${told} The change request is ${oneLine(data.state)}.`);
   return 0;
@@ -144,10 +158,11 @@ async function send<T = z.output<typeof actedOn>>(
   invocation: Invocation,
   path: string,
   body?: object,
+  method: 'PATCH' | 'POST' = 'POST',
 ): Promise<Pick<Answered, 'status'> & { data: T }> {
   const headers = changeHeaders(invocation);
   const content = body && { type: 'application/json', content: Buffer.from(JSON.stringify(body)) };
-  const answer = await askFully(invocation, path, { method: 'POST', headers, ...(content && { body: content }) });
+  const answer = await askFully(invocation, path, { method, headers, ...(content && { body: content }) });
   const { data } = JSON.parse(answer.text) as { data?: T };
   if (data === undefined) throw new OperatorError('The response of the service is not a change request.');
   return { status: answer.status, data };

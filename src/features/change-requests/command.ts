@@ -33,6 +33,8 @@ export interface AskedFor {
 
 export interface NamedCommand {
   name: OperationName;
+  /** As in the document. */
+  input: object;
   command: CommandOf<OperationName> | Ask<CommandOf<OperationName>>;
   purge?: true;
   acknowledges?: Acknowledgements;
@@ -68,6 +70,7 @@ export async function commandOf(reading: Reading, request: ChangeRequest): Promi
   const command = await onPresentState(reading, operation, parsed.value);
   return ok({
     name: operation,
+    input,
     command: command as NamedCommand['command'],
     ...(purge && { purge }),
     ...(acknowledged && { acknowledges: { findings: acknowledged } }),

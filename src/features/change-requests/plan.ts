@@ -148,9 +148,10 @@ type Proposed = CommandOf<ProposedOperation>;
 
 interface AskedForNow {
   name: ProposedOperation;
+  input: object;
   /** Decides the change against the schema and the policy at the head, if the request allows the action. */
   command: Prepare<Proposed>;
-  how: Omit<NamedCommand, 'name' | 'command'>;
+  how: PlanOptions;
   online: boolean;
 }
 
@@ -161,10 +162,11 @@ export async function askedForNow(reading: Reading, id: string, action: ChangeAc
   if (request.proposal === null) return refuse(wrongState(id, request));
   const askedFor = await commandOf(reading, request);
   if (!askedFor.ok) return askedFor;
-  const { command, name, ...how } = askedFor.value;
+  const { command, name, input, ...how } = askedFor.value;
   const decided = command as Command<Proposed>;
   return ok({
     name: name as ProposedOperation,
+    input,
     how,
     online: request.online,
     command: async (client, ...at) => {

@@ -56,6 +56,13 @@ export const otherSubject = ({ id, operation }: ChangeRequest): Problem =>
         path: 'policy',
       };
 
+/** INVALID_PAYLOAD: an option for deletions was sent for a policy. */
+export const deletesNothing = (id: string): Problem => ({
+  code: 'INVALID_PAYLOAD',
+  message: `Change request ${id} changes the policy and deletes nothing, so it has no option purge.`,
+  path: 'purge',
+});
+
 /** FORBIDDEN, if the policy excludes approvals by authors. */
 export const ownApproval = ({ id }: ChangeRequest): Problem => ({
   code: 'FORBIDDEN',

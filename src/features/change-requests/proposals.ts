@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Document } from '../../log/document-lines.js';
 import { toDocument } from '../../log/documents.js';
-import type { Result } from '../../kernel/problem.js';
+import { type Result, ok, refuse } from '../../kernel/problem.js';
 import type { ChangeUpdated } from '../../schema/model/events.js';
 import type { ChangeState } from '../../schema/change-requests/model.js';
 import { readChange } from './rows.js';
@@ -42,7 +42,7 @@ import {
   askedForNow,
   requireAction,
 } from './plan.js';
-import { otherView } from './problems.js';
+import { deletesNothing, otherView } from './problems.js';
 import {
   type Proposed,
   proposingOf,
@@ -67,10 +67,10 @@ export interface RequestedChange extends Pick<AskedFor, 'purge' | 'acknowledged'
 export interface Proposals {
   /** Rejects with the problems of the change. */
   propose(asked: RequestedChange & { title: string }, request: RequestContext): Promise<Outcome>;
-  /** @param asked absent to keep the requested change */
+  /** @param how without `asked`, the requested change stays. `purge` alone changes only that option of it */
   update(
     id: string,
-    how: { said: Pick<ChangeUpdated, 'title' | 'reason'>; asked?: RequestedChange },
+    how: { said: Pick<ChangeUpdated, 'title' | 'reason'>; asked?: RequestedChange | undefined; purge?: boolean },
     request: RequestContext,
   ): Promise<Outcome>;
   comment(id: string, text: string, request: RequestContext): Promise<Outcome>;
@@ -148,9 +148,11 @@ export function createProposals(options: ProposalOptions): Proposals {
       };
       return pipeline.apply(name, command, planning(request, within, how));
     },
-    async update(id, { said, asked }, request) {
-      if (asked === undefined) return pipeline.record(retitling(id, said), request);
-      const { name, input, command, online, ...how } = asked;
+    async update(id, { said, asked: sent, purge }, request) {
+      const found = sent === undefined && purge !== undefined ? await withPurge(options, id, purge) : ok(sent);
+      if (!found.ok) return { kind: 'refused', problems: found.problems };
+      if (found.value === undefined) return pipeline.record(retitling(id, said), request);
+      const { name, input, command, online, ...how } = found.value;
       const document = await documentOf({ operation: name, input, ...how });
       if (!document.ok) return { kind: 'refused', problems: document.problems };
       const proposed: Proposed = { operation: name, document: document.value, online, ...knownOf(how) };
@@ -201,6 +203,16 @@ export function createProposals(options: ProposalOptions): Proposals {
       return planNow(options, request, state);
     },
   };
+}
+
+/** The requested change of a proposal, with another value of `purge`. */
+async function withPurge(reading: Reading, id: string, purge: boolean): Promise<Result<RequestedChange>> {
+  const askedFor = await askedForNow(reading, id, 'update');
+  if (!askedFor.ok) return askedFor;
+  const { how, ...change } = askedFor.value;
+  if (change.name === 'update-policy') return refuse(deletesNothing(id));
+  const acknowledged = how.acknowledges && { acknowledged: [...how.acknowledges.findings] };
+  return ok({ ...change, ...(purge && { purge }), ...acknowledged });
 }
 
 const OVER: ReadonlySet<ChangeState> = new Set(['applied', 'withdrawn']);

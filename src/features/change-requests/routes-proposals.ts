@@ -127,27 +127,33 @@ function updateRoute(deps: HttpDeps): Route {
       const { body } = call;
       const { title, reason, online = before } = body;
       const change = policyOf(body, call) ?? (await proposed(body, call));
-      if (change === undefined) requireNoHow(body);
+      if (change === undefined) requireNoHow(call);
       const said: Pick<ChangeUpdated, 'title' | 'reason'> = {
         ...(title !== undefined && { title }),
         ...(reason !== undefined && { reason }),
       };
-      const how = { said, ...(change && { asked: { ...change, ...howOf(call, body), online } }) };
+      const asked = change && { ...change, ...howOf(call, body), online };
+      const how = { said, asked, ...(body.purge !== undefined && { purge: body.purge }) };
       return acted(call, 'update-change', {
-        run: (context) => deps.changes.update(id, how, knowing(context, how.asked)),
-        located: locatedIn(body),
+        run: (context) => deps.changes.update(id, how, knowing(context, asked)),
+        located: asked === undefined ? inDocument : locatedIn(body),
       });
     },
   });
 }
 
-/** Purge, acknowledgements and online preparation belong to the diff they concern. */
-function requireNoHow(body: bodies.ChangeUpdate): void {
-  const given = (['online', 'purge', 'acknowledge'] as const).filter((member) => body[member] !== undefined);
+/** Acknowledgements and online preparation belong to the diff they concern. */
+function requireNoHow({ body, req }: Pick<Call<unknown>, 'req'> & { body: bodies.ChangeUpdate }): void {
+  const { acknowledge = acknowledgeOf(req) } = body;
+  const given = Object.entries({ online: body.online, acknowledge }).flatMap(([name, value]) =>
+    value === undefined ? [] : [name],
+  );
   if (given.length > 0)
     throw new Refused(given.map((member) => invalid([member], `${member} can only be sent with a diff`)));
-  if (body.title === undefined && body.reason === undefined)
-    throw new Refused([invalid([], 'nothing to update: send a title, a reason, a diff, a snapshot or a policy')]);
+  if (body.title === undefined && body.reason === undefined && body.purge === undefined)
+    throw new Refused([
+      invalid([], 'nothing to update: send a title, a reason, a diff, a snapshot, a policy or the option purge'),
+    ]);
 }
 
 function commentRoute({ changes }: HttpDeps): Route {
@@ -275,12 +281,22 @@ function carryingOutRoutes(deps: HttpDeps): Route[] {
 
 /** The location is in the document of the request, not in the body. */
 /** Members of a body that do not describe the change. */
-const OWN_MEMBERS: ReadonlySet<string> = new Set(['plan', 'view', 'at']);
+const OWN_MEMBERS: ReadonlySet<string> = new Set(['plan', 'view', 'at', 'purge']);
 
-const inDocument = ({ path, ...problem }: Problem): Problem => {
+const inDocument = (found: Problem): Problem => {
+  const { path, ...problem } = withAdvice(found);
   if (path === undefined || OWN_MEMBERS.has(path)) return { ...problem, ...(path && { path }) };
   return { ...problem, details: { ...problem.details, place: path } };
 };
+
+const UPDATE_WITH_PURGE =
+  'In a change request, set it with an update ("dps changes update --purge"), which existing approvals do not cover.';
+
+/** An option that the requested change lacks cannot be sent with an action on it. */
+const withAdvice = (problem: Problem): Problem =>
+  problem.details?.['option'] === 'purge'
+    ? { ...problem, message: `${problem.message} ${UPDATE_WITH_PURGE}` }
+    : problem;
 
 /** Only admins may rebase another user's request. */
 function mergingRoutes({ changes }: HttpDeps): Route[] {

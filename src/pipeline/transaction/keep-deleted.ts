@@ -124,7 +124,7 @@ function lostInHeirs({ collection, field, columns, isStored }: Deletion, facts: 
   const message =
     `Field ${JSON.stringify(field)} of ${JSON.stringify(collection)} cannot be kept in the trash: ${inheritedBy(heirs)}. ` +
     'To drop them permanently, repeat the change with "purge".';
-  return [{ code: 'DATABASE_REFUSED', message, collection, field, details: { inherited_by: heirs } }];
+  return [{ code: 'DATABASE_REFUSED', message, collection, field, details: { ...NEEDS_PURGE, inherited_by: heirs } }];
 }
 
 async function lockAll(
@@ -370,12 +370,15 @@ function keptTable(node: CollectionNode, { publications, foreignKeys }: TrashTab
 
 const PURGE = 'Use "purge" to drop it immediately.';
 
+/** Tells clients which option permits the change. */
+const NEEDS_PURGE = { option: 'purge' } as const;
+
 /** Objects that the role may drop but not move. A missing table has nothing to keep. */
 function unkeepable(collection: string, facts: TrashTable | undefined): Problem[] {
   const why = facts && whyUnkeepable(facts);
   if (why === undefined) return [];
   const message = `Table ${JSON.stringify(collection)} cannot be kept in the trash: ${why}. ${PURGE}`;
-  return [{ code: 'IN_USE', message, collection }];
+  return [{ code: 'IN_USE', message, collection, details: NEEDS_PURGE }];
 }
 
 /** Why the account may drop the table, but not move it. */

@@ -90,6 +90,10 @@ export function act(id: string, what: Act, keyFor: (sent: unknown) => string): P
 
 const resolvedBy = (resolve: readonly Resolution[]) => (resolve.length > 0 ? { resolve } : {});
 
+/** Permits the deletions of a request to be permanent. Earlier approvals do not cover this. */
+export const permitPurge = (id: string): Promise<unknown> =>
+  request(`/changes/${id}`, { method: 'PATCH', json: { purge: true } });
+
 export const rename = (id: string, json: { title: string; reason: string | null }): Promise<unknown> =>
   request(`/changes/${id}`, { method: 'PATCH', json });
 

@@ -4,8 +4,10 @@ import { Alert, Button, Code, List, Text, Center, Loader } from '@mantine/core';
 import type { UseQueryResult, UseInfiniteQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { RefusedError } from '../service/send.js';
+import type { Problem } from '../service/types.js';
 import { Glyph } from './glyph.js';
 import { SteadyButton } from './buttons.js';
+import { brief } from './text.js';
 
 /**
  * Shows every problem; for internal errors also the request id.
@@ -42,6 +44,34 @@ function titleOf(error: Error): string {
   if (!(error instanceof RefusedError)) return 'No response';
   if (error.status === 403) return 'Not allowed';
   return error.status >= 500 ? 'The service failed' : 'Rejected';
+}
+
+/* Offers the option `purge` where the service asks for it. */
+
+interface PurgeOfferProps {
+  problems: readonly Problem[];
+  isBusy?: boolean;
+  onAccept: () => void;
+}
+
+/** Names what is lost with the option. Renders nothing if no problem asks for it. */
+export function PurgeOffer({ problems, isBusy = false, onAccept }: PurgeOfferProps) {
+  const asking = problems.filter(({ extensions }) => extensions['option'] === 'purge');
+  if (asking.length === 0) return null;
+  return (
+    <SteadyButton color="red" variant="light" size="compact-sm" loading={isBusy} w="fit-content" onClick={onAccept}>
+      Delete permanently: {brief(asking.flatMap(({ extensions }) => lostWith(extensions)).join(', '), LONGEST)}
+    </SteadyButton>
+  );
+}
+
+const LONGEST = 200;
+
+function lostWith({ collection, field, inherited_by: heirs }: { readonly [member: string]: unknown }): string[] {
+  const names = [collection, ...(Array.isArray(heirs) ? (heirs as unknown[]) : [])].filter(
+    (name): name is string => typeof name === 'string',
+  );
+  return names.map((name) => (typeof field === 'string' ? `${name}.${field}` : name));
 }
 
 /**

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import pg from 'pg';
 import { json } from '../../support/client.js';
 import { until } from '../../support/until.js';
 import { withService } from '../../support/with-service.js';
@@ -12,7 +13,7 @@ const FIELDS = ['title', 'body', 'subtitle'].map((field) => ({
 }));
 
 describe('change requests under a policy', () => {
-  const { client: admin } = withService({ consistent: true });
+  const { client: admin, service } = withService({ consistent: true });
   let second: Person;
 
   before(async () => {
@@ -100,6 +101,84 @@ describe('change requests under a policy', () => {
     expect(applied.status, applied.text).to.equal(200);
     const batch = await admin(`/history/events?batch=${applied.headers.get('x-batch-id')}`);
     expect(batch.text).to.include('"LOSES_DATA"');
+  });
+
+  it('can permit a permanent deletion later, which earlier approvals do not cover', async () => {
+    const fields = ['extra', 'text'].map((field) => ({ field, type: 'string', interface: 'input', schema: {} }));
+    expect((await admin('/collections', json({ collection: 'base', schema: {}, fields }))).status).to.equal(200);
+    await policy({ findings: { LOSES_DATA: 'approve' }, author_may_approve: false });
+    const author = await newPerson(admin, 'base-author', 'author');
+    const other = await newPerson(admin, 'other-author', 'author');
+    const diff = await diffOf(admin, without('base', 'extra'));
+    const { id, plan } = await open(author.send, { title: 'Without extra', diff });
+    const approve = (hash: string) => second.send(`/changes/${id}/approve`, json({ plan: hash }));
+    const update = (body: object, { send } = author) => send(`/changes/${id}`, json(body, 'PATCH'));
+    expect((await approve(plan)).status).to.equal(200);
+    const pool = new pg.Pool({ connectionString: service.databaseUrl, max: 1 });
+    try {
+      await pool.query('CREATE SCHEMA elsewhere; CREATE TABLE elsewhere.heir () INHERITS (base)');
+      const extensions = {
+        code: 'DATABASE_REFUSED',
+        option: 'purge',
+        collection: 'base',
+        field: 'extra',
+        inherited_by: ['elsewhere.heir'],
+      };
+      for (const [path, body] of [
+        ['apply', undefined],
+        ['apply?dry_run', undefined],
+        ['apply', { at: new Date(Date.now() + 86_400_000).toISOString() }],
+        ['approve', { plan }],
+      ] as const) {
+        const refused = await second.send(`/changes/${id}/${path}`, body ? json(body) : { method: 'POST' });
+        expect(refused.status, refused.text).to.equal(422);
+        const [error] = (refused.json as { errors: { message: string; extensions: object }[] }).errors;
+        expect(error?.extensions).to.deep.equal(extensions);
+        expect(error?.message).to.match(/repeat the change with "purge"\. In a change request, set it with an update/);
+      }
+      expect(refusal(await update({ purge: true }, other))).to.equal('403 FORBIDDEN');
+      expect(refusal(await update({ purge: true, online: true }))).to.equal('400 INVALID_PAYLOAD');
+      const acknowledging = json({ purge: true }, 'PATCH');
+      const headers = { ...acknowledging.headers, 'x-acknowledge': 'LOSES_DATA:base.extra' };
+      expect(refusal(await author.send(`/changes/${id}`, { ...acknowledging, headers }))).to.equal(
+        '400 INVALID_PAYLOAD',
+      );
+
+      const updated = await update({ purge: true });
+      expect(updated.status, updated.text).to.equal(200);
+      const now = await show(author.send, id);
+      expect(now).to.include({ state: 'open', title: 'Without extra' });
+      expect(now.plan).to.not.equal(plan);
+      expect(now.planned?.loses).to.deep.equal([
+        { collection: 'base', field: 'extra', kept: false, why_not: 'the change has the option purge' },
+      ]);
+      expect(now.proposal.approvals.map(({ counts, why_not: why }) => [counts, why])).to.deep.equal([
+        [false, 'another plan'],
+      ]);
+      expect(refusal(await second.send(`/changes/${id}/apply`, { method: 'POST' }))).to.equal('422 POLICY_REFUSED');
+
+      await pool.query('DROP TABLE elsewhere.heir');
+      expect(dataOf(await update({ purge: false })).plan).to.equal(plan);
+      expect((await show(author.send, id)).proposal.approvals_counted).to.equal(1);
+      await pool.query('CREATE TABLE elsewhere.heir () INHERITS (base)');
+      expect(dataOf(await update({ purge: true })).plan).to.equal(now.plan);
+
+      expect((await approve(now.plan)).status).to.equal(200);
+      const applied = await second.send(`/changes/${id}/apply`, { method: 'POST' });
+      expect(applied.status, applied.text).to.equal(200);
+      expect((await pool.query('SELECT * FROM elsewhere.heir')).fields.map(({ name }) => name)).to.deep.equal([
+        'id',
+        'text',
+      ]);
+    } finally {
+      await pool.query('DROP SCHEMA IF EXISTS elsewhere CASCADE');
+      await pool.end();
+      await policy({});
+    }
+    const asPolicy = await open(admin, { title: 'Approve losses', policy: { findings: { LOSES_DATA: 'approve' } } });
+    const refused = await admin(`/changes/${asPolicy.id}`, json({ purge: true }, 'PATCH'));
+    expect(refused.status).to.equal(400);
+    expect(refused.text).to.include('"path":"purge"').and.include('changes the policy and deletes nothing');
   });
 });
 

@@ -3,17 +3,17 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Resolution, MergeConflict } from '../../../schema/merge/model.js';
-import { revert, type Act, act } from '../../service/change-queries.js';
-import type { ChangeRequest } from '../../service/types.js';
+import { revert, type Act, act, permitPurge } from '../../service/change-queries.js';
+import type { ChangeRequest, Problem } from '../../service/types.js';
 import { useMay, useMayRevise } from '../../service/session.js';
 import { startOf } from '../local-time.js';
-import { ProblemAlert } from '../problem-alert.js';
+import { ProblemAlert, PurgeOffer } from '../problem-alert.js';
 import { SteadyButton } from '../buttons.js';
 import { Time } from '../time.js';
 import { useAttempt } from '../use-attempt.js';
 import { useHere } from '../focus.js';
 import { CHANGE, SCHEMA } from '../../service/queries.js';
-import { UnreachableError } from '../../service/send.js';
+import { RefusedError, UnreachableError } from '../../service/send.js';
 import { Decide, conflictsIn } from '../conflicts/decide.js';
 
 /* Actions on a change request, which invalidate everything they may change. */
@@ -34,6 +34,52 @@ export function useAct(id: string) {
       await client.invalidateQueries({ queryKey: ['info'] });
     },
   });
+}
+
+/** Offers the user the option that the service asks for. @param props.onPermitted called when the request has it */
+export function PermitPurge({
+  request,
+  problems,
+  onPermitted,
+}: {
+  request: ChangeRequest;
+  problems: readonly Problem[];
+  onPermitted?: () => void;
+}) {
+  const { id, allowed } = request;
+  const client = useQueryClient();
+  const mayRevise = useMayRevise(request);
+  const permitting = useMutation({
+    mutationFn: () => permitPurge(id),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: [CHANGE, id] });
+      await client.invalidateQueries({ queryKey: [SCHEMA] });
+      onPermitted?.();
+    },
+  });
+  if (!mayRevise || !allowed.includes('update')) return null;
+  return (
+    <>
+      <PurgeOffer problems={problems} isBusy={permitting.isPending} onAccept={() => permitting.mutate()} />
+      {permitting.error !== null && <ProblemAlert error={permitting.error} />}
+    </>
+  );
+}
+
+/** The error of an action on a request, and what the user can do about it. */
+export function ActError({ request, doing }: { request: ChangeRequest; doing: ReturnType<typeof useAct> }) {
+  const { error } = doing;
+  if (error === null) return null;
+  return (
+    <>
+      <ProblemAlert error={error} />
+      <PermitPurge
+        request={request}
+        problems={error instanceof RefusedError ? error.problems : []}
+        onPermitted={doing.reset}
+      />
+    </>
+  );
 }
 
 /* Merges onto the current schema: tries, and lets the user resolve conflicts. */
@@ -110,7 +156,7 @@ export function Later({ request }: LaterProps) {
     <>
       <Scheduled at={scheduled} />
       {mayRevise && allowed.includes('rebase') && isStale && <Rebase id={id} />}
-      {mayCarryOut && allowed.includes('apply') && !isStale && <AtTime id={id} />}
+      {mayCarryOut && allowed.includes('apply') && !isStale && <AtTime request={request} />}
     </>
   );
 }
@@ -137,9 +183,9 @@ function Rebase({ id }: { id: string }) {
   );
 }
 
-function AtTime({ id }: { id: string }) {
+function AtTime({ request }: LaterProps) {
   const [local, setLocal] = useState('');
-  const doing = useAct(id);
+  const doing = useAct(request.id);
   const at = startOf(local);
   return (
     <>
@@ -160,7 +206,7 @@ function AtTime({ id }: { id: string }) {
           Schedule
         </SteadyButton>
       </Group>
-      {doing.error !== null && <ProblemAlert error={doing.error} />}
+      <ActError request={request} doing={doing} />
     </>
   );
 }

@@ -9,6 +9,7 @@ import { durationText, sizeText } from '../text.js';
 import { Caution } from '../form.js';
 import { ConfirmButton } from '../buttons.js';
 import { ProblemAlert } from '../problem-alert.js';
+import { PermitPurge } from './later.js';
 import classes from './progress.module.css';
 
 export const STATES = {
@@ -59,6 +60,7 @@ export function Progress({ request }: { request: ChangeRequest }) {
           {message}
         </Alert>
       ))}
+      {errors != null && <PermitPurge request={request} problems={errors} />}
       {cleaning && (
         <Text size="sm" mt="sm">
           Cleaning up …

@@ -11,7 +11,7 @@ import { ConfirmButton, SteadyButton } from '../buttons.js';
 import { ProblemAlert } from '../problem-alert.js';
 import { Section } from '../page.js';
 import { Time } from '../time.js';
-import { Later, useAct } from './later.js';
+import { ActError, Later, useAct } from './later.js';
 import { setOwnPassword } from '../../service/account-queries.js';
 
 /** @param props.onChosen called when the user is signed in with the new password */
@@ -180,7 +180,7 @@ function Judging({ request }: { request: ChangeRequest }) {
           />
         )}
       </Group>
-      {doing.error !== null && <ProblemAlert error={doing.error} />}
+      <ActError request={request} doing={doing} />
       <OwnPassword request={request} doing={doing} />
     </>
   );

@@ -33,7 +33,7 @@ import { ownRequestsQuery, propose, proposeInstead } from '../../../service/chan
 import { CHANGE, SCHEMA } from '../../../service/queries.js';
 import type { ChangeSummary } from '../../../service/types.js';
 import { newId } from '../../../shared/use-attempt.js';
-import { ProblemAlert } from '../../../shared/problem-alert.js';
+import { ProblemAlert, PurgeOffer } from '../../../shared/problem-alert.js';
 import { useHere } from '../../../shared/focus.js';
 
 /* Proposes the review instead of applying it: as a new change request, or as an update of the user's own one. */
@@ -179,7 +179,7 @@ function Verdict({ review, held }: VerdictProps) {
       {held === null && <ByPolicy review={review} />}
       {held === null && <Planned review={review} />}
       <Refused review={review} />
-      <PurgeOffer review={review} />
+      <PermitPurge review={review} />
       <NoAnswer review={review} />
     </div>
   );
@@ -230,29 +230,14 @@ function Refused({ review: { problems } }: { review: Review }) {
   );
 }
 
-/** Offers the option that the service asks for, and names what is lost with it. */
-function PurgeOffer({ review: { problems, options, carryOut, rehearsal } }: { review: Review }) {
-  const asking = [...[...problems.at.values()].flat(), ...problems.elsewhere].filter(({ message }) =>
-    message.includes('"purge"'),
-  );
-  if (options.purge || asking.length === 0) return null;
+function PermitPurge({ review: { problems, options, carryOut, rehearsal } }: { review: Review }) {
+  if (options.purge) return null;
   const accept = () => {
     carryOut.reset();
     rehearsal.reset();
     options.setPurge(true);
   };
-  return (
-    <Button color="red" variant="light" size="compact-sm" onClick={accept}>
-      Delete permanently: {brief(asking.flatMap(({ extensions }) => lostWith(extensions)).join(', '), LONGEST)}
-    </Button>
-  );
-}
-
-function lostWith({ collection, field, inherited_by: heirs }: { readonly [member: string]: unknown }): string[] {
-  const names = [collection, ...(Array.isArray(heirs) ? (heirs as unknown[]) : [])].filter(
-    (name): name is string => typeof name === 'string',
-  );
-  return names.map((name) => (typeof field === 'string' ? `${name}.${field}` : name));
+  return <PurgeOffer problems={[...[...problems.at.values()].flat(), ...problems.elsewhere]} onAccept={accept} />;
 }
 
 function NoAnswer({ review: { carryOut, rehearsal, planError } }: { review: Review }) {

@@ -9,7 +9,9 @@ import { placeText } from '../../../../schema/model/place.js';
 import { infoQuery } from '../../../service/queries.js';
 import { rehearse } from '../../../service/review-queries.js';
 import type { ChangeRequest, Finding, Plan } from '../../../service/types.js';
+import { RefusedError } from '../../../service/send.js';
 import { useMay } from '../../../service/session.js';
+import { PermitPurge } from '../../../shared/change-request/later.js';
 import { ProblemAlert } from '../../../shared/problem-alert.js';
 import { Section } from '../../../shared/page.js';
 import { SteadyButton } from '../../../shared/buttons.js';
@@ -128,7 +130,7 @@ function DryRun({ request }: { request: ChangeRequest }) {
     },
   });
   if (applyingOf(request, '') === null) return null;
-  const { data: plan, error, isPending, mutate } = rehearsal;
+  const { data: plan, error, isPending, mutate, reset } = rehearsal;
   return (
     <div>
       <SteadyButton variant="default" size="xs" mt="sm" loading={isPending} onClick={() => mutate()}>
@@ -136,6 +138,7 @@ function DryRun({ request }: { request: ChangeRequest }) {
       </SteadyButton>
       <div role="status">{plan != null && <DryRunResult plan={plan} />}</div>
       {error !== null && <ProblemAlert error={error} />}
+      {error instanceof RefusedError && <PermitPurge request={request} problems={error.problems} onPermitted={reset} />}
     </div>
   );
 }
