@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { memoize } from '../src/kernel/memoize.js';
 import { renderDiagram } from '../scripts/docs/diagrams.js';
 import { INSIDE } from '../scripts/rooms/rooms.js';
-import { createProgram } from '../src/cli/program.js';
+import { createProgram } from '../src/cli/run.js';
 import { SECRETS, SETTINGS } from '../src/config.js';
 import { PAGES, ROOT, blocksOf, filesUnder, readPage } from './support/documents.js';
 

@@ -26,7 +26,7 @@ export const INSIDE: Readonly<Record<string, readonly string[]>> = {
   reads: ['history'],
   pipeline: ['transaction'],
   features: ['accounts', 'trash', 'adopt', 'drift', 'change-requests', 'projections', 'backup'],
-  http: ['request', 'body', 'answer', 'admin-app', 'documents', 'change', 'openapi', 'routes'],
+  http: ['request', 'body', 'answer', 'documents', 'change', 'openapi', 'routes'],
   cli: ['connections', 'schema-files', 'commands', 'declarations'],
   web: ['service', 'shared', 'draft', 'editing', 'pages', 'app'],
 };

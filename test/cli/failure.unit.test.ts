@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { UsageError } from '../../src/cli/command.js';
-import { explain } from '../../src/cli/failure.js';
+import { explain } from '../../src/cli/run.js';
 import { OperatorError } from '../../src/kernel/operator-error.js';
 
 const said = (error: unknown, environment: Record<string, string> = {}, values: Record<string, unknown> = {}): string =>

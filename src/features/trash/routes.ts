@@ -1,6 +1,6 @@
 /** /trash: deleted objects (auditors); restore and purge (admins). */
 import { z } from 'zod';
-import { purging } from './purge.js';
+import { purging } from './purger.js';
 import { countTrash, findInTrash, notInTrash, readTrash } from './rows.js';
 import { takeAcknowledged, change, rehearsalQuery } from '../../http/change/change.js';
 import { jsonAnswer, noContent, largeJsonAnswer } from '../../http/answer/answer.js';

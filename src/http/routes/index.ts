@@ -16,7 +16,7 @@ import { relationRoutes } from './relations.js';
 import { schemaRoutes } from './schema.js';
 import { openApiRoutes } from './openapi.js';
 import { serverRoutes } from './server.js';
-import { sessionRoutes } from '../../features/accounts/routes-sessions.js';
+import { sessionRoutes } from '../../features/accounts/routes-login.js';
 import { trashRoutes } from '../../features/trash/routes.js';
 import { typesRoutes } from './types.js';
 import { userRoutes } from '../../features/accounts/routes.js';

@@ -1,13 +1,15 @@
 /** The diagram of a state, with marks and the removed tables. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useMemo } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { pastFieldsQuery } from '../../../service/history-queries.js';
 import type { FieldDocument, ListedCollection } from '../../../service/types.js';
-import { type ShownRelation, graphOf } from '../graph/graph.js';
+import { type ShownRelation, graphOf, type Graph, type Placed, type Point } from '../graph/graph.js';
 import { type GraphState, tablesFor } from '../graph/use-graph.js';
 import type { SchemaSearch } from '../search.js';
 import { aroundChanges, inOrder } from './moment.js';
 import type { Replay } from './use-replay.js';
+import { layOut } from '../graph/layout.js';
+import { placeSteadily } from './steady-layout.js';
 
 /**
  * Maximum tables during a replay, where each state is laid out while the next is loading. Above it, only changed
@@ -91,4 +93,76 @@ function useNeighbours({
     if (!isAsked || wanted === '') return;
     for (const position of wanted.split(',')) void client.prefetchQuery(pastFieldsQuery(Number(position), names));
   }, [client, isAsked, names, wanted]);
+}
+
+/** The layout of a replay: computed once, then adjusted step by step. */
+
+interface Steady {
+  placed: Placed | null;
+  drawing: number;
+  error: Error | null;
+  /** Computes a new layout. */
+  tidy: () => void;
+}
+
+/** The memory of one drawing across states. */
+interface Memory {
+  places: Map<string, Point>;
+  last: Placed;
+}
+
+/** @param kind everything else that determines the drawing; another kind is another drawing */
+export function useSteadyLayout(graph: Graph | null, kind: string, renamed: ReadonlyMap<string, string>): Steady {
+  const [round, setRound] = useState(0);
+  const drawing = `${kind} ${round}`;
+  const memories = useRef(new Map<string, Memory>());
+  const memory = memories.current.get(drawing);
+  const isElsewhere = isNew(graph, memory);
+  const begun = useQuery({
+    queryKey: ['replay', 'layout', drawing, isElsewhere ? graph?.tables.map(({ name }) => name) : null],
+    queryFn: () => layOut(graph as Graph),
+    enabled: graph !== null && (memory === undefined || isElsewhere),
+    staleTime: 0,
+    gcTime: 0,
+  });
+  const placed = useMemo(() => {
+    if (graph === null) return memory?.last ?? null;
+    if (memory !== undefined && !isElsewhere) {
+      for (const [from, to] of renamed) follow(memory.places, from, to);
+      return continued(memory, graph);
+    }
+    if (begun.data === undefined) return null;
+    const first = rememberedFrom(begun.data, memory);
+    memories.current = new Map([[drawing, first]]);
+    return fitsTo(graph, begun.data) ? begun.data : continued(first, graph);
+  }, [graph, memory, isElsewhere, begun.data, drawing, renamed]);
+  return { placed, drawing: round, error: begun.error, tidy: () => setRound(round + 1) };
+}
+
+/** Checks whether no table was drawn before. */
+function isNew(graph: Graph | null, memory: Memory | undefined): boolean {
+  if (graph === null || memory === undefined || graph.tables.length === 0) return false;
+  return !graph.tables.some(({ name }) => memory.places.has(name));
+}
+
+const rememberedFrom = (last: Placed, before: Memory | undefined): Memory => ({
+  places: new Map([...(before?.places ?? []), ...last.places]),
+  last,
+});
+
+const fitsTo = (graph: Graph, { tables }: Placed): boolean => graph.tables === tables;
+
+function continued(memory: Memory, graph: Graph): Placed {
+  const placed = placeSteadily(graph, memory.places, memory.last);
+  for (const [name, place] of placed.places) if (!memory.places.has(name)) memory.places.set(name, place);
+  memory.last = placed;
+  return placed;
+}
+
+/** In either direction, because a replay can step back. */
+function follow(places: Map<string, Point>, from: string, to: string): void {
+  const place = places.get(from) ?? places.get(to);
+  if (place === undefined) return;
+  if (!places.has(to)) places.set(to, place);
+  if (!places.has(from)) places.set(from, place);
 }

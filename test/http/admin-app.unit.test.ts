@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createBuiltApp } from '../../../src/http/admin-app/built-files.js';
+import { createBuiltApp } from '../../src/http/admin-app.js';
 
 describe('the files of the admin app', () => {
   let directory: string;

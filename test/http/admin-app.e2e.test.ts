@@ -1,10 +1,10 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ensureBuilt } from '../../support/built.js';
-import { ROOT } from '../../support/documents.js';
-import { startService } from '../../support/service.js';
-import { withService } from '../../support/with-service.js';
+import { ensureBuilt } from '../support/built.js';
+import { ROOT } from '../support/documents.js';
+import { startService } from '../support/service.js';
+import { withService } from '../support/with-service.js';
 
 const BUILT = join(ROOT, 'dist/web');
 /** Compressed bytes of the first page: the entry, its direct dependencies, and the schema page. */
