@@ -2,7 +2,8 @@
 import { ensureBuilt } from '../../test/support/built.js';
 
 const BENCHMARKS: Record<string, () => Promise<unknown>> = {
-  service: () => import('./service.js'),
+  service: async () => (await import('./service.js')).service(),
+  check: async () => (await import('./service.js')).check(),
   app: () => import('./app/main.js'),
   crowd: () => import('./crowd/main.js'),
   history: () => import('./history/main.js'),

@@ -1,4 +1,5 @@
 /** The schemas that are measured: collections of nine fields, each with a foreign key to the one before. */
+import type { Service } from './servers.js';
 
 const COLUMNS: [string, string, object][] = [
   ['title', 'string', { is_nullable: false, default_value: 'untitled' }],
@@ -25,7 +26,7 @@ export function createBody(collection: string): object {
 }
 
 /** A snapshot of `count` collections with nine fields and one foreign key each. */
-export function snapshotOf(count: number, release: string): object {
+export function snapshotOf(count: number, release: string) {
   const names = Array.from({ length: count }, (_, index) => `collection_${String(index).padStart(5, '0')}`);
   return {
     version: 1,
@@ -66,4 +67,18 @@ export function wideSnapshot(count: number, isNullable: boolean, release: string
       Array.from({ length: 1_500 }, (_, index) => ({ collection, ...column(`field_${index}`, index) })),
     ),
   };
+}
+
+export interface DiffAnswer {
+  hash: string;
+  diff: unknown;
+}
+
+export async function diffTo(service: Service, snapshot: object): Promise<DiffAnswer> {
+  const { hash, diff } = await service.call<DiffAnswer>('POST', '/schema/diff', snapshot);
+  return { hash, diff };
+}
+
+export async function applySnapshot(service: Service, snapshot: object, query = ''): Promise<void> {
+  await service.call('POST', `/schema/apply${query}`, await diffTo(service, snapshot));
 }

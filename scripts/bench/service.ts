@@ -1,59 +1,78 @@
 /**
  * `npm run bench -- service`: the main work against its limits on this machine, in one run.
+ * `npm run bench -- check`: the small ones, in under five minutes; fails if a ratio misses its goal by more than the noise.
  *
- * Sizes: BENCH_APPLY (100,1000) collections of the applies, BENCH_READS (100), BENCH_NOOP (1000), BENCH_FINDINGS (1000) of a plan, BENCH_MANY (10000)
- * collections that exist while one more is made and gets a field, and that are merged, BENCH_ADOPT (1000) tables that are adopted,
- * BENCH_RUNS (20), BENCH_SECONDS (5) per throughput measurement. BENCH_ROWS: some of the rows (create, apply, reads, findings,
- * types, noop, among, merge, adopt, beside), with commas.
+ * BENCH_ROWS: names of cases, with commas. BENCH_SCALE: a factor of the number of pairs (1).
  */
 import { readRelease } from '../../src/release.js';
-import { adoptMany } from './adopt.js';
-import { findingsOfMany } from './findings.js';
-import { mergeMany } from './merge.js';
-import { type Row, printTable } from './report.js';
-import { noopDiff, reads } from './reads.js';
+import { adopt } from './cases/adopt.js';
+import { apply, diff, merge, readsDuringApply } from './cases/bulk.js';
+import { among, clients, create, patch, remove, streams } from './cases/changes.js';
+import { findings, types } from './cases/plans.js';
+import { afterChange, longLog, tables, unchanged } from './cases/reads.js';
+import { type Case, isMissed, printRows, runCases } from './runner.js';
 import { startServer } from './servers.js';
-import { typesOfMany } from './types.js';
-import { applyMany, changeAmong, createOne, readsDuringApply } from './writes.js';
 
-const number = (name: string, otherwise: number): number => Number(process.env[name] ?? otherwise);
+/** Seconds of each comparison of the check: all of them take less than five minutes on two quiet cores. */
+const SECONDS_EACH = 6;
 
-const sizes = (process.env['BENCH_APPLY'] ?? '100,1000').split(',').map(Number);
-const runs = number('BENCH_RUNS', 20);
-const release = readRelease();
-const server = await startServer();
-const rows: Row[] = [];
-const note = (row: Row) => {
-  rows.push(row);
-  process.stderr.write(`${row.work}: ${row.ratio.toFixed(2)}\n`);
+const scale = Number(process.env['BENCH_SCALE'] ?? 1);
+const pairs = (count: number): number => Math.max(3, Math.ceil(count * scale));
+
+type Cases = Readonly<Record<string, Case>>;
+
+const SMALL: Cases = {
+  create: create(pairs(100)),
+  patch: patch(pairs(200)),
+  delete: remove(pairs(60)),
+  clients: clients(pairs(7)),
+  streams: streams(2_000, pairs(20)),
+  retrieve: longLog(1_000, 30_000, pairs(9)),
+  after: afterChange(1_000, pairs(15)),
+  tables: tables(1_000, pairs(7)),
+  diff: diff(1_000, pairs(20)),
+  apply: apply(300, pairs(7)),
+  adopt: adopt(300, pairs(7)),
 };
-const many = number('BENCH_MANY', 10_000);
 
-type Measure = () => Row | Row[] | Promise<Row | Row[]>;
+const FULL: Cases = {
+  ...SMALL,
+  'apply-100': apply(100, pairs(20)),
+  apply: apply(1_000, pairs(7)),
+  tables: tables(10_000, pairs(5)),
+  reads: unchanged(100, pairs(15)),
+  findings: findings(1_000, pairs(20)),
+  types: types(1_000, pairs(20)),
+  among: among(10_000, pairs(40)),
+  merge: merge(10_000, pairs(5)),
+  adopt: adopt(1_000, pairs(7)),
+  beside: readsDuringApply(1_000, pairs(5)),
+};
 
-const MEASURES: [string, Measure][] = [
-  ['create', () => createOne(server, runs * 2)],
-  ...sizes.map((size): [string, Measure] => [
-    'apply',
-    () => applyMany(server, release, size, Math.max(3, Math.ceil((runs * 25) / size))),
-  ]),
-  ['reads', () => reads(server, release, number('BENCH_READS', 100), number('BENCH_SECONDS', 5))],
-  ['findings', () => findingsOfMany(release, number('BENCH_FINDINGS', 1000), runs)],
-  ['types', () => typesOfMany(release, number('BENCH_FINDINGS', 1000), runs)],
-  ['noop', () => noopDiff(server, release, number('BENCH_NOOP', 1000), runs)],
-  ['among', () => changeAmong(server, release, many, runs * 2)],
-  ['merge', () => mergeMany(server, release, many, Math.ceil(runs / 4))],
-  ['adopt', () => adoptMany(server, release, number('BENCH_ADOPT', 1000), Math.ceil(runs / 7))],
-  ['beside', () => readsDuringApply(server, release, 1000)],
-];
-const asked = process.env['BENCH_ROWS']?.split(',');
-
-try {
-  for (const [name, measure] of MEASURES) {
-    if (asked !== undefined && !asked.includes(name)) continue;
-    for (const row of [await measure()].flat()) note(row);
+async function run(title: string, cases: Cases, secondsEach?: number): Promise<boolean> {
+  const selected = process.env['BENCH_ROWS']?.split(',') ?? Object.keys(cases);
+  const release = readRelease();
+  const server = await startServer();
+  try {
+    const rows = await runCases(
+      server,
+      release,
+      selected.map((name) => {
+        const found = cases[name];
+        if (found === undefined) throw new Error(`there is no case ${name}; use ${Object.keys(cases).join(', ')}`);
+        return found;
+      }),
+      secondsEach,
+    );
+    printRows(`${title}: PostgreSQL ${server.version}, Node.js ${process.version}, release ${release}`, rows);
+    return !rows.some(isMissed);
+  } finally {
+    await server.stop();
   }
-  printTable(`PostgreSQL ${server.version}, Node.js ${process.version}, release ${release}`, rows);
-} finally {
-  await server.stop();
+}
+
+export const service = (): Promise<boolean> => run('service', FULL);
+
+export async function check(): Promise<void> {
+  if (!(await run('check', SMALL, SECONDS_EACH))) process.exitCode = 1;
 }

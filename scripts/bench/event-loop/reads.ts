@@ -1,5 +1,5 @@
 /** What is read or looked through as a whole: the schema, its history, its tables. */
-import { NEEDS, tables } from '../adopt.js';
+import { NEEDS, tables } from '../tables.js';
 import type { Work } from './stops.js';
 import { askedFor, got, makeSo } from './requests.js';
 import { runScript } from '../measure.js';

@@ -1,12 +1,4 @@
-/** Adopting, against reading the catalog alone. */
-import type pg from 'pg';
-import { ServiceClient } from '../../src/postgres/client.js';
-import { defaultServiceSchema } from '../../src/postgres/own-tables.js';
-import { readFound } from '../../src/features/adopt/read.js';
-import { median, milliseconds, runScript } from './measure.js';
-import { type Row, show } from './report.js';
-import { emptySnapshot } from './schemas.js';
-import { type Server, type Service, startService } from './servers.js';
+/** Tables that someone else created, of several kinds. */
 
 export const NEEDS = `
 CREATE TYPE kind_of_table AS ENUM ('plain', 'keyed', 'cut');
@@ -79,70 +71,4 @@ export function tables(count: number): string {
     size += fits === cut ? 3 : 1;
   }
   return made.join('\n');
-}
-
-const reading = (client: pg.Client): Promise<number> => milliseconds(() => Promise.all(readFound(client, 'public')));
-
-interface Adopted {
-  adopted: string[];
-}
-
-async function adopt(service: Service, count: number): Promise<number> {
-  let names: string[] = [];
-  const spent = await milliseconds(async () => {
-    ({ adopted: names } = await service.call<Adopted>('POST', '/schema/adopt', { all: true }));
-  });
-  if (names.length !== count) throw new Error(`${names.length} of ${count} tables were adopted`);
-  return spent;
-}
-
-async function detach(service: Service, release: string): Promise<void> {
-  const diff = await service.call<object>('POST', '/schema/diff', emptySnapshot(release));
-  await service.call('POST', '/schema/apply', diff);
-}
-
-const WARM_RUNS = 3;
-
-/**
- * As the first work of a process and its connection, as with `dps adopt`, and when both have done it before. The other
- * reader has a connection as old, and sees the tables for the first time too: PostgreSQL keeps of the catalog what a
- * connection has read.
- */
-export async function adoptMany(server: Server, release: string, count: number, processes: number): Promise<Row[]> {
-  const script = tables(count);
-  const [first, again]: [Pair, Pair] = [
-    { ours: [], alone: [] },
-    { ours: [], alone: [] },
-  ];
-  for (let started = 0; started < processes; started++) {
-    const url = await server.createDatabase();
-    const service = await startService(url);
-    const reader = new ServiceClient({ connectionString: url, serviceSchema: defaultServiceSchema('public') });
-    await reader.connect();
-    for (let run = 0; run <= WARM_RUNS; run++) {
-      await runScript(url, run === 0 ? NEEDS + script : script);
-      const pair = run === 0 ? first : again;
-      pair.alone.push(await reading(reader));
-      pair.ours.push(await adopt(service, count));
-      await detach(service, release);
-    }
-    await reader.end();
-    await service.stop();
-  }
-  return [row(`adopt ${count} tables`, again), row(`adopt ${count} tables first of all`, first)];
-}
-
-interface Pair {
-  ours: number[];
-  alone: number[];
-}
-
-function row(work: string, { ours, alone }: Pair): Row {
-  return {
-    work,
-    measured: show(median(ours), 'ms'),
-    limit: `${show(median(alone), 'ms')} reading the catalog`,
-    ratio: median(ours) / median(alone),
-    budget: '<= 3',
-  };
 }
