@@ -104,15 +104,23 @@ async function boundOf(
 
 /* The state at a point in time that a body names. */
 
-/** @param parameter the name of the query parameter or the location in the body, for errors */
-export type PointAt = (value: Moment, parameter: string, call: Call<unknown>) => Promise<Point>;
+/**
+ * @param parameter the name of the query parameter or the location in the body, for errors
+ * @param names the collections that are needed. The point may contain no others. Undefined for all.
+ */
+export type PointAt = (
+  value: Moment,
+  parameter: string,
+  call: Call<unknown>,
+  names?: readonly string[],
+) => Promise<Point>;
 
 /** @param wrong the code for a point in the future */
 export function createPointAt(
   { history, store }: Pick<HttpDeps, 'history' | 'store'>,
   wrong: 'INVALID_QUERY' | 'INVALID_PAYLOAD' = 'INVALID_QUERY',
 ): PointAt {
-  return async (value, parameter, { head }) => {
+  return async (value, parameter, { head }, names) => {
     // The available state is at least as recent as the log was when the request arrived.
     await store.atHead(head).catch((error: unknown) => {
       // States before the unreadable event can still be shown.
@@ -122,7 +130,7 @@ export function createPointAt(
       if (error instanceof FutureMomentError) throw refused(wrong, `${error.message}.`, { path: parameter });
       throw error;
     });
-    if (position !== null) return history.at(position);
+    if (position !== null) return names === undefined ? history.at(position) : history.collectionsAt(names, position);
     throw refused('NOT_FOUND', `The position does not exist. The log ends at ${head}.`, { path: parameter });
   };
 }

@@ -54,12 +54,12 @@ interface Row {
 
 const COLUMNS = `position, type, collection, field, data ->> 'to'::text AS "to", data -> 'restored'::text AS restored, occurred_at`;
 
-/** A log contains few of these. */
-const RENAMES = `SELECT ${COLUMNS} FROM ${own.events} WHERE type = 'collection.renamed' AND type IN ('collection.renamed', 'field.renamed') ORDER BY position`;
-
-/** Restored under a new name. A log contains few of these as well. */
-const RESTORED = `SELECT ${COLUMNS} FROM ${own.events}
- WHERE subject IS NOT NULL AND subject ->> 'kind'::text = 'trash' AND type = 'collection.created' AND data #>> '{restored,name}'::text[] <> collection`;
+/** Renamed, or restored under a new name. A log contains few of these. The types select partial indexes. */
+const NAME_CHANGES = `SELECT ${COLUMNS} FROM ${own.events} WHERE type = 'collection.renamed' AND type IN ('collection.renamed', 'field.renamed')
+ UNION ALL
+SELECT ${COLUMNS} FROM ${own.events}
+ WHERE subject IS NOT NULL AND subject ->> 'kind'::text = 'trash' AND type = 'collection.created' AND data #>> '{restored,name}'::text[] <> collection
+ ORDER BY position`;
 
 const ENDS = `SELECT ${COLUMNS} FROM ${own.events}
  WHERE type IN ('collection.created', 'collection.adopted', 'collection.deleted') AND collection = ANY ($1)
@@ -105,18 +105,28 @@ interface NamedPart {
  * has the name first, then in those that had it before. Empty where nothing ever had the name.
  */
 export async function spansOf(db: Queryable, { collection, field, at = Infinity }: NamedPart): Promise<NameSpan[]> {
+  if (field === undefined) return spansOfCollections(db, [collection], at);
   const changes = await readNameChanges(db);
-  const statement = field === undefined ? ENDS : ENDS_AND_FIELDS;
-  const { lives, fields } = await livesOfNames(db, connected([collection], changes.links), changes, statement);
+  const { lives, fields } = await livesOfNames(db, connected([collection], changes.links), changes, ENDS_AND_FIELDS);
   const collections = [...lives.values()].map((life) => ({ of: life, spans: spansIn(life) }));
   const called = latestFirst(collections, (span) => span.from <= at && span.collection === collection);
-  if (field === undefined) return called[0]?.spans ?? [];
   for (const { of: life } of called) {
     const own = [...fields.values()].filter(({ of }) => of === life);
     const [latest] = latestFirst(own, (span) => span.from <= at && span.field === field);
     if (latest !== undefined) return latest.spans;
   }
   return [];
+}
+
+/** All spans of the collections that have the names at a position, or had them last before it. */
+export async function spansOfCollections(db: Queryable, names: Iterable<string>, at: number): Promise<NameSpan[]> {
+  const changes = await readNameChanges(db);
+  const { lives } = await livesOfNames(db, connected(names, changes.links), changes);
+  const collections = [...lives.values()].map((life) => ({ spans: spansIn(life) }));
+  const called = [...names].map((name) =>
+    latestFirst(collections, (span) => span.from <= at && span.collection === name).at(0),
+  );
+  return [...new Set(called)].flatMap((found) => found?.spans ?? []);
 }
 
 /** In order. */
@@ -135,9 +145,8 @@ interface NameChanges {
 }
 
 async function readNameChanges(db: Queryable): Promise<NameChanges> {
-  const { rows: renames } = await db.query<Row>(RENAMES);
-  const { rows: restored } = await db.query<Row>(RESTORED);
-  return { renames, links: [...renames, ...restored].map(linkOf) };
+  const { rows } = await db.query<Row>(NAME_CHANGES);
+  return { renames: rows.filter(({ type }) => type === 'collection.renamed'), links: rows.map(linkOf) };
 }
 
 /** Maps identities to lives, in the order of creation. */

@@ -146,6 +146,8 @@ describe('the statements of requests on large tables', function () {
     '/history/batches?collection=articles&field=headline&until=9&limit=1',
     '/history/collections/articles',
     '/history/snapshot?at=3',
+    '/history/schema?at=5&collections=articles',
+    '/history/collections/articles?after=3',
     '/history/diff?from=1',
     '/changes?limit=5',
     '/changes?to_approve=true&limit=0&meta=filter_count',

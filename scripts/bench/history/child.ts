@@ -67,6 +67,23 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
     return times;
   },
 
+  /** One collection at random positions. */
+  collection: async (pool) => {
+    const folds = createStoredFolds({ pool, logger: silent, secret: 'secret' });
+    const store = createStore({ pool, logger: silent, folds });
+    await store.load();
+    const random = generator(7);
+    const { head, state } = store.point();
+    const names = [...state.collections.keys()];
+    const times: number[] = [];
+    for (let count = 0; count < Number(process.env['BENCH_TRAVELS'] ?? 200); count += 1) {
+      const name = names[random(names.length)] ?? '';
+      const position = 1 + random(head.position);
+      times.push(await timed(() => createTimeTravel({ pool, store, folds }).collectionsAt([name], position)));
+    }
+    return times;
+  },
+
   /** A page of large batches, first and again. */
   batches: async (pool) => {
     const page = () => readBatches(pool, { filter: {}, order: 'desc', limit: 100 });

@@ -12,6 +12,7 @@ import { readDatabase } from '../../../src/postgres/server.js';
 import { migrate } from '../../../src/postgres/migrate.js';
 import { createPool } from '../../../src/postgres/pool.js';
 import { type GeneratedLog, writeLog } from './generated-log.js';
+import { percentile } from '../measure.js';
 import { startServer } from '../servers.js';
 
 const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
@@ -52,10 +53,13 @@ async function measureLog(events: number): Promise<void> {
   note('start without stored folds', seconds(fold));
   await child<number>(url, 'store');
   note('start with stored folds', seconds(await best(url, 'start')));
-  const times = (await child<number[]>(url, 'travel')).sort((a, b) => a - b);
-  const share = (part: number): string => `${times[Math.floor((times.length - 1) * part)]?.toFixed(0)} ms`;
-  note('time travel, p50', share(0.5));
-  note('time travel, p99', share(0.99));
+  for (const [measurement, work] of Object.entries({
+    travel: 'time travel',
+    collection: 'one collection at a position',
+  })) {
+    const times = await child<number[]>(url, measurement);
+    note(`${work}, p50, p99`, `${percentile(times, 0.5).toFixed(0)} ms, ${percentile(times, 0.99).toFixed(0)} ms`);
+  }
   const batches = await child<{ first: number; again: number }>(url, 'batches');
   note(
     'a page of 100 batches of 5,000 events, first, again',

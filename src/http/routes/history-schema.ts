@@ -153,7 +153,7 @@ function documentsRoute(pointAt: PointAt): Route {
     errors: ['NOT_FOUND'],
     async handle(call) {
       const { at, parts, collections } = call.query;
-      const { state, head } = await pointAt(at, 'at', call);
+      const { state, head } = await pointAt(at, 'at', call, collections);
       const { position, occurred_at } = head;
       const names = collections && new Set(collections);
       const texts = documentsTexts(state, { parts, names, meta: { position, occurred_at } });

@@ -315,7 +315,8 @@ export async function readCollectionHistory(
   const texts = await selectEventTexts(db, { where, values, order: 'asc', limit });
   const [first] = texts;
   if (first === undefined) return { events: [], lives };
-  let state = after === 0 ? initialState() : (await travel.at(first.position - 1)).state;
+  const names = new Set(lives.flatMap(({ names }) => names.map(({ name }) => name)));
+  let state = after === 0 ? initialState() : (await travel.collectionsAt(names, first.position - 1)).state;
   const events: CollectionEvent[] = [];
   const slice = createTimeSlice();
   for (const event of texts) {

@@ -51,6 +51,8 @@ export interface History {
   positionBefore(time: Date): Promise<number>;
   /** Returns the schema after the event at a position. */
   at(position: number): Promise<Point>;
+  /** Returns at least the collections with these names, and those that their foreign keys reference. */
+  collectionsAt(names: Iterable<string>, position: number): Promise<Point>;
   difference(from: Point, to: Point, isFromNow: boolean): Promise<Difference>;
   /** Returns why apply would reject the difference. Empty if it would not. */
   obstacles(from: Point, to: Point): Promise<Problem[]>;
@@ -108,6 +110,7 @@ export function createHistory(options: HistoryOptions): History {
     resolve: (moment, head) => resolve(pool, moment, head),
     positionBefore: (time) => positionBefore(pool, time),
     at: travel.at,
+    collectionsAt: travel.collectionsAt,
     difference: (from, to, isFromNow) =>
       differenceBetween(pool, { from: from.state, to: to.state, isFromNow }, { ...options, travel }),
     obstacles: (from, to) => obstaclesBetween(from.state, to.state),

@@ -1,8 +1,18 @@
 /* Returns the state at any position by folding forward from the nearest known state. */
+import { createTimeSlice } from '../../kernel/event-loop.js';
 import { runShared } from '../../kernel/scheduler.js';
 import { createSemaphore } from '../../kernel/semaphore.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { type Point, foldLog, startPoint } from '../../log/fold.js';
+import type { LogHead } from '../../log/head.js';
+import { spansOfCollections } from '../../log/lives.js';
+import { type PlacedEvent, startFolding } from '../../schema/fold/evolve.js';
+import { renamedWithin } from '../../schema/fold/rename-events.js';
+import { reindex, renameIndexes } from '../../schema/fold/replace-names.js';
+import { readEvent } from '../../schema/fold/upcasting.js';
+import { isRename } from '../../schema/model/events.js';
+import { type State, initialState } from '../../schema/model/state.js';
+import { withinSpans } from './filter.js';
 import type { Store } from '../state-store.js';
 import type { StoredFolds } from '../stored-folds.js';
 import { isStorableTime } from '../../kernel/time.js';
@@ -62,9 +72,83 @@ export async function isReached(db: Queryable, time: Date): Promise<boolean> {
   return rowCount === 1;
 }
 
+/*
+ * Some collections at a position. The log itself is indexed by collection and position, so reading their own events is
+ * faster than folding all events since the last stored state.
+ */
+
+/** Names and events of the collections. If they have more, folding the log from a stored state is faster. */
+const MOST = { spans: 100, events: 3_000 } as const;
+
+/** Returns undefined if there are too many. */
+async function foldCollections(db: Queryable, names: Iterable<string>, position: number): Promise<State | undefined> {
+  const spans = await spansOfCollections(db, names, position);
+  if (spans.length > MOST.spans) return undefined;
+  const values: unknown[] = [position];
+  const { rows } = await db.query<PlacedEvent>(
+    `SELECT position, type, version, collection, field, data FROM ${own.events} e
+      WHERE e.position <= $1::bigint AND ${withinSpans(spans, values)} ORDER BY e.position LIMIT ${MOST.events + 1}`,
+    values,
+  );
+  if (rows.length > MOST.events) return undefined;
+  const slice = createTimeSlice();
+  let folding = startFolding(initialState());
+  for (const row of rows) {
+    const event = readEvent(row);
+    if (isRename(event)) folding = startFolding(renamedWithin(folding.state(), event));
+    else folding.add(event);
+    if (slice.isOver()) await slice.yield();
+  }
+  return folding.state();
+}
+
+/** The collections that foreign keys reference and the state lacks. */
+const missingTargets = ({ collections }: State): Set<string> =>
+  new Set(
+    [...collections.values()]
+      .flatMap(({ relations }) => [...relations.values()])
+      .flatMap(({ one_collection: one, schema }) => (schema === null || one === null ? [] : [one]))
+      .filter((one) => !collections.has(one)),
+  );
+
+/** Adds the collections that foreign keys reference: documents show the columns of their primary keys. */
+async function withTargets(db: Queryable, state: State, position: number): Promise<State | undefined> {
+  const missing = missingTargets(state);
+  const found = missing.size === 0 ? initialState() : await foldCollections(db, missing, position);
+  if (found === undefined) return undefined;
+  let { collections, referencedBy, indexNames } = state;
+  for (const [name, node] of found.collections) {
+    if (!missing.has(name)) continue;
+    collections = collections.set(name, node);
+    referencedBy = reindex(referencedBy, name, undefined, node.relations);
+    indexNames = renameIndexes(indexNames, [{ collection: name, before: undefined, after: node.fields }]);
+  }
+  return { position, collections, referencedBy, indexNames };
+}
+
+async function readHead(db: Queryable, position: number): Promise<LogHead> {
+  const { rows } = await db.query<{ hash: string; occurred_at: Date }>(
+    `SELECT hash, occurred_at FROM ${own.events} WHERE position = $1`,
+    [position],
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error(`position ${position} is not in the log`);
+  return { position, hash: row.hash, occurred_at: row.occurred_at.toISOString() };
+}
+
+async function collectionsAt(db: Queryable, names: Iterable<string>, position: number): Promise<Point | undefined> {
+  const folded = foldCollections(db, names, position).then((state) => state && withTargets(db, state, position));
+  const [state, head] = await Promise.all([folded, readHead(db, position)]);
+  return state && { state, head };
+}
+
 export interface TimeTravel {
   /** Returns the state after the event at `position`, which must be in the log. 0 is the empty state. */
   at(position: number): Promise<Point>;
+  /**
+   * Returns at least the collections that have these names at the position, and those that their foreign keys reference.
+   */
+  collectionsAt(names: Iterable<string>, position: number): Promise<Point>;
 }
 
 interface TimeTravelOptions {
@@ -124,18 +208,27 @@ export function createTimeTravel({ pool, store, folds }: TimeTravelOptions): Tim
     }
   };
 
+  /** A state that is in memory. */
+  const findKnown = (position: number): Point | undefined => {
+    const now = store.point();
+    if (now.head.position === position) return now;
+    return position === 0 ? startPoint() : kept.get(position);
+  };
+
+  const at = async (position: number): Promise<Point> => {
+    const found = findKnown(position);
+    if (found !== undefined) return found;
+    let under = running.get(position);
+    if (under === undefined) {
+      under = runShared(() => travel(position)).finally(() => running.delete(position));
+      running.set(position, under);
+    }
+    return under;
+  };
+
   return {
-    async at(position) {
-      const now = store.point();
-      if (now.head.position === position) return now;
-      const found = position === 0 ? startPoint() : kept.get(position);
-      if (found !== undefined) return found;
-      let under = running.get(position);
-      if (under === undefined) {
-        under = runShared(() => travel(position)).finally(() => running.delete(position));
-        running.set(position, under);
-      }
-      return under;
-    },
+    at,
+    collectionsAt: async (names, position) =>
+      findKnown(position) ?? (await collectionsAt(pool, names, position)) ?? at(position),
   };
 }

@@ -96,6 +96,18 @@ describe('a long log', () => {
     for (const { types } of first) expect(Object.values(types).reduce((sum, count) => sum + count, 0)).to.equal(5_000);
   });
 
+  it('is not folded for the collections whose events are few', async () => {
+    const one = await history.collectionsAt(['collection_7'], 19_000);
+    expect([...one.state.collections.keys()]).to.deep.equal(['collection_7']);
+    const many = await history.collectionsAt(
+      Array.from({ length: 10 }, (_, index) => `collection_${index}`),
+      19_001,
+    );
+    expect(many.state.collections.size, 'too many events').to.equal(50);
+    const known = await history.collectionsAt(['collection_7'], 19_001);
+    expect(known, 'a state in memory').to.equal(many);
+  });
+
   it('is folded once per position for many readers', async () => {
     queries = 0;
     const points = await Promise.all(Array.from({ length: 50 }, (_, index) => history.at(7_000 + (index % 5))));

@@ -6,6 +6,13 @@ import { createStore } from '../../../src/reads/state-store.js';
 import { type StoredFolds, createStoredFolds, insertFold } from '../../../src/reads/stored-folds.js';
 import { evolve } from '../../../src/schema/fold/evolve.js';
 import type { CommandOf } from '../../../src/schema/operations/index.js';
+import { relationsInOrder } from '../../../src/schema/model/order.js';
+import {
+  collectionDocumentOf,
+  fieldDocumentsOf,
+  keyTarget,
+  relationDocument,
+} from '../../../src/schema/snapshot/documents.js';
 import { snapshotHash } from '../../../src/schema/snapshot/snapshot.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
 import { CAUSE, type Instance, silent, startInstance } from '../../support/instance.js';
@@ -100,6 +107,34 @@ describe('time travel through a random history', () => {
     this.timeout(300_000);
     await travelEverywhere();
   });
+
+  it('returns single collections exactly as the whole schema has them', async function () {
+    this.timeout(300_000);
+    const fewer = new Set<number>();
+    for (let at = 1; at < recorded.length; at += 53) {
+      const { state: whole, head } = await fresh().at(at);
+      const names = [...whole.collections.keys(), 'never_there'];
+      const asked = names.filter((_, index) => index % 3 === at % 3);
+      const { state, head: found } = await fresh().collectionsAt(asked, at);
+      expect(found).to.deep.equal(head);
+      expect(documentsOf(state, asked), `position ${at}`).to.equal(documentsOf(whole, asked));
+      if (state.collections.size < whole.collections.size) fewer.add(at);
+    }
+    expect(fewer.size).to.be.greaterThan(5);
+  });
+
+  /** The documents and identities of the collections. */
+  function documentsOf(state: State, names: readonly string[]): string {
+    const nodes = names.flatMap((name) => state.collections.get(name) ?? []);
+    return JSON.stringify(
+      nodes.map((node) => [
+        collectionDocumentOf(state, node),
+        runToEnd(fieldDocumentsOf(state, node)),
+        relationsInOrder(node).map((each) => relationDocument(each, keyTarget(state, node, each.many_field))),
+        [node.identities.collection, ...node.identities.fields],
+      ]),
+    );
+  }
 
   it('starts at the newest fold with the same result', async () => {
     let events = 0;
