@@ -27,6 +27,7 @@ import { createProjections, type Projections } from './features/projections/inde
 import { createFreshness, createPositions } from './reads/freshness.js';
 import { createHeadChecks, createStore, type Store } from './reads/state-store.js';
 import { createHistory, type History } from './reads/history/index.js';
+import { createPlanReads } from './reads/plans.js';
 import { createRenderedCache } from './reads/rendered-cache.js';
 import { createStoredFolds } from './reads/stored-folds.js';
 import { readSystemCollections } from './reads/system-collections.js';
@@ -302,6 +303,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
     changes,
     rendered,
     history,
+    plans: createPlanReads({ pool, schema }),
     checkpoints: checkpoints.service,
     auth,
     systemCollections: await readSystemCollections(pool, serviceSchema),

@@ -10,6 +10,7 @@ import type { Logger } from '../postgres/logger.js';
 import type { Projections } from '../features/projections/index.js';
 import type { Freshness, Positions } from '../reads/freshness.js';
 import type { History } from '../reads/history/index.js';
+import type { PlanReads } from '../reads/plans.js';
 import type { RenderedCache } from '../reads/rendered-cache.js';
 import type { Store } from '../reads/state-store.js';
 import type { CollectionMeta } from '../schema/model/model.js';
@@ -63,6 +64,7 @@ export interface HttpDeps {
   positions: Positions;
   rendered: RenderedCache;
   history: History;
+  plans: PlanReads;
   /** Signed checkpoints for auditors. */
   checkpoints: CheckpointService;
   auth: Pick<Auth, 'identify' | 'users' | 'tokens' | 'sessions' | 'liveSessions' | 'loginLimit'>;

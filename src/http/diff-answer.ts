@@ -2,9 +2,8 @@
 import { z } from 'zod';
 import { runYielding } from '../kernel/event-loop.js';
 import { planBatch } from '../projector/ddl/plan.js';
-import { judgedFindings } from '../projector/findings.js';
 import type { Comparison } from '../schema/compare/compare-snapshot.js';
-import { type Finding, withoutPlaces } from '../schema/findings/index.js';
+import { withoutPlaces } from '../schema/findings/index.js';
 import type { State } from '../schema/model/state.js';
 import { transition } from '../schema/transition/transition.js';
 import { type Answer, expectTakeable, largeJsonAnswer } from './answer/answer.js';
@@ -23,29 +22,16 @@ export const diffQuery = z.strictObject({
 const IN_PARTS =
   'Send a snapshot of some collections with mode=merge (/schema/snapshot?includeCollections=…), apply that, and continue with the others.';
 
-type Judging = Pick<HttpDeps, 'pool' | 'config'>;
-
 /** @returns hash, diff and warnings, including the findings of applying it */
-export function createDiffAnswer({ history, pool, config }: Judging & Pick<HttpDeps, 'history'>) {
-  return async (state: State, comparison: Comparison): Promise<Answer> => {
-    const { hash, diff } = comparison;
-    const { state: after, touched } = comparison.desired;
-    const mentions = await history.namesMentioned({ before: state, after, touched });
-    const noticed = [...comparison.warnings, ...mentions];
-    const warnings = await findings({ pool, config }, state, { ...comparison, warnings: noticed });
-    const answer = await largeJsonAnswer({ hash, diff, ...(warnings.length > 0 && { warnings }) });
+export function createDiffAnswer({ plans, config }: Pick<HttpDeps, 'plans' | 'config'>) {
+  return async (state: State, { hash, diff, desired, warnings }: Comparison): Promise<Answer> => {
+    const { state: after, touched } = desired;
+    const events = await runYielding(transition(state, after, touched));
+    const { statements } = await runYielding(planBatch(state, events, config.schema));
+    const plan = { before: state, after, events, statements, warnings, keep: config.keepDeleted };
+    const findings = withoutPlaces(await plans.findings(plan));
+    const answer = await largeJsonAnswer({ hash, diff, ...(findings.length > 0 && { warnings: findings }) });
     await expectTakeable(answer.body as Buffer, config.maxBody.schema, IN_PARTS);
     return { ...answer, position: state.position };
   };
-}
-
-async function findings(
-  { pool, config: { schema, keepDeleted } }: Judging,
-  state: State,
-  { desired, warnings }: Comparison,
-): Promise<Finding[]> {
-  const events = await runYielding(transition(state, desired.state, desired.touched));
-  const { statements } = await runYielding(planBatch(state, events, schema));
-  const plan = { before: state, after: desired.state, events, statements, keep: keepDeleted };
-  return withoutPlaces(await judgedFindings(pool, schema, { plan, noticed: warnings }));
 }

@@ -4,7 +4,6 @@ import { withoutPlaces } from '../../schema/findings/index.js';
 import type { PlanNow } from './plan.js';
 import type { HttpDeps } from '../../http/deps.js';
 import { errorBody, refused, type EdgeProblem, Refused, inManagedSchema } from '../../http/errors.js';
-import { lockedTables } from '../../projector/online/steps.js';
 import {
   shownStatement,
   type Recording,
@@ -207,7 +206,7 @@ function withoutSnapshot(body: Body): unknown {
 
 /** @param request with the hash of the proposed plan */
 export async function shownPlan(
-  deps: Pick<HttpDeps, 'pool' | 'config'>,
+  { pool, plans }: Pick<HttpDeps, 'pool' | 'plans'>,
   plan: PlanNow,
   request: { plan: string | null },
 ): Promise<object> {
@@ -220,11 +219,11 @@ export async function shownPlan(
     diff,
     policy: plan.policy,
     statements: statements.map(shownStatement),
-    tables: await lockedTables(deps.pool, { schema: deps.config.schema, statements }),
+    tables: await plans.lockedTables(statements),
     findings: withoutPlaces(view.findings),
     loses: view.loses.map(({ why, ...place }) => ({ ...place, kept: why === null, why_not: why })),
     view: view.hash,
-    returns: await returningBy(deps.pool, plan.events),
+    returns: await returningBy(pool, plan.events),
   };
 }
 

@@ -33,10 +33,9 @@ async function restoreField(
     command: await restoringField(options, entry, request),
     beside: async (run) => {
       const restored = await restoredIn(run.before, run.command);
-      const further = [...(await history.returns(run)), ...leftWarnings(restored)];
       // PostgreSQL rejects those rows too, but cannot say how to go on.
       const { nulls: refusal } = run.command;
-      return { further, own: { optional: restored.keys }, ...(refusal && { refusal }) };
+      return { further: leftWarnings(restored), optional: restored.keys, ...(refusal && { refusal }) };
     },
     render: async ({ command, before, state, events, position }) => {
       const restored = await restoredIn(before, command);
@@ -71,8 +70,7 @@ export async function restore(deps: Deps, call: Call<unknown>, position: number)
     command: await restoringCollection(options, entry, request),
     beside: async (run) => {
       const restored = await restorationIn(run.before, run.command);
-      const further = [...(await deps.history.returns(run)), ...leftBehind(restored, run.command, entry)];
-      return { further, own: { optional: restored.keys } };
+      return { further: leftBehind(restored, run.command, entry), optional: restored.keys };
     },
     render: async ({ command, before, state, events, position: head }) => {
       const { as, name } = command;

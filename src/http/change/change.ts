@@ -25,9 +25,8 @@ import type { Document } from '../../log/document-lines.js';
 import { openedBy } from '../../features/change-requests/index.js';
 import { type ChangeView, showChange } from '../../features/change-requests/read.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
-import { stoppingFindings, judgedFindings } from '../../projector/findings.js';
-import { lockedTables, type LockedTableFacts } from '../../projector/online/steps.js';
-import { collectionsChanged } from '../../schema/fold/event-schemas.js';
+import { stoppingFindings } from '../../projector/findings.js';
+import type { DescribedPlan } from '../../reads/plans.js';
 import type { Acknowledgement } from '../../schema/policy.js';
 import {
   addressOf,
@@ -43,44 +42,22 @@ import { runYielding } from '../../kernel/event-loop.js';
 import { isObject } from '../../kernel/json.js';
 import { NO_PLACE, samePlace } from '../../schema/model/place.js';
 import type { Statement } from '../../projector/ddl/step.js';
-import type { Warning } from '../../kernel/warning.js';
 
 /* The response to a dry run: statements, costs, and whether PostgreSQL accepted them. */
 
-interface PlanExtras {
-  /** Warnings from other sources than the rules. */
-  further?: readonly Warning[];
-  /** The retention in milliseconds, if it was not determined per object. */
-  keep?: number;
-  /** True if an online change was requested. */
-  online?: boolean;
-  /** Members that only some plans have. */
-  own?: {
-    /** The locked tables with their sizes. */
-    tables?: readonly LockedTableFacts[];
-    /** For a restore: the names of parts that may be left out. */
-    optional?: readonly string[];
-  };
-}
-
 /** 200 even if PostgreSQL rejects the change. `accepted` is then false and `errors` has the reason. */
-async function planAnswer(
-  { pool, schema }: Pick<HttpDeps, 'pool'> & { schema: string },
-  run: Plan,
-  { further = [], keep = 0, online = false, own }: PlanExtras = {},
-): Promise<Answer> {
-  const { accepted, refusal: problem, events, statements, before, warnings, preparation } = run;
-  const noticed = [...warnings, ...(preparation?.warnings ?? []), ...further];
-  const plan = {
+async function planAnswer(plan: Plan, { warnings, ...own }: object & { warnings: object }): Promise<Answer> {
+  const { accepted, refusal: problem, events, statements, before, preparation } = plan;
+  const body = {
     accepted,
     ...(problem !== undefined && errorBody([problem])),
     events: events.map(shownEvent),
     statements: statements.map(shownStatement),
-    warnings: await judgedFindings(pool, schema, { plan: { ...run, keep, online }, noticed }),
+    warnings,
     ...own,
     ...(preparation && { online: preparedFirst(preparation) }),
   };
-  return { ...(await largeJsonAnswer(plan)), position: before.position };
+  return { ...(await largeJsonAnswer(body)), position: before.position };
 }
 
 const shownEvent = ({ type, version, collection, field, data, subject }: LogEvent): object => ({
@@ -204,7 +181,7 @@ interface Changing<N extends OperationName, C extends CommandOf<N>> {
   beside?: Rehearsal<C>['beside'];
 }
 
-export type ChangeDeps = Pick<HttpDeps, 'pipeline' | 'changes' | 'pool' | 'history' | 'config'>;
+export type ChangeDeps = Pick<HttpDeps, 'pipeline' | 'changes' | 'pool' | 'plans' | 'history' | 'config'>;
 
 /** Runs `command` and answers with what `render` makes of the outcome; or with its plan, where the query asks for that. */
 export async function change<N extends OperationName, C extends CommandOf<N>>(
@@ -268,11 +245,19 @@ export async function recorded<C>(
   return outcome.kind === 'replayed' ? replayed(outcome) : answerTo(outcome);
 }
 
+interface PlanDetails extends Pick<DescribedPlan, 'again' | 'further'> {
+  /** For a restore: the names of parts that may be left out. */
+  optional?: readonly string[];
+  /** Replaces the reason of PostgreSQL. */
+  refusal?: Problem;
+}
+
 interface Rehearsal<C> {
   /** The name of the command. */
   command: string;
   run: (context: PlanRequest) => Promise<Plan<C> | Refusal>;
-  beside?: (run: Plan<C>) => Promise<Pick<PlanExtras, 'further' | 'own'> & Pick<Plan, 'refusal'>>;
+  /** Returns properties of the plan that only this change has. */
+  beside?: (plan: Plan<C>) => PlanDetails | Promise<PlanDetails>;
   located?: Recording['located'];
   /** The change is prepared online. */
   online?: boolean;
@@ -289,28 +274,30 @@ const planned = <N extends OperationName, C extends CommandOf<N>>(
 ): Promise<Plan<C> | Refusal> =>
   asks(call, 'explain') ? pipeline.plan(name, command, request) : pipeline.dryRun(name, command, request);
 
-/** Answers the plan of a change. Nothing is kept: neither the change nor, under its key, the answer. */
+/** Responds with the plan of a change. It stores neither the change nor, under its key, the response. */
 export async function rehearsed<C>(
-  { pool, history, config: { schema, keepDeleted } }: Pick<ChangeDeps, 'pool' | 'history' | 'config'>,
+  { plans, config: { keepDeleted } }: Pick<ChangeDeps, 'plans' | 'config'>,
   call: Call<unknown>,
   { command, run, beside, located = (problem) => problem, online = false }: Rehearsal<C>,
 ): Promise<Answer> {
   const plan = await run(planRequest(command, call));
   if (plan.kind === 'refused') return refusal(plan.problems.map(located));
-  const { before, after, events, statements } = plan;
-  const { further = await history.returns(plan), own, refusal: better } = (await beside?.(plan)) ?? {};
-  const tables = await lockedTables(pool, { schema, statements });
-  const mentions = await history.namesMentioned({ before, after, touched: collectionsChanged(events) });
-  const told = plan.accepted === false && better !== undefined ? { ...plan, refusal: better } : plan;
-  return planAnswer({ pool, schema }, told, {
-    further: [...further, ...mentions],
-    own: { tables, ...own },
-    keep: keptAtMost(call, keepDeleted),
+  const { optional, refusal: better, ...details } = (await beside?.(plan)) ?? {};
+  const warnings = [...plan.warnings, ...(plan.preparation?.warnings ?? [])];
+  const described = await plans.describe({
+    ...plan,
+    ...details,
+    warnings,
     online,
+    keep: keptAtMost(call, keepDeleted),
   });
+  return planAnswer(withReason(plan, better), { ...described, ...(optional && { optional }) });
 }
 
-/** Milliseconds that the plan calls possible: only one that was run says until when something is kept. */
+const withReason = (plan: Plan, reason: Problem | undefined): Plan =>
+  plan.accepted === false && reason !== undefined ? { ...plan, refusal: reason } : plan;
+
+/** Milliseconds of retention that the plan assumes. A plan that was run states the retention of each object. */
 const keptAtMost = (call: Call<unknown>, keepDeleted: number): number =>
   asks(call, 'explain') && !asks(call, 'purge') ? keepDeleted : 0;
 

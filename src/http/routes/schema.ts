@@ -155,7 +155,7 @@ function applyRoute(deps: HttpDeps): Route {
         command,
         render: ({ position }) => noContent(position),
         online: call.query.online ? wanted : undefined,
-        beside: async (run) => ({ further: await history.returns({ ...run, again }) }),
+        beside: () => ({ again }),
       });
     },
   });

@@ -5,7 +5,6 @@ import { type EventText, readEventTexts, selectEventTexts } from '../../log/read
 import type { Queryable } from '../../postgres/pool.js';
 import type { Identity } from '../../schema/model/state.js';
 import type { InTrash } from '../../schema/transition/restoring-transition.js';
-import type { Warning } from '../../kernel/warning.js';
 import type { Point } from '../../log/fold.js';
 import type { Store } from '../state-store.js';
 import type { StoredFolds } from '../stored-folds.js';
@@ -21,9 +20,7 @@ import type { Problem } from '../../kernel/problem.js';
 import { type Difference, differenceBetween, obstaclesBetween, inTrash } from './difference.js';
 import { type EventFilter, conditionOf } from './filter.js';
 import { type Moment, isReached, positionAt, positionBefore, createTimeTravel } from './time-travel.js';
-import { type NamesChanged, namesMentioned, type Plan, returnsOf } from './returns.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { type Planned, rowsInTheWay } from './rows-before.js';
 import { scriptOf } from './script.js';
 import { type Tail, createTail } from './tail.js';
 import { type LogVerification, verifyLog } from '../../log/verify-log.js';
@@ -58,12 +55,8 @@ export interface History {
   obstacles(from: Point, to: Point): Promise<Problem[]>;
   /** Returns the schema as a SQL script. */
   script(point: Point): Resumable<Buffer>;
-  /** Warns about objects that a plan recreates, with or without their rows, and about rows that prevent it. */
-  returns(plan: Plan & Planned): Promise<Warning[]>;
   /** Returns what the trash contains of these identities. */
   inTrash(identities: readonly Identity[]): Promise<InTrash[]>;
-  /** Warns about remaining uses of names that a plan changes. */
-  namesMentioned(changed: NamesChanged): Promise<Warning[]>;
   verify(): Promise<LogVerification>;
   /** Yields pages of lines of the exported log up to a position. */
   exported(upTo: number): AsyncGenerator<readonly string[], void, undefined>;
@@ -115,9 +108,7 @@ export function createHistory(options: HistoryOptions): History {
       differenceBetween(pool, { from: from.state, to: to.state, isFromNow }, { ...options, travel }),
     obstacles: (from, to) => obstaclesBetween(from.state, to.state),
     script: (point) => scriptOf(point, { schema, serviceSchema }),
-    returns: async (plan) => [...(await returnsOf(pool, schema, plan)), ...(await rowsInTheWay(pool, schema, plan))],
     inTrash: (identities) => inTrash(pool, travel, identities),
-    namesMentioned: (changed) => namesMentioned(pool, changed),
     // A verification reads the whole log, so concurrent requests share it.
     verify: shareNext(() => verifyLog(pool, options.store.point().head)),
     exported: (upTo) => exportedOf(pool, upTo),

@@ -1,0 +1,52 @@
+/** Describes plans: their findings under the current policy, and the tables they lock. Nothing is locked or run. */
+import { judgedFindings } from '../projector/findings.js';
+import { type LockedTableFacts, lockedTables } from '../projector/online/steps.js';
+import type { Statement } from '../projector/ddl/step.js';
+import type { Queryable } from '../postgres/pool.js';
+import type { Finding, Plan } from '../schema/findings/index.js';
+import { collectionsChanged } from '../schema/fold/event-schemas.js';
+import type { Judged } from '../schema/policy.js';
+import type { ComingAgain } from '../schema/transition/restoring-transition.js';
+import type { Warning } from '../kernel/warning.js';
+import { namesMentioned, returnsOf } from './history/returns.js';
+import { rowsInTheWay } from './history/rows-before.js';
+
+export interface DescribedPlan extends Plan {
+  statements: readonly Statement[];
+  /** Warnings in addition to the rules. */
+  warnings: readonly Warning[];
+  /** Warnings that follow those about recreated objects. */
+  further?: readonly Warning[];
+  /** Known identities of recreated objects. Others are matched by name. */
+  again?: ComingAgain;
+}
+
+export interface PlanReads {
+  /** Returns the findings, including recreated objects and rows that prevent the plan, and the tables it locks. */
+  describe(plan: DescribedPlan): Promise<{ warnings: Judged<Finding>[]; tables: LockedTableFacts[] }>;
+  /** Returns the findings without those about recreated objects. */
+  findings(plan: Omit<DescribedPlan, 'again' | 'further'>): Promise<Judged<Finding>[]>;
+  /** Returns the tables that the statements lock, with their sizes. */
+  lockedTables(statements: readonly Statement[]): Promise<LockedTableFacts[]>;
+}
+
+/** @param schema of the tables */
+export function createPlanReads({ pool, schema }: { pool: Queryable; schema: string }): PlanReads {
+  const findings: PlanReads['findings'] = async ({ warnings, ...plan }) => {
+    const mentions = await namesMentioned(pool, { ...plan, touched: collectionsChanged(plan.events) });
+    return judgedFindings(pool, schema, { plan, noticed: [...warnings, ...mentions] });
+  };
+  const tables: PlanReads['lockedTables'] = (statements) => lockedTables(pool, { schema, statements });
+  return {
+    async describe({ again, further = [], ...plan }) {
+      const returns = await returnsOf(pool, schema, { ...plan, ...(again && { again }) });
+      const rows = await rowsInTheWay(pool, schema, plan);
+      return {
+        warnings: await findings({ ...plan, warnings: [...plan.warnings, ...returns, ...rows, ...further] }),
+        tables: await tables(plan.statements),
+      };
+    },
+    findings,
+    lockedTables: tables,
+  };
+}
