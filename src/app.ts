@@ -96,7 +96,7 @@ function explained(error: unknown): unknown {
 
 interface Starting extends Omit<ChangeRunnerOptions, 'engine' | 'readOnly' | 'onStep' | 'inTrash'> {
   logger: Logger;
-  pipeline: Pick<Pipeline, 'apply' | 'dryRun' | 'record'>;
+  pipeline: Pick<Pipeline, 'apply' | 'plan' | 'dryRun'>;
   /** Milliseconds that one attempt waits for each table lock. */
   lockWait: number;
   store: Pick<Store, 'subscribe'>;

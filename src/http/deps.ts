@@ -54,7 +54,7 @@ interface DoctorCheck {
 }
 
 export interface HttpDeps {
-  pipeline: Pick<Pipeline, 'apply' | 'plan' | 'dryRun' | 'record' | 'underLock' | 'acknowledge'>;
+  pipeline: Pick<Pipeline, 'apply' | 'plan' | 'dryRun' | 'underLock' | 'acknowledge'>;
   /** Opens, withdraws and shows change requests. */
   changes: ChangeRequests & Proposals & Changes;
   store: Pick<Store, 'atHead' | 'point'>;

@@ -3,7 +3,7 @@ import { Registry, collectDefaultMetrics, Histogram, Counter } from 'prom-client
 import type { Handled } from '../http/request-log.js';
 import { type Sources, addGauges } from './gauges.js';
 import type { ProblemCode } from '../kernel/problem.js';
-import type { Outcome, Pipeline } from '../pipeline/types.js';
+import type { Apply, Outcome, Pipeline } from '../pipeline/types.js';
 
 interface ChangeMetrics {
   /**
@@ -84,27 +84,24 @@ function createCommandMetrics(registry: Registry): CommandMetrics {
   };
 
   return {
-    counted: (pipeline) => ({
-      ...pipeline,
-      async record(command, request) {
-        const outcome = await pipeline.record(command, request);
-        count(request.cause.command, outcome);
-        return outcome;
-      },
-      async apply(name, command, request) {
-        const stop = seconds.startTimer({ command: name });
+    counted: (pipeline) => {
+      const { apply } = pipeline as { apply: Apply };
+      const counted: Apply = async (name, command, request) => {
+        const label = name === 'record' ? request.cause.command : name;
+        const stop = seconds.startTimer({ command: label });
         try {
-          const outcome = await pipeline.apply(name, command, request);
-          count(name, outcome);
+          const outcome = await apply(name, command, request);
+          count(label, outcome);
           return outcome;
         } catch (error) {
-          total.inc({ command: name, outcome: 'failed', code: 'INTERNAL' });
+          total.inc({ command: label, outcome: 'failed', code: 'INTERNAL' });
           throw error;
         } finally {
           stop();
         }
-      },
-    }),
+      };
+      return { ...pipeline, apply: counted };
+    },
   };
 }
 

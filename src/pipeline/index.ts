@@ -4,7 +4,7 @@ import { createLogWatch } from '../log/watch.js';
 import { SQLSTATE, environmentProblem, unavailable } from '../postgres/errors.js';
 import { commitSurely } from '../postgres/transaction.js';
 import { UnreadableEventError } from '../schema/fold/upcasting.js';
-import { type OperationName, operations } from '../schema/operations/index.js';
+import { operations } from '../schema/operations/index.js';
 import { type Problem, ProblemError, ok } from '../kernel/problem.js';
 import { BY_ITSELF, acknowledge } from './acknowledge.js';
 import type { Try } from './keep-alive.js';
@@ -23,6 +23,7 @@ import { type Semaphore, createSemaphore } from '../kernel/semaphore.js';
 import { retryWhileLocked } from './wait-for-locks.js';
 import type {
   Command,
+  CommandName,
   Decider,
   Done,
   Job,
@@ -55,29 +56,24 @@ export function createPipeline(given: PipelineOptions): Pipeline {
   const writer: Writer = { options, semaphore: createSemaphore(), commitsInDoubt, isUrgent: true };
   // A large plan takes long and needs no lock, so no change waits for it.
   const planner: Writer = { ...writer, semaphore: createSemaphore(PLANS), isUrgent: false };
-  const applyJob = async <C>(job: Job<C>): Promise<Outcome<C>> => {
-    const deadline = deadlineFrom(options, job.request);
-    const outcome = await answer(writer, job, { deadline, work: attempt }).catch((error: unknown) => {
-      if (!(error instanceof CommitInDoubt)) throw error;
-      return resolveCommitInDoubt(error as CommitInDoubt<C>, writer, { request: job.request, deadline });
-    });
-    return noteDisk(outcome);
-  };
   const plan = async <C>(by: Writer, job: Job<C>, work: Work<C, Plan<C> | Refusal>): Promise<Plan<C> | Refusal> =>
     noteDisk(await answer(by, job, { deadline: deadlineFrom(options, job.request), work }));
   return {
-    apply: async <C>(name: OperationName, command: Command<C>, request: RequestContext) => {
+    apply: async <C>(name: CommandName, command: Command<C>, request: RequestContext) => {
       const started = performance.now();
-      const outcome = await applyJob({ operation: deciderOf<C>(name), command, request });
+      const deadline = deadlineFrom(options, request);
+      const job: Job<C> = { operation: deciderOf(name), command, request };
+      const outcome = await answer(writer, job, { deadline, work: attempt }).catch((error: unknown) => {
+        if (!(error instanceof CommitInDoubt)) throw error;
+        return resolveCommitInDoubt(error as CommitInDoubt<C>, writer, { request, deadline });
+      });
       report(options, request, { outcome, milliseconds: performance.now() - started });
-      return outcome;
+      return noteDisk(outcome);
     },
-    plan: <C>(name: OperationName, command: Command<C>, request: PlanRequest) =>
+    plan: <C>(name: CommandName, command: Command<C>, request: PlanRequest) =>
       plan(planner, { operation: deciderOf<C>(name), command, request }, attemptPlan),
-    dryRun: <C>(name: OperationName, command: Command<C>, request: PlanRequest) =>
+    dryRun: <C>(name: CommandName, command: Command<C>, request: PlanRequest) =>
       plan(writer, { operation: deciderOf<C>(name), command, request }, attemptDryRun),
-    record: <C extends Recording>(command: Command<C>, request: RequestContext) =>
-      applyJob<C>({ operation: RECORD, command, request }),
     underLock: (work, how) => {
       const evenDiverged = how?.readOnly === true;
       return inTransaction(writer, { deadline: deadlineFrom(options), evenDiverged }, async (at) => {
@@ -114,7 +110,7 @@ const RECORD: Decider<Recording> = {
 };
 
 /** TypeScript cannot tell that the operation of a name decides its commands. */
-const deciderOf = <C>(name: OperationName) => operations[name] as unknown as Decider<C>;
+const deciderOf = <C>(name: CommandName) => (name === 'record' ? RECORD : operations[name]) as unknown as Decider<C>;
 
 interface Writer {
   options: Options;

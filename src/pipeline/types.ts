@@ -1,5 +1,6 @@
 /** Input and output types of the pipeline. */
 import type pg from 'pg';
+import type { Document } from '../log/document-lines.js';
 import type { LogWatch } from '../log/watch.js';
 import type { Logger } from '../postgres/logger.js';
 import type { Statement } from '../projector/ddl/step.js';
@@ -22,6 +23,7 @@ import type { Warning } from '../kernel/warning.js';
 /** Every schema change passes through the pipeline. */
 export interface Pipeline {
   /** Decides, appends, projects and commits, or changes nothing. Throws only for bugs. */
+  apply<C extends Recording>(name: 'record', command: Command<C>, request: RequestContext): Promise<Outcome<C>>;
   apply<N extends OperationName, C extends CommandOf<N>>(
     name: N,
     command: Command<C>,
@@ -39,8 +41,6 @@ export interface Pipeline {
     command: Command<C>,
     request: PlanRequest,
   ): Promise<Plan<C> | Refusal>;
-  /** Appends events that change no schema. */
-  record<C extends Recording>(command: Command<C>, request: Omit<RequestContext, 'revise'>): Promise<Outcome<C>>;
   /**
    * Runs `work` with the state at the head in a transaction that holds the log lock, so that log and projections cannot
    * change. Commits when `work` returns.
@@ -58,6 +58,11 @@ export interface Pipeline {
    */
   isDiskFull(): boolean;
 }
+
+/** The operations on the schema and the policy. `record` appends events that change neither. */
+export type CommandName = OperationName | 'record';
+/** `Pipeline.apply` without the relation between names and commands. */
+export type Apply = <C>(name: CommandName, command: Command<C>, request: RequestContext) => Promise<Outcome<C>>;
 
 export interface Acknowledged {
   /** The end of the log. */
@@ -183,6 +188,8 @@ export interface RevisedBatch {
   approvals?: readonly Approval[];
   /** The objects that the planned batch would restore, for a request that reverts another. */
   returns?: readonly Return[];
+  /** The requested change, if the batch opens a request for an online change. */
+  document?: Document;
 }
 
 export type PreparedSteps = Extract<Preparation, { kind: 'steps' }>;
@@ -221,6 +228,7 @@ export interface Done<C = unknown> {
   purge?: boolean;
   /** See `RevisedBatch`. */
   returns?: readonly Return[];
+  document?: Document;
 }
 
 /** Nothing was written. */

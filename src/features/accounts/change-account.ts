@@ -37,11 +37,11 @@ export const changingAccount =
 
 /** For callers without a stored answer. */
 export async function changeAccount<T>(
-  pipeline: Pick<Pipeline, 'record'>,
+  pipeline: Pick<Pipeline, 'apply'>,
   change: AccountChange<T>,
   request: Omit<RequestContext, 'revise' | 'idempotency'>,
 ): Promise<Result<T>> {
-  const outcome = await pipeline.record(changingAccount(change), request);
+  const outcome = await pipeline.apply('record', changingAccount(change), request);
   if (outcome.kind === 'replayed') throw new Error('an account change is never replayed');
   return outcome.kind === 'refused' ? refuse(...outcome.problems) : ok(outcome.command.value);
 }
@@ -61,7 +61,7 @@ const FIRST_START: Cause = {
  */
 export async function recordingFirstAdmin(
   pool: pg.Pool,
-  pipeline: Pick<Pipeline, 'record'>,
+  pipeline: Pick<Pipeline, 'apply'>,
 ): Promise<(<T>(create: AccountChange<T>) => ReturnType<AccountChange<T>>) | undefined> {
   if (!(await recordsAccounts(pool))) return undefined;
   return async (create) => {

@@ -58,7 +58,7 @@ function changeAccount<T>(
   { command, change, render }: { command: string; change: AccountChange<T>; render: (value: T) => Answer },
 ): Promise<Answer> {
   return recorded(call, command, {
-    run: (context) => pipeline.record(changingAccount(change), context),
+    run: (context) => pipeline.apply('record', changingAccount(change), context),
     render: ({ command: { value }, position }) => ({ ...render(value), position }),
   });
 }

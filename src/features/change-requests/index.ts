@@ -1,11 +1,10 @@
 /** Opens, withdraws and executes change requests. */
 import { randomUUID } from 'node:crypto';
-import type { Document } from '../../log/document-lines.js';
 import { toDocument } from '../../log/documents.js';
-import type { OperationName } from '../../schema/operations/index.js';
+import type { CommandOf, OperationName } from '../../schema/operations/index.js';
 import { foldChanges } from '../../schema/change-requests/fold.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
-import type { Done, Outcome, Pipeline, RequestContext, Revise } from '../../pipeline/types.js';
+import type { Command, Done, Outcome, Pipeline, PlanRequest, RequestContext } from '../../pipeline/types.js';
 import type { PreparationEngine } from '../../projector/online/types.js';
 import { eraseDocuments } from './rows.js';
 import { recordingOf, foreseeing, openingOf } from './planning.js';
@@ -16,41 +15,51 @@ export { createChangeRunner } from './runner.js';
 /** The name of the command in the log. */
 export const WITHDRAW = 'withdraw-change';
 
+/** The pipeline for online changes, whose slow steps run before the change. */
+interface OnlinePipeline extends Pick<Pipeline, 'plan' | 'dryRun'> {
+  /** Opens a change request if anything must be prepared. Otherwise it applies the change. */
+  apply<N extends OperationName, C extends CommandOf<N>>(
+    name: N,
+    command: Command<C>,
+    request: OnlineRequest,
+  ): Promise<Outcome<C>>;
+}
+
+interface OnlineRequest extends RequestContext {
+  /** The input of the operation, which the change request stores. */
+  input: object;
+}
+
 export interface ChangeRequests {
-  /**
-   * Turns a change into a request if it needs preparation.
-   * @param input the input of the operation
-   */
-  opening(
-    operation: OperationName,
-    input: object,
-    how?: Pick<RequestContext, 'purge' | 'acknowledges'>,
-  ): Promise<{ revise: Revise; document: Document }>;
-  /** For plans of online changes. */
-  foresee: Revise;
+  online: OnlinePipeline;
   /** Removes everything that was prepared and erases the requested change. Rejects with INVALID_STATE or NOT_FOUND. */
   withdraw(id: string, request: RequestContext): Promise<Outcome>;
 }
 
-/** `opening` assigns the request its id and writes nothing. The pipeline writes it. */
 export function createChangeRequests(
   engine: Pick<PreparationEngine, 'planPreparation'>,
-  pipeline: Pick<Pipeline, 'record'>,
+  pipeline: Pick<Pipeline, 'apply' | 'plan' | 'dryRun'>,
 ): ChangeRequests {
+  const foresee = (request: PlanRequest) => ({ ...request, online: true, revise: foreseeing(engine) });
   return {
-    async opening(operation, input, { purge, acknowledges } = {}) {
-      const askedFor: AskedFor = {
-        operation,
-        input,
-        ...(purge === true && { purge }),
-        ...(acknowledges && { acknowledged: [...acknowledges.findings] }),
-      };
-      const document = await toDocument(askedFor);
-      return { revise: openingOf(engine, { id: randomUUID(), operation, document }), document };
+    online: {
+      plan: (name, command, request) => pipeline.plan(name, command, foresee(request)),
+      dryRun: (name, command, request) => pipeline.dryRun(name, command, foresee(request)),
+      async apply(operation, command, { input, ...request }) {
+        const { purge, acknowledges } = request;
+        const askedFor: AskedFor = {
+          operation,
+          input,
+          ...(purge === true && { purge }),
+          ...(acknowledges && { acknowledged: [...acknowledges.findings] }),
+        };
+        const document = await toDocument(askedFor);
+        const revise = openingOf(engine, { id: randomUUID(), operation, document });
+        return pipeline.apply(operation, command, { ...request, online: true, revise });
+      },
     },
-    foresee: foreseeing(engine),
     withdraw: (id, request) =>
-      pipeline.record(recordingOf(id, 'change.withdrawn', {}, { also: [eraseDocuments(id)] }), request),
+      pipeline.apply('record', recordingOf(id, 'change.withdrawn', {}, { also: [eraseDocuments(id)] }), request),
   };
 }
 

@@ -70,7 +70,8 @@ export const openingOf =
     const collections = [...collectionsChanged(batch.events)].sort(byName);
     const opened = changeEvent('change.opened', id, { operation, document: document.hash, online: true, collections });
     const next = isFree(batch, id, preparation.collections) ? prepare(id, preparation) : { events: [], also: [] };
-    return instead(batch, { events: [opened, ...next.events], also: [...keepDocuments([document]), ...next.also] });
+    const also = [...keepDocuments([document]), ...next.also];
+    return { ...instead(batch, { events: [opened, ...next.events], also }), document };
   };
 
 /** Characters of a requested change. It is parsed in one step each time the request is resumed or shown. */

@@ -108,7 +108,7 @@ export interface Proposals {
 export type ProposalOptions = Pick<CarryingOut, 'engine'> &
   Reading &
   Pick<Planning, 'schema' | 'keep'> &
-  Pick<Rebasing, 'at' | 'quotas'> & { pipeline: Pick<Pipeline, 'apply' | 'dryRun' | 'record'> };
+  Pick<Rebasing, 'at' | 'quotas'> & { pipeline: Pick<Pipeline, 'apply' | 'dryRun'> };
 
 /** Characters of a requested change. It is parsed in one step each time it is shown. */
 const MOST = 4 * 1024 ** 2;
@@ -151,7 +151,7 @@ export function createProposals(options: ProposalOptions): Proposals {
     async update(id, { said, asked: sent, purge }, request) {
       const found = sent === undefined && purge !== undefined ? await withPurge(options, id, purge) : ok(sent);
       if (!found.ok) return { kind: 'refused', problems: found.problems };
-      if (found.value === undefined) return pipeline.record(retitling(id, said), request);
+      if (found.value === undefined) return pipeline.apply('record', retitling(id, said), request);
       const { name, input, command, online, ...how } = found.value;
       const document = await documentOf({ operation: name, input, ...how });
       if (!document.ok) return { kind: 'refused', problems: document.problems };
@@ -159,7 +159,7 @@ export function createProposals(options: ProposalOptions): Proposals {
       return pipeline.apply(name, guarded(id, command), planning(request, updatingOf(id, said, proposed), how));
     },
     comment: async (id, text, request) =>
-      pipeline.record(commentingOf(id, await toDocument({ comment: text })), request),
+      pipeline.apply('record', commentingOf(id, await toDocument({ comment: text })), request),
     async approve(id, { comment, view: read, state, ...given }, request) {
       const before = await requireAction(options.pool, id, 'approve');
       if (!before.ok) return { kind: 'refused', problems: before.problems };
@@ -174,7 +174,7 @@ export function createProposals(options: ProposalOptions): Proposals {
       const revise = approvingOf(id, approving, how);
       return pipeline.apply(name, command, { ...planning(request, revise, how), online });
     },
-    reject: async (id, comment, request) => pipeline.record(rejectingOf(id, await said(comment)), request),
+    reject: async (id, comment, request) => pipeline.apply('record', rejectingOf(id, await said(comment)), request),
     prepare: (id, request) => carry(id, 'prepare', request),
     apply: (id, request) => carry(id, 'apply', request),
     async rehearse(id, request) {

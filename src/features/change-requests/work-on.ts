@@ -127,7 +127,7 @@ function attend(look: () => Promise<void>): { end(): Promise<void> } {
 
 export interface Work extends Pick<RunningSteps, 'engine' | 'onStep'>, Reading {
   pool: pg.Pool;
-  pipeline: Pick<Pipeline, 'apply' | 'record'>;
+  pipeline: Pick<Pipeline, 'apply'>;
   schema: string;
 }
 
@@ -310,7 +310,7 @@ async function prepare(work: OnRequest, request: ChangeRequest): Promise<KeptSte
 async function notePrepared(work: OnRequest, request: ChangeRequest, steps: readonly KeptStep[]): Promise<void> {
   const times = steps.map(({ step: { key }, milliseconds }) => ({ key, milliseconds: milliseconds ?? 0 }));
   const revise = recordingOf(request.id, 'change.prepared', { steps: times });
-  await settled(work, request, await work.pipeline.record(revise, { cause: ownCause('prepare-change') }));
+  await settled(work, request, await work.pipeline.apply('record', revise, { cause: ownCause('prepare-change') }));
 }
 
 /** Prepared objects are removed afterwards. */
@@ -321,7 +321,7 @@ async function fail(work: OnRequest, request: ChangeRequest, problems: readonly 
   const still = ({ schedule }: ChangeRequest): boolean => schedule?.position === request.schedule?.position;
   const revise = recordingOf(request.id, 'change.failed', data, { also: keepDocuments([document]), still });
   const command = request.schedule === null ? 'prepare-change' : 'apply-change';
-  const outcome = await work.pipeline.record(revise, { cause: ownCause(command) });
+  const outcome = await work.pipeline.apply('record', revise, { cause: ownCause(command) });
   if (outcome.kind === 'refused' && outcome.problems[0]?.code !== 'INVALID_STATE')
     throw new NotNowError(outcome.problems[0]?.message ?? 'refused');
   return undefined;

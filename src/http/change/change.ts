@@ -21,7 +21,6 @@ import { type Answer, refusal, unwrap, jsonChunks, largeJsonAnswer } from '../an
 import type { HttpDeps } from '../deps.js';
 import { errorBody, Refused } from '../errors.js';
 import { flag } from '../request/query.js';
-import type { Document } from '../../log/document-lines.js';
 import { openedBy } from '../../features/change-requests/index.js';
 import { type ChangeView, showChange } from '../../features/change-requests/read.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
@@ -183,7 +182,7 @@ interface Changing<N extends OperationName, C extends CommandOf<N>> {
 
 export type ChangeDeps = Pick<HttpDeps, 'pipeline' | 'changes' | 'pool' | 'plans' | 'history' | 'config'>;
 
-/** Runs `command` and answers with what `render` makes of the outcome; or with its plan, where the query asks for that. */
+/** Runs the command and responds with `render`, or with the plan if the query requests one. */
 export async function change<N extends OperationName, C extends CommandOf<N>>(
   deps: ChangeDeps,
   call: Call<unknown>,
@@ -191,31 +190,25 @@ export async function change<N extends OperationName, C extends CommandOf<N>>(
 ): Promise<Answer> {
   const { pipeline, changes } = deps;
   if (isRehearsal(call)) {
-    const isOnline = asks(call, 'online');
-    const how = isOnline ? { online: true, revise: changes.foresee } : {};
-    const run = (context: PlanRequest) => planned(pipeline, call, { name, command, request: { ...context, ...how } });
-    return rehearsed(deps, call, { command: name, run, online: isOnline, ...(beside && { beside }) });
+    const run = (request: PlanRequest) => planned(deps, call, { name, command, request });
+    return rehearsed(deps, call, { command: name, run, online: asks(call, 'online'), ...(beside && { beside }) });
   }
-  const acknowledges = acknowledgedBy(call);
-  const how = { purge: asks(call, 'purge'), ...(acknowledges && { acknowledges }) };
-  const opening = online === undefined ? undefined : await changes.opening(name, online as object, how);
   const answerTo = async (outcome: Done<C> | Refusal): Promise<Answer> => {
     if (outcome.kind === 'refused') return refusal(outcome.problems);
-    const opened = opening && openedBy(outcome);
-    return opened === undefined
-      ? withBatch(withLosses(await render(outcome), outcome), outcome)
-      : withBatch(await accepted(opened, opening?.document, outcome), outcome);
+    const opened = openedBy(outcome);
+    const answer = opened === undefined ? withLosses(await render(outcome), outcome) : await accepted(opened, outcome);
+    return withBatch(answer, outcome);
   };
-  const context = {
-    ...(await applyRequest(name, call, answerTo)),
-    ...(opening && { revise: opening.revise, online: true }),
-  };
-  const outcome = await pipeline.apply(name, command, context);
+  const request = await applyRequest(name, call, answerTo);
+  const outcome =
+    online === undefined
+      ? await pipeline.apply(name, command, request)
+      : await changes.online.apply(name, command, { ...request, input: online as object });
   return outcome.kind === 'replayed' ? replayed(outcome) : answerTo(outcome);
 }
 
 /** 202 with the created change request. */
-async function accepted(request: ChangeRequest, document: Document | undefined, { position }: Done): Promise<Answer> {
+async function accepted(request: ChangeRequest, { position, document }: Done): Promise<Answer> {
   const documents = new Map(document && [[document.hash, document]]);
   const answer = await largeJsonAnswer({ data: changeBody(showChange(request, { documents, kept: [], ahead: [] })) });
   return { ...answer, status: 202, headers: [...answer.headers, 'Location', `/changes/${request.id}`], position };
@@ -268,11 +261,13 @@ export const isRehearsal = (call: Call<unknown>): boolean => asks(call, 'dry_run
 
 /** `explain` plans the change, and `dry_run` also runs it. */
 const planned = <N extends OperationName, C extends CommandOf<N>>(
-  pipeline: ChangeDeps['pipeline'],
+  { pipeline, changes }: Pick<ChangeDeps, 'pipeline' | 'changes'>,
   call: Call<unknown>,
   { name, command, request }: { name: N; command: Command<C>; request: PlanRequest },
-): Promise<Plan<C> | Refusal> =>
-  asks(call, 'explain') ? pipeline.plan(name, command, request) : pipeline.dryRun(name, command, request);
+): Promise<Plan<C> | Refusal> => {
+  const by = asks(call, 'online') ? changes.online : pipeline;
+  return asks(call, 'explain') ? by.plan(name, command, request) : by.dryRun(name, command, request);
+};
 
 /** Responds with the plan of a change. It stores neither the change nor, under its key, the response. */
 export async function rehearsed<C>(
@@ -303,11 +298,11 @@ const keptAtMost = (call: Call<unknown>, keepDeleted: number): number =>
 
 /** The plan of `command` with its events. */
 export async function rehearse<N extends OperationName, C extends CommandOf<N>>(
-  { pipeline, pool, config: { schema } }: Pick<HttpDeps, 'pipeline' | 'pool' | 'config'>,
+  deps: Pick<HttpDeps, 'pipeline' | 'changes' | 'pool' | 'config'>,
   call: Call<unknown>,
   { name, command, report }: { name: N; command: Command<C>; report: (command: C) => object },
 ): Promise<Answer> {
-  const run = await planned(pipeline, call, { name, command, request: planRequest(name, call) });
+  const run = await planned(deps, call, { name, command, request: planRequest(name, call) });
   if (run.kind === 'refused') return refusal(run.problems);
   const events = run.events.map(({ type, version, collection, field, data }) => ({
     type,
@@ -316,7 +311,7 @@ export async function rehearse<N extends OperationName, C extends CommandOf<N>>(
     field,
     data,
   }));
-  const warnings = await stoppingFindings(pool, schema, run);
+  const warnings = await stoppingFindings(deps.pool, deps.config.schema, run);
   const answer = await largeJsonAnswer({
     dry_run: true,
     ...report(run.command),

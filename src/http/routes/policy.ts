@@ -73,7 +73,8 @@ export function policyRoutes(deps: HttpDeps): Route[] {
         return recorded(call, UPDATE_POLICY, {
           // The tag is that of the policy instead of the schema.
           run: ({ ifMatch, ...context }) =>
-            pipeline.record(
+            pipeline.apply(
+              'record',
               updatingPolicy(policy, (now) => ifMatch === undefined || ifMatch.split('-')[0] === hashOf(now)),
               context,
             ),

@@ -174,7 +174,8 @@ function metadataOf<C>({ begun: { point }, events, after }: Preparing<C>): Itera
 
 /** Prepares everything of a batch except streamed rows. */
 async function prepare<C>(preparing: Preparing<C>): Promise<Batch<C>> {
-  const { options, request, begun, command, events, after, also, returns, changes } = preparing;
+  const { options, request, begun, command, events, after, also, judging, changes } = preparing;
+  const { returns, document } = judging.revised;
   const { backend, timeline, base, point } = begun;
   const id = randomUUID();
   const now = options.clock?.() ?? new Date();
@@ -190,6 +191,7 @@ async function prepare<C>(preparing: Preparing<C>): Promise<Batch<C>> {
     ...(requests.size > 0 && { changes: requests }),
     ...(request.purge === true && { purge: true }),
     ...(returns && { returns }),
+    ...(document && { document }),
   };
   const statements = [
     ...prepared.statements,

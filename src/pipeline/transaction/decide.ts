@@ -96,7 +96,6 @@ export interface DecidedBatch<C = unknown> {
   judging: Pick<Enforcing, 'planned' | 'revised'>;
   /** For plans: the steps that would be prepared first. */
   preparation: PreparedSteps | undefined;
-  returns: RevisedBatch['returns'];
 }
 
 export interface Deciding<C> {
@@ -147,7 +146,6 @@ async function decideAndPlan<C>(
     warnings,
     judging: { planned, revised },
     preparation: revised.preparation,
-    returns: revised.returns,
   };
 }
 

@@ -62,9 +62,8 @@ export async function startRequests({ tries }: { tries: number }): Promise<Reque
     db,
     retrieve,
     async open(name, input) {
-      const { revise } = await requests.opening(name, input as object);
       const opened = openedBy(
-        done(await pipeline.apply(name, command(name, input), { cause: CAUSE, revise, online: true })),
+        done(await requests.online.apply(name, command(name, input), { cause: CAUSE, input: input as object })),
       );
       if (opened === undefined) throw new Error('it was done at once');
       return opened.id;

@@ -106,8 +106,8 @@ describe('an idempotency key', () => {
       return { events: [] };
     };
     const request = { cause: CAUSE, ifMatch: 'another hash', idempotency: idempotency('k9') };
-    expect(refusedWith(await instance.pipeline.record(writing, request))).to.equal('PRECONDITION_FAILED');
-    expect((await instance.pipeline.record(writing, request)).kind).to.equal('replayed');
+    expect(refusedWith(await instance.pipeline.apply('record', writing, request))).to.equal('PRECONDITION_FAILED');
+    expect((await instance.pipeline.apply('record', writing, request)).kind).to.equal('replayed');
     const { rowCount } = await instance.pool.query(`SELECT FROM service.service_documents WHERE hash = $1`, [WRITTEN]);
     expect(rowCount).to.equal(0);
   });
