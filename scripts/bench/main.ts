@@ -6,6 +6,7 @@ const BENCHMARKS: Record<string, () => Promise<unknown>> = {
   check: async () => (await import('./service.js')).check(),
   app: () => import('./app/main.js'),
   crowd: () => import('./crowd/main.js'),
+  growth: () => import('./growth.js'),
   history: () => import('./history/main.js'),
   loop: () => import('./event-loop/main.js'),
   online: () => import('./online/main.js'),

@@ -10,7 +10,8 @@ export interface Comparison {
   against: string;
   /** "ms" unless it says otherwise. */
   unit?: string;
-  goal?: GoalName;
+  /** A row of the table of goals, or a goal that depends on sizes. */
+  goal?: GoalName | Goal;
   /** Pairs that count, and pairs before them that do not (3). */
   runs: number;
   warmUps?: number;
@@ -108,7 +109,7 @@ async function compare(comparison: Comparison, secondsEach: number): Promise<Row
     limit: median(pairs.map(({ limit }) => limit)),
     ratio: median(ratios),
     range: rangeOfMedian(ratios),
-    goal: goal === undefined ? {} : goalOf(goal),
+    goal: typeof goal === 'string' ? goalOf(goal) : (goal ?? {}),
   };
 }
 
@@ -158,7 +159,7 @@ const show = (value: number, unit: string): string =>
   `${value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(2)} ${unit}`;
 
 function goalText({ atMost, atLeast }: Goal): string {
-  return atMost !== undefined ? `≤ ${atMost}` : atLeast !== undefined ? `≥ ${atLeast}` : '';
+  return atMost !== undefined ? `≤ ${Number(atMost.toFixed(2))}` : atLeast !== undefined ? `≥ ${atLeast}` : '';
 }
 
 export function printRows(title: string, rows: readonly Row[]): void {

@@ -19,9 +19,6 @@ const CAUSE: Cause = {
 
 const TYPES = ['string', 'text', 'integer', 'boolean', 'timestamp', 'decimal'];
 
-/** Events of one transaction. */
-const BATCH = 5_000;
-
 export interface GeneratedLog {
   events: number;
   collections: number;
@@ -29,8 +26,12 @@ export interface GeneratedLog {
   fields: number;
 }
 
-/** Writes the log into service.service_events, which must be empty. @returns its end */
-export async function writeLog(client: pg.ClientBase, log: GeneratedLog): Promise<LogHead> {
+/**
+ * Writes the log into service.service_events, which must be empty.
+ * @param size events of one batch and transaction
+ * @returns its end
+ */
+export async function writeLog(client: pg.ClientBase, log: GeneratedLog, size = 5_000): Promise<LogHead> {
   let head = emptyHead();
   let batch: NewEvent[] = [];
   const flush = async (): Promise<void> => {
@@ -42,9 +43,9 @@ export async function writeLog(client: pg.ClientBase, log: GeneratedLog): Promis
   };
   for (const event of generateEvents(log)) {
     batch.push(event);
-    if (batch.length === BATCH) await flush();
+    if (batch.length === size) await flush();
   }
-  await flush();
+  if (batch.length > 0) await flush();
   return head;
 }
 
