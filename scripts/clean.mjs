@@ -1,4 +1,4 @@
-/** Removes what an earlier build left in dist/, but for the app, which knows itself what it was made of. */
+/** Deletes earlier output in dist/, except the app, whose build detects changes itself. */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 
 const built = new URL('../dist/', import.meta.url);

@@ -1,6 +1,6 @@
 /**
- * `npm run dev`: the service from its sources, started again after each change of one, with a database of its own in
- * ./data-dev and the same credentials every day. Settings of the environment win.
+ * `npm run dev`: runs the service from its sources and restarts it after each change. The database is in ./data-dev,
+ * and the credentials stay the same. Settings of the environment take precedence.
  */
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -12,7 +12,7 @@ const ACCOUNT = {
 };
 
 const env = { DATA_DIR: './data-dev', LOG_FORMAT: 'pretty', ...process.env };
-// Credentials that everybody knows are for a database that only this machine can reach.
+// Well-known credentials are safe only for a database that nobody else can reach.
 const isOurs = !env.DATABASE_URL && !env.DATABASE_URL_FILE && !env.HOST;
 if (isOurs) {
   for (const [name, value] of Object.entries(ACCOUNT)) env[name] ??= value;
@@ -24,10 +24,10 @@ if (isOurs) {
 
 const tsx = createRequire(import.meta.url).resolve('tsx/cli');
 const register = new URL('../test/support/typescript.mjs', import.meta.url).href;
-// What follows `npm run dev --` is for Node, such as --inspect.
+// Arguments after `npm run dev --` go to Node, for example --inspect.
 const flags = ['watch', '--clear-screen=false', '--import', register, ...process.argv.slice(2)];
 const child = spawn(process.execPath, [tsx, ...flags, 'src/main.ts'], { env, stdio: 'inherit' });
 
-// The terminal sends Ctrl-C to the child as well; a signal to this process alone is passed on.
+// The terminal sends Ctrl-C to the child too. A signal to this process alone is forwarded.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('exit', (code) => process.exit(code ?? 1));

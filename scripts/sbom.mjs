@@ -1,6 +1,6 @@
 /**
- * `node scripts/sbom.mjs`: the software bill of materials of what is installed with the service, without what only builds and
- * tests it: CycloneDX, from package-lock.json. Written to dist/sbom.cdx.json, or to the file that is named.
+ * `node scripts/sbom.mjs`: writes the software bill of materials (CycloneDX) from package-lock.json, without
+ * development tools. It goes to dist/sbom.cdx.json or to the file in the argument.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,8 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const file = process.argv[2] ?? join(ROOT, 'dist', 'sbom.cdx.json');
 const read = (name) => JSON.parse(readFileSync(join(ROOT, name), 'utf8'));
 
-// `--omit=dev` leaves out what the service and a tool both need: npm gets a project without tools instead.
+// `--omit=dev` also omits packages that both the service and a tool need. So npm gets a copy of the project without
+// tools.
 const { devDependencies: _, scripts: __, ...own } = read('package.json');
 const lock = read('package-lock.json');
 delete lock.packages[''].devDependencies;
@@ -30,7 +31,7 @@ try {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const bill = JSON.parse(text);
-  // npm takes the name of the folder.
+  // npm uses the name of the folder.
   bill.metadata.component.name = own.name;
   const listed = new Set(bill.components.map(({ name, group }) => (group ? `${group}/${name}` : name)));
   const missing = Object.keys(own.dependencies).filter((name) => !listed.has(name));
@@ -42,7 +43,7 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** What the admin app is built of isn't installed with the service: it is part of the program. */
+/** Packages of the admin app are bundled into the program, not installed with it. */
 function inTheApp() {
   const all = read('package-lock.json').packages;
   return read('dist/web/packages.json').map(({ name, version, license }) => {

@@ -13,7 +13,7 @@ import { ensureBuilt } from './support/built.js';
 import { type Block, PAGES, ROOT, blocksOf, readPage } from './support/documents.js';
 import { type TestService, startService } from './support/service.js';
 
-/** The environment of a block, beside the service of its page. */
+/** The environment of a block, in addition to the service of its page. */
 interface Setting {
   service: TestService;
   /** For pages with a second service: `$PROD_URL`, `$PROD_TOKEN`. */
@@ -112,7 +112,7 @@ async function runStep({ language, content }: Block, { service, second, director
 let npxFinds = false;
 
 /**
- * npx takes longer than the command itself. It is run once to check that it finds the program, which is then called
+ * npx takes longer than the command itself. One run checks that npx finds the program. Later calls use the program
  * directly.
  */
 function found(): string {

@@ -364,7 +364,7 @@ const writeIsBlocked = (blocker: pg.Client): Promise<void> =>
     return rowCount !== 0;
   });
 
-/** It has received the stop signal. */
+/** The service has received the stop signal. */
 const takesNothingNew = (url: string): Promise<void> =>
   until('it takes nothing new', () =>
     fetch(`${url}/server/ping`).then(

@@ -1,4 +1,4 @@
-/** The limit for reads: Express answering the same bytes from memory, and parsing a posted body. */
+/** The upper limit for reads: Express sends the same bytes from memory, and parses a posted body. */
 import { buffer } from 'node:stream/consumers';
 import type { AddressInfo } from 'node:net';
 import express from 'express';

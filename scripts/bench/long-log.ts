@@ -1,4 +1,4 @@
-/** A long log without its tables: as a service of that age would have it, written in large batches. */
+/** A long log without tables, written in large batches. */
 import type pg from 'pg';
 import { prepareEvents } from '../../src/log/append.js';
 import { emptyHead } from '../../src/log/head.js';
@@ -19,10 +19,9 @@ const CAUSE: Cause = {
 
 const BATCH = 5_000;
 
-/** Per collection: it is created with two fields, gets seven more one by one, and ten changes of their metadata. */
+/** For each collection: creation with two fields, seven fields added one by one, ten metadata changes. */
 const EVENTS_PER_COLLECTION = 18;
 
-/** Appends `count` events to an empty log. */
 export async function fillLog(
   client: pg.ClientBase,
   count: number,

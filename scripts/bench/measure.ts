@@ -1,4 +1,3 @@
-/** Timing, medians, percentiles. */
 import autocannon from 'autocannon';
 import pg from 'pg';
 
@@ -9,8 +8,8 @@ export async function milliseconds(work: () => Promise<unknown>): Promise<number
 }
 
 /**
- * Milliseconds of processor time that this process spends on `work`, the collection of garbage with it: what others do on
- * the machine meanwhile is not in it.
+ * Processor time in milliseconds that this process spends on `work`, including garbage collection. Other processes do
+ * not count.
  */
 export function processorTime(work: () => void): number {
   const before = process.cpuUsage();
@@ -26,7 +25,7 @@ export const percentile = (values: number[], p: number): number => {
 
 export const median = (values: number[]): number => percentile(values, 0.5);
 
-/** Runs a script as PostgreSQL would get it from psql: one message, one transaction. */
+/** Runs a script as psql sends it: in one message and one transaction. */
 export async function runScript(connectionString: string, script: string): Promise<number> {
   const client = new pg.Client({ connectionString });
   await client.connect();
@@ -43,7 +42,7 @@ export interface Throughput {
   p99: number;
 }
 
-/** Requests per second of 16 connections, and the 99th percentile of their latency in milliseconds. */
+/** Requests per second over 16 connections, and the 99th percentile of their latency in milliseconds. */
 export async function throughput(url: string, headers: Record<string, string>, seconds: number): Promise<Throughput> {
   const result = await autocannon({ url, headers, connections: 16, duration: seconds });
   if (result.non2xx > 0 || result.errors > 0)
@@ -52,8 +51,8 @@ export async function throughput(url: string, headers: Record<string, string>, s
 }
 
 /**
- * Latencies in milliseconds of requests sent at a fixed slice until `until` settles, whatever the answers take: a
- * stalled server is seen by every request that falls into the stall.
+ * Latencies in milliseconds of requests sent at a fixed interval until `until` settles, whether or not earlier ones
+ * were answered. So every request that arrives during a stall reports it.
  */
 export async function paced(
   request: () => Promise<unknown>,

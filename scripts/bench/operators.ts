@@ -1,8 +1,6 @@
 /**
- * `npm run bench -- operators`: what operators wait for, against what PostgreSQL needs
- * to hand out the same rows (COPY … TO STDOUT), in one run.
- *
- * Sizes: BENCH_EVENTS (100000; also 1000000) events of the log, BENCH_COLLECTIONS (10000) collections of 20 fields.
+ * `npm run bench -- operators`: compares operations of operators with COPY … TO STDOUT of the same rows. Settings:
+ * BENCH_EVENTS (100000; also 1000000) events of the log, BENCH_COLLECTIONS (10000) collections of 20 fields.
  */
 import { readFile } from 'node:fs/promises';
 import type pg from 'pg';
@@ -122,7 +120,7 @@ async function memory(_server: Server, count: number): Promise<void> {
   ]);
 }
 
-/** RSS of the service, in bytes: when it is ready, and after it has rendered the whole schema. */
+/** RSS of the service in bytes: at the start, and after it has rendered the complete schema. */
 async function resident(connectionString: string): Promise<{ started: number; read: number }> {
   const service = await startService(connectionString);
   try {

@@ -1,4 +1,4 @@
-/** The schemas that are measured: collections of nine fields, each with a foreign key to the one before. */
+/** Schemas for measurements: collections of nine fields, each with a foreign key to the previous collection. */
 import type { Service } from './servers.js';
 
 const COLUMNS: [string, string, object][] = [

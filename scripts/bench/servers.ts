@@ -1,4 +1,4 @@
-/** What is measured, and what it is measured against: the service, PostgreSQL alone, a bare Express server. */
+/** The servers that are compared: the service, PostgreSQL alone, a bare Express server. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -13,20 +13,20 @@ const SERVICE = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const BARE = fileURLToPath(new URL('./bare-express.ts', import.meta.url));
 
 /**
- * Linux, as root: the service before whatever else a busy machine does, so that it is measured as on a quiet one. The
- * session that it begins is scheduled as one (sched(7), autogroups).
+ * Gives the service priority over other processes (Linux, root), so that a busy machine measures like an idle one. The
+ * priority applies to the new session as a group; see autogroups in sched(7).
  */
 const FIRST = ['sh', '-c', 'echo -20 > /proc/self/autogroup; exec nice -n -20 "$@"', 'first'];
 const isFirst = process.env['BENCH_FIRST'] !== undefined;
 
 export interface Server {
-  /** A fresh database's connection string. */
+  /** Connection string of an empty database. */
   createDatabase(): Promise<string>;
   version: string;
   stop(): Promise<void>;
 }
 
-/** An embedded server as the service would start it, on a directory of its own; or that of BENCH_DATABASE_URL. */
+/** An embedded server in its own directory, started as by the service, or the server of BENCH_DATABASE_URL. */
 export async function startServer(): Promise<Server> {
   const given = process.env['BENCH_DATABASE_URL'];
   if (given !== undefined) return server({ maintenance: given, service: given }, () => Promise.resolve());
@@ -43,7 +43,7 @@ export async function startServer(): Promise<Server> {
   });
 }
 
-/** Who makes the databases, and who owns and uses them. */
+/** The database role that creates the databases, and the one that owns and uses them. */
 interface Addresses {
   maintenance: string;
   service: string;
@@ -76,14 +76,14 @@ export interface Service {
   url: string;
   process: ChildProcess;
   call<T = unknown>(method: string, path: string, body?: unknown): Promise<T>;
-  /** The answer's text; `body` is sent as it is. */
+  /** The text of the response. `body` is sent unchanged. */
   send(method: string, path: string, body?: string): Promise<string>;
   headers: Record<string, string>;
   stop(): Promise<void>;
 }
 
 /**
- * The built service as a process of its own; `preload`: a module that is loaded before it, and talks to us over IPC.
+ * Starts the built service as a process. `preload` is a module that is loaded before it and communicates over IPC.
  * @param more settings by name
  */
 export async function startService(
@@ -131,7 +131,7 @@ export async function startService(
   };
 }
 
-/** An Express server that does nothing but answer `body`, or read and parse what it is sent. */
+/** An Express server that only sends `body`, or reads and parses the request. */
 export async function startBareExpress(body: string): Promise<{ url: string; stop(): Promise<void> }> {
   const child = spawn(process.execPath, ['--import', 'tsx', BARE], { stdio: ['pipe', 'pipe', 'inherit'] });
   child.stdin.end(body);

@@ -55,12 +55,12 @@ CREATE TABLE ${name} (
 CREATE TABLE ${name}_old PARTITION OF ${name} FOR VALUES FROM (MINVALUE) TO ('2024-01-01');
 CREATE TABLE ${name}_new PARTITION OF ${name} DEFAULT;`;
 
-/** Of ten tables, four are plain, two have expressions, one has a key of two columns, three are a partitioned one. */
+/** Of ten tables, four are plain, two have expressions, one has a composite key, and three form a partitioned table. */
 const KINDS: readonly Kind[] = [plain, expressive, plain, keyed, plain, cut, plain, expressive];
 
 export function tables(count: number): string {
   const made = ['CREATE TABLE first_of_all (id integer PRIMARY KEY);'];
-  // A table whose key is one integer, which any other may point at.
+  // A table with a single integer key, which other tables can reference.
   let previous = 'first_of_all';
   for (let index = 0, size = 1; size < count; index++) {
     const kind = KINDS[index % KINDS.length] as Kind;

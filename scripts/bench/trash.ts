@@ -1,9 +1,8 @@
 /**
- * `npm run bench -- trash`: deleting, restoring and renaming a table of 5,000,000 rows against one of
- * five; deleting into the trash against dropping at once; and deleting and restoring a field of 100,000 values. The works take turns, so that what else the machine does
- * meets all of them.
- *
- * BENCH_ROWS (5000000), BENCH_ROUNDS (20).
+ * `npm run bench -- trash`: compares deleting, restoring and renaming a table of 5,000,000 rows with a table of five
+ * rows, and deleting into the trash with dropping. Also deletes and restores a field of 100,000 values. The
+ * measurements alternate, so that other processes affect all of them. Settings: BENCH_ROWS (5000000), BENCH_ROUNDS
+ * (20).
  */
 import pg from 'pg';
 import { median, milliseconds, percentile } from './measure.js';
@@ -12,7 +11,7 @@ import { type Service, startServer, startService } from './servers.js';
 const ROWS = Number(process.env['BENCH_ROWS'] ?? 5_000_000);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 20);
 const FEW = 5;
-/** KEEP_COPY_ROWS, as it is unless somebody sets it. */
+/** The default of KEEP_COPY_ROWS. */
 const VALUES = 100_000;
 
 const column = (field: string, type: string, schema: object = {}) => ({ field, type, interface: 'input', schema });
@@ -64,7 +63,7 @@ async function fill(
   await client.end();
 }
 
-/** Milliseconds of each work with each of the tables. */
+/** Milliseconds of each operation for each table. */
 async function sizes(service: Service): Promise<Times> {
   const { call } = service;
   const times: Times = {};
@@ -72,7 +71,7 @@ async function sizes(service: Service): Promise<Times> {
     (times[what] ??= []).push(await milliseconds(work));
   };
   for (let round = 0; round < ROUNDS; round += 1) {
-    // Each comes first in turn.
+    // Each is first in turn.
     for (const name of round % 2 === 0 ? ['few', 'many'] : ['many', 'few']) {
       await time(`rename ${name}`, () => call('POST', `/collections/${name}/rename`, { to: `${name}_renamed` }));
       await call('POST', `/collections/${name}_renamed/rename`, { to: name });
@@ -84,7 +83,7 @@ async function sizes(service: Service): Promise<Times> {
   return times;
 }
 
-/** Milliseconds of a delete that keeps, and of one that drops. */
+/** Milliseconds of a delete into the trash, and of a drop. */
 async function drops({ call }: Service): Promise<Times> {
   const times: Times = { keep: [], drop: [] };
   for (let round = 0; round < ROUNDS * 3; round += 1) {
@@ -96,7 +95,7 @@ async function drops({ call }: Service): Promise<Times> {
   return times;
 }
 
-/** Milliseconds of a field's way into the trash, and back. */
+/** Milliseconds of deleting and restoring a field. */
 async function values({ call }: Service): Promise<Times> {
   const times: Times = { 'keep values': [], 'restore values': [] };
   for (let round = 0; round < Math.max(3, ROUNDS / 4); round += 1) {

@@ -1,4 +1,4 @@
-/** Every file that is worth it, in the codings that the server answers, as small as they get. */
+/** Compresses every file that benefits, in each coding that the service sends, at the highest level. */
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

@@ -1,11 +1,11 @@
-/** `import headings from 'docs:headings'`: what the guides of docs/ hold, for the search, without their texts. */
+/** `import headings from 'docs:headings'`: titles and headings of the guides in docs/, for the search. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import GithubSlugger from 'github-slugger';
 
 const MODULE = 'docs:headings';
 
-/** The app has a page of its own for the API reference. */
+/** The app has its own page for the API reference. */
 const SHOWN_ELSEWHERE = 'api/';
 
 export function docsHeadings(root) {
@@ -31,7 +31,7 @@ function headingsOf(root) {
     .flatMap((page) => headingsIn(page, readFileSync(join(root, 'docs', `${page}.md`), 'utf8')));
 }
 
-/** As the README leads to them. */
+/** In the order of the README. */
 function orderOf(root) {
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
   return [...readme.matchAll(/\(docs\/([\w-]+)\.md/g)].map(([, page]) => page);
@@ -45,7 +45,7 @@ function headingsIn(page, text) {
     return { level: level.length, text: plain, anchor: slugger.slug(plain) };
   });
   const title = found.find(({ level }) => level === 1)?.text ?? page;
-  // Of what a guide has in a folder of its own, the title says enough.
+  // Only the titles of pages in subfolders.
   const told = page.includes('/') ? found.filter(({ level }) => level === 1) : found;
   return told.map((each) => ({ page, title, text: each.text, anchor: each.level === 1 ? '' : each.anchor }));
 }

@@ -1,4 +1,4 @@
-/** Material Symbols by their names: all of them in one file that the server answers single icons from, and some as modules. */
+/** Material Symbols by name: all of them in one file from which the server sends single icons, and some as modules. */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 const read = (name) => JSON.parse(readFileSync(require.resolve(name), 'utf8'));
 
-/** `shopping_cart` → the body of its SVG. Names of the older Material Icons lead to theirs. */
+/** `shopping_cart` → the body of its SVG. Names of the older Material Icons map to the current ones. */
 function allIcons() {
   const found = new Map();
   const take = (set, nameOf) => {
@@ -29,12 +29,12 @@ function allIcons() {
 const icons = allIcons();
 const packed = JSON.stringify(icons);
 
-/** Changes when any icon does: it is part of their addresses. */
+/** A hash of all icons, part of their URLs. */
 export const ICONS_HASH = createHash('sha256').update(packed).digest('hex').slice(0, 8);
 
 export const packIcons = (file) => writeFileSync(file, packed);
 
-/** `import search from 'icon:search'`: the path of the icon, for what the app itself shows. `icon-names`: all names. */
+/** `import search from 'icon:search'`: the path of an icon that the app itself uses. `icon-names`: all names. */
 export function iconModules() {
   return {
     name: 'icon-modules',

@@ -1,11 +1,11 @@
-/** The packages whose code is part of the app, and their licences: dist/web/packages.json and dist/web/licences.txt. */
+/** Packages whose code is part of the app, with their licences: dist/web/packages.json and dist/web/licences.txt. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Not bundled as modules, but shipped. */
+/** Shipped without being bundled as modules. */
 const SHIPPED = ['@iconify-json/material-symbols', '@iconify-json/ic', 'elkjs'];
 
-/** @param inWorkers modules of bundles beside this one, known when it is written */
+/** @param inWorkers modules of other bundles, known when the list is written */
 export function licences(root, inWorkers) {
   return {
     name: 'licences',

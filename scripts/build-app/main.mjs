@@ -1,6 +1,5 @@
 /**
- * Builds the admin app of src/web into dist/web, where anything that it is made of has changed since the last time.
- * `--force`: in any case.
+ * Builds the admin app of src/web into dist/web if a source has changed since the last build. `--force` always builds.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -28,7 +27,7 @@ async function build() {
       for (const chunk of Object.values(chunks)) used.push(...(chunk.moduleIds ?? []));
     },
   };
-  // Bundled on their own, before the rest: what they are made of is named with it.
+  // Bundled first, because the list of sources of the app includes theirs.
   const inWorkers = [];
   const noteWorkers = {
     name: 'note-workers',
@@ -44,7 +43,7 @@ async function build() {
     logLevel: 'warn',
     plugins: [react(), iconModules(), docsHeadings(ROOT), noteModules, licences(ROOT, inWorkers)],
     worker: { format: 'es', plugins: () => [noteWorkers] },
-    // Names of constraints are made as the service makes them, with a hash where they are long.
+    // Constraint names are computed as in the service, with a hash if they are long.
     resolve: { alias: { 'node:crypto': join(SOURCE, 'shared', 'node-crypto.ts') } },
     define: { __ICONS__: JSON.stringify(ICONS_HASH) },
     html: { cspNonce: '%CSP_NONCE%' },
@@ -52,9 +51,9 @@ async function build() {
       outDir: BUILT,
       emptyOutDir: true,
       target: 'es2022',
-      // They know light-dark() and nesting.
+      // Browsers that support light-dark() and nesting.
       cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
-      // Nothing in data: addresses, which the page's policy refuses.
+      // No data: URLs, because the content security policy rejects them.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       manifest: 'manifest.json',
@@ -66,7 +65,7 @@ async function build() {
   writeFileSync(STAMP, JSON.stringify(hashes(used.map(ownFile).filter((file) => file !== null))));
 }
 
-/** Files outside of src/web that the app takes code from are known by the last build. */
+/** The last build recorded sources outside src/web. */
 function isCurrent() {
   if (!existsSync(STAMP) || !existsSync(join(BUILT, 'index.html'))) return false;
   const before = JSON.parse(readFileSync(STAMP, 'utf8'));
@@ -94,7 +93,7 @@ function hashes(elsewhere) {
   );
 }
 
-/** A module of ours from the root; null for one of a package, or made by a plugin. */
+/** Path of our own module from the root; null for a module of a package or a plugin. */
 function ownFile(id) {
   const path = id.split('?')[0];
   const file = relative(ROOT, path);

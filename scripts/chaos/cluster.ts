@@ -1,17 +1,16 @@
-/** Three processes of the service on one database, each with a network of its own to it. */
+/** Three processes of the service on one database. Each has its own proxy to the database. */
 import { appendFileSync } from 'node:fs';
 import { type Proxy, startProxy } from '../../test/support/proxy.js';
 import { type ServiceProcess, spawnService } from '../../test/support/process.js';
 
 export interface Node {
   proxy: Proxy;
-  /** Null while it is restarted. */
+  /** Null during a restart. */
   url: string | null;
-  /** Of the process that runs. */
+  /** Id of the running process. */
   signal(signal: NodeJS.Signals): void;
-  /** Why the process has ended by itself; null while it runs. */
+  /** Why the process exited by itself; null while it runs. */
   ended(): string | null;
-  /** Ends the process and starts another one in its place. */
   restart(signal: NodeJS.Signals): Promise<void>;
   stop(): Promise<void>;
 }
@@ -20,7 +19,7 @@ export const ADMIN_TOKEN = 'chaos-admin-token-0123456789abcdef';
 
 export type Program = 'source' | 'built';
 
-/** @param log a file that gets what the processes say, one after the other */
+/** @param log file for the output of the processes, one after the other */
 export async function startNode(databaseUrl: string, program: Program, log: string): Promise<Node> {
   const proxy = await startProxy(databaseUrl);
   let service: ServiceProcess;
@@ -43,7 +42,7 @@ export async function startNode(databaseUrl: string, program: Program, log: stri
         node.url = (await service.ready()).url;
         return;
       } catch (error) {
-        // The network may be away just now: a supervisor would start it again.
+        // The network may be down now. A supervisor would restart the process.
         if (tries === 20) throw error;
         await new Promise((resolve) => setTimeout(resolve, 500));
       }

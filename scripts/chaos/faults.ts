@@ -1,4 +1,4 @@
-/** What goes wrong: one thing after the other, as the seed draws them. */
+/** Faults, one after another, drawn by the seed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { advisoryKey, logChannel } from '../../src/postgres/locked-session.js';
@@ -7,9 +7,9 @@ import type { Random } from '../fuzz/random.js';
 import type { Node } from './cluster.js';
 
 export interface Faults {
-  /** How often each was made. */
+  /** Number of faults of each kind. */
   made: Map<string, number>;
-  /** Does one after the other until it is told to stop, and waits for all to be over. */
+  /** Causes faults until stopped, and waits until all are over. */
   run(running: () => boolean): Promise<void>;
   stop(): Promise<void>;
 }
@@ -17,14 +17,14 @@ export interface Faults {
 interface FaultTarget {
   node: Node;
   random: Random;
-  /** Past all proxies, as the database's owner. */
+  /** Connects directly as the owner of the database, without a proxy. */
   db: pg.Pool;
   database: string;
 }
 
 type Fault = (place: FaultTarget) => Promise<void>;
 
-/** Around the one message that holds a COMMIT of the log; every such cut is met at most once. */
+/** Cuts the connection before or after the message with a COMMIT of the log. Each cut happens at most once. */
 const atCommit =
   (verdict: Verdict): Fault =>
   async ({ node, random }) => {
@@ -38,12 +38,12 @@ const atCommit =
     node.proxy.intercept(() => 'pass');
   };
 
-/** A transaction by hand that holds a lock for some seconds. */
+/** A manual transaction that holds a lock for some seconds. */
 const holding =
   (statement: string): Fault =>
   async ({ db, random }) => {
     const client = await db.connect();
-    // The service ends a session that holds the log's lock and does nothing; that is what is tried here.
+    // The service terminates an idle session that holds the log's lock. This fault tests that.
     client.on('error', () => undefined);
     try {
       await client.query('BEGIN');
@@ -51,7 +51,7 @@ const holding =
       await client.query(statement);
       await sleep(500 + random.below(6_000));
     } catch {
-      // Another session holds it.
+      // Another session holds the lock.
     } finally {
       const ended = await client.query('ROLLBACK').then(
         () => false,
@@ -110,7 +110,10 @@ const FAULTS: Record<string, Fault> = {
 
 const NAMES = Object.keys(FAULTS);
 
-/** Ends every session of the service, on every process. Returns how many there were. */
+/**
+ * Terminates every session of the service.
+ * @returns their number
+ */
 const TERMINATE_ALL = `
   SELECT count(pg_terminate_backend(pid))::int AS count FROM pg_stat_activity
    WHERE datname = current_database() AND application_name LIKE 'data-platform-service%'`;
@@ -120,15 +123,15 @@ const ALL_TERMINATED = 'backends terminated, all at once';
 export interface FaultOptions {
   nodes: readonly Node[];
   databaseUrl: string;
-  /** Only terminate all backends of the service, every so many milliseconds. */
+  /** Only terminates all backends of the service, at this interval in milliseconds. */
   terminate: number | undefined;
-  /** Hears of each fault when it begins. */
+  /** Called at the start of each fault. */
   trace: (line: string) => void;
 }
 
 export function createFaults({ nodes, databaseUrl, terminate, trace }: FaultOptions, random: Random): Faults {
   const db = new pg.Pool({ connectionString: databaseUrl, max: 8 });
-  // Its own connections are terminated as well.
+  // Terminates its own connection too.
   db.on('error', () => undefined);
   const made = new Map<string, number>();
   const under = new Map<Node, Promise<void>>();
@@ -156,7 +159,7 @@ export function createFaults({ nodes, databaseUrl, terminate, trace }: FaultOpti
         await sleep(terminate);
       }
       while (running()) {
-        // One of them is always well.
+        // At least one process stays unaffected.
         const free = nodes.filter((node) => !under.has(node));
         if (free.length > 1) one(random.pick(free));
         await sleep(300 + random.below(2_000));

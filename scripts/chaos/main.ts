@@ -1,8 +1,8 @@
 /**
- * `npm run chaos -- --minutes 20 --seed 1`: writers on several processes while these are killed, stopped and cut off from
- * their database. Exit code 1 when a promise was broken.
- * `npm run chaos -- --terminate 50 --minutes 2`: instead, all backends of the service are terminated every 50 ms, while
- * the clients also read, follow the stream, and have changes scheduled and prepared.
+ * `npm run chaos -- --minutes 20 --seed 1`: runs writers on several processes while these are killed, stopped and
+ * disconnected from their database. Exit code 1 if a guarantee is violated. `npm run chaos -- --terminate 50 --minutes
+ * 2` instead terminates all backends of the service every 50 ms. Meanwhile the clients also read, follow the stream,
+ * and have changes scheduled and prepared.
  */
 import { parseArgs } from 'node:util';
 import { stopTestServer } from '../../test/support/postgres.js';

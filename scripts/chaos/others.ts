@@ -1,11 +1,13 @@
-/** What clients do beside writing: they read, follow the stream, and open requests that are scheduled or prepared online. */
+/**
+ * Other work of clients: they read, follow the stream, and open change requests that are scheduled or prepared online.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ROWS } from '../../test/support/online.js';
 import type { StoredEvent } from '../../src/schema/model/events.js';
 import { ADMIN_TOKEN, type Node } from './cluster.js';
 import { type Sending, carryOut, commandOf } from './writers.js';
 
-/** A table whose changes are prepared online, because it has more than 8 MB. */
+/** Changes of this table are prepared online, because it has more than 8 MB. */
 const LARGE = 'large';
 
 export const FILL_LARGE = `
@@ -13,7 +15,7 @@ export const FILL_LARGE = `
   INSERT INTO ${LARGE} (wide, code) SELECT repeat('x', 300), i FROM generate_series(1, ${ROWS}) i;
   ALTER TABLE ${LARGE} RESET (fillfactor); ANALYZE ${LARGE}`;
 
-/** How the ids of commands end that open a request. */
+/** Suffix of the ids of commands that open a change request. */
 export const OPENING = '/open';
 
 const field = (name: string, type: string, schema: object = {}) => ({
@@ -31,11 +33,11 @@ export const LARGE_COLLECTION = {
 };
 
 export interface Others {
-  /** Does one thing, and waits until it is answered. */
+  /** Runs one operation and waits for its response. */
   act(id: string): Promise<void>;
-  /** Waits until every request that was opened has ended. */
+  /** Waits until every opened change request has ended. */
   settled(deadline: number): Promise<string[]>;
-  /** What was answered that may never be answered, and how often each thing was done. */
+  /** Responses that must never occur, and the number of operations of each kind. */
   findings: string[];
   done: Map<string, number>;
 }
@@ -45,7 +47,7 @@ interface Reply {
   text: string;
 }
 
-/** Asks again while the database is away, for half a minute. */
+/** Retries for half a minute while the database is down. */
 async function askPatiently(node: () => Node, path: string, init?: RequestInit): Promise<Reply> {
   const deadline = performance.now() + 30_000;
   for (;;) {
@@ -55,7 +57,7 @@ async function askPatiently(node: () => Node, path: string, init?: RequestInit):
   }
 }
 
-/** `status` is 0 where the connection to the process was lost. */
+/** `status` is 0 if the connection to the process was lost. */
 async function ask(node: Node, path: string, init: RequestInit = {}): Promise<Reply> {
   const headers = { Authorization: `Bearer ${ADMIN_TOKEN}`, 'Content-Type': 'application/json' };
   try {
@@ -86,7 +88,7 @@ export function createOthers(writing: Sending): Others {
     if (status === 200) count('reads answered');
   };
 
-  /** Reads the stream for a moment; each position must come once, and in order. */
+  /** Reads the stream for a short time. Each position must occur once and in order. */
   const stream = async (): Promise<void> => {
     const ended = new AbortController();
     const timer = setTimeout(() => ended.abort(), 500 + random.below(2_000));
@@ -98,7 +100,7 @@ export function createOthers(writing: Sending): Others {
       for await (const chunk of answer.body as unknown as AsyncIterable<Uint8Array>)
         text += Buffer.from(chunk).toString();
     } catch {
-      // It was aborted, or its process has closed it: a client connects again.
+      // The stream was aborted, or its process closed it. The client reconnects.
     } finally {
       clearTimeout(timer);
     }
@@ -115,7 +117,7 @@ export function createOthers(writing: Sending): Others {
     return command;
   };
 
-  /** The diff of a change to the shared table, or to the large one. Undefined where it was not answered. */
+  /** The diff of a change to the shared or the large table. Undefined without a response. */
   const diffOf = async (id: string, isOnline: boolean): Promise<unknown> => {
     const snapshot = {
       version: 1,
@@ -131,7 +133,7 @@ export function createOthers(writing: Sending): Others {
     return undefined;
   };
 
-  /** Opens a request, approves it and applies it, online or in a moment. It may conflict with another one. */
+  /** Opens a change request, approves it, and applies it online or on a schedule. It may conflict with another one. */
   const request = async (id: string, isOnline: boolean): Promise<void> => {
     const diff = await diffOf(id, isOnline);
     if (diff === undefined) return;
@@ -174,7 +176,7 @@ export function createOthers(writing: Sending): Others {
   };
 }
 
-/** A request is opened, scheduled and applied once at most. */
+/** A change request is opened, scheduled and applied at most once. */
 export function doubledRequests(events: readonly StoredEvent[]): string[] {
   const seen = new Set<string>();
   const doubled: string[] = [];

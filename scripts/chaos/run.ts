@@ -1,4 +1,4 @@
-/** Writers, faults, and what must be true afterwards. */
+/** Runs writers and faults, then checks the guarantees. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,27 +19,30 @@ export interface ChaosOptions {
   writers: number;
   processes: number;
   program: Program;
-  /** Only terminate all backends of the service, every so many milliseconds, while the clients do more than write. */
+  /**
+   * Only terminates all backends of the service at this interval in milliseconds, and runs the other work of clients
+   * too.
+   */
   terminate?: number;
-  /** Ends the run before its time is over. */
+  /** Ends the run early. */
   enough?(acknowledged: number, done: ReadonlyMap<string, number>): boolean;
-  /** Hears of every fault, and of every try that takes long. */
+  /** Called for every fault and every slow attempt. */
   trace?(line: string): void;
 }
 
 export interface ChaosReport {
-  /** How often each fault was made. */
+  /** Number of faults of each kind. */
   faults: Map<string, number>;
   commands: Command[];
   events: number;
-  /** Broken promises; empty: none. */
+  /** Violated guarantees. */
   findings: string[];
 }
 
-/** Milliseconds in which everything is well again after the last fault. */
+/** Time limit for recovery after the last fault, in milliseconds. */
 const RECOVERY = 60_000;
 
-/** Milliseconds that one try may take, whatever happens meanwhile: half a minute, and what a busy machine adds. */
+/** Time limit for one attempt in milliseconds: half a minute, plus the delay of a busy machine. */
 const LONGEST = 45_000;
 
 export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
@@ -48,13 +51,13 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const nodes: Node[] = [];
   let isWorthReading = true;
   try {
-    // One after the other: each makes its connections through a proxy of its own.
+    // One after another, because each connects through its own proxy.
     while (nodes.length < options.processes)
       nodes.push(
         await startNode(database.connectionString, options.program, join(logs, `process-${nodes.length}.log`)),
       );
     const report = await underFaults(options, nodes, database.connectionString);
-    // What the processes said is kept where there is something to look into.
+    // Keeps the output of the processes if there is something to investigate.
     isWorthReading = report.findings.length > 0;
     if (isWorthReading) report.findings.push(`what the processes said is in ${logs}`);
     return report;
@@ -99,7 +102,7 @@ async function underFaults(options: ChaosOptions, nodes: Node[], databaseUrl: st
   return { faults: new Map([...faults.made, ...others.done]), commands, events, findings };
 }
 
-/** A table that is large enough to be prepared, and requests that their author approves. */
+/** Creates a table that is large enough to be prepared. Authors approve their own requests. */
 async function prepareOthers(node: Node, databaseUrl: string): Promise<void> {
   await send(node, 'PUT', '/policy', { author_may_approve: true });
   await send(node, 'POST', '/collections', LARGE_COLLECTION);
@@ -109,7 +112,7 @@ async function prepareOthers(node: Node, databaseUrl: string): Promise<void> {
   await client.end();
 }
 
-/** A process that a fault ended is restarted by the fault; every other one must still run. */
+/** A fault restarts the process that it ended. All others must still run. */
 const endedByThemselves = (nodes: readonly Node[]): string[] =>
   nodes.flatMap((node, index) => {
     const ended = node.ended();
@@ -122,7 +125,7 @@ async function send(node: Node, method: string, path: string, body: unknown): Pr
   if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
 }
 
-/** Every process must be well by itself, soon after the last fault. */
+/** Every process must recover by itself soon after the last fault. */
 async function recovered(nodes: readonly Node[]): Promise<string[]> {
   const deadline = performance.now() + RECOVERY;
   const findings: string[] = [];
@@ -146,7 +149,7 @@ interface Judged {
   events: number;
 }
 
-/** The log against what the writers were told. */
+/** Compares the log with the responses to the writers. */
 async function judged(databaseUrl: string, commands: readonly Command[]): Promise<Judged> {
   const found: string[] = [];
   const { events } = await expectConsistent(databaseUrl).catch((error: unknown) => {
@@ -167,7 +170,7 @@ function byReason(events: readonly StoredEvent[]) {
   const batches = new Map<string, Set<string>>();
   const last = new Map<string, number>();
   for (const { reason, batch, position, type } of events) {
-    // The batch that applies a request later has the reason with which it was opened.
+    // A batch that applies a change request later has the reason of the request.
     if (reason?.endsWith(OPENING) === true && type !== 'change.opened') continue;
     batches.set(reason ?? '', (batches.get(reason ?? '') ?? new Set()).add(batch));
     last.set(reason ?? '', position);
@@ -175,7 +178,7 @@ function byReason(events: readonly StoredEvent[]) {
   return { batches, last };
 }
 
-/** A command with what each of its tries was told, and the events around the place it was told. */
+/** A command with the responses to its attempts, and the events around their position. */
 function told({ method, path, body, keyed, tries, position }: Command, events: readonly StoredEvent[]): string {
   const near = events
     .filter((event) => Math.abs(event.position - position) < 4)
@@ -187,7 +190,7 @@ function told({ method, path, body, keyed, tries, position }: Command, events: r
   return [`(${sent})`, ...tries, 'in the log there:', ...near].join('\n    ');
 }
 
-/** What is wrong with a command whose events form these batches, the last event at `last`. */
+/** What is wrong with a command that has these batches and whose last event is at `last`. */
 export function faultOf(command: Command, batches: ReadonlySet<string> = new Set(), last = 0): string | null {
   const { fate, waited } = command;
   if (batches.size > 1) return `it is in the log ${batches.size} times`;
@@ -196,7 +199,7 @@ export function faultOf(command: Command, batches: ReadonlySet<string> = new Set
 }
 
 interface CommandEvents extends Pick<Command, 'position' | 'batch' | 'keyed'> {
-  /** One at most. */
+  /** At most one. */
   batches: ReadonlySet<string>;
   last: number;
 }
@@ -212,7 +215,7 @@ const PROMISES: Record<Fate, (found: CommandEvents) => string | null> = {
   ambiguous: ({ keyed }) => (keyed ? 'its outcome is unknown' : null),
 };
 
-/** All processes say that everything is right, and show the same. */
+/** All processes report success and return the same responses. */
 async function agree(nodes: readonly Node[]): Promise<string[]> {
   const headers = { Authorization: `Bearer ${ADMIN_TOKEN}` };
   const ask = async (node: Node, path: string) => (await fetch(`${node.url}${path}`, { headers })).text();
@@ -225,7 +228,6 @@ async function agree(nodes: readonly Node[]): Promise<string[]> {
   return findings;
 }
 
-/** For a terminal. */
 export function chaosText({ seed, seconds, writers, processes }: ChaosOptions, report: ChaosReport): string {
   const { faults, commands, events, findings } = report;
   const count = (which: (command: Command) => boolean): number => commands.filter(which).length;

@@ -1,35 +1,35 @@
-/** Writers that note what they were told of every command, and send again what they weren't told about. */
+/** Writers that record the response to every command, and resend commands without a response. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../fuzz/random.js';
 import { ADMIN_TOKEN, type Node } from './cluster.js';
 
-/** What is known of a command: it is in the log, it isn't, or its commit is in doubt. */
+/** The outcome of a command: in the log, not in the log, or unknown. */
 export type Fate = 'acknowledged' | 'refused' | 'ambiguous';
 
 export interface Command {
-  /** Its X-Reason, which is in its events. */
+  /** Its X-Reason, which its events contain. */
   id: string;
   method: string;
   path: string;
   body?: unknown;
-  /** With an Idempotency-Key it is sent until its outcome is known. */
+  /** With an Idempotency-Key it is resent until its outcome is known. */
   keyed: boolean;
   fate: Fate;
-  /** It was ambiguous for a while. */
+  /** Its outcome was unknown for a while. */
   resolved: boolean;
-  /** X-Log-Position of the answer that acknowledged it. */
+  /** X-Log-Position of the response that acknowledged it. */
   position: number;
-  /** X-Batch-Id of that answer: null where it says that nothing changed. */
+  /** X-Batch-Id of that response; null if nothing changed. */
   batch: string | null;
-  /** Milliseconds of the longest try. */
+  /** The longest attempt, in milliseconds. */
   waited: number;
-  /** How it was refused, or why it is ambiguous. */
+  /** Why it was rejected, or why its outcome is unknown. */
   said: string;
-  /** What each try was told: a broken promise is looked into with them. */
+  /** The response to each attempt, for investigations. */
   tries: string[];
 }
 
-/** Milliseconds that a writer waits for an answer. */
+/** Time limit for a response, in milliseconds. */
 const PATIENCE = 60_000;
 
 interface Answer {
@@ -39,7 +39,7 @@ interface Answer {
   said: string;
 }
 
-/** One try on one process. */
+/** One attempt on one process. */
 async function attempt(url: string, command: Command): Promise<Answer> {
   const headers: Record<string, string> = {
     Authorization: `Bearer ${ADMIN_TOKEN}`,
@@ -66,19 +66,18 @@ async function attempt(url: string, command: Command): Promise<Answer> {
   }
 }
 
-/** The service says so itself where it doesn't know. */
+/** The service reports an unknown outcome itself. */
 function fateOf(status: number, text: string): Fate {
   if (status < 300) return 'acknowledged';
   return status === 503 && text.includes('is unknown') ? 'ambiguous' : 'refused';
 }
 
 interface Try {
-  /** Milliseconds. */
   took: number;
   process: number;
 }
 
-/** Whether to send it again: with its key nothing is done twice. */
+/** True if it may be resent. With its key, no command runs twice. */
 const isOpen = ({ fate, keyed, said }: Command): boolean =>
   keyed && (fate === 'ambiguous' || (fate === 'refused' && said.startsWith('503')));
 
@@ -95,21 +94,21 @@ function note(command: Command, answer: Answer, { took, process }: Try): void {
 export interface Sending {
   nodes: readonly Node[];
   random: Random;
-  /** All there were so far. */
+  /** All commands so far. */
   commands: Command[];
   trace(line: string): void;
 }
 
 export interface Writing extends Sending {
   running(): boolean;
-  /** What each writer does after a command. */
+  /** Called by each writer after a command. */
   besides?(id: string): Promise<void>;
 }
 
-/** Milliseconds: what takes longer is worth a line. */
+/** Slower attempts are logged (milliseconds). */
 const LONG = 15_000;
 
-/** Sends `command` until it is known what became of it, or for as long as it may be sent again. */
+/** Sends `command` until its outcome is known, or until it may no longer be resent. */
 export async function carryOut(
   command: Command,
   { nodes, random, trace }: Omit<Sending, 'commands'>,
@@ -134,7 +133,7 @@ export async function carryOut(
   }
 }
 
-/** One after the other, on whichever process there is, until it is told to stop. */
+/** Sends commands to random processes until stopped. */
 export async function write(name: string, writing: Writing, deadline: number): Promise<void> {
   const { random, commands, running } = writing;
   let made = false;
@@ -158,17 +157,16 @@ export function commandOf(sent: Pick<Command, 'id' | 'method' | 'path' | 'body' 
 type Work = Pick<Command, 'method' | 'path' | 'body'>;
 
 interface Turn {
-  /** Of the command. */
   id: string;
   /** The writer's own table. */
   name: string;
-  /** Whether there is one. */
+  /** True if the table exists. */
   made: boolean;
 }
 
 /**
- * On its own table mostly, and now and then on the one that all write to. What is accepted changes something: a note that
- * was there before would be acknowledged, and rightly not be in the log.
+ * Uses its own table most of the time, and sometimes the shared one. Every accepted command changes something. An
+ * unchanged note would be acknowledged without an event.
  */
 export function work({ id, name, made }: Turn, random: Random): Work {
   if (!made) return { method: 'POST', path: '/collections', body: { collection: name, schema: {} } };

@@ -10,7 +10,7 @@ export interface Clients {
   history: History;
   random: Random;
   running(): boolean;
-  /** Goes on after a divergence, where the service waits for that. */
+  /** Acknowledges a divergence if the service waits for that. */
   acknowledge(url: string): Promise<void>;
 }
 
@@ -22,13 +22,13 @@ export interface Answer {
   text: string;
 }
 
-/** Milliseconds that a client waits for an answer. */
+/** Time limit for a response, in milliseconds. */
 const PATIENCE = 40_000;
 
-/** Milliseconds that an operation is sent again. */
+/** How long an operation is retried, in milliseconds. */
 const LONGEST = 120_000;
 
-/** @returns status 0 where there was no answer */
+/** @returns status 0 without a response */
 export async function send(
   url: string,
   method: string,
@@ -57,7 +57,7 @@ export async function send(
   }
 }
 
-/** The service says so itself where it doesn't know what became of a command. */
+/** The service reports an unknown outcome itself. */
 function resultOf({ status, text }: Answer): End['result'] {
   if (status >= 200 && status < 300) return 'acknowledged';
   if (status === 0) return text.includes('ECONNREFUSED') ? 'away' : 'unknown';
@@ -74,7 +74,7 @@ interface Command {
   keyed: boolean;
 }
 
-/** Sends it until its outcome is known, where its key allows that. */
+/** Retries until the outcome is known, if the command has a key. */
 async function carryOut(command: Command, clients: Clients): Promise<Answer> {
   const { urls, history, random } = clients;
   const { op, process, method, path, body, keyed } = command;
@@ -89,7 +89,7 @@ async function carryOut(command: Command, clients: Clients): Promise<Answer> {
     const result = resultOf(answer);
     history.write({ kind: 'end', process, op, service, result, status, position, batch, code });
     if (code === 'LOG_DIVERGED') await clients.acknowledge(url);
-    // Without a key, what may have been done is never sent again.
+    // Without a key, a command that may have been applied is never resent.
     const again = result === 'away' || (result === 'unknown' && keyed);
     if (!again || performance.now() > end) return answer;
     await sleep(100 + random.below(400));
@@ -105,14 +105,14 @@ export async function write(process: string, clients: Clients): Promise<void> {
     const { status, code } = await carryOut({ op, process, ...what, keyed: random.chance(0.7) }, clients);
     const isOwn = what.path.includes(process) || what.path === '/collections';
     if (what.path === '/collections') made = status < 300 || code === 'ALREADY_EXISTS';
-    // Deleted, or lost with the log's tail.
+    // Deleted, or lost with the end of the log.
     else if (isOwn && (what.method === 'DELETE' ? what.path === `/collections/${process}` : status === 404))
       made = false;
     await sleep(50 + random.below(300));
   }
 }
 
-/** Reads the head, and now and then the event there; never wants to see less than it has seen. */
+/** Reads the head, and sometimes its event. Never accepts less than it has seen. */
 export async function read(process: string, clients: Clients): Promise<void> {
   const { urls, history, random, running } = clients;
   let least = 0;
@@ -129,7 +129,7 @@ export async function read(process: string, clients: Clients): Promise<void> {
     refused = status === 200 ? 0 : refused + 1;
     const head = status === 200 ? (position ?? 0) : 0;
     least = Math.max(least, head);
-    // What it has seen may be gone for good.
+    // Events that it has seen may be lost.
     if (refused > 20) least = refused = 0;
     if (head > 0 && turn % 3 === 0) await readEvent(head, { op: `${op}e`, process, service }, clients);
     await sleep(100 + random.below(300));

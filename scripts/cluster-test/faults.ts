@@ -1,4 +1,4 @@
-/** What is done to the cluster, one thing after the other; each is over when everything is well again. */
+/** Faults in the cluster, one after another. Each ends when the cluster has recovered. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isUp, leaderOf, members, processesOf, startEtcd, startNode, waitFor } from '../cluster/cluster.js';
 import type { EtcdPlace, Layout, NodePlace } from '../cluster/layout.js';
@@ -11,7 +11,7 @@ export interface FaultTarget {
   layout: Layout;
   random: Random;
   history: History;
-  /** Of the processes of the service. */
+  /** Number of processes of the service. */
   settings: Readonly<Record<string, string>>;
 }
 
@@ -21,7 +21,7 @@ async function primary(layout: Layout): Promise<NodePlace> {
   return leader as unknown as NodePlace;
 }
 
-/** Everything of a node at once, as when its machine is gone; it comes back some seconds later. */
+/** Stops everything on a node, as if its machine failed, and restarts it some seconds later. */
 async function killPrimary({ layout }: Pick<FaultTarget, 'layout'>, away = 3_000): Promise<void> {
   const node = await primary(layout);
   signal(processesOf(layout, node), 'SIGKILL');
@@ -44,7 +44,7 @@ async function switchOver({ layout, random }: FaultTarget): Promise<void> {
   if (!answer.ok) throw new Error(`switch-over: ${answer.status} ${await answer.text()}`);
 }
 
-/** Mostly the primary: it wakes up believing that it is one. */
+/** Mostly the primary. When it continues, it still believes that it is the primary. */
 async function freeze({ layout, random }: FaultTarget): Promise<void> {
   const node = random.chance(0.7) ? await primary(layout) : random.pick(layout.nodes);
   const all = processesOf(layout, node);
@@ -64,7 +64,7 @@ async function leaderOfEtcd({ etcd }: Layout): Promise<EtcdPlace | undefined> {
       const { header, leader } = (await answer.json()) as { header: { member_id: string }; leader: string };
       if (header.member_id === leader) return member;
     } catch {
-      // Another one may know.
+      // Another node may know.
     }
   }
   return undefined;
@@ -86,7 +86,7 @@ async function killService({ layout, random, settings }: FaultTarget): Promise<v
   startService(layout, index, settings);
 }
 
-/** Back before the first is over, as far as Patroni lets it. */
+/** Switches back before the first switch-over is complete, if Patroni permits it. */
 async function switchTwice(place: FaultTarget): Promise<void> {
   await switchOver(place);
   await sleep(1_500);
@@ -102,18 +102,18 @@ export const FAULTS: Readonly<Record<string, (place: FaultTarget) => Promise<unk
   'two switch-overs at once': switchTwice,
 };
 
-/** Milliseconds in which everything is well again after a fault. */
+/** Time limit for recovery after a fault, in milliseconds. */
 const RECOVERY = 120_000;
 
-/** Milliseconds after which an operator rebuilds a standby that Patroni doesn't get to follow. */
+/** After this time an operator rebuilds a standby that cannot follow, in milliseconds. */
 const STUCK = 30_000;
 
 /** Standbys that an operator rebuilt. */
 export const reinitialised = { count: 0 };
 
 /**
- * After two switch-overs at once without a synchronous standby, a standby may have what its new primary never had: Patroni
- * looks at that when the standby is started, and this one wasn't.
+ * After two quick switch-overs without a synchronous standby, a standby may have events that its new primary lacks.
+ * Patroni checks for that only when a standby starts, and this one was not restarted.
  */
 async function reinitialiseStuck(layout: Layout): Promise<void> {
   const all = await members(layout);
@@ -137,12 +137,12 @@ export async function waitUntilWell(layout: Layout): Promise<void> {
 
 export interface Done {
   name: string;
-  /** Milliseconds: the longest time without an acknowledged command, and until everything was well. */
+  /** Milliseconds: the longest time without an acknowledged command, and the time until recovery. */
   outage: number;
   recovered: number;
 }
 
-/** @throws when the cluster doesn't recover */
+/** @throws if the cluster does not recover */
 export async function makeFault(name: string, place: FaultTarget): Promise<Done> {
   const { history, layout } = place;
   const begin = Date.now();

@@ -1,6 +1,6 @@
 /**
- * What happened, in Jepsen's manner: a line for the begin and one for the end of every try of every operation, with the
- * process that made it. Judged afterwards by `check/`, which knows nothing but this file and the database.
+ * The history in the format of Jepsen: one line for the start and one for the end of every attempt, with the process
+ * that ran it. `check/` reads only this file and the database.
  */
 import { appendFileSync } from 'node:fs';
 
@@ -8,7 +8,7 @@ interface Begin {
   kind: 'begin';
   /** The client: `w3`, `r1`. */
   process: string;
-  /** The operation, the same for all of its tries; an X-Reason. */
+  /** The operation, the same for all of its attempts. Sent as X-Reason. */
   op: string;
   what: string;
   /** The process of the service, from 0. */
@@ -20,15 +20,15 @@ export interface End {
   process: string;
   op: string;
   service: number;
-  /** `unknown`: it may be in the log or not. `away`: nothing was done, and it may be sent again. */
+  /** `unknown`: it may be in the log. `away`: nothing was changed, and it may be resent. */
   result: 'acknowledged' | 'refused' | 'away' | 'unknown' | 'read';
   status: number;
   position: number | null;
-  /** Of the event at that position, as it was read. */
+  /** Hash of the event that was read at that position. */
   hash?: string;
   batch?: string | null;
   code?: string;
-  /** A read that must not be older than this. */
+  /** The oldest position that a read may return. */
   least?: number;
 }
 
@@ -41,7 +41,7 @@ interface Fault {
 export interface History {
   file: string;
   write(line: Begin | End | Fault): void;
-  /** When a command was acknowledged (`Date.now`), in order. */
+  /** When commands were acknowledged (`Date.now`), in order. */
   acknowledged: number[];
   operations(): number;
 }

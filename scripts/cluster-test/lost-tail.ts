@@ -1,4 +1,4 @@
-/** Fifteen acknowledged events are lost on purpose: the primary sends nothing to its standbys any more, and dies. */
+/** Loses fifteen acknowledged events: the primary stops replication to its standbys, then fails. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { leaderOf, processesOf, startNode, waitFor } from '../cluster/cluster.js';
@@ -12,7 +12,7 @@ const LOST = 15;
 
 export interface Lost {
   findings: string[];
-  /** One line. */
+  /** Prints one line. */
   summary: string;
 }
 
@@ -34,7 +34,7 @@ export async function loseTail(place: FaultTarget, onDivergence: 'refuse' | 'con
   signal(await walSenders(layout, primary), 'SIGSTOP');
   const stream = follow(urls[0] as string, before);
   const last = await acknowledgeSome(scene, urls[0] as string);
-  // The second process has seen them, the third has not.
+  // The second process has read them, the third has not.
   await send(urls[1] as string, 'GET', '/collections');
   signal(processesOf(layout, primary), 'SIGKILL');
   await waitFor(async () => ![undefined, primary.name].includes((await leaderOf(layout))?.name), 'new primary');
@@ -72,7 +72,7 @@ async function walSenders(layout: Layout, node: NodePlace): Promise<number[]> {
   return rows.map(({ pid }) => pid);
 }
 
-/** @returns the position of the last */
+/** @returns the last position */
 async function acknowledgeSome({ history, name, expect }: Scene, url: string): Promise<number> {
   let position = 0;
   for (let n = 0; n < LOST; n += 1) {
@@ -96,7 +96,7 @@ async function readAll({ expect }: Scene, urls: readonly string[], found: number
     let answer: Answer | undefined;
     await waitFor(async () => (answer = await send(url, 'GET', '/collections')).status === 200, 'read', 60_000);
     const { position } = answer as Answer;
-    // ON_LOG_DIVERGENCE=continue has written one event by then.
+    // ON_LOG_DIVERGENCE=continue has appended one event by then.
     expect(
       position !== null && position <= found + 2,
       `process ${index} shows position ${position} on a log that ended at ${found}`,
@@ -161,7 +161,7 @@ async function named({ expect }: Scene, urls: readonly string[], lost: { seen: n
   }
 }
 
-/** What a follower of the stream is sent. */
+/** The messages that a follower of the stream receives. */
 function follow(url: string, after: number): { text(): string; end(): void } {
   const stop = new AbortController();
   let said = '';

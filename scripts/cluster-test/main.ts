@@ -1,6 +1,7 @@
 /**
- * `npm run cluster -- test [--mode sync|async|both] [--faults 30] [--seed 1] [--through hosts|haproxy]`: three processes of the service on a cluster
- * of three PostgreSQL, writers and readers, and faults; then what was promised is held against what is there.
+ * `npm run cluster -- test [--mode sync|async|both] [--faults 30] [--seed 1] [--through hosts|haproxy]`: runs writers,
+ * readers and faults on three processes of the service and a cluster of three PostgreSQL servers. Then it compares the
+ * guarantees with the database.
  */
 import { execFile } from 'node:child_process';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
@@ -25,9 +26,9 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     writers: { type: 'string', default: '16' },
     readers: { type: 'string', default: '8' },
-    /** How the service gets to the database: `hosts` of the address, or `haproxy`. */
+    /** How the service connects to the database: through `hosts` of the address, or through `haproxy`. */
     through: { type: 'string', default: 'hosts' },
-    /** Where the history is left; without, it is kept only where something was found. */
+    /** Where the history is stored. By default it is kept only if a violation was found. */
     history: { type: 'string' },
   },
 });
@@ -80,7 +81,7 @@ async function underFaults(layout: Layout, mode: Mode): Promise<number> {
   return findings.length + (isKept ? 0 : 1);
 }
 
-/** All kinds alike often, in an order that the seed draws. */
+/** All kinds equally often, in an order that the seed determines. */
 async function makeFaults(place: FaultTarget, findings: string[]): Promise<Done[]> {
   const kinds = Object.keys(FAULTS);
   const count = Number(values.faults);
@@ -103,7 +104,7 @@ async function makeFaults(place: FaultTarget, findings: string[]): Promise<Done[
   return done;
 }
 
-/** An operator who goes on with what is there: once at a time. */
+/** An operator who acknowledges a divergence. One runs at a time. */
 function acknowledgeOnce(): Clients['acknowledge'] {
   let running: Promise<void> | undefined;
   return (url) => {
@@ -125,7 +126,7 @@ async function loseOnPurpose(place: FaultTarget, findings: string[]): Promise<vo
   }
 }
 
-/** Chain, rows and catalog, as each process finds them. */
+/** Hash chain, rows and catalog, verified by each process. */
 async function verified(urls: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   for (const [index, url] of urls.entries()) {
@@ -140,7 +141,7 @@ async function verified(urls: readonly string[]): Promise<string[]> {
 
 const CHECK = fileURLToPath(new URL('./check/main.ts', import.meta.url));
 
-/** By a program of its own. */
+/** In a separate process. */
 async function judged(layout: Layout, mode: Mode, file: string): Promise<boolean> {
   const primary = (await leaderOf(layout)) as NodePlace;
   const nodes = layout.nodes.flatMap((node) => ['--node', nodeUrl(layout, node)]);

@@ -1,4 +1,4 @@
-/** Three PostgreSQL under Patroni, three etcd and HAProxy, on loopback, in a directory of their own. */
+/** Three PostgreSQL servers under Patroni, three etcd and HAProxy, on loopback and in their own directory. */
 import { chmodSync, chownSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,17 +8,17 @@ import { DATABASE, type EtcdPlace, type Layout, type Mode, type NodePlace, newLa
 import { end, pidOf, postmasterOf, signal, start, treeOf } from './processes.js';
 import { type Programs, findPrograms, serverAccount } from './programs.js';
 
-/** What Patroni says of a server. */
+/** Patroni's status of a server. */
 export interface Member {
   name: string;
-  /** `leader`, `sync_standby`, `replica`, or what it does. */
+  /** `leader`, `sync_standby`, `replica`, or its current action. */
   role: string;
   state: string;
   timeline?: number;
   lag?: number | string;
 }
 
-/** Milliseconds in which a cluster stands. */
+/** Time limit for the start of a cluster, in milliseconds. */
 const UP = 120_000;
 
 export function programsOrThrow(): Programs {
@@ -27,7 +27,7 @@ export function programsOrThrow(): Programs {
   return programs;
 }
 
-/** @param services how many ports to reserve for processes of the service */
+/** @param services number of ports to reserve for processes of the service */
 export async function startCluster(directory: string, mode: Mode, services = 0): Promise<Layout> {
   programsOrThrow();
   const account = serverAccount();
@@ -49,7 +49,7 @@ export function startEtcd(layout: Layout, member: EtcdPlace): void {
   start({ directory, name: member.name, program: programsOrThrow().etcd, args, account: serverAccount() });
 }
 
-/** Patroni, which starts the server, as whatever it is to be now. */
+/** Starts Patroni, which starts the server in its current role. */
 export function startNode(layout: Layout, node: NodePlace): void {
   const { directory } = layout;
   const { patroni, postgres } = programsOrThrow();
@@ -63,31 +63,31 @@ function startHaproxy(layout: Layout): void {
   start({ directory, name: 'haproxy', program: programsOrThrow().haproxy, args, account: serverAccount() });
 }
 
-/** Patroni, the server, and every process of theirs. */
+/** Includes Patroni, the server and all their processes. */
 export function processesOf({ directory }: Layout, { name, data }: NodePlace): number[] {
   return [pidOf(directory, name), postmasterOf(data)].flatMap((pid) => (pid === undefined ? [] : treeOf(pid)));
 }
 
-/** What Patroni's interfaces know; the first that answers. */
+/** The cluster according to the first Patroni that answers. */
 export async function members({ nodes }: Layout): Promise<Member[]> {
   for (const { api } of nodes) {
     try {
       const answer = await fetch(`http://127.0.0.1:${api}/cluster`, { signal: AbortSignal.timeout(2_000) });
       return ((await answer.json()) as { members: Member[] }).members;
     } catch {
-      // The next one may.
+      // The next one may answer.
     }
   }
   return [];
 }
 
-/** The server that is the primary by Patroni's word. */
+/** The primary according to Patroni. */
 export async function leaderOf(layout: Layout): Promise<NodePlace | undefined> {
   const leader = (await members(layout)).find(({ role }) => role === 'leader');
   return layout.nodes.find(({ name }) => name === leader?.name);
 }
 
-/** A primary, two standbys that follow it, and in synchronous mode one that is waited for. */
+/** Waits for a primary and two streaming standbys, one of them synchronous in synchronous mode. */
 export async function isUp(layout: Layout): Promise<boolean> {
   const all = await members(layout);
   const timelines = new Set(all.map(({ timeline }) => timeline));
@@ -97,7 +97,7 @@ export async function isUp(layout: Layout): Promise<boolean> {
   return (await followersOf(leader)) === layout.nodes.length - 1;
 }
 
-/** How many standbys stream from a primary: it is the one who knows. */
+/** Number of standbys that stream from a primary, which only the primary knows. */
 async function followersOf({ api }: NodePlace): Promise<number> {
   const answer = await fetch(`http://127.0.0.1:${api}/patroni`, { signal: AbortSignal.timeout(2_000) });
   const { replication = [] } = (await answer.json()) as { replication?: { state: string }[] };
@@ -122,7 +122,7 @@ async function createDatabase(layout: Layout): Promise<void> {
   await client.end();
 }
 
-/** Ends everything, standbys first, and takes the directory away. */
+/** Stops everything, standbys first, and deletes the directory. */
 export async function stopCluster(layout: Layout, keep = false): Promise<void> {
   const { directory, nodes, etcd, services } = layout;
   await Promise.all(services.map((_, index) => end(directory, `service${index + 1}`)));
@@ -130,7 +130,7 @@ export async function stopCluster(layout: Layout, keep = false): Promise<void> {
     nodes.map(async (node) => {
       signal(processesOf(layout, node), 'SIGCONT');
       await end(directory, node.name);
-      // What Patroni left behind.
+      // Processes that Patroni left.
       signal(processesOf(layout, node), 'SIGKILL');
     }),
   );

@@ -1,10 +1,10 @@
-/** What etcd, Patroni and HAProxy are told. */
+/** Configuration of etcd, Patroni and HAProxy. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dump } from 'js-yaml';
 import type { EtcdPlace, Layout, NodePlace } from './layout.js';
 
-/** etcd 3.4 still speaks its old interface by default; Patroni's `etcd3` doesn't need it. */
+/** etcd 3.4 enables its old interface by default, and Patroni's `etcd3` does not need it. */
 export function etcdArguments({ etcd }: Layout, member: EtcdPlace): string[] {
   const client = `http://127.0.0.1:${member.client}`;
   const peer = `http://127.0.0.1:${member.peer}`;
@@ -23,7 +23,7 @@ export function etcdArguments({ etcd }: Layout, member: EtcdPlace): string[] {
   ];
 }
 
-/** Seconds. Of what the primary holds and how often it is looked after: it is missed after ten. */
+/** Seconds. The lease of the primary lasts for ten, and Patroni renews it every two. */
 const TIMES = { ttl: 10, loop_wait: 2, retry_timeout: 3 };
 
 /** @returns the file's path */
@@ -61,7 +61,7 @@ export function writePatroni(layout: Layout, node: NodePlace, postgres: string):
         unix_socket_directories: directory,
         max_connections: 200,
         shared_buffers: '64MB',
-        // Processes are killed here, never the machine: what the operating system holds stays.
+        // Processes are killed, but never the machine, so the data in the operating system's cache is safe.
         fsync: 'off',
       },
       pg_hba: [
@@ -76,7 +76,7 @@ export function writePatroni(layout: Layout, node: NodePlace, postgres: string):
   return file;
 }
 
-/** Sessions to a server that is the primary no longer are ended. */
+/** Closes sessions to a server that is no longer the primary. */
 export function writeHaproxy({ directory, nodes, proxy }: Layout): string {
   const listen = (name: string, port: number, path: string): string => `
 listen ${name}

@@ -1,4 +1,4 @@
-/** Where everything of a cluster is: ports, directories, addresses. Kept in a file, so that another command finds it. */
+/** Ports, directories and addresses of a cluster. Stored in a file for other commands. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
@@ -7,16 +7,16 @@ import { join } from 'node:path';
 export type Mode = 'sync' | 'async';
 
 export interface NodePlace {
-  /** `pg1` */
+  /** Name, such as `pg1`. */
   name: string;
   port: number;
-  /** Of Patroni's REST interface. */
+  /** Port of Patroni's REST interface. */
   api: number;
   data: string;
 }
 
 export interface EtcdPlace {
-  /** `etcd1` */
+  /** Name, such as `etcd1`. */
   name: string;
   client: number;
   peer: number;
@@ -56,7 +56,7 @@ export async function newLayout(directory: string, mode: Mode, services: number)
   return layout;
 }
 
-/** @returns null where no cluster was made */
+/** @returns null if no cluster exists */
 export function readLayout(directory: string): Layout | null {
   try {
     return JSON.parse(readFileSync(join(directory, FILE), 'utf8')) as Layout;
@@ -65,7 +65,7 @@ export function readLayout(directory: string): Layout | null {
   }
 }
 
-/** All at once, so that none is given twice. */
+/** Reserves all ports at once, so that none is returned twice. */
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => net.createServer());
   const ports = await Promise.all(
@@ -80,18 +80,21 @@ async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
-/** All servers, of which the primary is looked for. @param attrs `read-write`, `standby`, … */
+/**
+ * Address of all servers, from which the client selects one.
+ * @param attrs `read-write`, `standby`, …
+ */
 export function hostsUrl({ nodes, password }: Layout, attrs = 'read-write'): string {
   const hosts = nodes.map(({ port }) => `127.0.0.1:${port}`).join(',');
   return `postgresql://dps:${password}@${hosts}/${DATABASE}?target_session_attrs=${attrs}`;
 }
 
-/** Through HAProxy. */
+/** Address through HAProxy. */
 export function proxyUrl({ proxy, password }: Layout, to: 'primary' | 'standbys' = 'primary'): string {
   return `postgresql://dps:${password}@127.0.0.1:${proxy[to]}/${DATABASE}`;
 }
 
-/** One server, whatever it is. */
+/** Address of one server, in any role. */
 export function nodeUrl({ password }: Layout, { port }: NodePlace, user = 'dps', database = DATABASE): string {
   return `postgresql://${user}:${password}@127.0.0.1:${port}/${database}`;
 }

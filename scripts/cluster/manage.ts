@@ -1,6 +1,6 @@
 /**
- * `npm run cluster -- start [--mode sync|async] [--services 3] | stop | status`: three PostgreSQL under Patroni with etcd
- * and HAProxy, and processes of the service on them, all on loopback.
+ * `npm run cluster -- start [--mode sync|async] [--services 3] | stop | status`: three PostgreSQL servers under Patroni
+ * with etcd and HAProxy, and processes of the service, all on loopback.
  */
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';

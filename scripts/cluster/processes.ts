@@ -1,4 +1,4 @@
-/** Ordinary processes that outlive the command that started them, found again by their ids. */
+/** Processes that outlive the command that started them. Other commands find them by their ids. */
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import type { Account } from './programs.js';
 
 export interface Start {
   directory: string;
-  /** Of the files with its id (`NAME.pid`) and with what it says (`NAME.log`). */
+  /** Files with its process id (`NAME.pid`) and its output (`NAME.log`). */
   name: string;
   program: string;
   args: readonly string[];
@@ -30,12 +30,12 @@ export function start({ directory, name, program, args, account, environment }: 
   writeFileSync(join(directory, `${name}.pid`), String(child.pid));
 }
 
-/** The id of what was started under a name, while it runs. */
+/** Process id of a running process by name. */
 export function pidOf(directory: string, name: string): number | undefined {
   return running(readPid(join(directory, `${name}.pid`)));
 }
 
-/** Of the postmaster in a data directory. */
+/** Process id of the postmaster in a data directory. */
 export function postmasterOf(data: string): number | undefined {
   return running(readPid(join(data, 'postmaster.pid')));
 }
@@ -55,7 +55,7 @@ interface Stat {
 
 function statOf(pid: number): Stat | undefined {
   try {
-    // After the name, which may hold anything.
+    // Read after the name, which may contain any character.
     const [state = '', parent] = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\)\s*/s, '')
       .split(' ');
@@ -70,7 +70,7 @@ function running(pid: number | undefined): number | undefined {
   return state === undefined || state === 'Z' || state === 'X' ? undefined : pid;
 }
 
-/** A process with all that it started, and they. */
+/** A process with all of its descendants. */
 export function treeOf(pid: number): number[] {
   const children = new Map<number, number[]>();
   for (const name of readdirSync('/proc')) {
@@ -87,12 +87,12 @@ export function signal(pids: readonly (number | undefined)[], name: NodeJS.Signa
     try {
       if (pid !== undefined) process.kill(pid, name);
     } catch {
-      // It has ended meanwhile.
+      // It has exited meanwhile.
     }
   }
 }
 
-/** Asks it to end, and ends it with all it started where it hasn't after `limit` milliseconds. */
+/** Terminates a process. Kills it with its descendants if it still runs after `limit` milliseconds. */
 export async function end(directory: string, name: string, limit = 15_000): Promise<void> {
   const pid = pidOf(directory, name);
   if (pid !== undefined) {

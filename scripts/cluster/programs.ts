@@ -1,4 +1,4 @@
-/** The programs that a cluster is made of, and the user that they run as. */
+/** The programs of a cluster, and the user that runs them. */
 import { execFileSync } from 'node:child_process';
 import { accessSync, constants, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,12 +11,12 @@ export interface Programs {
   postgres: string;
 }
 
-/** Debian's package for each. */
+/** The Debian package of each program. */
 const PACKAGES = { etcd: 'etcd-server', patroni: 'patroni', haproxy: 'haproxy', postgres: 'postgresql' } as const;
 
 const PLACES = [...(process.env['PATH'] ?? '').split(':'), '/usr/sbin', '/usr/bin'];
 
-/** @returns the programs, or a sentence that says what is missing and how to get it */
+/** @returns the programs, or a sentence that names the missing ones and how to install them */
 export function findPrograms(): Programs | string {
   const found = {
     etcd: find('etcd', PLACES),
@@ -34,14 +34,14 @@ function find(name: string, places: readonly string[]): string | undefined {
   return places.map((place) => join(place, name)).find(isExecutable);
 }
 
-/** Debian keeps each release apart, and none in the path. */
+/** Debian installs each major version in its own directory, outside PATH. */
 function postgresDirectory(): string | undefined {
   const debian = '/usr/lib/postgresql';
   let releases: string[] = [];
   try {
     releases = readdirSync(debian).sort((a, b) => Number(b) - Number(a));
   } catch {
-    // Not Debian: the path decides.
+    // On other systems PATH decides.
   }
   const places = [...releases.map((release) => join(debian, release, 'bin')), ...PLACES];
   return places.find((place) => isExecutable(join(place, 'postgres')));
@@ -61,7 +61,7 @@ export interface Account {
   gid: number;
 }
 
-/** PostgreSQL doesn't run as root: then it is the user `postgres`; otherwise, undefined, whoever we are. */
+/** PostgreSQL refuses to run as root. Root uses the user `postgres`; undefined means the current user. */
 export function serverAccount(): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string): number => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }).trim());

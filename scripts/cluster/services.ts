@@ -1,4 +1,3 @@
-/** Processes of the service on a cluster. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { waitFor } from './cluster.js';
@@ -9,7 +8,7 @@ const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
 export const ADMIN_TOKEN = 'cluster-admin-token-0123456789abcdef';
 
-/** @param settings beside the address of the database */
+/** @param settings besides the address of the database */
 export function startService(layout: Layout, index: number, settings: Readonly<Record<string, string>> = {}): void {
   start({
     directory: layout.directory,
@@ -35,7 +34,7 @@ export async function isWell(url: string): Promise<boolean> {
   return (await fetch(`${url}/server/health`, { signal: AbortSignal.timeout(4_000) })).ok;
 }
 
-/** One after the other: the first makes the tables. */
+/** One after another, because the first creates the tables. */
 export async function startServices(
   layout: Layout,
   settings: Readonly<Record<string, string>> = {},

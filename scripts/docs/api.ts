@@ -1,4 +1,4 @@
-/** The pages of docs/api: the OpenAPI document as Markdown, one page per resource. */
+/** Writes docs/api: the OpenAPI document as Markdown, one page per resource. */
 import type { OpenApiDocument } from '../../src/http/openapi/document.js';
 import {
   type Block,
@@ -14,7 +14,7 @@ import {
   type Table,
 } from '../../src/http/openapi/outline.js';
 
-/** The page of shapes that several resources use. */
+/** The page of schemas that several resources use. */
 const SHARED = 'schemas';
 
 /** By file name in docs/api. */
@@ -73,7 +73,7 @@ function indexPage(outline: Outline): string {
 
 const NAMES = /<(\w+)>/g;
 
-/** The page of each shape: of the only resource that uses it, also through other shapes, or else the shared one. */
+/** The page of each schema: the page of the only resource that uses it, directly or not, or the shared page. */
 function placesOf({ tags, shapes }: Outline): Map<string, string> {
   const named = new Map(shapes.map((shape) => [shape.name, namesIn(shapeBlocks(shape))]));
   const users = new Map<string, Set<string>>();
@@ -101,7 +101,10 @@ function namesIn(blocks: readonly Block[]): string[] {
   return inlines.flatMap((each) => ('type' in each ? [...each.type.matchAll(NAMES)].map(([, name = '']) => name) : []));
 }
 
-/** @param placed the page of each shape @param page the page that is written */
+/**
+ * @param placed the page of each schema
+ * @param page the current page
+ */
 function writerOf(placed: ReadonlyMap<string, string>, page: string) {
   const linked = (name: string): string => {
     const place = placed.get(name) ?? SHARED;

@@ -1,7 +1,7 @@
-/** Mermaid text → an SVG that is legible on a light and on a dark page, and asks nothing of the network. */
+/** Mermaid text → an SVG that is legible on light and dark pages and loads nothing from the network. */
 import { renderMermaidSVG } from 'beautiful-mermaid';
 
-/** Measured to fit the widest of them. */
+/** Boxes fit text in the widest of these fonts. */
 const FONTS = "Inter, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 
 const LIGHT =
@@ -21,12 +21,12 @@ const STYLE = `<style>
   text[fill='var(--_text-muted)'] { paint-order: stroke; stroke: var(--bg); stroke-width: 4px; }
 </style>`;
 
-/** The picture of a Mermaid diagram. The same text gives the same picture, byte for byte. */
+/** Renders a Mermaid diagram. The same text always gives the same bytes. */
 export function renderDiagram(source: string): string {
   const drawn = renderMermaidSVG(source, { padding: 16, nodeSpacing: 28, layerSpacing: 48 });
   return (
     drawn
-      // The renderer's own style loads a font and mixes colours; ours does neither.
+      // The renderer's own style loads a font and mixes colours. Ours does neither.
       .replace(/<style>.*?<\/style>/s, STYLE)
       .replace(/ style="--bg:[^"]*"/, ' style="background:var(--bg)"')
       .replace(/\d+\.\d{2,}/g, (number) => String(Math.round(Number(number) * 10) / 10))

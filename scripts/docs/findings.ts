@@ -1,4 +1,4 @@
-/** The pages of docs/findings, made of the rules themselves. */
+/** Generates docs/findings from the rules. */
 import type { Aliases, Rule } from '../../src/schema/findings/model.js';
 import { RULES } from '../../src/schema/findings/rules/index.js';
 

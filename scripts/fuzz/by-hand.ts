@@ -1,4 +1,4 @@
-/** What others do in the same database: tables to adopt, rows that stand in the way of changes. */
+/** Manual changes to the database: tables to adopt, and rows that block changes. */
 import type pg from 'pg';
 import { ident } from './grammar/columns.js';
 import type { Session } from './session.js';
@@ -20,7 +20,7 @@ const COLUMNS = [
   '"it\'s" boolean',
 ];
 
-/** Makes a table that the service knows nothing of, and puts rows into some of those that it does. */
+/** Creates an unmanaged table, and inserts rows into some managed ones. */
 export async function workByHand({ db, context: { random, world } }: Session): Promise<void> {
   const name = `hand_${random.below(1_000_000)}`;
   const columns = COLUMNS.filter(() => random.chance(0.3));
@@ -36,7 +36,7 @@ export async function workByHand({ db, context: { random, world } }: Session): P
   for (const { collection } of tablesOf(world)) if (random.chance(0.5)) await insert(db, collection);
 }
 
-/** Where a row needs more than defaults there is none. */
+/** Skips rows that need more than defaults. */
 async function insert(db: pg.Client, table: string): Promise<void> {
   await db.query(`INSERT INTO ${ident(table)} DEFAULT VALUES`).catch(() => undefined);
 }

@@ -1,11 +1,11 @@
-/** What must be true of the service and its database after anything. */
+/** Invariants of the service and its database. */
 import pg from 'pg';
 import { createDatabase } from '../../test/support/postgres.js';
 import type { Fault } from './judge.js';
 import type { Session } from './session.js';
 import type { SnapshotDoc } from './world.js';
 
-/** Bytes. Bodies under way come to 64 MiB at most; values built from them to a few hundred. */
+/** Memory limit in bytes. Bodies in progress use at most 64 MiB, and the parsed values a few hundred MiB. */
 const MEMORY_LIMIT = 1_500 * 1024 ** 2;
 
 type Question = (session: Session) => Promise<string | null>;
@@ -24,7 +24,7 @@ const chainIsWhole: Question = async ({ ask, context: { world } }) => {
     : `the chain: ${shown(json.data)}, the head is ${world.head}`;
 };
 
-/** The fold of the log, the metadata rows and the catalog say the same. */
+/** The fold of the log, the metadata rows and the catalog agree. */
 const threeAgree: Question = async ({ ask }) => {
   const { json } = await ask<{ data?: { ok: boolean } }>('GET', '/projections/verify');
   return json.data?.ok === true ? null : `fold, rows and catalog: ${shown(json)}`;
@@ -46,7 +46,7 @@ const snapshotIsTaken: Question = async ({ ask }) => {
   return parts.every((part) => part.length === 0) ? null : `its own snapshot as a diff: ${text.slice(0, 2_000)}`;
 };
 
-/** The schema as a script makes the same tables elsewhere, or at least makes them. */
+/** The SQL script of the schema creates the same tables elsewhere, or at least runs. */
 const scriptRuns: Question = async ({ ask }) => {
   const { text } = await ask('GET', '/history/snapshot?export=sql');
   const database = await createDatabase();
@@ -78,7 +78,7 @@ const QUESTIONS: Record<string, Question> = {
   memoryIsBounded,
 };
 
-/** Everything that isn't true. */
+/** All violated invariants. */
 export async function checkAll(session: Session): Promise<Fault[]> {
   const faults: Fault[] = [];
   for (const [rule, question] of Object.entries(QUESTIONS)) {

@@ -1,4 +1,4 @@
-/** What one answers, the next takes: requests that follow from the answer to another one. */
+/** Requests that follow from the response to another request: one endpoint must accept what another returns. */
 import { isObject } from '../../src/kernel/json.js';
 import type { FuzzRequest, Reply } from './request.js';
 import type { Random } from './random.js';
@@ -9,7 +9,7 @@ interface DiffAnswer {
   diff: Record<string, unknown[]>;
 }
 
-/** What the database may refuse although the schema allows it: rows, names that others have, locks. */
+/** PostgreSQL may reject these although the schema allows them, because of rows, existing names or locks. */
 const DATABASE_SAYS_NO = new Set([409, 422, 503]);
 
 const isEmpty = ({ diff }: DiffAnswer): boolean => Object.values(diff).every((part) => part.length === 0);
@@ -36,7 +36,7 @@ const nothingToDo = ({ status, json: body, text }: Reply): string | null => {
 
 export type FollowUp = (session: { request: FuzzRequest; reply: Reply; random: Random }) => FuzzRequest[];
 
-/** What the request asked for, where that can be applied now: it has something in it, and begins at the present schema. */
+/** The requested change if it can be applied now: it is not empty and starts at the current schema. */
 function applicable(request: FuzzRequest, { status, json: body }: Reply): DiffAnswer | null {
   const { route, method } = request;
   const isDiff = route === 'POST /schema/diff' || route === 'POST /schema/merge' || route === 'GET /history/diff';
@@ -46,7 +46,7 @@ function applicable(request: FuzzRequest, { status, json: body }: Reply): DiffAn
   return answer?.diff === undefined || isEmpty(answer) ? null : answer;
 }
 
-/** A diff or a merge of the schema of another point in time begins there. */
+/** A diff or merge from another point in time starts there. */
 function startsElsewhere({ query, body }: FuzzRequest): boolean {
   if (query.some(([name]) => name === 'from')) return true;
   if (body === undefined) return false;
@@ -55,7 +55,7 @@ function startsElsewhere({ query, body }: FuzzRequest): boolean {
   return typeof body.text !== 'string' || body.text.includes('"ours"') || /^ours:/m.test(body.text);
 }
 
-/** A diff is applied, tried out first; and what was applied is there. */
+/** Dry-runs and applies a diff, then checks that the result contains it. */
 export const followUps: FollowUp = ({ request, reply, random }) => {
   const answer = applicable(request, reply);
   if (answer === null || random.chance(0.25)) return [];

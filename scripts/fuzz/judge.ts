@@ -1,4 +1,4 @@
-/** What must be true of every answer. */
+/** Invariants of every response. */
 import { STATUS } from '../../src/http/errors.js';
 import { expectPlaces } from '../../test/http/places.js';
 import { holdToContract } from '../../test/support/contract.js';
@@ -6,23 +6,23 @@ import { insideOf } from './leaks.js';
 import { type FuzzRequest, jsonOf, pathOf, type Reply } from './request.js';
 
 export interface Fault {
-  /** `places`, `contract` …: which of the promises is broken. */
+  /** The violated guarantee: `places`, `contract`, … */
   rule: string;
   message: string;
 }
 
-/** Milliseconds that an answer may take. */
+/** Time limit for a response, in milliseconds. */
 const LIMIT = 5_000;
 
 type Check = (request: FuzzRequest, reply: Reply, sent: ReadonlySet<string>) => string | null;
 
 const isRefused = ({ status }: Reply): boolean => status >= 400;
 
-/** 503 is an answer, with its reason and when to try again. */
+/** 503 is valid with a reason and Retry-After. */
 const serverErrors: Check = ({ method }, { status, json, headers, text }) => {
   if (status < 500) return null;
   const [first] = (json as { errors?: { extensions?: { code?: string } }[] } | undefined)?.errors ?? [];
-  // The answer to HEAD has no body.
+  // The response to HEAD has no body.
   const hasCode = method === 'HEAD' || first?.extensions?.code !== undefined;
   const isSaid = status === 503 && hasCode && headers['retry-after'] !== undefined;
   return isSaid ? null : `${status}: ${text.slice(0, 500)}`;
@@ -57,7 +57,7 @@ const nothingLeft: Check = ({ method }, reply) => {
 
 const inTime: Check = (_, { took }) => (took <= LIMIT ? null : `it took ${Math.round(took)} ms`);
 
-/** An assertion of the tests' own support, as a sentence. */
+/** An assertion of the test support, as a sentence. */
 function assertion(check: () => void): string | null {
   try {
     check();
@@ -76,7 +76,7 @@ const bodyText = ({ body }: FuzzRequest): unknown => {
 const isEncoded = ({ headers }: FuzzRequest): boolean =>
   Object.keys(headers).some((name) => /^content-(encoding|type)$/i.test(name));
 
-/** Of bodies that were read as they are. */
+/** For bodies that were not decoded. */
 const places: Check = (request, { status, json }) => {
   if (isEncoded(request) || request.body?.kind === 'text') return null;
   const sent = { path: pathOf(request), headers: request.headers, body: bodyText(request) };
@@ -104,7 +104,10 @@ const contract: Check = (request, { status, json, headers, text }) => {
 
 const CHECKS: Record<string, Check> = { serverErrors, errorFormat, leaks, nothingLeft, inTime, places, contract };
 
-/** The first promise that this answer breaks, or null. @param sent what was sent so far, as leaks.ts has it */
+/**
+ * The first guarantee that this response violates, or null.
+ * @param sent request texts so far, from leaks.ts
+ */
 export function judge(request: FuzzRequest, reply: Reply, sent: ReadonlySet<string>): Fault | null {
   for (const [rule, check] of Object.entries(CHECKS)) {
     const message = check(request, reply, sent);

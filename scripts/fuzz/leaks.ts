@@ -1,12 +1,12 @@
-/** What answers may not show of the service's inside, unless just that was sent before. */
+/** Internal details that responses must not contain, unless a request sent them. */
 import { encode, type FuzzRequest } from './request.js';
 
 const INSIDE = /\.[jt]s:\d|node_modules|SELECT .*? FROM|INSERT INTO|at Object\.|service_events_/g;
 
-/** Everything in a text that looks like it; the escapes of JSON and of YAML are no difference. */
+/** All matches in a text. Escapes of JSON and YAML are ignored. */
 export const insideOf = (text: string): string[] => text.replaceAll('\\', '').match(INSIDE) ?? [];
 
-/** The same of a request: its names may be quoted by any answer from then on. */
+/** All matches in a request. Later responses may quote them. */
 export function sentOf(request: FuzzRequest): string[] {
   const { path, headers, body } = encode(request, {});
   return [decoded(path), ...Object.values(headers), body?.toString() ?? ''].flatMap(insideOf);

@@ -1,6 +1,6 @@
 /**
- * `npm run fuzz -- --requests 100000 --seed 1`: random requests to a service of its own, and whether its promises hold.
- * Exit code 1 when something was found.
+ * `npm run fuzz -- --requests 100000 --seed 1`: sends random requests to its own service and checks its guarantees.
+ * Exit code 1 if it finds a violation.
  */
 import { parseArgs } from 'node:util';
 import { stopTestServer } from '../../test/support/postgres.js';

@@ -1,8 +1,8 @@
-/** Headers that mean something here, well said and not. */
+/** Known headers with valid and invalid values. */
 import type { Random } from './random.js';
 import type { World } from './world.js';
 
-/** The value that a header gets. */
+/** The new value of a header. */
 type Header = (random: Random, world: World) => string;
 
 const latin1 = (text: string): string => Buffer.from(text).toString('latin1');

@@ -1,13 +1,13 @@
-/** One change somewhere in a JSON value. */
+/** Makes one random change in a JSON value. */
 import { HOSTILE_NAMES, HOSTILE_SQL, ODD_MEMBERS, oddValue } from './grammar/values.js';
 import type { Random } from './random.js';
 
 type Container = Record<string, unknown> | unknown[];
 
-/** What the value becomes when the part at `key` of `parent` is changed in place. */
+/** The new value after the member `key` of `parent` was changed in place. */
 type Change = (parent: Container, key: string, random: Random) => void;
 
-/** A copy of `value` with one part of it otherwise. */
+/** A copy of `value` with one part changed. */
 export function mutateJson(value: unknown, random: Random): unknown {
   const root = { value: structuredClone(value) };
   const places = placesIn(root);
@@ -16,7 +16,7 @@ export function mutateJson(value: unknown, random: Random): unknown {
   return root.value;
 }
 
-/** Every part of it, with what holds it. Large documents are sampled by their first parts. */
+/** Every part with its parent. Large documents are sampled from their start. */
 function placesIn(root: Record<string, unknown>): [Container, string][] {
   const places: [Container, string][] = [];
   const waiting: Container[] = [root];
@@ -31,7 +31,7 @@ function placesIn(root: Record<string, unknown>): [Container, string][] {
 
 const get = (parent: Container, key: string): unknown => (parent as Record<string, unknown>)[key];
 
-/** `__proto__` becomes a member like any other. */
+/** `__proto__` becomes an ordinary member. */
 function set(parent: Container, key: string, value: unknown): void {
   Object.defineProperty(parent, key, { value, enumerable: true, configurable: true, writable: true });
 }
@@ -63,7 +63,7 @@ const repeat: Change = (parent, key, random) => {
 
 const wrap: Change = (parent, key) => set(parent, key, [get(parent, key)]);
 
-/** Names are joined with prefixes; what is said twice may be said differently. */
+/** Prefixes join names, and repeated names may differ. */
 const nearMiss: Change = (parent, key, random) => {
   const value = get(parent, key);
   if (typeof value === 'number')

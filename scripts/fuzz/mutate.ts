@@ -1,4 +1,4 @@
-/** Turns a good request into one that a client might send by mistake, or on purpose. */
+/** Turns a valid request into one that a client might send by mistake or on purpose. */
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { segment } from './grammar/context.js';
 import { HOSTILE_TEXTS, IMPOSSIBLE_NAMES } from './grammar/values.js';
@@ -10,7 +10,7 @@ import type { World } from './world.js';
 
 type Mutation = (request: FuzzRequest, random: Random, world: World) => FuzzRequest;
 
-/** Half of all requests stay as the grammar made them. */
+/** Half of all requests stay unchanged. */
 export function mutate(request: FuzzRequest, random: Random, world: World): FuzzRequest {
   let mutated = request;
   while (random.chance(0.45)) {
@@ -86,7 +86,7 @@ const CODINGS: Record<string, (bytes: Buffer) => Buffer> = {
   'gzip, gzip': (bytes) => gzipSync(bytes),
 };
 
-/** Compressed as it says, as something else, or not to the end. */
+/** Compressed as declared, compressed differently, or truncated. */
 const compress: Mutation = (request, random) => {
   const { body, headers } = encode(request, {});
   if (body === null || Object.keys(request.headers).some((name) => /^content-encoding$/i.test(name))) return request;
@@ -192,7 +192,7 @@ const changeCaller: Mutation = (request, random) => ({
   caller: random.pick(['auditor', 'author', 'reader', 'nobody', 'unknown'] as const),
 });
 
-/** A key that was used: with its request, or with this one. */
+/** A used Idempotency-Key, with its original request or with this one. */
 const repeatKey: Mutation = (request, random, { keyed }) => {
   const earlier = random.some(keyed);
   if (earlier === undefined) return request;

@@ -1,4 +1,4 @@
-/** Choices that a seed repeats. */
+/** Random choices that a seed determines. */
 import fc from 'fast-check';
 import { generator } from '../../test/support/random-commands.js';
 
@@ -7,7 +7,6 @@ export interface Random {
   below(bound: number): number;
   chance(probability: number): boolean;
   pick<T>(list: readonly T[]): T;
-  /** An element, or undefined where there is none. */
   some<T>(list: readonly T[]): T | undefined;
   sample<T>(arbitrary: fc.Arbitrary<T>): T;
 }

@@ -1,4 +1,4 @@
-/** What a run of the fuzzer prints. */
+/** The output of a fuzzer run. */
 import type { Finding, Report } from './run.js';
 
 const MIB = 1024 ** 2;
@@ -30,6 +30,6 @@ export function findingText({ rule, message, curl, again, times }: Finding): str
   ].join('\n');
 }
 
-/** Names of thousands of characters say no more than their beginnings. */
+/** Shortens names of thousands of characters. */
 const shortened = (text: string): string =>
   text.replaceAll(/(.)\1{300,}/gu, (run, char: string) => `${char.repeat(8)}…(${run.length})`);

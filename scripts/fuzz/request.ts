@@ -1,27 +1,26 @@
-/** A request as the fuzzer thinks of it: in parts that can be mutated and taken away, then as bytes, then as a curl line. */
+/** A request in parts that can be mutated and removed. It can be rendered as bytes and as a curl command. */
 import { dump } from 'js-yaml';
 
 export type Caller = 'admin' | 'auditor' | 'author' | 'reader' | 'nobody' | 'unknown';
 
 export type Body =
   | { kind: 'json' | 'yaml' | 'json file' | 'yaml file'; value: unknown }
-  /** As it is. */
   | { kind: 'text'; text: string | Buffer; type: string };
 
 export interface FuzzRequest {
-  /** Of the OpenAPI document: `PATCH /fields/{collection}/{field}`. */
+  /** Its route in the OpenAPI document: `PATCH /fields/{collection}/{field}`. */
   route: string;
   method: string;
   /** Percent-encoded, without query. */
   path: string;
-  /** Names and values, encoded. */
+  /** Encoded names and values. */
   query: [string, string][];
   headers: Record<string, string>;
   body?: Body;
   caller: Caller;
-  /** What must be true of its answer beyond what is true of every answer; gone once the request is mutated. */
+  /** A check that is specific to this request. Mutations remove it. */
   expects?: Expectation;
-  /** What is sent once it is accepted. */
+  /** The next request if this one is accepted. */
   after?: FuzzRequest[];
 }
 
@@ -29,7 +28,7 @@ export interface Reply {
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   text: string;
-  /** Undefined: the body is no JSON. */
+  /** Undefined if the body is not JSON. */
   json: unknown;
   /** Milliseconds. */
   took: number;
@@ -37,7 +36,7 @@ export interface Reply {
   appended: number;
 }
 
-/** What is wrong with the answer, or null. */
+/** What is wrong with the response, or null. */
 type Expectation = (reply: Reply) => string | null;
 
 export interface Encoded {
@@ -96,7 +95,7 @@ function file(name: string, type: string, text: string): { bytes: Buffer; type: 
 
 const SHOWN = 20_000;
 
-/** For a shell, with `$URL` and `$TOKEN`. */
+/** A shell command with `$URL` and `$TOKEN`. */
 export function curlOf(request: FuzzRequest): string {
   const { path, headers, body } = encode(request, {
     admin: '$TOKEN',
@@ -117,7 +116,7 @@ export function curlOf(request: FuzzRequest): string {
   return parts.filter((part) => part !== '').join(' ');
 }
 
-/** Bytes that no shell word holds go through base64. */
+/** base64 for bytes that a shell word cannot contain. */
 function dataOf(body: Buffer): string {
   const text = body.toString('utf8');
   if (body.length > SHOWN) return `--data-binary @… # ${body.length} bytes, ${JSON.stringify(text.slice(0, 200))} …`;

@@ -1,4 +1,4 @@
-/** The fuzzer: requests, their answers judged, everything checked now and then. */
+/** The fuzzer: sends requests, checks responses, and checks all invariants from time to time. */
 import { workByHand } from './by-hand.js';
 import { checkAll } from './checkpoint.js';
 import { type FollowUp, followUps } from './follow-up.js';
@@ -14,21 +14,21 @@ import type { Target } from './target.js';
 export interface FuzzOptions {
   seed: number;
   requests: number;
-  /** Requests between two checks of everything. */
+  /** Requests between two checks of the invariants. */
   every: number;
   start(): Promise<Target>;
-  /** Hears of findings as they are made. */
+  /** Called for each finding. */
   found?(finding: Finding): void;
   progress?(sent: number): void;
 }
 
 export interface Finding extends Fault {
   signature: string;
-  /** The request, or what was accepted since everything was right. */
+  /** The request, or those accepted since the last successful check. */
   curl: string[];
-  /** It showed again when it was sent again; undefined: it wasn't. */
+  /** True if it was reproduced; undefined if it was not retried. */
   again?: boolean;
-  /** How often it was met. */
+  /** Number of occurrences. */
   times: number;
 }
 
@@ -46,7 +46,7 @@ export interface Report {
 export async function fuzz(options: FuzzOptions): Promise<Report> {
   const report: Report = { sent: 0, counts: new Map(), findings: [], events: 0, longest: 0, memory: 0 };
   const random = createRandom(options.seed);
-  // What is found inconsistent stays so: the rest is sent to a fresh service.
+  // An inconsistent service stays inconsistent, so later requests use a new one.
   while (report.sent < options.requests) await runUntilBroken(options, report, random);
   return report;
 }
@@ -55,7 +55,7 @@ interface Run {
   options: FuzzOptions;
   report: Report;
   session: Session;
-  /** Accepted since everything was right. */
+  /** Accepted since the last successful check. */
   accepted: FuzzRequest[];
   waiting: FuzzRequest[];
 }

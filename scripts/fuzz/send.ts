@@ -1,4 +1,4 @@
-/** One request over the wire, byte for byte, and what came back. */
+/** Sends one request byte for byte and returns the raw response. */
 import http from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Encoded } from './request.js';
@@ -12,11 +12,11 @@ interface Answered {
 
 /** Milliseconds. */
 const LIMIT = 60_000;
-/** A stream never ends by itself: this much of it is listened to. */
+/** How long to read a stream, which never ends by itself. */
 const LISTENED = 30;
 
 export interface Sender {
-  /** Rejects when no answer comes. */
+  /** Rejects without a response. */
   send(url: string, method: string, encoded: Encoded): Promise<Answered>;
   close(): void;
 }

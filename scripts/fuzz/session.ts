@@ -1,4 +1,4 @@
-/** One service, what is known of it, and its database, looked at past it. */
+/** One service, what is known about it, and direct access to its database. */
 import pg from 'pg';
 import { readRelease } from '../../src/release.js';
 import type { Context } from './grammar/context.js';
@@ -12,11 +12,11 @@ import { createWorld, keep, learn, type SnapshotDoc } from './world.js';
 export interface Session {
   target: Target;
   context: Context;
-  /** As a user of the database, past the service. */
+  /** Runs SQL directly in the database, without the service. */
   db: pg.Client;
-  /** Sends it and learns from the answer. Rejects when no answer comes. */
+  /** Sends a request and learns from the response. Rejects without a response. */
   execute(request: FuzzRequest): Promise<Reply>;
-  /** A request of the fuzzer's own, as an admin. */
+  /** A request of the fuzzer itself, as an admin. */
   ask<T>(method: string, path: string, body?: unknown): Promise<{ status: number; json: T; text: string }>;
   stop(): Promise<void>;
 }
@@ -26,7 +26,7 @@ const HEAD = 'SELECT coalesce(max(position), 0)::int AS head FROM service.servic
 export async function createSession(target: Target, random: Random): Promise<Session> {
   const tokens: Partial<Record<Caller, string>> = await makeCallers(target);
   const db = new pg.Client({ connectionString: target.databaseUrl });
-  // The service may be stopped, and its database with it.
+  // The service and its database may have stopped.
   db.on('error', () => undefined);
   await db.connect();
   const sender = createSender();

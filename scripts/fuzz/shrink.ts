@@ -1,11 +1,11 @@
-/** Takes away from a request what its finding doesn't need. */
+/** Removes the parts of a request that its finding does not need. */
 import { type Fault, judge } from './judge.js';
 import type { FuzzRequest } from './request.js';
 import type { Session } from './session.js';
 
 const TRIES = 150;
 
-/** Equal for what is probably the same fault. */
+/** Equal for findings that probably have the same cause. */
 export function signatureOf({ route }: FuzzRequest, { rule, message }: Fault): string {
   const [first = '', second = ''] = message.split('\n');
   const words = `${first} ${second}`
@@ -16,11 +16,11 @@ export function signatureOf({ route }: FuzzRequest, { rule, message }: Fault): s
 
 export interface Shrunk {
   request: FuzzRequest;
-  /** It showed again when the same request was sent again. */
+  /** The same request reproduced it. */
   again: boolean;
 }
 
-/** The smallest request found that shows the same fault. */
+/** The smallest request found with the same violation. */
 export async function shrink(session: Session, request: FuzzRequest, fault: Fault): Promise<Shrunk> {
   const signature = signatureOf(request, fault);
   let tries = 0;
@@ -34,7 +34,7 @@ export async function shrink(session: Session, request: FuzzRequest, fault: Faul
     }
   };
   if (session.target.ended() !== null || !(await shows(request))) return { request, again: false };
-  // What is expected of a request follows from the one before: a smaller one follows from something else.
+  // The expectations depend on the previous request, so a smaller request has none.
   if (fault.rule === 'expected') return { request, again: true };
   let smallest = request;
   for (let progress = true; progress && tries < TRIES;) {
@@ -65,7 +65,7 @@ function* smallerThan(request: FuzzRequest): Generator<FuzzRequest> {
   for (const value of smallerValues(body.value)) yield { ...request, body: { ...body, value } };
 }
 
-/** With one part less each: the large ones first. */
+/** Each candidate lacks one part, large parts first. */
 function* smallerValues(value: unknown): Generator<unknown> {
   if (typeof value === 'string') {
     if (value.length > 16) yield value.slice(0, value.length >> 1);

@@ -1,4 +1,4 @@
-/** A service of its own to send requests to, on a database of its own. */
+/** A service with its own database, as a target for requests. */
 import { readFileSync } from 'node:fs';
 import { createDatabase } from '../../test/support/postgres.js';
 import { spawnService } from '../../test/support/process.js';
@@ -9,9 +9,9 @@ export interface Target {
   databaseUrl: string;
   adminToken: string;
   admin: { email: string; password: string };
-  /** Resident bytes; null where they are not the service's alone. */
+  /** Resident memory in bytes; null if the process is shared. */
   memory(): number | null;
-  /** What it said before it ended by itself; null while it runs. */
+  /** Its output before it exited by itself; null while it runs. */
   ended(): string | null;
   stop(): Promise<void>;
 }
@@ -27,7 +27,7 @@ export async function startTarget(): Promise<Target> {
   const service = spawnService(
     {
       DATABASE_URL: database.connectionString,
-      // A position that never comes is waited for: shorter than what an answer may take here.
+      // A wait for a position that never exists must end before the time limit for responses.
       POSITION_TIMEOUT: '1s',
       ADMIN_EMAIL: ADMIN.email,
       ADMIN_PASSWORD: ADMIN.password,

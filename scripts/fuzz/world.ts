@@ -1,4 +1,4 @@
-/** What the fuzzer knows to exist, so that most of its requests meet something. Learnt from answers. */
+/** Objects that the fuzzer knows from responses, so that most requests refer to existing ones. */
 import type { Body, FuzzRequest, Reply } from './request.js';
 
 export interface CollectionDoc {
@@ -32,23 +32,23 @@ export interface SnapshotDoc {
 
 export interface World {
   snapshot: SnapshotDoc;
-  /** Of the newest event. */
+  /** Hash of the newest event. */
   head: number;
-  /** Of snapshots: the present one is the last. */
+  /** Hashes of snapshots, the current one last. */
   hashes: string[];
-  /** As diffs were answered; the newest is the last. */
+  /** Diffs from responses, the newest last. */
   diffs: unknown[];
   users: string[];
   tokens: { user: string; token: string }[];
   refreshTokens: string[];
-  /** Change requests, with their plans. */
+  /** Change requests with their plans. */
   changes: { id: string; plan: string }[];
   batches: string[];
-  /** Tables made by hand, past the service. */
+  /** Tables that were created directly in the database. */
   unmanaged: string[];
-  /** Accepted changes that carried an Idempotency-Key. */
+  /** Accepted changes with an Idempotency-Key. */
   keyed: FuzzRequest[];
-  /** What looks like the inside of the service and was sent to it, as leaks.ts has it. */
+  /** Sent texts that look like internal details; see leaks.ts. */
   sent: Set<string>;
 }
 
@@ -69,7 +69,7 @@ export function createWorld(): World {
   };
 }
 
-/** More are forgotten, the oldest first. */
+/** The oldest entries are removed beyond this number. */
 const KEPT = 20;
 
 export function keep<T>(list: T[], value: T): void {
@@ -83,7 +83,7 @@ interface Answered {
   plan?: string | null;
 }
 
-/** Takes over what an answer gave that later requests can use. */
+/** Stores the parts of a response that later requests can use. */
 export function learn(world: World, request: FuzzRequest, reply: Reply): void {
   if (reply.status >= 300) return;
   const batch = reply.headers['x-batch-id'];

@@ -10,7 +10,7 @@ export interface Problem {
 /** Names of types and components that say nothing. */
 const VAGUE_NAMES = new Set('How Asked Known Told Place Whole Parts Elsewhere Way Thing Given Found Wish'.split(' '));
 
-/** Files that write of the other end of a connection, and the test of this file. */
+/** Files that describe the other end of a connection, and the test of this file. */
 const NETWORK = new Set([
   'src/http/deps.ts',
   'src/http/request-log.ts',
@@ -27,7 +27,7 @@ const DECLARATIONS = new Set([
   'FunctionDeclaration',
 ]);
 
-/** `What` may ask a question. */
+/** A question may start with `What`. */
 const CLAUSE = /^(?:Of|Whether|What(?![^.]*\?))\b/;
 
 interface Node {
@@ -98,7 +98,10 @@ const VERBS = new Set(
   succeed support survive take transform treat trigger use verify wait was were will work would write`.split(/\s+/),
 );
 
-/** True if a word is a verb of the list, or ends like a verb in the third person. Other words with an `s` pass too. */
+/**
+ * True if a word is a verb of the list, or ends like a verb in the third person. Other words that end with `s` pass
+ * too.
+ */
 function hasVerb(title: string): boolean {
   if (/^given .* then /.test(title)) return true;
   const words = title.split(/[^A-Za-z'-]+/).filter((word) => word !== '');

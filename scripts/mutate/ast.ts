@@ -1,7 +1,7 @@
-/** The syntax tree of a source file, walked without knowing the kinds of its nodes. */
+/** Walks the syntax tree of a source file without a list of node kinds. */
 import { parseSync } from 'oxc-parser';
 
-/** A node of the tree: ESTree with TypeScript's kinds; offsets count UTF-16 units, as strings do. */
+/** A node of the tree: ESTree with TypeScript's kinds. Offsets count UTF-16 units. */
 export interface Node {
   readonly type: string;
   readonly start: number;
@@ -9,20 +9,20 @@ export interface Node {
   readonly [member: string]: unknown;
 }
 
-/** The children of a node with the member that each stands in. */
+/** The children of a node, with the member that contains each. */
 export function children(node: Node): [member: string, child: Node][] {
   return Object.entries(node).flatMap(([member, value]) =>
     (Array.isArray(value) ? value : [value]).filter(isNode).map((child): [string, Node] => [member, child]),
   );
 }
 
-/** The child in a member, where there is one. */
+/** The child in a member, if any. */
 export function childAt(node: Node, member: string): Node | undefined {
   const value = node[member];
   return isNode(value) ? value : undefined;
 }
 
-/** Calls `visit` for every node of a file, parents first; what `visit` answers false for isn't gone into. */
+/** Calls `visit` for every node of a file, parents first. If it returns false, the children are skipped. */
 export function walk(file: string, source: string, visit: (node: Node, parent: Node | undefined) => boolean): void {
   const { program, errors } = parseSync(file, source);
   const first = errors[0];

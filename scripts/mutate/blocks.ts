@@ -1,7 +1,7 @@
-/** The blocks of a source file, each of which tells when it is run: what the coverage is taken of. */
+/** The blocks of a source file. Coverage records which of them run. */
 import { type Node, childAt, walk } from './ast.js';
 
-/** From where to where a block goes, in the file as it stands. */
+/** Start and end of a block in the current file. */
 export interface Block {
   start: number;
   end: number;
@@ -10,8 +10,8 @@ export interface Block {
 type CodeBlock = Block & { kind: 'braces' | 'statement' | 'expression' };
 
 /**
- * What may run while its neighbour doesn't, in the order of where they start: every block in braces, an arrow's
- * expression, what an `if` leads to without braces, either side of a `?`, the right side of `&&`, `||` and `??`.
+ * Blocks that can run independently, by their start: every block in braces, an arrow's expression, a branch of `if`
+ * without braces, either side of `?:`, the right side of `&&`, `||` and `??`.
  */
 export function blocksOf(file: string, source: string): CodeBlock[] {
   const blocks: CodeBlock[] = [];
@@ -47,13 +47,13 @@ const BRANCHES: Readonly<Record<string, readonly (readonly [member: string, kind
 const inBraces = (node: Node, source: string): boolean =>
   node.type === 'BlockStatement' || (node.type === 'FunctionBody' && source[node.start] === '{');
 
-/** The number of the innermost block around a place, or undefined where it is outside of every function. */
+/** The number of the innermost block around a location, or undefined outside every function. */
 export function blockAt(blocks: readonly Block[], place: number): number | undefined {
   const inside = blocks.flatMap(({ start, end }, index) => (start <= place && place < end ? [index] : []));
   return inside.at(-1);
 }
 
-/** The source with a call in every block: `hit(file#number)`, of the module at `recorder`, a file URL. */
+/** The source with a call in every block: `hit(file#number)`, imported from `recorder`, a file URL. */
 export function instrumented(file: string, source: string, recorder: string): string {
   const insertions = blocksOf(file, source).flatMap(({ start, end, kind }, index) => {
     const call = `$hit(${JSON.stringify(`${file}#${index}`)})`;
@@ -73,7 +73,7 @@ export function instrumented(file: string, source: string, recorder: string): st
   return shebang + head + text.slice(shebang.length);
 }
 
-/** An expression with the parentheses around it, which the tree leaves out. */
+/** An expression with its parentheses, which the tree omits. */
 function expressionIn(source: string, node: Block): Block {
   let { start, end } = node;
   const before = (place: number): number => source.slice(0, place).trimEnd().length;

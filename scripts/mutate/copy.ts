@@ -1,4 +1,6 @@
-/** A copy of the project that may be spoilt: its own sources and tests, the installed packages shared. */
+/**
+ * A copy of the project that mutations may change. It has its own sources and tests, and shares the installed packages.
+ */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
@@ -17,7 +19,7 @@ export interface Copy {
   remove(): Promise<void>;
 }
 
-/** Copies what git knows or would take. */
+/** Copies the files that git tracks or would add. */
 export async function createCopy(): Promise<Copy> {
   const directory = await mkdtemp(join(tmpdir(), 'dps-mutate-'));
   for (const file of await projectFiles()) {
@@ -28,13 +30,13 @@ export async function createCopy(): Promise<Copy> {
   return { directory, remove: () => rm(directory, { recursive: true, force: true }) };
 }
 
-/** Paths of the project's files, from its folder. */
+/** Paths of the project's files, relative to its folder. */
 export async function projectFiles(): Promise<string[]> {
   const { stdout } = await run('git', ['ls-files', '-co', '--exclude-standard'], { cwd: ROOT, maxBuffer: 1 << 26 });
   return stdout.split('\n').filter((file) => file !== '');
 }
 
-/** Rewrites dist/, whatever the type checker thinks of it; the admin app as it was built last. */
+/** Builds dist/ even with type errors. The admin app stays as it was built last. */
 export async function build(directory: string): Promise<void> {
   ensureBuilt();
   await cp(join(ROOT, 'dist', 'web'), join(directory, 'dist', 'web'), { recursive: true });
@@ -45,13 +47,13 @@ export async function build(directory: string): Promise<void> {
   await markBuilt(directory);
 }
 
-/** What the tests look at to know whether dist/ is older than the sources, beside which JavaScript has just been written. */
+/** Updates the files that tests use to detect whether dist/ is older than the sources. */
 async function markBuilt(directory: string): Promise<void> {
   const now = new Date();
   await utimes(join(directory, 'dist/main.js'), now, now);
 }
 
-/** JavaScript beside each source and test: a process loads it in a third of the time that a loader takes. */
+/** Writes JavaScript next to each source and test, which loads in a third of the time of a loader. */
 async function transpile(directory: string): Promise<void> {
   const files = (await projectFiles()).filter((file) => /^(src|test|scripts)\/.*\.tsx?$/.test(file));
   await esbuild({
@@ -64,7 +66,7 @@ async function transpile(directory: string): Promise<void> {
   });
 }
 
-/** Writes one source of dist/, and what stands beside it, again: a hundredth of the time that all take. */
+/** Rebuilds one source of dist/ and the JavaScript next to it, in a hundredth of the time of a full build. */
 export async function buildOne(directory: string, file: string): Promise<void> {
   const source = await readFile(join(directory, file), 'utf8');
   const { code } = await transform(source, { loader: file.endsWith('x') ? 'tsx' : 'ts', ...AS_WRITTEN });
@@ -74,7 +76,7 @@ export async function buildOne(directory: string, file: string): Promise<void> {
   await markBuilt(directory);
 }
 
-/** `src/main.js` of `src/main.ts`. */
+/** `src/main.js` for `src/main.ts`. */
 export function asScript(file: string): string {
   return file.replace(/\.tsx?$/, '.js');
 }

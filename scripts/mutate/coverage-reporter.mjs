@@ -1,4 +1,7 @@
-/** Root hooks of mocha in an instrumented copy: after each test file, what ran in it, how long it took, whether it failed. */
+/**
+ * Root hooks of mocha in an instrumented copy. After each test file they record the blocks that ran, the duration, and
+ * failures.
+ */
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -31,7 +34,7 @@ function finish() {
   appendFileSync(RESULTS, `${JSON.stringify(result)}\n`);
 }
 
-/** Mocha's own reporter tells where a file begins before its `before` hooks run, which a root hook doesn't. */
+/** Mocha's own reporter announces a file before its `before` hooks run. A root hook does not. */
 export default class CoverageReporter {
   constructor(runner) {
     runner.on('suite', (suite) => {

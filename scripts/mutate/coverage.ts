@@ -1,6 +1,6 @@
 /**
- * Which test file runs which blocks of the sources, taken once and kept in node_modules/.cache: a test file that
- * changed, or failed, is run again. Of sources that got other blocks since only the file is known, until `--fresh`.
+ * Records which test file runs which blocks, and stores that in node_modules/.cache. A test file that changed or failed
+ * runs again. For sources with changed blocks only the file is known, until `--fresh`.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -12,15 +12,15 @@ import { runMocha } from './processes.js';
 
 export interface TestCoverage {
   file: string;
-  /** How long its tests took. */
+  /** Duration of its tests. */
   ms: number;
-  /** How many of them fail without any mutation. */
+  /** Number of tests that fail without a mutation. */
   failed: number;
   /** `src/…ts#number`: the blocks that ran. */
   blocks: string[];
-  /** Of its text when it was run. */
+  /** Hash of the test file's text. */
   hash: string;
-  /** How many blocks each source had whose blocks are named. */
+  /** Number of blocks of each listed source. */
   sources: Record<string, number>;
 }
 
@@ -28,13 +28,13 @@ const CACHE = join(ROOT, 'node_modules', '.cache', 'mutate', 'coverage.json');
 const BATCH = { unit: 32, other: 6 };
 const LIMIT = 20 * 60_000;
 
-/** These judge the project as a whole or look at the built app: nothing is sampled with them. */
+/** These check the project as a whole or the built app, so samples do not use them. */
 const LEFT_OUT = /^test\/corpus\/|^test\/web\/.*\.e2e|real-schemas|documents\.e2e|packed\.e2e/;
 
 export interface CoverageOptions {
-  /** Forgets what was kept. */
+  /** Discards the stored coverage. */
   fresh: boolean;
-  /** Takes what was kept as it is, and runs nothing for it. */
+  /** Uses the stored coverage and runs nothing. */
   kept: boolean;
   said: (line: string) => void;
 }
@@ -72,12 +72,12 @@ export async function readCoverage(options: CoverageOptions): Promise<TestCovera
 
 async function hashOf(file: string): Promise<string> {
   const text = await readFile(join(ROOT, file), 'utf8').catch(() => '');
-  // What is imported from where changes when a file moves, and says nothing about what it tests.
+  // Import paths change when a file moves, without any effect on what it tests.
   const meaning = text.replaceAll(/from '[^']*'/g, '');
   return createHash('sha256').update(meaning).digest('hex').slice(0, 16);
 }
 
-/** Test files that stand elsewhere now keep what was found. */
+/** Test files that moved keep their coverage. */
 function withMoved(entries: readonly TestCoverage[], tests: readonly string[]): TestCoverage[] {
   const gone = entries.filter(({ file }) => !tests.includes(file));
   const known = new Set(entries.map(({ file }) => file));
@@ -128,7 +128,9 @@ async function runBatch({ directory, counts }: Instrumented, batch: readonly str
   return entries;
 }
 
-/** Unit tests, which are quick, first; those of whole adopted databases and of processes that are killed last: what is kept soon is worth something. */
+/**
+ * Quick unit tests first. Tests of adopted databases and killed processes last, so that most coverage is stored early.
+ */
 function inBatches(files: readonly string[]): string[][] {
   const unit = files.filter(opensNoSocket);
   const others = files.filter((file) => !unit.includes(file)).toSorted((a, b) => slow(a) - slow(b));
@@ -137,7 +139,7 @@ function inBatches(files: readonly string[]): string[][] {
   return [...cut(unit, BATCH.unit), ...cut(others, BATCH.other)];
 }
 
-/** Such tests are quick to start, and run together. */
+/** These tests start quickly and run together. */
 export function opensNoSocket(file: string): boolean {
   return /\.(unit|long)\.test\.ts$/.test(file);
 }

@@ -1,9 +1,9 @@
 /**
  * `npm run mutate -- --mutations 100 --seed 1 --under src/schema`: samples single changes of the sources, runs the
- * tests that reach each, and prints which of them nothing noticed. Exit code 1 when fewer than 90 % were noticed.
- * The working tree isn't touched: every change is made in a copy of it. Which tests reach what is found out once and
- * kept; `--fresh` finds it out again, `--kept` takes what is there. `--unit` runs unit tests alone: quick, and no score of
- * the whole. `--workers 1` leaves a core to others. `--verbose` also prints what noticed each change.
+ * tests that reach each, and prints the changes that no test detected. Exit code 1 if fewer than 90 % were detected.
+ * All changes happen in a copy of the working tree. The coverage of tests is recorded once and stored: `--fresh`
+ * records it again, `--kept` uses what is stored. `--unit` runs only unit tests, which is quick but gives no overall
+ * score. `--workers 1` leaves a core to others. `--verbose` also prints what detected each change.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ const since = Date.now();
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const note = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** `file:line operator: the line`, as one finds it again. */
+/** `file:line operator: the line`, for searching. */
 async function described(directory: string, { mutation, outcome, by, tests, ms }: Verdict): Promise<string> {
   const source = await readFile(join(directory, mutation.file), 'utf8');
   const { line, text } = lineAt(source, mutation.start);
@@ -48,7 +48,7 @@ async function described(directory: string, { mutation, outcome, by, tests, ms }
 }
 
 print(`seed ${seed}`);
-// One server for every run of mocha: starting one costs more than most tests.
+// One server for every run of mocha, because starting one takes longer than most tests.
 process.env['TEST_DATABASE_URL'] = (await testServer()).connectionString;
 const copies = [];
 const verdicts: Verdict[] = [];

@@ -1,19 +1,21 @@
-/** The single changes that a source file can suffer. */
+/** The possible single changes of a source file. */
 import { type Node, childAt, children, walk } from './ast.js';
 
 export interface Mutation {
   file: string;
   start: number;
   end: number;
-  /** What stands in place of `start` to `end`. */
+  /** Replaces `start` to `end`. */
   text: string;
-  /** The name of what was done. */
+  /** The name of the operator. */
   operator: string;
-  /** Where what only then runs, or only without it, begins: the tests that run it are the likeliest to notice. */
+  /**
+   * Start of the code that runs only with, or only without, the mutation. Its tests are the most likely to detect it.
+   */
   telling?: number;
 }
 
-/** A change of the text of one file, without its file. */
+/** A change to the text of a file, without the path. */
 type Change = Omit<Mutation, 'file'>;
 type Mutate = (node: Node, source: string) => Change[];
 
@@ -41,7 +43,7 @@ const SWAPPED_CALL: Record<string, string> = {
   endsWith: 'startsWith',
 };
 
-/** From here on numbers, and products of numbers, are limits of time and size that were chosen: one more is seen nowhere. */
+/** Larger numbers, and products of numbers, are chosen limits of time and size. No test detects a difference of one. */
 const A_CHOICE = 1_000;
 
 /** By the kind of node. */
@@ -60,7 +62,7 @@ const MUTATE: Record<string, Mutate> = {
   CallExpression: swappedCall,
 };
 
-/** Not gone into: types, what is imported and exported, and what is only said (the texts of log lines and documents). */
+/** Skipped nodes: types, imports and exports, and texts of log lines and documents. */
 const SKIPPED =
   /^(TS(?!AsExpression|SatisfiesExpression|NonNullExpression)|Import|Export(?!Named|Default)|TemplateElement)/;
 
@@ -76,7 +78,7 @@ export function mutationsOf(file: string, source: string): Mutation[] {
   return found;
 }
 
-/** The source after it. */
+/** The source after the mutation. */
 export function mutated(source: string, { start, end, text }: Mutation): string {
   return source.slice(0, start) + text + source.slice(end);
 }
@@ -88,7 +90,7 @@ function negated(node: Node, source: string): Change[] {
   return [{ start: test.start, end: test.end, text, operator: 'negate condition' }];
 }
 
-/** `if (…) return …` without an `else`: what leaves early doesn't. */
+/** `if (…) return …` without an `else`, which leaves the function early. */
 function withoutGuard(node: Node): Change[] {
   const consequent = childAt(node, 'consequent');
   if (consequent === undefined || childAt(node, 'alternate') !== undefined) return [];
@@ -107,7 +109,7 @@ function swapped(node: Node, source: string, by: Readonly<Record<string, string>
   return [{ start, end: start + operator.length, text, operator: `${operator} to ${text}` }];
 }
 
-/** `a ?? b` as `a` alone. */
+/** `a ?? b` without its right side. */
 function withoutDefault(node: Node): Change[] {
   const [left, right] = [childAt(node, 'left'), childAt(node, 'right')];
   if (node['operator'] !== '??' || left === undefined || right === undefined) return [];
@@ -124,7 +126,7 @@ function literal(node: Node): Change[] {
   return [{ start, end, text: value === '' ? "'mutated'" : "''", operator: 'another text' }];
 }
 
-/** A call or an assignment whose value nobody takes. */
+/** A call or an assignment with an unused value. */
 function withoutStatement(node: Node): Change[] {
   const expression = childAt(node, 'expression');
   const inner = expression?.type === 'AwaitExpression' ? childAt(expression, 'argument') : expression;
@@ -141,7 +143,7 @@ function swappedCall(node: Node): Change[] {
   return [{ start: property.start, end: property.end, text, operator: `${name} to ${text}` }];
 }
 
-/** Of numbers alone: `16 * 1024 ** 2`. */
+/** An expression of numbers alone: `16 * 1024 ** 2`. */
 function productOf(node: Node): number | undefined {
   const [left, right] = [childAt(node, 'left'), childAt(node, 'right')];
   const operator = node['operator'];
@@ -152,7 +154,7 @@ function productOf(node: Node): number | undefined {
   return operator === '*' ? one * other : one ** other;
 }
 
-/** A property's key or a module's name: what stands for a name and isn't a value. */
+/** A property key or module name, which is not a value. */
 function isName(node: Node, parent: Node | undefined): boolean {
   return node.type === 'Literal' && /^(Property|Import|Export)/.test(parent?.type ?? '') && isKeyOf(node, parent);
 }
@@ -161,7 +163,7 @@ function isKeyOf(node: Node, parent: Node | undefined): boolean {
   return parent !== undefined && (childAt(parent, 'key') === node || childAt(parent, 'source') === node);
 }
 
-/** A line for the service's own log: its words aren't promised. */
+/** A log line, whose words are not part of a contract. */
 function isLogged(node: Node): boolean {
   const callee = node.type === 'CallExpression' ? childAt(node, 'callee') : undefined;
   const object = callee?.type === 'MemberExpression' ? childAt(callee, 'object') : undefined;

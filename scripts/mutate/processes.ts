@@ -1,4 +1,4 @@
-/** Runs mocha in a copy of the project, with an end however much it hangs. */
+/** Runs mocha in a copy of the project, with a time limit. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -8,12 +8,12 @@ const MOCHA = 'node_modules/mocha/bin/mocha.js';
 
 export interface MochaRun {
   outcome: 'passed' | 'failed' | 'timeout';
-  /** What it printed. */
+  /** Its output. */
   output: string;
 }
 
 /**
- * @param args of mocha, with the test files as they are written: those that stand beside them are run
+ * @param args of mocha, with the test files as TypeScript; their compiled JavaScript runs
  * @param limit milliseconds until it and its children are killed
  */
 export async function runMocha(directory: string, args: readonly string[], limit: number): Promise<MochaRun> {
@@ -37,7 +37,7 @@ export async function runMocha(directory: string, args: readonly string[], limit
   }, limit);
   await once(child, 'exit');
   clearTimeout(timer);
-  killGroup(child.pid); // what it left behind
+  killGroup(child.pid); // remaining children
   return { outcome: late ? 'timeout' : child.exitCode === 0 ? 'passed' : 'failed', output };
 }
 
@@ -50,6 +50,6 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended, and its children with it.
+    // The process and its children have exited.
   }
 }

@@ -1,13 +1,13 @@
-/** In a copy of the sources whose blocks call it: writes down which ran, a line each, once a process and test file. */
+/** Loaded in an instrumented copy. Records which blocks ran, one line each, once per process and test file. */
 import { appendFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { threadId } from 'node:worker_threads';
 
 const FILE = fileURLToPath(new URL(`./hits/${process.pid}-${threadId}`, import.meta.url));
-/** One of the thread: the loader of TypeScript makes another module of this one than the reporter imports. */
+/** Shared by the thread, because the TypeScript loader creates a second instance of this module. */
 const recorded = (globalThis.$recorded ??= { seen: new Set(), waiting: '' });
 
-/** @param {string} block its file and number */
+/** @param {string} block file and number */
 export function hit(block) {
   if (recorded.seen.has(block)) return;
   recorded.seen.add(block);
@@ -15,7 +15,7 @@ export function hit(block) {
   recorded.waiting += `${block}\n`;
 }
 
-/** Starts over, for the next test file. */
+/** Resets the recorder for the next test file. */
 export function reset() {
   flush();
   recorded.seen = new Set();

@@ -1,4 +1,4 @@
-/** The mutations of a run: drawn by a seed, only such as still compile, equivalent ones left out. */
+/** The mutations of a run. A seed draws them, they compile, and equivalent ones are excluded. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -8,10 +8,10 @@ import { ROOT, type Copy, projectFiles } from './copy.js';
 import { type Mutation, mutated, mutationsOf } from './mutations.js';
 
 const run = promisify(execFile);
-/** The admin app is tested as it is built, in a browser: of its sources only what unit tests reach could be judged. */
+/** Browser tests use the built app, so only unit tests could detect changes in its sources. */
 const APP = 'src/web/';
 
-/** A mutation that changes nothing anybody could see, with the reason; `text` is the line it stands in, trimmed. */
+/** A mutation without an observable effect, with the reason. `text` is its trimmed line. */
 interface Equivalent {
   file: string;
   text: string;
@@ -19,7 +19,7 @@ interface Equivalent {
   reason: string;
 }
 
-/** With the line that it stands in, trimmed. */
+/** With its trimmed line. */
 interface Candidate extends Mutation {
   line: string;
 }
@@ -27,13 +27,13 @@ interface Candidate extends Mutation {
 export interface SampleOptions {
   seed: number;
   count: number;
-  /** The folder or file that is mutated, from the project's. */
+  /** The folder or file to mutate, relative to the project's. */
   under: string;
 }
 
 /**
- * Draws `count` mutations. The copy's sources are as they were afterwards. What a seed draws depends on the lines alone
- * that are drawn: after what survived was judged, the same seed tells whether the rest is noticed now.
+ * Draws `count` mutations and restores the copy's sources. The sample of a seed depends only on the drawn lines. So
+ * after tests were added for survivors, the same seed shows whether the others are still detected.
  */
 export async function drawSample(copy: Copy, { seed, count, under }: SampleOptions): Promise<Mutation[]> {
   const candidates = inOrderOf(seed, await allMutations(under));
@@ -45,7 +45,7 @@ export async function drawSample(copy: Copy, { seed, count, under }: SampleOptio
   return sample.slice(0, count);
 }
 
-/** Line (from 1) and its text, trimmed, where a place in a source is. */
+/** Line number (from 1) and trimmed text of a location in a source. */
 export function lineAt(source: string, place: number): { line: number; text: string } {
   const line = source.slice(0, place).split('\n').length;
   return { line, text: (source.split('\n')[line - 1] ?? '').trim() };
@@ -70,7 +70,7 @@ async function allMutations(under: string): Promise<Candidate[]> {
   return found;
 }
 
-/** As if shuffled: by a hash of the seed, of what is changed, and of its number among equal changes of its file. */
+/** Orders by a hash of the seed, the changed text, and its number among equal changes of its file. */
 function inOrderOf(seed: number, candidates: readonly Candidate[]): Mutation[] {
   const seen = new Map<string, number>();
   const placed = candidates.map(({ line, ...mutation }) => {
@@ -82,7 +82,7 @@ function inOrderOf(seed: number, candidates: readonly Candidate[]): Mutation[] {
   return placed.sort((a, b) => (a.place < b.place ? -1 : 1)).map(({ mutation }) => mutation);
 }
 
-/** Takes the first ones, at most one a file, so that all can be checked together. */
+/** Takes the first mutations, at most one per file, so that the type checker can check all together. */
 function takeOneAFile(candidates: Mutation[], count: number): Mutation[] {
   const taken = new Map<string, Mutation>();
   for (const candidate of candidates) {
@@ -93,7 +93,7 @@ function takeOneAFile(candidates: Mutation[], count: number): Mutation[] {
   return [...taken.values()];
 }
 
-/** Those that the type checker takes: all at once, and again without those that it names. */
+/** The mutations that compile. Checks all at once, then again without the ones with errors. */
 async function compiling(copy: Copy, candidates: readonly Mutation[]): Promise<Mutation[]> {
   const sources = new Map<string, string>();
   for (const { file } of candidates) sources.set(file, await readFile(join(copy.directory, file), 'utf8'));
@@ -130,7 +130,7 @@ async function filesWithErrors(directory: string): Promise<Set<string>> {
   return files;
 }
 
-/** The mutated files that the wrong ones import: one of them changed a type that others see. */
+/** Mutated files that the files with errors import. One of them changed a type. */
 async function importedBy(directory: string, wrong: ReadonlySet<string>, left: ReadonlyMap<string, Mutation>) {
   const found = new Set<string>();
   for (const file of wrong) {

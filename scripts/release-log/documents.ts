@@ -1,4 +1,4 @@
-/** What is created through the API. */
+/** Documents that are created through the API. */
 
 const plain = (field: string, type: string, schema: object = {}, meta: object = {}) => ({
   field,
@@ -19,7 +19,7 @@ const TRANSLATIONS = [
   { language: 'ja', translation: '本' },
 ];
 
-/** Members that a collection's metadata can have, set. */
+/** All metadata members of a collection. */
 const EVERY_META = {
   icon: 'book',
   note: 'it\'s a "note"\n\twith \\ and 🎉',
@@ -112,7 +112,7 @@ export const COLLECTIONS = [
   { collection: 'old_name', schema: {}, fields: [plain('article', 'integer'), plain('again', 'integer')] },
 ];
 
-/** Fields that come later, by collection. */
+/** Fields added later, by collection. */
 export const FIELDS: [collection: string, field: object][] = [
   [
     'one',

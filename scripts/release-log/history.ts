@@ -1,4 +1,4 @@
-/** One service's life, through its API: every type of event, in every shape that 0.1.0 has of it. */
+/** The history of one service, created through its API. It contains every event type with every version and member. */
 import { type Api } from '../../test/support/api.js';
 import { clientOf } from '../../test/support/client.js';
 import { startService } from '../../test/support/service.js';
@@ -10,15 +10,15 @@ import { COLLECTIONS, FIELDS, RELATIONS } from './documents.js';
 
 const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
-/** What is done over HTTP, and said of it. */
+/** HTTP requests and their reasons. */
 interface Living {
   api: Api;
-  /** The access token of the admin. */
+  /** The admin's access token. */
   session: string;
   databaseUrl: string;
 }
 
-/** Lives it. @throws where anything is refused */
+/** @throws if a request is rejected */
 export async function live(living: Living): Promise<void> {
   await create(living);
   await adopt(living);
@@ -52,13 +52,13 @@ async function accounts({ api }: Living): Promise<void> {
   await api.ok('DELETE', path);
 }
 
-/** A change that says why, and that a trace is part of. */
+/** A change with a reason and a trace. */
 async function explained({ api }: Living, path: string, body: unknown, reason: string): Promise<void> {
   const reply = await api.client(path, {
     method: 'PATCH',
     headers: {
       'content-type': 'application/json',
-      // A header's bytes: UTF-8.
+      // The bytes of a header in UTF-8.
       'x-reason': Buffer.from(reason).toString('latin1'),
       'user-agent': 'a "client" of 0.1.0',
       traceparent: TRACEPARENT,
@@ -126,7 +126,7 @@ interface Snapshot {
   fields: { collection: string; field: string; schema: { extras?: object } | null }[];
 }
 
-/** Extras that were not adopted come with a snapshot. */
+/** Adopts extras through a snapshot that adoption skipped. */
 async function apply({ api }: Living): Promise<void> {
   const snapshot = await api.ok<Snapshot>('GET', '/schema/snapshot');
   const key = snapshot.fields.find((field) => field.collection === 'counters' && field.field === 'third');
@@ -149,7 +149,7 @@ async function acceptDrift({ api }: Living): Promise<void> {
   await api.ok('POST', '/schema/drift/accept', {});
 }
 
-/** Back to the names that others know, so that what follows finds them. */
+/** Restores the original names, because later steps use them. */
 async function rename({ api }: Living): Promise<void> {
   const rename = async (path: string, to: string) => api.ok('POST', `${path}/rename`, { to });
   await rename('/collections/articles', 'Artikel "幸せ"');
@@ -167,7 +167,7 @@ async function rename({ api }: Living): Promise<void> {
 }
 
 async function remove({ api }: Living): Promise<void> {
-  // What is in the trash still uses what its defaults call.
+  // Defaults of objects in the trash still use their functions.
   for (const collection of ['newest_lines', 'newer_lines', 'newer', 'noisy?purge']) {
     await api.ok('DELETE', `/collections/${collection}`);
   }
@@ -177,7 +177,7 @@ async function remove({ api }: Living): Promise<void> {
   await api.ok('DELETE', '/collections/promoted');
 }
 
-/** Deleted, restored, and purged: by hand, and because its time was over. */
+/** Deleted, restored and purged, both manually and by expiry. */
 async function trash(living: Living): Promise<void> {
   const { api } = living;
   const position = async (): Promise<number> => {
@@ -201,7 +201,7 @@ async function trash(living: Living): Promise<void> {
   await expiring(living, '/collections/boxes');
 }
 
-/** Deletes what another process keeps for a moment only, and waits until it is purged. */
+/** Deletes an object on a process with a short retention, and waits until it is purged. */
 async function expiring({ api, databaseUrl }: Living, path: string): Promise<void> {
   const other = await startService({ DATABASE_URL: databaseUrl, KEEP_DELETED: '1s' });
   try {
@@ -214,7 +214,7 @@ async function expiring({ api, databaseUrl }: Living, path: string): Promise<voi
   }
 }
 
-/** What the trash has lost comes back empty, as where a database was made from its log. */
+/** Restores objects without data, as in a database that was recreated from its log. */
 async function lostTrash({ api }: Living): Promise<void> {
   const fields = [{ field: 'size', type: 'integer', interface: 'input' }];
   await api.ok('POST', '/collections', { collection: 'crates', schema: {}, fields });
@@ -228,7 +228,7 @@ async function lostTrash({ api }: Living): Promise<void> {
   }
 }
 
-/** Changes of a table that is large enough for it: applied, failed, and withdrawn before its turn came. */
+/** Changes of a large table: applied, failed, and withdrawn while waiting. */
 async function online({ api }: Living): Promise<void> {
   const column = (field: string, type: string) => ({ field, type, interface: 'input' });
   await api.ok('POST', '/collections', {
@@ -259,11 +259,11 @@ async function online({ api }: Living): Promise<void> {
   await api.ok('DELETE', `/collections/${encodeURIComponent('Große')}?purge`);
 }
 
-/** As after a failover that lost the last event: it changed metadata alone, so the tables are what they were. */
+/** As after a failover that lost the last event. It changed only metadata, so the tables still match. */
 async function loseTheEnd({ api, databaseUrl }: Living): Promise<void> {
   await api.ok('PATCH', '/collections/articles', { meta: { note: 'lost' } });
   await cutOff(databaseUrl, 1);
-  // One of which nobody knew from where on it is another log.
+  // A divergence whose position is unknown.
   await api.sql(`INSERT INTO service.service_divergences (seen_position, seen_hash, found_position, found_hash)
     SELECT 900, repeat('9', 64), position, hash FROM service.service_events ORDER BY position DESC LIMIT 1`);
   await api.client('/history/acknowledge', { method: 'POST', headers: { 'x-reason': 'a failover' } });

@@ -1,7 +1,7 @@
 /**
  * `npm run release:log`: writes test/fixtures/log-<release>.ndjson, a log with everything that this release can write,
- * and beside it what this release says of it. Tests of every later release read, fold and restore that log. It is made
- * once, before the release, and never again: `--force` overwrites it.
+ * and next to it the results of this release. Tests of every later release read, fold and restore that log. It is
+ * written once before the release; `--force` overwrites it.
  */
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -20,10 +20,10 @@ import { fileOf, parseLog, type ReleaseLog } from '../../test/support/release-lo
 import { startService } from '../../test/support/service.js';
 import { live } from './history.js';
 
-/** Of the two files. */
+/** Paths of the two files. */
 const LARGEST = 400_000;
 
-/** A position whose whole schema is kept; of the others it is the hash. */
+/** Positions whose complete schema is stored. The others have only its hash. */
 const EARLY = 2;
 
 const { values } = parseArgs({ options: { force: { type: 'boolean', default: false } } });
@@ -47,7 +47,7 @@ await stopTestServer();
 const events = parseLog(text);
 const missing = neverUsed(events);
 if (missing.length > 0) refuse(`The log lacks what this release can write:\n${missing.join('\n')}`);
-// A member a line: the snapshots in full would be mostly blanks.
+// One member per line, because indented snapshots would be mostly blanks.
 const said = `{\n${Object.entries(sayOf())
   .map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`)
   .join(',\n')}\n}\n`;
@@ -66,7 +66,7 @@ async function written(): Promise<{ text: string; answers: Record<string, unknow
     const { data } = await api.ok<{ data: object }>('GET', '/projections/verify');
     if (!('ok' in data && data.ok === true)) throw new Error(JSON.stringify(data));
     const exported = await api.client('/history/export');
-    // Adopted, changed by a snapshot, and renamed by hand.
+    // Adopted, changed by a snapshot, and renamed manually.
     const path = '/history/collections/pairs?limit=500';
     return { text: exported.text, answers: { [path]: await api.ok('GET', path) } };
   } finally {
@@ -75,7 +75,7 @@ async function written(): Promise<{ text: string; answers: Record<string, unknow
   }
 }
 
-/** What this release makes of its log. */
+/** The results of this release for its log. */
 function sayOf(): ReleaseLog {
   const hashes: string[] = [];
   const snapshots: ReleaseLog['snapshots'] = [];

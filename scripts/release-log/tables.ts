@@ -1,6 +1,6 @@
-/** Tables that are there before the service adopts them: with all that extras can say of them. */
+/** Tables to adopt, with every kind of extra. */
 
-/** They stay to the end of the log, and are made again by any PostgreSQL that the service works with. */
+/** They stay until the end of the log, so every supported PostgreSQL must be able to create them. */
 export const TABLES = `
 CREATE TYPE mood AS ENUM ('sad', 'it''s ok', '幸せ');
 CREATE DOMAIN positive AS integer DEFAULT 1 CONSTRAINT positive_check CHECK (VALUE > 0);
@@ -79,7 +79,7 @@ CREATE TABLE hashed (id integer PRIMARY KEY, line bigint) PARTITION BY HASH (id)
 CREATE TABLE hashed_0 PARTITION OF hashed FOR VALUES WITH (MODULUS 2, REMAINDER 0);
 `;
 
-/** What a snapshot can't hold, but names as unmanaged. They are deleted again. */
+/** Objects that snapshots only list as unmanaged. They are deleted again. */
 export const NOT_REPRESENTED = `
 CREATE FUNCTION shout(text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT upper($1)';
 CREATE TABLE noisy (id integer PRIMARY KEY, word text DEFAULT shout('a'),
@@ -87,7 +87,9 @@ CREATE TABLE noisy (id integer PRIMARY KEY, word text DEFAULT shout('a'),
 CREATE INDEX shouted ON noisy (shout(word));
 `;
 
-/** What only a newer PostgreSQL has. They are deleted again, so that an older one can restore the end of the log. */
+/**
+ * Objects that need a newer PostgreSQL. They are deleted again, so that an older one can restore the end of the log.
+ */
 export const NEWER = `
 CREATE COLLATION ruled (PROVIDER = icu, LOCALE = 'und', RULES = '&a < b');
 CREATE COLLATION built_in (PROVIDER = builtin, LOCALE = 'C.UTF-8');
@@ -104,7 +106,7 @@ CREATE TABLE newest_lines (id integer PRIMARY KEY, a integer, b integer,
   CONSTRAINT only_a FOREIGN KEY (a, b) REFERENCES newer_lines (a, b) ON DELETE SET NULL (a));
 `;
 
-/** Changed past the service, to be taken into the log. */
+/** Manual changes that are accepted into the log. */
 export const BY_HAND = `
 ALTER TABLE articles ADD COLUMN by_hand numeric(7,2) NOT NULL DEFAULT 1.5;
 CREATE INDEX ON articles (by_hand);

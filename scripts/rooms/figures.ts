@@ -1,9 +1,9 @@
-/** The size of the house: files, lines, and how many folders one feature touches. */
+/** The size of the code: files, lines, and how many folders one feature touches. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ROOT } from './rooms.js';
 
-/** Files with TypeScript in a folder, with their text. */
+/** TypeScript files of a folder with their text. */
 function sources(folder: string): Map<string, string> {
   const names = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
   const files = names.filter((name) => /\.(tsx?|mjs)$/.test(name)).map((name) => join(folder, name));
@@ -13,7 +13,7 @@ function sources(folder: string): Map<string, string> {
 const linesIn = (files: ReadonlyMap<string, string>): number =>
   [...files.values()].reduce((sum, text) => sum + text.split('\n').length - 1, 0);
 
-/** How many files import each file of `src`. */
+/** Number of files that import each file of `src`. */
 function importersOf(files: ReadonlyMap<string, string>): Map<string, number> {
   const importers = new Map([...files.keys()].map((file) => [file, 0]));
   for (const [file, text] of files) {

@@ -1,4 +1,4 @@
-/** Writes the lint rules for the rooms of src, and prints the size of the house. */
+/** Writes the lint rules for the rooms of src, and prints the size of the code. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { figures } from './figures.js';

@@ -1,10 +1,16 @@
-/** The rooms of src from the bottom up, and what follows for lint: a room imports what stands below it, types included. */
+/**
+ * The rooms of src from the bottom up, and the lint rules that follow: a room imports only from rooms below it, types
+ * included.
+ */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const ROOT = join(import.meta.dirname, '../..');
 
-/** Rooms inside a room, from the bottom up: each may import those before it. The rooms of src itself are drawn. */
+/**
+ * Rooms inside a room, from the bottom up. Each may import from those before it. The picture defines the rooms of src
+ * itself.
+ */
 export const INSIDE: Readonly<Record<string, readonly string[]>> = {
   schema: [
     'model',
@@ -32,8 +38,8 @@ export const INSIDE: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * A feature has all its layers in one folder. The first word of a file's name tells in which room the file stands:
- * `rows.ts`, `routes-login.ts`, `cli.ts`. All other files are services, in the room `features`.
+ * A feature has all its layers in one folder. The first word of a file name gives its room: `rows.ts`,
+ * `routes-login.ts`, `cli.ts`. All other files are services, in the room `features`.
  */
 const LAYERS: Readonly<Record<string, string>> = { rows: 'projector', routes: 'http', cli: 'cli' };
 
@@ -44,7 +50,7 @@ export function roomOf(file: string): string {
   return file.split('/').length > 2 ? room : 'top';
 }
 
-/** Rooms of src, and below which of them each stands: by the arrows of a drawing. */
+/** The rooms of src and the rooms above each, from the arrows of the picture. */
 function drawn(source: string): { rooms: string[]; below: (room: string) => string[] } {
   const rooms = [...source.matchAll(/^\s*(\w+)\["/gm)].map(([, name = '']) => name);
   const arrows = [...source.matchAll(/^\s*(\w+) --> (\w+)$/gm)].map(([, from, to]) => ({ from, to }));
@@ -78,7 +84,7 @@ const topFiles = readdirSync(join(ROOT, 'src'))
 
 const TOP = { regex: `${anyOf(topFiles)}\\.js$`, message: 'src/*.ts compose the rooms: no room imports them.' };
 
-/** What browsers can't run: everything that needs a server, but for its types. */
+/** Browsers cannot run code that needs a server. Types are allowed. */
 const BROWSER: readonly Pattern[] = [
   { regex: '^node:', message: 'src/web runs in browsers.' },
   {
@@ -100,10 +106,10 @@ const BROWSER: readonly Pattern[] = [
   { ...TOP, allowTypeImports: true },
 ];
 
-/** How files of features start their imports of features. */
+/** Prefixes of imports from features in files of features. */
 const IN_FEATURES = '^\\.(/|\\./[a-z-]+/)';
 
-/** What no file of a room of src imports. `from`: where its imports of features start. */
+/** Imports that are forbidden for a room of src. `from`: the prefixes of its imports from features. */
 function forbiddenIn(room: string, from = `${anyOf(['features'])}/[a-z-]+/`): readonly Pattern[] {
   if (room === 'web') return BROWSER;
   const { rooms, below } = drawing();
@@ -127,7 +133,7 @@ const rule = (files: string, patterns: readonly Pattern[], more: object = {}): o
   rules: { 'no-restricted-imports': ['error', { patterns }], ...more },
 });
 
-/** The overrides of lint. Of those that fit a file the last one holds, so an inner room repeats what holds for the outer. */
+/** The overrides of lint. The last matching override applies, so an inner room repeats the rules of the outer one. */
 export function roomRules(): object {
   const { rooms } = drawing();
   const overrides = rooms

@@ -1,6 +1,6 @@
 /**
- * The test files of a run as JavaScript, with what they share in files beside them: a process loads these in a fifth of
- * the time that it takes to load the sources one by one through a loader.
+ * Bundles the test files of a run and their shared code as JavaScript. A process loads that in a fifth of the time of a
+ * loader.
  */
 import { readFile, readdir, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
@@ -8,17 +8,19 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Plugin, build } from 'esbuild';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** In node_modules, so that packages are found from there; a folder for each run, as several may go on at once. */
+/**
+ * In node_modules, so that imports of packages resolve. Each run has its own folder, because several may run at once.
+ */
 const BUNDLES = join(ROOT, 'node_modules/.tests');
 const STARTED_FILE = /new URL\('(\.\/[^']+)\.js', import\.meta\.url\)/g;
 
 export interface Bundle {
-  /** Where the JavaScript of a source is, both from the root. */
+  /** The JavaScript path of a source, both relative to the root. */
   of(file: string): string;
   remove(): Promise<void>;
 }
 
-/** @param files from the root: `test/config.unit.test.ts` */
+/** @param files relative to the root: `test/config.unit.test.ts` */
 export async function bundle(files: readonly string[]): Promise<Bundle> {
   await removeAbandoned();
   const directory = join(BUNDLES, String(process.pid));
@@ -36,7 +38,7 @@ export async function bundle(files: readonly string[]): Promise<Bundle> {
     platform: 'node',
     target: 'node20',
     sourcemap: 'linked',
-    // The sources lie where the map says.
+    // The source map refers to the original sources.
     sourcesContent: false,
     logLevel: 'warning',
     plugins: [placed((file) => pathToFileURL(join(ROOT, of(relative(ROOT, file)))).href)],
@@ -44,7 +46,7 @@ export async function bundle(files: readonly string[]): Promise<Bundle> {
   return { of, remove: () => rm(directory, { recursive: true, force: true }) };
 }
 
-/** A module goes on being where its source is, for all that it finds from there, but for code that it starts. */
+/** `import.meta.url` of a module stays the URL of its source, except for code that it starts. */
 function placed(built: (file: string) => string): Plugin {
   return {
     name: 'placed',
@@ -63,14 +65,14 @@ function placed(built: (file: string) => string): Plugin {
   };
 }
 
-/** The modules of the program that it starts as threads. */
+/** Modules that the program starts as threads. */
 async function startedFiles(): Promise<string[]> {
   const names = await readdir(join(ROOT, 'src'), { recursive: true });
   const files = names.filter((name) => name.endsWith('-worker.ts'));
   return files.map((name) => `src/${name}`);
 }
 
-/** What runs left that were killed. */
+/** Left by runs that were killed. */
 async function removeAbandoned(): Promise<void> {
   for (const name of await readdir(BUNDLES).catch(() => [])) {
     if (!isRunning(Number(name))) await rm(join(BUNDLES, name), { recursive: true, force: true });

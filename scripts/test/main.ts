@@ -20,14 +20,17 @@ import { bundle } from './bundle.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What they measure would be the neighbours' doing; and what takes every lock slot of the server would be felt by them. */
+/**
+ * Other processes would distort their measurements, and files that take every lock slot of the server would disturb
+ * others.
+ */
 const ALONE = [
   'test/faults/hostile-bodies.e2e.test.ts',
   'test/features/accounts/login-limit.long.test.ts',
   'test/pipeline/endings.int.test.ts',
 ];
 
-/** The longest, so that none of them is what the others wait for in the end: those that work and those that wait by turns. */
+/** The longest files start first, so that none is left at the end. Busy and waiting files alternate. */
 const LONGEST = [
   'test/documents.e2e.test.ts',
   'test/faults/silence.e2e.test.ts',
@@ -70,8 +73,8 @@ const KINDS: Record<string, string[]> = {
 };
 
 /**
- * A pooler changes what a session is: settings, locks, prepared statements, notifications, the outcome of a
- * transaction. Tests of values and messages alone would repeat what they find without one.
+ * A pooler affects sessions: settings, locks, prepared statements, notifications, the outcome of a transaction. Tests
+ * of values and messages would give the same results.
  */
 const POOLED = new RegExp(
   `^test/(?:features|http|projector|reads)/(?:.*/)?(?:${[
@@ -87,11 +90,11 @@ const CONFIGURATION = JSON.parse(readFileSync(join(ROOT, '.mocharc.json'), 'utf8
   'reporter-option': string[];
 };
 
-/** A test leaves much behind at once: with more room for it, a quarter of the time that goes into collecting it is saved. */
+/** Tests leave much garbage at once. A larger young generation saves a quarter of the time for garbage collection. */
 const NODE = ['--enable-source-maps', '--min-semi-space-size=16', '--max-semi-space-size=64'];
 
 const SUPPORT = ['test/support/hooks.ts', 'test/support/reporter.ts'];
-/** The service as tests start it in processes of its own. */
+/** The service as tests start it in separate processes. */
 const PROGRAM = 'src/main.ts';
 
 interface Counts {
@@ -101,7 +104,7 @@ interface Counts {
 }
 
 interface Totals extends Counts {
-  /** The name of each test that failed, and how it did. */
+  /** Names of failed tests with their errors. */
   failed: string[];
 }
 
@@ -132,7 +135,7 @@ const found = tests
 const files = all || pooler || chosen.length > 0 ? found : found.filter((file) => !takesLong(file));
 
 const needsServer = !files.every((file) => /\.(unit|long|corpus)\.test\.ts$/.test(file));
-// Of the sources that a bundle is made of, coverage would know nothing.
+// Coverage cannot see the sources of a bundle.
 const bundled = process.env['NODE_V8_COVERAGE'] === undefined ? await bundle([...files, ...SUPPORT, PROGRAM]) : null;
 const server = needsServer ? await start() : null;
 const directory = await mkdtemp(join(tmpdir(), 'dps-totals-'));
@@ -158,7 +161,7 @@ try {
   await server?.stop();
 }
 
-/** Loaded where there is need of it: it takes a while. */
+/** Loaded on demand, because it is slow. */
 async function start(): Promise<StartedServer> {
   ensureBuilt();
   const { startTestServer } = await import('../../test/support/server.js');
@@ -182,13 +185,16 @@ function asExpression(pattern: string): RegExp {
   return new RegExp(`^${written.join('')}$`);
 }
 
-/** Left to `--all`: the longest; servers that are killed, cut off and switched over; real schemas; the app in a browser. */
+/**
+ * Only with `--all`: the longest files; servers that are killed, disconnected and switched over; real schemas; the app
+ * in a browser.
+ */
 function takesLong(file: string): boolean {
   if (file.endsWith('.unit.test.ts')) return false;
   return LONGEST.includes(file) || /^test\/(web|faults|corpus)\/|\.corpus\.test\.ts$/.test(file);
 }
 
-/** A browser that waits for its turn on the cores is no browser as people have it. */
+/** A browser that waits for a core does not behave like a user's browser. */
 function isAlone(file: string): boolean {
   return ALONE.includes(file) || file.startsWith('test/web/');
 }
@@ -198,13 +204,13 @@ function rank(file: string): number {
   return place === -1 ? LONGEST.length : place;
 }
 
-/** Tests with a server wait for it, for time to pass, and for other processes: two more keep the cores at work meanwhile. */
+/** Tests with a server mostly wait, so two more processes keep the cores busy. */
 function jobs(): string {
   const cores = Math.max(2, availableParallelism());
   return process.env['TEST_JOBS'] ?? String(needsServer ? cores + 2 : cores);
 }
 
-/** How mocha is called: as by hand, with the configuration that loads sources, or with what is bundled. */
+/** Arguments of mocha: with the configuration that loads sources, or with bundles. */
 function command(tests: string[]): string[] {
   const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js');
   if (bundled === null) return [mocha, ...tests];
@@ -230,7 +236,7 @@ async function run(tests: string[], flags: string[]): Promise<Totals> {
   });
   const [code] = (await once(child, 'close')) as [number | null];
   if (code !== 0) process.exitCode = 1;
-  // A run that broke off has counted nothing.
+  // An aborted run has no counts.
   const counted = await readFile(totals, 'utf8').catch(() => '{"passes":0,"failures":1,"pending":0,"failed":[]}');
   return JSON.parse(counted) as Totals;
 }

@@ -1,6 +1,7 @@
 /**
- * `npm run test:servers -- --majors 14,16 test/features/adopt/*.test.ts`: the tests that need a database, on servers of each
- * supported release. Without files: all of them. `--at-once 2`: two releases at a time. Exit code 1 when one fails.
+ * `npm run test:servers -- --majors 14,16 test/features/adopt/*.test.ts`: runs the tests that need a database on
+ * servers of each supported release. Without files it runs all of them. `--at-once 2` uses two releases at a time. Exit
+ * code 1 if a test fails.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +12,7 @@ import { RELEASES, withServerAt } from '../postgres/servers.js';
 
 const RUNNER = fileURLToPath(new URL('./main.ts', import.meta.url));
 
-/** Those with a server of their own are the same whatever the others run on. */
+/** Tests with their own server give the same results on every release. */
 const OWN_SERVER = ['test/postgres/embedded/embedded.int.test.ts', 'test/cli/packed.e2e.test.ts'];
 
 interface Outcome {
@@ -20,7 +21,7 @@ interface Outcome {
   failed: number;
   pending: number;
   seconds: number;
-  /** What each failure said, by the name of the test. */
+  /** Error messages by test name. */
   failures: string[];
 }
 

@@ -26,7 +26,7 @@ describe('dps doctor', () => {
     return database.connectionString;
   }
 
-  /** A database with some history, whose service has stopped. */
+  /** A database with some history. Its service has stopped. */
   async function lived(): Promise<string> {
     const connectionString = await emptyDatabase();
     const service = await startService({ DATABASE_URL: connectionString });
@@ -161,7 +161,7 @@ describe('dps doctor', () => {
     const field = { field: 'body', type: 'text', schema: {}, meta: { interface: 'input' } };
     try {
       await client('/collections', json({ collection: 'pages', schema: {}, fields: [field] }));
-      // Random, so that it cannot be compressed: too large for a B-tree.
+      // Random, so that PostgreSQL cannot compress it. It is too large for a B-tree.
       await sql(
         connectionString,
         `insert into pages (body) select string_agg(md5(random()::text), '') from generate_series(1, 1000)`,

@@ -14,7 +14,7 @@ describe('the help of dps', () => {
     );
     const transcript = createTranscript('dps-help.txt');
     const add = (command: Command): void => {
-      // The default width without a terminal, whatever the real terminal is.
+      // The default width without a terminal, on any terminal.
       command.configureHelp({ helpWidth: 120 }).outputHelp();
       transcript.add([`$ ${nameOf(command)} --help`, ...printed.splice(0)].join('\n'));
       for (const each of command.commands) add(each);

@@ -42,7 +42,7 @@ describe('dps lint', () => {
     return file;
   };
 
-  /** The schema with one field that becomes required, as YAML. */
+  /** The schema as YAML, with one field that becomes required. */
   const required = async (): Promise<string> => {
     const yaml = (await send('/schema/snapshot?export=yaml')).text;
     return fileOf('schema.yaml', yaml.replace(/(field: title[\s\S]*?)is_nullable: true/, '$1is_nullable: false'));
@@ -122,7 +122,7 @@ describe('dps lint', () => {
     large.schema.is_nullable = false;
     wanted.fields = wanted.fields.filter(({ collection, field }) => collection !== 'articles' || field !== 'title');
     const diff = (await send('/schema/diff', json(wanted))).json as { hash: string; diff: object };
-    // It cannot be applied while an application writes.
+    // This change cannot be applied while an application writes.
     const application = new pg.Client(service.databaseUrl);
     await application.connect();
     try {

@@ -50,7 +50,7 @@ describe('backup and restore', () => {
     return database.connectionString;
   }
 
-  /** The log and the schema are equal, and a service starts on it. */
+  /** The log and the schema are equal, and a service starts on the restored database. */
   async function expectSame(connectionString: string): Promise<void> {
     expect(await catalogOf(connectionString)).to.deep.equal(await catalogOf(source));
     expect(await kindsOf(connectionString)).to.deep.equal({

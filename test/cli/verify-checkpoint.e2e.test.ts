@@ -30,7 +30,7 @@ describe('dps verify --checkpoint, offline', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'dps-checkpoints-'));
     const lines = (await readFile(LOG, 'utf8')).trimEnd().split('\n');
-    // The documents of events are on separate lines between them.
+    // Event documents are on separate lines in between.
     events = lines.map((line) => JSON.parse(line) as EventRecord).filter((each) => 'position' in each);
   });
 

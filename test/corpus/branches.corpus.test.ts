@@ -23,7 +23,7 @@ interface Step {
 
 const OPTIONS = { force: true, mode: 'mirror', release: '0.1.0' } as const;
 
-/** Everything is identified by name, as with a snapshot as base. */
+/** Objects are identified by name, as with a snapshot as base. */
 function named(state: State): State {
   const draft = new Draft(state);
   for (const [name, { fields }] of state.collections)
@@ -38,7 +38,7 @@ const documentsIn = (state: State): Documents => {
   return byKey(documentsOf(snapshot).values());
 };
 
-/** The state of the documents; null if they are no valid schema. */
+/** The state of the documents; null if they are not a valid schema. */
 function stateOf(documents: Documents): State | null {
   const body = { version: 1, service: OPTIONS.release, vendor: 'postgres', ...assemble(grouped(documents)).parts };
   const read = runToEnd(compareSnapshot(initialState(), body, OPTIONS));

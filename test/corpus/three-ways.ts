@@ -40,7 +40,7 @@ function differing(one: Document | undefined, other: Document | undefined): Set<
   return new Set(unlike.map((name) => (TYPE.has(name) ? 'type' : name)));
 }
 
-/** Applies the changes between two steps to a branch, as far as their objects exist there. */
+/** Applies the changes between two steps to a branch, if their objects exist there. */
 export function carryOver(branch: Documents, before: Documents, after: Documents): void {
   for (const key of new Set([...before.keys(), ...after.keys()])) {
     const [was, is, here] = [before.get(key), after.get(key), branch.get(key)];

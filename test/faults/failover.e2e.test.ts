@@ -22,7 +22,7 @@ describe('a failover', function () {
   let services: TestService[];
 
   beforeEach(async () => {
-    // A primary that dies keeps what it acknowledged.
+    // A primary that fails keeps what it acknowledged.
     cluster = await startCluster({ durable: true });
     services = [];
   });
@@ -83,7 +83,7 @@ describe('a failover', function () {
     expect(divergences.map(({ seen }) => seen.position)).to.include(4);
     await create(blind.send, 'after');
 
-    // It believes to be the primary, and has more events than its replacement.
+    // This server still acts as the primary, and has more events than its replacement.
     await primary.start();
     for (let turn = 0; turn < 4; turn += 1) {
       await create(one.send, `one_${turn}`);

@@ -8,16 +8,19 @@ import { type ServiceProcess, spawnService } from '../support/process.js';
 const MIB = 1024 * 1024;
 const TOKEN = 'hostile-bodies-admin-token-0123456789';
 
-/** Milliseconds, with room for a busy machine. It was half a minute before the fix, and is under 100 when alone. */
+/**
+ * Milliseconds, with slack for a busy machine. It took half a minute before the fix, and takes less than 100 on an idle
+ * machine.
+ */
 const PATIENCE = 3_000;
 
-/** Each took 3 GiB, so three would end the process. */
+/** Each body took 3 GiB, so three would end the process. */
 const AT_ONCE = 3;
 
 /** MiB of the whole process. Six bodies of 24 MiB took 3 GiB each, and ended it. */
 const MEMORY = 2_000;
 
-/** With more, garbage is collected later, and the measurement would be meaningless. */
+/** A larger heap delays garbage collection and makes the measurement meaningless. */
 const NODE_OPTIONS = '--max-old-space-size=1024';
 
 describe('hostile bodies', function () {

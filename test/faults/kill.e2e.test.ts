@@ -7,7 +7,7 @@ import { expectConsistent } from '../support/consistent.js';
 
 const COLLECTIONS = 500;
 const KILLS = 8;
-/** How many table locks an apply has taken when each kill happens; the same in every run. */
+/** The number of table locks of an apply at each kill, the same in every run. */
 const MOMENTS = [1, 90, 420, 250, 30, 480, 170, 340];
 const TOKEN = 'test-admin-token-0123456789abcdef';
 
@@ -63,7 +63,7 @@ describe('kill -9 during an apply', function () {
     await database.drop();
   });
 
-  /** The killed service's statement may still run for a moment; its end is the outcome. */
+  /** The killed service's statement may still run for a moment. Its end decides the outcome. */
   async function serverIsQuiet(): Promise<void> {
     const client = new pg.Client({ connectionString: database.connectionString });
     await client.connect();
@@ -72,7 +72,7 @@ describe('kill -9 during an apply', function () {
     await client.end();
   }
 
-  /** Resolves when the apply holds this many exclusive locks, or has ended before. */
+  /** Resolves when the apply holds this many exclusive locks, or has already ended. */
   async function locksAreHeld(count: number, applied: Promise<unknown>): Promise<void> {
     let running = true;
     void applied.finally(() => (running = false));
@@ -93,8 +93,8 @@ describe('kill -9 during an apply', function () {
     };
     let there = 0;
     for (const [kill, moment] of MOMENTS.entries()) {
-      // The first half creates all, the second deletes all. Each kill continues from the state that the previous one
-      // left.
+      // The first half creates all, the second half deletes all. Each kill continues from the state after the previous
+      // one.
       const from = kill < KILLS / 2 ? 0 : COLLECTIONS;
       if (there !== from) expect(await apply(from)).to.equal(204);
       const wanted = COLLECTIONS - from;

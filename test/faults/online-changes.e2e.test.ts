@@ -107,7 +107,7 @@ describe('an online change', function () {
     let rows: string | undefined;
     for (const [turn, point] of points.entries()) {
       await gates.reached(point);
-      // From here on the table is locked or the field no longer exists.
+      // From this point the table is locked, or the field no longer exists.
       if (!['applied', 'forget'].includes(point)) {
         await write(turn);
         rows = await rowsOf('id, note');
@@ -174,7 +174,7 @@ describe('an online change', function () {
   it('continues in the next process when it is killed at each step, and is applied once', async () => {
     const change = await disturbed(POINTS, async ({ turn, proceed }) => {
       await current().end('SIGKILL');
-      // A statement that was already sent may complete or not.
+      // A statement that was already sent may still complete.
       if (turn % 2 === 0) await sessionsEnd();
       await proceed();
       await start();

@@ -175,7 +175,7 @@ describe('an online change on its own server', function () {
       'the standby follows',
       async () => (await api.sql(`SELECT FROM pg_stat_replication WHERE state = 'streaming'`)).length === 1,
     );
-    // Before the change begins: 4,000 rows are copied in 2 s, which a busy machine may need to pause a server.
+    // Before the change begins: copying 4,000 rows takes 2 s, enough for a busy machine to pause a server.
     await standby.pause();
     const started = performance.now();
     const { id } = await online.open('DELETE', '/fields/followed/note');

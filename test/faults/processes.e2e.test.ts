@@ -28,7 +28,7 @@ describe('sixteen writers on three processes of the service', function () {
       LOCK_TIMEOUT: '60s',
       DB_POOL: '4',
     };
-    // All at once, so that migrations race too.
+    // All at once, so that migrations run concurrently too.
     services = [1, 2, 3].map(() => spawnService(settings));
     urls = (await Promise.all(services.map((service) => service.ready()))).map(({ url }) => url);
   });

@@ -29,7 +29,7 @@ describe('rebuilding metadata rows under load', () => {
 
   const nameOf = (writer: number): string => `written_${writer}`;
 
-  /** Increments a number in the metadata of its own collection; every response must be a success. */
+  /** Increments a number in the metadata of its own collection. Every response must be a success. */
   async function write(writer: number, isOver: () => boolean, answered: number[]): Promise<void> {
     for (let count = 1; !isOver(); count += 1) {
       const reply = await client(`/collections/${nameOf(writer)}`, json({ meta: { sort: count } }, 'PATCH'));
@@ -38,7 +38,7 @@ describe('rebuilding metadata rows under load', () => {
     }
   }
 
-  /** Values that were seen or returned once must never disappear, in the API and in the rows. */
+  /** Values that a client has read once must never disappear, in the API and in the rows. */
   async function read(reader: number, isOver: () => boolean, answered: readonly number[]): Promise<number> {
     const seen = Array.from({ length: WRITERS }, () => 0);
     let [reads, position] = [0, 0];
@@ -91,7 +91,7 @@ describe('rebuilding metadata rows under load', () => {
     ]);
     const rebuilding = (async () => {
       for (let count = 0; count < REBUILDS; count += 1) {
-        // Every other rebuild has something to fix, so that rows are really replaced.
+        // Every second rebuild has something to fix, so that rows are really replaced.
         if (count % 2 === 1) await pool.query(`update service.service_fields set meta = meta || '{"note": "forged"}'`);
         const reply = await client('/projections/metadata/rebuild', { method: 'POST' });
         expect(reply.status, reply.text).to.equal(200);

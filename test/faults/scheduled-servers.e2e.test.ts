@@ -43,7 +43,7 @@ describe('a scheduled change request', function () {
     cluster = await startCluster({ durable: true });
     server = cluster.primary;
     const chain = [server];
-    // Each follows the previous one, also after that one's promotion.
+    // Each follows the previous one, even after that one was promoted.
     for (let made = 0; made < standbys; made += 1) chain.push(await cluster.addStandby(chain.at(-1)));
     const [first] = chain.map(({ connectionString }) => new URL(connectionString));
     const hosts = chain.map(({ port }) => `127.0.0.1:${port}`).join(',');
@@ -89,7 +89,7 @@ describe('a scheduled change request', function () {
 
   /**
    * An approved request that makes a column unique.
-   * @param large whether it needs a preparation
+   * @param large whether it needs preparation
    */
   async function approved(table: string, large = true): Promise<string> {
     await make(table);

@@ -93,7 +93,7 @@ describe('a scheduled change request', function () {
       const next = points[turn + 1];
       if (next !== undefined) await gates.close(next);
       await kill();
-      // A statement that was already sent may complete or not.
+      // A statement that was already sent may still complete.
       if (turn % 2 === 0) await sessionsEnd();
       await gates.open(point);
       await start();

@@ -54,7 +54,7 @@ describe('checkpoints in an asynchronous cluster', function () {
     await create(send);
     await until('the standby has it', async () => (await checkpoint(send)).status === 200);
     expect(positionOf(await checkpoint(send))).to.equal(2);
-    // Its slot keeps it expected after it has gone.
+    // Its replication slot keeps it listed after it has stopped.
     await cluster.primary.sql(`select pg_create_physical_replication_slot('expected')`);
     await standby.stop('SIGQUIT');
     await create(send);

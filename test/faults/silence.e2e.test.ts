@@ -6,7 +6,7 @@ import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { type Proxy, type Verdict, startProxy } from '../support/proxy.js';
 import { type TestService, startService } from '../support/service.js';
 
-/** Matches the statement but not READ COMMITTED. */
+/** Matches the statement, but not READ COMMITTED. */
 const COMMIT = /commit\0/i;
 /** Sent in one batch with the COMMIT, which is a prepared statement then. */
 const TOKEN = 'token.created';
@@ -46,7 +46,7 @@ describe('a request whose connection to the database goes silent', function () {
     await database.drop();
   });
 
-  /** Once, after these were sent in this order on one connection. */
+  /** Once, after these messages were sent in this order on one connection. */
   function when(places: readonly (string | RegExp)[], verdict: Verdict): () => boolean {
     const left = [...places];
     let on: number | undefined;
@@ -61,7 +61,7 @@ describe('a request whose connection to the database goes silent', function () {
   }
 
   interface Meanwhile {
-    /** Another change waits until the silence is noticed, because it needs the turn or the log's lock. */
+    /** Another change waits until the silence is noticed, because it needs the queue or the log's lock. */
     isChangeWaiting?: boolean;
   }
 
@@ -105,7 +105,7 @@ describe('a request whose connection to the database goes silent', function () {
   it('at a login, while the session is written, gets 503, and no session exists', async () => {
     const count = () => rowsOf('SELECT FROM service.service_sessions', []);
     const before = await count();
-    // The user is named there for the first time. The text is not sent if the connection has prepared the statement.
+    // This statement names the user for the first time. Its text is not sent if the connection has already prepared it.
     expectAway(await noticed(login, when([admin], 'fall silent')));
     expect(await count()).to.equal(before);
   });
@@ -160,7 +160,7 @@ describe('a request whose connection to the database goes silent', function () {
 
   it('during the switch of a rebuild, before and after its COMMIT, leaves consistent rows', async () => {
     const rebuild = () => client('/projections/metadata/rebuild', { method: 'POST' });
-    // Only this is committed on its connection.
+    // Only this commits on its connection.
     const switches = 'staged_collections';
     expectAway(await noticed(rebuild, when([switches, COMMIT], 'fall silent'), { isChangeWaiting: true }));
     const answer = await noticed(rebuild, when([switches, COMMIT], 'pass and fall silent'));

@@ -50,7 +50,7 @@ describe('a standby in trouble', function () {
         const { rows } = await pool.query<{ found: boolean }>(`select to_regclass('t') is not null as found`);
         return rows[0]?.found === true;
       });
-      // The first query holds its lock until the standby cancels it, which is too late for the second.
+      // The first query holds its lock until the standby cancels it, too late for the second one.
       const slow = pool.query(
         'select a, pg_sleep(case when exists (select from t where a = 2) then 0 else 20 end) from t',
       );
@@ -97,7 +97,7 @@ describe('a standby in trouble', function () {
     const [one, other] = [await cluster.addStandby(), await cluster.addStandby()];
     const proxy = await startProxy(one.connectionString);
     const read = await serve(proxy.connectionString);
-    // The other one stops following and becomes the primary of another history.
+    // The other standby stops following and becomes the primary of another history.
     await other.stop();
     const lost = await create(write, 'lost');
     const headers = { 'x-log-position-at-least': lost };

@@ -11,7 +11,7 @@ describe('a service whose backends are terminated again and again', function () 
   it('keeps running, and carries out everything that it acknowledged exactly once', async () => {
     const report = await chaos({
       seed: 1,
-      // Only an end in case the effects never come.
+      // A limit in case the effects never occur.
       seconds: 600,
       writers: 16,
       processes: 1,
@@ -20,7 +20,7 @@ describe('a service whose backends are terminated again and again', function () 
       enough: (acknowledged, done) =>
         acknowledged >= 40 && ['reads answered', 'streams with events'].every((each) => done.has(each)),
     });
-    // How long a try took depends on the machine.
+    // The duration of an attempt depends on the machine.
     expect(report.findings.filter((finding) => !finding.includes(': one try took'))).to.deep.equal([]);
     expect([...report.faults.keys()]).to.include.members([
       'backends terminated, all at once',

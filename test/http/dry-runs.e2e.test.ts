@@ -40,7 +40,7 @@ describe('dry runs', function () {
         WHERE c.relnamespace::regnamespace::text ~ '^(public|service_trash.*|trash.*)$' GROUP BY c.oid ORDER BY 1`,
     );
 
-  /** Each with its preparation and the events it appends. */
+  /** Each entry has its preparation and the events that it appends. */
   const CHANGES: [name: string, method: string, given: () => Promise<[path: string, body?: unknown]>, type: string][] =
     [
       [

@@ -89,7 +89,7 @@ describe('the quota of one user', () => {
     };
     const ends = new Set<string | undefined>();
     const task = async (): Promise<void> => {
-      // The scheduler rejects waiting work after some time. It is requested again, like a client does.
+      // The scheduler rejects waiting work after some time. The test retries like a client.
       while (!isOver) {
         const work = (): Promise<void> => runYielding(endless());
         await runAsRead('another', () => isOver, work).then(

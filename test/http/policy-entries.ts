@@ -18,7 +18,7 @@ interface Entry {
   code: string;
   /** Creates the needed objects while nothing is rejected, and returns the request. */
   given: () => Promise<Request>;
-  /** Undoes what continues after the response. */
+  /** Undoes work that continues after the response. */
   over?: (request: Request) => Promise<unknown>;
 }
 
@@ -251,7 +251,7 @@ export function entriesOf(api: Api): Entries {
       code: 'LOSES_DATA',
       async given() {
         const { id, plan } = await proposed('i2');
-        // One approval is not enough, because the policy requires two.
+        // The policy requires two approvals, so one is not enough.
         await api.ok('POST', `/changes/${id}/approve`, { plan });
         return { path: `/changes/${id}/apply` };
       },
@@ -284,7 +284,7 @@ export function entriesOf(api: Api): Entries {
     },
   ];
 
-  /** No rule finds anything in pure metadata, so the policy cannot reject it. */
+  /** No rule reports changes that are only metadata, so the policy cannot reject them. */
   const metadata: Omit<Entry, 'code'>[] = [
     {
       route: 'PATCH /collections',
@@ -349,7 +349,7 @@ export function entriesOf(api: Api): Entries {
     'POST /schema/merge',
     'PUT /policy',
     'POST /policy/test',
-    // Its objects were already judged when they were deleted.
+    // Its objects were already checked when they were deleted.
     'DELETE /trash/{position}',
     'POST /auth/login',
     'POST /auth/refresh',

@@ -68,7 +68,7 @@ const loss: fc.Arbitrary<Loss> = fc.record({
 const out: Step = { do: 'rename', table: 0, to: 1 };
 const gone: Step = { do: 'delete', table: 0 };
 
-/** Each of these was a way around the rule. */
+/** Each of these bypassed the rule before. */
 const ESCAPES: [number, Step[], Loss][] = [
   [0, [out, gone], { way: 'diff', to: 2, beside: null }],
   [0, [out, gone], { way: 'diff', to: 1, beside: null }],

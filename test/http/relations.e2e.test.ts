@@ -307,7 +307,7 @@ describe('relations over HTTP', function () {
     const { message, extensions } = await api.refused(INVALID, 'PATCH', '/fields/many/sort', { type: 'json' });
     expect(message).to.include('"sort" cannot be the sort field');
     expect(extensions).to.include({ collection: 'many', field: 'ref' }).and.not.have.property('path');
-    // A deletion may leave no target, and existing values can be sent again, here and in a snapshot.
+    // A deletion may leave no target. Existing values can be sent again, in a request and in a snapshot.
     await api.ok('DELETE', '/relations/many/ref');
     await api.ok('DELETE', '/collections/one');
     expect((await api.ok<{ data: Shown }>('GET', anyAt)).data['one_allowed_collections']).to.deep.equal([]);

@@ -112,7 +112,7 @@ describe('a session over HTTP', () => {
     await ask('/history/snapshot?at=1');
     await ask('/history/verify');
     await ask('/history/checkpoint');
-    // Deferred work completes in its own time.
+    // Deferred work completes at any time.
     await until('the projections have followed', async () => {
       const { data } = (await client('/projections')).json as { data: { lag: number }[] };
       return data.every(({ lag }) => lag === 0);

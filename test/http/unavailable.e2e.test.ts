@@ -59,7 +59,7 @@ describe('an unavailable database', function () {
   it('is not ready while its disk is full, with the reason, and ready after the next change', async () => {
     const owner = new pg.Client(database.connectionString);
     await owner.connect();
-    // PostgreSQL raises it so where it cannot extend a file.
+    // PostgreSQL reports this when it cannot extend a file.
     await owner.query(`
       CREATE FUNCTION raise_disk_full() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN RAISE disk_full USING MESSAGE = 'could not extend file: No space left on device'; END $$;
@@ -81,7 +81,7 @@ describe('an unavailable database', function () {
     const unknown = { token: 'dps_unknown-token-0123456789' };
     expect((await client('/collections', unknown)).status).to.equal(401);
     proxy.muffle();
-    // Reads use another connection, which detects the outage first.
+    // Reads use another connection, which detects the failure first.
     for (let tries = 0; (await client('/collections', unknown)).status !== 401; tries++) {
       expect(tries, 'connections that are silent are used again').to.be.below(5);
     }
@@ -102,7 +102,7 @@ describe('an unavailable database', function () {
       expect(text)
         .to.match(/^dps_database_up 0$/m)
         .and.match(/^process_cpu_seconds_total /m);
-      // An old value would be wrong.
+      // A stale value would be wrong.
       expect(text).not.to.match(/^dps_log_head_position|^dps_projection_(lag_events|failed)\{/m);
       expect((await measures(null)).status).to.equal(401);
       const unknown = await measures('dps_unknown-token-0123456789');

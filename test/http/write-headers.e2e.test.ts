@@ -12,7 +12,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
   'X-Acknowledge': 'send acknowledgements with a change, or when you open a change request',
 };
 
-/** They only answer a question and write nothing. */
+/** These requests only return information and write nothing. */
 const READS = new Set(['post /schema/diff', 'post /schema/merge', 'post /policy/test']);
 
 describe('write headers', () => {

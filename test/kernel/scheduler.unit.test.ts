@@ -49,7 +49,7 @@ describe('the scheduler', () => {
       most = Math.max(most, steps.length - before);
     }
     await all;
-    // For two turns, because the order of their end is random.
+    // Runs for two turns, because the order of their end is random.
     expect(most).to.be.at.most(2);
   });
 

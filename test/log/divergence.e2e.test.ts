@@ -111,7 +111,7 @@ describe('a log replaced under a running service', () => {
       expect(event.data).to.deep.include({ type: 'log.acknowledged', collection: null, reason: 'restored' });
       const { divergences, previous_origin, ...more } = event.data['data'] as Record<string, unknown>;
       expect([divergences, more]).to.deep.equal([data.divergences, {}]);
-      // Without events and signatures, nobody knows the origin.
+      // Without events and signatures, the origin is unknown.
       if (data.position > 1) expect(previous_origin).to.match(/^data-platform-service\/[0-9a-f]{64}$/);
       await expectGoingOn(send, 'after');
       expect((await send(`/history/snapshot?at=${data.position}`)).status).to.equal(200);

@@ -6,10 +6,10 @@ import { json } from '../support/client.js';
 import { createTranscript } from '../support/transcript.js';
 import { withService } from '../support/with-service.js';
 
-/** Some of them count for the whole process, in which other test files ran before. */
+/** Some metrics count for the whole process, in which other test files ran before. */
 const MOMENTARY = /^dps_(\w*_seconds|\w*_bytes|database_pool|rendered|listener|projection_lag|overload_refusals)/;
 
-/** Metrics of the process and of Node are not ours. */
+/** Metrics of the process and of Node are not part of the service. */
 const shown = (text: string): string =>
   text
     .split('\n')

@@ -59,7 +59,7 @@ describe('a change that PostgreSQL rejects', function () {
     expect(refusedWith(again)).to.equal('ALREADY_EXISTS');
     expect(warnings).to.include('a response could not be stored');
     proxy.intercept(() => 'pass');
-    // Nothing is stored, so a repeated key is decided again, and the name is free now.
+    // Nothing is stored, so a repeated key is decided again, and the name is available now.
     const gone = command('delete-collection', { collection: 'first' });
     done(await instance.pipeline.apply('delete-collection', gone, { cause: CAUSE }));
     done(await instance.pipeline.apply('create-collection', table('first'), { cause: CAUSE, idempotency }));
@@ -113,7 +113,7 @@ async function fillLockTable(client: pg.Client, left: number): Promise<void> {
         next + step - 1,
       ]);
       next += step;
-      // Rolled back one by one they would stay in the table, so each step is released as a whole.
+      // Savepoints that are rolled back one by one would stay in the lock table, so each step is released as a whole.
       await client.query('RELEASE SAVEPOINT step');
     } catch {
       await client.query('ROLLBACK TO SAVEPOINT step');

@@ -78,7 +78,7 @@ describe('the pipeline under failures', function () {
       return (rowCount ?? 0) > 0;
     });
 
-  /** Waits are short, so a waiting session may have stopped before it is terminated. */
+  /** Timeouts are short, so a waiting session may have stopped before it is terminated. */
   async function terminateWaiting(): Promise<void> {
     await until('a waiting process is ended', async () => {
       const { rowCount } = await other.query(

@@ -177,7 +177,7 @@ describe('a change beside application transactions', function () {
     const other = two.pipeline.apply('delete-field', gone, { cause: CAUSE });
     await application.query('COMMIT');
     const outcomes = [await waiting, await other];
-    // Both orders are valid; a missing object cannot be changed.
+    // Both orders are valid. A missing object cannot be changed.
     if (outcomes[0]?.kind === 'refused') expect(refusedWith(outcomes[0])).to.equal('NOT_FOUND');
     done(outcomes[1] as Outcome);
   });
@@ -197,7 +197,7 @@ describe('a change beside application transactions', function () {
     );
     done(await one.pipeline.apply('create-relation', relation, { cause: CAUSE }));
     await application.query('BEGIN; SELECT FROM c');
-    // Deleting it also drops a foreign key of a, so both tables are needed, and c is not available.
+    // Deleting it also drops a foreign key of a, so it needs both tables, and c is locked.
     const outcome = await hurried.pipeline.apply(
       'delete-collection',
       command('delete-collection', { collection: 'a' }),

@@ -9,7 +9,7 @@ import { until } from '../support/until.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { CAUSE, type Instance, done, field, refusedWith, silent, startInstance, table } from '../support/instance.js';
 
-/** Milliseconds until a silent connection is detected and closed, plus slack for a busy machine. */
+/** Milliseconds until a silent connection is detected and closed, with slack for a busy machine. */
 const NOTICED = 20_000;
 
 for (const way of ['the server', 'a pooler'] as const)
@@ -123,7 +123,7 @@ for (const way of ['the server', 'a pooler'] as const)
     it(`before the change begins leads to ${pooled ? 'a failure in time' : 'another connection for the change'}`, async () => {
       when((sent) => sent.includes('BEGIN') || sent.includes('batch_'), 'fall silent');
       const [outcome, took] = await timed(create('second'));
-      // It may also wait for a pooler connection, so it may run into the timeout.
+      // The request may also wait for a pooler connection and time out.
       if (pooled) expect(refusedWith(outcome)).to.equal('UNAVAILABLE');
       else done(outcome);
       expect(took).to.be.below(pooled ? 18_000 : NOTICED);

@@ -75,7 +75,7 @@ describe("a suspended process that holds the log's lock", function () {
   });
 
   it('blocks them no longer when suspended in the middle of a message', async () => {
-    // The state such a process leaves: a transaction with the lock, and half of the next message.
+    // The state that such a process leaves: a transaction with the lock, and half of the next message.
     const half = new pg.Client({
       connectionString: database.connectionString,
       application_name: 'data-platform-service',

@@ -130,7 +130,7 @@ describe('a service behind a pooler', function () {
     const dirt = [
       "SET search_path = 'pg_temp'",
       "SET TimeZone = 'Asia/Kathmandu'",
-      // It applies to the statement that resets it.
+      // The limits apply to the statement that resets it.
       'SET statement_timeout = 100',
       'SET lock_timeout = 1',
       'SET standard_conforming_strings = off',
@@ -209,7 +209,7 @@ describe('a service behind a pooler', function () {
     expect(await refusalOf({ ...options, DATABASE_URL: `${address}?options=-c%20work_mem%3D4MB` })).to.include(
       'options',
     );
-    // The pooler ignores them silently if told to, but each transaction sets them anyway.
+    // A pooler can be configured to ignore these settings. Each transaction sets them anyway.
     const client = await start(both());
     expect((await client('/collections', collection('articles'))).status).to.equal(200);
   });

@@ -46,7 +46,7 @@ describe('a server that ends every session at once', () => {
   });
   after(() => server.close());
 
-  /** The process must survive, rejected or not: mocha fails a test on an uncaught exception. */
+  /** The process must survive in both cases: mocha fails a test on an uncaught exception. */
   const repeated = async (work: () => Promise<unknown>): Promise<void> => {
     const before = sessions;
     for (let tried = 0; tried < 20; tried += 1) {

@@ -27,7 +27,7 @@ const GROWING = [
   'users',
 ].map((name) => `service_${name}`);
 
-/** Numbers of events. At 10,000 to 40,000 a scan looks cheap to the planner, beside a join that it overestimates. */
+/** Numbers of events. At 10,000 to 40,000 the planner considers a scan cheap, beside a join that it overestimates. */
 const SIZES = [1_000, 10_000, 30_000, 100_000];
 /** Rows of the other tables: more than a few pages. */
 const OTHERS = 40_000;

@@ -33,7 +33,7 @@ describe('connections through a pooler', function () {
       this.skip();
     }
     database = await createDatabase();
-    // One session for all, so that each client meets what others left.
+    // One session for all, so that each client sees what others left behind.
     pgbouncer = await startPgbouncer(database.connectionString, { default_pool_size: '1' });
     const connectionString = pgbouncer.through(database.connectionString);
     pool = createPool({
@@ -53,7 +53,7 @@ describe('connections through a pooler', function () {
     await database?.drop();
   });
 
-  /** Another client of the pooler leaves the session in any state. */
+  /** Another client of the pooler may leave the session in any state. */
   const dirty = async (...statements: string[]): Promise<void> => {
     const client = new pg.Client(pgbouncer.through(database.connectionString));
     await client.connect();

@@ -257,7 +257,7 @@ describe('the schema of the service’s own tables', function () {
     stops.push(() => copy.end());
     await copy.query(script);
     expect(await catalogText(copy)).to.deep.equal(await catalogText(pool));
-    // The table leaves the log and returns by adoption, with the relation.
+    // The table leaves the log and returns through adoption, with the relation.
     const [{ name: key } = { name: '' }] = await api.sql<{ name: string }>(
       `SELECT conname AS name FROM pg_constraint WHERE conrelid = 'a'::regclass AND contype = 'f'`,
     );

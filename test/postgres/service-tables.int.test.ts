@@ -69,7 +69,7 @@ describe("the service's own tables", () => {
       `INSERT INTO service.service_tokens (id, user_id, name, token_hash) SELECT gen_random_uuid(), id, 't', '\\x00' FROM service.service_users`,
     );
     await instance.pool.query(`DELETE FROM service.service_users`);
-    // Not by a fixed step: after a failover that lost these changes, others must yield another number.
+    // Not a fixed step: after a failover that lost these changes, other changes must yield another number.
     expect(await epoch())
       .to.be.greaterThan(first)
       .and.not.equal(first + 2 * (first - before));

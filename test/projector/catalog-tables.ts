@@ -1,4 +1,4 @@
-/** Tables as read from the catalog. Tests state only what matters to them. */
+/** Tables as read from the catalog. Tests specify only the members that matter to them. */
 import type {
   CatalogColumn,
   CatalogConstraint,

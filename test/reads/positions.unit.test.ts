@@ -25,7 +25,7 @@ describe('waiting for a position', () => {
     expect(new Set(await Promise.all(strangers))).to.deep.equal(new Set(['at 6']));
     head = 7;
     expect(await said(positions.reach(7, { isKnown: false }))).to.equal('at 7');
-    // Their places are free again, and no more than before.
+    // Their slots are free again, and no others.
     const others = Array.from({ length: STRANGERS }, () => said(positions.reach(8, { isKnown: false })));
     expect(await said(positions.reach(8, { isKnown: false }))).to.match(/^Too many requests already wait/);
     head = 8;
@@ -34,7 +34,7 @@ describe('waiting for a position', () => {
 
   it('shares frequent checks among all waiting callers', async () => {
     let asked = 0;
-    // Available at the tenth check after all have checked once.
+    // Available at the tenth check, after all have checked once.
     const check = (): Promise<Fresh> => {
       asked += 1;
       return Promise.resolve({ head: asked < 30 ? 5 : 6, hash: '', authEpoch: 1, standby: true, lag: 0 });

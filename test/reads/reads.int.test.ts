@@ -152,7 +152,7 @@ describe('reading at the head', () => {
   it('advances the accounts epoch', async () => {
     const { authEpoch } = await freshness.check();
     await writer.pool.query(`DELETE FROM service.service_sessions`);
-    // Not by a fixed step: a replacement server may continue from an older number.
+    // Not a fixed step: a replacement server may continue from an older number.
     expect((await freshness.check()).authEpoch).to.be.greaterThan(authEpoch);
   });
 

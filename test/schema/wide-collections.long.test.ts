@@ -74,7 +74,7 @@ describe('documents of a collection of 5,000 fields', () => {
     const another = accepted(initialState(), 'create-collection', wide(alias));
     const wideNode = another.collections.get('wide') as CollectionNode;
     expect(collectionDocumentOf(another, wideNode).collection).to.equal('wide');
-    // None of them is cached yet.
+    // None of them is in the cache yet.
     expect(stepsOf(fieldDocumentsOf(another, wideNode))).to.be.at.least(FIELDS);
   });
 

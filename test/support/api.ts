@@ -36,7 +36,7 @@ export interface Api {
 export function createApi(service: TestService): Api {
   const client = clientOf(service);
   const pool = new pg.Pool({ connectionString: service.databaseUrl, max: 1 });
-  // The server may be restarted.
+  // The server may have restarted.
   pool.on('error', () => undefined);
   const sql: Api['sql'] = async <T extends pg.QueryResultRow>(text: string, values: unknown[] = []) =>
     (await pool.query<T>(text, values)).rows;

@@ -33,15 +33,15 @@ export interface App extends Served {
    * test.
    */
   complaints(): string[];
-  /** Ignores matching complaints until the test ends: rejected requests appear in the console at any time. */
+  /** Ignores matching messages until the test ends. Rejected requests may appear in the console at any time. */
   mayComplain(of: RegExp): void;
 }
 
-/** Reused by later tests: without cached files and compiled scripts, a first page takes four times as long. */
+/** Later tests reuse it: without cached files and compiled scripts, a first page takes four times as long. */
 interface UsedContext {
   context: BrowserContext;
   look: string;
-  /** No page of the running test is open in it. */
+  /** The running test has no page open in it. */
   isFree: boolean;
 }
 
@@ -53,7 +53,7 @@ const LONGEST = 90_000;
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
-/** Registers the hooks. Tests are skipped without a browser, and fail on browser complaints. */
+/** Registers the hooks. Tests are skipped without a browser, and fail if the browser reports errors. */
 export function withApp(serving: Serving = {}): App {
   const program = chromiumProgram();
   before(function () {
@@ -65,7 +65,7 @@ export function withApp(serving: Serving = {}): App {
     ensureBuilt();
   });
   const contexts: UsedContext[] = [];
-  // Before a service per test is stopped: an open page would request it and complain.
+  // Called before the service of a test stops, because an open page would request it and report errors.
   afterEach(async function () {
     const hasFailed = this.currentTest?.state === 'failed';
     if (hasFailed) await tellPages(contexts.map(({ context }) => context));
@@ -95,7 +95,7 @@ export function withApp(serving: Serving = {}): App {
       colorScheme: dark ? 'dark' : 'light',
       reducedMotion: 'reduce',
     });
-    // Shorter than the test's own limit, so that a failure names what was awaited.
+    // Shorter than the test's own limit, so that a failure names the awaited condition.
     context.setDefaultTimeout(20_000 * PATIENCE);
     await slowContext(context);
     return context;
@@ -175,7 +175,7 @@ async function signedIn(url: string, { email, password }: { email: string; passw
   return { name, value, domain: new URL(url).hostname, path: '/auth', httpOnly: true, secure: false };
 }
 
-/** Removes what an earlier test stored, and stores what a login with a password leaves. */
+/** Removes what an earlier test stored, and stores the result of a login with a password. */
 async function prepareStorage(page: Page, cookie: Awaited<ReturnType<typeof signedIn>> | null): Promise<void> {
   await page.context().clearCookies();
   // Any page of the service gives access to its storage.
@@ -199,10 +199,10 @@ interface Violation {
   nodes: { target: string[]; failureSummary?: string }[];
 }
 
-/** Milliseconds for controls to change, for example to become enabled: axe misreads colours in between. */
+/** Milliseconds for controls to change, for example to become enabled. axe misreads the colours in between. */
 const SETTLED = 5_000;
 
-/** axe must find nothing on the page, once it has settled. */
+/** axe must find nothing on the page after it has settled. */
 export async function expectAccessible(page: Page): Promise<void> {
   await page.evaluate(readFileSync(AXE, 'utf8'));
   const end = Date.now() + SETTLED;
@@ -212,7 +212,7 @@ export async function expectAccessible(page: Page): Promise<void> {
 }
 
 async function violationsOn(page: Page): Promise<string[]> {
-  // Ends colour transitions without waiting for endless animations.
+  // Ends colour transitions, but does not wait for endless animations.
   await page.evaluate(
     'Promise.all(document.getAnimations().filter((each) => Number.isFinite(each.effect.getComputedTiming().endTime)).map((each) => each.finished.catch(() => undefined))).then(() => undefined)',
   );
@@ -220,16 +220,16 @@ async function violationsOn(page: Page): Promise<string[]> {
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
 }
 
-/** Nothing may exceed the width of the page, once it is laid out. */
+/** Nothing may exceed the width of the page after layout. */
 export const expectFits = (page: Page): Promise<void> =>
   until(`${page.url()} is not wider than the window`, () =>
     page.evaluate<boolean>('document.documentElement.scrollWidth <= document.documentElement.clientWidth'),
   );
 
-/** Waits until so many are on the page: they may still be rendered or removed. */
+/** Waits for this number of elements. The page may still add or remove some. */
 export const expectCount = (elements: Locator, count: number): Promise<void> =>
   until(`there are ${count} of ${elements.toString()}`, async () => (await elements.count()) === count);
 
-/** A page sets its title once it is rendered. */
+/** A page sets its title after rendering. */
 export const expectTitle = (page: Page, title: string): Promise<void> =>
   until(`the title is ${title}`, async () => (await page.title()) === title);

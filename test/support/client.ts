@@ -50,8 +50,8 @@ export function clientOf({ url, adminToken }: TestService): Client {
 }
 
 /**
- * A user chooses a password of their own, as people do after somebody else created the account. Sessions end with it.
- * @param client that of any service; the user has to be an admin
+ * A user chooses a password, as after somebody else created the account. Their sessions end.
+ * @param client of any service; the user must be an admin
  */
 export async function choosePassword(
   client: Client,

@@ -33,7 +33,7 @@ interface Contract {
 
 let contract: Contract | undefined;
 
-/** Throws an assertion error if document and service differ. */
+/** Throws an assertion error if the document and the service differ. */
 export function holdToContract(observed: Observed): void {
   contract ??= readContract();
   const { method, path, status } = observed;
@@ -65,7 +65,7 @@ function checkAnswer(known: Contract, operation: Operation, observed: Observed, 
 }
 
 function checkRequest(known: Contract, operation: Operation, { status, sent, path }: Observed, shown: string): void {
-  // With force, documents of other services are accepted, whose format is theirs.
+  // With force, the service accepts documents of other products in their own format.
   if (status >= 300 || sent === undefined || /[?&]force(=true|=1|=?&|=?$)/.test(path)) return;
   check(known, `${operation.pointer}/requestBody/content/application~1json/schema`, sent, `${shown}, its body`);
 }

@@ -1,24 +1,24 @@
 /**
- * Gates in an online change: writes of its progress wait at a closed one, so that a test can act at exactly that
- * point. `begin 3` and `end 3`: of the third step; `checkpoint 3`: within it, after a checkpoint; `prepared`,
- * `applied` …: the states; `forget`: the cleanup.
+ * Gates in an online change. Writes of its progress wait at a closed gate, so that a test can act at exactly that
+ * point. `begin 3` and `end 3`: the third step; `checkpoint 3`: after a checkpoint within it; `prepared`, `applied` …:
+ * the states; `forget`: the cleanup.
  */
 import pg from 'pg';
 import { until } from './until.js';
 
 export interface Gates {
-  /** Before anything reaches it. */
+  /** Closes the gate. Call it before any write reaches it. */
   close(gate: string): Promise<void>;
-  /** Resolves when something waits at it. */
+  /** Resolves when a write waits at the gate. */
   reached(gate: string): Promise<void>;
-  /** Releases what waits at it. */
+  /** Opens the gate. */
   open(gate: string): Promise<void>;
-  /** After a restart of the server, or on its replacement. Closed gates stay closed. */
+  /** Connects again after the server restarted or was replaced. Closed gates stay closed. */
   reconnect(databaseUrl?: string): Promise<void>;
   end(): Promise<void>;
 }
 
-/** A waiter holds an advisory lock with two keys, which the service never uses. */
+/** A waiting write holds an advisory lock with two keys, which the service never uses. */
 const LOCK = 4711;
 
 const MAKE = `
@@ -58,7 +58,7 @@ SELECT FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ShareLock' AND clas
 export async function makeGates(databaseUrl: string): Promise<Gates> {
   const connect = async (connectionString: string): Promise<pg.Client> => {
     const client = new pg.Client({ connectionString });
-    // The server may be restarted.
+    // The server may restart.
     client.on('error', () => undefined);
     await client.connect();
     return client;
@@ -69,7 +69,7 @@ export async function makeGates(databaseUrl: string): Promise<Gates> {
     async close(gate) {
       await db.query('INSERT INTO gates.closed VALUES ($1)', [gate]);
     },
-    // As long as a busy machine needs for a failover and a restart.
+    // The time that a busy machine needs for a failover and a restart.
     reached: (gate) => until(`the gate ${gate}`, async () => (await db.query(WAITING, [gate])).rowCount !== 0, 60_000),
     async open(gate) {
       await db.query('DELETE FROM gates.closed WHERE gate = $1', [gate]);

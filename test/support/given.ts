@@ -14,7 +14,7 @@ export function follow(state: State, events: readonly NewEvent[]): State {
   return next;
 }
 
-/** The same, and each intermediate state must be valid. */
+/** Like the function above. Each intermediate state must be valid. */
 export function followStrictly(state: State, events: readonly NewEvent[]): State {
   let next = state;
   for (const [index, event] of events.entries()) {

@@ -1,4 +1,4 @@
-/** Online changes in tests: large tables, requests, and their end. */
+/** Online changes in tests: large tables, change requests, and their ends. */
 import { expect } from 'chai';
 import type { Api } from './api.js';
 import type { Reply } from './client.js';
@@ -24,7 +24,7 @@ export interface Change {
 export const ROWS = 4_000;
 
 export interface Online {
-  /** Requests an online change, which must become a request. */
+  /** Requests an online change, which must create a change request. */
   open(method: string, path: string, body?: unknown): Promise<Change>;
   retrieve(id: string): Promise<Change>;
   /** Waits for its end and cleanup. */

@@ -5,7 +5,7 @@ import { testServer } from './postgres.js';
 
 let running: Promise<Pgbouncer> | undefined;
 
-/** The settings that route a service through the pooler; none if another address is required. */
+/** The settings that route a service through the pooler; none if the test needs another address. */
 export async function throughPooler(settings: Readonly<Record<string, string>>): Promise<Record<string, string>> {
   const { DATABASE_URL: connectionString = '', DIRECT_DATABASE_URL: direct } = settings;
   if (process.env['TEST_POOLER'] !== 'transaction' || direct !== undefined) return {};

@@ -95,7 +95,7 @@ async function start(): Promise<Running> {
 
 async function onServer(address: ServerAddress, stop: () => Promise<void>): Promise<Running> {
   const maintenance = new pg.Pool({ connectionString: address.connectionString, max: 2 });
-  // `end` does not wait for the sockets, and the server, which stops right after, may still report its end on one.
+  // `end` does not wait for the sockets. The server stops right after, and may still report its end on one of them.
   maintenance.on('error', () => undefined);
   const { rows } = await maintenance.query<{ version: number }>(
     "select current_setting('server_version_num')::int / 10000 as version",

@@ -36,7 +36,7 @@ interface Ended {
 }
 
 /**
- * Starts the service with these settings and none of our own, from `src/main.ts`, from its build, or from whichever
+ * Starts the service with these settings and none of our own: from `src/main.ts`, from its build, or from whichever
  * loads fastest.
  */
 export function spawnService(

@@ -7,32 +7,32 @@ export interface Proxy {
   connectionString: string;
   /** The number of connections so far. */
   connections(): number;
-  /** Forwards nothing any more, in either direction. New connections still work. */
+  /** Stops forwarding in both directions. New connections still work. */
   fallSilent(): void;
-  /** Forwards nothing from the server on the present connections; client data still passes. */
+  /** Stops forwarding from the server on the current connections. Data from the client still passes. */
   muffle(): void;
   /**
-   * Decides about everything a client sends: forward it, close the connection after or without that, or fall silent
-   * after or without that with open sockets. `connection`: its number.
+   * Handles everything a client sends: forwards it, closes the connection after or instead of that, or stops responding
+   * after or instead of that with open sockets. `connection`: its number.
    */
   intercept(judge: (sent: Buffer, connection: number) => Verdict): void;
   /**
-   * While enabled, a silenced connection still sends the client a meaningless message from time to time, so that the
-   * client cannot detect the silence.
+   * While enabled, a silenced connection sends the client a meaningless message from time to time, so that the client
+   * cannot detect the silence.
    */
   murmur(on: boolean): void;
   /** Ends all connections. */
   cut(): void;
   /** The treatment of new connections: forwarded, refused, or accepted and left waiting. */
   answer(how: 'through' | 'refused' | 'never'): void;
-  /** Ends all connections; new ones lead to another server with the same database and user. */
+  /** Ends all connections. New ones connect to another server with the same database and user. */
   leadTo(target: string): void;
   close(): Promise<void>;
 }
 
 export type Verdict = 'pass' | 'pass and hang up' | 'hang up' | 'pass and fall silent' | 'fall silent';
 
-/** PostgreSQL may send it at any time: the value of a setting. */
+/** PostgreSQL may send this at any time: the value of a setting. */
 const PARAMETER_STATUS = Buffer.from('S\0\0\0\u0017application_name\0x\0', 'latin1');
 
 interface Link {

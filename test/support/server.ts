@@ -42,7 +42,7 @@ async function prepared(connectionString: string, stop: () => Promise<void>): Pr
   const name = `dps_test_${randomBytes(4).toString('hex')}`;
   const address = { connectionString, owner: { name, password: randomBytes(12).toString('hex') } };
   await onMaintenance(address, async (client) => {
-    // Guessing the password is useless here, and each connection saves 4,096 hashes on both sides.
+    // Guessing the password is impossible, and a single iteration saves 4,096 hashes per connection on both sides.
     await client.query("select set_config(name, '1', false) from pg_settings where name = 'scram_iterations'");
     await client.query(
       `create role ${name} login password '${address.owner.password}'; grant pg_read_all_stats to ${name}`,
@@ -136,7 +136,7 @@ async function prepareTemplate({ client, address, template, content }: Template)
  */
 export async function disconnected(maintenance: pg.Client | pg.Pool, database: string): Promise<void> {
   const connections = 'select count(*)::int as count from pg_stat_activity where datname = $1';
-  // A pooler keeps its connections, so a hundredth of the time is enough for the others.
+  // A pooler keeps its connections, so waiting a hundredth of the time is enough.
   const most = process.env['TEST_POOLER'] === 'transaction' ? 10 : 1_000;
   for (let tries = 0; tries < most; tries++) {
     const { rows } = await maintenance.query<{ count: number }>(connections, [database]);

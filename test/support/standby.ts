@@ -42,7 +42,7 @@ export interface Server {
   stop(how?: 'SIGINT' | 'SIGQUIT'): Promise<void>;
   /**
    * Starts it again on its port.
-   * @param follows its new primary as a standby
+   * @param follows its new primary, as a standby
    */
   start(follows?: Server): Promise<void>;
 }
@@ -135,7 +135,7 @@ async function copyOf(installation: Installation, primary: StartedServer, number
   await client.connect();
   try {
     await client.query(`select pg_backup_start('copy', true)`);
-    // The write-ahead log repairs files that vanish meanwhile.
+    // The write-ahead log repairs files that change during the copy.
     await run('cp', ['-a', primary.data, data]).catch(() => undefined);
     const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');
     for (const name of ['postmaster.pid', 'postmaster.opts', 'standby.signal'])

@@ -20,12 +20,12 @@ const MASKS: readonly [RegExp, string][] = [
   [/(?<=once: )[\w-]{43}/g, '<secret>'],
   [/\d+ ms\b/g, '<some> ms'],
   [/\d+ bytes/g, '<some> bytes'],
-  // Statistics are updated after their table at an unknown time.
+  // Statistics are updated at an unknown time after their table.
   [
     /\((the number of rows is not known|about [\d,]+ rows?)[^;)]*(; counted since its statistics began)?/g,
     '(<its size>',
   ],
-  // As late as those of rows, or later.
+  // Updated together with those of rows, or later.
   [/ \((?:the statistics count no use of its table|the statistics count use of its table)\)/g, ''],
   [/127\.0\.0\.1:\d+/g, '<address>'],
   [/^[\w+/]{43}=$/gm, '<hash in base64>'],
@@ -56,7 +56,7 @@ export function createTranscript(name: string): Transcript {
       if (process.env['UPDATE_FIXTURES'] === '1') await writeFile(file, text);
       const [found, kept] = [text.split('\n'), (await readFile(file, 'utf8')).split('\n')];
       const at = kept.findIndex((line, index) => line !== found[index]);
-      // The first difference with its context, because the whole would be too long.
+      // The first difference with its context, because the complete text would be too long.
       const around = (lines: readonly string[]) => lines.slice(Math.max(at - 12, 0), at < 0 ? undefined : at + 12);
       expect(around(found)).to.deep.equal(around(kept));
       expect(found).to.have.length(kept.length);

@@ -2,7 +2,7 @@
 
 interface Sending {
   waiting: Buffer;
-  /** Messages before it have no type: the connection startup. */
+  /** Earlier messages, those of the connection startup, have no type. */
   begun: boolean;
   prepared: Map<string, string>;
   flight: string[];

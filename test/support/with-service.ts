@@ -8,7 +8,7 @@ export interface Served {
   service: TestService;
   /** given/when/then over HTTP, as the admin. */
   api: Api;
-  /** Any call, as the admin. */
+  /** Any call as the admin. */
   client: Client;
 }
 
@@ -38,7 +38,7 @@ export function withService({ settings, each = false, consistent = false, atEnd 
     running = true;
   });
   (each ? afterEach : after)(async () => {
-    // It may not have started.
+    // The service may not have started.
     if (!running) return;
     running = false;
     try {

@@ -70,7 +70,7 @@ describe('the accounts page of the admin app', () => {
     this.timeout(60_000);
     app.mayComplain(/status of 401/);
     const ada = await app.user('auditor');
-    // Three: when one has ended, there is still more than one to end together.
+    // Three, so that more than one session is left after one has ended.
     const theirs = await app.visit({ as: ada });
     const others = [await app.visit({ as: ada }), await app.visit({ as: ada })];
     for (const each of [theirs, ...others]) await each.getByRole('navigation', { name: 'Pages' }).waitFor();
@@ -92,7 +92,7 @@ describe('the accounts page of the admin app', () => {
     await line.waitFor({ state: 'hidden' });
     await theirs.reload();
     await theirs.getByRole('button', { name: 'Sign in' }).waitFor();
-    // Sooner or later each is told that its session has ended.
+    // Each page reports the end of its session eventually.
     for (const each of [theirs, ...others]) await each.close();
   });
 

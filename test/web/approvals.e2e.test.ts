@@ -1,4 +1,4 @@
-/** Approvers see the plan of a change request, and only some of them can approve it. */
+/** Approvers see the plan of a change request. Only some of them can approve it. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { diffOf, newPerson, open, without } from '../features/change-requests/people.js';

@@ -1,4 +1,7 @@
-/** Authors edit, review and propose in the app, go on with what they proposed, and hear what becomes of it; they apply nothing. */
+/**
+ * Authors edit, review and propose in the app, continue with their proposals, and are informed about decisions. They
+ * apply nothing.
+ */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { expectAccessible, expectFits, withApp } from '../support/app.js';

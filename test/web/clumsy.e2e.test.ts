@@ -1,4 +1,4 @@
-/** Who clicks twice, holds a key down, sends again what was answered to nobody, or has a browser without a clipboard. */
+/** Double clicks, held keys, retries after a lost response, and browsers without a clipboard. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { expectCount, withApp } from '../support/app.js';
@@ -27,7 +27,7 @@ describe('repeated clicks and keys in the admin app', function () {
     await button(page, 'Withdraw: notes').dblclick();
     const sure = button(page, 'Yes, withdraw it: notes');
     await sure.waitFor();
-    // A held key is pressed again and again.
+    // A held key repeats.
     await page.keyboard.press('Tab');
     await button(page, 'Withdraw: notes').focus();
     for (let times = 0; times < 3; times++) await page.keyboard.down('Enter');
@@ -77,7 +77,7 @@ describe('repeated clicks and keys in the admin app', function () {
       'the token is pasted',
       async () => (await page.getByLabel('Name of a new token').inputValue()) === secret,
     );
-    // It is shown this once: a click beside the dialog doesn't take it away.
+    // The token is shown only this once, so a click beside the dialog does not close it.
     await page.mouse.click(5, 400);
     await button(page, 'Copied').or(button(page, 'Copy the token')).waitFor();
   });

@@ -1,4 +1,4 @@
-/** Conflicting changes of two people can be resolved, however many there are and whatever happens meanwhile. */
+/** Users can resolve conflicting changes, however many there are and whatever happens meanwhile. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
@@ -40,10 +40,10 @@ describe('conflicts in the admin app', function () {
   const card = (page: Page, name: string) => page.getByRole('article', { name, exact: true });
   const planned = (page: Page) => page.locator('button:not([aria-disabled])', { hasText: /^Apply$/ }).waitFor();
 
-  /** A file in which the note is another one, and a schema in which others changed it since; what was decided: the file's. */
+  /** A file with another note, and a schema in which others changed the note since. The file's value is chosen. */
   async function decidedFile(collection: string): Promise<Page> {
     await make(collection, ['title']);
-    // Names of files are exact to the second.
+    // File names contain the time to the second.
     await sleep(1_100);
     const stamp = stampOf(new Date());
     const file = await snapshot();
@@ -127,7 +127,7 @@ describe('conflicts in the admin app', function () {
     ]);
   });
 
-  /** A request that was applied, and whose note others changed since. */
+  /** An applied request whose note others have changed since. */
   async function applied(collection: string): Promise<string> {
     await make(collection, ['title']);
     const file = await snapshot();
@@ -147,7 +147,7 @@ describe('conflicts in the admin app', function () {
     const theirs = page.getByRole('radio', { name: 'Current schema: Since then' });
     await theirs.waitFor();
     await page.getByText('Asked for', { exact: true }).first().waitFor();
-    // The keyboard has gone along to the choice.
+    // The keyboard focus has moved to the choice.
     await page.locator('[type=radio]:focus').waitFor();
     await expectAccessible(page);
     await page.getByRole('radio', { name: /^Previous state/ }).check();

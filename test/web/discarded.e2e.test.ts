@@ -1,4 +1,4 @@
-/** The draft is discarded on the page of something that only the draft has. */
+/** Discards the draft on the page of an object that exists only in the draft. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { withApp } from '../support/app.js';
@@ -18,7 +18,7 @@ describe('discarding the draft in the admin app', () => {
     await bar.getByRole('button', { name: 'Yes, discard all' }).click();
     await bar.waitFor({ state: 'detached' });
   };
-  // The service says of what isn't there that it isn't.
+  // The service responds that the object does not exist.
   beforeEach(() => app.mayComplain(/status of 404/));
 
   it('leads from a collection that was never created to the schema', async () => {

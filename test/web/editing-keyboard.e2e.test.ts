@@ -4,7 +4,7 @@ import { withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 import { until } from '../support/until.js';
 
-/** More than any page of these tests has to step over. */
+/** More steps than any page of these tests needs. */
 const MOST_STEPS = 80;
 
 const HOSTILE = '"><img src=x onerror=alert(1)>';
@@ -28,7 +28,7 @@ describe('editing with the keyboard alone', function () {
       (node) => node === (node as unknown as { ownerDocument: { activeElement: unknown } }).ownerDocument.activeElement,
     );
 
-  /** Steps on until it has the focus, as somebody without a mouse does. */
+  /** Presses Tab until the element has the focus, like a user without a mouse. */
   const stepTo = async (page: Page, place: Locator) => {
     await place.waitFor();
     for (let steps = 0; steps < MOST_STEPS && !(await hasFocus(place)); steps++) await page.keyboard.press('Tab');
@@ -42,7 +42,7 @@ describe('editing with the keyboard alone', function () {
     await page.keyboard.press(key);
   };
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
-  /** Opens a menu and steps down to what is wanted. */
+  /** Opens a menu and moves down to the wanted item. */
   const choose = async (page: Page, menu: Locator, name: string) => {
     await press(page, menu);
     const item = page.getByRole('menuitem', { name });

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { expectAccessible, expectFits, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 
-/** The foreign keys of its fields have names that PostgreSQL would cut off. */
+/** PostgreSQL would truncate the names of the foreign keys of its fields. */
 const POSTS = 'posts_and_whatever_else_people_write_and_others_want_to_read';
 const HOSTILE = '<img src=x onerror=alert(1)>';
 
@@ -42,7 +42,7 @@ describe('editing in the admin app', () => {
     await page.getByRole('button', { name: button }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   };
-  /** @param isLost whether something is lost: the review asks once more then */
+  /** @param isLost whether data is lost, which the review then asks about */
   const apply = async (page: Page, isLost = false) => {
     await page.getByRole('region', { name: 'Draft' }).getByRole('link', { name: 'Review' }).click();
     await page.getByRole('button', { name: /^Apply(: delete .*)?$/ }).click();

@@ -58,7 +58,7 @@ describe('every page of the admin app, with hostile names and notes', () => {
     await ok('/users', { email: 'm@example.com', name: MARKUP, role: 'admin', password: 'correct horse battery' }, {});
   });
 
-  /** As the router has them, so that a new page is among them. */
+  /** Uses the router's list, so that it includes new pages. */
   const addresses = async (page: Page): Promise<string[]> => {
     await page.locator('main :is(h1, h2)').first().waitFor();
     const routes = await page.evaluate<string[]>('Object.keys(window.__TSR_ROUTER__.routesByPath)');
@@ -130,7 +130,7 @@ describe('every page of the admin app, with hostile names and notes', () => {
   });
 });
 
-/** The element that has the focus and doesn't show it; null: it shows. Boxes to write in change their border. */
+/** The focused element without a visible focus; null if the focus is visible. Text fields change their border. */
 const UNSEEN = `(() => {
   const element = document.activeElement;
   if (element === null || element === document.body || element.matches('input, textarea, select')) return null;

@@ -142,7 +142,7 @@ describe('unsaved input in the browser', function () {
     await bar(page, '1,001 changes in 1,001 collections');
     const other = await app.another(page, '/timeline');
     await bar(other, '1,001 changes in 1,001 collections');
-    // The page of what is taken back would say that it isn't there.
+    // The page of the undone object would report that it does not exist.
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Timeline' }).click();
     await page.getByRole('heading', { name: 'Timeline' }).waitFor();
     await button(page, 'Undo').click();
@@ -182,7 +182,7 @@ describe('unsaved input in the browser', function () {
   });
 });
 
-/** Past the app, as a page before would have left it. */
+/** Written directly to the storage, as an earlier page would have done. */
 const KEEP = `(name, text) => new Promise((resolve, reject) => {
   const opening = indexedDB.open('dps');
   opening.onerror = () => reject(opening.error);

@@ -27,7 +27,10 @@ describe('late answers in the admin app', function () {
   };
   const bar = (page: Page, says: string) => page.getByRole('region', { name: 'Draft' }).getByText(says).waitFor();
 
-  /** Holds what the service would be asked; `asked` waits until it is, `release` lets all of it go and waits for the answer. */
+  /**
+   * Holds requests to the service. `asked` waits for one, `release` lets all of them continue and waits for the
+   * responses.
+   */
   const hold = async (page: Page, address: RegExp, method = 'GET') => {
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));

@@ -31,7 +31,7 @@ describe('paginated lists in the admin app', function () {
     for (let index = 0; index < 25; index++) await send('/changes', { title: `Request ${index}`, snapshot });
   });
 
-  /** The next page is refused, that is said, and the one after the next try comes. */
+  /** The next page fails with a message, and the one after a retry is shown. */
   async function expectAnotherTry(page: Page, { address, label }: { address: RegExp; label: RegExp }) {
     app.mayComplain(/status of 400/);
     const more = page.getByRole('button', { name: label });

@@ -6,10 +6,10 @@ import { json } from '../support/client.js';
 
 const field = (name: string) => ({ field: name, type: 'string', interface: 'input', schema: {} });
 
-/** `SHOTS=FOLDER`: a picture of each step. */
+/** `SHOTS=FOLDER`: saves a screenshot of each step. */
 const SHOTS = process.env['SHOTS'];
 
-/** As somebody would who sees the app for the first time: by what can be read on the page, without an address. */
+/** Acts like a first-time user: by the text on the page, without typing an address. */
 describe('a newcomer’s tasks', function () {
   this.timeout(120_000);
   const app = withApp();
@@ -43,7 +43,7 @@ describe('a newcomer’s tasks', function () {
       { collection: 'articles', schema: {}, fields: [field('title'), field('body')] },
       { collection: 'tags', schema: {}, fields: [field('word')] },
     ]);
-    // It was made on another day than what follows.
+    // The entry has another date than the following ones.
     await app.api.sql('alter table service.service_events disable trigger user');
     await app.api.sql(`update service.service_events set occurred_at = occurred_at - interval '6 days'`);
     await app.api.sql('alter table service.service_events enable trigger user');

@@ -1,4 +1,4 @@
-/** Whoever signs in next in the same tab finds nothing of who was there before; who was, finds what is theirs again. */
+/** The next user of a tab finds nothing of the previous one. The previous user finds everything again. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { expectCount, withApp } from '../support/app.js';
@@ -92,7 +92,7 @@ describe('the next person in the same tab of the admin app', function () {
     expect(await why(page).inputValue()).to.equal('Between me and me');
   });
 
-  /** As an admin ends them; the next request of theirs is told so. */
+  /** As if an admin ended the sessions. The next request is rejected. */
   const endSessions = async ({ email }: { email: string }) => {
     const { data } = (await app.client('/users?limit=1000')).json as { data: { id: string; email: string }[] };
     const id = data.find((each) => each.email === email)?.id;
@@ -100,7 +100,7 @@ describe('the next person in the same tab of the admin app', function () {
   };
 
   it('sees nothing of the open page after signing in over an ended session', async () => {
-    // The session has ended; and readers may not read the accounts.
+    // The session has ended, and readers may not read the accounts.
     app.mayComplain(/status of 40[13]/);
     const someone = await app.user('admin');
     const page = await app.visit({ path: '/accounts', as: someone });
@@ -122,7 +122,7 @@ describe('the next person in the same tab of the admin app', function () {
     const page = await app.visit({ path: '/timeline', as: someone });
     await page.getByRole('heading', { name: 'Timeline', level: 1 }).waitFor();
     await page.waitForLoadState('networkidle');
-    // The cookie of the browser is another user's now.
+    // The cookie of the browser now belongs to another user.
     const { email, password } = await app.user('reader');
     const grant = json({ email, password, mode: 'cookie' });
     await page.evaluate(`fetch('/auth/login', ${JSON.stringify(grant)}).then((answer) => answer.text())`);

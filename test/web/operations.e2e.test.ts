@@ -29,7 +29,7 @@ describe('the operations page of the admin app', () => {
   it('shows a running rebuild, also to those who open the page later', async () => {
     const [page, other] = [await app.visit({ path: '/operations' }), await app.visit({ path: '/operations' })];
     await page.getByRole('button', { name: 'Rebuild: tables' }).waitFor();
-    // Somebody has the table: the rebuild waits, and lasts.
+    // Another session has locked the table, so the rebuild waits.
     await app.api.sql('alter table public.articles alter column title set not null');
     await app.api.sql('begin; lock table public.articles in access exclusive mode');
     try {

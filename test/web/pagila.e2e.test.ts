@@ -1,4 +1,4 @@
-/** A database that grew without the service, in the app: adopted, looked at, changed. */
+/** A database that was created without the service is adopted, viewed and changed in the app. */
 import { expect } from 'chai';
 import pg from 'pg';
 import { expectAccessible, expectFits, withApp } from '../support/app.js';
@@ -18,7 +18,7 @@ describe('Pagila in the admin app', function () {
   const app = withApp();
 
   before(async () => {
-    // As a script of psql's would: on a connection of its own, whose settings end with it.
+    // Runs like a psql script on its own connection, whose settings end with it.
     const run = async (sql: string) => {
       const client = new pg.Client({ connectionString: app.service.databaseUrl });
       await client.connect();

@@ -1,10 +1,10 @@
-/** The app on a phone: what is there to be read and pressed isn't cut. */
+/** On a phone, no text or control of the app is cut off. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { expectFits, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 
-/** Labels that are wider than their place, and links of the navigation that take two lines. */
+/** Labels that are wider than their space, and navigation links on two lines. */
 const CUT = `[...document.querySelectorAll('.mantine-Button-label, nav[aria-label=Pages] a')]
   .filter((each) => each.scrollWidth > each.clientWidth + 1)
   .map((each) => each.textContent)`;

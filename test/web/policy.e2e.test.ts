@@ -1,4 +1,4 @@
-/** The policy in the admin app: set by admins, read by auditors; and a review that it stops. */
+/** The policy in the admin app: admins set it, auditors read it, and a review that it blocks. */
 import { expect } from 'chai';
 import { expectAccessible, expectFits, withApp } from '../support/app.js';
 import { json } from '../support/client.js';

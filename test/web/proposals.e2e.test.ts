@@ -1,4 +1,4 @@
-/** A change is proposed in the review, talked about, approved and applied. */
+/** A change is proposed in the review, discussed, approved and applied. */
 import { expect } from 'chai';
 import { expectAccessible, expectCount, expectFits, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
@@ -55,7 +55,7 @@ describe('the admin app, change requests by people', () => {
     for (const { collection, field, meta } of all)
       if (collection === 'offers' && field === 'title') meta.note = 'Short';
     await send('/changes', { title: 'Offers have short titles', snapshot });
-    // The field that the request changes has changed meanwhile.
+    // The field of the request has changed meanwhile.
     await send('/fields/offers/title', { meta: { width: 'half' } }, 'PATCH');
 
     const page = await app.visit({ path: '/review' });

@@ -1,4 +1,4 @@
-/** A snapshot that was made some time ago: what others changed since then stays, and what both changed is decided. */
+/** An older snapshot: later changes of others stay, and conflicts are resolved. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
@@ -33,7 +33,7 @@ describe('an old snapshot in the admin app', function () {
       schema: {},
       fields: [field('title'), field('text')],
     });
-    // Names of files are exact to the second.
+    // File names contain the time to the second.
     await sleep(1_100);
     const stamp = stampOf(new Date());
     const snapshot = (await app.client('/schema/snapshot')).json as Snapshot;

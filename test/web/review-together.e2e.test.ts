@@ -28,7 +28,7 @@ describe('the review page of the admin app: concurrent changes', () => {
   const card = (page: Page, name: string) => page.getByRole('article', { name, exact: true });
   const why = (page: Page) => page.getByRole('textbox', { name: 'Reason' });
   const apply = (page: Page) => page.getByRole('button', { name: 'Apply', exact: true });
-  /** Until then, what is asked may be refused because of what somebody else does. */
+  /** Until then, requests may be rejected because of the work of others. */
   const planned = (page: Page) => page.locator('button:not([aria-disabled])', { hasText: /^Apply$/ }).waitFor();
   const patch = (body: unknown) => send('/collections/articles', { meta: body }, 'PATCH');
   const note = async () => (await get<CollectionDocument>('/collections/articles')).meta.note;
@@ -138,7 +138,7 @@ describe('the review page of the admin app: concurrent changes', () => {
     app.mayComplain(/ERR_FAILED/);
     const page = await app.visit({ path: `/review?to=${then}` });
     await card(page, 'collection articles').waitFor();
-    // The browser's driver can't send the quotes of the suggested reason again.
+    // The browser's driver cannot send the quotes of the suggested reason again.
     await why(page).fill('once');
     const lose = async (route: Route) => {
       await route.fetch();

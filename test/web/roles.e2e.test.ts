@@ -19,7 +19,7 @@ describe('what the admin app offers to a role', () => {
     const diff = await diffOf(admin, noted('pages', 'roles'));
     const { id } = await open(admin, { title: 'Roles', diff });
     const none = '00000000-0000-4000-8000-000000000000';
-    // Where the role would be enough, a wrong body or name keeps the request from doing anything.
+    // If the role is sufficient, an invalid body or name prevents any effect.
     requests = {
       propose: [
         ['POST', '/schema/apply?explain', {}],

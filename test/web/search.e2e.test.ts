@@ -8,7 +8,7 @@ const field = (name: string) => ({ field: name, type: 'string', interface: 'inpu
 const COLLECTIONS = ['articles', 'authors', 'chapters', 'translations'];
 
 describe('the search of the admin app', function () {
-  // Many pages one after the other, on a machine that may be busy.
+  // Many pages one after the other, on a possibly busy machine.
   this.timeout(120_000);
   const app = withApp();
 
@@ -18,7 +18,7 @@ describe('the search of the admin app', function () {
     expect(status, text).to.equal(200);
   });
 
-  /** Without waiting for anything in between. */
+  /** Without waiting in between. */
   const searchAtOnce = async (page: Page, words: string) => {
     await page.keyboard.press('Control+k');
     await page.keyboard.type(words);
@@ -68,7 +68,7 @@ describe('the search of the admin app', function () {
     await page.keyboard.type('.title');
     const lines = page.getByRole('dialog', { name: 'Search' }).locator('[data-action]');
     await page.getByText('translations.title').waitFor();
-    // Results of a part of the words may still be listed, and the next ones select the first again.
+    // Results for part of the words may still be listed. New results select the first one again.
     const selected = () =>
       page.evaluate<number>(
         "[...document.querySelectorAll('[role=dialog] [data-action]')].findIndex((each) => each.hasAttribute('data-selected'))",

@@ -58,7 +58,7 @@ describe('signing in to the admin app', () => {
     await page.getByRole('button', { name: /^Account menu/ }).click();
     await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
-    // Longer than the app waits before it checks again whether the log has changed.
+    // Longer than the interval at which the app checks whether the log has changed.
     await sleep(4_500);
     answer();
     await page.unrouteAll({ behavior: 'wait' });

@@ -69,7 +69,7 @@ describe('the replay of the log', () => {
       await sleep(800);
       await route.continue();
     });
-    // Faster than a driven mouse can be.
+    // Faster than the driver can move a mouse.
     await page.evaluate<void>(`new Promise((resolve) => {
       document.querySelector('[aria-label="Next change"]').click();
       const follow = () => {
@@ -117,7 +117,7 @@ describe('the replay of the log', () => {
     const page = await app.visit();
     await page.getByRole('button', { name: 'Replay history' }).click();
     await bar(page).getByLabel('Speed').selectOption('Fast');
-    // Checked in every frame: it plays for less than a second.
+    // Checked in every frame, because it plays for less than a second.
     const playing = page.evaluate<void>(`new Promise((resolve) => {
       const look = () => {
         if (document.querySelector('[aria-label="Pause"]') === null) requestAnimationFrame(look);

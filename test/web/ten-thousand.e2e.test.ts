@@ -4,12 +4,12 @@ import { json } from '../support/client.js';
 import { until } from '../support/until.js';
 
 const COLLECTIONS = 10_000;
-/** Bytes of JSON that the page itself reads or writes in one go: a few milliseconds. */
+/** Limit for JSON that the page's main thread reads or writes at once, in bytes: a few milliseconds. */
 const AT_ONCE = 1024 * 1024;
 
 const nameAt = (index: number) => `c${String(index).padStart(4, '0')}`;
 
-/** Folders: nothing waits for ten thousand tables. */
+/** Folders, so that nothing waits for ten thousand tables. */
 const snapshot = (release: string, note: string) => ({
   version: 1,
   service: release,
@@ -21,7 +21,7 @@ const snapshot = (release: string, note: string) => ({
   })),
 });
 
-/** Notes the longest JSON that the page's own thread reads or writes, and the sizes of plans that it asks for. */
+/** Records the longest JSON that the main thread reads or writes, and the sizes of the requested plans. */
 const WATCH = `
   window.longestJson = 0;
   const { parse, stringify } = JSON;

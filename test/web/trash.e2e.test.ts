@@ -82,7 +82,7 @@ describe('the trash in the admin app', () => {
     await page.getByText('Not restored').waitFor();
     await expectAccessible(page);
     await dialog.getByRole('button', { name: 'Restore', exact: true }).click();
-    // Shown once the table is restored; the preview already names the foreign key.
+    // Shown after the table is restored. The preview already names the foreign key.
     await dialog.getByRole('link', { name: 'offers' }).waitFor();
     await dialog
       .getByText(/offers\.vendor/)

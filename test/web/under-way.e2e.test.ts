@@ -17,7 +17,7 @@ describe('running changes in the operations of the admin app', function () {
     await app.api.sql('analyze orders');
   });
 
-  /** More than any page lists at first: what was opened before them is not among the newest. */
+  /** More than any page lists at first, so that earlier requests are not among the newest. */
   const proposeMany = async () => {
     const snapshot = (await app.client('/schema/snapshot')).json as { collections: { meta: { note?: unknown } }[] };
     for (const { meta } of snapshot.collections) meta.note = 'proposed';
@@ -75,7 +75,7 @@ describe('running changes in the operations of the admin app', function () {
     holder.on('error', () => undefined);
     await holder.connect();
     try {
-      // CREATE INDEX CONCURRENTLY waits for who writes.
+      // CREATE INDEX CONCURRENTLY waits for transactions that write.
       await holder.query(`BEGIN; UPDATE orders SET note = note WHERE id = 1`);
       const { status, text } = await app.client(
         '/fields/orders/note?online',

@@ -1,4 +1,4 @@
-/** Schemas to be looked at. */
+/** Fills databases for the benchmark of the admin app. */
 import { ServiceClient } from '../../../src/postgres/client.js';
 import { defaultServiceSchema } from '../../../src/postgres/own-tables.js';
 import { fillLog } from '../long-log.js';
@@ -14,11 +14,11 @@ async function apply(service: Service, snapshot: object): Promise<void> {
   await service.call('POST', '/schema/apply', { hash, diff });
 }
 
-/** So many collections, each with nine fields and a foreign key to the one before. */
+/** Creates `count` collections of nine fields, each with a foreign key to the previous one. */
 export const fill = async (service: Service, collections: number): Promise<void> =>
   apply(service, snapshotOf(collections, await release(service)));
 
-/** Tables that lead to each other like the branches of a tree, six to each: all of them are in one drawing. */
+/** Tables whose relations form a tree, with six children each, so that one drawing contains all of them. */
 export async function fillTree(service: Service, tables: number): Promise<void> {
   const snapshot = snapshotOf(tables, await release(service)) as {
     collections: { collection: string }[];
@@ -32,7 +32,7 @@ export async function fillTree(service: Service, tables: number): Promise<void> 
   await apply(service, { ...snapshot, relations });
 }
 
-/** Twenty tables, then so many changes of one field each. */
+/** Twenty tables, then the given number of changes to one field each. */
 export async function fillHistory(service: Service, batches: number): Promise<void> {
   await fill(service, 20);
   for (let batch = 0; batch < batches; batch++) {
@@ -42,12 +42,12 @@ export async function fillHistory(service: Service, batches: number): Promise<vo
   }
 }
 
-/** So many events without their tables, before a service is started that looks at them. */
+/** Writes events without their tables before the service starts. */
 export async function fillLongLog(
   databaseUrl: string,
   { events, password }: { events: number; password: string },
 ): Promise<void> {
-  // A service makes its tables first, and its admin.
+  // The service creates its own tables and its admin first.
   await (await startService(databaseUrl, undefined, { ADMIN_PASSWORD: password })).stop();
   const client = new ServiceClient({ connectionString: databaseUrl, serviceSchema: defaultServiceSchema('public') });
   await client.connect();

@@ -1,10 +1,8 @@
 /**
- * `npm run bench -- app`: the admin app in Chromium. Until the tree of collections is painted, with a
- * cold cache and a warm one; frames while a diagram of 300 tables is panned, of which those in sight are drawn; steps a
- * second of the slider over the log; verifying 100,000 events; bytes of the first load.
- *
- * BENCH_COLLECTIONS (90,1000,10000), BENCH_ROUNDS (5). Frames are bounded by the screen that Chromium pretends to have, 60 a
- * second.
+ * `npm run bench -- app`: measures the admin app in Chromium. It measures the time until the tree of collections is
+ * painted (cold and warm cache), the frame rate while panning a diagram of 300 tables, steps per second of the history
+ * slider, the verification of 100,000 events, and the size of the first load. Settings: BENCH_COLLECTIONS
+ * (90,1000,10000), BENCH_ROUNDS (5). Chromium limits the frame rate to 60 per second.
  */
 import { browser, chromiumProgram, INSTALL_CHROMIUM } from '../../../test/support/browser.js';
 import { stopAll } from '../../../test/support/at-end.js';
@@ -75,7 +73,7 @@ function add(work: string, measured: string): void {
   process.stderr.write(`${work}: ${measured}\n`);
 }
 
-/** @param fill the database before its service is started */
+/** @param fill fills the database before its service starts */
 async function withService(
   server: Server,
   work: (service: Service) => Promise<void>,

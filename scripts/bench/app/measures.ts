@@ -1,10 +1,10 @@
-/** What is measured in the browser, by its own clock. */
+/** Measurements that the browser takes with its own clock. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { median } from '../measure.js';
 
 type NewContext = () => Promise<BrowserContext>;
 
-/** Says when the first line of the tree was painted: the frame after it stood in the page. */
+/** Reports when the first line of the tree was painted: in the frame after it was added to the page. */
 const WATCH = `
   window.treePainted = new Promise((resolve) => {
     const look = () => {
@@ -14,7 +14,7 @@ const WATCH = `
     requestAnimationFrame(look);
   });`;
 
-/** Milliseconds from the beginning of the navigation, the median of the rounds. */
+/** Median of the rounds, in milliseconds from the start of the navigation. */
 export async function firstPaint(newContext: NewContext, rounds: number): Promise<{ cold: number; warm: number }> {
   const [cold, warm]: [number[], number[]] = [[], []];
   for (let round = 0; round < rounds; round++) {
@@ -38,14 +38,14 @@ const FRAMES = `
   const tick = (time) => { window.frames_.push(time); requestAnimationFrame(tick); };
   requestAnimationFrame(tick);`;
 
-/** Milliseconds that the mouse is moved. */
+/** How long the mouse moves, in milliseconds. */
 const PANNED = 4_000;
 
 interface Panning {
-  /** Tables in sight. */
+  /** Visible tables. */
   drawn: number;
   perSecond: number;
-  /** Milliseconds of the longest frame. */
+  /** The longest frame, in milliseconds. */
   longest: number;
 }
 
@@ -69,7 +69,7 @@ export async function panning(newContext: NewContext): Promise<Panning> {
   }
 }
 
-/** In circles, over the ground between the tables. */
+/** Moves the mouse in circles over the background between the tables. */
 async function drag(page: Page): Promise<void> {
   const pane = await page.locator('.react-flow__pane').boundingBox();
   if (pane === null) throw new Error('there is no drawing');
@@ -83,7 +83,7 @@ async function drag(page: Page): Promise<void> {
   await page.mouse.up();
 }
 
-/** Steps a second, each until its moment is shown. */
+/** Steps per second. Each step waits until the page shows its point in time. */
 export async function stepping(newContext: NewContext, steps: number): Promise<number> {
   const context = await newContext();
   try {
@@ -100,7 +100,7 @@ export async function stepping(newContext: NewContext, steps: number): Promise<n
   }
 }
 
-/** In the page itself, so that no message from outside is waited for. */
+/** Runs in the page itself, so that no message to the browser adds latency. */
 const STEP = `async (steps) => {
   const shown = () => document.querySelector('[aria-label="Position in the event log"]').getAttribute('aria-valuetext');
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
@@ -116,7 +116,7 @@ const STEP = `async (steps) => {
   return performance.now() - started;
 }`;
 
-/** Milliseconds from the click until the page says that the chain holds. */
+/** Milliseconds from the click until the page reports a valid hash chain. */
 export async function verifying(newContext: NewContext): Promise<number> {
   const context = await newContext();
   try {
@@ -133,7 +133,7 @@ export async function verifying(newContext: NewContext): Promise<number> {
   }
 }
 
-/** Of who comes for the first time, and is asked to sign in. */
+/** The first visit of a client that has to sign in. */
 export async function firstLoad(chromium: Browser, url: string): Promise<{ files: number; bytes: number }> {
   const context = await chromium.newContext({ baseURL: url });
   try {

@@ -1,4 +1,4 @@
-/** A browser that nobody has used, with the cookie that signing in leaves. */
+/** A fresh browser context with only the session cookie. */
 import type { BrowserContext } from 'playwright-core';
 import { browser } from '../../../test/support/browser.js';
 

@@ -1,10 +1,9 @@
 /**
- * `npm run bench -- crowd`: how long one ordinary reader waits beside a crowd, and how much memory the service takes.
- *
- * The crowd is 400 readers (pages of /fields, each with a window of its own), 300 authors (270 snapshots of their own choice
- * as YAML or XML, 30 large diffs) and 100 slow bodies (a declared length of 32 MiB, one byte a second). Sizes: BENCH_SECONDS
- * (20) under load, BENCH_ACCOUNTS (800) that the crowd is divided into, BENCH_COLLECTIONS (900). The run ends early where the
- * service takes more than BENCH_MEMORY (8192) MiB. BENCH_FIRST and BENCH_DATABASE_URL as for `npm run bench -- loop`.
+ * `npm run bench -- crowd`: measures how long one ordinary reader waits beside a crowd, and the memory of the service.
+ * The crowd has 400 readers (each reads its own pages of /fields), 300 authors (270 snapshots as YAML or XML, 30 large
+ * diffs) and 100 slow bodies (a declared length of 32 MiB, one byte per second). Settings: BENCH_SECONDS (20) under
+ * load, BENCH_ACCOUNTS (800) that share the requests, BENCH_COLLECTIONS (900). The run ends early if the service uses
+ * more than BENCH_MEMORY (8192) MiB. BENCH_FIRST and BENCH_DATABASE_URL work as for `npm run bench -- loop`.
  */
 import { type ClientRequest, request } from 'node:http';
 import { once } from 'node:events';
@@ -94,7 +93,7 @@ async function tokensOf(service: Service, role: string, count: number): Promise<
   return tokens;
 }
 
-/** MiB of the service's process, as the kernel counts them (Linux). */
+/** Resident memory of the service's process in MiB, from the kernel (Linux). */
 function memoryOf({ process: child }: Service): number {
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
@@ -145,7 +144,7 @@ function createCrowd({ url }: Service): Crowd {
     open.delete(sent);
     sent.destroy();
     if (!crowd.stopped) statuses.set(status, (statuses.get(status) ?? 0) + 1);
-    // Whoever is told to come later does.
+    // A rejected client waits before its next request.
     if (status >= 429 || status === 0) await sleep(1_000);
   };
   const crowd: Crowd = {

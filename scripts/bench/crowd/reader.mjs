@@ -1,6 +1,6 @@
 /**
- * One ordinary reader, in a thread of its own so that the crowd of the parent does not delay it: asks for one collection and
- * for the liveness every `every` milliseconds, and reports the milliseconds of each answer when it is told to stop.
+ * One ordinary reader, in its own thread so that the parent's crowd does not delay it. It requests one collection and
+ * the liveness check every `every` milliseconds. When told to stop, it reports the milliseconds of each response.
  */
 import { Agent, get } from 'node:http';
 import { performance } from 'node:perf_hooks';
@@ -38,7 +38,7 @@ const timer = setInterval(() => {
 
 parentPort.on('message', () => {
   clearInterval(timer);
-  // What has not been answered has waited at least that long.
+  // A pending request counts with the time that it has waited so far.
   for (const [name, open] of Object.entries(pending))
     for (const began of open) answers[name].push({ status: 0, milliseconds: performance.now() - began });
   parentPort.postMessage(answers);

@@ -1,11 +1,11 @@
-/** Changes as large as they may be, and what is refused of that size. */
+/** Changes of the maximum size, and rejected ones of that size. */
 import { writeYaml } from '../../../src/http/formats.js';
 import type { Work } from './stops.js';
 import { apply, diffTo, filled, list, makeSo, MIB, of, OTHER_BODY, send, type Sent } from './requests.js';
 import { emptySnapshot, snapshotOf, wideSnapshot } from '../schemas.js';
 import type { Service } from '../servers.js';
 
-/** Bodies as large as are taken: real ones, and those that hold as much as is allowed in as little as possible. */
+/** Bodies of the maximum size: realistic ones, and those with as many values as allowed in few bytes. */
 export function documents(release: string): Work[] {
   const snapshot = snapshotOf(3_000, release);
   const yaml = writeYaml(snapshotOf(1_000, release));
@@ -80,7 +80,7 @@ const dropAll = (release: string) => async (service: Service) => {
   return '';
 };
 
-/** Lists of a MiB, or as long as PostgreSQL lets them be. */
+/** Lists of one MiB, or as long as PostgreSQL allows. */
 export function lists(release: string): Work[] {
   const name = (index: number): string => `item_${String(index).padStart(5, '0')}`;
   const fields = list(OTHER_BODY, (index) => ({ field: name(index), type: 'integer', interface: 'input' }));

@@ -1,10 +1,10 @@
 /**
- * `npm run bench -- loop`: the longest turns of the event loop, for every route that takes or answers much.
- *
- * BENCH_LOOP: the groups to measure (documents, applies, lists, renames, adoptions, tables, many, trash; all), with commas;
- * BENCH_WORK: only works whose name holds this, or one of these (`|` between them);
- * BENCH_PROFILE=1: where the time of the longest turns went (which makes them longer); BENCH_VERBOSE=1: what was answered;
- * BENCH_FIRST=1: the service before whatever else the machine does (Linux, root); BENCH_DATABASE_URL: a server of yours.
+ * `npm run bench -- loop`: measures the longest turns of the event loop for every route with large requests or
+ * responses. BENCH_LOOP: the groups to measure, separated by commas (documents, applies, lists, renames, adoptions,
+ * tables, many, trash; all). BENCH_WORK: only work whose name contains this text, or one of several separated by `|`.
+ * BENCH_PROFILE=1: prints where the longest turns spent their time, which makes them longer. BENCH_VERBOSE=1: prints
+ * the responses. BENCH_FIRST=1: gives the service priority over other processes (Linux, root). BENCH_DATABASE_URL: uses
+ * your own server.
  */
 import { readRelease } from '../../../src/release.js';
 import { printStops } from './stops.js';

@@ -1,6 +1,6 @@
 /**
- * Loaded before the service (`node --import`): measures each turn of its event loop, which is what a request that comes
- * meanwhile waits for. The parent asks with messages: `begin`, and `end`, which is answered with a `Measured`.
+ * Loaded before the service (`node --import`). Measures each turn of its event loop, during which other requests wait.
+ * The parent sends `begin`, then `end`, and receives a `Measured` for `end`.
  */
 import { openSync, readSync } from 'node:fs';
 import { constants, performance, PerformanceObserver } from 'node:perf_hooks';
@@ -12,19 +12,18 @@ import { startProfile } from './profile.mjs';
  * @typedef {object} Turn all in milliseconds
  * @property {number} began monotonic clock
  * @property {number} ended
- * @property {number} wall by the clock, without waiting for something to do
- * @property {number} cpu processor time of the thread that runs it; what else the machine does is not in it
- *
+ * @property {number} wall elapsed time without idle time
+ * @property {number} cpu processor time of the thread, without other processes
  * @typedef {object} Measured
- * @property {Turn} byClock the turn that took longest
- * @property {Turn} byProcessor the one with the most processor time
- * @property {{ kind: string, wall: number }} collection the longest pause for the collection of garbage
- * @property {string[]} profile where the time of the longest turns went, if BENCH_PROFILE asks for it
+ * @property {Turn} byClock the turn with the longest elapsed time
+ * @property {Turn} byProcessor the turn with the most processor time
+ * @property {{ kind: string, wall: number }} collection the longest pause for garbage collection
+ * @property {string[]} profile where the longest turns spent their time, if BENCH_PROFILE is set
  */
 
 /** @type {Turn} */
 const NONE = { began: 0, ended: 0, wall: 0, cpu: 0 };
-/** Milliseconds: shorter turns are not worth a profile. */
+/** Shorter turns are not profiled (milliseconds). */
 const LONG = 10;
 
 const KINDS = new Map([
@@ -52,7 +51,7 @@ function now() {
   };
 }
 
-/** Of this thread; where the system doesn't tell of threads, of the process. */
+/** Processor time of this thread, or of the process if the system has no figures per thread. */
 function createProcessorTime() {
   const buffer = Buffer.alloc(200);
   try {
@@ -63,7 +62,7 @@ function createProcessorTime() {
   }
 }
 
-/** Runs once a turn, and keeps no turn from waiting. */
+/** Runs once per turn and delays none. */
 function atTurn() {
   const present = now();
   turns.push({
@@ -91,7 +90,7 @@ new PerformanceObserver((list) => {
 
 async function begin() {
   if (isProfiled) stopProfile = await startProfile();
-  // What was done until now belongs to the turn that is under way.
+  // Work until now belongs to the current turn.
   await nextTurn();
   await nextTurn();
   turns = [];
@@ -110,6 +109,6 @@ async function end() {
 
 process.on('message', (message) => void (message === 'begin' ? begin() : end()));
 process.on('disconnect', () => process.exit());
-// Listening for the parent alone doesn't keep the service running.
+// The message listener alone must not keep the service running.
 process.channel?.unref();
 setImmediate(atTurn).unref();

@@ -1,13 +1,12 @@
-/** Where the time of turns of the event loop went, from V8's sampling profiler. */
+/** Attributes the time of event loop turns to functions, with V8's sampling profiler. */
 import { Session } from 'node:inspector/promises';
 
-/** Microseconds between samples. */
 const INTERVAL = 500;
 
-/** Lines that are shown of a turn. */
+/** Lines shown per turn. */
 const SHOWN = 14;
 
-/** Samples from now on; what it resolves with ends that, and then says of turns where their time went. */
+/** Starts sampling. The returned function ends it and reports where the given turns spent their time. */
 export async function startProfile() {
   const session = new Session();
   session.connect();
@@ -38,7 +37,7 @@ function linesOf(profile, turn) {
   return [head, `    in: ${top(spent.total)}`, `    itself: ${top(spent.self)}`];
 }
 
-/** What was sampled during a turn: where, and for how many milliseconds. */
+/** Sampled functions of a turn, with their milliseconds. */
 function* samplesIn({ startTime, samples = [], timeDeltas = [] }, { began, ended }) {
   let time = startTime;
   for (const [index, node] of samples.entries()) {
@@ -47,7 +46,7 @@ function* samplesIn({ startTime, samples = [], timeDeltas = [] }, { began, ended
   }
 }
 
-/** The functions that a sample was taken in, the innermost first. */
+/** The call stack of a sample, innermost first. */
 function createStacks({ nodes }) {
   const names = new Map(nodes.map(({ id, callFrame }) => [id, nameOf(callFrame)]));
   const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])));

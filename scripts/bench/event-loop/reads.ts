@@ -1,4 +1,4 @@
-/** What is read or looked through as a whole: the schema, its history, its tables. */
+/** Reads that cover the complete schema, its history or its tables. */
 import { NEEDS, tables } from '../tables.js';
 import type { Work } from './stops.js';
 import { askedFor, got, makeSo } from './requests.js';
@@ -6,7 +6,7 @@ import { runScript } from '../measure.js';
 import { emptySnapshot } from '../schemas.js';
 import type { Service } from '../servers.js';
 
-/** Of 1,000 tables that are not managed, in the database that the service is on. */
+/** Needs 1,000 unmanaged tables in the database. */
 export function adoptions(release: string, count: number, databaseUrl: string): Work[] {
   const script = tables(count);
   let made = false;
@@ -41,7 +41,7 @@ export function adoptions(release: string, count: number, databaseUrl: string): 
   ];
 }
 
-/** Of a database with 1,000 collections whose tables are there. */
+/** Needs a database with 1,000 collections and their tables. */
 export function readsOfTables(): Work[] {
   return [
     got('the snapshot of 1,000 collections', '/schema/snapshot'),
@@ -61,7 +61,7 @@ export function readsOfTables(): Work[] {
   ];
 }
 
-/** Of a database whose log tells of 10,000 collections. */
+/** Needs a database with 10,000 collections in the log. */
 export function readsOfMany(): Work[] {
   return [
     got('the list of 10,000 collections', '/collections'),

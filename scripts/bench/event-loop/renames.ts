@@ -1,4 +1,4 @@
-/** Renames among many collections, and what only looks like them. */
+/** Renames among many collections, and changes that only look like renames. */
 import type { Work } from './stops.js';
 import { apply, diffTo, makeSo, send } from './requests.js';
 import { emptySnapshot, snapshotOf } from '../schemas.js';
@@ -66,7 +66,7 @@ const text = (count: number, release: string): string => JSON.stringify(snapshot
 const otherNames = (count: number, release: string): object =>
   JSON.parse(text(count, release).replaceAll('"collection_', '"item_')) as object;
 
-/** The first `some` of `count` collections have other names, and say which they had. */
+/** Renames the first `some` of `count` collections. The snapshot contains their former names. */
 function renamed(count: number, some: number, release: string): object {
   const isRenamed = (name: string): boolean => Number(name.slice(-5)) < some;
   const given = text(count, release).replaceAll(/"collection_\d+"/g, (name) =>

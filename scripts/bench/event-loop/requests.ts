@@ -1,15 +1,15 @@
-/** Requests whose stops of the event loop are measured, and what they are made of. */
+/** Requests whose event loop turns are measured, and their bodies. */
 import type { Work } from './stops.js';
 import type { Service } from '../servers.js';
 
 export const MIB = 1024 ** 2;
 
-/** Of a body that isn't a document. */
+/** For bodies that are not JSON documents. */
 export const OTHER_BODY = MIB - 1024;
 
 const JSON_TYPE = 'application/json';
 
-/** Sends what may be refused: how long that takes is measured all the same. */
+/** The request may be rejected: its duration is measured anyway. */
 export async function send(
   service: Service,
   path: string,
@@ -17,7 +17,7 @@ export async function send(
 ) {
   const all = { ...service.headers, 'Content-Type': type, ...headers };
   const request = () => fetch(service.url + path, { method, headers: all, ...(text !== undefined && { body: text }) });
-  // A connection that was idle may have been closed from the other side.
+  // The server may have closed an idle connection.
   const answer = await request().catch(request);
   const body = await answer.text();
   if (answer.status >= 500) throw new Error(`${method} ${path}: ${answer.status} ${body.slice(0, 500)}`);
@@ -34,7 +34,7 @@ export interface Sent {
 export const filled = (first: string, each: string, bytes: number): string =>
   first + `,${each}`.repeat(Math.floor(bytes / (Buffer.byteLength(each) + 1)));
 
-/** As many as fit into `bytes`. */
+/** As many items as fit into `bytes`. */
 export function list(bytes: number, each: (index: number) => object): object[] {
   const items: object[] = [];
   for (let index = 0, left = bytes; left > 0; index += 1) {
@@ -47,7 +47,7 @@ export function list(bytes: number, each: (index: number) => object): object[] {
 
 export const of = (text: string): string => `${Math.ceil(Buffer.byteLength(text) / MIB)} MiB`;
 
-/** Leads from what is there to `snapshot`. */
+/** A diff from the current schema to `snapshot`. */
 export const diffTo =
   (snapshot: object, query = '') =>
   (service: Service) =>
@@ -59,7 +59,7 @@ export async function makeSo(service: Service, snapshot: object): Promise<void> 
   await apply(service, await diffTo(snapshot)(service));
 }
 
-/** What may be refused. */
+/** Requests that may be rejected. */
 export const askedFor = (path: string) => (service: Service) => send(service, path, { method: 'GET' });
 
 export const got = (work: string, path: string): Work => ({ work, run: (service) => service.send('GET', path) });

@@ -1,18 +1,18 @@
-/** The longest turns of the event loop while one request is worked on: what another request would have to wait for. */
+/** The longest event loop turns during one request, which is how long other requests may wait. */
 import { once } from 'node:events';
 import { type Service, startService } from '../servers.js';
 
-/** Milliseconds that no request may hold up the others. */
+/** Limit for a turn, in milliseconds. */
 const BUDGET = 50;
 
 const RUNS = 3;
 
 const METER = new URL('./meter.mjs', import.meta.url);
 
-/** A request, or several that belong together. */
+/** One request, or several that belong together. */
 export interface Work {
   work: string;
-  /** What has to be so before each run, and isn't measured; what it answers is given to `run`. */
+  /** Prepares each run without being measured. `run` receives its result. */
   before?: (service: Service) => Promise<string>;
   run: (service: Service, given: string) => Promise<unknown>;
 }
@@ -33,7 +33,7 @@ export interface StopRow {
 const isAsked = ({ work }: Work): boolean =>
   (process.env['BENCH_WORK'] ?? '').split('|').some((text) => work.includes(text));
 
-/** Works one after another on a service of their own, each once before: code that isn't warm yet is slower. */
+/** Runs the works one after another on their own service. Each runs once before, because cold code is slower. */
 export async function stopsWhenWarm(url: string, works: readonly Work[]): Promise<StopRow[]> {
   const rows: StopRow[] = [];
   const service = await startService(url, METER);
@@ -50,14 +50,14 @@ export async function stopsWhenWarm(url: string, works: readonly Work[]): Promis
   }
 }
 
-/** Each as the first work of a process on the database of `url`: nothing that it shows has been shown before. */
+/** Runs each work as the first of a process on the database of `url`, with empty caches. */
 export async function stopsAtFirst(url: string, works: readonly Work[]): Promise<StopRow[]> {
   const rows: StopRow[] = [];
   for (const work of works.filter(isAsked)) {
     const runs = [];
     for (let run = 0; run < RUNS; run += 1) {
       const service = await startService(url, METER);
-      // The first request looks its sender up.
+      // The first request looks up its user.
       await service.send('GET', '/users/me');
       runs.push(await measured(service, work));
       await service.stop();
@@ -67,7 +67,7 @@ export async function stopsAtFirst(url: string, works: readonly Work[]): Promise
   return rows;
 }
 
-/** Work that a preparation left, such as closing connections, is over by then. */
+/** Waits until background work of the preparation ends, such as closing connections. */
 const REST = 300;
 
 async function measured(service: Service, { before, run }: Work): Promise<Run> {
@@ -94,7 +94,7 @@ function collections({ runs }: StopRow): string {
   return runs.map(({ collection }) => `${collection.wall.toFixed(0)} ${collection.kind}`).join(', ');
 }
 
-/** By the clock, the machine's other work counts as well; of processor time, only what the service itself did. */
+/** Elapsed time includes other processes. Processor time contains only the service's own work. */
 function verdict(row: StopRow): string {
   if (Math.max(...byClock(row)) <= BUDGET) return 'kept';
   return Math.max(...byProcessor(row)) <= BUDGET ? 'kept by processor time' : '**missed**';
@@ -107,7 +107,7 @@ function told(row: StopRow): StopRow {
   return row;
 }
 
-/** One line a work, each of its runs: ready for docs/performance.md. */
+/** One line per work with its runs, in the format of docs/performance.md. */
 export function printStops(title: string, rows: readonly StopRow[]): void {
   const lines = [
     `\n${title}\n\nMilliseconds, each of ${RUNS} runs; budget ${BUDGET}\n`,

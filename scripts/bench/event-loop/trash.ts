@@ -1,4 +1,4 @@
-/** The trash and online changes, of one of 10,000 collections whose table is there. */
+/** The trash and online changes of one of 10,000 collections. Only that one has a table. */
 import type { Work } from './stops.js';
 import { got, send } from './requests.js';
 import { runScript } from '../measure.js';
@@ -7,7 +7,7 @@ import type { Service } from '../servers.js';
 const NAME = 'collection_005000';
 const COLLECTION = `/collections/${NAME}`;
 const FIELD = `/fields/${NAME}/field_7`;
-/** Half of what a field may have whose values are kept, unless KEEP_COPY_ROWS says otherwise. */
+/** Half of the rows up to which a field's values are kept, by the default of KEEP_COPY_ROWS. */
 const ROWS = 50_000;
 
 interface Entry {
@@ -16,9 +16,9 @@ interface Entry {
   field: string | null;
 }
 
-/** @param databaseUrl of a database whose log tells of 10,000 collections, of which none has a table */
+/** @param databaseUrl a database with 10,000 collections in the log and no tables */
 export function trashOfMany(databaseUrl: string): Work[] {
-  /** Its table is there, and nothing of it in the trash. */
+  /** The table exists and the trash is empty. */
   const there = async (service: Service): Promise<string> => {
     for (const { position } of await trash(service)) await service.call('POST', `/trash/${position}/restore`);
     const { data } = await service.call<{ data: { schema: { sql: string } } }>('GET', COLLECTION);
@@ -27,7 +27,7 @@ export function trashOfMany(databaseUrl: string): Work[] {
     await runScript(databaseUrl, `${made}; ${rows}; ANALYZE ${NAME};`);
     return '';
   };
-  /** It is in the trash: what there is to restore. */
+  /** The table is in the trash and can be restored. */
   const gone = (path: string) => async (service: Service) => {
     await there(service);
     await service.send('DELETE', path);
@@ -97,7 +97,7 @@ export function trashOfMany(databaseUrl: string): Work[] {
 const trash = async (service: Service): Promise<Entry[]> =>
   (await service.call<{ data: Entry[] }>('GET', '/trash?limit=1000')).data;
 
-/** No request is under way. */
+/** No request is running. */
 async function settled(service: Service): Promise<void> {
   for (;;) {
     const { data } = await service.call<{ data: { state: string }[] }>('GET', '/changes?limit=1');

@@ -1,4 +1,4 @@
-/** What is measured for how long it stops the event loop: every route that takes or answers much, with as much as it may. */
+/** Every route with large requests or responses, at its maximum size. */
 import { stopsAtFirst, stopsWhenWarm, type StopRow } from './stops.js';
 import { applies, documents, lists } from './changes.js';
 import { adoptions, readsOfMany, readsOfTables } from './reads.js';
@@ -34,7 +34,7 @@ const GROUPS: Record<string, (server: Server, release: string) => Promise<StopRo
   },
 };
 
-/** A database whose log tells of 10,000 collections of 20 fields, of which none has a table. */
+/** A database whose log has 10,000 collections of 20 fields, without tables. */
 async function withMany(server: Server): Promise<string> {
   const url = await server.createDatabase();
   await (await startService(url)).stop();

@@ -1,4 +1,4 @@
-/** One measurement in a process of its own, as a start of the service would meet it: nothing compiled, nothing cached. */
+/** One measurement in its own process, with nothing compiled or cached, as when the service starts. */
 import type pg from 'pg';
 import { createPool } from '../../../src/postgres/pool.js';
 import { createStore } from '../../../src/reads/state-store.js';
@@ -12,7 +12,7 @@ import { generator } from './generated-log.js';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** Milliseconds, or milliseconds of each of many. */
+/** Milliseconds, or one value per operation. */
 type Measurement = (pool: pg.Pool) => Promise<number | number[] | object>;
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
@@ -22,10 +22,10 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 }
 
 const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
-  /** The whole log, without stored folds. */
+  /** Folds the complete log without stored folds. */
   fold: (pool) => timed(() => createStore({ pool, logger: silent }).load()),
 
-  /** As the service starts: from the newest stored fold. */
+  /** Starts like the service, from the newest stored fold. */
   start: (pool) =>
     timed(() =>
       createStore({
@@ -35,7 +35,7 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
       }).load(),
     ),
 
-  /** Leaves stored folds all along the log, as a service that lived through it. */
+  /** Stores folds along the log, as a long-running service does. */
   store: async (pool) => {
     const folds = createStoredFolds({ pool, logger: silent, secret: 'secret' });
     const store = createStore({ pool, logger: silent, folds });
@@ -52,7 +52,7 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
     });
   },
 
-  /** To random positions, each as if it were the first to be asked for. */
+  /** Reads random positions, each with cold caches. */
   travel: async (pool) => {
     const folds = createStoredFolds({ pool, logger: silent, secret: 'secret' });
     const store = createStore({ pool, logger: silent, folds });
@@ -84,7 +84,7 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
     return times;
   },
 
-  /** A page of large batches, first and again. */
+  /** Reads a page of large batches twice. */
   batches: async (pool) => {
     const page = () => readBatches(pool, { filter: {}, order: 'desc', limit: 100 });
     const first = await timed(page);
@@ -95,13 +95,12 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
 
   verify: (pool) => timed(() => verifyLog(pool, emptyHead())),
 
-  /** The rows that a fold reads, as PostgreSQL gives them away fastest. */
+  /** Reads the rows of a fold as fast as PostgreSQL sends them. */
   copy: (pool) =>
     timed(() => copyOut(pool, 'position, type, version, collection, field, data, previous_hash, hash, occurred_at')),
 
   copyAll: (pool) => timed(() => copyOut(pool, '*')),
 
-  /** Bytes. */
   memory: async (pool) => {
     const store = createStore({ pool, logger: silent });
     globalThis.gc?.();
@@ -116,7 +115,7 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   },
 };
 
-/** The driver reads the rows off the connection and drops them. */
+/** The driver reads the rows from the connection and discards them. */
 async function copyOut(pool: pg.Pool, columns: string): Promise<void> {
   await pool.query(`COPY (SELECT ${columns} FROM service.service_events ORDER BY position) TO STDOUT`);
 }

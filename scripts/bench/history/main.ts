@@ -1,9 +1,7 @@
 /**
- * `npm run bench -- history`: folding, starting and time travel on long logs, in one run with COPY of
- * the same rows.
- *
- * Sizes: BENCH_EVENTS (20000) lengths of the logs, with commas; BENCH_TRAVELS (200) random positions; BENCH_WIDE (0)
- * collections of 20 fields whose memory is measured. BENCH_DATABASE_URL: a server of yours.
+ * `npm run bench -- history`: compares folds, starts and time travel on long logs with COPY of the same rows. Settings:
+ * BENCH_EVENTS (20000), log lengths separated by commas; BENCH_TRAVELS (200), random positions; BENCH_WIDE (0),
+ * collections of 20 fields whose memory is measured; BENCH_DATABASE_URL, your own server.
  */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -103,7 +101,7 @@ async function makeLog(log: GeneratedLog): Promise<string> {
   return url;
 }
 
-/** Of three: what the machine does beside it only ever adds. */
+/** The best of three, because other processes can only add time. */
 async function best(url: string, measurement: string): Promise<number> {
   const times = [];
   for (let count = 0; count < 3; count += 1) times.push(await child<number>(url, measurement));

@@ -1,4 +1,4 @@
-/** Readers and writers beside a change, and what they say of it. */
+/** Readers and writers that run during a change, and their measurements. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Ledger, Measured, LoadCommand } from './load.js';
@@ -8,9 +8,12 @@ export interface Beside extends Measured {
 }
 
 export interface Applications {
-  /** What they meet while `work` goes on. @param rate statements a second, of all together; null: as many as they can */
+  /**
+   * Measures while `work` runs.
+   * @param rate statements per second of all clients together; null for as many as possible
+   */
   beside(rate: number | null, work: () => Promise<unknown>): Promise<Beside>;
-  /** What they have written, all in all. */
+  /** All that was written. */
   stop(): Promise<Ledger>;
 }
 

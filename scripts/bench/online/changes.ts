@@ -1,4 +1,4 @@
-/** The rows of the table of online changes: each as a request to the service, as plain DDL, and how it is taken back. */
+/** The table of online changes. Each row is a request to the service, the same change as plain DDL, and its inverse. */
 
 export interface Request {
   method: string;
@@ -9,9 +9,9 @@ export interface Request {
 export interface Change {
   name: string;
   request: Request;
-  /** The same without the service: one transaction. */
+  /** The same change without the service, in one transaction. */
   ddl: string[];
-  /** What takes it back, by the way it was made. */
+  /** The inverse, depending on how the change was applied. */
   undo: Partial<Record<ChangeMode, { request?: Request; ddl?: string[] }>>;
 }
 
@@ -21,10 +21,10 @@ const field = (name: string, schema: object): Request => ({
   body: { schema },
 });
 
-/** A way to make a change: a request to the service, online or not, or statements in one transaction. */
+/** How a change is applied: by the service, online or not, or by statements in one transaction. */
 export type ChangeMode = 'online' | 'plainly' | 'plain DDL';
 
-/** Of the deletions, which can't be taken back: each takes another field along. */
+/** Deletions cannot be undone, so each deletes another field. */
 export const deletion = (name: string): Change => ({
   name: 'deleting a field',
   request: { method: 'DELETE', path: `/fields/items/${name}` },
@@ -33,7 +33,7 @@ export const deletion = (name: string): Change => ({
     `CREATE TABLE public.kept AS SELECT id, ${name} FROM public.items`,
     `ALTER TABLE public.items DROP COLUMN ${name}`,
   ],
-  // The log still has the field; and nobody needs the copy.
+  // The field still exists in the log, and the copy is not needed.
   undo: {
     'plain DDL': { request: { method: 'DELETE', path: `/fields/items/${name}` }, ddl: ['DROP TABLE public.kept'] },
   },

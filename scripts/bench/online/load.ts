@@ -1,40 +1,40 @@
 /**
- * Applications that use a table, in a process of their own so that nobody else's event loop is in what they measure:
- * readers that look rows up, and writers that change rows and add some. Told to begin over IPC, at a rate or as fast as they
- * can, it measures until it is told to end.
+ * Applications that use a table: readers look up rows, and writers update and insert rows. They run in their own
+ * process, so that no other event loop distorts the measurements. A message over IPC starts them, at a given rate or as
+ * fast as possible, and another one stops them.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
 export interface Measured {
-  /** The longest that any reader, and any writer, waited for an answer; milliseconds. */
+  /** Longest wait of any reader and any writer, in milliseconds. */
   reader: number;
   writer: number;
-  /** The longest that a writer of another table waited, which no lock of the change can hold up: what the disk itself takes. */
+  /** Longest wait of a writer of another table. No lock of the change affects it, so this measures the disk. */
   elsewhere: number;
-  /** Statements a second, of all together. */
+  /** Statements per second of all clients together. */
   perSecond: number;
-  /** The longest that this process itself was not run, which is in the waits; milliseconds. */
+  /** Longest time that this process itself was not scheduled, in milliseconds. The waits include it. */
   own: number;
-  /** Failures other than those that applications bring about themselves, by SQLSTATE. */
+  /** Unexpected failures by SQLSTATE. */
   failed: Record<string, number>;
 }
 
-/** What was written, to be held against the table at the end. */
+/** Counts of written rows, compared with the table at the end. */
 export interface Ledger {
   inserted: number;
   hits: number;
 }
 
-/** `rate`: statements a second, of all together; null: as many as they can. */
+/** `rate`: statements per second of all clients together; null for as many as possible. */
 export type LoadCommand = { begin: { rate: number | null } } | 'end' | 'stop';
 
 const [url = '', rows = '0', readers = '8', writers = '8'] = process.argv.slice(2);
 const ROWS = Number(rows);
 const CLIENTS = Number(readers) + Number(writers);
 
-/** Milliseconds between a client's statements; 0: none. */
+/** Milliseconds between a client's statements; 0 for none. */
 let interval = 0;
 let reader = 0;
 let writer = 0;
@@ -56,10 +56,10 @@ async function connected(name: string): Promise<pg.Client> {
   return client;
 }
 
-/** When those who wait now began to. */
+/** Start times of the pending statements. */
 const waiting = { reader: new Set<{ since: number }>(), writer: new Set<{ since: number }>() };
 
-/** Of those who wait still: what is over for the change isn't yet for them. */
+/** Includes pending statements: the end of the change does not end their wait. */
 function longestOf(who: keyof typeof waiting): number {
   const since = Math.min(...[...waiting[who]].map((each) => each.since));
   return Number.isFinite(since) ? performance.now() - since : 0;
@@ -81,7 +81,7 @@ async function timed(who: keyof typeof waiting, work: () => Promise<unknown>): P
   return performance.now() - started;
 }
 
-/** Statements at their times. Those whose time went by while one before was waited for are left out, as by people who wait. */
+/** Runs statements on a schedule. Skips those that are overdue because an earlier one took too long. */
 async function again(statement: () => Promise<void>): Promise<void> {
   let next = performance.now() + Math.random() * interval;
   while (!stopped) {
@@ -103,7 +103,7 @@ async function read(): Promise<void> {
   await client.end();
 }
 
-/** With the fields that are deleted, and without them; the first is what is used. */
+/** Statements with the deletable fields. Each deletion removes one from the list. */
 const KEPT = ['keep_a', 'keep_b', 'keep_c', 'keep_d', 'keep_e'];
 const addOf = (kept: readonly string[]): string =>
   `INSERT INTO public.items (title, owner, amount${kept.map((name) => `, ${name}`).join('')}) VALUES ($1, $2, 1${kept.map(() => ', $1').join('')})`;
@@ -111,7 +111,7 @@ const hitOf = (kept: readonly string[]): string =>
   `UPDATE public.items SET hits = hits + 1${kept.map((name) => `, ${name} = $1`).join('')} WHERE id = $2 AND $1::text IS NOT NULL`;
 let kept: readonly string[] = KEPT;
 
-/** A new row's `code` counts by itself; the rest keeps every rule that is asked for. */
+/** The sequence sets `code` of a new row. The other values satisfy all rules. */
 async function once(client: pg.Client, isNew: boolean): Promise<void> {
   const text = isNew ? addOf(kept) : hitOf(kept);
   const { rowCount } = await client.query(text, ['said', isNew ? 1 + (any() % 1000) : any()]);
@@ -128,7 +128,7 @@ async function write(): Promise<void> {
         try {
           return await once(client, isNew);
         } catch (error) {
-          // The column is gone: the application's next release doesn't write it.
+          // The column was deleted. The next release of the application would no longer write it.
           const { code, message } = error as { code?: string; message: string };
           if (code !== '42703' || !KEPT.some((name) => message.includes(`"${name}"`))) throw error;
           kept = kept.filter((name) => !message.includes(`"${name}"`));
@@ -154,7 +154,6 @@ async function writeElsewhere(): Promise<void> {
   await client.end();
 }
 
-// The benchmark has failed.
 process.on('disconnect', () => process.exit(1));
 process.on('message', (told: LoadCommand) => {
   if (told === 'stop') {

@@ -1,14 +1,12 @@
 /**
- * `npm run bench -- online`: changes of a large table under readers and writers. Each row of the table of online changes is
- * made online, plainly by the service, and as plain DDL, in one run on one machine; what is told is the longest that any
- * reader or writer waited, and how many statements a second they got through compared with no change at all. Beside them
- * somebody writes to another table: what that one waits for is the disk, not the change. The load comes at a steady rate,
- * half of what the machine can do: then what is lost is lost to locks. Online changes are measured under as much load as
- * there can be too: then what the change itself computes is missing for the applications. At the end what they wrote is
- * held against the table. Then changes are made online while the service is killed again and again.
- *
- * --rows 5000000 --kills 20 --readers 8 --writers 8; --only TEXT: changes whose name holds it; --minutes 22: after
- * them nobody is killed any more. BENCH_DATABASE_URL: a server of yours.
+ * `npm run bench -- online`: changes a large table while applications read and write it. Each row of the table of
+ * online changes is applied online, by the service without preparation, and as plain DDL. The output has the longest
+ * wait of any reader or writer, and the throughput compared with no change. A writer of another table shows the waits
+ * that the disk causes. The load has a steady rate, half of the maximum, so that only locks reduce it. Online changes
+ * are also measured under full load, where their own work takes throughput from the applications. At the end the
+ * written rows are compared with the table. Then changes are applied online while the service is killed repeatedly.
+ * Options: --rows 5000000 --kills 20 --readers 8 --writers 8; --only TEXT selects changes by name; --minutes 22 ends
+ * the kills after that time. BENCH_DATABASE_URL: your own server.
  */
 import { availableParallelism, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -37,16 +35,16 @@ const [ROWS, KILLS, READERS, WRITERS] = [given.rows, given.kills, given.readers,
   number,
 ];
 
-/** Seconds that nothing is changed, to compare with. */
+/** Seconds without a change, as a baseline. */
 const IDLE = 4;
 
-/** Seconds of a change after which it isn't measured under full load too, and between two kills at most. */
+/** Changes that take more seconds are not measured under full load. Also the longest time between two kills. */
 const LONG = 180;
 
-/** A field's values are kept in the change itself too, so that both ways do the same. */
+/** The plain change keeps a field's values too, so that both do the same. */
 const SETTINGS = { KEEP_COPY_ROWS: '100000000', LOG_LEVEL: 'error' };
 
-/** By the way and the load; deletions take a field each. */
+/** By mode and load. Each deletion needs its own field. */
 const WAYS: readonly { way: ChangeMode; load: 'steady' | 'full'; field: string }[] = [
   { way: 'online', load: 'steady', field: 'keep_a' },
   { way: 'online', load: 'full', field: 'keep_b' },
@@ -81,7 +79,7 @@ try {
   await server.stop();
 }
 
-/** The service is another one after a kill. */
+/** A kill replaces the service. */
 function bench(): Bench {
   return { service, client, rows: ROWS };
 }
@@ -98,7 +96,7 @@ function sinceStart(): number {
   return Math.round((performance.now() - started) / 1_000);
 }
 
-/** @returns the steady rate, in statements a second: half of what can be done */
+/** @returns the steady rate in statements per second: half of the maximum */
 async function measure(applications: Applications): Promise<number> {
   const full = await applications.beside(null, () => sleep(IDLE * 1_000));
   const rate = full.perSecond / 2;
@@ -165,7 +163,7 @@ interface Shown {
   data: { id: string; state: string; cleaning: boolean; errors?: unknown };
 }
 
-/** Asks for it, and waits until it is made. */
+/** Requests a change and waits until it is applied. */
 async function online(request: Request): Promise<void> {
   const id = await opened(request);
   if (id !== null) await finished(id, () => service);
@@ -194,7 +192,9 @@ async function finished(id: string, at: () => Service): Promise<void> {
   }
 }
 
-/** Changes are made online, and whoever makes them is killed at random moments: four times in each, as long as they last. */
+/**
+ * Applies changes online and kills the process that works on them at random times, four times per change while it runs.
+ */
 async function killed(applications: Applications, rate: number): Promise<string> {
   const changes = [...CHANGES, deletion('keep_e'), ...CHANGES, ...CHANGES];
   const made: string[] = [];
@@ -219,7 +219,7 @@ async function killed(applications: Applications, rate: number): Promise<string>
   ].join('; ');
 }
 
-/** @returns how often it was, until the change was made */
+/** @returns the number of kills until the change was applied */
 async function killWhile(id: string, { name }: Change, most: number): Promise<number> {
   let [done, kills] = [false, 0];
   const waiting = finished(id, () => service).then(() => (done = true));

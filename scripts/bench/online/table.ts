@@ -1,4 +1,4 @@
-/** The table that is changed: filled before, and held against what was written after. */
+/** Creates and fills the table, and compares it with the written rows at the end. */
 import type pg from 'pg';
 import type { Service } from '../servers.js';
 import type { Ledger } from './load.js';
@@ -6,11 +6,14 @@ import type { Ledger } from './load.js';
 export interface Bench {
   service: Service;
   client: pg.Client;
-  /** Of the table, at first. */
+  /** Number of rows at the start. */
   rows: number;
 }
 
-/** What its rows point at, and the table itself. @param fields that are deleted */
+/**
+ * Creates the referenced table and the table itself.
+ * @param fields deletable fields
+ */
 export async function fill({ service, client, rows }: Bench, fields: readonly string[]): Promise<void> {
   const text = (field: string): object => ({ field, type: 'string', interface: 'input', schema: {} });
   const number = (field: string, schema: object = {}): object => ({
@@ -32,18 +35,18 @@ export async function fill({ service, client, rows }: Bench, fields: readonly st
   await client.query(`INSERT INTO owners (name) SELECT 'o' || i FROM generate_series(1, 1000) i`);
   await client.query(`INSERT INTO items (title, code, owner, amount, ${fields.join(', ')})
     SELECT 't' || i, i, 1 + i % 1000, i % 977, ${fields.map((_, index) => `'${index}' || i`).join(', ')} FROM generate_series(1, ${rows}) i`);
-  // What is added later has a code that nothing else has.
+  // New rows get a unique code.
   await client.query(`CREATE SEQUENCE codes START ${rows + 1}`);
   await client.query(`CREATE FUNCTION new_code() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN NEW.code := nextval('public.codes'); RETURN NEW; END $$`);
   await client.query('CREATE TRIGGER coded BEFORE INSERT ON items FOR EACH ROW EXECUTE FUNCTION new_code()');
-  // Where no change of the service has a lock.
+  // A schema that no change of the service locks.
   await client.query('CREATE SCHEMA elsewhere');
   await client.query('CREATE TABLE elsewhere.beats (id bigserial, at timestamptz DEFAULT now())');
   await client.query('VACUUM ANALYZE items');
 }
 
-/** What the service finds, after all of it. */
+/** What `verify` finds at the end. */
 export async function verified({ service }: Bench): Promise<string> {
   const { data } = await service.call<{ data: { ok: boolean; differences: unknown[] } }>('GET', '/projections/verify');
   return data.ok ? 'finds nothing' : `FINDS DIFFERENCES: ${JSON.stringify(data.differences)}`;
@@ -57,7 +60,7 @@ export async function leftBehind({ client }: Bench): Promise<string> {
   return rows.map(({ name }) => name).join(', ') || 'nothing';
 }
 
-/** Nothing lost, nothing doubled. */
+/** No row is missing or duplicated. */
 export async function hold({ client, rows: before }: Bench, { inserted, hits }: Ledger): Promise<string[]> {
   const { rows } = await client.query<{ inserted: string; hits: string }>(
     `SELECT count(*) - ${before} AS inserted, sum(hits) AS hits FROM items`,

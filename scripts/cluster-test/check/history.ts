@@ -1,7 +1,7 @@
-/** The recorded history, read again. Shares no code with the service, nor with what wrote the file. */
+/** Reads the recorded history. Shares no code with the service or the recorder. */
 import { readFileSync } from 'node:fs';
 
-/** A try that ended. */
+/** A completed attempt. */
 export interface Ended {
   /** Milliseconds since 1970. */
   began: number;
@@ -32,9 +32,9 @@ interface Raw {
 }
 
 export interface Recorded {
-  /** In the order they ended. */
+  /** In the order of their ends. */
   tries: Ended[];
-  /** Begun and never ended: the writer itself was stopped. */
+  /** Started but never completed, because the writer was stopped. */
   open: Set<string>;
   faults: number;
 }

@@ -1,4 +1,4 @@
-/** The log as it is now, and what it says of its own divergences; read with plain SQL. */
+/** The current log and its record of divergences, read with plain SQL. */
 import pg from 'pg';
 
 interface Stored {
@@ -11,7 +11,7 @@ interface Stored {
 
 interface Divergence {
   seen: number;
-  /** Nothing up to there was lost. */
+  /** Nothing up to this position was lost. */
   fork: number;
   /** Milliseconds since 1970. */
   noticed: number;
@@ -20,7 +20,7 @@ interface Divergence {
 export interface Log {
   events: Stored[];
   byPosition: Map<number, Stored>;
-  /** Named by an event of the log. */
+  /** An event of the log names it. */
   acknowledged: Divergence[];
 }
 
@@ -47,7 +47,10 @@ export async function readLog(url: string): Promise<Log> {
   };
 }
 
-/** Whether the log itself says that what was at a position is gone. @param since it was there then */
+/**
+ * True if the log records that the event at a position was lost.
+ * @param since when it existed
+ */
 export function isCovered({ acknowledged }: Log, position: number, since: number): boolean {
   return acknowledged.some(
     ({ seen, fork, noticed }) => fork < position && seen >= position && noticed >= since - 1_000,

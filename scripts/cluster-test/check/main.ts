@@ -1,6 +1,6 @@
 /**
- * Judges a recorded history: `--history FILE --mode sync|async --primary URL --node URL …`. Prints what was broken, and ends
- * with 1 where anything was. It knows the file and the database, nothing of the service.
+ * Checks a recorded history: `--history FILE --mode sync|async --primary URL --node URL …`. Prints the violations, and
+ * exits with 1 if there are any. It reads only the file and the database.
  */
 import { parseArgs } from 'node:util';
 import { readHistory } from './history.js';

@@ -1,4 +1,4 @@
-/** Whether all servers hold the same: the log, the rows, the tables. */
+/** Checks that all servers have the same log, rows and tables. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
@@ -28,7 +28,7 @@ async function sums(url: string): Promise<string> {
   }
 }
 
-/** Milliseconds that the standbys have to catch up. */
+/** Time limit for the standbys to catch up, in milliseconds. */
 const LIMIT = 60_000;
 
 export async function nodes(urls: readonly string[]): Promise<string[]> {

@@ -1,4 +1,4 @@
-/** What was promised to the clients, held against the log. Each function answers what was broken. */
+/** The guarantees to clients, compared with the log. Each function returns the violations. */
 import type { Ended, Recorded } from './history.js';
 import { type Log, isCovered } from './log.js';
 
@@ -10,7 +10,7 @@ interface Case {
   mode: Mode;
 }
 
-/** Positions follow each other, each event names the one before. */
+/** Positions are consecutive, and each event has the hash of the previous one. */
 export function chain({ log }: Case): string[] {
   return log.events.flatMap(({ position, previous }, index) => {
     const before = log.events[index - 1];
@@ -23,7 +23,7 @@ export function chain({ log }: Case): string[] {
 
 const isCommand = ({ client }: Ended): boolean => !client.startsWith('r');
 
-/** Acknowledged commands that are not in the log. */
+/** Acknowledged commands that the log lacks. */
 export function lost({ recorded, log }: Case): Ended[] {
   const batches = new Set(log.events.map(({ batch }) => batch));
   return recorded.tries.filter(
@@ -31,7 +31,7 @@ export function lost({ recorded, log }: Case): Ended[] {
   );
 }
 
-/** With a synchronous standby nothing acknowledged is lost; else the log says that it was. */
+/** With a synchronous standby no acknowledged event is lost. Otherwise the log records the loss. */
 export function acknowledged(given: Case): string[] {
   const { log, mode } = given;
   return lost(given).flatMap(({ op, position, batch, ended }) => {
@@ -40,7 +40,7 @@ export function acknowledged(given: Case): string[] {
   });
 }
 
-/** No command is in the log twice, and none that was refused. */
+/** No command is in the log twice, and no rejected command is in the log. */
 export function once({ recorded, log }: Case): string[] {
   const written = log.events.filter(({ reason }) => reason !== null);
   const batches = setsBy(written.map(({ reason, batch }) => [reason ?? '', batch]));
@@ -63,7 +63,7 @@ function setsBy(pairs: readonly (readonly [string, string])[]): Map<string, Set<
   return sets;
 }
 
-/** Two processes never show different events at one position, unless the log says that it was replaced there. */
+/** Two processes never show different events at one position, unless the log records that the event was replaced. */
 export function positions({ recorded, log, mode }: Case): string[] {
   const found: string[] = [];
   for (const { op, service, ended, position, hash } of firstReads(recorded)) {
@@ -79,7 +79,7 @@ type Read = Ended & { position: number; hash: string };
 
 const isRead = (each: Ended): each is Read => each.result === 'read' && each.hash !== null && each.position !== null;
 
-/** The first that showed an event, for each event that was shown. */
+/** The first process that showed each event. */
 function firstReads({ tries }: Recorded): Iterable<Read> {
   const seen = new Map<string, Read>();
   for (const each of tries.filter(isRead)) {
@@ -89,7 +89,7 @@ function firstReads({ tries }: Recorded): Iterable<Read> {
   return seen.values();
 }
 
-/** A process that has shown something of the new history shows nothing of the lost one any more. */
+/** A process that has shown an event of the new history shows no event of the lost history any more. */
 export function mixed({ recorded, log }: Case): string[] {
   const found: string[] = [];
   for (const { op, service, position, hash, began, result } of recorded.tries) {
@@ -115,11 +115,11 @@ export function mixed({ recorded, log }: Case): string[] {
   return found;
 }
 
-/** A reader that says what it has seen is never shown less. */
+/** A reader that sends its last position never reads an older state. */
 export function backwards({ recorded, log }: Case): string[] {
   return recorded.tries.flatMap(({ op, result, position, least, ended }) => {
     if (result !== 'read' || position === null || position >= least) return [];
-    // The positions in between are gone, and the log says so.
+    // The log records that the positions in between were lost.
     if (isCovered(log, least, 0) && log.acknowledged.some(({ noticed }) => noticed <= ended + 1_000)) return [];
     return [`${op} asked for position ${least} at least, and was shown ${position}`];
   });

@@ -1,13 +1,13 @@
-/** What one release of PostgreSQL, and each trusted extension of it, brings along: names, and how their functions behave. */
+/** Names of one PostgreSQL release and of its trusted extensions, with the volatility of functions. */
 import type pg from 'pg';
 import { TRUSTED_EXTENSIONS } from '../../../src/schema/model/extras.js';
 
-/** Of all functions that share a name. */
+/** For all functions with one name. */
 export interface NamedFunction {
   name: string;
-  /** Whether each of them may be called by itself for one row, with values that SQL can write. */
+  /** True if every function can be called in an expression for one row, with values that SQL can write. */
   callable: boolean;
-  /** Of the least steady one. */
+  /** The most volatile one. */
   volatility: 'immutable' | 'stable' | 'volatile';
 }
 
@@ -15,22 +15,24 @@ export interface Brought {
   functions: NamedFunction[];
   /** Base, range, multirange and enum types. */
   types: string[];
-  /** Those that no volatile function stands behind. */
+  /** Operators without a volatile function. */
   operators: string[];
   operatorClasses: string[];
   searchConfigurations: string[];
 }
 
 export interface Catalog extends Brought {
-  /** Of those that this server could make: some need a library of the system. */
+  /** Extensions that this server could create. Some need a system library. */
   extensions: Map<string, Brought>;
 }
 
-/** Values of these are made by the server for itself; `void` is what a function returns that is called for what it does. */
+/**
+ * PostgreSQL creates values of these types internally. Functions that return `void` are called for their side effects.
+ */
 const INTERNAL = `'cstring','internal','void','trigger','event_trigger','language_handler','fdw_handler',
   'index_am_handler','tsm_handler','table_am_handler','pg_ddl_command','opaque'`;
 
-/** $1: the catalog whose rows are asked for; $2: the extension, null for PostgreSQL's own. */
+/** $1: the catalog to read; $2: the extension, or null for PostgreSQL itself. */
 const BELONGS = (catalog: string, oid: string, namespace: string): string =>
   `CASE WHEN $1::text IS NULL THEN ${namespace} = 'pg_catalog'::regnamespace AND ${oid} < 16384
     ELSE EXISTS (SELECT FROM pg_depend d JOIN pg_extension x ON x.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass

@@ -1,7 +1,7 @@
 /**
- * `npm run docs -- functions`: reads the catalogs of PostgreSQL 14 to 18 (each from npm, in a temporary folder) and writes what
- * SQL from outside may name: src/schema/sql-text/postgres-names.ts, and the page docs/functions.md about it.
- * `npm run docs -- functions page` writes the page alone.
+ * `npm run docs -- functions`: reads the catalogs of PostgreSQL 14 to 18 (each from npm, in a temporary folder). Writes
+ * the names that SQL text in requests may use: src/schema/sql-text/postgres-names.ts and the page docs/functions.md.
+ * `npm run docs -- functions page` writes only the page.
  */
 import { writeFile } from 'node:fs/promises';
 import { type Brought, type Catalog, type NamedFunction, readCatalog } from './catalog.js';
@@ -46,7 +46,7 @@ async function writeNames(): Promise<void> {
 
 type Lists = [name: string, names: string[]][];
 
-/** Functions as their rule says; what else a name stands for is there in every release that has any of it. */
+/** A function must follow the rule in every release. Other names must exist in every release that has the object. */
 function written(brought: readonly Brought[]): Lists {
   return [
     ['functions', steadyFunctions(brought.map(({ functions }) => functions))],
@@ -74,7 +74,7 @@ function inEach(releases: readonly (readonly string[])[]): string[] {
 
 const byCode = (a: string, b: string): number => (a < b ? -1 : 1);
 
-/** Long lines: they are not for reading, and a file stays short. */
+/** Long lines keep the file short. Nobody reads them. */
 const WIDTH = 400;
 
 function member(lists: Lists, indent: string): string {
@@ -86,7 +86,7 @@ function member(lists: Lists, indent: string): string {
 function wrapped(names: readonly string[], indent: string): string {
   const lines: string[] = [];
   for (const name of names) {
-    // Operators hold backquotes in no release; were there one, the file would not compile.
+    // No release has an operator with a backquote. If one had, the file would not compile.
     const last = lines.at(-1);
     if (last === undefined || last.length + name.length > WIDTH) lines.push(name);
     else lines[lines.length - 1] = `${last} ${name}`;
@@ -95,6 +95,6 @@ function wrapped(names: readonly string[], indent: string): string {
 }
 
 if (process.argv[2] !== 'page') await writeNames();
-// What was just written is read by the page.
+// The page reads the names that were just written.
 const { PAGE, functionsPage } = await import('./page.js');
 await writeFile(PAGE, await functionsPage());

@@ -1,4 +1,4 @@
-/** A service with a life behind it: a real schema, rows, several people, a history, a trash, drift. */
+/** A service with realistic data: a schema, rows, several users, a history, a trash, drift. */
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import type { Service } from '../../bench/servers.js';
@@ -7,19 +7,18 @@ export const SCHEMA_FILE = 'student-association-11.1.2.yaml';
 
 export interface Furnished {
   databaseUrl: string;
-  /** Of the admin, for signing in. */
+  /** Credentials of the admin. */
   email: string;
   password: string;
-  /** The change request that people talk about. */
+  /** The change request with comments. */
   proposal: string;
-  /** Any call, as the admin. */
+  /** Sends a request as the admin. */
   call: Call;
 }
 
 interface FurnishTarget {
   service: Service;
   databaseUrl: string;
-  /** A file. */
   schema: string;
 }
 
@@ -46,7 +45,7 @@ export async function furnish({ service, databaseUrl, schema }: FurnishTarget): 
   return { databaseUrl, email: 'mara@example.com', password: PASSWORD, proposal, call: mara };
 }
 
-/** What each of them may call, as themselves. */
+/** Sends requests as the other users. */
 async function people(service: Service): Promise<Call[]> {
   const calls: Call[] = [];
   for (const person of PEOPLE) {
@@ -91,7 +90,7 @@ async function applyFile({ url, headers }: Service, text: string): Promise<void>
   if (!answer.ok) throw new Error(`apply: ${answer.status} ${(await answer.text()).slice(0, 400)}`);
 }
 
-/** So that tables have sizes. */
+/** So that PostgreSQL has statistics on the tables' sizes. */
 async function rows(databaseUrl: string): Promise<void> {
   await sql(
     databaseUrl,
@@ -150,7 +149,10 @@ interface Snapshot {
   }[];
 }
 
-/** A change that people talk about. @returns its id */
+/**
+ * Opens a change request with comments.
+ * @returns its id
+ */
 async function proposed(jonas: Call, mara: Call): Promise<string> {
   const snapshot = (await jonas('GET', '/schema/snapshot')) as Snapshot;
   const own = (collection: string, field: string) =>
@@ -172,7 +174,7 @@ async function proposed(jonas: Call, mara: Call): Promise<string> {
   return id;
 }
 
-/** What may be done without asking. */
+/** A policy with direct changes for some findings. */
 async function policy(mara: Call): Promise<void> {
   await mara(
     'PUT',
@@ -186,7 +188,7 @@ async function policy(mara: Call): Promise<void> {
   );
 }
 
-/** Past the service: what operations show. */
+/** Changes the database directly, so that Operations shows drift. */
 async function byHand(databaseUrl: string): Promise<void> {
   await sql(
     databaseUrl,

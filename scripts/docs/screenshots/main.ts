@@ -1,9 +1,7 @@
 /**
- * `npm run docs -- screenshots [FOLDER [PICTURE …]]`: a picture of each page of the admin app, of a service
- * that holds a real schema, in docs/images/app/.
- *
- * FOLDER, or CORPUS: where the schemas are. They are no part of the project: without them it says so, and does nothing.
- * PICTURE: only these, by name.
+ * `npm run docs -- screenshots [FOLDER [PICTURE …]]`: takes a screenshot of each page of the admin app and writes it to
+ * docs/images/app/. FOLDER, or CORPUS, has the real schemas to show. They are not part of the project, so the command
+ * exits without them. PICTURE: only these, by name.
  */
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Which pictures there are: each is shown on a page of docs/. */
+/** All screenshots. A page of docs/ shows each. */
 import type { Page } from 'playwright-core';
 import type { Picture } from './take.js';
 
@@ -99,7 +99,7 @@ export const PICTURES: readonly Picture[] = [
     path: '/operations/metrics',
     async ready(page, { call }) {
       await page.getByText('accepted', { exact: false }).first().waitFor();
-      // Something to draw: a minute of somebody at work. After all others, for it changes the schema.
+      // Draws the work of a minute. It is last, because it changes the schema.
       for (let round = 0; round < 40; round++) {
         for (let asked = 0; asked < round % 7; asked++) await page.request.get('/server/health');
         await call('PATCH', '/collections/languages', { meta: { note: `Of the site, ${round}` } });

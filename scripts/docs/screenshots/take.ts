@@ -1,4 +1,4 @@
-/** One picture: signed in, gone to, made ready, taken. */
+/** Takes one screenshot after signing in, opening the page and preparing it. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -6,23 +6,23 @@ import type { Service } from '../../bench/servers.js';
 import type { Furnished } from './furnish.js';
 
 export interface Picture {
-  /** Of its file, without the ending. */
+  /** File name without extension. */
   name: string;
-  /** Below /app. */
+  /** Path below /app. */
   path: string | ((furnished: Furnished) => string);
-  /** What has to be seen, or done, before it is taken. */
+  /** Steps and expectations before the screenshot. */
   ready(page: Page, furnished: Furnished): Promise<unknown>;
   dark?: boolean;
 }
 
 export interface Studio {
-  /** Signed in. */
+  /** A page that is signed in. */
   context: BrowserContext;
   furnished: Furnished;
   folder: string;
 }
 
-/** Of WebP: letters stay sharp. */
+/** WebP quality at which text stays sharp. */
 const QUALITY = 82;
 
 interface StudioOptions {
@@ -32,7 +32,7 @@ interface StudioOptions {
   folder: string;
 }
 
-/** One browser for all pictures, in which somebody has signed in once. */
+/** One browser with one session for all screenshots. */
 export async function openStudio({ chromium, service, furnished, folder }: StudioOptions): Promise<Studio> {
   const context = await chromium.newContext({
     baseURL: service.url,
@@ -48,7 +48,10 @@ export async function openStudio({ chromium, service, furnished, folder }: Studi
   return { context, furnished, folder };
 }
 
-/** GitHub shows WebP, and Chromium writes it: a third of what PNG takes. @returns bytes */
+/**
+ * GitHub shows WebP and Chromium writes it, in a third of the size of PNG.
+ * @returns bytes
+ */
 export async function takePicture({ context, furnished, folder }: Studio, picture: Picture): Promise<number> {
   const { name, path, dark = false } = picture;
   const page = await context.newPage();
@@ -56,7 +59,7 @@ export async function takePicture({ context, furnished, folder }: Studio, pictur
     await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' });
     await page.goto(`/app${typeof path === 'string' ? path : path(furnished)}`);
     await picture.ready(page, furnished);
-    // Icons, and whatever else is on its way.
+    // Waits for icons and other pending requests.
     await page.waitForLoadState('networkidle').catch(() => undefined);
     await page.waitForTimeout(400);
     const session = await context.newCDPSession(page);

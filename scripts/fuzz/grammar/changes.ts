@@ -14,7 +14,7 @@ const changeId = ({ random, world }: Context): string =>
 
 const text = ({ random }: Context): string => (random.chance(0.7) ? 'Why not?' : random.pick(HOSTILE_TEXTS));
 
-/** What somebody wants, with what it is called. */
+/** A proposed change with its title. */
 const proposed = (context: Context): object => ({
   title: text(context),
   ...(context.random.chance(0.5) && { reason: text(context) }),
@@ -26,7 +26,7 @@ const proposed = (context: Context): object => ({
   ...(context.random.chance(0.2) && { acknowledge: [{ code: 'DATA_LOST', place: text(context) }] }),
 });
 
-/** Mostly the plan of the request that the path names. */
+/** Mostly the plan hash of the change request in the path. */
 const act = (context: Context, action: string): { path: string; plan: string } => {
   const { random, world } = context;
   const known = random.chance(0.9) ? random.some(world.changes) : undefined;
@@ -46,7 +46,7 @@ const resolved = (context: Context): unknown =>
       ]
     : [];
 
-/** Soon, or none that is taken. */
+/** Soon, or an invalid time. */
 const timeOf = ({ random }: Context): string =>
   random.chance(0.5)
     ? new Date(Date.now() + random.below(5_000)).toISOString()

@@ -105,7 +105,7 @@ export const COLLECTIONS: Rules = {
   'DELETE /collections/{id}': {
     weight: 5,
     make(context) {
-      // Some should stay: the fewer there are, the rarer one goes.
+      // Keeps some collections: the fewer exist, the rarer a delete.
       const spare = context.world.snapshot.collections.length < 5;
       const path = at`/collections/${spare ? newName(context) : collectionName(context)}`;
       return { path, query: rehearsal(context) };

@@ -1,4 +1,4 @@
-/** Fields and what columns and tables have beyond them. */
+/** Fields, and the extras of columns and tables. */
 import { collectionMeta, field, fieldMeta, columnFlags, column } from '../../../test/support/arbitraries.js';
 import { type Context, newName } from './context.js';
 import { HOSTILE_SQL } from './values.js';
@@ -40,7 +40,7 @@ const ELSE: readonly Doc[] = [
   { type: 'hash', schema: {} },
 ];
 
-/** A field without its collection; names may be taken. */
+/** A field without its collection. The name may exist already. */
 export function someField(context: Context): Doc {
   const { random } = context;
   const made = random.sample(field) as Doc;
@@ -48,7 +48,7 @@ export function someField(context: Context): Doc {
   return { field: made['field'], meta: someFieldMeta(context), ...random.pick(ELSE) };
 }
 
-/** What a field may become. */
+/** Possible new values of a field. */
 export function fieldChange(context: Context, type: string): Doc {
   const { random } = context;
   const kind = random.below(100);
@@ -78,7 +78,7 @@ const CHANGES: readonly Doc[] = [
   { comment: 'a comment' },
 ];
 
-/** Of a column that exists. */
+/** Extras of an existing column. */
 function columnExtras({ random }: Context): Doc {
   const extras = random.pick<Doc | null>([
     { precision: random.below(8) },
@@ -97,7 +97,7 @@ function columnExtras({ random }: Context): Doc {
   return { extras };
 }
 
-/** Of a table with these columns. */
+/** Extras of a table with these columns. */
 export function tableExtras(context: Context, columns: readonly string[]): Doc {
   const { random } = context;
   const one = ident(random.some(columns) ?? 'id');

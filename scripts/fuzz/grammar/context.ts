@@ -1,4 +1,4 @@
-/** What a rule of the grammar makes a request of. */
+/** The input of grammar rules. */
 import type { Random } from '../random.js';
 import type { FuzzRequest } from '../request.js';
 import { type FieldDoc, type World, fieldsOf, tablesOf } from '../world.js';
@@ -7,25 +7,24 @@ import { HOSTILE_NAMES } from './values.js';
 export interface Context {
   random: Random;
   world: World;
-  /** Of the service. */
   release: string;
-  /** What the fuzzer signs in as; nothing is done to these. */
+  /** Accounts that the fuzzer signs in as. No request changes them. */
   admin: { email: string; password: string };
 }
 
-/** A request in parts; what is left out is empty, and the caller an admin. */
+/** A request in parts. Omitted parts are empty, and the default caller is an admin. */
 type Made = Partial<Omit<FuzzRequest, 'route' | 'method' | 'path'>> & { path: string };
 
 interface Rule {
-  /** How often, beside the others. */
+  /** Relative frequency. */
   weight: number;
   make(context: Context): Made;
 }
 
-/** The rules by `METHOD /path/{parameter}`, as the OpenAPI document names them. */
+/** The rules by `METHOD /path/{parameter}`, as in the OpenAPI document. */
 export type Rules = Record<string, Rule>;
 
-/** A path with its parts encoded. */
+/** A path with encoded segments. */
 export function at(parts: TemplateStringsArray, ...values: (string | number)[]): string {
   return String.raw({ raw: parts }, ...values.map(segment));
 }
@@ -44,7 +43,7 @@ const PLAIN_NAMES = Array.from({ length: 12 }, (_, index) => `c${index}`);
 export const newName = ({ random }: Context): string =>
   random.chance(0.75) ? random.pick(PLAIN_NAMES) : random.pick(HOSTILE_NAMES);
 
-/** Mostly one that exists. */
+/** Mostly an existing one. */
 export function collectionName(context: Context): string {
   const { random, world } = context;
   const known = random.some(world.snapshot.collections);
@@ -59,7 +58,7 @@ export function tableName(context: Context): string {
 
 const NOWHERE: FieldDoc = { collection: 'nowhere', field: 'nothing', type: 'string', meta: {}, schema: {} };
 
-/** Mostly one that exists. */
+/** Mostly an existing one. */
 export function someField({ random, world }: Context): FieldDoc {
   return (random.chance(0.95) ? random.some(world.snapshot.fields) : undefined) ?? NOWHERE;
 }
@@ -78,6 +77,6 @@ export function maybe(random: Random, entries: Record<string, [number, () => str
 const FLAGS = ['', 'true', '1', 'false', '0'];
 export const flag = (random: Random) => () => random.pick(FLAGS);
 
-/** Mostly nothing: the change is made. */
+/** Mostly none, so that the change is applied. */
 export const rehearsal = ({ random }: Context): [string, string][] =>
   maybe(random, { dry_run: [0.1, flag(random)], explain: [0.1, flag(random)] });

@@ -21,7 +21,7 @@ const same = (reply: { status: number; appended: number }): string | null =>
     ? null
     : `sent back as it was read: ${reply.status}, ${reply.appended} events`;
 
-/** A new field names its interface. */
+/** A new field needs an interface. */
 function withInterface(field: Doc): Doc {
   const meta = field['meta'] as Doc | undefined;
   return meta?.['interface'] == null ? { ...field, meta: { ...meta, interface: 'input' } } : field;
@@ -94,7 +94,7 @@ const ACTIONS = ['NO ACTION', 'SET NULL', 'CASCADE', 'RESTRICT', 'SET DEFAULT'];
 
 const NOWHERE: FieldDoc = { collection: 'nowhere', field: 'nothing', type: 'integer', meta: {}, schema: {} };
 
-/** A table to point at: mostly one whose key fits. */
+/** A target table, mostly one with a suitable key. */
 function target({ random, world }: Context, type: string): string {
   const fitting = world.snapshot.fields.filter(
     (each) => each.schema?.['is_primary_key'] === true && each.type === type,

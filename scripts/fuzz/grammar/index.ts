@@ -1,4 +1,4 @@
-/** Valid requests, or nearly so, to every route of the OpenAPI document. */
+/** Valid and almost valid requests to every route of the OpenAPI document. */
 import type { FuzzRequest } from '../request.js';
 import { ACCOUNTS_AND_SERVER } from './accounts.js';
 import { CHANGES } from './changes.js';
@@ -23,10 +23,10 @@ export const GRAMMAR: Rules = {
 
 const ROUTES = Object.keys(GRAMMAR);
 
-/** Weights are tenths, and each is drawn as often as it weighs. */
+/** Weights are tenths. Each rule occurs as often as its weight says. */
 const DRAWN = ROUTES.flatMap((route) => Array<string>(Math.round((GRAMMAR[route]?.weight ?? 0) * 10)).fill(route));
 
-/** The next request, of a route that is drawn by weight. */
+/** The next request. The weights decide its route. */
 export function nextRequest(context: Context): FuzzRequest {
   return requestOf(context.random.pick(DRAWN), context);
 }

@@ -10,7 +10,7 @@ type Doc = Record<string, unknown>;
 
 const SHOWN = ['off', 'note', 'warn'];
 
-/** What stops a change is said of few collections: the others go on. */
+/** Blocking rules apply to few collections, so that other changes continue. */
 function policy(context: Context): Doc {
   const { random } = context;
   const stopped = { pattern: `${newName(context)}*`, findings: actions(context, ACTIONS) };

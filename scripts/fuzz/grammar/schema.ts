@@ -19,7 +19,7 @@ type Doc = Record<string, unknown>;
 
 const EXPORTS = ['json', 'yaml', 'csv', 'csv_utf8', 'xml'];
 
-/** The present schema with some of it otherwise, or another one. */
+/** The current schema with changes, or another schema. */
 export function submitted(context: Context): SnapshotDoc {
   const { random, world, release } = context;
   if (random.chance(0.12)) return runToEnd(snapshotOf(random.sample(schemaState), release)) as unknown as SnapshotDoc;
@@ -89,7 +89,7 @@ const changeExtras: Edit = (context, document) => {
   found.schema = { ...found.schema, extras };
 };
 
-/** Says less, which says nothing. */
+/** Removes a member, whose value then stays unchanged. */
 const trim: Edit = ({ random }, document) => {
   const part = random.pick(['collections', 'fields', 'relations'] as const);
   const found = random.some<object>(document[part]) as Doc | undefined;

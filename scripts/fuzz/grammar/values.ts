@@ -23,7 +23,7 @@ export const HOSTILE_NAMES = [
   'ü€🎉',
 ];
 
-/** No collection or field may be called so. */
+/** Invalid names for collections and fields. */
 export const IMPOSSIBLE_NAMES = [
   '',
   ' lead',
@@ -68,7 +68,7 @@ export const HOSTILE_TEXTS = [
   '__proto__',
 ];
 
-/** SQL that must never be run, cost nothing when it is refused, and be refused with its place. */
+/** SQL that must never run. It must be rejected quickly and with its location. */
 export const HOSTILE_SQL = [
   "pg_read_file('/etc/hostname')",
   'pg_sleep(20)',
@@ -115,7 +115,7 @@ const deep = (levels: number): unknown => {
   return value;
 };
 
-/** Members called as no member should be. */
+/** Invalid member names. */
 export const ODD_MEMBERS = [
   '__proto__',
   'constructor',
@@ -148,7 +148,7 @@ const PLAIN: readonly unknown[] = [
   'text',
 ];
 
-/** Some value that most places don't expect. */
+/** A value that is invalid almost everywhere. */
 export function oddValue(random: Random): unknown {
   const kind = random.below(100);
   if (kind < 45) return random.pick(PLAIN);

@@ -43,7 +43,7 @@ describe('the GitHub workflow', () => {
   const environment = (more: Record<string, string> = {}) => ({
     PATH: `${join(work, 'global/bin')}${delimiter}${process.env['PATH'] ?? ''}`,
     HOME: work,
-    // npm links a folder instead of downloading its dependencies, so that the step needs no network.
+    // npm links a folder instead of downloading its dependencies, so the step needs no network.
     DPS_PACKAGE: ROOT,
     npm_config_prefix: join(work, 'global'),
     npm_config_ignore_scripts: 'true',

@@ -174,7 +174,7 @@ describe('authentication', () => {
       const created = valueOf(await database.change(database.auth.tokens.create(user.id, { expires_at })));
       expect(created.expires_at).equal(expires_at);
       expect(await who(created.token)).not.equal(null);
-      // The test's clock stands still between calls, and lags behind by the duration of the earlier tests.
+      // The test's clock does not move between calls, and lags by the duration of the earlier tests.
       database.pass(600_000);
       expect(await who(created.token)).equal(null);
     });

@@ -112,7 +112,7 @@ describe('sessions over HTTP', () => {
     const tries: number[] = [];
     for (let count = 0; count < 101; count++) tries.push((await login('wrong', at('192.0.2.1'))).status);
     expect(tries.filter((status) => status === 401)).to.have.length(10);
-    // The ninety rejected attempts lock no user out, neither from the known nor from a new address.
+    // The ninety rejected attempts lock no user out, from a known or a new address.
     expect((await login(service.adminPassword, at('198.51.100.1'))).status).to.equal(200);
     expect((await login(service.adminPassword, at('203.0.113.9'))).status).to.equal(200);
     // Ten addresses with ten attempts each: now only the owner's last address is admitted.

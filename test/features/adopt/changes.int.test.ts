@@ -80,5 +80,5 @@ describe('snapshots of adopted tables applied to existing tables', function () {
 /** A recreated column is last. */
 const placeless = (line: string): string => line.replace(/ #\d+ /, ' ');
 
-/** Types and sequences stay when they are no longer used. */
+/** Types and sequences remain when nothing uses them any more. */
 const isTables = (line: string): boolean => !/^(enum|domain|sequence|extension) /.test(line);

@@ -12,7 +12,7 @@ async function change<N extends OperationName>(instance: Instance, name: N, inpu
   done(await attempt(instance, name, input));
 }
 
-/** Adopts everything and then deletes; the rest must match the log, here and elsewhere. */
+/** Adopts everything, then deletes it. The rest must match the log, on this instance and on another. */
 async function expectDeletable(sql: string, ...collections: string[]): Promise<void> {
   const { instance, stop } = await startAdoptFixture(sql);
   try {

@@ -59,7 +59,7 @@ const PARTS: [what: string, sql: string][] = [
 
 const ROW = 'INSERT INTO g2 (id, a, h) VALUES (1, 3, 1);';
 
-/** The lines without the changed column, wherever columns are. */
+/** All lines except those of the changed column, because column order differs. */
 const others = (lines: string[]): string[] =>
   lines.map((line) => line.replace(/ #\d+ /, ' ')).filter((line) => !/^column g2\.[ag] /.test(line));
 

@@ -153,7 +153,7 @@ describe('foreign keys adopted before their target', function () {
     ]);
     await instance.pool.query('ALTER TABLE kid RENAME COLUMN q TO p');
     await expectVerified(instance);
-    // Nothing else is left to adopt, and another check finds it.
+    // Nothing else is left to adopt, and a second check finds the key.
     expect((await adopt(instance)).relations).to.have.length(1);
     expect(relations('kid')).to.deep.equal(['p par kid_p_fkey']);
     await expectVerified(instance);

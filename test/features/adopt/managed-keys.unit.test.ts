@@ -134,7 +134,7 @@ describe('a foreign key that waited for its target', () => {
       collections: [],
       notes: [],
     });
-    // An object with the same name in the log is the same.
+    // An object with the same name in the log is the same object.
     const known = related('t.b', 'more', { constraint_name: 'f' });
     expect(completed({ more: [created('more'), known] })).to.deep.include({ relations: [], collections: [] });
     const unknown = catalogReference('f', 'c', 'other');

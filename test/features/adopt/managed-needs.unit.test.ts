@@ -34,7 +34,7 @@ describe('the needs of managed tables', () => {
 
   it('have one owning column per sequence', () => {
     const managed: [string, ...Need[]][] = [['a', counter({ owned_by: 'n' })]];
-    // A sequence that the adopted table owns belongs to no other; one that it only uses keeps its owner.
+    // A sequence that the adopted table owns belongs to no other table. A sequence that it only uses keeps its owner.
     expect(completed([table('t', counter({ owned_by: 'm' }))], managed)).to.deep.equal([['a', [counter()]]]);
     expect(completed([table('t', counter())], managed)).to.deep.equal([]);
     expect(completed([table('t', counter({ start: '5' }))], managed)).to.deep.equal([

@@ -49,7 +49,7 @@ describe('temporary names of the service', function () {
 
   it('may equal names that tables need, in any spelling', async () => {
     const post = (path: string, body: unknown) => api.ok<object>('POST', path, body);
-    // The second finds existing needs, which must match.
+    // The second adoption finds existing needs, which must match.
     for (const table of ['column_2', 'dps_spelling']) {
       await post('/schema/apply', await post('/schema/diff?force&mode=merge', snapshot(table)));
       const { data } = await api.ok<{ data: { ok: boolean } }>('GET', '/projections/verify');

@@ -30,7 +30,7 @@ export function pagila(): string {
     .replace(/^ALTER [A-Z ]+ [^;]* OWNER TO [^;]*;/gm, '');
 }
 
-/** Without the extension that only a superuser may create, and that no table needs. */
+/** Omits the extension that only a superuser may create and that no table needs. */
 export function imageBoard(): string {
   return read('image-board.sql').replace(/^(CREATE|COMMENT ON) EXTENSION (IF NOT EXISTS )?pgstattuple[^;]*;/gm, '');
 }

@@ -37,7 +37,7 @@ export async function startAdoptFixture(sql = '', schema = 'public'): Promise<Ad
   };
 }
 
-/** Like a psql script: on its own connection, so that its settings end with it. */
+/** Runs like a psql script on its own connection, whose settings end with it. */
 export async function runSql({ connectionString }: TestDatabase, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString });
   await client.connect();
@@ -68,7 +68,7 @@ export async function expectVerified({ pipeline, schema }: Instance): Promise<vo
   expect(differences, JSON.stringify(differences, null, 1)).to.deep.equal([]);
 }
 
-/** Replaying the log creates the same tables in an empty database, event by event and in final form. */
+/** Replaying the log creates the same tables in an empty database, event by event and in their final form. */
 export async function expectReplayed({ pool }: Instance): Promise<void> {
   for (const tables of ['every-event', 'end-state'] as const) {
     const target = await createDatabase();
@@ -89,7 +89,7 @@ export async function expectReplayed({ pool }: Instance): Promise<void> {
   }
 }
 
-/** @param exact drops what the snapshot has no extras for; otherwise it would stay */
+/** @param exact drops everything that has no extras in the snapshot; otherwise it would stay */
 export async function promote(from: Instance, to: Instance, how: { exact?: boolean } = {}): Promise<void> {
   done(await tryPromoting(from, to, how));
   expect(runToEnd(snapshotHash(to.store.current(), RELEASE))).to.equal(
@@ -152,7 +152,7 @@ export interface RoundTrip {
 }
 
 /**
- * The whole round trip.
+ * Runs the complete round trip.
  * @param rows SQL that fills tables before they are adopted
  */
 export async function roundTrip(sql: string, rows = ''): Promise<RoundTrip> {

@@ -204,7 +204,7 @@ describe('types and sequences shared by tables', function () {
     const instance = await start(`CREATE TYPE mood AS ENUM ('a'); CREATE DOMAIN d AS integer;
       CREATE TABLE m (id integer PRIMARY KEY, m mood, d d)`);
     const body = { collection: 'm', field: 'd' };
-    // The kept copy would still use the domain.
+    // The copy in the trash would still use the domain.
     const request = { cause: CAUSE, purge: true };
     done(await instance.pipeline.apply('delete-field', command('delete-field', body), request));
     await instance.pool.query('DROP TYPE mood CASCADE; DROP DOMAIN d');

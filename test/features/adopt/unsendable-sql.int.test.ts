@@ -4,7 +4,7 @@ import { catalogText } from '../../support/catalog-text.js';
 import { adopt, expectVerified, roundTrip, runSql, startAdoptFixture } from './round-trip.js';
 
 /**
- * Adopts, which must change nothing, and returns the list.
+ * Adopts and returns the list. The adoption must not change anything.
  * @param asAdministrator statements that the owner may not run
  */
 async function listedOf(sql: string, asAdministrator?: string): Promise<string[]> {

@@ -107,7 +107,7 @@ describe('authors', () => {
     expect((await other.send(`/changes/${id}/approve`, json({ plan }))).status).to.equal(200);
     expect(await waiting(other.send)).to.deep.equal([]);
     expect(await waiting(admin)).to.deep.equal([own.id, id]);
-    // It has another diff now, which was not approved.
+    // The request now has another diff, which nobody approved.
     const diff = await diffOf(admin, noted('pages', 'wait longer'));
     expect((await author.send(`/changes/${id}`, json({ diff }, 'PATCH'))).status).to.equal(200);
     expect(await waiting(other.send)).to.deep.equal([id]);

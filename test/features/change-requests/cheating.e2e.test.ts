@@ -101,15 +101,15 @@ describe('approvals and cheating', () => {
     const { token } = dataOf<{ token: string }>(minted);
     const asGrace = (own: string) => admin(`/changes/${id}/approve`, { ...json({ plan }), token: own });
     expect(refusal(await asGrace(token))).equal('403 FORBIDDEN');
-    // A token created with the issued one has the same issuer.
+    // A token that was created with an issued token has the same issuer.
     const second = await admin(`/users/${grace.id}/tokens`, { ...json({ name: 'second' }), token });
     expect(refusal(await asGrace(dataOf<{ token: string }>(second).token))).equal('403 FORBIDDEN');
-    // So has a password that is set with it.
+    // The same applies to a password that was set with it.
     const login = { email: 'grace@example.com', password: 'another battery staple' };
     const reset = await admin(`/users/${grace.id}`, { ...json({ password: login.password }, 'PATCH'), token });
     expect(reset.status).equal(200);
     expect(refusal(await asGrace(await signIn(admin, login)))).equal('403 FORBIDDEN');
-    // Grace signs in and chooses a password of her own.
+    // Grace signs in and chooses her own password.
     const own = { ...login, password: 'my own battery staple' };
     await admin(`/users/${grace.id}`, {
       ...json({ password: own.password }, 'PATCH'),
@@ -166,7 +166,7 @@ describe('approvals and cheating', () => {
       const elsewhere = clientOf(second);
       const applied = await elsewhere(`/changes/${id}/apply`, { method: 'POST' });
       expect(refusal(applied), applied.text).equal('422 POLICY_REFUSED');
-      // Approving there what was read here.
+      // Approves on this instance what was read on the other one.
       const approval = { ...json({ plan, view }), token: grace.token };
       const approved = await elsewhere(`/changes/${id}/approve`, approval);
       expect(refusal(approved), approved.text).equal('409 PLAN_CHANGED');

@@ -148,7 +148,7 @@ describe('a lost preparation', function () {
   it('is given up after repeated overtaking writes, with their origin', async () => {
     const { db } = requests;
     await db.query(`INSERT INTO ${items} (code, note) SELECT i, 'more' FROM generate_series(1, 20100) i`);
-    // Whenever the copy is complete, all rows are written again.
+    // A complete copy has received every row again.
     await db.query(`CREATE FUNCTION overtake() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       IF NEW.milliseconds IS NOT NULL AND NEW.number = 2 THEN UPDATE ${items} SET note = note || '.'; END IF; RETURN NEW; END $$`);
     await db.query(

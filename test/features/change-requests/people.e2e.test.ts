@@ -109,7 +109,7 @@ describe('change requests of people', () => {
     expect((await admin(`/changes/${id}/approve`, json({ plan }))).status).to.equal(200);
     expect((await show(admin, id)).planned).to.deep.include({ fresh: true, hash: plan });
 
-    // The removed object differs now.
+    // The removed object is different now.
     expect((await admin('/fields/articles/body', json({ meta: { note: 'still used' } }, 'PATCH'))).status).to.equal(
       200,
     );

@@ -9,8 +9,8 @@ export interface Person {
 }
 
 /**
- * A new user with a token of their own, which an admin created for themselves.
- * @param admin who creates the account
+ * A new user with their own token. An admin creates the account.
+ * @param admin the one who creates it
  */
 export async function newPerson(admin: Client, name: string, role: string): Promise<Person> {
   const login = { email: `${name}@example.com`, password: 'correct horse battery' };

@@ -170,7 +170,7 @@ describe('change requests', function () {
         await patch(`/fields/${table}/title`, `both ${turn}`);
         const [approval, rebased] = await Promise.all([admin(`/changes/${id}/approve`, json({ plan })), rebase(id)]);
         expect(rebased.status, rebased.text).to.equal(200);
-        // The reviewed plan is outdated, whoever comes first.
+        // The reviewed plan is outdated, whichever request is first.
         expect(refusal(approval)).to.match(/^409 (PLAN_CHANGED|SCHEMA_CHANGED)$/);
         const now = await show(admin, id);
         expect(now).to.deep.include({ state: 'open' });

@@ -24,7 +24,7 @@ export interface Requests {
 
 /**
  * Treats every table as large.
- * @param tries how often a preparation may be repeated
+ * @param tries how often a preparation may be retried
  */
 export async function startRequests({ tries }: { tries: number }): Promise<Requests> {
   const database = await createDatabase('migrated');

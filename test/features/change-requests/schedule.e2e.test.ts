@@ -47,7 +47,7 @@ describe('scheduled change requests', function () {
 
   /**
    * By the database's clock.
-   * @param by the machine's clock, if none is set
+   * @param by advances the machine's clock if no database clock is set
    */
   const inTime = (milliseconds: number): string => new Date(Date.now() + milliseconds).toISOString();
   let notes = 0;
@@ -112,7 +112,7 @@ describe('scheduled change requests', function () {
       ['collection.updated', other.id],
       ['change.applied', other.id],
     ]);
-    // By the clock, it is not due yet.
+    // By the clock, the request is not due yet.
     await jump('-2 days', id);
     await jump('2 days', id);
     expect((await types(id)).filter((type) => type === 'change.applied')).to.have.length(1);

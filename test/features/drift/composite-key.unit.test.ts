@@ -8,7 +8,7 @@ import { column, created, tableOf } from '../../projector/columns.js';
 
 type Key = TableExtras['primary_key'];
 
-/** A table `t` with `a`, `b` and `c`, of which these form its key. */
+/** A table `t` with `a`, `b` and `c`. The given fields form its key. */
 function keyed(columns: string[], key?: Key, names: object = {}): CollectionNode {
   const fields = ['a', 'b', 'c'].map((name) => {
     const isKey = columns.includes(name);

@@ -54,7 +54,7 @@ describe('drift', function () {
     return { table: only, named: only.differences.map(({ field: name, member }) => `${name ?? '-'} ${member}`) };
   }
 
-  /** Changed by hand, found and named, and gone after the repair. */
+  /** Changes the database manually. The drift is reported and gone after the repair. */
   async function foundAndRepaired(text: string, named: string[], allowDrop = false): Promise<TableDrift> {
     const before = await catalogText(fixture.instance.pool);
     await byHand(text);
@@ -148,7 +148,7 @@ describe('drift', function () {
     await byHand('CREATE TABLE copied (LIKE authors INCLUDING ALL); DROP TABLE somebodys');
     expect(await foundAndRepairedBeside('DROP TABLE authors CASCADE')).not.to.have.property('renamed_to');
     await byHand('ALTER TABLE authors RENAME TO people');
-    // Two are similar, so no rename is detected.
+    // Two tables are similar, so no rename is detected.
     expect((await drift()).tables[0]).not.to.have.property('renamed_to');
     await byHand('DROP TABLE copied');
     expect((await drift()).tables[0]).to.include({ renamed_to: 'people' });

@@ -1,4 +1,4 @@
-/** Expired entries are purged once by any live process; and limits of an account. */
+/** Expired entries are purged once by any running process, within the limits of an account. */
 import { expect } from 'chai';
 import { type Api, createApi } from '../../support/api.js';
 import { type TestDatabase, asSuperuser, createDatabase } from '../../support/postgres.js';
@@ -11,7 +11,7 @@ interface Warning {
   message: string;
 }
 
-/** Messages that nothing is kept. */
+/** Messages that the trash keeps nothing. */
 const NOTHING_KEPT = 'deleted objects are not kept in the trash';
 
 describe('the trash', function () {

@@ -97,7 +97,7 @@ describe('restores during concurrent changes', function () {
 
   it('handle a concurrent deletion, rename or key change of the table', async () => {
     const position = await gone('/fields/articles/title');
-    // Changes of the table wait too, and find what the first one did.
+    // Changes of the table wait too, and see the effect of the first one.
     const replies = await Promise.all([
       restore(one, position),
       other.client('/collections/articles/rename', json({ to: 'posts' })),

@@ -230,7 +230,7 @@ describe('the trash of fields', function () {
     expect(await refused(409, 'IN_USE')).to.contain('permanently deleted');
     await api.ok('DELETE', `/trash/${position}`);
     expect(await refused(404, 'NOT_FOUND')).to.contain('it was purged at');
-    // By hand: the purge event claims that the retention was over.
+    // Manually: the purge event claims that the retention period was over.
     const [purged] = await api.sql<{ data: object }>(
       `SELECT data FROM service.service_events WHERE type = 'trash.purged' ORDER BY position DESC LIMIT 1`,
     );
@@ -307,12 +307,12 @@ describe('the trash of fields', function () {
     await api.ok('POST', '/collections/old/rename', { to: 's' });
     await api.ok('POST', '/fields/s/a/rename', { to: 'a2' });
     await api.ok('POST', '/fields/s/b/rename', { to: 'a' });
-    // Both swap places again, and the later field is removed.
+    // Both swap names again, and the later field is deleted.
     await api.ok('POST', '/schema/apply', await api.ok('GET', `/history/diff?to=${early}`));
     expect((await trashed()).map(({ field, rows }) => [field, rows])).to.deep.equal([['later', 1]]);
     await restore((await trashed())[0]!.position);
     expect(await api.sql('SELECT a, b, later FROM t')).to.deep.equal([{ a: 'x', b: 'y', later: 'kept' }]);
-    // Now the whole table is restored, and loses that field again.
+    // Now the whole table is restored, and the field is deleted again.
     await gone('/collections/t');
     await api.ok('POST', '/schema/apply', await api.ok('GET', `/history/diff?to=${early}`));
     expect((await trashed()).map(({ field, rows }) => [field, rows])).to.deep.equal([['later', 1]]);

@@ -99,7 +99,7 @@ export class Model {
   }
 
   /**
-   * Reverts: existing objects stay, kept ones are restored, others are recreated empty.
+   * Reverts the schema. Existing objects stay, objects in the trash are restored, others are recreated empty.
    * @param deleted receives what goes to the trash; the caller finds its position
    */
   goBack(moment: Moment): { restored: number; empty: number; deleted: Kept[] } {

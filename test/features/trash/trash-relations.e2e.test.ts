@@ -64,7 +64,7 @@ describe('random sequences with the trash and relations', function () {
       which,
     ) ?? '';
 
-  /** A request that may be rejected, but never with a fault of the service. */
+  /** A request that may be rejected, but must not cause an internal error. */
   const tried = async (method: string, path: string, body?: unknown): Promise<Reply> => {
     const reply = await client(path, body === undefined ? { method } : json(body, method));
     expect(reply.status, `${method} ${path} ${JSON.stringify(body)}: ${reply.text}`).to.be.below(500);
@@ -129,7 +129,7 @@ describe('random sequences with the trash and relations', function () {
       else await api.sql(`INSERT INTO ${table} (${names}) VALUES (${places.join(', ')})`, values);
     },
     async 'delete row'({ on }) {
-      // Others may reference it.
+      // Other fields may reference it.
       const first = `SELECT min(id) FROM ${quoted(nameAt(on))}`;
       if (nameAt(on) !== '')
         await api.sql(`DELETE FROM ${quoted(nameAt(on))} WHERE id = (${first})`).catch(() => undefined);
@@ -220,7 +220,7 @@ describe('random sequences with the trash and relations', function () {
     }
   };
 
-  /** For a restored field only its values; a row written meanwhile has none. */
+  /** Only the values of a restored field count. A row that was written meanwhile has none. */
   const compareRow = ({ field, rows }: Kept, key: number, row: ReadonlyMap<Identity, unknown>, shown: string): void => {
     const then = rows.get(key);
     const came = [...row].filter(([each]) => (field === null ? then?.has(each) === true : each === field));
@@ -256,7 +256,7 @@ describe('random sequences with the trash and relations', function () {
       await compare(shown);
       moments.push(await api.head());
     }
-    // Elsewhere, from any state, by a diff that knows only names.
+    // On another service, from any state, with a diff that knows only names.
     const diff = await other.client('/schema/diff', json((await client('/schema/snapshot')).json));
     if (diff.status !== 204) await other.api.ok('POST', '/schema/apply', diff.json);
     expect(await snapshot('/schema/snapshot', other.client)).to.equal(await snapshot());

@@ -218,7 +218,7 @@ describe('random sequences with the trash', function () {
     model.trash.set(position, ...(deleted.splice(at, 1) as [Kept]));
   }
 
-  /** By the identities seen so far. */
+  /** By the identities found so far. */
   const identityAt = new Map<number, string>();
   const isSame = (position: number, kept: Kept): boolean =>
     identities.get(identityAt.get(position) ?? '') === (kept.kind === 'table' ? kept.table.id : kept.field);
@@ -302,7 +302,7 @@ describe('random sequences with the trash', function () {
     }
   });
 
-  /** From any state, by a diff that knows only names. */
+  /** From any state, with a diff that knows only names. */
   async function reachElsewhere(): Promise<void> {
     const snapshot = await client('/schema/snapshot');
     const diff = await other.client('/schema/diff', json(snapshot.json));

@@ -12,7 +12,7 @@ function request(headers: IncomingHttpHeaders, complete = false): PassThrough & 
   return Object.assign(new PassThrough(), { headers, complete }) as unknown as PassThrough & IncomingMessage;
 }
 
-/** A received one, in chunks. */
+/** A body that has already arrived, in chunks. */
 function sent(headers: IncomingHttpHeaders, ...chunks: Buffer[]): IncomingMessage {
   const req = request(headers, true);
   for (const chunk of chunks) req.write(chunk);

@@ -6,7 +6,7 @@ const senderOf = (caller: string) => ({ caller, waitedMs: 0 });
 const gone = new AbortController().signal;
 const LIMITS = { bytes: 100, bytesPerCaller: 60, patienceMs: 60_000 };
 
-/** Which promises are settled. */
+/** Records which promises have settled. */
 function noted(waiting: Record<string, Promise<void>>): string[] {
   const over: string[] = [];
   for (const [name, each] of Object.entries(waiting)) void each.then(() => over.push(name));

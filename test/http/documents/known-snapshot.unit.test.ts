@@ -71,7 +71,7 @@ describe('a submitted snapshot that mostly equals the current one', () => {
           const damaged = text.slice(0, at) + by + text.slice(at + 1);
           const found = read(state, damaged);
           if (found === undefined) return;
-          // The damage is within a string, or the same character.
+          // The damage is inside a string, or replaces a character with itself.
           expect(found).to.deep.equal(JSON.parse(Buffer.from(damaged).toString()));
         },
       ),

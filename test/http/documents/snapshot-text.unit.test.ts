@@ -23,7 +23,7 @@ const system: CollectionDocument = {
   schema: null,
 };
 
-/** One change after another, each of which must show. */
+/** Applies one change after another. Each must be visible. */
 function* history(): Generator<State> {
   let state = withRelations();
   yield state;

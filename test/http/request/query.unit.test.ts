@@ -32,7 +32,7 @@ function problemsOf(query: string) {
   throw new Error(`${query} was accepted`);
 }
 
-/** One error for a parameter. */
+/** The single error of a parameter. */
 const refusal = (path: string, message: string) => [{ code: 'INVALID_QUERY', message, path }];
 
 describe('readQuery', () => {

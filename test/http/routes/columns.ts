@@ -26,7 +26,7 @@ const COLUMN = `
     FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
    WHERE a.attrelid = $1::regclass AND a.attname = $2 AND NOT a.attisdropped`;
 
-/** undefined if it does not exist. `table` must need no quotes. */
+/** Undefined if it does not exist. The name of `table` must not need quotes. */
 export async function catalogColumn(api: Api, table: string, field: string): Promise<CatalogColumn | undefined> {
   const [row] = await api.sql<{ [M in keyof CatalogColumn]: CatalogColumn[M] }>(COLUMN, [table, field]);
   return row;

@@ -70,7 +70,7 @@ describe('a change that existing rows violate', function () {
     const table = await tableWith('string', {}, `VALUES ('1'), ('one'), ('99999999999')`);
     const number = await refusedChange(table, { type: 'integer' });
     expect(number.sqlstate).to.be.oneOf(['22P02', '22003']);
-    // Before 16, PostgreSQL cannot tell which.
+    // Before 16, PostgreSQL does not report which one.
     if ((await testServer()).majorVersion < 16) return;
     expect(number.message).to.match(/\(2 values cannot be converted to integer\)$/);
     const date = await refusedChange(table, { type: 'date' });

@@ -8,9 +8,9 @@ import { catalogColumn, key, plain } from './columns.js';
 interface Row {
   type: string;
   schema?: object;
-  /** The catalog's definition. */
+  /** The definition in the catalog. */
   column: string;
-  /** Defaults as given, and as PostgreSQL inserts them, as text; a function if the value is unpredictable. */
+  /** Defaults as sent, and as PostgreSQL inserts them, as text. A function checks unpredictable values. */
   defaults?: [given: unknown, inserted: string | ((text: string) => boolean)][];
 }
 
@@ -160,7 +160,7 @@ const ROWS: Row[] = [
   { type: 'binary', column: 'bytea', defaults: [['\\x00FF', '\\x00ff']] },
 ];
 
-/** type, default that does not fit, schema. */
+/** Type, default that does not fit, schema. */
 const UNFIT: [type: string, value: unknown, schema?: object][] = [
   ['string', 1],
   ['string', 'abcd', { max_length: 3 }],
@@ -223,7 +223,7 @@ describe('field types', function () {
         if (typeof inserted === 'string') expect(row?.v).to.equal(inserted);
         else expect(row?.v).to.satisfy(inserted);
       }
-      // Added later, it is the same column.
+      // A field that is added later has the same column.
       await api.ok('POST', `/fields/${table}`, plain('later', type, schema));
       expect(await catalogColumn(api, table, 'later')).to.deep.equal(await catalogColumn(api, table, 'c'));
     });

@@ -1,6 +1,4 @@
-/**
- * Geometry, where PostGIS is available: on Debian, `.ci/debian-postgres` provides it. Without it: types.e2e.test.ts.
- */
+/** Geometry with PostGIS; on Debian, `.ci/debian-postgres` provides it. types.e2e.test.ts tests without PostGIS. */
 import { expect } from 'chai';
 import { expectConsistent } from '../../support/consistent.js';
 import { type Api, createApi } from '../../support/api.js';
@@ -205,7 +203,7 @@ describe('geometry with PostGIS', function () {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line));
-    // The same log as the older release wrote it, on tables that are there already.
+    // The log of the older release, on existing tables.
     const oldLog = await startService();
     await asSuperuser(oldLog.databaseUrl, 'CREATE EXTENSION postgis');
     const api = createApi(oldLog);
@@ -229,7 +227,7 @@ describe('geometry with PostGIS', function () {
     const snapshot = await api.ok<Snapshot>('GET', '/schema/snapshot');
     expect(snapshot.fields.map(({ type, schema }) => [type, schema.data_type])).to.deep.include(['unknown', SPOT]);
     expect((await api.ok<Answer>('POST', '/schema/diff', snapshot)).diff).to.deep.equal(none);
-    // The older release's file is no change where the field has its name, and creates it elsewhere.
+    // A file of the older release changes nothing if the field has its name, and creates the field otherwise.
     expect((await before.ok<Answer>('POST', '/schema/diff', snapshot)).diff).to.deep.equal(none);
     const fresh = await startService();
     await asSuperuser(fresh.databaseUrl, 'CREATE EXTENSION postgis');
@@ -238,14 +236,14 @@ describe('geometry with PostGIS', function () {
     expect(await shown(elsewhere)).to.deep.equal(['geometry.Point', SPOT]);
     expect((await elsewhere.ok<Answer>('POST', '/schema/diff', snapshot)).diff).to.deep.equal(none);
 
-    // The field of the old log can be changed, and gets its name from a snapshot of today.
+    // The field of the old log can be changed, and a snapshot of the current release renames it.
     await api.ok('PATCH', '/fields/spots/place', { meta: { note: 'by hand' } });
     expect(await shown(api)).to.deep.equal(['unknown', SPOT]);
     const today = await elsewhere.ok<Snapshot>('GET', '/schema/snapshot');
     const then = await api.head();
     await api.ok('POST', '/schema/apply', await api.ok('POST', '/schema/diff', today));
     expect(await shown(api)).to.deep.equal(['geometry.Point', SPOT]);
-    // Going back to the old pair ends at its name of today.
+    // Going back to the old type and modifier results in the current name.
     await api.ok('POST', '/schema/apply', await api.ok('GET', `/history/diff?to=${then}`));
     expect(await shown(api)).to.deep.equal(['geometry.Point', SPOT]);
     await api.ok('DELETE', '/fields/spots/place?purge');

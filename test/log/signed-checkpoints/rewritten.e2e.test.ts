@@ -122,7 +122,7 @@ describe('a completely rewritten log with all its stored checkpoints', () => {
         expect(found.file.ok).to.equal(true);
         expect(found.checkpoints[0]?.reason).to.match(reason);
       }
-      // The old checkpoint alone contradicts what the service now returns.
+      // Only the old checkpoint contradicts the current responses of the service.
       const { url, adminToken } = services[0] as TestService;
       const asked = await dps(['verify', '--checkpoint', checkpoint, '--against', url], { DPS_TOKEN: adminToken });
       expect(asked.code, asked.out + asked.err).to.equal(1);
@@ -181,7 +181,7 @@ describe('a completely rewritten log with all its stored checkpoints', () => {
     const found = await held('--file', file, '--checkpoint', early);
     expect(found).to.include({ ok: false, code: 1 });
     expect(found.checkpoints[0]?.reason).to.match(/Event 6 acknowledges a fork of the log/);
-    // A second fork names the second origin, even if nothing was signed in between.
+    // A second fork names the second origin, even without a checkpoint in between.
     await cutOff(database.connectionString, 1);
     expect((await send('/history/acknowledge', { method: 'POST' })).status).to.equal(200);
     const last = (
@@ -195,7 +195,7 @@ describe('a completely rewritten log with all its stored checkpoints', () => {
     await mkdir(to);
     const send = await start({ CHECKPOINT_TO: to, CHECKPOINT_EVERY: '1' });
     await create(send, 1, 3);
-    // A file has another name until it is complete.
+    // A file has a temporary name until it is complete.
     const published = async () => (await readdir(to)).filter((each) => each.endsWith('.checkpoint'));
     await until('three are published', async () => (await published()).length >= 1);
     const [name = ''] = await published();

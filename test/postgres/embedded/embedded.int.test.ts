@@ -49,7 +49,7 @@ describe('embedded PostgreSQL', function () {
     const first = await start();
     await query(first.connectionString, 'create table kept as select 42 as answer');
     await first.stop();
-    // Left by a killed start, with permissions changed by someone.
+    // Left by a killed start, with changed permissions.
     await writeFile(join(dataDir, 'connection.new'), '', { mode: 0o644 });
     const second = await start();
     const rows = await query(second.connectionString, 'select answer from kept');

@@ -17,7 +17,7 @@ function shown(from: ColumnSchema, to: ColumnSchema): string {
   return `${loses_data ? 'L' : '-'}${rewrites_table ? 'R' : '-'}${may_fail ? 'F' : '-'}`;
 }
 
-/** Both directions of each pair: announcing too much is also a fault. */
+/** Both directions of each pair. Reporting a loss that cannot occur is also a fault. */
 const PAIRS: [from: string, to: string, there: string, back: string][] = [
   ['smallint', 'integer', '-R-', '-RF'],
   ['integer', 'bigint', '-R-', '-RF'],

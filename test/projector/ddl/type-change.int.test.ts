@@ -8,7 +8,7 @@ import { columnType, typeFromColumn } from '../../../src/schema/normal-form/inde
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 import { column } from '../columns.js';
 
-/** With each number of digits that rounds differently. */
+/** Uses every number of digits that rounds differently. */
 const timed = (name: string, zone: string, values: string[]): Record<string, string[]> =>
   Object.fromEntries([0, 3, 5, 6].map((digits) => [`${name}(${digits}) ${zone}`, values]));
 
@@ -95,11 +95,11 @@ const schemaOf = (type: string): ColumnSchema => {
 interface Run {
   failed: string | null;
   rewritten: boolean;
-  /** True if the value is read back as the same text; null if it was not converted. */
+  /** True if the value reads back as the same text; null if it was not converted. */
   kept: boolean | null;
 }
 
-/** Announcing too much is also a fault. */
+/** Reporting a loss that cannot occur is also a fault. */
 function expectNotTooMuch(outcomes: readonly Run['kept'][], loses: boolean, change: string): void {
   const isKept = outcomes.includes(true) && !outcomes.includes(false);
   if (isKept) expect(loses, `${change} keeps all`).to.equal(false);
@@ -176,7 +176,7 @@ describe('the actual costs of a type change', () => {
           if (failed !== null) expect(costs.may_fail, `${change} of ${value}: ${failed}`).to.equal(true);
           if (kept === false) expect(costs.loses_data, `${change} of ${value} is not kept`).to.equal(true);
         }
-        // A domain is converted through text, which is rejected where a cast would change the value.
+        // PostgreSQL converts a domain through text, which it rejects where a cast would change the value.
         if (![type, target].includes('score')) expectNotTooMuch(outcomes, costs.loses_data, change);
       }
     });

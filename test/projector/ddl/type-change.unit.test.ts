@@ -17,7 +17,7 @@ const WAYS: Record<string, (type: string) => string | null> = {
 };
 
 /**
- * From the row's type to the column's, in row order: the conversion, and L for data loss, R for a rewrite, F for
+ * From the row's type to the column's, in row order: the conversion, then L for data loss, R for a rewrite, F for a
  * possible failure.
  */
 // prettier-ignore

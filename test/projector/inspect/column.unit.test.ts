@@ -128,7 +128,7 @@ describe('converting a column to a field', () => {
     expect(extrasOf('integer', { identity: 'always', nullable: false })).to.deep.equal({ identity: 'always' });
     expect(extrasOf('text', { generated: { expression: "'x'", kind: 'virtual' } })).to.deep.equal({ virtual: true });
     expect(extrasOf('text', { default: 'lower(CURRENT_USER)' })).to.deep.equal({ default: 'lower(CURRENT_USER)' });
-    // The value alone would be spelled differently.
+    // The value alone would be written differently.
     expect(schemaOf(catalogColumn('a', 'integer', { default: "'5'::integer" }))).to.include({ default_value: 5 });
     expect(extrasOf('integer', { default: '5::integer' })).to.deep.equal({ default: '5::integer' });
   });

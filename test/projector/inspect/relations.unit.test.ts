@@ -55,7 +55,7 @@ describe('a foreign key that becomes a relation', () => {
       relations: [relation({ many_field: 'u', one_collection: 'service_users' })],
       others: [],
     });
-    // A table with that name in the managed schema is another one.
+    // A table with that name in the managed schema is another table.
     expect(found([{ ...key, references }], {})).to.deep.equal({ relations: [], others: ['f'] });
     expect(found([{ ...own, columns: ['a'] }], {})).to.deep.equal({ relations: [], others: ['f'] });
   });

@@ -16,7 +16,7 @@ const TEXTS: Record<Kind, [string, string]> = {
 };
 
 const table = { columns: ['a', 'b'].map((name) => catalogColumn(name, 'integer')) };
-/** The log stores all of these as definitions, and leaves out all of those. */
+/** The log stores all of these as definitions, and omits all of those. */
 const like = {
   fields: [
     column('other', 'integer'),

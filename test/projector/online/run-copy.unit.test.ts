@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { NOTES_AT_ONCE, Pursuit } from '../../../src/projector/online/run-copy.js';
 
-/** The result and the number of goes. Each go, a number of rows is written. */
+/** The result and the number of passes. Each pass writes a number of rows. */
 function pursued(left: number, written: (go: number) => number): ['near' | 'hopeless' | 'endless', number] {
   const pursuit = new Pursuit();
   let rest = left;

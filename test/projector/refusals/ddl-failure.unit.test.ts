@@ -39,7 +39,7 @@ describe('an error of PostgreSQL', () => {
       collection: 't',
       details: { ...details, statement: 'create table t', event: 0 },
     });
-    // At the commit.
+    // Reported at the commit.
     expect(ddlFailure(error, STATEMENTS, 2)).to.deep.equal({
       code,
       message: `PostgreSQL rejected the change: ${error.message}`,

@@ -106,7 +106,7 @@ describe('checks of the trash', function () {
     const ran = await dps(['rebuild', 'trash'], { DATABASE_URL: service.databaseUrl });
     expect([ran.code, ran.out]).to.deep.equal([0, `trash: at position ${await api.head()}, 1 entries.`]);
     await api.ok('POST', `/trash/${values}/restore`);
-    // Objects dropped by hand leave the list, and can be restored empty.
+    // Objects that were dropped manually leave the list, and can be restored empty.
     await api.ok('DELETE', '/collections/authors');
     const [entry] = (await list()) as { position: number }[];
     await api.sql(`DROP TABLE service_trash_${entry!.position}.authors`);

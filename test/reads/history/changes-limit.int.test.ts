@@ -45,7 +45,7 @@ describe('changes of a long log', function () {
       return [batches.map((each) => each.last_position), more];
     };
     expect(await shownOf('asc')).to.deep.equal([[1_000, 2_000], true]);
-    // The third page exceeds the limit, and the next may be requested meanwhile.
+    // The third page exceeds the limit. Meanwhile the next one may be requested.
     expect(pages).to.be.within(3, 4);
     expect(await shownOf('desc')).to.deep.equal([[6_000, 5_000], true]);
   });

@@ -69,7 +69,7 @@ describe('the history of a name', function () {
       'field.updated articles.headline',
     ]);
     expect((await read('collection=posts&field=headline'))[0]?.position).to.equal(1);
-    // The present `articles` never had a `title`.
+    // The current `articles` never had a `title`.
     expect(await told('collection=articles&field=title')).to.deep.equal([
       'field.created posts.title',
       'field.updated posts.title',

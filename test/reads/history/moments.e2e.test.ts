@@ -180,7 +180,7 @@ describe('the schema at a point in time', () => {
     const headers = { 'content-type': 'application/json', 'x-reason': 'back to 6' };
     expect((await send('/schema/apply', { ...json(back), headers })).status).to.equal(204);
     expect(withoutIds((await send('/schema/snapshot')).text)).to.equal(withoutIds(snapshots.get(6) ?? ''));
-    // Nothing is erased: both the change and its revert stay in the log.
+    // Nothing is erased. The log contains both the change and its revert.
     expect((await at(head)).text).to.equal(snapshots.get(head));
     const events = await send(`/history/events?after=${head}`);
     const { data } = events.json as { data: { reason: string }[] };

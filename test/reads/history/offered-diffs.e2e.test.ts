@@ -73,7 +73,7 @@ function createLane({ api, client }: Pick<Served, 'api' | 'client'>, random: Ran
     done.push(`change request back to ${to}`);
   }
 
-  /** The answer that contains no diff must say why. */
+  /** A response without a diff must say why. */
   function announced({ status, text, codes }: Reply, allowed: readonly string[]): void {
     const told = `${status} ${text}\n${done.slice(-40).join('\n')}`;
     expect(status, told).within(400, 499);

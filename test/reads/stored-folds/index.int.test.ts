@@ -77,7 +77,7 @@ describe('stored folds', () => {
         reached: ({ head, state }) => reached.push(head.position, state.position),
       },
     });
-    // Whole pages of 2,000 are folded, so 4,000 is the first after 3,000, and 8,000 the first after 7,000.
+    // Whole pages of 2,000 are folded. So 4,000 is the first after 3,000, and 8,000 the first after 7,000.
     expect(reached).to.deep.equal([4_000, 4_000, 8_000, 8_000]);
     expect(point.head.position).to.equal(8_001);
   });

@@ -1,4 +1,4 @@
-/** The format of a stored fold: omitted members keep their meaning under one format number. */
+/** The format of a stored fold. Omitted members keep their meaning within one format number. */
 import { expect } from 'chai';
 import type { CollectionNode } from '../../../src/schema/model/state.js';
 import { FOLD_FORMAT, readState, writeState } from '../../../src/reads/stored-folds.js';

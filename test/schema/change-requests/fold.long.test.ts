@@ -30,7 +30,7 @@ const TYPES: readonly Type[] = [
   'change.withdrawn',
 ];
 
-/** The test's own model; `!` means that people are asked. */
+/** The test's own model; `!` means that reviewers must decide again. */
 const ONLINE: Readonly<Record<string, Partial<Record<Type, string>>>> = {
   none: { 'change.opened': 'queued' },
   queued: { 'change.preparing': 'preparing', ...ends() },

@@ -18,7 +18,7 @@ describe('similar tables', () => {
     expect(found(gone, come)).to.deep.equal(['articles → posts', 'pages → sites']);
     expect(found([gone[0]!, table('notes', 'id title body author')], come)).to.deep.equal([]);
     expect(found(gone, [come[0]!, table('news', 'id title body author at')])).to.deep.equal([]);
-    // The better match wins.
+    // The better match is selected.
     expect(found([gone[0]!, table('notes', 'id title body author lead')], [come[0]!])).to.deep.equal(['notes → posts']);
   });
 });

@@ -69,7 +69,7 @@ describe('foreign keys', () => {
     const text = column('a.b', 'string', { data_type: 'character varying' });
     expect(read(parts([text], [relation('a.b', 'b', {}, null)])).warnings).to.deep.equal([]);
     expect(read(parts([{ collection: 'a', field: 'b', meta: {} }], [relation('a.b', 'b')])).warnings).to.deep.equal([]);
-    // The type of b.id is missing, and a string may stand for it: an existing column keeps its type.
+    // The type of b.id is missing, and its default may be a string: an existing column keeps its type.
     const unsaid = { collection: 'b', field: 'id', schema: { is_primary_key: true, data_type: 'char' } };
     const pointing = column('a.c', 'string', { data_type: 'char', max_length: 36 });
     const kept = read(
@@ -178,7 +178,7 @@ describe('missing key information of a file', () => {
     expectNothing(toB, { relations: [{ collection: 'a', field: 'b', schema: { foreign_key_table: 'b' } }] });
     const toUsers = { ...toB, relations: [relation('a.b', 'directus_users')] };
     expectNothing(toUsers, { relations: [{ collection: 'a', field: 'b' }] });
-    // In a merge, the key may exist in the instance only.
+    // In a merge, only the instance may have the key.
     expectNothing(toB, { fields: [idOfA, toKey, other] }, ['merge']);
   });
 });

@@ -20,7 +20,7 @@ const unique = (field: string, unique_name?: string) => ({
 const create = (fields: object[], extras?: object) =>
   given().when('create-collection', table('a', [KEY, ...fields], { schema: extras === undefined ? {} : { extras } }));
 
-/** Taken names and kinds of an error, with its location. */
+/** Existing names and kinds in an error, with its location. */
 function refusals(fields: object[], extras?: object): unknown[] {
   return create(fields, extras)
     .thenRefused('ALREADY_EXISTS')

@@ -45,7 +45,7 @@ export const edited = (state: State, edits: readonly Edit[]): State =>
   edits.reduce((before, each) => {
     const draft = new Draft(before);
     const after = apply(before, draft, each) ?? draft.toState();
-    // Names are compared by identity, so checking against the base is equivalent.
+    // Names are compared by identity, so checking against the base gives the same result.
     const touched = new Set([...before.collections.keys(), ...after.collections.keys()]);
     const isRename = each.kind.startsWith('rename');
     const problems = runToEnd(changeProblems({ from: isRename ? after : before, to: after, touched }));
@@ -115,7 +115,7 @@ function apply(state: State, draft: Draft, each: Edit): State | void {
   return field === undefined ? undefined : ofField(editing, field);
 }
 
-/** Wraps around. */
+/** Wraps around at the end. */
 const nth = (names: string[], index: number): string => names.sort(byName)[index % Math.max(names.length, 1)] ?? '';
 
 function addTable(draft: Draft, name: string): void {

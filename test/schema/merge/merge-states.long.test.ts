@@ -33,7 +33,7 @@ const sides = fc.tuple(identifiedState, edits, edits).map(([base, first, second]
   texts: JSON.stringify([first, second]),
 }));
 
-/** For a rule broken by two objects, either may be reported. */
+/** If two objects violate a rule, either may be reported. */
 const placeOf = ({ kind, place }: MergeConflict): unknown => (kind === 'invalid' ? place.collection : place);
 const straight = (conflict: MergeConflict): string => {
   const { kind, base, ours, theirs } = conflict;

@@ -69,7 +69,7 @@ const anyCase = (name: string) => fc.constantFrom(name, name.toLowerCase(), name
 const nothing = fc.constant(null);
 
 const json = fc.jsonValue({ maxDepth: 3, stringUnit: text });
-/** JSON text with numbers that every parser keeps. */
+/** JSON text with numbers that every parser reads exactly. */
 const jsonText = fc.json({ maxDepth: 3, stringUnit: text }).filter((value) => !/\\u0000/.test(value));
 
 function of(

@@ -43,7 +43,7 @@ const partitioned = (bound: string) => ({
 const domain = (rules: object) =>
   withExtras({ needs: [{ kind: 'domain', name: 'd', type: 'text', ...rules }] }, column('unknown', { data_type: 'd' }));
 
-/** By expected location: a snapshot with a call there. */
+/** By expected location: a snapshot that contains a call there. */
 const PLACES: [at: string, snapshot: (call: string) => Snapshot][] = [
   ['collections[1].schema.extras.partition_of.bound', (call) => partitioned(`FOR VALUES IN (${call})`)],
   ['collections[0].schema.extras.partition_by', (call) => withExtras({ partition_by: `LIST ((${call}))` })],

@@ -13,7 +13,7 @@ const wish = (name: string, more: More): RestoreCollection => {
   return { position: 9, identity: identities.collection, name, past: LIBRARY, without: [], ...more };
 };
 
-/** The schema with it, and what is left out: `kind place: reason`. */
+/** The schema with the restored object, and the omitted parts: `kind place: reason`. */
 function restored(now: State, name: string, more: More = {}) {
   const command = wish(name, more);
   const found = runToEnd(restoration(now, command));

@@ -14,7 +14,7 @@ const wish = (collection: string, name: string, more: More): RestoreField => {
   return { position: 9, identity, name, collection, past: LIBRARY, node, without: [], ...more };
 };
 
-/** The schema with it, and what is left out. */
+/** The schema with the restored object, and the omitted parts. */
 function restored(now: State, collection: string, name: string, more: More = {}) {
   const command = wish(collection, name, more);
   const found = runToEnd(fieldRestoration(now, command));

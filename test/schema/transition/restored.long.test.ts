@@ -1,5 +1,5 @@
 /**
- * The events of restoring each collection and field of a library after each single later change, and what is left out
+ * The events of restoring each collection and field of a library after each single later change, and the omitted parts
  * with reasons. Compared with `test/fixtures/restored.txt`.
  */
 import { runToEnd } from '../../../src/kernel/resumable.js';
@@ -45,7 +45,7 @@ describe('restoring after later changes', () => {
         [`${name} comes back`, ...sections(without(LIBRARY, name), (now) => collection(now, name))].join('\n'),
       );
       for (const field of fields.keys()) {
-        // Nothing else could keep a collection's name.
+        // Nothing else could block a collection's name.
         if (field === 'id' || field === 'kind') continue;
         const now = without(LIBRARY, name, field);
         transcript.add(

@@ -29,7 +29,7 @@ const start = accepted(withRelations(), 'create-field', {
   body: { field: 'title', type: 'string' },
 } as never);
 
-/** As the app reads it: of the collections that the draft is about alone. */
+/** As the app reads it: only the collections of the draft. */
 function headOf(state: State, draft: Draft): Head {
   const names = new Set(touchedAtHead(draft));
   const { collections, fields, relations } = runToEnd(snapshotOf(state, release, (name) => names.has(name)));
@@ -74,7 +74,7 @@ const appliedTo = (state: State, draft: Draft) => {
   return { diff, conflicts, when: given(state).when('apply-diff', { release, body: { hash, diff } }) };
 };
 
-/** Every selection of the keys. */
+/** Every subset of the keys. */
 const subsetsOf = (keys: readonly string[]): string[][] =>
   keys.reduce<string[][]>((subsets, key) => [...subsets, ...subsets.map((subset) => [...subset, key])], [[]]);
 

@@ -60,7 +60,7 @@ describe('defaults on a real server', () => {
           const known = typeFromColumn(format_type);
           if (type !== 'csv' && type !== 'hash') expect(known.type).to.equal(type);
           const back = text === null ? null : defaultFromCatalog(type, schema, text);
-          // As JSON, which has one zero where JavaScript has two.
+          // As JSON, which has one zero. JavaScript has two.
           const sent: unknown = JSON.parse(JSON.stringify(schema.default_value));
           expect(back, `${type} ${format_type} DEFAULT ${text}`).to.deep.equal(sent);
         }
