@@ -11,8 +11,13 @@ interface FieldDocument {
   schema: { data_type: string; default_value: unknown; is_nullable: boolean; is_indexed: boolean };
 }
 
+interface Constraint {
+  name: string;
+  definition: string;
+}
+
 interface Snapshot {
-  collections: { collection: string }[];
+  collections: { collection: string; schema?: { comment: string | null; extras?: { constraints?: Constraint[] } } }[];
   fields: FieldDocument[];
 }
 
@@ -65,7 +70,8 @@ describe('changing a column that managed tables inherit', function () {
     await noDrift();
     const after = await snapshot();
     const events = await api.events(head);
-    expect(await api.ok('GET', `/history/snapshot?at=${head}`)).to.deep.include({ fields: before.fields });
+    const { fields, collections } = before;
+    expect(await api.ok('GET', `/history/snapshot?at=${head}`)).to.deep.include({ fields, collections });
     const other = await createDatabase();
     try {
       const replayed = await dps(['rebuild', 'tables', '--into', other.connectionString], {
@@ -79,6 +85,7 @@ describe('changing a column that managed tables inherit', function () {
     await api.ok('POST', '/schema/apply?purge', back);
     await noDrift();
     expect((await snapshot()).fields).to.have.deep.members(before.fields);
+    expect((await snapshot()).collections).to.have.deep.members(before.collections);
     await api.ok(
       'POST',
       '/schema/apply?purge',
@@ -86,6 +93,7 @@ describe('changing a column that managed tables inherit', function () {
     );
     await noDrift();
     expect((await snapshot()).fields).to.have.deep.members(after.fields);
+    expect((await snapshot()).collections).to.have.deep.members(after.collections);
     return events;
   };
 
@@ -224,6 +232,120 @@ describe('changing a column that managed tables inherit', function () {
     await api.ok('POST', '/fields/base', { field: 'c', type: 'integer' });
     await api.ok('POST', '/fields/side', { field: 'c', type: 'integer' });
     await noDrift();
+  });
+
+  describe('and CHECK constraints', () => {
+    const positive = { name: 'positive', definition: 'CHECK ((b > 0))' };
+    type Edit = (constraints: Constraint[]) => Constraint[];
+    /** Edits the constraints of each named table in one batch. */
+    const edit = async (edits: Readonly<Record<string, Edit>>, comment?: string): Promise<unknown> => {
+      const document = await snapshot();
+      for (const { collection, schema } of document.collections) {
+        const change = edits[collection];
+        if (change === undefined || schema === undefined) continue;
+        schema.extras = { ...schema.extras, constraints: change(schema.extras?.constraints ?? []) };
+        if (comment !== undefined) schema.comment = comment;
+      }
+      return api.ok('POST', '/schema/apply', await api.ok<object>('POST', '/schema/diff', document));
+    };
+    const add =
+      (constraint: Constraint): Edit =>
+      (all) => [...all, constraint];
+    const drop =
+      ({ name }: Constraint): Edit =>
+      (all) =>
+        all.filter((each) => each.name !== name);
+    const checks = async (name = positive.name): Promise<Record<string, string>> => {
+      const { collections } = await snapshot();
+      return Object.fromEntries(
+        collections.flatMap(({ collection, schema }) => {
+          const found = schema?.extras?.constraints?.find((each) => each.name === name);
+          return found === undefined ? [] : [[collection, found.definition]];
+        }),
+      );
+    };
+    const updated = (names: readonly string[]) => names.map((name) => `collection.updated ${name}`);
+    const each = (names: readonly string[], definition: string) =>
+      Object.fromEntries(names.map((name) => [name, definition]));
+
+    it('adds them to the children in the same batch, changes and drops them there', async () => {
+      const added = await changed(() => edit({ base: add(positive) }));
+      expect(added.sort()).to.deep.equal(updated(ALL));
+      expect(await checks()).to.deep.equal(each(ALL, positive.definition));
+      const other = { ...positive, definition: 'CHECK ((b > 1))' };
+      const changes = await changed(() => edit({ base: (all) => [...drop(positive)(all), other] }));
+      expect([...new Set(changes)].sort()).to.deep.equal(updated(ALL));
+      expect(await checks()).to.deep.equal(each(ALL, other.definition));
+      const dropped = await changed(() => edit({ base: drop(positive) }));
+      expect(dropped.sort()).to.deep.equal(updated(ALL));
+      expect(await checks()).to.deep.equal({});
+    });
+
+    it('keeps the constraint that a child defines itself, and merges it by its name', async () => {
+      await edit({ own: add(positive) });
+      const others = ALL.filter((name) => name !== 'own');
+      expect((await changed(() => edit({ base: add(positive) }))).sort()).to.deep.equal(updated(others));
+      expect((await changed(() => edit({ base: drop(positive) }))).sort()).to.deep.equal(updated(others));
+      expect(await checks()).to.deep.equal(each(['own'], positive.definition));
+      const different = { ...positive, definition: 'CHECK ((b > 1))' };
+      const document = await snapshot();
+      const base = document.collections.find(({ collection }) => collection === 'base');
+      if (base?.schema === undefined) throw new Error('the snapshot has no table "base"');
+      base.schema.extras = { ...base.schema.extras, constraints: [different] };
+      const diff = await api.ok<object>('POST', '/schema/diff', document);
+      const refused = await api.refused({ status: 409, code: 'ALREADY_EXISTS' }, 'POST', '/schema/apply', diff);
+      expect(refused.message).to.contain('"own"');
+    });
+
+    it('carries no constraint with NO INHERIT', async () => {
+      const constraint = { name: 'alone', definition: 'CHECK ((b > 0)) NO INHERIT' };
+      expect(await changed(() => edit({ base: add(constraint) }))).to.deep.equal(updated(['base']));
+      expect(await changed(() => edit({ base: drop(constraint) }))).to.deep.equal(updated(['base']));
+    });
+
+    it('keeps what another parent still gives', async () => {
+      await api.sql('CREATE TABLE side (b int); CREATE TABLE "both" () INHERITS (base, side)');
+      await api.ok('POST', '/schema/adopt', { tables: ['side', 'both'] });
+      await edit({ side: add(positive) });
+      await edit({ base: add(positive) });
+      await noDrift();
+      await edit({ base: drop(positive) });
+      await noDrift();
+      expect(await checks()).to.deep.equal(each(['both', 'side'], positive.definition));
+      await edit({ base: add(positive), side: drop(positive) });
+      await noDrift();
+      expect(await checks()).to.deep.equal(each([...ALL, 'both'].sort(), positive.definition));
+      await edit({ base: drop(positive), side: add(positive) });
+      await edit({ side: drop(positive) });
+      await noDrift();
+      expect(await checks()).to.deep.equal({});
+    });
+
+    it('applies changes of a parent and its children in one batch', async () => {
+      const more = { name: 'more', definition: 'CHECK ((b > 2))' };
+      await changed(() =>
+        edit({ base: add(positive), a_kid: (all) => [...all, more, positive], z_kid: add(more) }, 'with rules'),
+      );
+      expect(await checks()).to.deep.equal(each(ALL, positive.definition));
+      expect(await checks('more')).to.deep.equal(each(['a_kid', 'diamond', 'grandkid', 'z_kid'], more.definition));
+      await edit({ base: drop(positive), a_kid: () => [], z_kid: drop(positive), grandkid: () => [] });
+      await noDrift();
+      expect(await checks()).to.deep.equal({});
+      expect(await checks('more')).to.deep.equal(each(['diamond', 'z_kid'], more.definition));
+    });
+
+    it('gives the children the functions and types that a constraint needs', async () => {
+      const document = await snapshot();
+      const mood = document.collections.find(({ collection }) => collection === 'uses_mood')?.schema?.extras;
+      const base = document.collections.find(({ collection }) => collection === 'base');
+      if (base?.schema === undefined) throw new Error('the snapshot has no table "base"');
+      const constraint = { name: 'calm', definition: `CHECK (((b)::text <> ('calm'::mood)::text))` };
+      base.schema.extras = { ...mood, constraints: [constraint] };
+      await changed(async () => {
+        await api.ok('POST', '/schema/apply', await api.ok<object>('POST', '/schema/diff', document));
+      });
+      expect(Object.keys(await checks('calm')).sort()).to.deep.equal(ALL);
+    });
   });
 
   it('does not touch partitions and unrelated tables', async () => {

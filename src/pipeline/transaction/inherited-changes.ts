@@ -9,11 +9,19 @@ import { patchBetween } from '../../schema/fold/rename-events.js';
 import { notNullNameOf } from '../../schema/model/constraint-names.js';
 import { type LogEvent, type NewEvent, newEvent } from '../../schema/model/events.js';
 import { type ColumnExtras, isIdentity, isSerial } from '../../schema/model/extras.js';
-import type { Collection, ColumnSchema, Field } from '../../schema/model/model.js';
+import type { Collection, ColumnSchema, Field, TableSchema } from '../../schema/model/model.js';
 import { needsOfNode, withOwner } from '../../schema/model/order.js';
-import { type CollectionNode, type ColumnField, hasColumn } from '../../schema/model/state.js';
+import {
+  type CollectionNode,
+  type ColumnField,
+  byName,
+  extrasOf,
+  extrasOfTable,
+  hasColumn,
+} from '../../schema/model/state.js';
 import { readNewField } from '../../schema/normal-form/index.js';
-import { withNeeds } from '../../schema/transition/cascade.js';
+import { parseConstraint } from '../../schema/sql-text/definitions.js';
+import { type Constraint, withExtras, withNeeds } from '../../schema/transition/cascade.js';
 import { renameEvent } from '../../schema/transition/renames.js';
 
 /** A table that inherits a changed column. */
@@ -25,6 +33,8 @@ interface Child {
   parent: Parent;
   /** If the parent's column becomes nullable. */
   becomesNullable: boolean;
+  /** True if PostgreSQL drops this CHECK constraint with that of the parent. */
+  losesCheck: (name: string) => boolean;
 }
 
 /** The event of the parent, and its collection before and after it. */
@@ -46,6 +56,7 @@ export function eventsOf(child: Child): Consequences {
   if (before === undefined || now === undefined) return NONE;
   if (event.type === 'collection.renamed') return { ...NONE, events: namesFollowing(child, (field) => field) };
   if (event.type === 'field.renamed') return renamed(child, event);
+  if (event.type === 'collection.updated') return { ...NONE, events: checksFollowing(child) };
   if (event.type !== 'field.created' && event.type !== 'field.updated') return NONE;
   const [old, field] = [before, now].map(({ fields }) => fields.get(event.field ?? ''));
   if (!hasColumn(field)) return NONE;
@@ -77,7 +88,7 @@ function createdIn(child: Child, { field, type, schema }: ColumnField): Conseque
   const read = readNewField({ collection: table, field, type, meta, schema: column }, [], { imported: false });
   if (!read.ok) return { ...NONE, problems: [...read.problems] };
   const event = newEvent('field.created', table, field, { field: read.value, adopted: true });
-  return { ...NONE, events: [...needsFor(child, schema), event] };
+  return { ...NONE, events: [...needsFor(child, namesUsed(schema)), event] };
 }
 
 function updated(child: Child, old: ColumnField, now: ColumnField): Consequences {
@@ -86,7 +97,10 @@ function updated(child: Child, old: ColumnField, now: ColumnField): Consequences
   const attributes = attributesTaken(child, old, now);
   const type = attributes.includes('type') ? now.type : own.type;
   const next: Field = { ...own, type, schema: inheritedSchema(own, now, attributes) };
-  return { ...NONE, events: jsonEqual(own, next) ? [] : [...needsFor(child, now.schema), ...update(own, next)] };
+  return {
+    ...NONE,
+    events: jsonEqual(own, next) ? [] : [...needsFor(child, namesUsed(now.schema)), ...update(own, next)],
+  };
 }
 
 interface Members {
@@ -135,16 +149,53 @@ function inheritedSchema(own: ColumnField, now: ColumnField, attributes: readonl
 const withoutMissing = <T extends object>(members: T): Partial<T> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
 
-/** The types and sequences of the parent that the column uses and the child does not list. */
-function needsFor({ table, folding, parent }: Child, { data_type, generation_expression, extras }: ColumnSchema) {
-  const own = folding.node(table)?.collection;
-  const used = [data_type, generation_expression, extras?.default, extras?.collation].join(' ');
+const namesUsed = ({ data_type, generation_expression, extras }: ColumnSchema): string =>
+  [data_type, generation_expression, extras?.default, extras?.collation].join(' ');
+
+function needsFor(child: Child, used: string): LogEvent[] {
+  const own = child.folding.node(child.table)?.collection;
+  return own?.schema ? update(own, { ...own, schema: withParentsNeeds(child, own.schema, used) }) : [];
+}
+
+/** Adds the types and sequences of the parent that a text uses and the child does not list. */
+function withParentsNeeds({ parent }: Child, schema: TableSchema, used: string): TableSchema {
   const needs = needsOfNode(parent.now)
     .filter(({ name }) => used.includes(name))
     .map((need) => withOwner(need, undefined));
-  if (own?.schema == null || needs.length === 0) return [];
-  const schema = withNeeds(own.schema, { comment: null, extras: { needs } });
-  return schema === own.schema ? [] : update(own, { ...own, schema });
+  return withNeeds(schema, { comment: null, extras: { needs } });
+}
+
+/** The CHECK constraints that the parent has no more or newly has. PostgreSQL merges those of one name. */
+function checksFollowing(child: Child): LogEvent[] {
+  const { table, folding, parent, losesCheck } = child;
+  const own = folding.node(table)?.collection;
+  if (!own?.schema) return [];
+  const { gone, come } = changedChecks(parent);
+  const lost = new Set(gone.map(({ name }) => name).filter(losesCheck));
+  const kept = (extrasOfTable(own.schema).constraints ?? []).filter(({ name }) => !lost.has(name));
+  const added = come.filter(({ name }) => !kept.some((each) => each.name === name));
+  const schema = withConstraints(own.schema, [...kept, ...added]);
+  const used = added.map(({ definition }) => definition).join(' ');
+  return update(own, { ...own, schema: withParentsNeeds(child, schema, used) });
+}
+
+export const withConstraints = (schema: TableSchema, constraints: readonly Constraint[]): TableSchema =>
+  withExtras(schema, {
+    ...schema.extras,
+    constraints: [...constraints].sort((one, other) => byName(one.name, other.name)),
+  });
+
+/** The CHECK constraints without NO INHERIT that differ. */
+export function changedChecks({ before, now }: Pick<Parent, 'before' | 'now'>): Record<'gone' | 'come', Constraint[]> {
+  const [old = [], next = []] = [before, now].map((node) =>
+    (extrasOf(node).constraints ?? []).filter(({ definition }) => {
+      const parsed = parseConstraint(definition);
+      return typeof parsed !== 'string' && parsed.isInherited === true;
+    }),
+  );
+  const missing = (from: readonly Constraint[], others: readonly Constraint[]) =>
+    from.filter((each) => !others.some((other) => jsonEqual(each, other)));
+  return { gone: missing(old, next), come: missing(next, old) };
 }
 
 function renamed(child: Child, event: Extract<NewEvent, { type: 'field.renamed' }>): Consequences {

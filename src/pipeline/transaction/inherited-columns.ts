@@ -14,12 +14,21 @@ import { type Folding, startFolding } from '../../schema/fold/evolve.js';
 import { formerNames } from '../../schema/fold/former-names.js';
 import { patchBetween } from '../../schema/fold/rename-events.js';
 import { type LogEvent, type NewEvent, isAdopted } from '../../schema/model/events.js';
-import { type CollectionNode, type State, UNMADE, getField, hasColumn } from '../../schema/model/state.js';
+import {
+  type CollectionNode,
+  type State,
+  UNMADE,
+  extrasOfTable,
+  getField,
+  hasColumn,
+} from '../../schema/model/state.js';
+import type { Collection, TableSchema } from '../../schema/model/model.js';
 import { adopted } from '../../schema/operations/accept-drift.js';
 import { decideDraft } from '../../schema/operations/operation.js';
-import { dropField, withNeeds } from '../../schema/transition/cascade.js';
+import { dropField, withExtras } from '../../schema/transition/cascade.js';
+import { needLabel } from '../../schema/model/order.js';
 import { Draft } from '../../schema/transition/draft.js';
-import { type Parent, eventsOf } from './inherited-changes.js';
+import { type Parent, changedChecks, eventsOf, withConstraints } from './inherited-changes.js';
 
 export interface Inheriting {
   state: State;
@@ -46,7 +55,8 @@ export async function withHeirs(
   db: Queryable,
   { state, events, schema, childless, purge }: Inheriting,
 ): Promise<WithHeirs> {
-  const changes = columnChanges(state, events).filter(({ before }) => childless?.has(before.table) !== true);
+  const found = await runYielding(columnChanges(state, events));
+  const changes = found.filter(({ before }) => childless?.has(before.table) !== true);
   const asked = columnsAsked(changes, purge);
   const heirs = await readHeirs(
     db,
@@ -91,35 +101,64 @@ function withoutLost({ before, after }: { before: State; after: State }, lost: r
 interface ColumnChange {
   event: LogEvent;
   before: ParentColumn;
+  /** The names of the CHECK constraints that a collection.updated removes or adds: `-positive`, `+positive`. */
+  checks: ReadonlySet<string>;
 }
 
 const CHANGES: ReadonlySet<string> = new Set([
   'collection.renamed',
+  'collection.updated',
   'field.created',
   'field.updated',
   'field.renamed',
   'field.deleted',
 ] satisfies LogEvent['type'][]);
 
-/** True if an event may change a column, or the names of NOT NULL constraints that children inherit. */
-const changesColumn = (event: LogEvent): boolean =>
-  CHANGES.has(event.type) &&
-  !isAdopted(event) &&
-  !(event.type === 'field.updated' && event.data.patch.every(({ path }) => path.startsWith('/meta/')));
+/** True if an event may change a column, or constraints that children inherit. */
+function changesColumn(event: LogEvent): boolean {
+  if (!CHANGES.has(event.type) || isAdopted(event)) return false;
+  if (event.type === 'field.updated') return !event.data.patch.every(({ path }) => path.startsWith('/meta/'));
+  return event.type !== 'collection.updated' || event.data.patch.some(({ path }) => CONSTRAINTS.test(path));
+}
 
-function columnChanges(state: State, events: readonly LogEvent[]): ColumnChange[] {
+const CONSTRAINTS = /^\/schema(\/extras(\/constraints.*)?)?$/;
+
+function* columnChanges(state: State, events: readonly LogEvent[]): Resumable<ColumnChange[]> {
   const former = formerNames();
   const found: ColumnChange[] = [];
+  const checksOf = createCheckReader(state, events);
   for (const event of events) {
     const { collection, field } = event;
-    if (collection !== null && changesColumn(event)) {
-      const table = former.collection(collection);
-      if (state.collections.get(table)?.collection.schema)
-        found.push({ event, before: { table, column: former.field(collection, field ?? '') } });
-    }
+    const checks = checksOf(event);
+    const table = former.collection(collection ?? '');
+    if (changesColumn(event) && checks !== null && state.collections.get(table)?.collection.schema)
+      found.push({ event, before: { table, column: former.field(collection ?? '', field ?? '') }, checks });
     former.add(event);
+    yield;
   }
   return found;
+}
+
+/** For each event in order: the constraints that it changes. Null if it changes a table, but none of its constraints. */
+function createCheckReader(state: State, events: readonly LogEvent[]) {
+  const isTableChange = (event: LogEvent): boolean => event.type === 'collection.updated' && changesColumn(event);
+  if (!events.some(isTableChange)) return () => NO_CHECKS;
+  const folding = startFolding(state);
+  let { position } = state;
+  return (event: LogEvent): ReadonlySet<string> | null => {
+    const before = copyOf(folding.node(event.collection ?? ''));
+    folding.add({ ...event, position: ++position });
+    if (!isTableChange(event)) return NO_CHECKS;
+    const checks = signedChecks({ before, now: folding.node(event.collection ?? '') });
+    return checks.size === 0 ? null : checks;
+  };
+}
+
+const NO_CHECKS: ReadonlySet<string> = new Set();
+
+function signedChecks(parent: Pick<Parent, 'before' | 'now'>): ReadonlySet<string> {
+  const { gone, come } = changedChecks(parent);
+  return new Set([...gone.map(({ name }) => `-${name}`), ...come.map(({ name }) => `+${name}`)]);
 }
 
 /** A deletion without `purge` is rejected later, with the names of all children. */
@@ -133,10 +172,9 @@ const columnsAsked = (changes: readonly ColumnChange[], purge: boolean): ColumnC
 function inOrder(events: readonly LogEvent[], asked: readonly ColumnChange[], heirs: readonly Heir[]): LogEvent[] {
   const placed = [...events];
   for (const { place, table } of heirs) {
-    const { event: parent, before } = asked[place] as ColumnChange;
-    const child = asked.find(
-      (each) => each.before.table === table && each.before.column === before.column && each.event.type === parent.type,
-    )?.event;
+    const change = asked[place] as ColumnChange;
+    const { event: parent } = change;
+    const child = asked.find((each) => each.before.table === table && isSameChange(each, change))?.event;
     if (child === undefined) continue;
     const [first, second] = parent.type === 'field.created' ? [child, parent] : [parent, child];
     if (placed.indexOf(first) < placed.indexOf(second)) continue;
@@ -145,6 +183,11 @@ function inOrder(events: readonly LogEvent[], asked: readonly ColumnChange[], he
   }
   return placed;
 }
+
+const isSameChange = (one: ColumnChange, other: ColumnChange): boolean =>
+  one.before.column === other.before.column &&
+  one.event.type === other.event.type &&
+  (one.event.type !== 'collection.updated' || [...one.checks].some((check) => other.checks.has(check)));
 
 interface LostColumn extends ParentColumn {
   /** The table whose column is deleted. */
@@ -232,10 +275,14 @@ function* followed({ state, events, asked, heirs, lost }: Following): Resumable<
   /** Children that an event of a parent changed, by their names before the batch. */
   const changed = new Set<string>();
   const left = new Map<string, number>();
-  const follow = (parent: Parent, children: readonly ManagedHeir[], nullable: ReadonlySet<number>): void => {
+  const follow = (parent: Parent, children: readonly ManagedHeir[], links: readonly Heir[]): void => {
+    const nullable = nullableWith(parent, links, left);
+    const losesCheck = checksLostWith(parent, links, left);
     for (const heir of children) {
       const table = current.get(heir.table) ?? heir.table;
-      const told = eventsOf({ table, heir, folding, parent, becomesNullable: nullable.has(heir.oid) });
+      const becomesNullable = nullable.has(heir.oid);
+      const lost = (name: string): boolean => losesCheck.has(keyOfCheck(heir, name));
+      const told = eventsOf({ table, heir, folding, parent, becomesNullable, losesCheck: lost });
       problems.push(...told.problems);
       told.events.forEach(append);
       if (told.events.length > 0) changed.add(heir.table);
@@ -243,20 +290,21 @@ function* followed({ state, events, asked, heirs, lost }: Following): Resumable<
   };
   for (const event of events) {
     yield;
+    const collection = event.collection ?? '';
+    const old = said.node(collection)?.collection;
     said.add({ ...event, position: state.position + all.length + 1 });
-    const { collection } = event;
-    const name = former.collection(collection ?? '');
+    const name = former.collection(collection);
     if (event.type === 'collection.renamed') current.set(name, event.data.to);
     former.add(event);
-    const rest = changed.has(name) ? withoutRepeated(event, said, folding) : event;
+    const rest = changed.has(name) ? withoutRepeated(event, { old, said, folding }) : event;
     if (rest === null || repeated.has(event)) continue;
-    const before = copyOf(folding.node(collection ?? ''));
+    const before = copyOf(folding.node(collection));
     append(lost.has(event) ? adopted(event as NewEvent) : rest);
     const children = heirsOf.get(event);
     if (children === undefined) continue;
     const parent = { event: rest as NewEvent, before, now: copyOf(folding.node(nameAfter(rest))) };
     const links = heirs.filter(({ place }) => asked[place]?.event === event);
-    follow(parent, children, nullableWith(parent, links, left));
+    follow(parent, children, links);
   }
   return { events: all, after: folding.state(), problems };
 }
@@ -273,6 +321,32 @@ function nullableWith(
   const held = ({ notNull }: Heir) => notNull;
   return new Set(reached(links, { columnOf: () => field.field, held, left }).map(({ oid }) => oid));
 }
+
+/**
+ * The CHECK constraints that PostgreSQL drops from children: those that neither the child itself nor another parent
+ * defines. Counts the parents of those that it adds.
+ */
+function checksLostWith(parent: Parent, links: readonly Heir[], left: Reaching['left']): ReadonlySet<string> {
+  const lost = new Set<string>();
+  if (parent.event.type !== 'collection.updated') return lost;
+  const { gone, come } = changedChecks(parent);
+  const heldBy =
+    (name: string) =>
+    ({ checks }: Heir) =>
+      checks?.[name] ?? { parents: 0, isLocal: false };
+  for (const { name } of gone)
+    for (const heir of reached(links, { columnOf: () => `\0${name}`, held: heldBy(name), left }))
+      lost.add(keyOfCheck(heir, name));
+  for (const { name } of come)
+    for (const heir of new Map(links.map((each) => [`${each.parent} ${each.oid}`, each])).values()) {
+      const key = keyOfCheck(heir, name);
+      left.set(key, (left.get(key) ?? heldBy(name)(heir).parents) + 1);
+    }
+  return lost;
+}
+
+/** As `reached` counts what a child has of its parents. */
+const keyOfCheck = ({ oid }: Heir, name: string): string => `${oid} \0${name}`;
 
 /** A later event may change the node in place. */
 const copyOf = (node: CollectionNode | undefined): CollectionNode | undefined =>
@@ -312,20 +386,53 @@ function repeatedRenames(
   );
 }
 
-/**
- * The event of a batch as a change from what its predecessors and their consequences left. Null if they did it all.
- * @param said includes the event
- */
-function withoutRepeated(event: LogEvent, said: Folding, folding: Folding): LogEvent | null {
+interface Repeating {
+  /** The collection of the event before it, without the changes of children. */
+  old: Collection | undefined;
+  /** Includes the event. */
+  said: Folding;
+  folding: Folding;
+}
+
+/** The event of a batch as a change from what its predecessors and their consequences left. Null if they did it all. */
+function withoutRepeated(event: LogEvent, repeating: Repeating): LogEvent | null {
+  const { said, folding } = repeating;
   if (isAdopted(event)) return event;
   if (event.type === 'field.updated') {
     const [now, target] = [folding, said].map((each) => each.field(event.collection, event.field ?? ''));
     return now && target ? patched(event, now, target) : event;
   }
-  if (event.type !== 'collection.updated') return event;
+  return event.type === 'collection.updated' ? withoutRepeatedTable(event, repeating) : event;
+}
+
+function withoutRepeatedTable(
+  event: Extract<LogEvent, { type: 'collection.updated' }>,
+  { old, said, folding }: Repeating,
+): LogEvent | null {
   const [now, target] = [folding, said].map((each) => each.node(event.collection)?.collection);
   if (!now?.schema || !target?.schema) return event;
-  return patched(event, now, { ...target, schema: withNeeds(target.schema, now.schema) });
+  const schema = withFollowed({ wanted: target.schema, old: old?.schema ?? now.schema, now: now.schema });
+  return patched(event, now, { ...target, schema });
+}
+
+/** The schema that an event leaves, with the constraints and needs that it does not change as they are now. */
+function withFollowed(schemas: Readonly<Record<'wanted' | 'old' | 'now', TableSchema>>): TableSchema {
+  const { wanted, old, now } = schemas;
+  const merged = <T>(itemsOf: (schema: TableSchema) => readonly T[], keyOf: (item: T) => string): T[] => {
+    const [target, before, present] = [wanted, old, now].map(
+      (schema) => new Map(itemsOf(schema).map((each) => [keyOf(each), each])),
+    );
+    return [...new Set([...(target?.keys() ?? []), ...(present?.keys() ?? [])])].flatMap((key) => {
+      const isChanged = !jsonEqual(before?.get(key), target?.get(key));
+      return (isChanged ? target : present)?.get(key) ?? [];
+    });
+  };
+  const constraints = merged(
+    (schema) => extrasOfTable(schema).constraints ?? [],
+    ({ name }) => name,
+  );
+  const needs = merged((schema) => extrasOfTable(schema).needs ?? [], needLabel);
+  return withConstraints(withExtras(wanted, { ...wanted.extras, needs }), constraints);
 }
 
 function patched<E extends Extract<NewEvent, { type: 'field.updated' | 'collection.updated' }>>(

@@ -231,7 +231,7 @@ function countOf(
   return sql`SELECT ${integer(String(place))} AS place, count(*)::int AS rows FROM (${rows}) AS counted`;
 }
 
-/** A column of a table before the batch. */
+/** A column of a table before the batch, or the table itself with an empty name. */
 export interface ParentColumn {
   table: string;
   column: string;
@@ -254,9 +254,17 @@ export interface Heir {
   /** True if it also defines the column itself. */
   isLocal: boolean | null;
   /** The named constraint, which only PostgreSQL 18 has: how many parents give it, and whether it is the table's own. */
-  notNull: { parents: number; isLocal: boolean };
+  notNull: Inherited;
+  /** If the table itself was asked for: its CHECK constraints by name. */
+  checks: Readonly<Record<string, Inherited>> | null;
   /** True if NOT NULL of a new column reaches tables that have the column already (PostgreSQL 18). */
   takesNotNull: boolean;
+}
+
+/** How many parents give a table something, and whether it also defines that itself. */
+export interface Inherited {
+  parents: number;
+  isLocal: boolean;
 }
 
 /** Those of `tables` that other tables may inherit from. It stays prepared, unlike `readHeirs`. */
@@ -288,6 +296,9 @@ SELECT h.place, h.oid::int8::float8 AS oid, h.parent::int8::float8 AS parent, h.
   CASE WHEN n.nspname = ${literal(schema)} THEN c.relname::text END AS "table", h.oid::regclass::text AS name,
   a.attinhcount::int AS parents, a.attislocal AS "isLocal",
   pg_catalog.jsonb_build_object('parents', coalesce(o.coninhcount, 0), 'isLocal', coalesce(o.conislocal, false)) AS "notNull",
+  CASE WHEN h.column_name = ''::name THEN (
+    SELECT coalesce(pg_catalog.jsonb_object_agg(k.conname, pg_catalog.jsonb_build_object('parents', k.coninhcount, 'isLocal', k.conislocal)), '{}')
+      FROM pg_catalog.pg_constraint k WHERE k.conrelid = h.oid AND k.contype = 'c') END AS checks,
   pg_catalog.current_setting('server_version_num')::int >= 180000 AS "takesNotNull"
   FROM heirs h JOIN pg_catalog.pg_class c ON c.oid = h.oid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = h.oid AND a.attname = h.column_name AND NOT a.attisdropped

@@ -165,13 +165,26 @@ async function reconcileOnce(reconciling: Reconciling, placed: PlacedTarget): Pr
   const found = desired.others.has(name) ? NONE : await findIndex(client, schema, target, name);
   if (desired.name !== null && found.valid === true) return 'as it should be';
   const index = qualified(schema, name);
-  if (found.valid !== null) await client.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
-  if (desired.name === null) return found.valid === null ? 'as it should be' : 'dropped';
-  const on = sql`${ident(name)} ON ${qualified(schema, collection)} (${ident(field)})`;
-  if (found.partitioned) await buildUnderLock(client, sql`CREATE INDEX ${on}`);
-  else await client.query(sql`CREATE INDEX CONCURRENTLY ${on}`);
+  if (found.valid !== null) {
+    // The index may belong to a change that was committed after the state was read.
+    if ((await currentState()).position !== state.position) return reconcileOnce(reconciling, placed);
+    await client.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
+  }
+  if (desired.name === null) return found.valid === null ? 'as it should be' : afterDrop(reconciling, placed);
+  await build(client, sql`${ident(name)} ON ${qualified(schema, collection)} (${ident(field)})`, found);
   return afterBuild(reconciling, placed, name);
 }
+
+async function build(client: pg.ClientBase, on: Sql, { partitioned }: ExistingIndex): Promise<void> {
+  if (partitioned) await buildUnderLock(client, sql`CREATE INDEX ${on}`);
+  else await client.query(sql`CREATE INDEX CONCURRENTLY ${on}`);
+}
+
+/** A concurrent change may want the index again, and have taken the dropped one for its own. */
+const afterDrop = async (reconciling: Reconciling, target: PlacedTarget): Promise<Reconciled> =>
+  (await isDesired(reconciling.client, await reconciling.currentState(), target))
+    ? reconcileOnce(reconciling, target)
+    : 'dropped';
 
 /** Partitioned tables do not support CONCURRENTLY. Writers queue behind this lock, so the wait for it is short. */
 async function buildUnderLock(client: pg.ClientBase, create: Sql): Promise<void> {

@@ -110,6 +110,8 @@ interface ParsedConstraint {
   references?: { schema?: string; table: string };
   /** NOT VALID: existing rows are not checked. */
   skipsRows: boolean;
+  /** CHECK without NO INHERIT. Tables that inherit from its table have it too. */
+  isInherited?: true;
   /** Columns and options of a primary key or unique constraint. */
   key?: ParsedKey;
 }
@@ -139,7 +141,8 @@ export const parseConstraint = memoize((text): Readonly<ParsedConstraint> | stri
   return { kind, skipsRows: constraint['skip_validation'] === true, ...partsOf(kind, constraint) };
 });
 
-function partsOf(kind: ConstraintKind, constraint: Node): Pick<ParsedConstraint, 'references' | 'key'> {
+function partsOf(kind: ConstraintKind, constraint: Node): Omit<ParsedConstraint, 'kind' | 'skipsRows'> {
+  if (kind === 'check') return constraint['is_no_inherit'] === true ? {} : { isInherited: true };
   const target = member(constraint, 'pktable');
   if (target !== undefined) return { references: tableName(target) };
   return kind === 'primary key' || kind === 'unique' ? { key: keyOf(constraint) } : {};

@@ -9,7 +9,7 @@ import { needLabel } from '../model/order.js';
 
 /* Changes the extras of a table. Empty members are removed. */
 
-type Constraint = NonNullable<TableExtras['constraints']>[number];
+export type Constraint = NonNullable<TableExtras['constraints']>[number];
 
 /** Removes foreign keys to tables that are `gone`. Returns the same object if there are none. */
 export function withoutReferences(schema: TableSchema, gone: (table: string) => boolean): TableSchema {

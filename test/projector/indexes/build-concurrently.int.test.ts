@@ -59,6 +59,14 @@ describe('a deferred index', () => {
     expect([await reconciled(DESIRED, NAMED), await indexes()]).to.deep.equal(['built', ['other']]);
   });
 
+  it('is not dropped if a change that was committed meanwhile created it again', async () => {
+    await client.query('CREATE INDEX t_a_index ON t (a)');
+    const later = { ...DESIRED, position: DESIRED.position + 1 };
+    expect([await reconciled(GIVEN_UP, later), await indexes()]).to.deep.equal(['as it should be', ['t_a_index']]);
+    const dropped = [await reconciled(GIVEN_UP, GIVEN_UP, later), await indexes()];
+    expect(dropped).to.deep.equal(['built', ['t_a_index']]);
+  });
+
   it('of a partitioned table is built under a lock with a short wait', async () => {
     await client.query('DROP TABLE t; CREATE TABLE t (id integer, a integer) PARTITION BY RANGE (id)');
     await other.query('BEGIN; LOCK TABLE t IN ROW EXCLUSIVE MODE');

@@ -42,8 +42,9 @@ describe('the definition of a constraint', () => {
       'UNIQUE (a, b WITHOUT OVERLAPS)',
       { kind: 'unique', skipsRows: false, key: key({ columns: ['a', 'b'], more: true }) },
     ],
-    ['CHECK ((a > 0))', { kind: 'check', skipsRows: false }],
-    ['CHECK ((a > 0)) NOT VALID', { kind: 'check', skipsRows: true }],
+    ['CHECK ((a > 0))', { kind: 'check', skipsRows: false, isInherited: true }],
+    ['CHECK ((a > 0)) NOT VALID', { kind: 'check', skipsRows: true, isInherited: true }],
+    ['CHECK ((a > 0)) NO INHERIT', { kind: 'check', skipsRows: false }],
     ['EXCLUDE USING gist (a WITH =) WHERE (b > 0)', { kind: 'exclusion', skipsRows: false }],
     ['FOREIGN KEY (a) REFERENCES other(b)', { kind: 'foreign key', skipsRows: false, references: { table: 'other' } }],
     [
