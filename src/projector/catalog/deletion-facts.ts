@@ -262,7 +262,7 @@ export interface Heir {
 }
 
 /** How many parents give a table something, and whether it also defines that itself. */
-export interface Inherited {
+interface Inherited {
   parents: number;
   isLocal: boolean;
 }
