@@ -40,7 +40,7 @@ CREATE INDEX service_events_renames ON :"service".service_events (position)
 CREATE INDEX service_events_lives ON :"service".service_events (collection, position)
   WHERE type IN ('collection.created', 'collection.adopted', 'collection.deleted', 'field.created', 'field.deleted', 'field.renamed');
 -- What the trash holds unless it was restored or purged.
-CREATE INDEX service_events_kept ON :"service".service_events (position)
+CREATE INDEX service_events_kept ON :"service".service_events (collection, position)
   WHERE type IN ('collection.deleted', 'field.deleted') AND data ? 'kept_until'::text;
 CREATE INDEX service_events_occurred_at ON :"service".service_events (occurred_at, position);
 
@@ -91,8 +91,8 @@ CREATE TABLE :"service".service_relations (
 
 CREATE INDEX service_relations_one_collection ON :"service".service_relations (one_collection);
 
--- What is in the trash: what a deletion left there, by the position of its event, in a schema of its own that is called
--- like this one with _trash_ and the position.
+-- The trash: what deletions left, by the position of their event. A table is in a shared schema, which is named like this
+-- one with _trash_s and the number in its event. Everything else is in a schema of its own, with _trash_ and the position.
 CREATE TABLE :"service".service_trash (
   position   bigint         PRIMARY KEY,
   kind       text           NOT NULL CHECK (kind IN ('collection', 'field')),

@@ -220,9 +220,11 @@ async function lostTrash({ api }: Living): Promise<void> {
   await api.ok('POST', '/collections', { collection: 'crates', schema: {}, fields });
   for (const path of ['/fields/crates/size', '/collections/crates']) {
     await api.ok('DELETE', path);
-    const { data } = await api.ok<{ data: { position: number }[] }>('GET', '/trash');
-    const position = data[0]?.position;
-    await api.sql(`DROP SCHEMA service_trash_${position} CASCADE`);
+    const { data } = await api.ok<{ data: { position: number; kept_in: number | null }[] }>('GET', '/trash');
+    const { position, kept_in } = data[0] ?? {};
+    await api.sql(
+      kept_in == null ? `DROP SCHEMA service_trash_${position} CASCADE` : `DROP TABLE service_trash_s${kept_in}.crates`,
+    );
     await api.sql('DELETE FROM service.service_trash WHERE position = $1', [position]);
     await api.ok('POST', `/trash/${position}/restore`);
   }

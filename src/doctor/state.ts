@@ -1,6 +1,8 @@
 /* Checks of the log, the projections, the preparations and the trash. */
 import { OWN_SCHEMA_OID, own } from '../postgres/own-tables.js';
 import { COPY } from '../projector/ddl/trash.js';
+import { IS_SHARED } from '../projector/catalog/deletion-facts.js';
+import { trashIdOf } from '../features/trash/rows.js';
 import { type Check, finding, type Finding, type FindingCode } from './check.js';
 import { storedSecret } from '../features/accounts/secrets.js';
 import { emptyHead } from '../log/head.js';
@@ -145,20 +147,22 @@ export const preparations: Check = {
 /* Finds objects in the trash that do not belong to the service. */
 
 /**
- * Position 0 contains copies in preparation (src/projector/online). Kept tables bring their row types, indexes,
- * sequences and TOAST tables.
+ * Position 0 contains copies in preparation (src/projector/online). Shared schemas may be empty. Kept tables bring their
+ * row types, indexes, sequences and TOAST tables.
  */
 const STRANGERS = `
   WITH prefix AS (SELECT n.nspname::text || '_trash_' AS text FROM pg_catalog.pg_namespace n WHERE n.oid = ${OWN_SCHEMA_OID}),
-  places AS (SELECT n.oid, n.nspname::text AS name, t.kind, t.collection FROM prefix
+  kept AS (SELECT prefix.text || ${trashIdOf('t')} AS place, CASE t.kind WHEN 'field' THEN '${COPY}' ELSE t.collection END AS name
+             FROM ${own.trash} t CROSS JOIN prefix),
+  places AS (SELECT n.oid, n.nspname::text AS name,
+                    ${IS_SHARED} OR EXISTS (SELECT FROM kept k WHERE k.place = n.nspname::text) AS is_ours FROM prefix
                JOIN pg_catalog.pg_namespace n ON pg_catalog.starts_with(n.nspname, prefix.text)
-                AND n.nspname <> prefix.text || '0'
-               LEFT JOIN ${own.trash} t ON n.nspname = prefix.text || t.position::text)
-  SELECT p.name FROM places p WHERE p.kind IS NULL
+                AND n.nspname <> prefix.text || '0')
+  SELECT p.name FROM places p WHERE NOT p.is_ours
   UNION ALL
   SELECT pg_catalog.format('%s.%s', p.name, c.relname) FROM places p JOIN pg_catalog.pg_class c ON c.relnamespace = p.oid
-   WHERE p.kind IS NOT NULL AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
-     AND c.relname <> CASE p.kind WHEN 'field' THEN '${COPY}' ELSE p.collection END
+   WHERE p.is_ours AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+     AND NOT EXISTS (SELECT FROM kept k WHERE k.place = p.name AND k.name = c.relname::text)
   UNION ALL
   SELECT pg_catalog.format('%s.%s', p.name, f.proname) FROM places p JOIN pg_catalog.pg_proc f ON f.pronamespace = p.oid
   ORDER BY 1 LIMIT 6`;

@@ -41,19 +41,21 @@ export const OWN_SCHEMA_OID = `(SELECT c.relnamespace FROM pg_catalog.pg_class c
 /** The default of SERVICE_SCHEMA. */
 export const defaultServiceSchema = (schema: string): string => (schema === 'public' ? 'service' : `service_${schema}`);
 
-/** The quoted name of the schema with the deleted objects of a position, for SQL texts. */
-export const trashSchema = (position: number): string => `${MARK}${MARK}${position}`;
+/** A schema with deleted objects: that of one position, or a shared one with its number. */
+export type TrashId = number | `s${number}`;
+
+/** The quoted name of a schema with deleted objects, for SQL texts. */
+export const trashSchema = (id: TrashId): string => `${MARK}${MARK}${id}`;
 
 /** Matches such a schema name in a text. */
-export const TRASH_MARKS = /\0\0(\d+)/g;
+export const TRASH_MARKS = /\0\0(s?\d+)/g;
 
 /** The actual name of the schema. */
-export const trashSchemaName = (serviceSchema: string, position: number | string): string =>
-  `${serviceSchema}_trash_${position}`;
+export const trashSchemaName = (serviceSchema: string, id: number | string): string => `${serviceSchema}_trash_${id}`;
 
-/** The same name as a SQL expression, for catalog queries. @param position a SQL expression */
-export const trashSchemaNameSql = (position: string): string =>
-  `(SELECT n.nspname::text || '_trash_' || (${position})::text FROM pg_catalog.pg_namespace n WHERE n.oid = ${OWN_SCHEMA_OID})`;
+/** The same name as a SQL expression, for catalog queries. @param id a SQL expression */
+export const trashSchemaNameSql = (id: string): string =>
+  `(SELECT n.nspname::text || '_trash_' || (${id})::text FROM pg_catalog.pg_namespace n WHERE n.oid = ${OWN_SCHEMA_OID})`;
 
 /** Maximum bytes of the service schema's name, so that the names of trash schemas fit. */
 export const LONGEST_SERVICE_SCHEMA = 63 - '_trash_'.length - String(Number.MAX_SAFE_INTEGER).length;
@@ -62,7 +64,7 @@ export const LONGEST_SERVICE_SCHEMA = 63 - '_trash_'.length - String(Number.MAX_
 export function nameOwnSchema(text: string, serviceSchema: string): string {
   if (!text.includes(MARK)) return text;
   return text
-    .replaceAll(TRASH_MARKS, (_, position: string) => identifier(trashSchemaName(serviceSchema, position)))
+    .replaceAll(TRASH_MARKS, (_, id: string) => identifier(trashSchemaName(serviceSchema, id)))
     .replaceAll(MARK, () => `${identifier(serviceSchema)}.`);
 }
 

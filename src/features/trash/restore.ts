@@ -81,8 +81,8 @@ export async function restoringCollection(
   request: RestoreRequest,
 ): Promise<Prepare<Command>> {
   const { state: past } = await schemaBefore(options, entry);
-  const { position, identity, collection: name } = entry;
-  return stillThere<Command>(entry, { position, identity, name, past, ...request });
+  const { position, identity, collection: name, kept_in } = entry;
+  return stillThere<Command>(entry, { position, identity, name, kept_in: kept_in ?? undefined, past, ...request });
 }
 
 /* Restores a field. Its values and its table are checked under the lock. */

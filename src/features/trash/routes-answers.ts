@@ -24,6 +24,12 @@ export const trashEntry = z
     foreign_keys: z
       .array(z.strictObject({ name: text, definition: text }))
       .describe('Foreign keys of the table that were created outside the service. A restore does not recreate them'),
+    kept_in: z
+      .int()
+      .nullable()
+      .describe(
+        'Number of the shared PostgreSQL schema `<SERVICE_SCHEMA>_trash_s<number>` that contains the table. Null: it is in `<SERVICE_SCHEMA>_trash_<position>`',
+      ),
     deleted_by: z.strictObject({ id: text, name: text }).nullable(),
   })
   .meta({ id: 'TrashEntry' });

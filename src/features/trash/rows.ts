@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Problem } from '../../kernel/problem.js';
 import { own, trashSchemaNameSql } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
+import { IS_KEPT, KEPT_IN as KEPT_IN_OF_EVENT } from '../../projector/catalog/deletion-facts.js';
 import { COPY, copiedRows } from '../../projector/ddl/trash.js';
 import { endsOf } from '../../log/lives.js';
 import type { Identity, CollectionNode, State } from '../../schema/model/state.js';
@@ -21,12 +22,21 @@ export const shownTime = (time: string): string =>
 /** Aliases of rows with the columns of a deletion. */
 type Deletion = 't' | 'e';
 
+/** The number of the shared schema that contains a deleted table. Null if it has its own. */
+const KEPT_IN: Record<Deletion, string> = {
+  e: KEPT_IN_OF_EVENT,
+  t: `(SELECT (l.data ->> 'kept_in'::text)::int FROM ${own.events} l WHERE l.position = t.position)`,
+};
+
+/** Identifies the schema of a deletion, as a SQL expression (`TrashId`). */
+export const trashIdOf = (of: Deletion): string => `coalesce('s' || ${KEPT_IN[of]}::text, ${of}.position::text)`;
+
 /**
  * A condition on `c` of pg_class: it is the table that a deletion kept, or the copy of a field's values. A join would
  * use all of pg_class. Matching by name needs no privilege on the schema.
  */
 const isKeptTable = (of: Deletion): string =>
-  `c.relnamespace = (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = ${trashSchemaNameSql(`${of}.position`)})
+  `c.relnamespace = (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = ${trashSchemaNameSql(trashIdOf(of))})
    AND c.relname = CASE WHEN ${of}.field IS NULL THEN ${of}.collection ELSE '${COPY}' END`;
 
 /** Checks that it exists, because someone may have dropped it by hand. */
@@ -53,11 +63,13 @@ export interface TrashEntry {
   publications: string[];
   /** Foreign keys of the table that were created by hand. `definition`: from pg_get_constraintdef. */
   foreign_keys: { name: string; definition: string }[];
+  /** The number of the shared schema that contains it. Null if its schema is named after its position. */
+  kept_in: number | null;
 }
 
 const COLUMNS = `t.position::float8 AS position, t.kind, t.collection, t.field, t.identity, t.batch,
        ${shownTime('t.deleted_at')} AS deleted_at, ${shownTime('t.kept_until')} AS kept_until,
-       t.rows::float8 AS rows, t.bytes::float8 AS bytes`;
+       t.rows::float8 AS rows, t.bytes::float8 AS bytes, ${KEPT_IN.t} AS kept_in`;
 
 const SELECT = `
 SELECT ${COLUMNS}, e.actor AS deleted_by,
@@ -162,20 +174,13 @@ export interface KeptDeletion extends Omit<TrashEntry, 'identity' | 'rows' | 'by
   expired: boolean;
 }
 
-/** Checks whether an event kept something. An index has this exact condition. */
-const KEEPS = `e.type IN ('collection.deleted', 'field.deleted') AND e.data ? 'kept_until'::text`;
-
-/** Neither restored nor purged. */
-const IS_OPEN = `NOT EXISTS (SELECT FROM ${own.events} r
-  WHERE r.subject ->> 'kind'::text = 'trash' AND r.subject ->> 'id'::text = e.position::text AND r.position > e.position)`;
-
 const QUESTION = `
 SELECT e.position::float8 AS position, CASE WHEN e.field IS NULL THEN 'collection' ELSE 'field' END AS kind,
-       e.collection, e.field, e.batch, ${shownTime('e.occurred_at')} AS deleted_at,
+       e.collection, e.field, e.batch, ${KEPT_IN.e} AS kept_in, ${shownTime('e.occurred_at')} AS deleted_at,
        ${shownTime("(e.data ->> 'kept_until'::text)::timestamptz")} AS kept_until, e.actor AS deleted_by,
        coalesce(e.data -> 'publications'::text, '[]') AS publications, coalesce(e.data -> 'foreign_keys'::text, '[]') AS foreign_keys,
        ${isThere('e')} AS there, (e.data ->> 'kept_until'::text)::timestamptz <= clock_timestamp() AS expired
-  FROM ${own.events} e WHERE ${KEEPS} AND ${IS_OPEN}`;
+  FROM ${own.events} e WHERE ${IS_KEPT}`;
 
 export async function allKeptDeletions(db: Queryable): Promise<KeptDeletion[]> {
   return (await db.query<KeptDeletion>(`${QUESTION} ORDER BY e.position`)).rows;
@@ -190,7 +195,7 @@ export async function keptDeletions(db: Queryable, positions: readonly number[])
 
 /* Finds objects in the trash by identity, whatever their names were. */
 
-interface Returning extends Pick<TrashEntry, 'position' | 'kind' | 'collection' | 'identity'> {
+interface Returning extends Pick<TrashEntry, 'position' | 'kind' | 'collection' | 'identity' | 'kept_in'> {
   /** The log says that the object was kept, but the database was created from that log and does not contain it. */
   empty: boolean;
 }
@@ -201,7 +206,14 @@ export async function findReturning(db: Queryable, identities: readonly Identity
   const known = new Set(listed.map(({ identity }) => identity));
   const found = listed
     .filter(({ there }) => there)
-    .map(({ position, kind, collection, identity }) => ({ position, kind, collection, identity, empty: false }));
+    .map(({ position, kind, collection, identity, kept_in }) => ({
+      position,
+      kind,
+      collection,
+      identity,
+      kept_in,
+      empty: false,
+    }));
   const unlisted = await findUnlisted(
     db,
     identities.filter((identity) => !known.has(identity)),
@@ -214,9 +226,9 @@ async function findUnlisted(db: Queryable, identities: readonly Identity[]): Pro
   const ended = new Map<number, Identity>();
   for (const [identity, { position, isOwn }] of await endsOf(db, identities)) if (isOwn) ended.set(position, identity);
   const deletions = await keptDeletions(db, [...ended.keys()]);
-  return deletions.map(({ position, kind, collection, there }) => {
+  return deletions.map(({ position, kind, collection, kept_in, there }) => {
     const identity = ended.get(position) as Identity;
-    return { position, kind, collection, identity, empty: !there };
+    return { position, kind, collection, identity, kept_in, empty: !there };
   });
 }
 

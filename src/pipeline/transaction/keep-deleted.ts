@@ -26,7 +26,7 @@ import type { Keep, PipelineOptions, RequestContext } from '../types.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { TIME_TO_COUNT, askedWithin } from '../../projector/catalog/table-facts.js';
-import type { Sql } from '../../projector/ddl/sql.js';
+import { type Sql, sql, trashOf } from '../../projector/ddl/sql.js';
 import { primaryKeyColumns } from '../../projector/ddl/create-table.js';
 import { planBatch } from '../../projector/ddl/plan.js';
 import { startFolding } from '../../schema/fold/evolve.js';
@@ -149,7 +149,7 @@ interface Deletion {
   never: string | undefined;
 }
 
-const keyOf = ({ name, position = 0 }: TrashLocation): string => `${position} ${name}`;
+const keyOf = ({ name, trash = sql`` }: TrashLocation): string => `${trash} ${name}`;
 
 function* deletionsIn(state: State, events: readonly LogEvent[]): Resumable<Deletion[]> {
   if (!events.some(deletesField)) return [];
@@ -185,7 +185,7 @@ function* deletionsIn(state: State, events: readonly LogEvent[]): Resumable<Dele
 function noteRestored(places: Map<string, TrashLocation>, event: LogEvent): void {
   if (event.type !== 'collection.created') return;
   const taken = takenFromTrash(event.data);
-  if (taken !== undefined) places.set(event.collection, { name: taken.name, position: taken.position });
+  if (taken !== undefined) places.set(event.collection, { name: taken.name, trash: trashOf(taken) });
 }
 
 /** Aliases that are deleted with their relation are reported with the relation. */
@@ -355,7 +355,11 @@ function tableDeletedBy({ collections }: State, event: LogEvent): [string, Colle
   return node === undefined || isFolder(node) ? [] : [[event.collection, node]];
 }
 
-function keptTable(node: CollectionNode, { publications, foreignKeys }: TrashTable, kept_until: string): KeptTable {
+function keptTable(
+  node: CollectionNode,
+  { publications, foreignKeys, keptIn }: TrashTable,
+  kept_until: string,
+): KeptTable {
   const managed = new Set([
     ...[...node.relations.values()].map(({ schema }) => schema?.constraint_name),
     ...(extrasOf(node).constraints ?? []).map(({ name }) => name),
@@ -363,6 +367,7 @@ function keptTable(node: CollectionNode, { publications, foreignKeys }: TrashTab
   const byHand = foreignKeys.filter(({ name }) => !managed.has(name));
   return {
     kept_until,
+    ...(keptIn !== null && { kept_in: keptIn }),
     ...(publications.length > 0 && { publications: publications.map(({ name }) => name) }),
     ...(byHand.length > 0 && { foreign_keys: byHand }),
   };

@@ -2,18 +2,21 @@
 import type pg from 'pg';
 import { type Parameterised, sendBatch } from '../../postgres/exchange.js';
 import type { Queryable } from '../../postgres/pool.js';
-import { type Sql, integer, join, literal, qualified, sql, trash, trashSchemaName } from '../ddl/sql.js';
+import { type Sql, block, ident, integer, join, literal, sql, trashSchemaName } from '../ddl/sql.js';
+import { own, trashSchemaNameSql } from '../../postgres/own-tables.js';
 
 export interface TrashFacts {
   /** The database's clock. */
   now: Date;
-  /** Each deletion needs its own schema in the trash. */
+  /** Without it nothing is kept. */
   mayCreateSchemas: boolean;
   /** The existing tables, by name. */
   tables: ReadonlyMap<string, TrashTable>;
 }
 
 export interface TrashTable {
+  /** The number of a shared trash schema in which its names are free. Null if there is none. */
+  keptIn: number | null;
   /** Owned by the account or by a role that it belongs to. */
   owned: boolean;
   /** Publications that list the table. */
@@ -24,15 +27,77 @@ export interface TrashTable {
   inherits: string | null;
 }
 
-/** Each deletion needs its own schema. */
+/** A deletion that no shared schema fits needs its own. */
 export const MAY_CREATE_SCHEMAS = "pg_catalog.has_database_privilege(current_database(), 'CREATE')";
+
+/** True for the event `e` if it kept something that was neither restored nor purged. An index has the first condition. */
+export const IS_KEPT = `e.type IN ('collection.deleted', 'field.deleted') AND e.data ? 'kept_until'::text
+  AND NOT EXISTS (SELECT FROM ${own.events} r
+  WHERE r.subject ->> 'kind'::text = 'trash' AND r.subject ->> 'id'::text = e.position::text AND r.position > e.position)`;
+
+/** The number of the shared schema that contains the table of the event `e`. Null if it has its own. */
+export const KEPT_IN = `(e.data ->> 'kept_in'::text)::int`;
+
+/*
+ * Every new PostgreSQL schema invalidates all cached plans of all sessions. Therefore deleted tables share schemas. A
+ * table goes to one in which its names and those of its indexes, sequences and types are free. Another schema takes a
+ * table that is deleted, created again and deleted again.
+ */
+
+/** The greatest number of shared schemas. */
+const MOST_SHARED = 32;
+
+/** The number that are created at once. */
+const SHARED_AT_ONCE = 8;
+
+/**
+ * The shared schemas `s` that nobody else may use. An open deletion whose table was dropped by hand keeps its name, so
+ * that its entry never leads to another table.
+ */
+const SHARED = `
+SELECT s.number FROM (SELECT number, ${trashSchemaNameSql(`'s'`)} || number::text AS name FROM pg_catalog.generate_series(1, ${MOST_SHARED}) number) s
+  JOIN pg_catalog.pg_namespace n ON n.nspname = s.name
+ WHERE n.nspowner = (SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = current_user)
+   AND NOT EXISTS (SELECT FROM pg_catalog.aclexplode(n.nspacl) a WHERE a.grantee <> n.nspowner)
+   AND NOT EXISTS (
+     SELECT FROM pg_catalog.pg_class x WHERE x.relnamespace = n.oid AND x.relname = ANY (ARRAY(
+       SELECT c.relname UNION ALL
+       SELECT o.relname FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class o ON o.oid = i.indexrelid WHERE i.indrelid = c.oid UNION ALL
+       SELECT o.relname FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_class o ON o.oid = d.objid AND o.relkind = 'S'
+        WHERE d.refclassid = 'pg_catalog.pg_class'::regclass::oid AND d.refobjid = c.oid AND d.classid = 'pg_catalog.pg_class'::regclass::oid)))
+   AND NOT EXISTS (
+     SELECT FROM pg_catalog.pg_type x WHERE x.typnamespace = n.oid AND x.typname = ANY (ARRAY(
+       SELECT t.typname FROM pg_catalog.pg_type t WHERE t.oid = c.reltype UNION ALL
+       SELECT a.typname FROM pg_catalog.pg_type t JOIN pg_catalog.pg_type a ON a.oid = t.typarray WHERE t.oid = c.reltype)))
+   AND NOT EXISTS (SELECT FROM ${own.events} e
+     WHERE ${IS_KEPT} AND e.type = 'collection.deleted' AND e.collection = c.relname::text AND ${KEPT_IN} = s.number)
+ LIMIT 1`;
+
+/** A condition on `n` of pg_namespace. */
+export const IS_SHARED = sql`n.nspname::text IN (
+  SELECT ${trashSchemaName(sql`'s'`)} || number::text FROM pg_catalog.generate_series(1, ${integer(String(MOST_SHARED))}) number)`;
+
+/** Creates further shared schemas. Only their owner may use them, whatever the default privileges are. */
+const createSharedSchemas = (): Sql =>
+  sql`DO ${block(sql`DECLARE prefix text := ${trashSchemaName(sql`'s'`)}; name text; g text; created int := 0; BEGIN
+    FOR number IN 1..${integer(String(MOST_SHARED))} LOOP
+      name := prefix || number::text;
+      CONTINUE WHEN EXISTS (SELECT FROM pg_catalog.pg_namespace n WHERE n.nspname = name);
+      EXECUTE pg_catalog.format('CREATE SCHEMA %I', name);
+      FOR g IN SELECT DISTINCT CASE WHEN a.grantee = 0::oid THEN 'PUBLIC' ELSE a.grantee::regrole::text END
+          FROM pg_catalog.pg_namespace n, pg_catalog.aclexplode(n.nspacl) a WHERE n.nspname = name AND a.grantee <> n.nspowner
+      LOOP EXECUTE pg_catalog.format('REVOKE ALL ON SCHEMA %I FROM %s', name, g); END LOOP;
+      created := created + 1;
+      EXIT WHEN created = ${integer(String(SHARED_AT_ONCE))};
+    END LOOP; END`)}`;
 
 /** Most tables have none of the properties that `DETAILS` reads, and checking for them takes a third of the time. */
 const GLANCE = `
 SELECT clock_timestamp() AS now, ${MAY_CREATE_SCHEMAS} AS creates, c.relname AS name, pg_catalog.pg_has_role(c.relowner, 'USAGE') AS owned,
        EXISTS (SELECT FROM pg_catalog.pg_publication_rel r WHERE r.prrelid = c.oid)
          OR EXISTS (SELECT FROM pg_catalog.pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'f')
-         OR EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE i.inhrelid = c.oid) AS "hasMore"
+         OR EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE i.inhrelid = c.oid) AS "hasMore",
+       CASE WHEN c.oid IS NOT NULL THEN (${SHARED}) END AS "keptIn"
   FROM (SELECT) one LEFT JOIN pg_catalog.pg_class c
     ON c.relnamespace = (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = $1)
    AND c.relname = ANY ($2) AND c.relkind IN ('r', 'p')`;
@@ -54,13 +119,16 @@ interface Row {
   name: string | null;
   owned: boolean | null;
   hasMore: boolean;
+  keptIn: number | null;
 }
 
-interface Details extends Omit<TrashTable, 'owned'> {
+type MoreFacts = Omit<TrashTable, 'owned' | 'keptIn'>;
+
+interface Details extends MoreFacts {
   name: string;
 }
 
-const NOTHING_MORE: Omit<TrashTable, 'owned'> = { publications: [], foreignKeys: [], inherits: null };
+const NOTHING_MORE: MoreFacts = { publications: [], foreignKeys: [], inherits: null };
 
 /** The result of the first query. */
 export interface TrashGlance {
@@ -82,9 +150,15 @@ interface TrashQuery {
   glance: TrashGlance;
 }
 
-/** Missing tables are left out. `now` is the database's clock at the first query. */
+/**
+ * Missing tables are left out. `now` is the database's clock at the first query. Creates shared schemas if none fits a
+ * table, in the transaction of the client.
+ */
 export async function readTrashFacts(client: pg.ClientBase, asked: TrashQuery): Promise<TrashFacts> {
-  return factsIn(client, asked, (await glanceRows(client, asked)) as [Row, ...Row[]]);
+  const facts = await factsIn(client, asked, (await glanceRows(client, asked)) as [Row, ...Row[]]);
+  if (!facts.mayCreateSchemas || [...facts.tables.values()].every(({ keptIn }) => keptIn !== null)) return facts;
+  await client.query(createSharedSchemas());
+  return glanceAtTrashFacts(client, asked);
 }
 
 /** Returns the same facts as `readTrashFacts`, for a plan that runs nothing. */
@@ -104,8 +178,8 @@ async function factsIn(
     rows.flatMap(({ name, hasMore }) => (hasMore && name !== null ? [name] : [])),
   );
   const [{ now, creates }] = rows;
-  const found = rows.flatMap(({ name, owned }): [string, TrashTable][] =>
-    name === null ? [] : [[name, { ...NOTHING_MORE, ...details.get(name), owned: owned === true }]],
+  const found = rows.flatMap(({ name, owned, keptIn }): [string, TrashTable][] =>
+    name === null ? [] : [[name, { ...NOTHING_MORE, ...details.get(name), owned: owned === true, keptIn }]],
   );
   return { now, mayCreateSchemas: creates, tables: new Map(found) };
 }
@@ -120,7 +194,7 @@ async function readDetails(
   client: Queryable,
   schema: string,
   tables: readonly string[],
-): Promise<ReadonlyMap<string, Omit<TrashTable, 'owned'>>> {
+): Promise<ReadonlyMap<string, MoreFacts>> {
   if (tables.length === 0) return new Map();
   const { rows } = await client.query<Details>(DETAILS, [schema, tables]);
   return new Map(rows.map(({ name, ...details }) => [name, details]));
@@ -143,8 +217,8 @@ export interface ValuesFacts {
 /** The location of a table before the batch: the managed schema, or the trash if the batch restores it. */
 export interface TrashLocation {
   name: string;
-  /** The position of the deletion that moved it to the trash. */
-  position?: number | undefined;
+  /** The schema of the trash that contains it. */
+  trash?: Sql | undefined;
 }
 
 export interface ValuesAsked {
@@ -163,8 +237,8 @@ SELECT w.place, pg_catalog.has_table_privilege(c.oid, 'SELECT') AS readable, c.r
           UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN heirs h ON i.inhparent = h.oid)
         SELECT h.oid::regclass::text FROM heirs h ORDER BY 1) AS heirs,
   ARRAY(SELECT a.attname::text FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS columns
-  FROM (VALUES ${places}) AS w (place, schema, name) JOIN pg_catalog.pg_namespace n ON n.nspname = w.schema
-  JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = w.name AND c.relkind IN ('r', 'p')`;
+  FROM (VALUES ${places}) AS w (place, schema, name)
+  JOIN pg_catalog.pg_class c ON c.relnamespace = w.schema AND c.relname = w.name AND c.relkind IN ('r', 'p')`;
 
 /** Keyed by index. Tables that someone dropped by hand are missing. Call it with the tables locked. */
 export async function readValuesFacts(
@@ -206,10 +280,10 @@ async function readFacts(
   count: Count,
 ): Promise<ReadonlyMap<number, ValuesFacts>> {
   if (places.length === 0) return new Map();
-  const values = places.map(({ name, position }, index) => {
-    const at = position === undefined ? literal(schema) : trashSchemaName(integer(String(position)));
-    return sql`(${integer(String(index))}, ${at}::text, ${literal(name)})`;
-  });
+  const values = places.map(
+    ({ name, trash = ident(schema) }, index) =>
+      sql`(${integer(String(index))}, pg_catalog.to_regnamespace(${literal(trash)})::oid, ${literal(name)})`,
+  );
   const { rows: found } = await db.query<ValuesRow>(tablesAt(join(values, sql`, `)));
   const counted = found.flatMap(({ place, readable, partitioned, heirs }) => {
     const at = places[place];
@@ -223,10 +297,10 @@ async function readFacts(
 /** Stops reading a table once the limit is exceeded. */
 function countOf(
   schema: string,
-  { name, position }: TrashLocation,
+  { name, trash = ident(schema) }: TrashLocation,
   { place, most }: { place: number; most: number },
 ): Sql {
-  const table = position === undefined ? qualified(schema, name) : qualified(trash(position), name);
+  const table = sql`${trash}.${ident(name)}`;
   const rows = sql`SELECT FROM ${table} LIMIT ${integer(String(most + 1))}`;
   return sql`SELECT ${integer(String(place))} AS place, count(*)::int AS rows FROM (${rows}) AS counted`;
 }

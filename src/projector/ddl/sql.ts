@@ -15,6 +15,7 @@ import {
 import {
   OWN_SCHEMA_OID,
   TRASH_MARKS,
+  type TrashId,
   own as ownTables,
   ownTable,
   trashSchema,
@@ -36,11 +37,12 @@ export class UnsafeSqlError extends Error {
 
 const PLAIN = /^[A-Za-z0-9_]{1,63}$/;
 
-/**
- * The schema that holds the objects that the deletion at a position left in the trash. It is also valid where a
- * schema name is expected.
- */
-export const trash = (position: number): Sql => trashSchema(position) as Sql;
+/** A schema of the trash. It is also valid where a schema name is expected. */
+export const trash = (id: TrashId): Sql => trashSchema(id) as Sql;
+
+/** The schema that holds a deleted table. */
+export const trashOf = ({ position, kept_in }: { position: number; kept_in?: number | undefined }): Sql =>
+  trash(kept_in === undefined ? position : `s${kept_in}`);
 
 const TRASH = new RegExp(`^${TRASH_MARKS.source}$`);
 
@@ -68,9 +70,9 @@ export const ownSchemaOid = OWN_SCHEMA_OID as Sql;
 
 /**
  * The name of a trash schema, as an expression for a catalog query.
- * @param position also an expression
+ * @param id also an expression
  */
-export const trashSchemaName = (position: Sql): Sql => trashSchemaNameSql(position) as Sql;
+export const trashSchemaName = (id: Sql): Sql => trashSchemaNameSql(id) as Sql;
 
 /** The table that a relation references, in the managed schema or among the service's own tables. */
 export function targetTable(schema: string, collection: string): Sql {

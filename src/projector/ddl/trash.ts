@@ -5,7 +5,7 @@ import {
   type RestoredCollection,
   newEvent,
 } from '../../schema/model/events.js';
-import { qualified, sql, trash, block, literal, type Sql, ident, join, asOwner } from './sql.js';
+import { qualified, sql, trash, trashOf, block, literal, type Sql, ident, join, asOwner } from './sql.js';
 import {
   type Statement,
   dropping,
@@ -33,7 +33,10 @@ import { createNeeds } from './needs.js';
 import { planCollectionRenamed } from './rename.js';
 import { MENTIONS_NEXTVAL } from '../../schema/model/extras.js';
 
-/* Each deletion keeps its objects in a schema of its own, named after the position of its event. */
+/*
+ * A deleted table goes to a shared schema if its names are free there (src/projector/catalog/deletion-facts.ts). Every other
+ * deletion has a schema of its own, named after the position of its event.
+ */
 
 /** The schema of a position. Only its owner may use it, whatever the default privileges are. */
 function createTrashSchema({ event }: Change, position: number): Step[] {
@@ -227,7 +230,7 @@ function plain(field: ColumnField): ColumnField {
 }
 
 /*
- * A deleted table moves to its own trash schema with all its data, so that no name in it changes. PostgreSQL is asked
+ * A deleted table moves to a schema of the trash with all its data, and no name in it changes. PostgreSQL is asked
  * first whether it would allow the drop. Foreign keys to tables outside are dropped, so that the trash never blocks a
  * later change.
  */
@@ -248,7 +251,7 @@ export function moveToTrash(
   const name = event.collection;
   const table = qualified(schema, name);
   const also = parent === undefined ? [] : [{ table: parent, lock: 'ACCESS EXCLUSIVE' } as const];
-  const { publications = [], foreign_keys = [] } = event.data;
+  const { publications = [], foreign_keys = [], kept_in } = event.data;
   const summary = `move table ${name} to the trash`;
   return [
     step(trialDrop(table), `drop table ${name}`, { lock: 'ACCESS EXCLUSIVE', lock_entries, also }),
@@ -272,8 +275,8 @@ export function moveToTrash(
         },
       ),
     ),
-    ...createTrashSchema(change, position),
-    step(sql`ALTER TABLE ${table} SET SCHEMA ${trash(position)}`, summary, {
+    ...(kept_in === undefined ? createTrashSchema(change, position) : []),
+    step(sql`ALTER TABLE ${table} SET SCHEMA ${trashOf({ position, kept_in })}`, summary, {
       ...dropping(tableObject(name)),
       lock: 'ACCESS EXCLUSIVE',
       lock_entries,
@@ -338,18 +341,33 @@ function countedElsewhere(node: CollectionNode): ColumnField[] {
 }
 
 /** Restores a table with all its parts. Later events of the batch add foreign keys with their relations. */
-export function restoreTable(change: Change, node: CollectionNode, { position, name }: RestoredCollection): Step[] {
+export function restoreTable(change: Change, node: CollectionNode, restored: RestoredCollection): Step[] {
   const { schema } = change;
+  const { position, name, kept_in } = restored;
   const { collection } = node.collection;
   const partition = extrasOf(node).partition_of;
   const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 6 } as const;
-  const table = qualified(trash(position), collection);
+  const isRenamed = name !== collection;
+  // Its new names may be in use in the shared schema.
+  const isMoved = isRenamed && kept_in !== undefined;
+  const table = qualified(isMoved ? trash(position) : trashOf(restored), collection);
   return [
-    ...(name === collection ? [] : renameInTrash(change, node, { position, name })),
+    ...(isMoved ? moveWithinTrash(change, restored) : []),
+    ...(isRenamed ? renameInTrash(change, node, restored) : []),
     step(sql`ALTER TABLE ${table} SET SCHEMA ${ident(schema)}`, `restore table ${collection} from the trash`, costs),
-    dropTrashSchema(change, position),
+    ...(isMoved || kept_in === undefined ? [dropTrashSchema(change, position)] : []),
     ...countedElsewhere(node).flatMap((field) => countAgain(change, node, field)),
     ...(partition === undefined ? [] : [attachPartition(change, partition)]),
+  ];
+}
+
+function moveWithinTrash(change: Change, restored: RestoredCollection): Step[] {
+  const { position, name } = restored;
+  const text = sql`ALTER TABLE ${qualified(trashOf(restored), name)} SET SCHEMA ${trash(position)}`;
+  const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 6 } as const;
+  return [
+    ...createTrashSchema(change, position),
+    step(text, `move table ${name} to the trash schema of position ${position}`, costs),
   ];
 }
 
@@ -406,25 +424,29 @@ export function planPurges(events: readonly LogEvent[]): Statement[] {
     const costs = { lock: 'none', locks: [], rewrites_table: false, may_fail: false, lock_entries: 6 } as const;
     const source = { event: index, type, collection, field };
     const what = field === null ? collection : `${collection}.${field}`;
-    const schema = trash(data.position);
+    const isShared = data.kept_in !== undefined;
     return [
       {
-        sql: sql`DROP TABLE IF EXISTS ${qualified(schema, field === null ? collection : COPY)}`,
+        sql: sql`DROP TABLE IF EXISTS ${qualified(trashOf(data), field === null ? collection : COPY)}`,
         summary: `purge ${what} of position ${data.position}`,
         ...dropping(object),
         ...costs,
         loses_data: true,
         source,
       },
-      {
-        sql: sql`DROP SCHEMA IF EXISTS ${schema}`,
-        summary: `drop the trash schema of position ${data.position}`,
-        object,
-        drops: [],
-        ...costs,
-        loses_data: false,
-        source,
-      },
+      ...(isShared
+        ? []
+        : [
+            {
+              sql: sql`DROP SCHEMA IF EXISTS ${trash(data.position)}`,
+              summary: `drop the trash schema of position ${data.position}`,
+              object,
+              drops: [],
+              ...costs,
+              loses_data: false,
+              source,
+            },
+          ]),
     ];
   });
 }

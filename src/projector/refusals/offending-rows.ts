@@ -12,7 +12,7 @@ import {
   type CollectionNode,
 } from '../../schema/model/state.js';
 import { type ForeignKeyRelation, hasForeignKey, referencedColumns } from '../ddl/create-table.js';
-import { type Sql, ident, integer, literal, qualified, sql, targetTable, trash, join } from '../ddl/sql.js';
+import { type Sql, ident, integer, literal, qualified, sql, targetTable, trashOf, join } from '../ddl/sql.js';
 import { kindOf } from '../ddl/type-change.js';
 import { SQLSTATE } from '../../postgres/errors.js';
 import { objectNames } from '../ddl/column.js';
@@ -64,7 +64,7 @@ const stateOf = ({ before, after, restored }: Refused, collection: string): Stat
 /** The current location of the queried or referenced table. */
 function tableNow({ schema, restored }: Refused, collection: string): Sql {
   const found = restored?.get(collection);
-  return found === undefined ? targetTable(schema, collection) : qualified(trash(found.position), found.name);
+  return found === undefined ? targetTable(schema, collection) : qualified(trashOf(found), found.name);
 }
 
 /** Adds the count to the message and details of the problem, if there is one. */

@@ -28,11 +28,11 @@ import { findReturning } from '../../features/trash/rows.js';
 export async function inTrash(db: Queryable, travel: TimeTravel, identities: readonly Identity[]): Promise<InTrash[]> {
   const found: InTrash[] = [];
   // Sequential, because each state is folded from the previous one.
-  for (const { position, kind, collection: name, identity, empty } of await findReturning(db, identities)) {
+  for (const { position, kind, collection: name, identity, kept_in, empty } of await findReturning(db, identities)) {
     const { state } = await travel.at(position - 1);
     const node = state.collections.get(name);
     if (node === undefined) throw new Error(`trash: position ${position} did not delete ${JSON.stringify(name)}`);
-    found.push({ position, kind, name, identity, node, empty });
+    found.push({ position, kind, name, identity, kept_in: kept_in ?? undefined, node, empty });
   }
   return found;
 }

@@ -7,7 +7,7 @@ import type { Queryable } from '../../postgres/pool.js';
 import { createTimeSlice, runYielding } from '../../kernel/event-loop.js';
 import type { Warning } from '../../kernel/warning.js';
 import { COPY, countValues } from '../../projector/ddl/trash.js';
-import { type Sql, integer, qualified, sql, trash } from '../../projector/ddl/sql.js';
+import { type Sql, integer, qualified, sql, trash, trashOf } from '../../projector/ddl/sql.js';
 import { formerNames } from '../../schema/fold/former-names.js';
 import {
   type LogEvent,
@@ -244,7 +244,7 @@ const many = (count: number, one: string, several: string): string => {
 
 async function countRows(ask: Ask, restored: RestoredField | RestoredCollection): Promise<string> {
   if (!('name' in restored)) return '';
-  const table = qualified(trash(restored.position), restored.name);
+  const table = qualified(trashOf(restored), restored.name);
   const most = integer(String(ENOUGH + 1));
   const found = await ask<{ rows: number }>(
     sql`SELECT count(*)::int AS rows FROM (SELECT FROM ${table} LIMIT ${most}) t`,

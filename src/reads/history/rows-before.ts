@@ -3,7 +3,17 @@
  * restored from.
  */
 import { COPY } from '../../projector/ddl/trash.js';
-import { type Sql, ident, join, qualified, sql, targetTable, trash, integer } from '../../projector/ddl/sql.js';
+import {
+  type Sql,
+  ident,
+  join,
+  qualified,
+  sql,
+  targetTable,
+  trash,
+  trashOf,
+  integer,
+} from '../../projector/ddl/sql.js';
 import { formerNames } from '../../schema/fold/former-names.js';
 import { type LogEvent, type RestoredCollection, takenFromTrash } from '../../schema/model/events.js';
 import type { Field, ColumnSchema } from '../../schema/model/model.js';
@@ -128,9 +138,9 @@ function takenBy({ events }: Planned): { restored: Map<Identity, Table>; copies:
   return { restored, copies };
 }
 
-const tableIn = ({ position, name, fields: identities }: RestoredCollection, fields: readonly Field[]): Table => ({
-  table: qualified(trash(position), name),
-  fields: new Map(fields.map((field, index) => [identities[index] ?? '', field])),
+const tableIn = (taken: RestoredCollection, fields: readonly Field[]): Table => ({
+  table: qualified(trashOf(taken), taken.name),
+  fields: new Map(fields.map((field, index) => [taken.fields[index] ?? '', field])),
 });
 
 const byIdentity = ({ identities, fields }: CollectionNode): ReadonlyMap<Identity, Field> =>

@@ -179,6 +179,6 @@ function wholeOf([first]: readonly Entry<unknown>[]): [object | null, object | n
 
 /** The content of the trash is decided at execution. An approval records it with its findings. */
 function stepOf({ type, collection, field, data }: LogEvent): Step {
-  const { kept_until: _, publications: __, foreign_keys: ___, ...planned } = data as Partial<KeptTable>;
+  const { kept_until: _, publications: __, foreign_keys: ___, kept_in: ____, ...planned } = data as Partial<KeptTable>;
   return { type, collection, field, data: planned };
 }

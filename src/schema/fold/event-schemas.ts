@@ -231,6 +231,7 @@ const concurrent_indexes = z.boolean().optional();
 const adopted = z.boolean().optional();
 
 const kept_until = eventText.optional();
+const kept_in = z.int().positive().optional();
 const restoredField = { position: z.int().positive(), identity: eventText, empty: z.boolean().optional() };
 
 const divergence = z.strictObject({
@@ -291,7 +292,7 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
       collection: collectionV1,
       fields: z.array(fieldV1),
       concurrent_indexes,
-      restored: z.strictObject({ ...restoredField, name: eventText, fields: z.array(eventText) }).optional(),
+      restored: z.strictObject({ ...restoredField, name: eventText, fields: z.array(eventText), kept_in }).optional(),
     }),
   ),
   'collection.adopted': schemaEvent(z.strictObject({ collection: collectionV1, fields: z.array(fieldV1) })),
@@ -300,6 +301,7 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
     z.strictObject({
       adopted,
       kept_until,
+      kept_in,
       publications: z.array(eventText).optional(),
       foreign_keys: z.array(z.strictObject({ name: eventText, definition: eventText })).optional(),
     }),
@@ -322,7 +324,9 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
   'log.acknowledged': otherEvent(
     z.strictObject({ divergences: z.array(divergence), previous_origin: eventText.optional() }),
   ),
-  'trash.purged': otherEvent(z.strictObject({ position: z.int().positive(), expired: z.boolean().optional() })),
+  'trash.purged': otherEvent(
+    z.strictObject({ position: z.int().positive(), expired: z.boolean().optional(), kept_in }),
+  ),
   'change.opened': otherEvent(changeOpenedV1),
   'change.updated': otherEvent(changeUpdatedV1),
   'change.commented': otherEvent(z.strictObject({ comment: eventText })),

@@ -195,7 +195,7 @@ interface SchemaEventData {
   'relation.deleted': { adopted?: boolean };
 }
 
-/** The data of a deletion that the trash keeps. Its schema is named after the position of the event. */
+/** The data of a deletion that the trash keeps. */
 interface Kept {
   /** ISO 8601, by the database's clock. From then on it may be purged. */
   kept_until?: string;
@@ -206,6 +206,8 @@ interface Kept {
  * them.
  */
 export interface KeptTable extends Kept {
+  /** The number of the shared trash schema. Absent if its schema is named after the position of the event. */
+  kept_in?: number;
   /** Names of its publications. */
   publications?: string[];
   /** Manually created foreign keys to other tables. `definition` is from pg_get_constraintdef. */
@@ -228,6 +230,8 @@ export const takenFromTrash = <R extends RestoredField>({ restored }: { restored
 export interface RestoredCollection extends RestoredField {
   /** Its name when it was deleted, and in the trash. */
   name: string;
+  /** As in its deletion. */
+  kept_in?: number;
   /** The identities of the event's fields, in their order. */
   fields: Identity[];
 }
@@ -271,7 +275,7 @@ export interface OtherEventData extends ChangeEventData, AccountEventData {
    * Purges what the deletion at `position` left in the trash. The event's collection and field are the names at the
    * deletion. `expired`: the retention period was over, else a user requested it.
    */
-  'trash.purged': { position: number; expired?: boolean };
+  'trash.purged': { position: number; expired?: boolean; kept_in?: number };
   /** The complete policy, which applies from the next batch on. */
   'policy.updated': { policy: Policy };
 }

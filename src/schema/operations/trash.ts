@@ -11,7 +11,7 @@ import { type RestoreCollection, restoration } from '../transition/restore-colle
 
 interface PurgeTrash {
   /** Trash entries by their former names. */
-  entries: readonly { position: number; collection: string; field: string | null }[];
+  entries: readonly { position: number; collection: string; field: string | null; kept_in: number | null }[];
   /** True if the retention period is over, false if a user requested it. */
   expired: boolean;
 }
@@ -23,13 +23,13 @@ export const purgeTrash: Operation<'purge-trash', PurgeTrash, PurgeTrash, OtherE
 
   decide(_state, { entries, expired }) {
     return ok(
-      entries.map(({ position, collection, field }) => ({
+      entries.map(({ position, collection, field, kept_in }) => ({
         type: 'trash.purged' as const,
         version: 1,
         collection,
         field,
         subject: trashSubject(position),
-        data: { position, ...(expired && { expired }) },
+        data: { position, ...(expired && { expired }), ...(kept_in !== null && { kept_in }) },
       })),
     );
   },

@@ -68,6 +68,8 @@ export interface Restores {
   position: number;
   /** The collection's name when it was deleted. */
   name: string;
+  /** The number of the shared trash schema with its table. */
+  kept_in?: number | undefined;
   /** True if the trash has no data, so that it is created empty. */
   empty?: boolean;
 }

@@ -297,6 +297,8 @@ export interface RestoreCollection {
   identity: Identity;
   /** Its name at that time. */
   name: string;
+  /** The number of the shared trash schema with its table. */
+  kept_in?: number | undefined;
   /** The schema before the batch that deleted it. */
   past: State;
   /** The new name. Absent keeps the former one. */
@@ -319,7 +321,7 @@ export interface Restoration {
 
 /** Returns the draft with the collection, or why it cannot be restored. */
 export function* restoration(state: State, restore: RestoreCollection): Resumable<Result<Restoration>> {
-  const { position, identity, name: former, as, without, empty = false } = restore;
+  const { position, identity, name: former, kept_in, as, without, empty = false } = restore;
   const name = as ?? former;
   const problems = nameProblems(state, restore);
   if (problems.length > 0) return refuse(...problems);
@@ -328,7 +330,7 @@ export function* restoration(state: State, restore: RestoreCollection): Resumabl
   if (node?.identities.collection !== identity)
     throw new Error(`restore: ${JSON.stringify(former)} of position ${position} is not the deleted object`);
   const draft = new Draft(state);
-  const restores = new Map<Identity, Restores>([[identity, { position, name: former, empty }]]);
+  const restores = new Map<Identity, Restores>([[identity, { position, name: former, kept_in, empty }]]);
   const left: LeftOut[] = [];
   const asked = new Set(without);
   const isThere = (each: string): boolean => each === name || isSame(past, state, each);

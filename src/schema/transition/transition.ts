@@ -115,6 +115,7 @@ function restoredCollection(
       identity: identities.collection,
       name: found.name,
       fields: ofFields,
+      ...(found.kept_in !== undefined && { kept_in: found.kept_in }),
       ...emptiness(found),
     },
   };

@@ -393,6 +393,7 @@ describe('dps trash', () => {
       identity: 'i',
       batch: 'b',
       publications: [],
+      kept_in: null,
       foreign_keys: [],
       collection: 'a',
       field: null,

@@ -119,7 +119,7 @@ describe('restores during concurrent changes', function () {
     const then = await one.head();
     const position = await gone('/collections/articles');
     const before = await one.ok<object>('GET', `/history/diff?to=${then}`);
-    await one.sql(`DROP TABLE service_trash_${position}.articles`);
+    await one.sql(`DROP TABLE service_trash_s1.articles`);
     const stale = await one.client('/schema/apply', json(before));
     expect([stale.status, stale.codes]).to.deep.equal([409, ['SCHEMA_CHANGED']]);
     const diff = await one.ok<{ warnings: { code: string }[] }>('GET', `/history/diff?to=${then}`);
@@ -137,11 +137,11 @@ describe('restores during concurrent changes', function () {
   it('tolerate foreign schemas and objects where the trash would be', async () => {
     const head = await one.head();
     await one.sql(`CREATE SCHEMA service_trash_${head + 1}`);
-    const refused = await one.client('/collections/articles', { method: 'DELETE' });
+    const refused = await one.client('/fields/articles/title', { method: 'DELETE' });
     expect(refused.status, refused.text).to.be.within(400, 499);
     expect(await one.sql('SELECT title FROM articles')).to.deep.equal([{ title: 'a' }]);
     await one.sql(`DROP SCHEMA service_trash_${head + 1}`);
-    const position = await gone('/collections/articles');
+    const position = await gone('/fields/articles/title');
     await one.sql(`CREATE VIEW service_trash_${position}.odd AS SELECT 1 AS a`);
     const inUse = await restore(one, position);
     expect([inUse.status, inUse.codes], inUse.text).to.deep.equal([409, ['IN_USE']]);

@@ -42,7 +42,7 @@ describe('row counts of the trash', function () {
       [1_999, '2,000 rows are restored'],
       [98_001, 'more than 100,000 rows are restored'],
     ] as const) {
-      await api.sql(`INSERT INTO service_trash_${whole}.t SELECT FROM generate_series(1, ${more})`);
+      await api.sql(`INSERT INTO service_trash_s1.t SELECT FROM generate_series(1, ${more})`);
       expect(await restored(whole)).to.deep.equal([table + told]);
     }
   });

@@ -10,6 +10,7 @@ interface Plan {
 interface Entry {
   position: number;
   collection: string;
+  kept_in: number | null;
   publications: string[];
   foreign_keys: { name: string }[];
 }
@@ -28,6 +29,10 @@ describe('moving tables to the trash', function () {
     await api.ok('DELETE', `/collections/${encodeURIComponent(collection)}`);
     return (await trash()).find((each) => each.collection === collection)?.position ?? 0;
   };
+  const shared = () => api.sql(`SELECT oid, nspname FROM pg_namespace WHERE nspname ~ '^service_trash_s' ORDER BY 1`);
+  const onShared = (sql: string): string =>
+    `DO $$ DECLARE s text; BEGIN FOR s IN SELECT nspname FROM pg_namespace WHERE nspname ~ '^service_trash_s'
+       LOOP EXECUTE format('${sql}', s); END LOOP; END $$`;
   const restore = (position: number) =>
     api.ok<{ warnings?: { message: string }[] }>('POST', `/trash/${position}/restore`);
   /** The snapshot without these collections. */
@@ -125,17 +130,88 @@ describe('moving tables to the trash', function () {
 
   it('grants access to nobody else, whatever default privileges are', async () => {
     try {
+      // The service no longer uses them.
+      await api.sql(onShared('GRANT USAGE ON SCHEMA %I TO pg_monitor'));
       await api.sql(`ALTER DEFAULT PRIVILEGES GRANT USAGE ON SCHEMAS TO pg_monitor, PUBLIC`);
       await make('private');
-      const position = await remove('private');
+      await remove('private');
+      const [entry] = await trash();
       const [schema] = await api.sql<{ usage: boolean; granted: string }>(
         `SELECT has_schema_privilege('pg_monitor', nspname, 'USAGE') AS usage, nspacl::text AS granted FROM pg_namespace WHERE nspname = $1`,
-        [`service_trash_${position}`],
+        [`service_trash_s${entry?.kept_in}`],
       );
       expect(schema?.usage, schema?.granted).to.equal(false);
     } finally {
       await api.sql(`ALTER DEFAULT PRIVILEGES REVOKE USAGE ON SCHEMAS FROM pg_monitor, PUBLIC`);
+      await api.sql(onShared('REVOKE ALL ON SCHEMA %I FROM pg_monitor'));
     }
+  });
+
+  it('creates no PostgreSQL schema for a table whose names are free in a shared one', async () => {
+    await make('firstborn');
+    await remove('firstborn');
+    const before = await shared();
+    await make('secondborn', [plain('number', 'integer', { is_indexed: true })]);
+    await remove('secondborn');
+    expect(await shared()).to.deep.equal(before);
+    const [second, first] = await trash();
+    expect(second?.kept_in).to.equal(first?.kept_in).and.to.be.a('number');
+  });
+
+  it('keeps tables with the same names, indexes, sequences or array types apart', async () => {
+    const positions: number[] = [];
+    for (const n of [1, 2]) {
+      await make('twin', [plain('number', 'integer', { is_unique: true })]);
+      await api.sql(`INSERT INTO twin (number) VALUES (${n})`);
+      positions.push(await remove('twin'));
+    }
+    await make('sibling');
+    await api.sql(`CREATE INDEX twin_pkey ON sibling (id)`);
+    positions.push(await remove('sibling'));
+    // PostgreSQL calls the array type of "twin" so.
+    await make('_twin');
+    positions.push(await remove('_twin'));
+    const places = (await trash()).slice(0, 4).map(({ kept_in }) => kept_in);
+    expect(new Set(places.slice(1)).size, places.join()).to.equal(3);
+    expect(places[0], places.join()).not.to.be.oneOf(places.slice(2));
+    await api.ok('POST', `/trash/${positions[1]}/restore`);
+    await api.ok('POST', `/trash/${positions[0]}/restore`, { as: 'elder' });
+    expect(await api.sql('SELECT e.number AS elder, t.number AS twin FROM elder e, twin t')).to.deep.equal([
+      { elder: 1, twin: 2 },
+    ]);
+    for (const position of positions.slice(2)) await api.ok('DELETE', `/trash/${position}`);
+  });
+
+  it('restores a table under a name that another table in the trash has', async () => {
+    for (const name of ['ada', 'grace']) {
+      await make(name, [plain('name', 'string', { is_unique: true })]);
+      await api.sql(`INSERT INTO ${name} (name) VALUES ('${name}')`);
+    }
+    const [ada, grace] = [await remove('ada'), await remove('grace')];
+    await api.ok('POST', `/trash/${ada}/restore`, { as: 'grace' });
+    await api.ok('POST', `/trash/${grace}/restore`, { as: 'ada' });
+    expect(await api.sql('SELECT a.name AS ada, g.name AS grace FROM ada a, grace g')).to.deep.equal([
+      { ada: 'grace', grace: 'ada' },
+    ]);
+    expect(await api.sql(`SELECT FROM pg_namespace WHERE nspname ~ '^service_trash_[0-9]'`)).to.deep.equal([]);
+  });
+
+  it('never restores a table from the entry of another one of the same name', async () => {
+    await make('namesake');
+    const first = await remove('namesake');
+    const [entry] = await trash();
+    await api.sql(
+      `DROP TABLE service_trash_s${entry?.kept_in}.namesake; DELETE FROM service.service_trash WHERE position = ${first}`,
+    );
+    await make('namesake', [plain('age', 'integer')]);
+    await api.sql('INSERT INTO namesake (age) VALUES (7)');
+    const second = await remove('namesake');
+    const { data } = await api.ok<{ data: object }>('GET', '/projections/verify');
+    expect(data).to.deep.include({ ok: true });
+    const back = await api.ok<{ warnings: { code: string }[] }>('POST', `/trash/${first}/restore`, { as: 'empty' });
+    expect(back.warnings.map(({ code }) => code)).to.deep.equal(['DATA_NOT_RESTORED']);
+    await restore(second);
+    expect(await api.sql('SELECT age FROM namesake')).to.deep.equal([{ age: 7 }]);
   });
 
   it('allows tables deleted together to be restored one by one in any order', async () => {
@@ -207,7 +283,8 @@ describe('moving tables to the trash', function () {
     expect((await trash()).length).to.equal(before);
     await make('robbed');
     const position = await remove('robbed');
-    await api.sql(`DROP TABLE service_trash_${position}.robbed`);
+    const [entry] = await trash();
+    await api.sql(`DROP TABLE service_trash_s${entry?.kept_in}.robbed`);
     const gone = await api.refused({ status: 404, code: 'NOT_FOUND' }, 'POST', `/trash/${position}/restore`);
     expect(gone.message).to.contain('dropped by hand');
     await api.ok('DELETE', `/trash/${position}`);

@@ -41,7 +41,7 @@ describe('checks of the trash', function () {
     const [values, table] = await given();
     expect(await verified()).to.include({ ok: true });
     expect(await examined()).to.deep.equal([]);
-    await api.sql(`DROP SCHEMA service_trash_${values} CASCADE; DROP TABLE service_trash_${table}.authors`);
+    await api.sql(`DROP SCHEMA service_trash_${values} CASCADE; DROP TABLE service_trash_s1.authors`);
     const { ok, differences } = await verified();
     expect(ok).to.equal(false);
     expect(differences.map((each) => ({ ...each, expected: null }))).to.deep.equal([
@@ -109,7 +109,7 @@ describe('checks of the trash', function () {
     // Objects that were dropped manually leave the list, and can be restored empty.
     await api.ok('DELETE', '/collections/authors');
     const [entry] = (await list()) as { position: number }[];
-    await api.sql(`DROP TABLE service_trash_${entry!.position}.authors`);
+    await api.sql(`DROP TABLE service_trash_s1.authors`);
     expect((await api.ok<{ data: object }>('POST', '/projections/trash/rebuild')).data).to.include({ entries: 0 });
     expect(await verified()).to.include({ ok: true });
     const back = await api.ok<{ warnings: { code: string }[] }>('POST', `/trash/${entry!.position}/restore`);
@@ -120,10 +120,11 @@ describe('checks of the trash', function () {
   it('doctor reports foreign objects in it, which adoption and drift ignore', async () => {
     const [values] = await given();
     await api.sql(
-      `CREATE TABLE service_trash_${values}.by_hand (a int); CREATE SCHEMA service_trash_999; CREATE VIEW service_trash_999.v AS SELECT 1`,
+      `CREATE TABLE service_trash_${values}.by_hand (a int); CREATE SCHEMA service_trash_999; CREATE VIEW service_trash_999.v AS SELECT 1;
+       CREATE VIEW service_trash_s1.odd AS SELECT 1`,
     );
     expect(await examined()).to.deep.equal([
-      `TRASH_STRANGE The trash contains objects that the service did not create: "service_trash_${values}.by_hand", "service_trash_999".`,
+      `TRASH_STRANGE The trash contains objects that the service did not create: "service_trash_${values}.by_hand", "service_trash_999", "service_trash_s1.odd".`,
     ]);
     expect(await verified()).to.include({ ok: true });
     const drift = await api.ok<{ data: { ok: boolean; tables: unknown[]; unmanaged: string[] } }>(
