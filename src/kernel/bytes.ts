@@ -46,17 +46,28 @@ export function* inChunks(texts: Texts, use: (chunk: Buffer) => void): Resumable
 /** Returns all of `texts` as UTF-8. */
 export function* bytes(texts: Texts): Resumable<Buffer> {
   const chunks: Buffer[] = [];
-  let size = 0;
   yield* inChunks(texts, (chunk) => {
     chunks.push(chunk);
     recordBytes(chunk.length);
-    size += chunk.length;
   });
-  const whole = Buffer.allocUnsafe(size);
+  return yield* joinBytes(chunks);
+}
+
+/** Chunks that are copied in one step. */
+const COPIED = 16;
+
+export function* joinBytes(chunks: readonly Buffer[]): Resumable<Buffer> {
+  const whole = Buffer.allocUnsafe(chunks.reduce((size, { length }) => size + length, 0));
   let at = 0;
-  for (const chunk of chunks) {
+  for (const [index, chunk] of chunks.entries()) {
     at += chunk.copy(whole, at);
-    yield;
+    if (index % COPIED === 0) yield;
   }
   return whole;
 }
+
+const COMMA = Buffer.from(',');
+
+/** Puts a comma between each two pieces. */
+export const joinedByCommas = (pieces: readonly Buffer[]): Buffer[] =>
+  pieces.flatMap((piece, index) => (index === 0 ? [piece] : [COMMA, piece]));

@@ -68,3 +68,42 @@ describe('a growing list', () => {
     expect(await lengthOf('changes')).to.equal(20);
   });
 });
+
+describe('the whole list', () => {
+  const { api, client } = withService();
+
+  /** The path of one page renders items, that of the whole list joins cached pieces. */
+  async function expectEqualLists(): Promise<void> {
+    for (const path of ['/collections', '/fields', '/relations']) {
+      const whole = await client(path);
+      const page = await client(`${path}?limit=1000`);
+      expect(whole.text, path).to.equal(page.text);
+      expect(whole.headers.get('etag')).to.equal(page.headers.get('etag'));
+    }
+  }
+
+  it('equals a page with all items after every change', async () => {
+    await expectEqualLists();
+    const fields = [{ field: 'title', type: 'string', interface: 'input' }];
+    await api.ok('POST', '/collections', [
+      { collection: 'authors', schema: {}, fields },
+      {
+        collection: 'Books',
+        schema: {},
+        fields: [...fields, { field: 'author', type: 'integer', interface: 'input' }],
+      },
+      { collection: 'folder', schema: null },
+    ]);
+    await expectEqualLists();
+    await api.ok('POST', '/relations', { collection: 'Books', field: 'author', related_collection: 'authors' });
+    await expectEqualLists();
+    await api.ok('PATCH', '/collections/folder', { meta: { note: 'n' } });
+    await expectEqualLists();
+    await api.ok('POST', '/fields/authors/id/rename', { to: 'key' });
+    await expectEqualLists();
+    await api.ok('POST', '/collections/authors/rename', { to: 'people' });
+    await expectEqualLists();
+    await api.ok('DELETE', '/collections/Books');
+    await expectEqualLists();
+  });
+});

@@ -1,6 +1,7 @@
 /* Lists: pagination and counts. */
 import { z } from 'zod';
-import { type Texts, bytes } from '../../kernel/bytes.js';
+import { type Texts, bytes, joinBytes, joinedByCommas } from '../../kernel/bytes.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { count, type MetaMember, metaMembers, type QueryShape } from '../request/query.js';
 import type { User } from '../../features/accounts/users.js';
 import * as model from '../../schema/model/model.js';
@@ -107,13 +108,13 @@ function counts(members: readonly MetaMember[], total: number): Partial<Record<M
 /* Reads of the schema: the state at the head, rendered once per state. */
 
 /** Responds with the JSON that `render` produces; `key` identifies the response among those of one state. */
-type Read = (call: Call<unknown>, key: string, render: (state: State) => Texts) => Promise<Answer>;
+type Read = (call: Call<unknown>, key: string, render: (state: State) => Resumable<Buffer>) => Promise<Answer>;
 
 /** Sends an ETag of the content, and 304 if the client already has it. */
 function createRead({ store, rendered }: Pick<HttpDeps, 'store' | 'rendered'>): Read {
   return async (call, key, render) => {
     const state = await store.atHead(call.head);
-    const { body, etag, encoded } = await rendered.get(state.collections, key, () => bytes(render(state)));
+    const { body, etag, encoded } = await rendered.get(state.collections, key, () => render(state));
     return representationAnswer({ body, etag, encoded, type: JSON_TYPE, position: state.position }, call.req);
   };
 }
@@ -133,10 +134,27 @@ interface ListRoute<Query> extends Reading<Query> {
    * @throws Refused
    */
   texts: (state: State, call: Call<Query>) => Texts;
+  /**
+   * The same as bytes, in pieces of one or more items, for requests of the whole list. Pieces are cached until their
+   * items change, so a list of thousands after one change copies bytes.
+   */
+  pieces?: (state: State) => Resumable<Buffer[]>;
+}
+
+const isWhole = ({ offset, limit, meta, fields }: ListQuery): boolean =>
+  offset === 0 && limit === undefined && meta === undefined && fields === undefined;
+
+const [HEAD, END] = [Buffer.from('{"data":['), Buffer.from(']}')];
+
+function* joinList(pieces: Resumable<Buffer[]>): Resumable<Buffer> {
+  return yield* joinBytes([HEAD, ...joinedByCommas(yield* pieces), END]);
 }
 
 /** For readers. The page is cut from the texts, so `texts` ignores pagination. */
-export function listRoute<Query extends ListQuery>(deps: Deps, { key, texts, ...spec }: ListRoute<Query>): Route {
+export function listRoute<Query extends ListQuery>(
+  deps: Deps,
+  { key, texts, pieces, ...spec }: ListRoute<Query>,
+): Route {
   const read = createRead(deps);
   return route({
     ...spec,
@@ -144,7 +162,11 @@ export function listRoute<Query extends ListQuery>(deps: Deps, { key, texts, ...
     access: 'reader',
     validated: true,
     handle: (call) =>
-      read(call, `${key(call)} ${pageKey(call.query)}`, (state) => listTexts(texts(state, call), call.query)),
+      read(call, `${key(call)} ${pageKey(call.query)}`, (state) =>
+        pieces !== undefined && isWhole(call.query)
+          ? joinList(pieces(state))
+          : bytes(listTexts(texts(state, call), call.query)),
+      ),
   });
 }
 
@@ -169,9 +191,9 @@ export function documentRoute<Query extends { fields?: readonly string[] | undef
     validated: true,
     handle(call) {
       const { fields } = call.query;
-      return read(call, `${key(call)} ${JSON.stringify(fields)}`, (state) => [
-        `{"data":${pickText(text(state, call), fields)}}`,
-      ]);
+      return read(call, `${key(call)} ${JSON.stringify(fields)}`, (state) =>
+        bytes([`{"data":${pickText(text(state, call), fields)}}`]),
+      );
     },
   });
 }

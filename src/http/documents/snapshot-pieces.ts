@@ -3,6 +3,7 @@
  * reading one back compares bytes.
  */
 import { createAttachment } from '../../kernel/attachment.js';
+import { joinBytes, joinedByCommas } from '../../kernel/bytes.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { recordBytes } from '../../kernel/scheduler.js';
 import { collectionsInOrder } from '../../schema/model/order.js';
@@ -75,7 +76,7 @@ export function* snapshotBytes(
   );
   const head = Buffer.from(headOf(release));
   const [fields, relations, end] = [Buffer.from('],"fields":['), Buffer.from('],"relations":['), Buffer.from(']}')];
-  const chunks = [
+  return yield* joinBytes([
     head,
     ...joined(pieces.collections),
     fields,
@@ -83,20 +84,21 @@ export function* snapshotBytes(
     relations,
     ...joined(pieces.relations),
     end,
-  ];
-  const whole = Buffer.allocUnsafe(chunks.reduce((size, { length }) => size + length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    at += chunk.copy(whole, at);
-    yield;
-  }
-  return whole;
+  ]);
 }
 
-const COMMA = Buffer.from(',');
+const joined = (pieces: readonly Piece[]): Buffer[] => joinedByCommas(pieces.map(({ bytes }) => bytes));
 
-const joined = (pieces: readonly Piece[]): Buffer[] =>
-  pieces.flatMap(({ bytes }, index) => (index === 0 ? [bytes] : [COMMA, bytes]));
+/** Returns the JSON of all fields in order, in pieces of one or more fields. */
+export function* fieldPieces(state: State): Resumable<Buffer[]> {
+  const found: Buffer[] = [];
+  for (const node of collectionsInOrder(state)) {
+    const fields = yield* fieldDocumentsOf(state, node);
+    for (const { bytes } of yield* piecesOf(node.collection.collection, fields, fields)) found.push(bytes);
+    yield;
+  }
+  return found;
+}
 
 /** Bytes of pieces that differ. Beyond them, parsing the whole body is faster. */
 const MAX_DIFFERENT = 1024 * 1024;

@@ -1,4 +1,5 @@
 import { type Texts } from '../../kernel/bytes.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { createAttachment } from '../../kernel/attachment.js';
 import { collectionDocumentOf } from '../../schema/snapshot/documents.js';
 import { type CollectionNode, type State, byName } from '../../schema/model/state.js';
@@ -15,10 +16,14 @@ export interface CollectionTexts {
   one(state: State, name: string): string | undefined;
   /** Every collection, including system collections, by name. */
   all(state: State): Texts;
+  /** The same as bytes, which are cached as well. */
+  pieces(state: State): Resumable<Buffer[]>;
 }
 
 interface CachedText {
   text: string;
+  /** The text as bytes, once a list has shown it. */
+  bytes?: Buffer;
   targets: (CollectionNode | undefined)[];
   /** The primary keys of `targets`, which is all that the text shows of them. */
   keys: string;
@@ -35,24 +40,29 @@ export function createCollectionTexts(
   const known = createAttachment<CollectionNode, CachedText>();
   const namesOf = createNameOrder(new Set(system.keys()));
 
-  function textOf(state: State, node: CollectionNode): string {
+  function cachedText(state: State, node: CollectionNode): CachedText {
     const targets = targetsOf(state, node);
     const found = known.get(node);
     // The relations of a node never change, so the lengths are always equal.
-    if (found?.targets.every((target, index) => target === targets[index])) return found.text;
+    if (found?.targets.every((target, index) => target === targets[index])) return found;
     const keys = JSON.stringify(targets.map(primaryKeyColumns));
     if (found !== undefined && found.keys === keys) {
       found.targets = targets;
-      return found.text;
+      return found;
     }
-    const text = JSON.stringify(documentOf(state, node, sqlPlace));
-    known.set(node, { text, targets, keys });
-    return text;
+    const cached = { text: JSON.stringify(documentOf(state, node, sqlPlace)), targets, keys };
+    known.set(node, cached);
+    return cached;
+  }
+
+  function bytesOf(state: State, node: CollectionNode): Buffer {
+    const cached = cachedText(state, node);
+    return (cached.bytes ??= Buffer.from(cached.text));
   }
 
   function one(state: State, name: string): string | undefined {
     const node = state.collections.get(name);
-    return node === undefined ? system.get(name) : textOf(state, node);
+    return node === undefined ? system.get(name) : cachedText(state, node).text;
   }
 
   return {
@@ -62,6 +72,15 @@ export function createCollectionTexts(
         const text = one(state, name);
         if (text !== undefined) yield text;
       }
+    },
+    *pieces(state) {
+      const pieces: Buffer[] = [];
+      for (const name of namesOf(state)) {
+        const node = state.collections.get(name);
+        pieces.push(node === undefined ? Buffer.from(system.get(name) ?? '') : bytesOf(state, node));
+        yield;
+      }
+      return pieces;
     },
   };
 }

@@ -57,6 +57,7 @@ const readingRoutes = (deps: HttpDeps, texts: CollectionTexts): Route[] => [
     answers: { 200: page(shown.collection) },
     key: () => 'collections',
     texts: (state) => texts.all(state),
+    pieces: (state) => texts.pieces(state),
   }),
   documentRoute(deps, {
     path: ONE,

@@ -20,6 +20,7 @@ import {
   documentRoute,
   listRoute,
 } from '../documents/list.js';
+import { fieldPieces } from '../documents/snapshot-pieces.js';
 import * as shown from '../openapi/answers/schema.js';
 import { data, page } from '../openapi/answers/envelopes.js';
 import * as taken from '../../schema/normal-form/shapes.js';
@@ -85,6 +86,7 @@ const readingRoutes = (deps: HttpDeps, textsOf: FieldTexts): Route[] => [
     answers: { 200: page(shown.field) },
     key: () => 'fields',
     texts: (state) => allTexts(textsOf, state),
+    pieces: fieldPieces,
   }),
   listRoute(deps, {
     path: OF,

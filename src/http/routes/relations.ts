@@ -3,7 +3,15 @@ import { listedCollection } from '../request/query.js';
 import { z } from 'zod';
 import { existingRelation } from '../../schema/operations/relations.js';
 import { collectionsInOrder, relationsInOrder } from '../../schema/model/order.js';
-import { keyTarget, relationDocument, type RelationDocument } from '../../schema/snapshot/documents.js';
+import {
+  keyTarget,
+  relationDocument,
+  relationDocumentsOf,
+  type RelationDocument,
+} from '../../schema/snapshot/documents.js';
+import { createAttachment } from '../../kernel/attachment.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import type { Relation } from '../../schema/model/model.js';
 import type { CollectionNode, State } from '../../schema/model/state.js';
 import { unwrap } from '../answer/answer.js';
 import { schemaChangeQuery } from '../change/change.js';
@@ -43,6 +51,28 @@ function* allTexts(state: State): Generator<string, void, void> {
   yield* textsOf(state, collectionsInOrder(state));
 }
 
+/** The JSON of a collection's relations by their documents, which change with them and the keys that they reference. */
+const known = createAttachment<readonly Relation[], Buffer>();
+
+function* allPieces(state: State): Resumable<Buffer[]> {
+  const pieces: Buffer[] = [];
+  for (const node of collectionsInOrder(state)) {
+    yield;
+    if (node.relations.size === 0) continue;
+    const documents = relationDocumentsOf(state, node);
+    const found =
+      known.get(documents) ??
+      Buffer.from(
+        shownOf(state, node)
+          .map((each) => JSON.stringify(each))
+          .join(','),
+      );
+    known.set(documents, found);
+    pieces.push(found);
+  }
+  return pieces;
+}
+
 interface RelationRequest {
   collection: string;
   field: string;
@@ -65,6 +95,7 @@ const readingRoutes = (deps: HttpDeps): Route[] => [
     answers: { 200: page(shown.relation) },
     key: () => 'relations',
     texts: allTexts,
+    pieces: allPieces,
   }),
   listRoute(deps, {
     path: OF,

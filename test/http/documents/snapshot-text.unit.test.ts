@@ -66,6 +66,7 @@ describe('cached texts', () => {
         .sort((a, b) => (a.collection < b.collection ? -1 : 1))
         .map((document) => JSON.stringify(document));
       expect([...texts.all(state)].filter((text) => text !== '')).deep.equal(expected);
+      expect(runToEnd(texts.pieces(state)).map(String)).deep.equal(expected);
       for (const { collection } of documents) {
         expect(expected).include(texts.one(state, collection));
       }
