@@ -18,7 +18,7 @@ const PAUSES: Readonly<Record<string, string>> = {
   features: `drift/find drift/renames trash/rows`,
   reads: `history/changes history/rows-before rendered-cache`,
   pipeline: `transaction/enforce-policy transaction/inherited-columns transaction/keep-deleted`,
-  http: `body/json documents/snapshot-pieces errors`,
+  http: `body/json documents/snapshot-pieces documents/texts errors routes/relations`,
 };
 
 const filesThatPause: ReadonlySet<string> = new Set(
