@@ -147,8 +147,8 @@ const GRACE = 30_000;
 const SPARE_CONNECTIONS = 20;
 
 /**
- * @param signal ends a start that waits for another process
- * @throws OperatorError with one sentence that says what is wrong and what to do
+ * @param signal cancels a start that waits for another process
+ * @throws OperatorError with one sentence that names the problem and the fix
  */
 export async function createService(
   config: Config,
@@ -326,7 +326,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   return admin;
 }
 
-/** Reports what the start waits for, to the log and to clients that send requests meanwhile. */
+/** Reports the reason for the wait, to the log and to clients that send requests meanwhile. */
 function waitAloud(sentence: string, { server, logger }: { server: ListeningServer; logger: Logger }): void {
   server.say(sentence);
   logger.warn(sentence);

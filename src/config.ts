@@ -186,7 +186,7 @@ export interface Config {
   port: number;
   /** Null starts an embedded server in `dataDir`. */
   databaseUrl: string | null;
-  /** The address for work that needs a session, when `databaseUrl` leads through a pooler. Null uses `databaseUrl`. */
+  /** The address for work that needs a session, if `databaseUrl` uses a pooler. Null uses `databaseUrl`. */
   directDatabaseUrl: string | null;
   /** The pooling mode behind `databaseUrl`. Null detects it at the start. */
   databasePooler: 'none' | 'transaction' | null;

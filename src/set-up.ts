@@ -17,7 +17,7 @@ export interface SetUpOptions extends MigrateOptions {
   tokenSecret: string | null;
   /** Runs work that needs a session, bypassing any pooler. */
   withSessions: (work: (sessions: pg.Pool) => Promise<void>) => Promise<void>;
-  /** Called with a sentence that says what the start waits for. */
+  /** Called with a sentence that names the reason for the wait. */
   onWait: (sentence: string) => void;
   /** Ends the wait. */
   signal: AbortSignal;
@@ -69,7 +69,10 @@ async function look(options: SetUpOptions): Promise<SetUp | { missing: string }>
   return { standby: true, secret };
 }
 
-/** Every read asks for this row. @throws OperatorError where it was deleted */
+/**
+ * Every read queries this row.
+ * @throws OperatorError if it was deleted
+ */
 async function requireAuthEpoch(pool: pg.Pool, serviceSchema: string): Promise<void> {
   const { rowCount } = await pool.query(`SELECT FROM ${own.authEpoch}`);
   if (rowCount === 1) return;

@@ -72,8 +72,8 @@ function locatorOf(source: Source): Locate {
   return (collection, field) => ({ file, line: lineOf(collection, field) });
 }
 
-/*
- * Findings as GitHub workflow commands, which are shown beside the lines of a pull request.
+/**
+ * Findings as GitHub workflow commands, which GitHub shows next to the lines of a pull request.
  * https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions
  */
 

@@ -21,7 +21,7 @@ const colour =
   (text: string): string =>
     `\u001B[${code}m${text}\u001B[0m`;
 
-/** ANSI colours, which each terminal displays in its own way. Without colours the text is unchanged. */
+/** ANSI colours, which each terminal displays differently. Without colours the text is unchanged. */
 export function createPaint(colours: boolean): Paint {
   if (!colours) return { position: plain, time: plain, actor: plain, added: plain, removed: plain };
   return { position: colour(33), time: colour(2), actor: colour(36), added: colour(32), removed: colour(31) };

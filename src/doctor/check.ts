@@ -33,7 +33,7 @@ export const FINDINGS = {
   },
   STANDBY_BEHIND: {
     severity: 'warning',
-    fix: 'Check the log of PostgreSQL on the standby: whether it reaches its primary, and what blocks replay (max_standby_streaming_delay, disk).',
+    fix: 'Check the log of PostgreSQL on the standby. It shows whether the standby reaches its primary, and what blocks replay (max_standby_streaming_delay, disk).',
   },
   SCHEMA_NOT_WRITABLE: {
     severity: 'error',
@@ -79,7 +79,7 @@ export const FINDINGS = {
   },
   LOG_IN_FUTURE: {
     severity: 'warning',
-    fix: 'Correct the clock of the machine that wrote the event. Until that time, new events get it too.',
+    fix: 'Correct the clock of the machine that wrote the event. Until then, new events get that time too.',
   },
   LOG_UNPROTECTED: {
     severity: 'error',

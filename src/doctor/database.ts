@@ -70,7 +70,7 @@ export function lockFindings(settings: Awaited<ReturnType<typeof readLockSetting
   return [finding('LOCK_SLOTS_LOW', message)];
 }
 
-/** Connections beside the pool: listener, reads, index builder. */
+/** Connections besides the pool: listener, reads, index builder. */
 const BESIDE_THE_POOL = 3;
 
 const CONNECTIONS = `

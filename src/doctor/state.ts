@@ -128,7 +128,7 @@ function projectionFindings(
   return [finding('PROJECTION_BEHIND', `The projection "${name}" is ${behind} events behind.`)];
 }
 
-/* Finds objects of change requests that nobody works on any more. */
+/** Finds prepared objects that no change request uses any more. */
 
 const PREPARATIONS_SHOWN = 5;
 

@@ -1,4 +1,4 @@
-/* Formats of documents beside JSON: indented JSON, XML and YAML. */
+/** Formats of documents other than JSON: indented JSON, XML and YAML. */
 import { constructFromEvents, CORE_SCHEMA, dump, type Event, EVENT_ID, parseEvents, YAMLException } from 'js-yaml';
 
 /** The output of `JSON.stringify(document, null, 2)` with a newline. */

@@ -16,8 +16,8 @@ import { type Answer, refusal } from './answer/answer.js';
 import type { EdgeProblem } from './errors.js';
 
 /**
- * Liveness: the process responds, whatever it waits for. Supervisors restart only on this check, because a restart
- * cannot fix an unavailable database or a failed projection.
+ * Liveness: the process responds, even while it waits for something else. Supervisors restart only on this check,
+ * because a restart cannot fix an unavailable database or a failed projection.
  */
 export const LIVE_PATH = '/server/live';
 

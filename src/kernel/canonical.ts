@@ -1,6 +1,6 @@
 import type { Resumable } from './resumable.js';
 
-/** Canonical JSON after RFC 8785: equal values have the same text, whatever the order of their members. */
+/** Canonical JSON after RFC 8785: equal values have the same text, in any order of members. */
 
 /**
  * Sorts members by UTF-16 code unit and writes no white space. Numbers and strings follow ECMAScript, as RFC 8785

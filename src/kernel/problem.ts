@@ -38,7 +38,7 @@ export type Subject = { member?: Path } & (
 
 export interface Problem {
   code: ProblemCode;
-  /** One sentence for the client that says what is wrong and what would be right. */
+  /** One sentence for the client that names the problem and the fix. */
   message: string;
   /** Set for problems of the schema that a command leads to. `locate` derives the path from it. */
   subject?: Subject;

@@ -15,7 +15,7 @@ interface Acquire {
   caller?: string;
   /** Milliseconds. Absent means no limit. */
   timeout?: number;
-  /** Aborts when the caller is gone. The wait then ends as after the timeout. */
+  /** Aborts when the caller has disconnected. The wait then ends as after the timeout. */
   gone?: AbortSignal;
   /** Creates the error that a failed wait rejects with. */
   refusal?: () => Error;

@@ -15,7 +15,7 @@ export interface Append {
   cause: Cause;
   /** The uuid of the batch. Defaults to a new one. */
   batch?: string;
-  /** Defaults to the current time. Never earlier than the head, whatever the clock says. */
+  /** Defaults to the current time. Never earlier than the head, even if the clock was set back. */
   now?: Date;
 }
 

@@ -94,9 +94,9 @@ interface FirstRow {
 }
 
 /**
- * The events of the admin and the API token that the first start creates. They are appended with the first account change,
- * so that a new service begins with an empty log. Only the oldest account and its oldest token are recorded: whatever was
- * inserted beside them stays unrecorded, which verification reports.
+ * The events of the admin and the API token that the first start creates. They are appended with the first account
+ * change, so that a new service begins with an empty log. Only the oldest account and its oldest token are recorded.
+ * Other rows that someone inserted stay unrecorded, and verification reports them.
  */
 export async function firstEvents(db: Queryable): Promise<LogEvent[]> {
   const { rows } = await db.query<FirstRow>(

@@ -39,9 +39,9 @@ const NOTED = `'id', d.id, 'seen', pg_catalog.json_build_object('position', d.se
   'noticed_at', pg_catalog.to_char(d.noticed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /**
- * True if the log acknowledges the row `d`. Only the event counts, whatever the row says. This is a scalar subquery
- * because the planner turns EXISTS into a join. It expects hundreds of rows in the empty table of divergences and then
- * scans the whole log.
+ * True if the log acknowledges the row `d`. Only the event counts, not the columns of the row. This is a scalar
+ * subquery because the planner turns EXISTS into a join. It expects hundreds of rows in the empty table of divergences
+ * and then scans the whole log.
  */
 const ACKNOWLEDGED = `(SELECT a.type = 'log.acknowledged' FROM ${own.events} a WHERE a.position = d.acknowledged) IS TRUE`;
 
@@ -182,7 +182,7 @@ export interface AcknowledgedLog {
   divergences: Divergence[];
 }
 
-/** Reads the events of the log itself, because rows elsewhere may be lost. */
+/** Reads the events of the log itself, because rows in other tables may be lost. */
 export async function readAcknowledgements(db: Queryable): Promise<AcknowledgedLog[]> {
   const { rows } = await db.query<{ position: number; data: unknown }>(
     `SELECT position, data FROM ${own.events}

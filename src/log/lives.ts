@@ -1,6 +1,6 @@
-/*
- * The lives of collections and fields: from the event that created one to the event that deleted it, under all the names
- * that it had meanwhile. A restored collection or field continues its life. It had no name while it was in the trash.
+/**
+ * The lives of collections and fields: from the event that created one to the event that deleted it, under all of its
+ * names. A restored collection or field continues its life. It has no name while it is in the trash.
  */
 import type { Queryable } from '../postgres/pool.js';
 import { own } from '../postgres/own-tables.js';
@@ -288,7 +288,7 @@ function endSpan({ spans }: FieldLife, { position }: Row): void {
   if (last !== undefined) last.to = position;
 }
 
-/* Finds the events that ended collections and fields, by identity, whatever their names were. */
+/** Finds the events that ended collections and fields by identity, under any of their names. */
 
 interface EndRow {
   position: number;

@@ -64,7 +64,7 @@ export interface AcknowledgedDivergence extends Divergence {
  * the checkpoints of projections, recorded divergences and `seen`, an end that this process remembers.
  */
 export async function verifyLog(db: Queryable, seen: LogPlace, options: VerifyOptions = {}): Promise<LogVerification> {
-  // This runs before the chain is read, so that events appended meanwhile do not matter.
+  // This runs before the chain is read, so that events appended later do not matter.
   const { forgotten, pending } = await checkHead(db);
   const chain = await verifyChain(db, options);
   const noted = (pending ?? []).map((each) => ({ ...toDivergence(each), acknowledged: null }));

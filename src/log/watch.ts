@@ -34,7 +34,7 @@ export interface LogWatch {
   remember(place: HashedPosition): void;
   /** Returns the divergence that blocks every change, or undefined. */
   pending(): NotedDivergence | undefined;
-  /** Divergences that this process noticed or was told of since its start. */
+  /** Divergences that this process has noticed or was notified of since its start. */
   count(): number;
   /** Calls `listener` once per divergence, before anything is folded again. Returns the function that unsubscribes. */
   subscribe(listener: (divergence: NotedDivergence) => void): () => void;

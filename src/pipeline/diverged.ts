@@ -6,7 +6,7 @@ import type { UnreadableEventError } from '../schema/fold/upcasting.js';
 import type { PipelineOptions } from './types.js';
 
 /**
- * Found under the log lock: events that this process or a checkpoint has seen are gone, or another process recorded
+ * Found under the log lock: events that this process or a checkpoint has seen are missing, or another process recorded
  * that.
  */
 export class DivergedError extends Error {
@@ -20,8 +20,8 @@ export class DivergedError extends Error {
 }
 
 /**
- * Records divergences and folds the log again if folded events are gone. It runs without the log lock and is repeated
- * under it.
+ * Records divergences, and folds the log again if folded events are missing. It runs without the log lock and is
+ * repeated under it.
  * @returns the divergence to acknowledge first. Undefined if the command can be retried.
  */
 export async function lookAtLog(
@@ -49,7 +49,7 @@ export function logUnreadable({ position, message }: UnreadableEventError): Prob
   };
 }
 
-/** @throws ProblemError LOG_UNREADABLE before the log lock is taken in vain */
+/** @throws ProblemError LOG_UNREADABLE before the command waits for the log lock */
 export async function requireReadable({ store }: Pick<PipelineOptions, 'store'>): Promise<void> {
   const unreadable = store.unreadable();
   if (unreadable === undefined) return;

@@ -109,14 +109,14 @@ const RECORD: Decider<Recording> = {
   also: ({ also = [] }) => also,
 };
 
-/** TypeScript cannot tell that the operation of a name decides its commands. */
+/** TypeScript cannot infer that the operation of a name decides its commands. */
 const deciderOf = <C>(name: CommandName) => (name === 'record' ? RECORD : operations[name]) as unknown as Decider<C>;
 
 interface Writer {
   options: Options;
   semaphore: Semaphore;
   commitsInDoubt: CommitsInDoubt;
-  /** True if all other changes wait meanwhile. */
+  /** True if all other changes wait during that time. */
   isUrgent: boolean;
 }
 

@@ -23,7 +23,7 @@ export interface Try {
   lockWait: number;
   /** Milliseconds to wait for each table lock. */
   tableWait: number;
-  /** Milliseconds to wait for an automatic VACUUM to cancel itself. Undefined if none is in the way. */
+  /** Milliseconds to wait for an automatic VACUUM to cancel itself. Undefined if none blocks the locks. */
   vacuumWait?: number;
 }
 

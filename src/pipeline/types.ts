@@ -120,7 +120,7 @@ export interface RequestContext {
   idempotency?: Idempotency;
   /** Milliseconds that the caller has already waited for the database. They count towards the lock timeout. */
   waited?: number;
-  /** True if the caller has gone. A command that waits for a lock then gives up. */
+  /** True if the caller has disconnected. A command that waits for a lock then stops. */
   abandoned?: () => boolean;
   /** Findings that the caller acknowledges. */
   acknowledges?: Acknowledgements;
@@ -224,7 +224,7 @@ export interface Done<C = unknown> {
   position: number;
   /** The change requests that the events are about, after the events. */
   changes?: ReadonlyMap<string, ChangeRequest>;
-  /** The change asked to keep nothing in the trash. */
+  /** The change requested a permanent deletion. */
   purge?: boolean;
   /** See `RevisedBatch`. */
   returns?: readonly Return[];

@@ -114,7 +114,7 @@ async function waitForHolders({ options, deadline, abandoned }: Trying, { confli
     await sleep(Math.min(left, next * (0.5 + Math.random() / 2)));
     if (abandoned?.() === true) throw new ProblemError(callerGone());
     next = Math.min(next * 2, isKnown ? PAUSES.known : PAUSES.unknown);
-    // If the holders cannot be queried, the next attempt shows whether they are gone.
+    // If the holders cannot be queried, the next attempt shows whether they still exist.
     if (!isKnown || !(await isStillHeld(options, conflict, deadline - performance.now()).catch(() => false)))
       return next;
   }

@@ -110,7 +110,7 @@ export class LostConnectionError extends Error {
   override readonly name = 'LostConnectionError';
 }
 
-/** The connection leads to a server that accepts no changes. After a failover, the next one may lead to another server. */
+/** The server on this connection accepts no changes. After a failover, the next connection may reach another server. */
 export class ReadOnlyServerError extends LostConnectionError {}
 
 /** pg reports a lost connection only by these messages, without codes (client.js, pg-pool). */

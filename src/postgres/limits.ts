@@ -2,7 +2,7 @@
 import { BACKEND } from './client.js';
 import type { Parameterised } from './exchange.js';
 
-/** Removes time limits for long work, whatever the server, database or role sets. */
+/** Removes time limits for long work, including those of the server, database or role. */
 
 /**
  * SQL that removes all time limits, for the session or until the end of the transaction. It reads the catalog, because
@@ -21,7 +21,7 @@ const NO_TRANSACTION_LIMIT = `CASE WHEN pg_catalog.current_setting('transaction_
 
 /**
  * Milliseconds after which the server ends an unresponsive transaction that holds the log lock. Its process is stopped,
- * gone or cut off. Others wait no longer than that.
+ * killed or disconnected. Others wait no longer than that.
  */
 export const IDLE = 5_000;
 

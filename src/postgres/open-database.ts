@@ -8,7 +8,7 @@ import { type Hosts, hostsOf } from './hosts/choose-host.js';
 import type { Logger } from './logger.js';
 import type { Addresses } from './pool.js';
 
-/* Detects whether an address leads through a pooler, and whether the service supports it. */
+/** Detects whether an address uses a pooler, and whether the service supports it. */
 
 /** The database addresses do not match each other, or the service cannot use them. */
 export class PoolerError extends OperatorError {}
@@ -131,7 +131,7 @@ const ELSEWHERE =
 interface SourceOptions {
   /** Null starts an embedded server in `dataDir`. */
   databaseUrl: string | null;
-  /** A direct address, if `databaseUrl` leads through a pooler. */
+  /** A direct address, if `databaseUrl` uses a pooler. */
   directDatabaseUrl?: string | null;
   /** The pooling mode. Null or absent detects it. */
   databasePooler?: 'none' | 'transaction' | null;
@@ -153,7 +153,7 @@ const START_UP_LIMIT_MS = 60_000;
 const RETRY_MS = 250;
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** @throws OperatorError with one sentence that says what is wrong and what to do */
+/** @throws OperatorError with one sentence that names the problem and the fix */
 export async function openDatabase(options: SourceOptions): Promise<DatabaseSource> {
   const { databaseUrl, logger } = options;
   if (databaseUrl !== null) {

@@ -1,6 +1,6 @@
 /**
  * Connections through a pooler use another session for each transaction, in any state. Therefore the settings are sent
- * with whatever begins a transaction, explicitly or not, and their results are hidden. This costs no round trip.
+ * with every text that begins a transaction, explicitly or not, and their results are hidden. This costs no round trip.
  */
 
 /** The parts of the driver's connection that we use. */
@@ -12,7 +12,7 @@ export interface Wire {
   emit(event: string, ...given: unknown[]): boolean;
 }
 
-/** Matches the begin of a transaction, possibly after a ROLLBACK. In our texts nothing else comes first. */
+/** Matches the begin of a transaction, possibly after a ROLLBACK. Our texts contain nothing else before it. */
 const BEGINS = /^\s*(?:ROLLBACK\s*;\s*)?(?:BEGIN|START\s+TRANSACTION)\b[^;]*/i;
 
 const ENDS = /^\s*(?:COMMIT|ROLLBACK)\b(?!\s+TO\b)/i;

@@ -12,7 +12,7 @@ interface SettingsOptions {
   lockTimeout?: number | undefined;
 }
 
-/** Settings that affect how PostgreSQL writes values and definitions, whatever a database or role sets. */
+/** Settings that affect how PostgreSQL writes values and definitions. They override those of the database or role. */
 const SPELLING = {
   TimeZone: 'UTC',
   DateStyle: 'ISO',
@@ -24,8 +24,8 @@ const SPELLING = {
 };
 
 /**
- * Seconds and milliseconds. Within half a minute the server notices that a client's machine is gone, and releases its
- * locks. Ignored on Unix sockets.
+ * Seconds and milliseconds. Within half a minute the server notices that a client's machine does not respond, and
+ * releases its locks. Ignored on Unix sockets.
  */
 const KEEPALIVE = {
   tcp_keepalives_idle: '10',

@@ -1,6 +1,6 @@
 /**
- * Detects dead connections. A socket can stay open forever when the other end is gone. After a silence, the server is
- * asked over another connection what it is doing. So a long statement or a lock wait is not mistaken for a dead
+ * Detects dead connections. A socket can stay open forever when the other end has disappeared. After a silence, a query
+ * on another connection shows what the server is doing. So a long statement or a lock wait is not mistaken for a dead
  * connection.
  */
 import type { Socket } from 'node:net';
@@ -10,7 +10,7 @@ import { type Backend, IS_BACKEND, isPooled, type Target, withOwnClient } from '
 import { LostConnectionError, sqlState } from './errors.js';
 import type { Logger } from './logger.js';
 
-/** Milliseconds without traffic in either direction after which the server is asked. */
+/** Milliseconds without traffic in either direction before the server is queried. */
 const SILENCE = 5_000;
 
 /** The same, if the caller has no time left. */
@@ -29,7 +29,7 @@ const SHORT_LOOK = 500;
 /** Milliseconds for an answer that is in transit. */
 const ON_ITS_WAY = 500;
 
-/** Milliseconds after which a statement is given up behind a pooler that hides the server process. */
+/** Milliseconds after which the service abandons a statement behind a pooler that hides the server process. */
 const HIDDEN = 60_000;
 
 interface Watching {

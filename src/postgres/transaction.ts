@@ -125,5 +125,5 @@ const notCommitted = () =>
 const unknownOutcome = () =>
   unavailable(
     'The connection to the database was lost during the commit, so it is not known whether the change was committed. ' +
-      'Check the present state before you send it again.',
+      'Check the current state before you send it again.',
   );

@@ -64,7 +64,7 @@ async function readDependents(db: Queryable, schema: string, tables: readonly st
 /** Milliseconds for all queries. A plan without these facts is better than none. */
 const LIMIT = 2_000;
 
-/** Tables per query, because each result is parsed in one go. */
+/** Tables per query, because each result is parsed at once. */
 const AT_ONCE = 1_000;
 
 /**

@@ -186,7 +186,7 @@ interface PositionsOptions extends Pick<Freshness, 'check'> {
   timeout: number;
 }
 
-/** Waiting requests per process. A position that never comes must not accumulate requests. */
+/** Waiting requests per process. Requests for a position that never exists must not accumulate. */
 const MOST = 10_000;
 
 /**

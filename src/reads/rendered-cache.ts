@@ -38,7 +38,7 @@ export function createRenderedCache({ maxBytes = 64 * 1024 * 1024 } = {}): Rende
     size.bytes += bytes;
   };
   const gone = new FinalizationRegistry<Kept>((kept) => count(-kept.answers.size, -kept.bytes));
-  /** An answer that was removed meanwhile no longer counts. */
+  /** An answer that was removed in the meantime no longer counts. */
   const grow = (kept: Kept, entry: Entry, bytes: number): void => {
     if (entry.dropped) return;
     entry.bytes += bytes;

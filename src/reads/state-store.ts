@@ -36,7 +36,7 @@ export interface Store {
   /** Folds the log again because it is not the one that `from` was folded from. */
   reload(from: Point): Promise<void>;
   /**
-   * Publishes a committed state. Ignores it if the present state is newer.
+   * Publishes a committed state. Ignores it if the current state is newer.
    * @param base the state it was folded from. Ignored too if another log has replaced that one.
    * @param events the events after `base`, if the caller has them
    */
@@ -90,7 +90,7 @@ export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): 
   let failure: { error: UnreadableEventError; again: number } | undefined;
   let expected: { position: number; ended: Promise<unknown> } | undefined;
   const listeners = new Set<StoreListener>();
-  /** Points of the present log, so that two histories are never mixed. */
+  /** Points of the current log, so that two histories are never mixed. */
   let lineage = new WeakSet<Point>();
 
   const at = (): Point => {
@@ -162,7 +162,7 @@ export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): 
   const reload = async (from: Point): Promise<void> => {
     await onReplaced?.(from);
     logger.warn('folding the log again', { position: from.head.position });
-    // Another caller may have reloaded meanwhile.
+    // Another caller may have reloaded it.
     if (at() === from) await readably(load);
   };
 

@@ -169,13 +169,13 @@ export const policyUpdated = (policy: Policy): OtherEvent => ({
   data: { policy },
 });
 
-/* How a new policy differs from the one before: whether it asks for less anywhere. */
+/** Compares a new policy with the previous one and finds weaker requirements. */
 
 /** How much an action stops; what only shows a finding stops nothing. */
 const strictness = (action: Action): number => (isStopping(action) ? ACTIONS.indexOf(action) : 0);
 
 /**
- * Locations in the policy where `to` may let through what `from` stops: `approvals`, `findings.LOSES_DATA`. It may name a
+ * Locations in the policy where `to` may allow what `from` blocks: `approvals`, `findings.LOSES_DATA`. It may name a
  * location that loosens nothing, because patterns are compared as texts, but it never misses one.
  */
 export function loosenedBy(from: Policy, to: Policy): string[] {
@@ -215,8 +215,8 @@ function rulesOf({ findings, collections }: Policy, code: string): RulesOfCode {
 }
 
 /**
- * A collection that a rule decided for is decided for by the same pattern afterwards, or by one that comes before it. Those
- * must not be milder. A collection without a rule may get one of a new pattern.
+ * For each collection with a rule, the same pattern must match afterwards, or one that precedes it. Those must not be
+ * milder. A new pattern may match a collection without a rule.
  */
 function loosensCollections(before: RulesOfCode, after: RulesOfCode): boolean {
   const isMilder = ({ pattern, strictness: was }: RulesOfCode['rules'][number]): boolean => {

@@ -1,4 +1,4 @@
-/** A long log, made up: the same events for the same size, in a chain like any other. */
+/** A long generated log. The same size gives the same events, with a valid hash chain. */
 import type pg from 'pg';
 import { prepareEvents } from '../../../src/log/append.js';
 import { type LogHead, emptyHead } from '../../../src/log/head.js';
@@ -22,7 +22,7 @@ const TYPES = ['string', 'text', 'integer', 'boolean', 'timestamp', 'decimal'];
 export interface GeneratedLog {
   events: number;
   collections: number;
-  /** Per collection, the primary key included. */
+  /** Per collection, including the primary key. */
   fields: number;
 }
 
@@ -49,7 +49,10 @@ export async function writeLog(client: pg.ClientBase, log: GeneratedLog, size = 
   return head;
 }
 
-/** First the collections, then their history: mostly changes of fields, some of collections, fields that come and go. */
+/**
+ * Creates all collections first, then their history: mostly field changes, some collection changes, and fields that are
+ * added and deleted.
+ */
 function* generateEvents({ events, collections, fields }: GeneratedLog): Generator<NewEvent> {
   const random = generator(events);
   const extra = new Set<number>();
@@ -63,7 +66,7 @@ interface Drawn {
   target: number;
   kind: number;
   field: number;
-  /** Collections that have the field that comes and goes. */
+  /** Collections that have the temporary field. */
   extra: Set<number>;
 }
 
@@ -104,7 +107,7 @@ function must<T>(result: Result<T>): T {
   throw new Error(JSON.stringify(result.problems));
 }
 
-/** Numbers below a bound, the same for the same seed. */
+/** Pseudorandom numbers below a bound, determined by the seed. */
 export function generator(seed: number): (below: number) => number {
   let state = (seed * 2_654_435_761) >>> 0 || 1;
   return (below) => {

@@ -22,7 +22,7 @@ export interface Applied {
 
 /**
  * 2 if PostgreSQL rejects the change or the user declines, 3 if the policy blocks it.
- * @throws OperatorError if data would be lost and nobody can be asked
+ * @throws OperatorError if data would be lost and there is no terminal to ask at
  */
 export async function apply(invocation: Invocation): Promise<ExitCode> {
   changeHeaders(invocation);

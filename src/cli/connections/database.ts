@@ -55,7 +55,8 @@ export function withDatabase<T>(
 }
 
 /**
- * The same on the server itself, whatever it contains, past a pooler: operator commands take long.
+ * Connects to the server itself, without a pooler, because operator commands run for a long time. Does not check what
+ * the database contains.
  * @param mayBeNew whether an embedded server may be set up
  */
 export async function withServer<T>(

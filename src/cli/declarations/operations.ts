@@ -160,7 +160,7 @@ Exit code 1 if differences remain.`,
 
 It works with any server and needs no pg_dump. Schema changes wait while it runs; reads and writes of items do not. Unmanaged objects of the database are listed and not included. The file is written completely or not at all. It contains password hashes: protect it like the database.`,
     )
-    .argument('<file>', 'where to; replaced when it is there')
+    .argument('<file>', 'output file; replaced if it exists')
     .option('--verify', 'restore it into a scratch database, compare catalog and row counts, and drop that database');
   does(onDatabase(backup), async () => (await import('../../features/backup/cli.js')).backup);
 
@@ -291,7 +291,7 @@ function declareKeys(program: Command, does: Does): void {
     .description(
       'Writes a new private key to a file for CHECKPOINT_KEY_FILE, and prints the public key. It needs no database.',
     )
-    .argument('<file>', 'where to; never overwritten')
+    .argument('<file>', 'output file; never overwritten')
     .option('--json', 'print JSON');
   does(make, async () => (await load()).make);
 }

@@ -95,7 +95,7 @@ function declareProposals(changes: Command, does: Does): void {
     .description('Approves exactly one plan of a request. In a terminal the command shows it first.')
     .argument('<id>', ID)
     .option('--plan <hash>', 'hash of the reviewed plan; required without a terminal')
-    .option('--view <hash>', 'hash of the reviewed findings; without it, those of now')
+    .option('--view <hash>', 'hash of the reviewed findings; default: the current findings')
     .option('--comment <text>', 'a comment')
     .addOption(reason());
   does(onService(approve), async () => (await load()).approve);

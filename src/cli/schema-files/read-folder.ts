@@ -18,7 +18,7 @@ import type { ShownEvent } from '../history-text.js';
 import type { Invocation } from '../command.js';
 import { askForData, askFully } from '../connections/service.js';
 
-/* On which line of a YAML text something stands. */
+/** The line of a location in a YAML text. */
 
 /** The maximum nesting of parsed texts. */
 const MAX_DEPTH = 100;
@@ -218,7 +218,7 @@ async function expectFile(path: string, file: string): Promise<{ size: number }>
 
 /**
  * Resolves a name in the directory.
- * @throws OperatorError if it does not exist or leads out of the directory
+ * @throws OperatorError if it does not exist or is outside the directory
  */
 async function expectInside(directory: string, file: string): Promise<string> {
   const root = await realpath(directory);

@@ -42,7 +42,7 @@ async function take(file: string, directory: string): Promise<void> {
         { cause },
       );
     }
-    // A finished process has already removed its file, so the present one belongs to another.
+    // A finished process has already removed its file, so the current one belongs to another.
     if (holder === null) await rm(file, { force: true });
     await take(file, directory);
   }

@@ -79,7 +79,7 @@ async function existingAdmin(client: Pick<Pool | ClientBase, 'query'>): Promise<
   return rows[0] ? { email: rows[0].email, created: false, ignored: [] } : null;
 }
 
-/** An admin is created once. An operator who changes ADMIN_TOKEN later could believe that the old token is gone. */
+/** An admin is created once. An operator who changes ADMIN_TOKEN later could believe that the old token is invalid. */
 async function compared(
   { pool, passwords }: { pool: Pool; passwords: Passwords },
   present: FirstAdmin,

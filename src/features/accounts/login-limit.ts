@@ -1,7 +1,7 @@
 /**
- * Slows down failed logins per process, so two processes double the limit. Beyond a limit one attempt may proceed now
- * and then: nobody locks a user out by failing. Rejected attempts are not counted, so that another client cannot
- * extend the wait.
+ * Slows down failed logins per process, so two processes double the limit. Beyond a limit, one attempt may proceed from
+ * time to time, so that nobody can lock a user out by failing. Rejected attempts do not count, so that another client
+ * cannot extend the wait.
  */
 import { ipKeyGenerator, MemoryStore, type Options } from 'express-rate-limit';
 

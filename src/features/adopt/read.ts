@@ -21,8 +21,8 @@ import { withExtras } from '../../schema/transition/cascade.js';
 import { type Sql, literal, sql } from '../../projector/ddl/sql.js';
 import { PREPARED_NAME } from '../../projector/online/copy.js';
 
-/*
- * Finds objects that depend on tables, or exist beside them, and that no snapshot can represent. Adoption leaves them
+/**
+ * Finds objects that depend on tables, or belong to them, and that no snapshot can represent. Adoption leaves them
  * unchanged and lists them.
  */
 
@@ -197,7 +197,7 @@ function besideReading(schema: string): Reading<Note[]> {
 
 function toNote([table, kind, name]: Row): Note {
   const what = `${kind} ${JSON.stringify(name)}`;
-  // Replaying the table elsewhere creates the collation too.
+  // Replaying the table in another database creates the collation too.
   if (table !== null && kind === 'collation') {
     const message = `${what}: create it before you apply a snapshot with this table elsewhere`;
     return { table, kind, name, code: 'COLLATION_NEEDED', message };

@@ -1,4 +1,4 @@
-/* Writes a backup beside its target and moves it there when it is complete. Only the owner can read it. */
+/** Writes a backup next to its target and moves it there when it is complete. Only the owner can read it. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { Readable, pipeline as pipe } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -8,7 +8,7 @@ import { open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { OperatorError } from '../../kernel/operator-error.js';
 
-/* Replaces a file atomically: writes beside it and renames. */
+/** Replaces a file atomically: writes a new file next to it and renames it. */
 
 /** The target of a file, with links resolved. */
 interface FileTarget {
@@ -35,8 +35,8 @@ async function endOf(file: string, links = 40): Promise<string | null> {
 }
 
 /**
- * @param write creates the file beside the target and flushes it
- * @throws errors of `write` and of the rename; then nothing is left beside the target, and an existing file stays
+ * @param write creates the file next to the target and flushes it
+ * @throws errors of `write` and of the rename; then no new file remains, and an existing file stays
  */
 export async function replaceFile<T>({ target }: FileTarget, write: (partial: string) => Promise<T>): Promise<T> {
   const partial = join(dirname(target), `.${basename(target)}.${randomBytes(4).toString('hex')}.partial`);

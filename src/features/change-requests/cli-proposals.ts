@@ -64,7 +64,7 @@ export async function comment(invocation: Invocation): Promise<ExitCode> {
   return act(invocation, 'comment', { body: { comment: said }, told: 'Said.' });
 }
 
-/** Shows the request at a terminal and asks. Without one, the plan must be named. */
+/** Shows the request on a terminal and asks. Without a terminal, the command must name the plan. */
 export async function approve(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const plan = text(values, 'plan');

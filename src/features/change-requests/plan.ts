@@ -65,7 +65,7 @@ export type PlanNow =
       view: PlanView;
     };
 
-/** The facts that a reviewer sees of a plan beside its statements. */
+/** The facts about a plan that a reviewer sees in addition to its statements. */
 export interface PlanView {
   findings: Judged<Finding>[];
   /** The deleted objects, and why the trash would not keep them. Null if it would. */

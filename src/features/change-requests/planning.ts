@@ -34,7 +34,7 @@ export function changeEvent<T extends ChangeEvent['type']>(type: T, id: string, 
   return { type, version: 1, collection: null, field: null, subject: { kind: CHANGE, id }, data } as LogEvent;
 }
 
-/** The cause of actions that the service takes on its own. */
+/** The cause of actions that the service starts by itself. */
 export function ownCause(command: string): Cause {
   return {
     actor: { id: 'service', name: 'Data Platform Service' },

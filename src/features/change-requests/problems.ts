@@ -2,7 +2,7 @@
 import type { Problem } from '../../kernel/problem.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 
-/** PLAN_CHANGED: the requested change was replaced meanwhile. */
+/** PLAN_CHANGED: another user replaced the requested change. */
 export const updatedMeanwhile = (id: string): Problem => ({
   code: 'PLAN_CHANGED',
   message: `Change request ${id} was updated at the same time. Read it again.`,
@@ -26,7 +26,10 @@ export const otherPlan = ({ id, proposal }: ChangeRequest, plan: string): Proble
   details: { plan: proposal?.plan, looked_at: plan },
 });
 
-/** @param read the hash that was sent @param now the hash of the present view, if the plan fits the schema */
+/**
+ * @param read the hash that was sent
+ * @param now the hash of the current view, if the plan fits the schema
+ */
 export const otherView = (id: string, read: string, now: string | undefined): Problem => ({
   code: 'PLAN_CHANGED',
   message: `The findings of change request ${id} are not those that you read. Read it again.`,

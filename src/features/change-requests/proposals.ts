@@ -67,7 +67,7 @@ export interface RequestedChange extends Pick<AskedFor, 'purge' | 'acknowledged'
 export interface Proposals {
   /** Rejects with the problems of the change. */
   propose(asked: RequestedChange & { title: string }, request: RequestContext): Promise<Outcome>;
-  /** @param how without `asked`, the requested change stays. `purge` alone changes only that option of it */
+  /** @param how without `asked`, the requested change stays. `purge` alone changes only that option */
   update(
     id: string,
     how: { said: Pick<ChangeUpdated, 'title' | 'reason'>; asked?: RequestedChange | undefined; purge?: boolean },

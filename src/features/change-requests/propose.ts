@@ -285,7 +285,7 @@ export interface Reverting {
   resolutions: readonly Resolution[];
 }
 
-/** Opens a request that takes back an applied one, merged onto the current schema. */
+/** Opens a request that reverts an applied one, merged onto the current schema. */
 export async function revert(
   rebasing: Rebasing,
   { id, newId, title, online, resolutions }: Reverting,

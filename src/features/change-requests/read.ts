@@ -35,7 +35,7 @@ import { DEFAULT_POLICY, type Policy } from '../../schema/policy.js';
 interface ShownProposal {
   /** Position of the schema that it was written for. */
   base: number;
-  /** Number of approvals that the policy requires where it requires any, and how many of the given ones count now. */
+  /** Number of approvals that the policy requires, and how many of the given ones count now. */
   approvals_needed: number;
   approvals_counted: number;
   author_may_approve: boolean;
@@ -252,7 +252,7 @@ interface About {
   waiting?: StepProgress | null;
   /** Requests that hold tables it needs. */
   ahead: string[];
-  /** Absent if nobody was asked to review the request. */
+  /** Absent if the request has no review. */
   judging?: Judging;
 }
 

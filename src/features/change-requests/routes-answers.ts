@@ -147,7 +147,7 @@ export const changeRequest = z
       content: z.unknown().describe('The proposed change. Null: erased'),
     }),
     steps: z.array(step),
-    holds: z.array(text).describe('Collections whose tables cannot be changed otherwise at present'),
+    holds: z.array(text).describe('Collections whose tables no other change can alter until it has ended'),
     queued_behind: z.array(z.uuid()),
     waiting_for: z.array(holder).describe('Sessions whose transactions it waits for'),
     cleaning: z.boolean().describe('It has ended, and the service still removes what it prepared'),

@@ -73,7 +73,7 @@ export const changeApproval = z.strictObject({
     .string()
     .regex(/^[0-9a-f]{64}$/, { error: 'must be the hash of a view.' })
     .optional()
-    .describe('The findings that were looked at, as `planned.view` of the request says them; absent: those of now'),
+    .describe('The reviewed findings: the value of `planned.view` in the request. Default: the current findings'),
   comment: comment.optional(),
 });
 const resolve = z

@@ -32,7 +32,7 @@ const AT = `(request -> 'schedule'::text ->> 'at'::text)::timestamptz`;
 /** A condition on a row of change requests. */
 const IS_DUE = `state = 'scheduled' AND ${AT} <= clock_timestamp()`;
 
-/** Checks whether the request is scheduled and its time has come. */
+/** Checks whether the request is scheduled and due. */
 export async function isDue(db: Queryable, { schedule }: Pick<ChangeRequest, 'schedule'>): Promise<boolean> {
   return schedule !== null && (await untilTime(db, schedule.at)) <= 0;
 }
@@ -243,7 +243,7 @@ export async function countChanges(db: Queryable): Promise<ReadonlyMap<string, n
 
 export interface Unfinished {
   id: string;
-  /** Its scheduled time has come, and it needs no preparation. */
+  /** It is due and needs no preparation. */
   due: boolean;
 }
 

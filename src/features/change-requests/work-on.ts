@@ -45,7 +45,7 @@ interface RunningSteps {
   onStep?: (kind: string, milliseconds: number) => void;
 }
 
-/** The request is not in preparation any more: it was withdrawn, or another process has taken it. */
+/** The request is no longer in preparation: it was withdrawn, or another process works on it. */
 export class NotOursError extends Error {
   override readonly name = 'NotOursError';
 }
@@ -317,7 +317,7 @@ async function notePrepared(work: OnRequest, request: ChangeRequest, steps: read
 async function fail(work: OnRequest, request: ChangeRequest, problems: readonly Problem[]): Promise<undefined> {
   const document = await toDocument({ problems });
   const data = { code: problems[0]?.code ?? 'DATABASE_REFUSED', document: document.hash };
-  // A request that was rescheduled meanwhile has not failed.
+  // A request that was rescheduled in the meantime has not failed.
   const still = ({ schedule }: ChangeRequest): boolean => schedule?.position === request.schedule?.position;
   const revise = recordingOf(request.id, 'change.failed', data, { also: keepDocuments([document]), still });
   const command = request.schedule === null ? 'prepare-change' : 'apply-change';

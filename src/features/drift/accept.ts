@@ -323,7 +323,7 @@ async function addStillDifferent(
   const catalog = { tables: sight.finding.tables, objects: sight.finding.beside };
   for (const { collection, field, member } of await verifyCatalog(client, desired, schema, catalog)) {
     if (told.has(collection) || !taken.has(collection) || !sight.request.takes(collection, field)) continue;
-    const message = `the log cannot represent the present value of ${member}`;
+    const message = `the log cannot represent the current value of ${member}`;
     found.notAccepted.push({ collection, ...(field !== undefined && { field }), code: 'STILL_DIFFERENT', message });
   }
 }

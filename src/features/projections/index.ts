@@ -269,7 +269,7 @@ export function createProjections(options: ProjectionsOptions): Projections {
  */
 async function verifyBeside({ pool, store, connection, lockTimeout }: ProjectionsOptions): Promise<Verified | null> {
   return withClient(pool, async (client) => {
-    // The connection is idle while the log is folded, for as long as that takes.
+    // The connection is idle while the log is folded, which may take long.
     await client.query(`BEGIN ISOLATION LEVEL REPEATABLE READ; ${unlimited('transaction')}`);
     // PostgreSQL locks a table to print its definitions, so a manual ALTER TABLE must not block this forever.
     await client.query(`SELECT pg_catalog.set_config('lock_timeout', $1, true)`, [String(lockTimeout)]);

@@ -58,7 +58,7 @@ const stillThere =
     const { position, batch } = entry;
     const now = await findInTrash(client, position);
     const [said] = now === undefined ? await keptDeletions(client, [position]) : [now];
-    // The log was replaced meanwhile, so this is another entry.
+    // Another log has replaced this one, so this is another entry.
     if (said?.batch !== batch) throw new ProblemError(await notInTrash(client, position));
     if (await isKept(client, entry)) return command;
     if (now !== undefined) throw new ProblemError(dropped(entry));
@@ -234,7 +234,7 @@ export function applying(
   return async (client) => ({ ...command, kept: await stillInTrash(client, kept) });
 }
 
-/** Another process may have changed the trash meanwhile. */
+/** Another process may have changed the trash. */
 export async function stillInTrash(client: Queryable, kept: readonly InTrash[]): Promise<InTrash[]> {
   const found = await findReturning(
     client,

@@ -34,5 +34,5 @@ export const trashEntry = z
   })
   .meta({ id: 'TrashEntry' });
 
-/** Names of parts that did not come back are in the warnings. */
+/** The warnings list parts that were not restored. */
 export const restored = withWarnings(z.union([collection, field]));

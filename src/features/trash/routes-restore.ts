@@ -33,7 +33,7 @@ async function restoreField(
     command: await restoringField(options, entry, request),
     beside: async (run) => {
       const restored = await restoredIn(run.before, run.command);
-      // PostgreSQL rejects those rows too, but cannot say how to go on.
+      // PostgreSQL rejects those rows too, but cannot name the fix.
       const { nulls: refusal } = run.command;
       return { further: leftWarnings(restored), optional: restored.keys, ...(refusal && { refusal }) };
     },

@@ -101,7 +101,7 @@ export async function findInTrash(db: Queryable, position: number): Promise<Tras
   return (await db.query<TrashEntry>(`${SELECT} WHERE t.position = $1`, [position])).rows[0];
 }
 
-/** By identity: the trash never contains an object twice. `there`: nobody has dropped it by hand. */
+/** By identity: the trash never contains an object twice. `there`: nobody has dropped it manually. */
 async function findIdentities(
   db: Queryable,
   identities: readonly string[],
@@ -193,7 +193,7 @@ export async function keptDeletions(db: Queryable, positions: readonly number[])
   return (await db.query<KeptDeletion>(asked, [positions])).rows;
 }
 
-/* Finds objects in the trash by identity, whatever their names were. */
+/** Finds objects in the trash by identity, under any of their names. */
 
 interface Returning extends Pick<TrashEntry, 'position' | 'kind' | 'collection' | 'identity' | 'kept_in'> {
   /** The log says that the object was kept, but the database was created from that log and does not contain it. */

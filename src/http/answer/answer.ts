@@ -146,8 +146,8 @@ const BYTES_PER_VALUE = 2;
 
 /**
  * @param text a document that clients may send back
- * @param limit bytes that a schema document may have as a body
- * @param advice a sentence that says what to do if it is too large
+ * @param limit maximum bytes of a schema document in a body
+ * @param advice a sentence that names the fix if it is too large
  * @throws Refused CONTENT_TOO_LARGE
  */
 export async function expectTakeable(text: string | Buffer, limit: number, advice: string): Promise<void> {

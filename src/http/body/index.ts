@@ -39,7 +39,7 @@ export interface Bodies {
 const LARGE = { all: 2, perCaller: 1 } as const;
 const SMALL = { all: 64, perCaller: 8 } as const;
 
-/** How many large bodies are processed at once. Processing takes several times their memory. */
+/** Number of large bodies that are processed at once. Processing needs several times their memory. */
 const BUILT_AT_ONCE = 4;
 
 const roomFor = (longest: number, { all, perCaller }: typeof LARGE | typeof SMALL): Room =>

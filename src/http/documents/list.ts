@@ -98,7 +98,7 @@ export function* listTexts(texts: Texts, { offset, limit, meta, fields }: ListQu
   yield meta === undefined ? ']}' : `],"meta":${JSON.stringify(counts(meta, total))}}`;
 }
 
-/** Without filters, both counts cover all items, whatever the page contains. */
+/** Without filters, both counts cover all items, not only those of the page. */
 function counts(members: readonly MetaMember[], total: number): Partial<Record<MetaMember, number>> {
   return Object.fromEntries(members.map((member) => [member, total]));
 }

@@ -23,7 +23,7 @@ const LOOSE = 0o027;
 
 /**
  * Reads an Ed25519 key, PKCS #8 in PEM: `openssl genpkey -algorithm ed25519`.
- * @throws OperatorError that says what is wrong with the file
+ * @throws OperatorError that names the problem of the file
  */
 export function readKeyFile(file: string): KeyObject {
   try {

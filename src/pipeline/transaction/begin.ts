@@ -151,7 +151,7 @@ export class StaleConnectionError extends Error {
   override readonly name = 'StaleConnectionError';
 }
 
-/** A standby or a deposed primary answered. A new connection reaches the present primary. */
+/** A standby or a former primary answered. A new connection reaches the current primary. */
 function admit(check: CheckRow, { watch }: PipelineOptions): void {
   if (check.timeline === null) throw new StaleConnectionError('the server is a standby', { cause: notWritable() });
   try {

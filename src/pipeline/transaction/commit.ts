@@ -56,7 +56,7 @@ interface Unanswered {
 const LOOKS = [0, 100, 500, 1_000, 2_000, 4_000];
 
 /**
- * Milliseconds after which no further check starts, because the caller is waiting. At least two checks run, whatever
+ * Milliseconds after which no further check starts, because the caller is waiting. At least two checks run, even after
  * the deadline.
  */
 const ENOUGH = 6_000;

@@ -41,7 +41,7 @@ export function heldProblems(
     .slice(0, MAX_PROBLEMS);
 }
 
-/** Tables of the batch that existed before. Changes beside a table, and references to it, are allowed. */
+/** Tables of the batch that existed before. Changes that do not alter a table, and references to it, are allowed. */
 function tablesChanged({ events, statements }: Pick<RevisedBatch, 'events' | 'statements'>): Set<string> {
   const tables = new Set<string>();
   for (const { locks, object, source } of statements) {

@@ -26,7 +26,7 @@ import { renameEvent } from '../../schema/transition/renames.js';
 
 /** A table that inherits a changed column. */
 interface Child {
-  /** Its present name. */
+  /** Its current name. */
   table: string;
   heir: Heir;
   folding: Folding;

@@ -197,8 +197,8 @@ function locking({ statements, schema, waits }: Projection, locks: readonly Lock
 }
 
 /**
- * While an automatic VACUUM is in the way, the script first requests the same lock as VACUUM. No reader or writer waits
- * behind that lock, and VACUUM cancels itself meanwhile.
+ * While an automatic VACUUM holds a lock, the script first requests the same lock as VACUUM. No reader or writer waits
+ * behind that lock, and VACUUM cancels itself.
  */
 function lockScript(schema: string, locks: readonly LockedTable[], waits: Projection['waits']): Sql[] {
   const { tableWait, vacuumWait } = waits;

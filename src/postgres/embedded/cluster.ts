@@ -178,7 +178,7 @@ async function refuseEarlierLayout(client: pg.Client): Promise<void> {
   );
 }
 
-/** Sets the password from the file at each start, whatever was changed meanwhile. */
+/** Sets the password from the file at each start, even if it was changed since. */
 async function ensureRole(client: pg.Client, password: string): Promise<void> {
   const name = client.escapeIdentifier(SERVICE_ACCOUNT);
   const found = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [SERVICE_ACCOUNT]);

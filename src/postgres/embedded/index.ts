@@ -40,7 +40,7 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
-/** @throws OperatorError with one sentence that says what is wrong and what to do */
+/** @throws OperatorError with one sentence that names the problem and the fix */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const dataDir = await prepareDataDir(options.dataDir);
   const lock = await lockDataDir(dataDir);

@@ -158,7 +158,7 @@ function best({ hosts, attrs }: DatabaseAddress, answers: Map<Host, Probed>, cur
   return (last.find(({ host }) => host === current) ?? last[0])?.host;
 }
 
-/** Closes at once, whatever is running. A pending COMMIT is looked up on the new server. */
+/** Closes at once, even during a statement. A pending COMMIT is looked up on the new server. */
 function close(client: pg.Client, host: Host): void {
   const { stream } = (client as unknown as pg.PoolClient).connection;
   stream.destroy(new LostConnectionError(`another server replaces ${spelled(host)}`));

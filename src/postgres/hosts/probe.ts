@@ -13,8 +13,8 @@ export const TIMELINE = `CASE WHEN pg_catalog.pg_is_in_recovery() THEN NULL
   ELSE ('x' || pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8))::bit(32)::int END`;
 
 /**
- * Milliseconds after which an older timeline is accepted if no newer one was seen meanwhile. The database was then
- * restored, and this is no deposed primary. Longer than a cluster needs to fence the old primary.
+ * Milliseconds after which an older timeline is accepted if no newer one was seen since. The database was then
+ * restored, and this is not a former primary. Longer than a cluster needs to fence the old primary.
  */
 const BELIEVED_AFTER = 60_000;
 

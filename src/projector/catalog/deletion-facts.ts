@@ -313,11 +313,11 @@ export interface ParentColumn {
 
 /** A table that inherits from one with such a column, or from one of its heirs. */
 export interface Heir {
-  /** The index of the column that was asked for. */
+  /** The index of the requested column. */
   place: number;
   oid: number;
   parent: number;
-  /** The table of the column that was asked for. */
+  /** The table of the requested column. */
   root: number;
   /** Null in another PostgreSQL schema. */
   table: string | null;

@@ -227,7 +227,7 @@ type SequenceRow = [
 ];
 
 /**
- * Sends six queries in one round trip, whatever the number of tables.
+ * Sends six queries in one round trip for any number of tables.
  * @param tables limits the result; all tables if absent
  */
 export function readObjects(

@@ -252,8 +252,8 @@ export interface Catalog {
 }
 
 /**
- * Sends all queries in one round trip, whatever the number of tables. In a REPEATABLE READ transaction they see one
- * snapshot; otherwise a change may fall between them.
+ * Sends all queries in one round trip for any number of tables. In a REPEATABLE READ transaction they see one snapshot;
+ * otherwise a change may fall between them.
  * @param tables limits the result; all tables if absent
  * @param users the tables whose objects are read
  */

@@ -100,7 +100,7 @@ export function addConstraint(change: Change, { name, definition, references }: 
   return step(text, `add constraint ${name} to ${change.event.collection}`, costs);
 }
 
-/** IF EXISTS: the constraint is gone if its column or table was dropped by hand. */
+/** IF EXISTS: the constraint no longer exists if its column or table was dropped manually. */
 export function dropConstraint(change: Change, { name, references }: Constraint): Step {
   const text = sql`ALTER TABLE IF EXISTS ${tableOf(change)} DROP CONSTRAINT IF EXISTS ${ident(name)}`;
   const also = references === undefined ? [] : [{ table: references, lock: 'ACCESS EXCLUSIVE' } as const];

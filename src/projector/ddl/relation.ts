@@ -82,7 +82,7 @@ export function dropForeignKey(change: Change, relation: ForeignKeyRelation): St
   return step(text, summary, { ...dropping(constraint(relation)), ...costs, also });
 }
 
-/** Applies to the table of `now`, whatever its previous name. */
+/** Applies to the table of `now` under any previous name. */
 export function renameForeignKey(change: Change, old: ForeignKeyRelation, now: ForeignKeyRelation): Step {
   const table = qualified(change.schema, now.many_collection);
   const names = sql`${ident(old.schema.constraint_name)} TO ${ident(now.schema.constraint_name)}`;

@@ -1,6 +1,6 @@
-/*
- * Renames tables and columns in the catalog only, whatever the table contains. Default names follow, as if the table
- * had been created under its new name. Custom names stay.
+/**
+ * Renames tables and columns in the catalog only, without touching rows. Default names follow, as if the table had been
+ * created under its new name. Custom names stay.
  */
 import { newEvent } from '../../schema/model/events.js';
 import { primaryKeyNameOf, indexNameOf, notNullNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';

@@ -97,7 +97,7 @@ interface BatchNeeds {
 export function batchNeeds({ collections }: State, isCompared: boolean): BatchNeeds {
   let known: ReadonlyMap<string, Need> | undefined;
   const seen = new Map<string, Need>();
-  /** The table's own definition takes precedence: other tables may record another one after changes by hand. */
+  /** The table's own definition takes precedence: other tables may record another one after manual changes. */
   const before = (label: string, collection: string): Need | undefined => {
     const own = needsOfNode(collections.get(collection)).find((each) => needLabel(each) === label);
     if (own !== undefined) return own;
@@ -122,7 +122,7 @@ interface ChangeBy<E extends NewEvent> {
   /** The index of the event in its batch. */
   index: number;
   position: number;
-  /** True if deleted objects go to the trash and return from it. False for a replay. */
+  /** True if deleted objects move to the trash and restores take them from it. False for a replay. */
   hasTrash: boolean;
   before: State;
   after: State;

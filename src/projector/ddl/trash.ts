@@ -38,7 +38,7 @@ import { MENTIONS_NEXTVAL } from '../../schema/model/extras.js';
  * deletion has a schema of its own, named after the position of its event.
  */
 
-/** The schema of a position. Only its owner may use it, whatever the default privileges are. */
+/** The schema of a position. Only its owner may use it, regardless of the default privileges. */
 function createTrashSchema({ event }: Change, position: number): Step[] {
   const schema = trash(position);
   const body = sql`DECLARE g text; BEGIN

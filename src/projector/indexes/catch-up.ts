@@ -144,7 +144,7 @@ export async function reconcileIndex(reconciling: Reconciling, target: PlacedTar
   }
 }
 
-/** Checks whether a field should have an index, whatever its current name. */
+/** Checks whether a field should have an index, under any current name. */
 export async function isDesired(db: Queryable, state: State, target: PlacedTarget): Promise<boolean> {
   const { collection, field } = await targetIn(db, state, target);
   return isIndexed(getField(state, collection, field));

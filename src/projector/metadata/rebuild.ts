@@ -1,6 +1,6 @@
-/*
- * Rebuilds the metadata rows from the log while the service runs. The new rows are staged beside the real ones. The
- * log's lock is only taken for the last events and the switch. Readers see the old rows until the commit.
+/**
+ * Rebuilds the metadata rows from the log while the service runs. The new rows are staged in separate tables. The log's
+ * lock is only taken for the last events and the switch. Readers see the old rows until the commit.
  */
 import type pg from 'pg';
 import { checkHead, logDiverged } from '../../log/divergence.js';
@@ -328,7 +328,7 @@ function telling(total: number, onProgress: Progress = () => undefined): FoldLog
 }
 
 async function enter(client: pg.Client, key: string): Promise<void> {
-  // A long log takes long, and only the switch needs a transaction.
+  // Folding a long log takes time, and only the switch needs a transaction.
   await client.query(unlimited('session'));
   const { rows } = await client.query<{ locked: boolean }>('SELECT pg_catalog.pg_try_advisory_lock($1) AS locked', [
     key,

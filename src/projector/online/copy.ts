@@ -203,7 +203,7 @@ export const dropNotes = (copying: Copying): Sql[] => [
 
 /* Finds objects of change requests that no longer exist, after a restore or manual changes. */
 
-/** Requests that may still have objects in the database. Their steps are kept until those are gone. */
+/** Requests that may still have objects in the database. Their steps are kept until those are removed. */
 export async function requestsInPreparation(db: Queryable): Promise<ReadonlySet<string>> {
   const { rows } = await db.query<{ request: string }>(
     `SELECT DISTINCT request::text AS request FROM ${ownTable('service_preparations')}`,

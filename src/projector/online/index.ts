@@ -127,7 +127,7 @@ function problemOf({ id }: StepContext, { summary }: PreparationStep, step: Engi
   return inLastNames(problem, step, preparedName(id, prepared.key));
 }
 
-/** Replaces the temporary name, which nobody knows. Describes a check that replaces NOT NULL as NOT NULL. */
+/** Replaces the temporary name, which no client knows. Describes a check that replaces NOT NULL as NOT NULL. */
 function inLastNames(problem: Problem, { prepared, notNullBy }: EngineStep, ours: string): Problem {
   const { what, table } = prepared;
   const { reason, sqlstate } = problem.details as { reason: string; sqlstate: string };

@@ -17,7 +17,7 @@ import { type OffendingRows, offendingRowsOf } from '../refusals/offending-rows.
 
 const STATES = { 'not null': '23502', key: '23505', index: '23505', constraint: '23503', copy: '' } as const;
 
-/** Null if no query can tell more than PostgreSQL's own message. */
+/** Null if no query returns more than PostgreSQL's own message. */
 export function offendingOf(
   { before, after, schema }: DecidedChange,
   { source }: Statement,

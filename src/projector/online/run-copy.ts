@@ -77,17 +77,18 @@ export const NOTES_AT_ONCE = 10_000;
 const FEW = 500;
 
 /**
- * How many times all notes were processed in one go. New ones then take about as long to process as the last go took.
+ * How many times all notes were processed in one pass. New ones then take about as long to process as the last pass
+ * took.
  */
 const TIMES = 5;
 
 /**
- * `every`: goes of `NOTES_AT_ONCE` between counts of the remaining notes. `vain`: counts without progress until it is
- * hopeless.
+ * `every`: passes of `NOTES_AT_ONCE` between counts of the remaining notes. `vain`: counts without progress until the
+ * copy fails.
  */
 const LOOKS = { every: 20, vain: 5 };
 
-/** Counts the goes of one copy, from its first batch of notes. It does not query the table. */
+/** Counts the passes of one copy, from its first batch of notes. It does not query the table. */
 export class Pursuit {
   private whole = 0;
   /** Goes of `NOTES_AT_ONCE` since the last count. */
@@ -95,7 +96,7 @@ export class Pursuit {
   private least = Infinity;
   private vain = 0;
 
-  /** @param notes processed in one go */
+  /** @param notes processed in one pass */
   isNear(notes: number): boolean {
     if (notes < NOTES_AT_ONCE) this.whole += 1;
     else this.full += 1;
@@ -159,7 +160,7 @@ export async function copyValues(
   }
 }
 
-/** A recreated copy is empty, whatever progress was stored for the previous one. */
+/** A recreated copy is empty, even if progress was stored for the previous one. */
 function progressOf(checkpoint: StepContext['checkpoint'], copy: string): Progress {
   const isOfCopy = isObject(checkpoint) && checkpoint['copy'] === copy;
   return isOfCopy ? (checkpoint as unknown as Progress) : nothingOf(copy);

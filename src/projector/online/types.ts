@@ -49,7 +49,7 @@ export interface PreparationStep {
 }
 
 export type Preparation =
-  /** Nothing takes long, or nothing can be prepared: the change is applied at once, as without `online`. */
+  /** No step is slow, or none can be prepared: the change is applied at once, as without `online`. */
   | { kind: 'nothing' }
   /** Each is `ONLINE_NOT_POSSIBLE` with its reason and location. Nothing was changed. */
   | { kind: 'not possible'; problems: Problem[] }
@@ -58,7 +58,7 @@ export type Preparation =
       /** In execution order, one at a time. */
       steps: PreparationStep[];
       /**
-       * Names of collections that must not change meanwhile. Other changes of their tables are rejected (`IN_USE`). A
+       * Names of collections that must not change until then. Other changes of their tables are rejected (`IN_USE`). A
        * foreign key includes both sides.
        */
       collections: string[];
@@ -112,7 +112,7 @@ export class PreparationRefused extends Error {
 
 /** The statements of the short transaction. */
 export type PreparedStatements =
-  /** Replace `DecidedChange.statements`. Afterwards prepared objects are gone or have their final name. */
+  /** Replace `DecidedChange.statements`. Afterwards prepared objects are dropped or have their final name. */
   | { kind: 'prepared'; statements: Statement[] }
   /** The change, as now decided, needs other preparations: these steps must run first. */
   | { kind: 'missing'; steps: PreparationStep[] };

@@ -161,8 +161,8 @@ const CAN_NOT_BE = (to: ColumnField) => {
 };
 
 /**
- * Texts that do not parse as the new type. Only PostgreSQL 16 and later can tell; before, the query fails and no
- * count is shown.
+ * Texts that do not parse as the new type. Only PostgreSQL 16 and later support this check; before, the query fails and
+ * no count is shown.
  */
 function unreadable(asked: RefusedChange): OffendingRows | null {
   const { old, now, column } = asked;

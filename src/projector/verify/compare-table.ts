@@ -115,7 +115,7 @@ function countsOnItsOwn({ identity }: CatalogColumn): Json {
   return identity === 'always' ? 'always' : identity !== null;
 }
 
-/** Equal expressions are displayed alike, whatever PostgreSQL's spelling is. */
+/** Equal expressions are displayed alike, in any of PostgreSQL's spellings. */
 function generationMember(
   { schema }: ColumnField,
   { generated }: CatalogColumn,
@@ -341,8 +341,8 @@ interface Comparison {
 }
 
 /**
- * Returns the differences from the catalog; metadata rows are compared elsewhere. Ignores unmanaged objects and
- * indexes that are still to be built.
+ * Returns the differences from the catalog. Metadata rows are compared separately. Ignores unmanaged objects and
+ * indexes that are not built yet.
  */
 export function compareTable(node: CollectionNode, table: CatalogTable, context: Comparison): Difference[] {
   const { collection, schema } = node.collection;

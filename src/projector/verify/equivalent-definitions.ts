@@ -82,7 +82,7 @@ async function readSpellings(
     }
     await client.query('ROLLBACK TO SAVEPOINT dps_column; RELEASE SAVEPOINT dps_column');
   } catch (error) {
-    // A busy lock says nothing about the spelling.
+    // A lock conflict gives no information about the spelling.
     if (isLocked(error)) throw error;
     await client.query('ROLLBACK TO SAVEPOINT dps_column; RELEASE SAVEPOINT dps_column');
     if (fields.length === 1) return;
@@ -231,7 +231,7 @@ async function tried<T>(client: pg.ClientBase, statements: () => Sql, question: 
     const { rows } = await client.query<{ answer: T }>(question);
     return rows[0]?.answer;
   } catch (error) {
-    // A busy lock says nothing about the spelling.
+    // A lock conflict gives no information about the spelling.
     if (isLocked(error)) throw error;
     return undefined;
   } finally {

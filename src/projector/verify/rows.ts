@@ -256,7 +256,7 @@ const IDENTITY = /^[1-9]\d{0,14}(\.[1-9]\d{0,5})?$/;
 function differencesOf(row: Row, said: KeptDeletion | undefined, end: End | undefined): Difference[] {
   const { position, kept_until, there, ended } = row;
   if (said === undefined) {
-    const expected = ended === null ? null : `gone by position ${ended}`;
+    const expected = ended === null ? null : `removed by position ${ended}`;
     return [{ ...trashPlaceOf(row), expected, found: `listed until ${kept_until}` }];
   }
   const names = MEMBERS.filter((member) => row[member] !== said[member]);

@@ -16,7 +16,7 @@ interface TypeCount {
   field: string | null;
   /** The new name of a rename. */
   to?: string | null;
-  /** The title of a change request that people were asked about. */
+  /** The title of a reviewed change request. */
   title?: string | null;
 }
 
@@ -128,8 +128,8 @@ const REQUEST = `CASE WHEN type LIKE 'change.%' THEN subject ->> 'id'::text END`
 type Counted = TypeCount & { batch: string; type: EventType; request: string | null };
 
 /**
- * Counts of large batches by the hash of their last event, which stands for all events up to it. Counting 100 batches of
- * 5,000 events takes most of a second.
+ * Counts of large batches by the hash of their last event, which identifies all events up to it. Counting 100 batches
+ * of 5,000 events takes most of a second.
  */
 const known = new Map<string, readonly Counted[]>();
 
@@ -169,7 +169,7 @@ async function withTitles(
   return new Map([...found].map(([hash, counts]) => [hash, counts.map(titled)]));
 }
 
-/** The titles of change requests that people were asked about. */
+/** The titles of reviewed change requests. */
 async function readTitles(db: Queryable, requests: readonly string[]): Promise<Map<string, string>> {
   const { rows } = await db.query<{ id: string; title: string }>(
     `SELECT id, request #>> '{proposal,title}'::text[] AS title FROM ${own.changes}

@@ -52,8 +52,8 @@ const CONDITIONS: Record<Exclude<keyof EventFilter, 'collection' | 'namesAt'>, C
 };
 
 /**
- * Returns a condition on service_events AS e. @param values receives the parameters. Their numbers continue after its
- * present content.
+ * Returns a condition on service_events AS e.
+ * @param values receives the parameters, numbered after those it already has
  */
 export async function conditionOf(db: Queryable, filter: EventFilter, values: unknown[]): Promise<string> {
   const { collection, namesAt, ...rest } = filter;

@@ -122,7 +122,7 @@ export function emptiedBy(events: readonly LogEvent[]): Warning[] {
 
 /** The warning about an object that is deleted first. */
 function goneNow({ collection, field }: Name): Warning {
-  const message = `recreate ${collection}.${field}: its present values are deleted first, and it is created empty`;
+  const message = `recreate ${collection}.${field}: its current values are deleted first, and it is created empty`;
   return { code: 'DATA_NOT_RESTORED', collection, ...(field !== null && { field }), message };
 }
 

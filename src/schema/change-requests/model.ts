@@ -100,7 +100,7 @@ export interface Approval extends Said, ApprovedView {
 }
 
 interface Preparing {
-  /** Collections whose tables no other change may touch meanwhile. */
+  /** Collections whose tables no other change may touch until then. */
   collections: string[];
   /** In order. `milliseconds`: total duration including waits, once all are done. */
   steps: (ChangeStep & { milliseconds?: number })[];
@@ -118,7 +118,7 @@ export type ChangeEventOf<T extends ChangeEvent['type']> = Extract<StoredChangeE
 /** Nobody works on it, and no prepared objects may remain in the database. */
 const AT_REST: ReadonlySet<ChangeState> = new Set(['open', 'approved', 'rejected', 'applied', 'failed', 'withdrawn']);
 
-/** True if nobody works on it. A scheduled request without preparation is also at rest. */
+/** True if no process works on it, including a scheduled request without preparation. */
 export const isAtRest = ({ state, preparation }: Pick<ChangeRequest, 'state' | 'preparation'>): boolean =>
   AT_REST.has(state) || (state === 'scheduled' && preparation === null);
 

@@ -242,7 +242,7 @@ export function* compareSnapshot(state: State, body: unknown, options: CompareOp
   });
 }
 
-/** Returns the state that the snapshot leads to. */
+/** Returns the state that the snapshot describes. */
 export function* desiredBy(state: State, body: unknown, options: CompareOptions): Resumable<Result<Desired>> {
   if (!isObject(body))
     return refuse(

@@ -45,7 +45,7 @@ interface Reading extends Collecting {
   draft: Draft;
 }
 
-/** Returns the state that the snapshot leads to. Problems contain the path in the snapshot. */
+/** Returns the state that the snapshot describes. Problems contain the path in the snapshot. */
 export function* desiredState(
   state: State,
   parts: SnapshotParts,

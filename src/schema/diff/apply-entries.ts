@@ -172,8 +172,7 @@ const isFull = ({ problems, conflicts }: EntryFindings): boolean => problems.len
 
 function missingHolder(findings: EntryFindings, at: Path, { collection, diff }: FieldDiff | RelationDiff): void {
   const message = `collection ${JSON.stringify(collection)} does not exist`;
-  // A new object in a missing collection is an error of the diff. A change means that the collection was deleted
-  // meanwhile.
+  // A new object in a missing collection is an error of the diff. A change means that the collection was deleted since.
   if (isAddition(diff)) findings.problems.push({ ...invalid([...at, 'collection'], message), collection });
   else findings.conflicts.push(conflict([...at, 'collection'], message));
 }

@@ -224,7 +224,9 @@ interface RuleText {
 export interface Rule extends RuleText {
   /** The level unless a check overrides it. */
   level: Level;
-  /** True if the rule checks the resulting schema, however it came about. It then also applies to adopted objects. */
+  /**
+   * True if the rule checks the resulting schema, independent of the change. It then also applies to adopted objects.
+   */
   standing?: boolean;
   /** True if it only occurs while a document is read. A policy can hide it, but not block a change with it. */
   shownOnly?: boolean;
@@ -294,7 +296,7 @@ export interface ReviewedBatch {
   online: boolean;
   /** Tables with more rows must be changed online where possible. Null sets no limit. */
   onlineAboveRows: number | null;
-  /** True if the batch creates the table, so that nobody uses it yet. */
+  /** True if the batch creates the table, so that no application uses it yet. */
   isNew(table: string): boolean;
   /** Undefined if unknown. By the table's name before the batch. */
   statistics(table: string): TableStatistics | undefined;

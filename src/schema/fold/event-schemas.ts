@@ -353,7 +353,7 @@ export function changesSchema<E extends { type: EventType }>(event: E): event is
   return EVENT_KINDS[event.type].changesSchema;
 }
 
-/** Returns the collections whose schema the events change, by all names that they have meanwhile. */
+/** Returns the collections whose schema the events change, under all of their names. */
 export function collectionsChanged(events: Iterable<LogEvent>): Set<string> {
   const names = new Set<string>();
   for (const event of events) if (changesSchema(event)) for (const name of touchedBy(event)) names.add(name);

@@ -33,7 +33,7 @@ function groupFault(name: string, group: string | null, { parentOf, sound }: Gro
   return undefined;
 }
 
-/* Invalid columns, whatever the table contains. */
+/** Invalid columns, for any content of the table. */
 
 type Fault = [member: keyof ColumnSchema, message: string];
 
@@ -195,7 +195,7 @@ function referenceFaults({ collections }: State, { constraints = [] }: TableExtr
 
 /**
  * Checks the collection as a whole: its group, the fields that meta names, keys and extras. Fields and relations are
- * checked elsewhere.
+ * checked separately.
  */
 export function collectionProblems(state: State, node: CollectionNode, groups: Grouping): Problem[] {
   const { collection, meta, schema } = node.collection;
@@ -225,7 +225,7 @@ function keysProblems(node: CollectionNode): Problem[] {
   return others.map(({ field }) => secondKey(collection, first.field, field));
 }
 
-/** The problem of a second primary key `field` beside `first`. */
+/** The problem of a second primary key `field` in addition to `first`. */
 export function secondKey(collection: string, first: string, field: string): Problem {
   const message = `field ${quoted(field)} cannot be the primary key of collection ${quoted(collection)}: field ${quoted(first)} is its primary key, and a collection has one. Send is_primary_key false for ${quoted(field)}, or move the key from ${quoted(first)} in the same request`;
   return about({ kind: 'field', collection, field, member: ['schema', 'is_primary_key'] }, message);

@@ -122,7 +122,7 @@ function typeOf(column: ColumnSchema): object {
     is_indexed: ____,
     is_primary_key: _____,
     comment: ______,
-    // Such a type is no identity, so this tells that its default calls nextval.
+    // Such a type cannot be an identity, so its default calls nextval.
     has_auto_increment: _______,
     ...type
   } = column;

@@ -86,7 +86,7 @@ function nameOf({ base, ours = base, theirs = base }: NamedThing, { decided, con
 
 /**
  * Returns the objects that would have a name after the merge. Objects that one side removed and the other left
- * unchanged are gone.
+ * unchanged are omitted.
  */
 function holdersOf(
   things: readonly NamedThing[],

@@ -21,7 +21,7 @@ export interface LogPlace {
 export interface Divergence {
   /** The newest position seen that the log no longer contains. */
   seen: LogPlace;
-  /** The end of the present log. */
+  /** The end of the current log. */
   found: LogPlace;
   /**
    * Position of the newest event that both logs contain, as far as known. Nothing up to it is lost. The log may have

@@ -10,7 +10,7 @@ import { z } from 'zod';
 import type { Json } from '../../kernel/json.js';
 import { columnExtras, tableExtras } from './extras.js';
 
-/** Facts about a member that its shape does not tell. */
+/** Facts about a member that its type does not show. */
 interface Member {
   /** The value in a new document. Absent if each document must contain the member. */
   initial?: unknown;
@@ -67,7 +67,7 @@ function member<S extends z.ZodType>(shape: S, about: Member): S {
   return shape;
 }
 
-/** Describes the input of a member: its label, its kind, and where it stands. */
+/** Describes the input of a member: its label, kind and position. */
 const input =
   (section: string) =>
   (position: number, label: string, kind: InputKind, more: Pick<FormInput, 'help' | 'options'> = {}): FormInput => ({

@@ -21,7 +21,7 @@ export type Checks = ReadonlyMap<string, Check>;
 /** Converts an accepted value to normal form. */
 type Normal = (value: unknown) => unknown;
 
-/** The checks of a document's members that can be read by themselves. `normal` adds to what the document says. */
+/** The checks of document members that can be read independently. `normal` adds to the document. */
 export function checksOf({ shape }: z.ZodObject, normal: Readonly<Record<string, Normal>> = {}): Checks {
   const checks = Object.entries(shape).map(
     ([name, inner]) => [name, checkOf(inner as z.ZodType, normal[name])] as const,

@@ -309,7 +309,7 @@ function readColumnDefault(change: ColumnChange, columnType: ColumnType, faults:
   return null;
 }
 
-/** Keeps the present default after a type change if its meaning is unchanged. */
+/** Keeps the current default after a type change if its meaning is unchanged. */
 function carriedDefault({ type, existing, existingType }: ColumnChange, columnType: ColumnType, faults: Fault[]): Json {
   if (existing === null || existing.default_value === null) return null;
   const read = readDefault(type, columnType, existing.default_value, { lenient: true });

@@ -1,4 +1,4 @@
-/** update-policy: another policy in place of the one before. It changes no schema. */
+/** update-policy: replaces the policy. It changes no schema. */
 import { jsonEqual } from '../../kernel/json.js';
 import { ok } from '../../kernel/problem.js';
 import type { OtherEvent } from '../model/events.js';

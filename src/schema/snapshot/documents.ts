@@ -208,7 +208,7 @@ export function* fieldDocumentsOf(state: State, node: CollectionNode): Resumable
     fields.push(fieldDocumentOf(state, node, field));
     yield;
   }
-  // Other work may have created them meanwhile.
+  // Other work may have created them.
   return (documents.fields ??= fields);
 }
 

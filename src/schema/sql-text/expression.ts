@@ -116,7 +116,7 @@ const SCALAR_NODES: ReadonlySet<string> = new Set(
 const NOT_PER_ROW = ['over', 'agg_star', 'agg_distinct', 'agg_order', 'agg_filter', 'agg_within_group'];
 
 /**
- * Returns why `text` cannot be the expression of a generated column, or null as far as the parser can tell. It must be
+ * Returns why `text` cannot be the expression of a generated column, or null if the parser finds nothing. It must be
  * one scalar expression without statements, subqueries, parameters, aggregates, window functions or comments.
  */
 export const checkExpression = memoize((text): string | null => {
@@ -125,8 +125,8 @@ export const checkExpression = memoize((text): string | null => {
 });
 
 /**
- * Returns why a parsed part cannot be a scalar expression over the columns of one row, or null as far as the parser can
- * tell.
+ * Returns why a parsed part cannot be a scalar expression over the columns of one row, or null if the parser finds
+ * nothing.
  */
 export function scalarFault(node: unknown): string | null {
   const open: unknown[] = [node];
@@ -166,7 +166,7 @@ export interface ParsedType {
   parameters: number[];
 }
 
-/** Returns why `text` cannot be the type of a column, or null as far as the parser can tell. */
+/** Returns why `text` cannot be the type of a column, or null if the parser finds nothing. */
 export function checkTypeText(text: string): string | null {
   return parseTypeText(text) === null ? 'must be the name of a data type as PostgreSQL writes it' : null;
 }

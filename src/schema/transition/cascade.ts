@@ -11,19 +11,19 @@ import { needLabel } from '../model/order.js';
 
 export type Constraint = NonNullable<TableExtras['constraints']>[number];
 
-/** Removes foreign keys to tables that are `gone`. Returns the same object if there are none. */
+/** Removes foreign keys to `gone` tables. Returns the same object if there are none. */
 export function withoutReferences(schema: TableSchema, gone: (table: string) => boolean): TableSchema {
   return withoutConstraints(schema, ({ references }) => references !== undefined && gone(references));
 }
 
-/** Removes constraints that are `gone`. Returns the same object if there are none. */
+/** Removes the `gone` constraints. Returns the same object if there are none. */
 export function withoutConstraints(schema: TableSchema, gone: (constraint: Constraint) => boolean): TableSchema {
   const constraints = extrasOfTable(schema).constraints ?? [];
   const kept = constraints.filter((each) => !gone(each));
   return kept.length === constraints.length ? schema : withExtras(schema, { ...schema.extras, constraints: kept });
 }
 
-/** Removes definitions that use a column that is `gone`: constraints, indexes, and sequences it owns. */
+/** Removes definitions that use a `gone` column: constraints, indexes, and sequences it owns. */
 export function withoutColumns(schema: TableSchema, gone: (column: string) => boolean): TableSchema {
   const { constraints = [], indexes = [], needs = [] } = extrasOfTable(schema);
   const kept = {

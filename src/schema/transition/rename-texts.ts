@@ -120,7 +120,7 @@ function renamedSegment(renaming: Renaming, collection: string, field: string): 
   return renaming.fields.get(field) ?? field;
 }
 
-/** Returns the collection that a field leads to. */
+/** Returns the collection that a field references. */
 function targetOf(
   state: State,
   { collection, field, scope }: { collection: string; field: string; scope: string | undefined },

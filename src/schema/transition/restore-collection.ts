@@ -254,7 +254,7 @@ function put({ draft }: Restoring, other: string, constraint: Constraint): void 
 
 /* Restores the group of a collection and its group members. */
 
-/** Objects that were moved to another group meanwhile stay there and are added to `left`. */
+/** Objects that were moved to another group since then stay there and are added to `left`. */
 function restoreGroups(restoring: Restoring): void {
   const { state, past, draft, name, node, isThere, left } = restoring;
   const above = nearestGroup(restoring);

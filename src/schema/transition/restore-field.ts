@@ -18,7 +18,7 @@ import { withExtras } from './cascade.js';
  * rest is reported.
  */
 
-/** Something that is not restored, as a clause: `the relation articles.author: … is gone`. */
+/** An object that is not restored, as a clause: `the relation articles.author: … is gone`. */
 type StaysAway = string;
 
 interface PutBack {

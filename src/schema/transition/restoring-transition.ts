@@ -71,7 +71,7 @@ function* withTables(
   for (const { identity, node } of tables) {
     const name = names.get(identity);
     if (name === undefined) throw new Error(`restoring: ${identity} does not match the target`);
-    // The transition removes the present owner of the name, because it is another object.
+    // The transition removes the current owner of the name, because it is another object.
     if (draft.get(name) !== undefined) dropCollection(draft, named.state, name);
     nodes.push(yield* called(node, name));
   }

@@ -22,7 +22,7 @@ const TEMPLATES = ['display_template', 'preview_url'] as const satisfies readonl
 /** @param state after the renames */
 export function* stillUsed(state: State, { collections, fields }: Renames): Resumable<Warning[]> {
   const warnings: Warning[] = [];
-  // The name may refer to its present owner.
+  // The name may refer to its current owner.
   const gone = new Map([...collections].filter(([from]) => !state.collections.has(from)));
   if (gone.size > 0) {
     for (const node of collectionsInOrder(state)) {

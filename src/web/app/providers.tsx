@@ -125,7 +125,7 @@ whenUserChanges(() => queryClient.removeQueries({ predicate: ({ queryKey }) => !
 /** The CSP nonce for styles. Browsers hide it in the attribute but not in the property. */
 export const cspNonce: string = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '';
 
-/** Routes are inside the session: every address asks for a login first, and no page is loaded before. */
+/** Routes are inside the session: every address requires a login first, and no page is loaded before. */
 export function Providers() {
   return (
     <MantineProvider

@@ -166,7 +166,7 @@ export function headName(draft: Draft, collection: string): string | null {
   return draft.names.collections.get(collection) ?? collection;
 }
 
-/** The head for an edit of these collections, and of aliases that show their relations elsewhere. */
+/** The head for an edit of these collections, and of aliases in other collections that show their relations. */
 export async function readSource(client: QueryClient, names: readonly string[]): Promise<Source> {
   const { draft } = currentDraft();
   const [collections, relations] = await Promise.all([

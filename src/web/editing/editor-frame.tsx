@@ -97,7 +97,7 @@ function useTyped<Values extends FieldValues>(form: UseFormReturn<Values>): Offe
     };
     const offer = (text: string | null) => {
       if (isGone) return;
-      // Input that equals the present values is not offered.
+      // Input that equals the current values is not offered.
       kept.current = typedSince(first, withTyped(first, readTyped(text)));
       setOffered(kept.current);
       // Keeps input typed during the read.
@@ -155,7 +155,7 @@ function TypedOffer({ offered, onTakeUp, onForget }: Props) {
   );
 }
 
-/* Returns the focus after a form beside the page has closed. */
+/** Restores the focus after a form next to the page has closed. */
 
 /** The component library does this only for closed elements, not for those removed by a new address. */
 function useFocusBack(): void {

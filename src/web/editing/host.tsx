@@ -192,7 +192,7 @@ interface Props {
 /**
  * Renders nothing if the edited object does not exist or the draft removed it.
  * @param props.of the field, or the relation by its many field or `memberKey`; undefined for the collection
- * @param props.onClose called without `next` after a cancel, or if there is no other place to go
+ * @param props.onClose called without `next` after a cancel, or without another target
  */
 export default function EditingHost({ collection, edit, of = '', onClose }: Props) {
   const { draft } = useDraft();

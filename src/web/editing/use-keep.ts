@@ -34,7 +34,7 @@ interface Fault {
   message: string;
 }
 
-/** Empty if it is valid or nobody responds: a draft is kept in any case. */
+/** Empty if it is valid or nobody responds. The draft is kept in both cases. */
 async function faultsOf(draft: Draft, names: { release: string }): Promise<Fault[]> {
   const keys = Object.fromEntries(PARTS.map((part) => [part, keysOf(draft, part)])) as Record<Part, string[]>;
   const documents = Object.fromEntries(

@@ -41,7 +41,7 @@ export const framesQuery = (anchor: number) =>
     },
     getPreviousPageParam: ({ batches: [first], isOldest }): HistoryCursor | null =>
       first === undefined || isOldest ? null : placeBefore(first.first_position),
-    // The head of the log tells whether there are any.
+    // The head of the log shows whether there are any.
     getNextPageParam: (_last, pages): HistoryCursor => ({
       order: 'asc',
       after: pages.findLast(({ batches }) => batches.length > 0)?.batches.at(-1)?.last_position ?? 0,

@@ -186,7 +186,7 @@ export const rehearse = (applying: Applying): Promise<Plan> =>
 export const addressOf = (applying: Applying): string => applyPath(applying, null);
 
 export type Applied =
-  /** `isDataLost`: deleted rows or values are not in the trash, although nobody asked for that. */
+  /** `isDataLost`: deleted rows or values are not in the trash, although nobody requested that. */
   { kind: 'done'; batch: string | null; isDataLost: boolean } | { kind: 'opened'; change: ChangeRequest };
 
 /** @param key identifies the attempt: the same key repeats the response and takes effect once */

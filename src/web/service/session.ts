@@ -137,7 +137,7 @@ export async function signOut(): Promise<void> {
     tabs.postMessage('signed-out');
   }
   forget();
-  // The session ends here in any case; an unreachable service lets it expire.
+  // The session ends here in any case. On an unreachable service it expires.
   if (!hasCookie) return;
   const ended = send('/auth/logout', { method: 'POST', json: {} }).catch(() => undefined);
   leaving = Promise.race([ended, new Promise((resolve) => setTimeout(resolve, LEAVING))]);

@@ -1,6 +1,6 @@
 /**
- * Stores user data in IndexedDB, which has space for large values. The newest text per name is written, one write at
- * a time. A closing page stores pending writes synchronously elsewhere, where the next page finds them.
+ * Stores user data in IndexedDB, which has space for large values. The newest text per name is written, one write at a
+ * time. A closing page stores pending writes synchronously in another storage, where the next page finds them.
  */
 import { createStore, del, delMany, get, keys, set } from 'idb-keyval';
 

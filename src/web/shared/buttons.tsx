@@ -34,14 +34,14 @@ const attributesOf = (isBusy: boolean, isHeld: boolean) => ({
   'data-disabled': isHeld && !isBusy ? true : undefined,
 });
 
-/* A button that asks for confirmation in place before an irreversible action. */
+/** A button that asks for confirmation before an irreversible action. */
 
 interface Props extends ButtonProps {
   /** Its label, and the label of the confirmation. */
   label: string;
   /** Null: no confirmation. */
   sure: string | null;
-  /** The object, if it is not visible beside it. */
+  /** The object, if it is not visible next to it. */
   about?: string;
   onConfirm: () => void;
 }
@@ -102,7 +102,7 @@ export function useCopy(): { copy: (text: string) => void; copied: boolean } {
   return { copy, copied };
 }
 
-/** Beside the focused element, because a dialog would take the focus back from elsewhere. */
+/** Next to the focused element, because a dialog would take the focus from other elements. */
 function copySelected(text: string): boolean {
   const holder = document.activeElement;
   const place = document.createElement('textarea');

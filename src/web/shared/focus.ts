@@ -13,7 +13,7 @@ export function noteOpener(): void {
   opener = place instanceof HTMLElement && place !== document.body ? place : null;
 }
 
-/** The noted element, or the page if it is gone. */
+/** The recorded element, or the page if it no longer exists. */
 export const placeBefore = (): HTMLElement | null =>
   opener?.isConnected === true ? opener : document.getElementById('page');
 

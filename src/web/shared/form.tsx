@@ -34,7 +34,7 @@ interface SwappedFormProps {
 
 /**
  * @param props.button receives `place`, to which the focus returns, and calls `open`
- * @param props.form calls `close`, whether something was sent or not
+ * @param props.form calls `close`, with or without a request
  */
 export function SwappedForm({ button, form }: SwappedFormProps) {
   const [isOpen, setOpen] = useState(false);

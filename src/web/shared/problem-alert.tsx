@@ -46,7 +46,7 @@ function titleOf(error: Error): string {
   return error.status >= 500 ? 'The service failed' : 'Rejected';
 }
 
-/* Offers the option `purge` where the service asks for it. */
+/** Offers the option `purge` where the service requires it. */
 
 interface PurgeOfferProps {
   problems: readonly Problem[];
@@ -54,7 +54,7 @@ interface PurgeOfferProps {
   onAccept: () => void;
 }
 
-/** Names what is lost with the option. Renders nothing if no problem asks for it. */
+/** Names what is lost with the option. Renders nothing if no problem requires it. */
 export function PurgeOffer({ problems, isBusy = false, onAccept }: PurgeOfferProps) {
   const asking = problems.filter(({ extensions }) => extensions['option'] === 'purge');
   if (asking.length === 0) return null;

@@ -217,7 +217,7 @@ export const plan = z
     optional: z.array(text).optional().describe('For a restore: the constraints and indexes that `without` may name'),
     online: z
       .strictObject({
-        collections: z.array(text).describe('Collections whose tables cannot be changed otherwise meanwhile'),
+        collections: z.array(text).describe('Collections whose tables no other change can alter until it has ended'),
         steps: z.array(
           z.strictObject({
             kind: text,

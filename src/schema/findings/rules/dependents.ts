@@ -248,11 +248,11 @@ const loosensPolicy: Rule = {
   code: LOOSENS_POLICY,
   level: 'warn',
   title: 'Loosens the policy',
-  what: 'The new policy may let through a change that the present policy stops. The message lists the locations.',
-  why: 'Whoever can loosen the policy can make any change that the policy was to stop.',
+  what: 'The new policy may allow a change that the current policy blocks. The message lists the locations.',
+  why: 'Anyone who can loosen the policy can apply any change that it should block.',
   safer:
     'Open a change request for the new policy (`POST /changes` with `policy`, or `dps policy propose`), so that others see it first.',
-  levels: 'The member `policy_changes` of the present policy says what is done about it.',
+  levels: 'The member `policy_changes` of the current policy decides what such a change requires.',
   example: { unsafe: 'PUT /policy {"approvals": 1}, where it was 2', safe: 'PUT /policy {"approvals": 3}' },
 };
 
@@ -260,11 +260,11 @@ const changesPolicy: Rule = {
   code: CHANGES_POLICY,
   level: 'note',
   title: 'Changes the policy',
-  what: 'The new policy is at least as strict as the present policy.',
-  why: 'Changes that were allowed may be stopped from now on.',
+  what: 'The new policy is at least as strict as the current policy.',
+  why: 'The policy may block changes that it allowed before.',
   safer:
     'Open a change request for the new policy (`POST /changes` with `policy`, or `dps policy propose`), so that others see it first.',
-  levels: 'The member `policy_changes` of the present policy says what is done about it.',
+  levels: 'The member `policy_changes` of the current policy decides what such a change requires.',
 };
 
 export const NOTICED: readonly Rule[] = [

@@ -2,7 +2,7 @@
 import type { Rule } from '../model.js';
 
 const WHY =
-  'The file contains something that this service does not import. Whoever sent it should know the difference.';
+  'The file contains something that this service does not import. Tell the author of the file about the difference.';
 const SAFER = 'Check whether the skipped part is needed. If so, express it with the members of this service.';
 
 const imported = (code: string, title: string, what: string, level: Rule['level'] = 'note'): Rule => ({

@@ -109,7 +109,7 @@ export const longLock: Rule = {
   why: 'Applications wait for as long as PostgreSQL reads. Later queries queue behind them.',
   safer: 'Apply it online if possible, else while the table is rarely used.',
   levels:
-    'Depends on the size of the table: `note` up to 10,000 rows and 8 MB, `warn` up to a million rows and 1 GB, then `danger` if anybody uses it.',
+    'Depends on the size of the table: `note` up to 10,000 rows and 8 MB, `warn` up to a million rows and 1 GB, then `danger` if it is in use.',
   example: {
     unsafe: 'PATCH /fields/articles/title {"schema": {"is_nullable": false}}',
     safe: 'PATCH /fields/articles/title?online {"schema": {"is_nullable": false}}',

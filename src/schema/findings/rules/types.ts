@@ -86,13 +86,13 @@ export const serialColumn: Rule = {
   level: 'note',
   standing: true,
   title: 'Sequence instead of identity',
-  what: 'A field counts with a default `nextval(…)`, as `serial` does, instead of being an identity column.',
+  what: 'A field gets its numbers from a default `nextval(…)`, as `serial` does, instead of from an identity column.',
   why: 'The sequence has its own owner and privileges. A role with INSERT on the table may lack USAGE on the sequence.',
   safer: 'Use `has_auto_increment`, which creates an identity column.',
   aliases: { squawk: ['prefer-identity'] },
   field: ({ old, now }) =>
     hasColumn(now) && isSerial(now.schema) && !(hasColumn(old) && isSerial(old.schema))
-      ? { message: `${labelOf(now)} counts with a sequence default, not as identity`, field: now.field }
+      ? { message: `${labelOf(now)} uses a sequence default instead of an identity column`, field: now.field }
       : undefined,
 };
 

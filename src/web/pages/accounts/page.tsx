@@ -101,7 +101,7 @@ function NewToken({ user }: { user: User }) {
         expires_at: days === '' ? null : new Date(Date.now() + Number(days) * DAY).toISOString(),
       }),
     onSuccess: (_, given) => {
-      // Input typed meanwhile belongs to the next token.
+      // Input typed in the meantime belongs to the next token.
       setName((now) => (now === given ? '' : now));
       return client.invalidateQueries({ queryKey: [ACCOUNTS] });
     },

@@ -18,7 +18,7 @@ import { SnapshotMenu } from '../../shared/snapshot/snapshot-menu.js';
 import { SteadyButton } from '../../shared/buttons.js';
 import classes from './sql-difference.module.css';
 
-/** Milliseconds until the comparison gives up. */
+/** Time limit of the comparison, in milliseconds. */
 const LONGEST = 2_000;
 
 /** Unchanged lines shown around a change. */

@@ -173,7 +173,7 @@ const TITLES = headings.filter(({ anchor }) => anchor === '');
 /** In order. Guides in a subfolder are linked from their main guide. */
 const GUIDES = TITLES.filter(({ page }) => !page.includes('/'));
 
-/** Shows the first guide by default. An unknown name shows a message beside the list. */
+/** Shows the first guide by default. An unknown name shows a message next to the list. */
 export function DocsPage() {
   const { page = GUIDES[0]?.page ?? '' } = useParams({ strict: false });
   const guide = useQuery(guideQuery(page));

@@ -142,7 +142,7 @@ function Choice({ tables, onAdopted }: ChoiceProps) {
     onSuccess: async (adoption, tables) => {
       onAdopted(adoption);
       trial.reset();
-      // Keeps tables that were selected meanwhile.
+      // Keeps tables that were selected since.
       setChosen((now) => now.filter((table) => !tables.includes(table)));
       await client.invalidateQueries({ queryKey: [SCHEMA] });
     },

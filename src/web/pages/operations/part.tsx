@@ -10,7 +10,7 @@ interface Props {
   children: ReactNode;
 }
 
-/** @param props.action shown beside the heading */
+/** @param props.action shown next to the heading */
 export function Part({ title, about, action, children }: Props) {
   const id = useId();
   return (

@@ -13,7 +13,7 @@ export interface ReviewSearch {
   change?: string;
   /** The applied batch. */
   done?: string;
-  /** Shows the import form, whatever is drafted. */
+  /** Shows the import form even if there is a draft. */
   bring?: true;
 }
 

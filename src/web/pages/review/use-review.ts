@@ -23,7 +23,7 @@ export interface Source {
   isWhole: boolean;
   /** Refetches for the current schema. Keeps the input. */
   renewal: Renewal;
-  /** Conflicts that the source knows, with a way to resolve them. */
+  /** Known conflicts of the source, with a way to resolve them. */
   conflicts?: readonly (Conflict & { settle: (choice: 'mine' | 'theirs') => void })[];
   /** Called when the chosen part was applied or has become a change request. */
   onApplied: (leftOut: LeftOutItems) => void;

@@ -89,7 +89,7 @@ function Present({ collections, drafted }: Props) {
 const Past = lazy(() => import('./past-schema.js'));
 const route = getRouteApi('/');
 
-/** Shows a welcome without collections and drafts. The past is available even if the present cannot be read. */
+/** Shows a welcome without collections and drafts. The past is available even if the current schema cannot be read. */
 export function SchemaPage() {
   const { data: collections, error, refetch } = useQuery(collectionsQuery());
   const { c, at } = route.useSearch();

@@ -60,7 +60,7 @@ interface TreePanelProps {
   search: SchemaSearch;
   onChange: (changed: Partial<SchemaSearch>) => void;
   onChoose: (collection: string) => void;
-  /** Changes of the batch in the past, or of the draft in the present. */
+  /** Changes of the batch in the past, or of the draft in the current schema. */
   marks?: Pick<Marks, 'collections'> | undefined;
   /** Set if the user may change the schema. */
   onMove?: ((row: TreeRow, by: -1 | 1) => void) | undefined;
@@ -170,7 +170,7 @@ interface SchemaPanelsProps {
   collections: readonly ListedCollection[];
   /** Set in the past. */
   past?: { replay: Replay; marks: Marks; bar: ReactNode };
-  /** Set in the present: extras of the tree. */
+  /** Set for the current schema: extras of the tree. */
   tree?: DraftedTree;
   /** Opens an object outside the diagram; false if it is in the diagram. */
   elsewhere?: (collection: string) => boolean;

@@ -154,7 +154,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
         title="Your session has ended"
         closeOnClickOutside={false}
         closeOnEscape={false}
-        // Above forms beside the page, which were rendered before.
+        // Above forms next to the page, which were rendered before.
         zIndex={1_000}
         closeButtonProps={{ 'aria-label': 'Sign out' }}
       >

@@ -15,7 +15,10 @@ import type { FromWorker, Result, ToWorker, CheckpointEvent } from './messages.j
 import { Time } from '../../shared/time.js';
 import { isPosition } from '../../../kernel/position.js';
 
-/* Reads a checkpoint file for a comparison. Its signature is checked by `dps verify` with keys from elsewhere. */
+/**
+ * Reads a checkpoint file for a comparison. `dps verify` checks its signature, with keys that were distributed
+ * separately.
+ */
 
 interface CheckpointFile extends CheckpointEvent {
   file: string;

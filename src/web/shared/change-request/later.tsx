@@ -36,7 +36,10 @@ export function useAct(id: string) {
   });
 }
 
-/** Offers the user the option that the service asks for. @param props.onPermitted called when the request has it */
+/**
+ * Offers the user the option that the service requires.
+ * @param props.onPermitted called when the request has it
+ */
 export function PermitPurge({
   request,
   problems,

@@ -231,7 +231,7 @@ function Comments({ request: { id, allowed }, comments }: { request: ChangeReque
   const [text, setText] = useState('');
   const doing = useAct(id);
   const mayComment = useMay('propose') && allowed.includes('comment');
-  // Text that was typed meanwhile is the next comment.
+  // Text that was typed in the meantime is the next comment.
   const onSent = () => setText((now) => (now === text ? '' : now));
   const send = () => doing.mutate({ action: 'comment', json: { comment: text } }, { onSuccess: onSent });
   return (

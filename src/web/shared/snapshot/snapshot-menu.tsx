@@ -25,7 +25,7 @@ interface Props {
   size?: 'xs' | 'sm' | 'compact-sm';
 }
 
-/** Renders nothing for readers. Import is offered beside the current schema to users who may propose. */
+/** Renders nothing for readers. Users who may propose get the import next to the current schema. */
 export function SnapshotMenu({ at, size = 'xs' }: Props) {
   const mayRead = useMay('readRequests');
   const mayBring = useMay('propose');

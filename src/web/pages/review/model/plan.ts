@@ -123,7 +123,7 @@ export function lossesOf(plan: Pick<Plan, 'statements' | 'events' | 'warnings' |
     });
 }
 
-/** Shown elsewhere on the page. */
+/** Shown on another part of the page. */
 const TOLD: ReadonlySet<string> = new Set(['LOSES_DATA', NOT_KEPT]);
 
 /** Ascending. */

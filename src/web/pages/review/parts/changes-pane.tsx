@@ -210,7 +210,7 @@ export function ChangesPane({ review, canChoose, wanted }: ChangesPaneProps) {
   const toEnds = (event: KeyboardEvent) => {
     const isPlain = !event.altKey && !event.ctrlKey && !event.metaKey && !event.shiftKey;
     if (event.target !== event.currentTarget || !isPlain || !(event.key === 'Home' || event.key === 'End')) return;
-    // Smooth scrolling stops short if row heights change on the way.
+    // Smooth scrolling stops short if row heights change during it.
     event.preventDefault();
     if (event.key === 'Home') virtual.scrollToIndex(0);
     else virtual.scrollToIndex(rows.length - 1, { align: 'end' });

@@ -27,8 +27,8 @@ import { KeptOfOthers, MadeFrom, NOW, Unsaid, type Base, STILL, momentText } fro
 import { ChangeList } from '../../../shared/changes/change-list.js';
 import { changesOf } from '../../../shared/changes/sentences.js';
 
-/*
- * A file name tells when the file was made, but not from which schema. The user is asked if others changed the schema
+/**
+ * A file name contains the time of the export, but not its schema. The user is asked if others changed the schema
  * since.
  */
 

@@ -31,7 +31,7 @@ const STYLE = `
   .any { stroke-dasharray: 2 4; }`;
 
 /**
- * The whole drawing in light colours, whatever is in view.
+ * The complete diagram in light colours, including tables out of view.
  * @returns a standalone UTF-8 document
  */
 export function svgOf(placed: Placed, title: string): string {

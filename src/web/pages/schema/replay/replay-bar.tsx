@@ -139,7 +139,7 @@ interface Props {
 
 /**
  * @param props.onGo called with any position while the slider moves, otherwise with the end of a batch; 0: before all
- * @param props.onClose called to return to the present
+ * @param props.onClose called to return to the current schema
  */
 export function ReplayBar({ replay, position, onGo, onClose }: Props) {
   const { previous, next, head } = replay;

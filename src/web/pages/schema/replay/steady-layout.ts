@@ -1,4 +1,4 @@
-/** Places the tables of the next state: existing ones keep their places, new ones go to free space. */
+/** Places the tables of the next state. Existing ones keep their positions, new ones get free space. */
 import { type Graph, type Link, type Table, portAt, type Placed, type Point } from '../graph/graph.js';
 
 const GAP = 28;
@@ -35,7 +35,7 @@ export function placeSteadily(graph: Graph, known: ReadonlyMap<string, Point>, b
 const overlaps = (a: Box, b: Box, gap: number): boolean =>
   a.x < b.x + b.width + gap && b.x < a.x + a.width + gap && a.y < b.y + b.height + gap && b.y < a.y + a.height + gap;
 
-/** The place, or the nearest free one below. */
+/** The position, or the nearest free one below. */
 function roomBelow(boxes: readonly Box[], { width, height }: Table, { x, y }: Point): Point {
   const box = { x, y, width, height };
   for (let rounds = 0; rounds <= boxes.length; rounds++) {
@@ -66,7 +66,7 @@ function anchorOf(table: Table, { links, tables }: Graph, places: ReadonlyMap<st
   return { x: Math.min(0, ...all.map(([, { x }]) => x)), y: all.length === 0 ? 0 : bottom + GAP };
 }
 
-/** Maximum number of rings searched around a place. */
+/** Maximum number of rings searched around a position. */
 const RINGS = 60;
 
 function roomNear(boxes: readonly Box[], table: Table, anchor: Point): Point {
