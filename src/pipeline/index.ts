@@ -15,8 +15,10 @@ import {
   createCommitsInDoubt,
   isCommitted,
   outcomeUnknown,
+  UNTIL_DEADLINE,
 } from './transaction/commit.js';
 import { StaleConnectionError, begin } from './transaction/begin.js';
+import type { Outlook } from './transaction/single-flight.js';
 import { DivergedError, logUnreadable, lookAtLog, requireReadable } from './diverged.js';
 import { runUrgent } from '../kernel/scheduler.js';
 import { type Semaphore, createSemaphore } from '../kernel/semaphore.js';
@@ -25,7 +27,6 @@ import type {
   Command,
   CommandName,
   Decider,
-  Done,
   Job,
   Outcome,
   Pipeline,
@@ -53,7 +54,8 @@ export function createPipeline(given: PipelineOptions): Pipeline {
     if (problems.some(({ details }) => details?.['sqlstate'] === SQLSTATE.disk_full)) diskFullAt = performance.now();
     return outcome;
   };
-  const writer: Writer = { options, semaphore: createSemaphore(), commitsInDoubt, isUrgent: true };
+  const outlook: Outlook = { assumptions: undefined };
+  const writer: Writer = { options, semaphore: createSemaphore(), commitsInDoubt, outlook, isUrgent: true };
   // A large plan takes long and needs no lock, so no change waits for it.
   const planner: Writer = { ...writer, semaphore: createSemaphore(PLANS), isUrgent: false };
   const plan = async <C>(by: Writer, job: Job<C>, work: Work<C, Plan<C> | Refusal>): Promise<Plan<C> | Refusal> =>
@@ -63,10 +65,12 @@ export function createPipeline(given: PipelineOptions): Pipeline {
       const started = performance.now();
       const deadline = deadlineFrom(options, request);
       const job: Job<C> = { operation: deciderOf(name), command, request };
-      const outcome = await answer(writer, job, { deadline, work: attempt }).catch((error: unknown) => {
-        if (!(error instanceof CommitInDoubt)) throw error;
-        return resolveCommitInDoubt(error as CommitInDoubt<C>, writer, { request, deadline });
-      });
+      const run = (): Promise<Outcome<C>> =>
+        answer(writer, job, { deadline, work: attempt }).catch((error: unknown) => {
+          if (!(error instanceof CommitInDoubt)) throw error;
+          return resolveCommitInDoubt(error as CommitInDoubt<C>, writer, { request, deadline, again: run });
+        });
+      const outcome = await run();
       report(options, request, { outcome, milliseconds: performance.now() - started });
       return noteDisk(outcome);
     },
@@ -116,6 +120,7 @@ interface Writer {
   options: Options;
   semaphore: Semaphore;
   commitsInDoubt: CommitsInDoubt;
+  outlook: Outlook;
   /** True if all other changes wait during that time. */
   isUrgent: boolean;
 }
@@ -134,14 +139,16 @@ async function answer<C, T>(
   job: Job<C>,
   { deadline, work }: { deadline: number; work: Work<C, T> },
 ): Promise<T | Refusal> {
-  const { options, semaphore, commitsInDoubt } = writer;
+  const { options, semaphore, commitsInDoubt, outlook } = writer;
   const { abandoned, onBlocked } = job.request;
   try {
     const problem = await commitsInDoubt.resolve(deadline);
     if (problem !== null) return refusal(problem);
     const attempt = () =>
       retryWhileLocked({ options, semaphore, deadline, abandoned, onBlocked }, (at) =>
-        writer.isUrgent ? runUrgent(() => work({ ...at, options, job })) : work({ ...at, options, job }),
+        writer.isUrgent
+          ? runUrgent(() => work({ ...at, options, job, outlook }))
+          : work({ ...at, options, job, outlook }),
       );
     return await retryAfterLogCheck(writer, { deadline, evenDiverged: false }, attempt);
   } catch (error) {
@@ -182,25 +189,31 @@ async function retryAfterLogCheck<T>(writer: Writer, how: AttemptOptions, attemp
   }
 }
 
-interface Waiting {
+interface Waiting<C> {
   request: RequestContext;
   deadline: number;
+  /** Runs the command again. */
+  again: () => Promise<Outcome<C>>;
 }
 
-/** Determines the outcome of a COMMIT without an answer. */
+/**
+ * Determines the outcome of a COMMIT without an answer. A change whose only flight was lost is repeated, like one that
+ * was lost before its COMMIT.
+ */
 async function resolveCommitInDoubt<C>(
   doubt: CommitInDoubt<C>,
   { options, commitsInDoubt }: Writer,
-  waiting: Waiting,
-): Promise<Done<C> | Refusal> {
-  const { request, deadline } = waiting;
+  waiting: Waiting<C>,
+): Promise<Outcome<C>> {
+  const { request, deadline, again } = waiting;
   const { lost, done, point } = doubt;
   options.logger.warn('the connection was lost during a commit', { batch: lost.batch, position: done.position });
-  const committed = await isCommitted(lost, options, { deadline });
+  const committed = await isCommitted(lost, options, { deadline, ...(lost.isWholeChange && UNTIL_DEADLINE) });
   if (committed === undefined) {
     commitsInDoubt.add(lost);
     return refusal(outcomeUnknown(request.idempotency !== undefined));
   }
+  if (!committed && lost.isWholeChange) return again();
   if (!committed)
     return refusal(unavailable('The connection to the database was lost before the commit. Nothing was changed.'));
   options.store.publish(point);

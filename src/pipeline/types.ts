@@ -286,7 +286,10 @@ export class CommandRefused extends Error {
   }
 }
 
-export interface Decider<C> extends Pick<Operation<string, never, C, LogEvent>, 'decide' | 'deletes' | 'alters'> {
+export interface Decider<C> extends Pick<
+  Operation<string, never, C, LogEvent>,
+  'decide' | 'deletes' | 'alters' | 'isLight'
+> {
   /** Further statements of the transaction. */
   also?(command: C): readonly Parameterised[];
 }

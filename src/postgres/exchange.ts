@@ -16,6 +16,8 @@ type StatementResult = Result<Record<string, unknown>>;
 export interface Parameterised {
   text: string;
   values?: readonly Value[];
+  /** Set for a text that is no constant. It is not kept as a prepared statement. */
+  once?: boolean;
 }
 
 /** Arrays of texts are sent as text[]. */
@@ -156,10 +158,10 @@ export async function sendBatch(
   const fresh = new Map<string, string>();
   const results = await send(client, (connection) => {
     const known = preparationsOn(connection);
-    for (const { text, values } of statements) {
-      let name = known.names.get(text) ?? fresh.get(text);
-      if (name === undefined) {
-        name = nextName(known);
+    for (const { text, values, once = false } of statements) {
+      let name = once ? '' : (known.names.get(text) ?? fresh.get(text));
+      if (once || name === undefined) {
+        name ??= nextName(known);
         connection.parse({ text, name, types: [] }, true);
         if (name !== '') fresh.set(text, name);
       }

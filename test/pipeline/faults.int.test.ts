@@ -208,23 +208,29 @@ describe('the pipeline under failures', function () {
     /** The last batch of a command: the notification and the COMMIT. */
     const isCommit = (sent: Buffer): boolean => sent.includes(logChannel('public'));
 
-    it('finds that it was committed, and responds normally', async () => {
-      proxy.intercept((sent) => (isCommit(sent) ? 'pass and hang up' : 'pass'));
-      const outcome = done(await create('second'));
-      expect(outcome.position).to.equal(2);
-      expect(instance.store.current().position).to.equal(2);
-      proxy.intercept(() => 'pass');
-      await expectWhole('first', 'second');
-    });
+    const CHANGES = [
+      { flights: 'one flight', change: () => create('second'), whole: ['first', 'second'] },
+      { flights: 'several flights', change: () => addField('first', 'b'), whole: ['first'] },
+    ];
+    for (const { flights, change, whole } of CHANGES) {
+      it(`of ${flights} finds that it was committed, and responds normally`, async () => {
+        proxy.intercept((sent) => (isCommit(sent) ? 'pass and hang up' : 'pass'));
+        const outcome = done(await change());
+        expect(outcome.position).to.equal(2);
+        expect(instance.store.current().position).to.equal(2);
+        proxy.intercept(() => 'pass');
+        await expectWhole(...whole);
+      });
 
-    it('finds that it was not committed, and returns UNAVAILABLE without changes', async () => {
-      proxy.intercept((sent) => (isCommit(sent) ? 'hang up' : 'pass'));
-      const outcome = await create('second');
-      expect(refusedWith(outcome)).to.equal('UNAVAILABLE');
-      expect(outcome.kind === 'refused' && outcome.problems[0]?.message).to.include('Nothing was changed');
-      proxy.intercept(() => 'pass');
-      await expectWhole('first');
-    });
+      it(`of ${flights} finds that it was not committed, and returns UNAVAILABLE without changes`, async () => {
+        proxy.intercept((sent) => (isCommit(sent) ? 'hang up' : 'pass'));
+        const outcome = await change();
+        expect(refusedWith(outcome)).to.equal('UNAVAILABLE');
+        expect(outcome.kind === 'refused' && outcome.problems[0]?.message).to.include('Nothing was changed');
+        proxy.intercept(() => 'pass');
+        await expectWhole('first');
+      });
+    }
 
     it('reports an unknown outcome, and the same key makes a retry safe', async () => {
       proxy.intercept((sent) => {

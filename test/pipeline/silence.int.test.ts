@@ -7,7 +7,17 @@ import { type Proxy, startProxy } from '../support/proxy.js';
 import { INSTALL_PGBOUNCER, type Pgbouncer, pgbouncerProgram, startPgbouncer } from '../support/pgbouncer.js';
 import { until } from '../support/until.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
-import { CAUSE, type Instance, done, field, refusedWith, silent, startInstance, table } from '../support/instance.js';
+import {
+  CAUSE,
+  type Instance,
+  command,
+  done,
+  field,
+  refusedWith,
+  silent,
+  startInstance,
+  table,
+} from '../support/instance.js';
 
 /** Milliseconds until a silent connection is detected and closed, with slack for a busy machine. */
 const NOTICED = 20_000;
@@ -63,6 +73,12 @@ for (const way of ['the server', 'a pooler'] as const)
     const create = (name: string, by: Instance = instance): Promise<Outcome> =>
       by.pipeline.apply('create-collection', table(name, [field('a')]), { cause: CAUSE });
 
+    /** A change that takes several flights. */
+    const addField = (name: string): Promise<Outcome> => {
+      const input = { collection: 'first', body: field(name), concurrentIndexes: false };
+      return instance.pipeline.apply('create-field', command('create-field', input), { cause: CAUSE });
+    };
+
     const messageOf = (outcome: Outcome): string =>
       (outcome.kind === 'refused' && outcome.problems[0]?.message) || outcome.kind;
 
@@ -104,7 +120,7 @@ for (const way of ['the server', 'a pooler'] as const)
 
     it('before its COMMIT: nothing is written, the lock is soon free, and the message is true', async () => {
       when(isCommit, 'fall silent');
-      const writing = timed(create('second'));
+      const writing = timed(addField('b'));
       await sleep(500);
       const [third, waited] = await timed(create('third', beside));
       done(third);
@@ -113,7 +129,7 @@ for (const way of ['the server', 'a pooler'] as const)
       expect(refusedWith(outcome)).to.equal('UNAVAILABLE');
       expect(messageOf(outcome)).to.include('Nothing was changed').and.not.include('lock');
       expect(took).to.be.below(NOTICED + 3_000);
-      done(await create('second'));
+      done(await addField('b'));
       const { rows } = await other.query<{ state: string }>(
         `SELECT state FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'`,
       );

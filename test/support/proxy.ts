@@ -13,7 +13,8 @@ export interface Proxy {
   muffle(): void;
   /**
    * Handles everything a client sends: forwards it, closes the connection after or instead of that, or stops responding
-   * after or instead of that with open sockets. `connection`: its number.
+   * after or instead of that with open sockets. The server may also receive it after its client is gone. `connection`:
+   * its number.
    */
   intercept(judge: (sent: Buffer, connection: number) => Verdict): void;
   /**
@@ -21,6 +22,8 @@ export interface Proxy {
    * cannot detect the silence.
    */
   murmur(on: boolean): void;
+  /** Forwards what was to pass later. */
+  passNow(): void;
   /** Ends all connections. */
   cut(): void;
   /** The treatment of new connections: forwarded, refused, or accepted and left waiting. */
@@ -30,7 +33,8 @@ export interface Proxy {
   close(): Promise<void>;
 }
 
-export type Verdict = 'pass' | 'pass and hang up' | 'hang up' | 'pass and fall silent' | 'fall silent';
+export type Verdict =
+  'pass' | 'pass and hang up' | 'hang up' | 'hang up and pass later' | 'pass and fall silent' | 'fall silent';
 
 /** PostgreSQL may send this at any time: the value of a setting. */
 const PARAMETER_STATUS = Buffer.from('S\0\0\0\u0017application_name\0x\0', 'latin1');
@@ -45,6 +49,7 @@ export async function startProxy(target: string): Promise<Proxy> {
   const { hostname } = url;
   let { port } = url;
   const links = new Set<Link>();
+  const delayed: (() => void)[] = [];
   let count = 0;
   let how: 'through' | 'refused' | 'never' = 'through';
 
@@ -85,6 +90,7 @@ export async function startProxy(target: string): Promise<Proxy> {
           if (verdict === 'fall silent') forward();
           return;
         }
+        if (verdict === 'hang up and pass later') delayed.push(() => void link.server.write(sent));
         link.client.off('close', hangUp);
         link.client.destroy();
       },
@@ -122,6 +128,9 @@ export async function startProxy(target: string): Promise<Proxy> {
     },
     intercept: (value) => {
       judge = value;
+    },
+    passNow: () => {
+      for (const each of delayed.splice(0)) each();
     },
     cut,
     leadTo: (other) => {

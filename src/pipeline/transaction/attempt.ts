@@ -18,7 +18,17 @@ import { type DecidedBatch, type Deciding, decideBatch, isReader } from './decid
 import { type Admission, enforcePolicy, misacknowledged } from './enforce-policy.js';
 import { type Batch, finishDone, finishRefused, finishUnchanged, rollback } from './commit.js';
 import { earlierAnswer, findAnswer, storeAnswerStatements, isStorable } from './idempotency.js';
-import { type Projection, runStatements } from './run-ddl.js';
+import { type Projection, runStatements, unobstructedScript } from './run-ddl.js';
+import {
+  NO_DATABASE,
+  type Outlook,
+  assumedBegin,
+  assumptionsAfter,
+  fitsOneFlight,
+  opening,
+  requireRejected,
+  undefinedIfNeeded,
+} from './single-flight.js';
 import type { Done, Job, Outcome, PipelineOptions, Refusal, Plan, RequestContext } from '../types.js';
 import type { Problem } from '../../kernel/problem.js';
 import type { LogHead } from '../../log/head.js';
@@ -69,6 +79,7 @@ async function streamRows(client: pg.ClientBase, { running, rows }: DdlAndRows):
 export interface Attempt<C> extends Try {
   options: PipelineOptions;
   job: Job<C>;
+  outlook: Outlook;
 }
 
 /** @throws CommitInDoubt, LockedError, or StaleConnectionError if the connection was lost before COMMIT was sent */
@@ -76,7 +87,10 @@ export async function attempt<C>(attempting: Attempt<C>): Promise<Outcome<C>> {
   return run(attempting).catch(notCommitted);
 }
 
-async function run<C>({ options, job, ...at }: Attempt<C>): Promise<Outcome<C>> {
+async function run<C>(attempting: Attempt<C>): Promise<Outcome<C>> {
+  const done = await inOneFlight(attempting);
+  if (done !== undefined) return done;
+  const { options, job, outlook, ...at } = attempting;
   const { client } = at;
   const { request } = job;
   const { idempotency, cause } = request;
@@ -86,6 +100,7 @@ async function run<C>({ options, job, ...at }: Attempt<C>): Promise<Outcome<C>> 
     keeps: keptBy(job, options),
     alters: alteredBy(job),
   });
+  outlook.assumptions = assumptionsAfter(begun);
   const { point, found } = begun;
   const earlier = idempotency && earlierAnswer(idempotency, found);
   if (earlier !== undefined) return rollback(client, earlier);
@@ -100,6 +115,38 @@ async function run<C>({ options, job, ...at }: Attempt<C>): Promise<Outcome<C>> 
   const told = { ...request, cause: withPolicy(withAcknowledged(cause, admission.acknowledged), decided, begun) };
   const events = decided.events.map((event) => withCovered(event, admission));
   return carryOut(client, { options, request: told, begun, waits: at, ...decided, events });
+}
+
+/** Carries out a change in one flight. Returns undefined if that is not possible, and nothing was changed. */
+async function inOneFlight<C>({ options, job, outlook, ...at }: Attempt<C>): Promise<Done<C> | undefined> {
+  const { client } = at;
+  const { assumptions } = outlook;
+  const begun = assumptions && fitsOneFlight(client, job) ? assumedBegin(client, options, assumptions) : undefined;
+  if (begun === undefined) return undefined;
+  const decided = await decideBatch(NO_DATABASE, { options, job, begun, waits: at }).catch(undefinedIfNeeded);
+  if (decided?.kind !== 'decided' || decided.events.length === 0) return undefined;
+  const script = unobstructedScript(decided);
+  if (script === null) return undefined;
+  const { request } = job;
+  const batch = await prepare({ options, request, begun, waits: at, ...decided, changes: new Map() }, false);
+  const before = [
+    ...opening(begun, options, { ...at, ...request, batch: batch.id }),
+    ...script.map((text) => ({ text, once: true })),
+  ];
+  at.attendance.began(begun.backend);
+  outlook.assumptions = undefined;
+  try {
+    const done = await finishDone(client, options, {
+      ...batch,
+      statements: [...before, ...batch.statements],
+      isWholeChange: true,
+    });
+    outlook.assumptions = assumptions;
+    return done;
+  } catch (error) {
+    requireRejected(error);
+    return rollback(client, undefined);
+  }
 }
 
 /** The deleted tables that go to the trash, as far as that is known before the decision. */
@@ -145,8 +192,9 @@ async function carryOut<C>(client: pg.ClientBase, deciding: Omit<Preparing<C>, '
     client,
     projectionOf(options, { before: point.state, after, events, statements, keeps, waits }),
   );
-  const projecting = isLarge(events) ? streamRows(client, { running, rows: () => metadataOf(preparing) }) : running;
-  const [problems, batch] = await Promise.all([projecting, prepare(preparing)]);
+  const isStreamed = isLarge(events);
+  const projecting = isStreamed ? streamRows(client, { running, rows: () => metadataOf(preparing) }) : running;
+  const [problems, batch] = await Promise.all([projecting, prepare(preparing, isStreamed)]);
   if (problems !== null) {
     const outcome: Refusal = { kind: 'refused', problems };
     return finishRefused(client, options, { request, outcome, head: point.head });
@@ -173,7 +221,7 @@ function metadataOf<C>({ begun: { point }, events, after }: Preparing<C>): Itera
 }
 
 /** Prepares everything of a batch except streamed rows. */
-async function prepare<C>(preparing: Preparing<C>): Promise<Batch<C>> {
+async function prepare<C>(preparing: Preparing<C>, isStreamed: boolean): Promise<Batch<C>> {
   const { options, request, begun, command, events, after, also, judging, changes } = preparing;
   const { returns, document } = judging.revised;
   const { backend, timeline, base, point } = begun;
@@ -195,7 +243,7 @@ async function prepare<C>(preparing: Preparing<C>): Promise<Batch<C>> {
   };
   const statements = [
     ...prepared.statements,
-    ...(isLarge(events) ? [] : metadataOf(preparing)),
+    ...(isStreamed ? [] : metadataOf(preparing)),
     ...(await runYielding(trashStatements({ before: point.state, events: prepared.events }))),
     ...writeChanges([...requests.values()]),
     ...also,

@@ -58,7 +58,10 @@ export interface Begun {
   childless: ReadonlySet<string>;
 }
 
-export interface Begin extends Pick<Try, 'attendance' | 'lockWait' | 'tableWait'> {
+/** Milliseconds that a transaction waits for the log lock, and for each table lock. */
+export type Limits = Pick<Try, 'lockWait' | 'tableWait'>;
+
+export interface Begin extends Limits, Pick<Try, 'attendance'> {
   /** A query that runs in the same flight, after the lock was granted. */
   question?: Parameterised;
   /** Deleted tables that go to the trash. */
@@ -111,16 +114,21 @@ export async function begin(client: pg.ClientBase, options: PipelineOptions, how
   };
 }
 
+/** The beginning of every transaction of a change, up to the log lock. */
+export function openingStatements({ place, statementTimeout: statement }: PipelineOptions, how: Limits) {
+  return {
+    begin: { text: 'BEGIN ISOLATION LEVEL READ COMMITTED' },
+    logLimits: writeLimits({ lock: how.lockWait, statement }),
+    logLock: { text: 'SELECT pg_catalog.pg_advisory_xact_lock($1)', values: [advisoryKey(place, 'log')] },
+    tableLimits: writeLimits({ lock: how.tableWait, statement }),
+  } satisfies Record<string, Parameterised>;
+}
+
 function firstFlight(from: Point, options: PipelineOptions, how: Begin) {
   const { keeps = [], alters = [], unlocked = false } = how;
-  const statement = options.statementTimeout;
   return {
-    begin: { text: `BEGIN ISOLATION LEVEL ${unlocked ? 'REPEATABLE READ' : 'READ COMMITTED'}` },
-    logLimits: writeLimits({ lock: how.lockWait, statement }),
-    logLock: unlocked
-      ? undefined
-      : { text: 'SELECT pg_catalog.pg_advisory_xact_lock($1)', values: [advisoryKey(options.place, 'log')] },
-    tableLimits: writeLimits({ lock: how.tableWait, statement }),
+    ...openingStatements(options, how),
+    ...(unlocked && { begin: { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ' }, logLock: undefined }),
     release: REFUSE_OLDER_RELEASE,
     // Commands that do not change the schema may continue and report what is missing.
     place: how.evenDiverged === true ? undefined : schemaThere(options.place.schema),

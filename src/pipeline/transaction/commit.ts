@@ -14,7 +14,7 @@ import { own } from '../../postgres/own-tables.js';
 import type { PipelineOptions, Done, Refusal, RequestContext } from '../types.js';
 import type { Point } from '../../log/fold.js';
 import { SAVEPOINT } from './begin.js';
-import { isStorable, storeAnswerStatements } from './idempotency.js';
+import { endLost, isStorable, storeAnswerStatements } from './idempotency.js';
 
 /** The connection was lost after COMMIT may have been sent, or the commit may not be durable. */
 export class UnknownOutcomeError extends Error {
@@ -50,6 +50,8 @@ interface Unanswered {
   backend: Backend;
   /** The server's timeline at that time. Process ids of another timeline belong to other processes. */
   timeline: number | null;
+  /** True if the whole change was sent at once, so that the server may receive it, or get its lock, at any later time. */
+  isWholeChange: boolean;
 }
 
 /** Milliseconds before each check. */
@@ -74,21 +76,30 @@ interface LookOptions {
   deadline?: number;
   /** Milliseconds before each check. */
   looks?: readonly number[];
+  /** Milliseconds after which no further check starts. */
+  enough?: number;
 }
+
+/** Checks until the deadline, for a change that waits for an unavailable database like one that has not begun. */
+export const UNTIL_DEADLINE: Pick<LookOptions, 'looks' | 'enough'> = {
+  looks: [...LOOKS, ...Array.from({ length: 1_000 }, () => 4_000)],
+  enough: Infinity,
+};
 
 /**
  * Determines whether a batch is in the log. A server process that has not noticed the lost connection may still run the
  * transaction. It holds the log lock, so once we get the lock, the transaction has ended. If it does not end, it is
- * terminated, because it would block every change. After a failover the log of the new primary decides.
+ * terminated, because it would block every change. A whole change that has not got the lock yet will change nothing.
+ * After a failover the log of the new primary decides.
  * @returns undefined if the outcome cannot be determined
  */
 export async function isCommitted(
   lost: Unanswered,
   options: PipelineOptions,
-  { deadline = Infinity, looks = LOOKS }: LookOptions = {},
+  { deadline = Infinity, looks = LOOKS, enough = ENOUGH }: LookOptions = {},
 ): Promise<boolean | undefined> {
   const started = performance.now();
-  const end = Math.max(Math.min(started + ENOUGH, deadline), started + LEAST);
+  const end = Math.max(Math.min(started + enough, deadline), started + LEAST);
   for (const delay of looks) {
     if (performance.now() + delay > end) break;
     await sleep(delay);
@@ -114,7 +125,8 @@ async function look(client: pg.Client, lost: Unanswered, { options, limit }: Loo
   const patience = limit < LIMIT ? SHORT_PATIENCE : PATIENCE;
   const key = advisoryKey(options.place, 'log');
   const flight = sendNamed(client, {
-    begin: { text: 'BEGIN' },
+    // The database may have become read-only by default for new sessions, but not for the lost one.
+    begin: { text: 'BEGIN READ WRITE' },
     patience: {
       text: `SELECT pg_catalog.set_config('lock_timeout', $1, true)`,
       values: [Math.min(options.lockTimeout, patience)],
@@ -122,6 +134,7 @@ async function look(client: pg.Client, lost: Unanswered, { options, limit }: Loo
     lock: { text: 'SELECT pg_catalog.pg_advisory_xact_lock($1)', values: [key] },
     head: { text: CHECK_QUERY },
     batch: { text: `SELECT FROM ${own.events} WHERE batch = $1 LIMIT 1`, values: [lost.batch] },
+    ended: lost.isWholeChange ? endLost(lost.batch) : undefined,
     sync: { text: SYNC_POINT },
     commit: { text: 'COMMIT' },
   });
@@ -214,6 +227,8 @@ export interface Batch<C = unknown> {
   base: Point;
   point: Point;
   statements: Parameterised[];
+  /** True if the statements begin the transaction too. */
+  isWholeChange?: boolean;
 }
 
 /** A batch that may have been committed, with its answer. */
@@ -243,7 +258,8 @@ async function commitAndPublish<C>(client: pg.ClientBase, options: PipelineOptio
     await commit(client, batch.statements);
   } catch (error) {
     if (!(error instanceof UnknownOutcomeError)) throw error;
-    throw new CommitInDoubt({ batch: batch.id, backend: batch.backend, timeline: batch.timeline }, batch);
+    const { id, backend, timeline, isWholeChange = false } = batch;
+    throw new CommitInDoubt({ batch: id, backend, timeline, isWholeChange }, batch);
   }
   options.store.publish(batch.point, batch.base, batch.done.events);
   return batch.done;

@@ -30,6 +30,25 @@ export function findAnswer(idempotency: Idempotency, cause: Cause): Parameterise
   };
 }
 
+/* Ends changes whose only flight was lost. */
+
+/** No user has this id. */
+const LOST = '';
+
+/**
+ * Runs under the log lock. If the flight of the batch still arrives, it finds this row and changes nothing, because it
+ * looks for it under the same lock.
+ */
+export const endLost = (batch: string): Parameterised => ({
+  text: `INSERT INTO ${own.idempotency} (actor, key, request_hash, status, headers, body, position, event_hash)
+         VALUES ('${LOST}', $1, '', 0, '{}', 'null', 0, '') ON CONFLICT DO NOTHING`,
+  values: [batch],
+});
+
+/** SQL condition on an id of a batch. */
+export const isLost = (batch: string): string =>
+  `(SELECT true FROM ${own.idempotency} i WHERE i.actor = '${LOST}' AND i.key = ${batch}) IS TRUE`;
+
 /** Returns the stored answer instead of running the command. Undefined if the command must run. */
 export function earlierAnswer(
   idempotency: Idempotency,

@@ -260,6 +260,22 @@ function hiddenByFolders({ after }: Projection, rows: readonly unknown[]): Probl
 
 const isFolder = ({ collections }: State, name: string): boolean => collections.get(name)?.collection.schema === null;
 
+/**
+ * Returns the statements of a batch that needs no lock that others may hold, and whose results need no check. Null for
+ * any other batch.
+ */
+export function unobstructedScript({
+  events,
+  after,
+  statements,
+}: Pick<Projection, 'events' | 'after' | 'statements'>): Sql[] | null {
+  const isFree = statements.every(({ locks }) => locks.length === 0);
+  const hidesTable = (event: LogEvent): boolean =>
+    event.type === 'collection.created' && isFolder(after, event.collection);
+  if (!isFree || events.some(hidesTable) || typesToCheck(events, after).length > 0) return null;
+  return statements.map(({ sql }) => sql);
+}
+
 /** Selects the names of these new collections that other objects have. Null if there are none. */
 function takenNames({ before, events, schema }: Projection, isAsked: (name: string) => boolean): Sql | null {
   const names = events

@@ -54,6 +54,7 @@ const MEMBERS = new Set<string>(['collection', 'meta', 'schema', 'fields', 'tran
 
 export const createCollection: Operation<'create-collection', CreateCollectionInput, CreateCollection> = {
   name: 'create-collection',
+  isLight: ({ collection: { schema } }) => schema !== null,
 
   *parse({ body, concurrentIndexes, at = [] }) {
     if (!isObject(body)) return refuse(invalid(at, 'a collection must be a JSON object'));
@@ -235,6 +236,7 @@ const SCHEMA_MEMBERS = new Set(['name', 'schema', 'sql', 'comment']);
 
 export const updateCollection: Operation<'update-collection', UpdateCollectionInput, UpdateCollection> = {
   name: 'update-collection',
+  isLight: () => true,
 
   parse({ collection, body, at = [] }) {
     if (!isObject(body)) return refuse(invalid(at, 'the body must be an object with the member meta'));

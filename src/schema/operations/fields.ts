@@ -214,6 +214,7 @@ interface UpdateFieldsInput {
 export const updateFields: Operation<'update-fields', UpdateFieldsInput, UpdateFields> = {
   name: 'update-fields',
   alters: ({ collection }) => [collection],
+  isLight: ({ changes }) => changes.every(({ body }) => body['schema'] === undefined && body['type'] === undefined),
 
   *parse({ collection, field, body, concurrentIndexes }) {
     if (field !== undefined) {

@@ -44,6 +44,8 @@ export interface Operation<Name extends string, Input, Command, Decided extends 
   deletes?(command: Command): readonly string[];
   /** Returns the collections whose columns it may change, as far as the command names them. */
   alters?(command: Command): readonly string[];
+  /** True if it probably needs nothing from the database and locks no table that exists. */
+  isLight?(command: Command): boolean;
 }
 
 interface DraftOptions extends TransitionOptions {

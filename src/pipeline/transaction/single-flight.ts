@@ -1,0 +1,124 @@
+/*
+ * Carries out a small change in one flight: BEGIN, the log lock, a guard, DDL, rows and COMMIT. The change is decided
+ * before the transaction begins, on the state that this process has folded. The guard runs under the log lock. It fails
+ * if anything differs from what the decision relied on, and then nothing is changed and `begin` starts over.
+ */
+import type pg from 'pg';
+import { CHECK_QUERY } from '../../log/divergence.js';
+import { POLICY_QUERY } from '../../log/decisive-events.js';
+import { isPooled } from '../../postgres/client.js';
+import { ExchangeError, isLocked } from '../../postgres/errors.js';
+import type { Parameterised } from '../../postgres/exchange.js';
+import { REFUSE_OLDER_RELEASE, own } from '../../postgres/own-tables.js';
+import { HELD } from '../../features/change-requests/rows.js';
+import { DEFAULT_POLICY } from '../../schema/policy.js';
+import { LogBusyError } from '../lock-conflict.js';
+import type { Job, PipelineOptions, RequestContext } from '../types.js';
+import { type Begun, type Limits, openingStatements } from './begin.js';
+import { isReader } from './decide.js';
+import { isLost } from './idempotency.js';
+
+/** The next single flight relies on it besides the folded state. Its guard checks it. */
+export interface Assumptions {
+  timeline: number;
+}
+
+/** Changes with every transaction of a process. */
+export interface Outlook {
+  /** Undefined if a single flight would probably fail. */
+  assumptions: Assumptions | undefined;
+}
+
+/**
+ * Evaluates the last transaction. A policy needs findings from the database, and a held table needs an explanation.
+ * Another process that has just committed will probably do so again.
+ */
+export const assumptionsAfter = ({ held, policyHash, timeline, point, base }: Begun): Assumptions | undefined =>
+  held.length === 0 && policyHash === null && timeline !== null && point === base ? { timeline } : undefined;
+
+/** The server process must be known in advance, to find the outcome of a lost flight. A pooler hides it. */
+export function fitsOneFlight<C>(client: pg.ClientBase, { operation, command, request }: Job<C>): boolean {
+  if (isPooled(client) || isReader(command) || operation.isLight?.(command) !== true) return false;
+  const { revise, online, acknowledges, ifMatch } = request;
+  return [revise, online, acknowledges, ifMatch].every((each) => each === undefined);
+}
+
+/** Returns the state on which a single flight is decided. Undefined if it would certainly fail. */
+export function assumedBegin(
+  client: pg.ClientBase,
+  { store, watch }: PipelineOptions,
+  { timeline }: Assumptions,
+): Begun | undefined {
+  const point = store.point();
+  // The guard compares the last event, and an empty log has none.
+  if (point.head.position === 0 || watch?.pending() !== undefined) return undefined;
+  try {
+    watch?.admit({ timeline });
+  } catch {
+    return undefined;
+  }
+  return {
+    point,
+    base: point,
+    backend: { pid: (client as unknown as { processID: number }).processID, since: null },
+    timeline,
+    held: [],
+    policy: DEFAULT_POLICY,
+    policyHash: null,
+    found: [],
+    glance: { tables: [], rows: [] },
+    childless: new Set(),
+  };
+}
+
+class DatabaseNeededError extends Error {
+  override readonly name = 'DatabaseNeededError';
+}
+
+/** For decisions before the flight. It rejects every query with DatabaseNeededError. */
+export const NO_DATABASE = {
+  query: () => {
+    throw new DatabaseNeededError();
+  },
+} as unknown as pg.ClientBase;
+
+/** Turns DatabaseNeededError into undefined, and throws every other error. */
+export function undefinedIfNeeded(error: unknown): undefined {
+  if (!(error instanceof DatabaseNeededError)) throw error;
+}
+
+const EXPECTED = `c.position = $1 AND c.hash = $2 AND c.forgotten IS NULL AND c.pending IS NULL AND c.timeline = $3`;
+
+/** Fails by an impossible cast, like `REFUSE_OLDER_RELEASE`. The transaction that follows finds out and says why. */
+const GUARD = `
+SELECT CASE WHEN ${EXPECTED} AND (${REFUSE_OLDER_RELEASE.text}) IS NULL
+              AND (SELECT true FROM pg_catalog.pg_namespace WHERE nspname = $4)
+              AND (SELECT true FROM (${HELD}) h LIMIT 1) IS NULL
+              AND (SELECT p.hash FROM (${POLICY_QUERY}) p) IS NULL
+              AND (SELECT true FROM ${own.idempotency} i WHERE i.actor = $6 AND i.key = $7) IS NULL
+              AND NOT ${isLost('$5')}
+            THEN 0 ELSE ('not what was expected: ' || coalesce(c.position, 0)::text)::int END
+  FROM (${CHECK_QUERY}) c`;
+
+/** The statements before DDL and rows. */
+export function opening(
+  { point: { head }, timeline }: Begun,
+  options: PipelineOptions,
+  { idempotency, cause, batch, ...limits }: Pick<RequestContext, 'idempotency' | 'cause'> & Limits & { batch: string },
+): Parameterised[] {
+  const answer = idempotency === undefined ? [null, null] : [cause.actor.id, idempotency.key];
+  const guard = { text: GUARD, values: [head.position, head.hash, timeline, options.place.schema, batch, ...answer] };
+  return [...Object.values(openingStatements(options, limits)), guard];
+}
+
+/** The index of the statement that waits for the log lock. */
+const LOG_LOCK = 2;
+
+/**
+ * Returns if PostgreSQL rejected a statement of the flight, so that nothing was changed.
+ * @throws LogBusyError if the log lock was not granted, and every other error
+ */
+export function requireRejected(error: unknown): void {
+  if (!(error instanceof ExchangeError)) throw error;
+  if (error.results.length === LOG_LOCK && isLocked(error)) throw new LogBusyError();
+}
