@@ -7,6 +7,7 @@ const BENCHMARKS: Record<string, () => Promise<unknown>> = {
   app: () => import('./app/main.js'),
   crowd: () => import('./crowd/main.js'),
   growth: () => import('./growth.js'),
+  directus: () => import('./directus.js'),
   history: () => import('./history/main.js'),
   loop: () => import('./event-loop/main.js'),
   online: () => import('./online/main.js'),

@@ -151,7 +151,7 @@ async function addressOf(child: ChildProcess, pattern: RegExp): Promise<string> 
   throw new Error(`the process ended before it listened: ${said}`);
 }
 
-async function end(child: ChildProcess): Promise<void> {
+export async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null) return;
   const closed = once(child, 'exit');
   child.kill('SIGTERM');
