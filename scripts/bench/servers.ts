@@ -140,15 +140,15 @@ export async function startBareExpress(body: string): Promise<{ url: string; sto
 }
 
 async function addressOf(child: ChildProcess, pattern: RegExp): Promise<string> {
-  let said = '';
+  let output = '';
   child.stdout?.setEncoding('utf8');
   for await (const chunk of child.stdout ?? []) {
-    said += String(chunk);
-    const url = pattern.exec(said)?.[1];
+    output += String(chunk);
+    const url = pattern.exec(output)?.[1];
     if (url === undefined) continue;
     return url;
   }
-  throw new Error(`the process ended before it listened: ${said}`);
+  throw new Error(`the process ended before it listened: ${output}`);
 }
 
 export async function end(child: ChildProcess): Promise<void> {

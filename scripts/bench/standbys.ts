@@ -45,8 +45,8 @@ try {
 }
 
 /** The sum of all processes, each with 16 connections at the same time. */
-async function sum(path: string, asked: readonly Service[]): Promise<number> {
-  const measured = await Promise.all(asked.map(({ url, headers }) => throughput(url + path, headers, SECONDS)));
+async function sum(path: string, services: readonly Service[]): Promise<number> {
+  const measured = await Promise.all(services.map(({ url, headers }) => throughput(url + path, headers, SECONDS)));
   return measured.reduce((total, { perSecond }) => total + perSecond, 0);
 }
 

@@ -35,8 +35,8 @@ export async function startNode(databaseUrl: string, program: Program, log: stri
         },
         program,
       );
-      for (const said of [service.child.stdout, service.child.stderr]) {
-        said?.on('data', (chunk: string) => appendFileSync(log, chunk));
+      for (const stream of [service.child.stdout, service.child.stderr]) {
+        stream?.on('data', (chunk: string) => appendFileSync(log, chunk));
       }
       try {
         node.url = (await service.ready()).url;

@@ -130,16 +130,16 @@ async function recovered(nodes: readonly Node[]): Promise<string[]> {
   const deadline = performance.now() + RECOVERY;
   const findings: string[] = [];
   for (const [index, node] of nodes.entries()) {
-    let said = '';
+    let output = '';
     for (;;) {
-      said = await fetch(`${node.url}/server/health`).then(
+      output = await fetch(`${node.url}/server/health`).then(
         (answer) => (answer.ok ? 'ok' : answer.text()),
         (error: unknown) => (error as Error).message,
       );
-      if (said === 'ok' || performance.now() > deadline) break;
+      if (output === 'ok' || performance.now() > deadline) break;
       await sleep(500);
     }
-    if (said !== 'ok') findings.push(`process ${index} isn't well a minute after the last fault: ${said}`);
+    if (output !== 'ok') findings.push(`process ${index} isn't well a minute after the last fault: ${output}`);
   }
   return findings;
 }
@@ -160,7 +160,7 @@ async function judged(databaseUrl: string, commands: readonly Command[]): Promis
   const { batches, last } = byReason(events);
   for (const command of commands) {
     const fault = faultOf(command, batches.get(command.id), last.get(command.id));
-    if (fault !== null) found.push(`${command.id} ${told(command, events)}: ${fault}`);
+    if (fault !== null) found.push(`${command.id} ${describeCommand(command, events)}: ${fault}`);
   }
   return { found, events: events.length };
 }
@@ -179,7 +179,10 @@ function byReason(events: readonly StoredEvent[]) {
 }
 
 /** A command with the responses to its attempts, and the events around their position. */
-function told({ method, path, body, keyed, tries, position }: Command, events: readonly StoredEvent[]): string {
+function describeCommand(
+  { method, path, body, keyed, tries, position }: Command,
+  events: readonly StoredEvent[],
+): string {
   const near = events
     .filter((event) => Math.abs(event.position - position) < 4)
     .map(

@@ -83,8 +83,8 @@ const isOpen = ({ fate, keyed, said }: Command): boolean =>
 
 function note(command: Command, answer: Answer, { took, process }: Try): void {
   const at = new Date().toISOString();
-  const told = `${answer.said.slice(0, 120)}; position ${answer.position}, batch ${answer.batch}`;
-  command.tries.push(`${at} process ${process}, ${Math.round(took)} ms: ${told}`);
+  const description = `${answer.said.slice(0, 120)}; position ${answer.position}, batch ${answer.batch}`;
+  command.tries.push(`${at} process ${process}, ${Math.round(took)} ms: ${description}`);
   const wasAmbiguous = command.fate === 'ambiguous' && command.said !== '';
   Object.assign(command, answer);
   command.waited = Math.max(command.waited, took);

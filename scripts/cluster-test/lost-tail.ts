@@ -164,12 +164,12 @@ async function named({ expect }: Scene, urls: readonly string[], lost: { seen: n
 /** The messages that a follower of the stream receives. */
 function follow(url: string, after: number): { text(): string; end(): void } {
   const stop = new AbortController();
-  let said = '';
+  let output = '';
   void (async () => {
     const headers = { Authorization: `Bearer ${ADMIN_TOKEN}` };
     const answer = await fetch(`${url}/history/stream?after=${after}`, { headers, signal: stop.signal });
     const decoder = new TextDecoder();
-    for await (const chunk of answer.body ?? []) said += decoder.decode(chunk as Uint8Array, { stream: true });
+    for await (const chunk of answer.body ?? []) output += decoder.decode(chunk as Uint8Array, { stream: true });
   })().catch(() => undefined);
-  return { text: () => said, end: () => stop.abort() };
+  return { text: () => output, end: () => stop.abort() };
 }

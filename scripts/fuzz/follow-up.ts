@@ -25,8 +25,8 @@ const taken =
     if (reply.status < 300) return null;
     const stale = codesOf(reply).includes('SCHEMA_CHANGED');
     if (DATABASE_SAYS_NO.has(reply.status) && !stale) return null;
-    const asked = `${route} ${JSON.stringify(query)} ${JSON.stringify(body ?? null).slice(0, 300)}`;
-    return `apply rejects the answer to ${asked}: ${reply.status} ${reply.text.slice(0, 600)}`;
+    const description = `${route} ${JSON.stringify(query)} ${JSON.stringify(body ?? null).slice(0, 300)}`;
+    return `apply rejects the answer to ${description}: ${reply.status} ${reply.text.slice(0, 600)}`;
   };
 
 const nothingToDo = ({ status, json: body, text }: Reply): string | null => {

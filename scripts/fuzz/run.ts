@@ -65,12 +65,12 @@ async function runUntilBroken(options: FuzzOptions, report: Report, random: Rand
   const run: Run = { options, report, session, accepted: [], waiting: [] };
   const { context } = session;
   try {
-    for (let whole = true; whole && report.sent < options.requests;) {
+    for (let isConsistent = true; isConsistent && report.sent < options.requests;) {
       if (report.sent % 100 === 50) await workByHand(session);
       const request = run.waiting.shift() ?? mutate(nextRequest(context), random, context.world);
       await step(run, request);
       const isDue = report.sent % options.every === 0 || report.sent === options.requests;
-      whole = session.target.ended() === null && (!isDue || (await isWhole(run)));
+      isConsistent = session.target.ended() === null && (!isDue || (await isWhole(run)));
     }
     noteEnd(run);
   } finally {

@@ -57,13 +57,13 @@ export function* bytes(texts: Texts): Resumable<Buffer> {
 const COPIED = 16;
 
 export function* joinBytes(chunks: readonly Buffer[]): Resumable<Buffer> {
-  const whole = Buffer.allocUnsafe(chunks.reduce((size, { length }) => size + length, 0));
+  const joined = Buffer.allocUnsafe(chunks.reduce((size, { length }) => size + length, 0));
   let at = 0;
   for (const [index, chunk] of chunks.entries()) {
-    at += chunk.copy(whole, at);
+    at += chunk.copy(joined, at);
     if (index % COPIED === 0) yield;
   }
-  return whole;
+  return joined;
 }
 
 const COMMA = Buffer.from(',');

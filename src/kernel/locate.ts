@@ -31,10 +31,12 @@ function pathOf(subject: Subject, places: Places): Path | undefined {
 
 /** Yields the location of the subject, then the locations of the objects that contain it. */
 function placesOf(subject: Subject, { collection, field, relation }: Places): (DocumentLocation | undefined)[] {
-  const whole = collection?.(subject.collection);
-  if (!('field' in subject)) return [whole];
+  const collectionLocation = collection?.(subject.collection);
+  if (!('field' in subject)) return [collectionLocation];
   const column = field?.(subject.collection, subject.field);
-  return subject.kind === 'field' ? [column, whole] : [relation?.(subject.collection, subject.field), column, whole];
+  return subject.kind === 'field'
+    ? [column, collectionLocation]
+    : [relation?.(subject.collection, subject.field), column, collectionLocation];
 }
 
 /** The document at `at`, whose members have the same locations as in a snapshot. */

@@ -38,13 +38,13 @@ export function shareNext<T>(ask: () => Promise<T>): () => Promise<T> {
 
   const start = (): Promise<T> => {
     next = undefined;
-    const asked = runShared(ask);
-    running = asked;
+    const answer = runShared(ask);
+    running = answer;
     const done = (): void => {
-      if (running === asked) running = undefined;
+      if (running === answer) running = undefined;
     };
-    asked.then(done, done);
-    return asked;
+    answer.then(done, done);
+    return answer;
   };
 
   return () => {

@@ -44,8 +44,8 @@ export function createSemaphore(units = 1, perCaller = Infinity): Semaphore {
   let free = units;
 
   // Later requests do not overtake a large one, which would otherwise wait forever.
-  const isFirst = ({ caller, units: asked }: Waiter): boolean =>
-    taken.of(caller) === 0 || taken.of(caller) + asked <= perCaller;
+  const isFirst = ({ caller, units: requested }: Waiter): boolean =>
+    taken.of(caller) === 0 || taken.of(caller) + requested <= perCaller;
   const admit = (): void => {
     for (let next = waiting.find(isFirst); next !== undefined && next.units <= free; next = waiting.find(isFirst)) {
       waiting.splice(waiting.indexOf(next), 1);
@@ -65,7 +65,7 @@ export function createSemaphore(units = 1, perCaller = Infinity): Semaphore {
   };
 
   return {
-    acquire: ({ units: asked = 1, caller = '', timeout, gone, refusal = noPermit } = {}) =>
+    acquire: ({ units: requested = 1, caller = '', timeout, gone, refusal = noPermit } = {}) =>
       new Promise((resolve, reject) => {
         const started = performance.now();
         const settle = (): void => {
@@ -81,9 +81,9 @@ export function createSemaphore(units = 1, perCaller = Infinity): Semaphore {
         };
         const enter = (): void => {
           settle();
-          resolve(permitOf(caller, asked, performance.now() - started));
+          resolve(permitOf(caller, requested, performance.now() - started));
         };
-        const waiter = { units: asked, caller, enter };
+        const waiter = { units: requested, caller, enter };
         const timer = timeout === undefined ? undefined : setTimeout(leave, timeout);
         gone?.addEventListener('abort', leave);
         waiting.push(waiter);

@@ -87,9 +87,9 @@ export async function livesOf(db: Queryable, name: string): Promise<Life[]> {
 export async function namesInLives(db: Queryable, names: Iterable<string>): Promise<Map<Identity, string[]>> {
   const changes = await readNameChanges(db);
   const changed = new Set(changes.links.flat());
-  const asked = [...names].filter((name) => changed.has(name));
-  if (asked.length === 0) return new Map();
-  const { lives } = await livesOfNames(db, connected(asked, changes.links), changes);
+  const requested = [...names].filter((name) => changed.has(name));
+  if (requested.length === 0) return new Map();
+  const { lives } = await livesOfNames(db, connected(requested, changes.links), changes);
   return new Map([...lives].map(([identity, { names: had }]) => [identity, had.map(({ name }) => name)]));
 }
 
@@ -329,14 +329,14 @@ export interface End {
 
 /** Returns the event that last deleted each object. Existing objects have none. */
 export async function endsOf(db: Queryable, identities: Iterable<Identity>): Promise<ReadonlyMap<Identity, End>> {
-  const asked = new Set(identities);
-  const births = [...new Set([...asked].map(bornAt))].sort((a, b) => a - b);
+  const requested = new Set(identities);
+  const births = [...new Set([...requested].map(bornAt))].sort((a, b) => a - b);
   const ends = new Map<Identity, End>();
   const [first] = births;
   if (first === undefined) return ends;
   const { rows } = await db.query<EndRow>(EVENTS, [births, first]);
   const living = new Map<string, Living>();
-  for (const row of rows) follow(living, row, { asked, ends });
+  for (const row of rows) follow(living, row, { asked: requested, ends });
   return ends;
 }
 
@@ -367,9 +367,9 @@ const FOLLOW: Readonly<Record<string, Follow>> = {
     endLife(node.identity, { position, isOwn: true }, found);
     living.delete(collection);
   },
-  'field.created'(living, { collection, field, position, restored }, { asked, ends }) {
+  'field.created'(living, { collection, field, position, restored }, { asked: requested, ends }) {
     const identity = restored?.identity ?? String(position);
-    if (field === null || !asked.has(identity)) return;
+    if (field === null || !requested.has(identity)) return;
     ends.delete(identity);
     at(living, collection).fields.set(field, identity);
   },
@@ -389,19 +389,19 @@ const FOLLOW: Readonly<Record<string, Follow>> = {
   },
 };
 
-function endLife(identity: Identity, at: End, { asked, ends }: EndSearch): void {
-  if (asked.has(identity)) ends.set(identity, at);
+function endLife(identity: Identity, at: End, { asked: requested, ends }: EndSearch): void {
+  if (requested.has(identity)) ends.set(identity, at);
 }
 
 function beginLife(
   living: Map<string, Living>,
   { collection, position, fields, restored }: EndRow,
-  { asked, ends }: EndSearch,
+  { asked: requested, ends }: EndSearch,
 ): void {
   const node: Living = { identity: restored?.identity ?? String(position), fields: new Map() };
   for (const [index, name] of (fields ?? []).entries()) {
     const identity = restored?.fields?.[index] ?? `${position}.${index + 1}`;
-    if (asked.has(identity)) node.fields.set(name, identity);
+    if (requested.has(identity)) node.fields.set(name, identity);
   }
   for (const identity of [node.identity, ...node.fields.values()]) ends.delete(identity);
   living.set(collection, node);

@@ -79,10 +79,10 @@ export class ServiceClient extends pg.Client {
   override connect(callback?: Connected): Promise<pg.Client> | void {
     const connecting = this.#connectTo();
     if (callback === undefined) return connecting;
-    const told = callback as (error: Error | null, client?: pg.Client) => void;
+    const onConnect = callback as (error: Error | null, client?: pg.Client) => void;
     connecting.then(
-      () => told(null, this),
-      (error: unknown) => told(error as Error),
+      () => onConnect(null, this),
+      (error: unknown) => onConnect(error as Error),
     );
   }
 

@@ -217,12 +217,12 @@ export function withoutValues(error: pg.DatabaseError, ownSchema: string): void 
   const raisedBy = RAISED_BY.exec(error.where ?? '')?.[1];
   const isForeign = raisedBy !== undefined && !raisedBy.replaceAll('"', '').startsWith(`${ownSchema}.`);
   if (!isForeign && !ABOUT_VALUES.test(error.code ?? '')) return;
-  const said = isForeign
+  const description = isForeign
     ? `the function ${raisedBy} raised an exception (SQLSTATE ${error.code}); its text is in the log of PostgreSQL`
     : wordedFor(error);
   const { message } = error;
-  error.message = said;
-  if (error.stack !== undefined) error.stack = error.stack.replace(message, () => said);
+  error.message = description;
+  if (error.stack !== undefined) error.stack = error.stack.replace(message, () => description);
   for (const part of ['detail', 'hint', 'where', 'internalQuery'] as const) error[part] = undefined;
 }
 

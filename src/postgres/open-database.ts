@@ -93,8 +93,8 @@ function requireDirect(direct: Seen, seen: Seen, expected: Ways['expected']): vo
 const isSamePlace = (one: Seen, other: Seen): boolean =>
   one.database === other.database && (one.system === null || other.system === null || one.system === other.system);
 
-const statementMode = (said: string): string =>
-  `DATABASE_URL cannot be used: its pooler rejects transactions (${said}). Configure the pooler for ` +
+const statementMode = (reason: string): string =>
+  `DATABASE_URL cannot be used: its pooler rejects transactions (${reason}). Configure the pooler for ` +
   'transaction pooling (PgBouncer: pool_mode = transaction), or set DATABASE_URL to the server itself.';
 
 /** True if a pooler rejected the start-up parameters of a session. */

@@ -110,15 +110,15 @@ const shownChange = (change: patch.Operation): string =>
  * A section of the transcript.
  * @throws if the body is not accepted
  */
-export function sectionOf(asked: AnsweredRequest): string {
-  const base = asked.ask(asked.body);
-  if (!base.ok) throw new Error(`${asked.title}: ${base.problems.map(shownProblem).join('; ')}`);
+export function sectionOf(request: AnsweredRequest): string {
+  const base = request.ask(request.body);
+  if (!base.ok) throw new Error(`${request.title}: ${base.problems.map(shownProblem).join('; ')}`);
   const taken = plain(base.value);
-  const all = [...placesIn(asked.body)].slice(asked.isList === true ? 1 : 0);
+  const all = [...placesIn(request.body)].slice(request.isList === true ? 1 : 0);
   const places = all.map((path) =>
-    [`  ${path.join('.') || '(the body)'}`, ...answersAt(asked, path, taken)].join('\n'),
+    [`  ${path.join('.') || '(the body)'}`, ...answersAt(request, path, taken)].join('\n'),
   );
-  return [`${asked.title}: ${JSON.stringify(asked.body)}`, ...places].join('\n');
+  return [`${request.title}: ${JSON.stringify(request.body)}`, ...places].join('\n');
 }
 
 /** A schema with an object of every kind. */

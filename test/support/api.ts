@@ -84,8 +84,8 @@ export function createApi(service: TestService): Api {
       const { errors } = reply.json as { errors: [ApiError] };
       expect(errors[0].extensions.code, shown).to.equal(code);
       if (at !== undefined) expect(errors[0].extensions.path, shown).to.equal(at);
-      const told = errors.map(({ message, extensions }) => JSON.stringify([message, extensions.path]));
-      expect(new Set(told).size, `${shown}: it says something twice`).to.equal(told.length);
+      const errorTexts = errors.map(({ message, extensions }) => JSON.stringify([message, extensions.path]));
+      expect(new Set(errorTexts).size, `${shown}: it says something twice`).to.equal(errorTexts.length);
       if (errors.length > 1 && also === undefined) {
         const places = errors.slice(1).map(({ extensions }) => extensions.path ?? null);
         expect.fail(`${shown}: it has further errors, at ${JSON.stringify(places)}: name them in "also"`);

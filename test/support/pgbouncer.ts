@@ -54,7 +54,7 @@ export async function startPgbouncer(address: string, settings: PgbouncerSetting
   if (user) for (const path of [directory, ini, users]) await chown(path, user.uid, user.gid);
 
   let child: ChildProcess | undefined;
-  const said: string[] = [];
+  const output: string[] = [];
   const kill = async (): Promise<void> => {
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGKILL');
@@ -64,9 +64,9 @@ export async function startPgbouncer(address: string, settings: PgbouncerSetting
   const start = async (): Promise<void> => {
     child = spawn(program, [ini], { ...user, stdio: ['ignore', 'ignore', 'pipe'] });
     running.add(child);
-    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => said.push(chunk));
+    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => output.push(chunk));
     await reachable(port, () => {
-      if (child?.exitCode !== null) throw new Error(`PgBouncer ended: ${said.join('')}`);
+      if (child?.exitCode !== null) throw new Error(`PgBouncer ended: ${output.join('')}`);
     });
   };
   await start();

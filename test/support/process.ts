@@ -48,26 +48,26 @@ export function spawnService(
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0', LOG_FORMAT: 'json', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const said = { stdout: '', stderr: '' };
+  const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (chunk: string) => {
-      said[name] += chunk;
+      output[name] += chunk;
     });
   }
   const closed = once(child, 'close');
   const ended = async (): Promise<Ended> => {
     await closed;
-    return { code: child.exitCode, signal: child.signalCode, ...said };
+    return { code: child.exitCode, signal: child.signalCode, ...output };
   };
   return {
     child,
     ended,
     async ready() {
-      while (!said.stdout.includes('Try it:')) {
-        if (child.exitCode !== null || child.signalCode !== null) throw new Error(`it ended: ${said.stderr}`);
+      while (!output.stdout.includes('Try it:')) {
+        if (child.exitCode !== null || child.signalCode !== null) throw new Error(`it ended: ${output.stderr}`);
         await Promise.race([once(child.stdout, 'data'), closed]);
       }
-      return readGreeting(said.stdout);
+      return readGreeting(output.stdout);
     },
     end(signal) {
       child.kill(signal);

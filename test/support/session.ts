@@ -49,10 +49,10 @@ function sentLines({ headers = {}, body, called, text }: SessionRequest): string
 }
 
 function answerLines({ status, headers, json: document, text }: Reply): string[] {
-  const told = [...headers].filter(([name]) => !NOT_SHOWN.test(name)).map((header) => header.join(': '));
+  const headerLines = [...headers].filter(([name]) => !NOT_SHOWN.test(name)).map((header) => header.join(': '));
   const lines = [
     `=> ${status}`,
-    ...told.filter((header) => header !== 'content-type: application/json; charset=utf-8'),
+    ...headerLines.filter((header) => header !== 'content-type: application/json; charset=utf-8'),
   ];
   if (document !== undefined) lines.push(shown(document));
   else if (text !== '') lines.push(text.trimEnd());

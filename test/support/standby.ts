@@ -174,8 +174,8 @@ async function startServer(installation: Installation, data: string, follows?: S
       env: environment,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    let said = '';
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+    let output = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text));
     const ended = once(child, 'exit');
     running = {
       async end(signal) {
@@ -184,7 +184,7 @@ async function startServer(installation: Installation, data: string, follows?: S
       },
     };
     await until('the server answers', async () => {
-      if (child.exitCode !== null) throw new Error(`the server ended: ${said}`);
+      if (child.exitCode !== null) throw new Error(`the server ended: ${output}`);
       return sql('select 1').then(
         () => true,
         () => false,

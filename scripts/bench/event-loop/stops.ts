@@ -42,7 +42,7 @@ export async function stopsWhenWarm(url: string, works: readonly Work[]): Promis
       await measured(service, work);
       const runs = [];
       for (let run = 0; run < RUNS; run += 1) runs.push(await measured(service, work));
-      rows.push(told({ work: work.work, runs }));
+      rows.push(reportRow({ work: work.work, runs }));
     }
     return rows;
   } finally {
@@ -62,7 +62,7 @@ export async function stopsAtFirst(url: string, works: readonly Work[]): Promise
       runs.push(await measured(service, work));
       await service.stop();
     }
-    rows.push(told({ work: work.work, runs }));
+    rows.push(reportRow({ work: work.work, runs }));
   }
   return rows;
 }
@@ -73,12 +73,12 @@ const REST = 300;
 async function measured(service: Service, { before, run }: Work): Promise<Run> {
   const given = (await before?.(service)) ?? '';
   await new Promise((resolve) => setTimeout(resolve, REST));
-  await asked(service, 'begin');
+  await requestMeasurement(service, 'begin');
   await run(service, given);
-  return (await asked(service, 'end')) as Run;
+  return (await requestMeasurement(service, 'end')) as Run;
 }
 
-async function asked(service: Service, message: 'begin' | 'end'): Promise<unknown> {
+async function requestMeasurement(service: Service, message: 'begin' | 'end'): Promise<unknown> {
   const answered = once(service.process, 'message');
   service.process.send(message);
   const [answer] = (await answered) as [unknown];
@@ -100,7 +100,7 @@ function verdict(row: StopRow): string {
   return Math.max(...byProcessor(row)) <= BUDGET ? 'kept by processor time' : '**missed**';
 }
 
-function told(row: StopRow): StopRow {
+function reportRow(row: StopRow): StopRow {
   const profile = process.env['BENCH_PROFILE'] === undefined ? [] : row.runs.flatMap((run) => run.profile);
   const line = `${row.work}: clock ${each(byClock(row))}; processor ${each(byProcessor(row))}; garbage ${collections(row)}`;
   process.stderr.write([line, ...profile, ''].join('\n'));

@@ -28,10 +28,10 @@ export async function startApplications({ url, rows, readers, writers }: Load): 
   const args = [url, rows, readers, writers].map(String);
   const child = fork(new URL('./load.ts', import.meta.url), args, { execArgv: ['--import', 'tsx'] });
   await once(child, 'message');
-  const tell = (told: LoadCommand): boolean => child.send(told);
-  const ask = async <T>(told: LoadCommand): Promise<T> => {
+  const tell = (command: LoadCommand): boolean => child.send(command);
+  const ask = async <T>(command: LoadCommand): Promise<T> => {
     const answered = once(child, 'message');
-    tell(told);
+    tell(command);
     return (await answered)[0] as T;
   };
   return {

@@ -155,14 +155,14 @@ async function writeElsewhere(): Promise<void> {
 }
 
 process.on('disconnect', () => process.exit(1));
-process.on('message', (told: LoadCommand) => {
-  if (told === 'stop') {
+process.on('message', (command: LoadCommand) => {
+  if (command === 'stop') {
     stopped = true;
     Promise.all(all).then(
       () => process.send?.(ledger, () => process.exit(0)),
       () => process.exit(1),
     );
-  } else if (told === 'end') {
+  } else if (command === 'end') {
     const perSecond = count / ((performance.now() - began) / 1_000);
     const longest = {
       reader: Math.max(reader, longestOf('reader')),
@@ -170,7 +170,7 @@ process.on('message', (told: LoadCommand) => {
     };
     process.send?.({ ...longest, perSecond, own: delay.max / 1e6, elsewhere, failed } satisfies Measured);
   } else {
-    const { rate } = told.begin;
+    const { rate } = command.begin;
     interval = rate === null ? 0 : (CLIENTS / rate) * 1_000;
     [reader, writer, elsewhere, count, failed] = [0, 0, 0, 0, {}];
     delay.reset();

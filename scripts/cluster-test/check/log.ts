@@ -30,7 +30,7 @@ export async function readLog(url: string): Promise<Log> {
   const { rows } = await client.query<Omit<Stored, 'position'> & { position: string }>(
     'SELECT position, hash, previous_hash AS previous, batch, reason FROM service.service_events ORDER BY position',
   );
-  const told = await client.query<{ seen: string; fork: string; noticed: string }>(
+  const divergences = await client.query<{ seen: string; fork: string; noticed: string }>(
     `SELECT d #>> '{seen,position}' AS seen, coalesce(d ->> 'fork', '0') AS fork, d ->> 'noticed_at' AS noticed
        FROM service.service_events, jsonb_array_elements(data -> 'divergences') d WHERE type = 'log.acknowledged'`,
   );
@@ -39,7 +39,7 @@ export async function readLog(url: string): Promise<Log> {
   return {
     events,
     byPosition: new Map(events.map((event) => [event.position, event])),
-    acknowledged: told.rows.map(({ seen, fork, noticed }) => ({
+    acknowledged: divergences.rows.map(({ seen, fork, noticed }) => ({
       seen: Number(seen),
       fork: Number(fork),
       noticed: Date.parse(noticed),

@@ -45,13 +45,13 @@ export function once({ recorded, log }: Case): string[] {
   const written = log.events.filter(({ reason }) => reason !== null);
   const batches = setsBy(written.map(({ reason, batch }) => [reason ?? '', batch]));
   const results = setsBy(recorded.tries.map(({ op, result }) => [op, result]));
-  return [...results].flatMap(([op, told]) => {
+  return [...results].flatMap(([op, responses]) => {
     const count = batches.get(op)?.size ?? 0;
-    const isOpen = ['acknowledged', 'unknown'].some((each) => told.has(each)) || recorded.open.has(op);
+    const isOpen = ['acknowledged', 'unknown'].some((each) => responses.has(each)) || recorded.open.has(op);
     return [
       ...(count > 1 ? [`${op} is in the log ${count} times`] : []),
       ...(count > 0 && !isOpen
-        ? [`${op} was told that nothing was written (${[...told].join(', ')}), and is in the log`]
+        ? [`${op} was told that nothing was written (${[...responses].join(', ')}), and is in the log`]
         : []),
     ];
   });

@@ -113,10 +113,10 @@ function allUsers(deps: HttpDeps): Route[] {
       errors: ['ALREADY_EXISTS'],
       async handle(call) {
         const { body, caller, query } = call;
-        const asked = { ...body, passwordSetBy: caller.credential.issuedBy ?? caller.id };
+        const input = { ...body, passwordSetBy: caller.credential.issuedBy ?? caller.id };
         return changeAccount(deps, call, {
           command: 'create-user',
-          change: await users.create(asked),
+          change: await users.create(input),
           render: (user) => jsonAnswer(200, { data: pick(user, query.fields) }),
         });
       },
@@ -209,10 +209,10 @@ function tokensOfUser(deps: HttpDeps): Route[] {
       body: jsonBody(newToken, { example: { name: 'deployment', expires_at: '2030-01-01T00:00:00Z' } }),
       answers: { 200: data(accounts.newToken) },
       handle(call) {
-        const asked = { ...call.body, issuedBy: issuerOf(call.caller, idOf(call)) };
+        const input = { ...call.body, issuedBy: issuerOf(call.caller, idOf(call)) };
         return changeAccount(deps, call, {
           command: 'create-token',
-          change: tokens.create(idOf(call), asked),
+          change: tokens.create(idOf(call), input),
           render: (token) => jsonAnswer(200, { data: token }),
         });
       },

@@ -177,8 +177,8 @@ export function createSessions({ pool, passwords, accessTokens, secret: key, clo
 
 function readRefreshToken(text: string): RefreshToken | null {
   const [sessionId = '', family = '', secret = '', ...more] = text.split('.');
-  const whole = isUuid(sessionId) && family !== '' && secret !== '' && more.length === 0;
-  return whole ? { sessionId, family, secret } : null;
+  const isComplete = isUuid(sessionId) && family !== '' && secret !== '' && more.length === 0;
+  return isComplete ? { sessionId, family, secret } : null;
 }
 
 /* Lists and ends active sessions, for admins. */

@@ -130,8 +130,8 @@ export async function revert(invocation: Invocation): Promise<ExitCode> {
     const what = oneLine(placeText(returned));
     return `${what} is restored from the trash${until === null ? '' : `, which keeps it until ${until}`}`;
   });
-  const told = `Opened change request ${data.id}, plan ${data.plan}. Nothing changes until it is applied.`;
-  terminal.print(isSet(values, 'json') ? json(data) : [told, ...back].join('\n'));
+  const message = `Opened change request ${data.id}, plan ${data.plan}. Nothing changes until it is applied.`;
+  terminal.print(isSet(values, 'json') ? json(data) : [message, ...back].join('\n'));
   return 0;
 }
 
@@ -142,13 +142,13 @@ interface Act {
 }
 
 /** @param action null: an update */
-async function act(invocation: Invocation, action: string | null, { body, told }: Act): Promise<ExitCode> {
+async function act(invocation: Invocation, action: string | null, { body, told: message }: Act): Promise<ExitCode> {
   const path = `/changes/${encodeURIComponent(idOf(invocation))}`;
   const { data } = await (action === null
     ? send(invocation, path, body, 'PATCH')
     : send(invocation, `${path}/${action}`, body));
   const { terminal, values } = invocation;
-  terminal.print(isSet(values, 'json') ? json(data) : `${told} The change request is ${oneLine(data.state)}.`);
+  terminal.print(isSet(values, 'json') ? json(data) : `${message} The change request is ${oneLine(data.state)}.`);
   return 0;
 }
 

@@ -95,9 +95,9 @@ function describeProposal({ plan, proposal, planned }: ShownChange): string[] {
     ...(planned?.view ? [`view ${planned.view}`] : []),
     ...(planned ? describePlan(planned) : []),
     `approvals: ${counted} (${needed} if the policy requires approval)`,
-    ...approvals.map((each) => `  ${said(each)}${each.counts ? '' : ` (doesn't count: ${each.why_not})`}`),
-    ...(rejection === null ? [] : [`rejected: ${said(rejection)}`]),
-    ...comments.map((each) => `  ${said(each)}`),
+    ...approvals.map((each) => `  ${commentLine(each)}${each.counts ? '' : ` (doesn't count: ${each.why_not})`}`),
+    ...(rejection === null ? [] : [`rejected: ${commentLine(rejection)}`]),
+    ...comments.map((each) => `  ${commentLine(each)}`),
   ];
 }
 
@@ -128,5 +128,5 @@ function describePolicyChange({ from, to }: { from: Policy; to: Policy }): strin
 
 type Said = NonNullable<ShownChange['proposal']>['comments'][number];
 
-const said = ({ by, at, text: words }: Said): string =>
+const commentLine = ({ by, at, text: words }: Said): string =>
   `${at.slice(0, 19).replace('T', ' ')}  ${oneLine(by.name)}${words === null ? '' : `: ${oneLine(words)}`}`;

@@ -143,9 +143,9 @@ export const shownSteps = (steps: readonly ChangeStep[]): ChangeStep[] =>
 /** Replaces the change by events about a request. */
 export function instead(
   { before }: PlannedBatch,
-  told: Pick<RevisedBatch, 'events' | 'also' | 'online'>,
+  recorded: Pick<RevisedBatch, 'events' | 'also' | 'online'>,
 ): RevisedBatch {
-  return { kind: 'revised', statements: [], after: before.state, ...told };
+  return { kind: 'revised', statements: [], after: before.state, ...recorded };
 }
 
 /** Returns what would be prepared for a batch. */

@@ -72,11 +72,11 @@ const NOTHING: StepProgress = { done: null, phase: null, waiting_for: [] };
 async function observed(running: RunningSteps, { number, step, checkpoint }: KeptStep): Promise<void> {
   const { engine, id, session, pool, schema, signal } = running;
   const place = { request: id, number };
-  let told: Partial<StepProgress> = {};
+  let lastProgress: Partial<StepProgress> = {};
   let shown = '';
   const look = async (): Promise<void> => {
     const seen = await engine.observeStep(pool, session.pid, step);
-    const progress = { ...NOTHING, ...told, ...seen };
+    const progress = { ...NOTHING, ...lastProgress, ...seen };
     const text = JSON.stringify(progress);
     if (text === shown) return;
     shown = text;
@@ -96,7 +96,7 @@ async function observed(running: RunningSteps, { number, step, checkpoint }: Kep
           if (!(await keepCheckpoint(session.client, place, saved)))
             throw new NotOursError('another process has taken over the change request');
         },
-        progress: (progress) => (told = { ...told, ...progress }),
+        progress: (progress) => (lastProgress = { ...lastProgress, ...progress }),
       },
       step,
     );

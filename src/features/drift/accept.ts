@@ -311,18 +311,18 @@ interface LockedRequest {
 /** Reports what would still differ, as the comparison after the commit would. */
 async function addStillDifferent(
   { client, schema, state }: DriftTarget,
-  asked: LockedRequest,
+  request: LockedRequest,
   found: Acceptance,
 ): Promise<void> {
-  const { sight } = asked;
-  const { desired } = await runYielding(acceptedState(state, found, asked.request));
-  const told = new Set(found.notAccepted.map(({ collection }) => collection));
+  const { sight } = request;
+  const { desired } = await runYielding(acceptedState(state, found, request.request));
+  const explained = new Set(found.notAccepted.map(({ collection }) => collection));
   const taken = new Set([...found.tables.map(({ collection }) => collection.collection), ...found.gone]);
   for (const name of sight.renames.collections.values()) taken.add(name);
   // The tables are locked, so they are as they were read.
   const catalog = { tables: sight.finding.tables, objects: sight.finding.beside };
   for (const { collection, field, member } of await verifyCatalog(client, desired, schema, catalog)) {
-    if (told.has(collection) || !taken.has(collection) || !sight.request.takes(collection, field)) continue;
+    if (explained.has(collection) || !taken.has(collection) || !sight.request.takes(collection, field)) continue;
     const message = `the log cannot represent the current value of ${member}`;
     found.notAccepted.push({ collection, ...(field !== undefined && { field }), code: 'STILL_DIFFERENT', message });
   }

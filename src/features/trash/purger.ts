@@ -43,11 +43,11 @@ const purgingExpired =
  */
 async function disagreement(client: pg.ClientBase, entry: TrashEntry, mustBeExpired = false): Promise<Problem | null> {
   const { position, kind, collection, field } = entry;
-  const [said] = await keptDeletions(client, [position]);
-  const isSame = said?.kind === kind && said.collection === collection && said.field === field;
-  if (isSame && (said.expired || !mustBeExpired)) return null;
+  const [kept] = await keptDeletions(client, [position]);
+  const isSame = kept?.kind === kind && kept.collection === collection && kept.field === field;
+  if (isSame && (kept.expired || !mustBeExpired)) return null;
   const why = isSame
-    ? `the trash keeps it until ${said.kept_until}`
+    ? `the trash keeps it until ${kept.kept_until}`
     : 'the list of the trash does not match the log (GET /projections/verify)';
   return { code: 'IN_USE', message: `The deleted object of position ${position} was not purged: ${why}.`, collection };
 }

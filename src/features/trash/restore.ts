@@ -35,10 +35,10 @@ export async function findEntry({ pool, at }: RestoreOptions, position: number):
   if (entry !== undefined) return entry;
   const [deletion] = await keptDeletions(pool, [position]);
   if (deletion === undefined) throw new ProblemError(await notInTrash(pool, position));
-  const { there: _, ...said } = deletion;
+  const { there: _, ...kept } = deletion;
   const { state } = await at(position - 1);
-  const identity = identityOf(said, state.collections.get(said.collection));
-  return { ...said, identity, rows: null, bytes: null };
+  const identity = identityOf(kept, state.collections.get(kept.collection));
+  return { ...kept, identity, rows: null, bytes: null };
 }
 
 /** Returns the schema before the batch that put an entry into the trash. */
@@ -57,9 +57,9 @@ const stillThere =
   async (client: pg.ClientBase): Promise<C> => {
     const { position, batch } = entry;
     const now = await findInTrash(client, position);
-    const [said] = now === undefined ? await keptDeletions(client, [position]) : [now];
+    const [kept] = now === undefined ? await keptDeletions(client, [position]) : [now];
     // Another log has replaced this one, so this is another entry.
-    if (said?.batch !== batch) throw new ProblemError(await notInTrash(client, position));
+    if (kept?.batch !== batch) throw new ProblemError(await notInTrash(client, position));
     if (await isKept(client, entry)) return command;
     if (now !== undefined) throw new ProblemError(dropped(entry));
     return { ...command, empty: true };

@@ -77,8 +77,8 @@ export async function restore(deps: Deps, call: Call<unknown>, position: number)
       const restored = await restorationIn(before, command);
       const warnings = [...emptiedBy(events), ...leftBehind(restored, command, entry)].map(findingOf);
       const text = deps.texts.one(state, as ?? name) ?? 'null';
-      const told = warnings.length === 0 ? '' : `,"warnings":${JSON.stringify(warnings)}`;
-      return { ...jsonBytesAnswer(200, Buffer.from(`{"data":${text}${told}}`)), position: head };
+      const warningsMember = warnings.length === 0 ? '' : `,"warnings":${JSON.stringify(warnings)}`;
+      return { ...jsonBytesAnswer(200, Buffer.from(`{"data":${text}${warningsMember}}`)), position: head };
     },
   });
 }

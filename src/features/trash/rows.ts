@@ -107,9 +107,9 @@ async function findIdentities(
   identities: readonly string[],
 ): Promise<(Omit<TrashEntry, 'deleted_by' | 'publications' | 'foreign_keys'> & { there: boolean })[]> {
   if (identities.length === 0) return [];
-  const asked = `SELECT ${COLUMNS}, ${isThere('t')} AS there
+  const query = `SELECT ${COLUMNS}, ${isThere('t')} AS there
     FROM ${own.trash} t WHERE t.identity = ANY ($1)`;
-  return (await db.query(asked, [identities])).rows;
+  return (await db.query(query, [identities])).rows;
 }
 
 const DUE = 'kept_until <= clock_timestamp() AND position <> ALL ($1::bigint[])';
@@ -189,8 +189,8 @@ export async function allKeptDeletions(db: Queryable): Promise<KeptDeletion[]> {
 /** The deletions at these positions, in order. */
 export async function keptDeletions(db: Queryable, positions: readonly number[]): Promise<KeptDeletion[]> {
   if (positions.length === 0) return [];
-  const asked = `${QUESTION} AND e.position = ANY ($1::bigint[]) ORDER BY e.position`;
-  return (await db.query<KeptDeletion>(asked, [positions])).rows;
+  const query = `${QUESTION} AND e.position = ANY ($1::bigint[]) ORDER BY e.position`;
+  return (await db.query<KeptDeletion>(query, [positions])).rows;
 }
 
 /** Finds objects in the trash by identity, under any of their names. */

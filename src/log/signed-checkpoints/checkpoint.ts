@@ -101,13 +101,13 @@ export function signNote(text: string, by: NoteKey, key: KeyObject): string {
 
 /** Parses a note without verifying signatures. @throws NoteError */
 export function parseNote(bytes: Buffer): Note {
-  const whole = textOf(bytes);
-  if (!whole.endsWith('\n')) throw new NoteError('is truncated: its last line has no end');
-  const end = whole.lastIndexOf('\n\n');
+  const noteText = textOf(bytes);
+  if (!noteText.endsWith('\n')) throw new NoteError('is truncated: its last line has no end');
+  const end = noteText.lastIndexOf('\n\n');
   if (end < 1) throw new NoteError('is truncated or not a signed note: no empty line precedes its signatures');
-  const lines = whole.slice(end + 2, -1).split('\n');
+  const lines = noteText.slice(end + 2, -1).split('\n');
   if (lines.length > MAX_SIGNATURES) throw new NoteError(`has more than ${MAX_SIGNATURES} signatures`);
-  return { text: whole.slice(0, end + 1), signatures: lines.map(parseSignature) };
+  return { text: noteText.slice(0, end + 1), signatures: lines.map(parseSignature) };
 }
 
 function textOf(bytes: Buffer): string {

@@ -173,7 +173,7 @@ function createPublisher(options: PublisherOptions): Publisher {
   let woken = false;
   let gathering = false;
   let attempts = 0;
-  let said: string | undefined;
+  let lastMessage: string | undefined;
 
   const later = (milliseconds: number): void => {
     if (stopping.signal.aborted) return;
@@ -204,7 +204,7 @@ function createPublisher(options: PublisherOptions): Publisher {
       if (await writeDown(options)) await deliverAll();
       if (attempts > 0) logger.info('checkpoints are published again', { target: target.name, attempts });
       attempts = 0;
-      said = undefined;
+      lastMessage = undefined;
       later(pauses.look);
     } catch (error) {
       if (stopping.signal.aborted) return;
@@ -218,8 +218,8 @@ function createPublisher(options: PublisherOptions): Publisher {
   const report = (error: Error, retry_in: number): void => {
     status.failures += 1;
     const reason = error instanceof ProblemError ? error.problem.message : error.message;
-    const level = said === reason ? 'debug' : 'warn';
-    said = reason;
+    const level = lastMessage === reason ? 'debug' : 'warn';
+    lastMessage = reason;
     logger[level]('checkpoints cannot be published', { target: target.name, reason, attempts, retry_in });
   };
 

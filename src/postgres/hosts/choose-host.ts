@@ -165,9 +165,9 @@ function close(client: pg.Client, host: Host): void {
 }
 
 function noneFits(answers: Map<Host, Probed>, attrs: string): string {
-  const said = [...answers].map(([host, answer]) => {
+  const descriptions = [...answers].map(([host, answer]) => {
     if ('error' in answer) return `${spelled(host)}: ${answer.error.message || 'no answer'}`;
     return `${spelled(host)} is a ${answer.found.standby ? 'standby' : answer.found.readOnly ? 'read-only primary' : 'primary'}`;
   });
-  return `no host of the database address is ${attrs} (${said.join('; ')})`;
+  return `no host of the database address is ${attrs} (${descriptions.join('; ')})`;
 }

@@ -154,17 +154,17 @@ interface TrashQuery {
  * Missing tables are left out. `now` is the database's clock at the first query. Creates shared schemas if none fits a
  * table, in the transaction of the client.
  */
-export async function readTrashFacts(client: pg.ClientBase, asked: TrashQuery): Promise<TrashFacts> {
-  const facts = await factsIn(client, asked, (await glanceRows(client, asked)) as [Row, ...Row[]]);
+export async function readTrashFacts(client: pg.ClientBase, query: TrashQuery): Promise<TrashFacts> {
+  const facts = await factsIn(client, query, (await glanceRows(client, query)) as [Row, ...Row[]]);
   if (!facts.mayCreateSchemas || [...facts.tables.values()].every(({ keptIn }) => keptIn !== null)) return facts;
   await client.query(createSharedSchemas());
-  return glanceAtTrashFacts(client, asked);
+  return glanceAtTrashFacts(client, query);
 }
 
 /** Returns the same facts as `readTrashFacts`, for a plan that runs nothing. */
-export async function glanceAtTrashFacts(db: Queryable, asked: Omit<TrashQuery, 'glance'>): Promise<TrashFacts> {
-  const { rows } = await db.query<Row>(GLANCE, [asked.schema, asked.tables]);
-  return factsIn(db, asked, rows as [Row, ...Row[]]);
+export async function glanceAtTrashFacts(db: Queryable, query: Omit<TrashQuery, 'glance'>): Promise<TrashFacts> {
+  const { rows } = await db.query<Row>(GLANCE, [query.schema, query.tables]);
+  return factsIn(db, query, rows as [Row, ...Row[]]);
 }
 
 async function factsIn(
@@ -186,8 +186,8 @@ async function factsIn(
 
 async function glanceRows(client: pg.ClientBase, { schema, tables, glance }: TrashQuery): Promise<readonly unknown[]> {
   if (tables.length > 0 && tables.every((name) => glance.tables.includes(name))) return glance.rows;
-  const [asked] = await sendBatch(client, [glanceAt(schema, tables)]);
-  return asked?.rows ?? [];
+  const [query] = await sendBatch(client, [glanceAt(schema, tables)]);
+  return query?.rows ?? [];
 }
 
 async function readDetails(
@@ -243,9 +243,9 @@ SELECT w.place, pg_catalog.has_table_privilege(c.oid, 'SELECT') AS readable, c.r
 /** Keyed by index. Tables that someone dropped by hand are missing. Call it with the tables locked. */
 export async function readValuesFacts(
   client: pg.ClientBase,
-  asked: ValuesAsked,
+  query: ValuesAsked,
 ): Promise<ReadonlyMap<number, ValuesFacts>> {
-  return readFacts(client, asked, async (counted) => {
+  return readFacts(client, query, async (counted) => {
     const { rows } = await client.query<CountedRows>(join(counted, sql` UNION ALL `));
     return rows;
   });
@@ -254,10 +254,10 @@ export async function readValuesFacts(
 /** The same without locks. @param ask returns null for a table that cannot be counted in time */
 export async function glanceAtValues(
   db: Queryable,
-  asked: ValuesAsked,
+  query: ValuesAsked,
   ask: (question: Sql) => Promise<CountedRows | null>,
 ): Promise<ReadonlyMap<number, ValuesFacts>> {
-  return readFacts(db, asked, async (questions) => {
+  return readFacts(db, query, async (questions) => {
     const counted: CountedRows[] = [];
     for (const question of questions) {
       const rows = await ask(question);

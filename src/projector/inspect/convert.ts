@@ -112,8 +112,8 @@ export function inSpellingOf(like: CollectionNode, found: Converted, isEqual: Is
     indexes: keptEach(extras.indexes, known.indexes, ({ name }) => `index ${name}`),
     needs: keptEach(extras.needs, known.needs, needLabel),
   };
-  const said = schema && withExtras(schema, spelled);
-  const aligned = jsonEqual(said, like.collection.schema) ? like.collection.schema : said;
+  const schemaWithExtras = schema && withExtras(schema, spelled);
+  const aligned = jsonEqual(schemaWithExtras, like.collection.schema) ? like.collection.schema : schemaWithExtras;
   return { ...found, collection: { ...found.collection, schema: aligned }, fields };
 }
 

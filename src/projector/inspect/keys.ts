@@ -193,9 +193,9 @@ function primaryKey({ parts, extras }: Building, converting: Converting, constra
  */
 function keyInWords({ like }: Converting, { name, definition }: CatalogConstraint): { definition?: string } | null {
   const known = extrasOf(like).primary_key;
-  const said = known?.name === name ? known : undefined;
-  if (!keyDefinition(definition).isPlain || said?.definition !== undefined) return { definition };
-  return said === undefined ? null : {};
+  const existing = known?.name === name ? known : undefined;
+  if (!keyDefinition(definition).isPlain || existing?.definition !== undefined) return { definition };
+  return existing === undefined ? null : {};
 }
 
 function mark(parts: Building['parts'], column: string, marks: Partial<ColumnParts>): void {
@@ -360,12 +360,14 @@ function completeTable(holder: Holder): { relations: NewRelation[]; collection: 
   const { schema } = like.collection;
   const there = new Set(table.constraints.map(({ name }) => name));
   const gone = [...leftOut(like)].filter((name) => !there.has(name));
-  const said = new Set([...named, ...constraints.map(({ name }) => name), ...gone]);
-  if (schema === null || said.size === 0) return { relations: [], collection: null };
+  const recordedNames = new Set([...named, ...constraints.map(({ name }) => name), ...gone]);
+  if (schema === null || recordedNames.size === 0) return { relations: [], collection: null };
   const extras = {
     ...schema.extras,
     constraints: [...(extrasOfTable(schema).constraints ?? []), ...constraints].sort(byNames),
-    unmanaged: extrasOfTable(schema).unmanaged?.filter(({ kind, name }) => kind !== 'constraint' || !said.has(name)),
+    unmanaged: extrasOfTable(schema).unmanaged?.filter(
+      ({ kind, name }) => kind !== 'constraint' || !recordedNames.has(name),
+    ),
   };
   return { relations, collection: { ...like.collection, schema: ordered(schema, extras) } };
 }

@@ -133,8 +133,8 @@ function inLastNames(problem: Problem, { prepared, notNullBy }: EngineStep, ours
   const { reason, sqlstate } = problem.details as { reason: string; sqlstate: string };
   if (what.kind === 'not null') {
     if (notNullBy !== 'check' || sqlstate !== '23514') return problem;
-    const said = `column "${what.column}" of relation "${table}" contains null values`;
-    return replaced(problem, reason, said, '23502');
+    const nullsMessage = `column "${what.column}" of relation "${table}" contains null values`;
+    return replaced(problem, reason, nullsMessage, '23502');
   }
   return 'name' in what ? replaced(problem, reason, reason.replaceAll(ours, what.name), sqlstate) : problem;
 }

@@ -88,7 +88,7 @@ interface RefusedChange {
   refused: Refused;
 }
 
-type Ask = (asked: RefusedChange) => OffendingRows | null;
+type Ask = (change: RefusedChange) => OffendingRows | null;
 
 /** Keyed by SQLSTATE. */
 const QUESTIONS = new Map<string, Ask>([
@@ -108,13 +108,13 @@ const counting = (rows: Sql): Sql =>
 const rowsWhere = ({ table }: RefusedChange, condition: Sql): Sql =>
   counting(sql`SELECT FROM ${table} WHERE ${condition}`);
 
-function nulls(asked: RefusedChange): OffendingRows {
+function nulls(change: RefusedChange): OffendingRows {
   // A missing column means that every row lacks a value.
-  if (!hasColumn(asked.old)) {
-    const question = counting(sql`SELECT FROM ${asked.table}`);
+  if (!hasColumn(change.old)) {
+    const question = counting(sql`SELECT FROM ${change.table}`);
     return { question, kind: 'null', words: ['row would have no value', 'rows would have no value'] };
   }
-  const question = rowsWhere(asked, sql`${asked.column} IS NOT DISTINCT FROM NULL`);
+  const question = rowsWhere(change, sql`${change.column} IS NOT DISTINCT FROM NULL`);
   return { question, kind: 'null', words: ['row is null', 'rows are null'] };
 }
 
@@ -145,14 +145,14 @@ function orphans({ table, refused }: RefusedChange): OffendingRows | null {
 const isReadable = ({ many_collection, many_field }: ForeignKeyRelation, held: State): boolean =>
   hasColumn(getField(held, many_collection, many_field));
 
-function tooLong(asked: RefusedChange): OffendingRows | null {
-  const { old, now, column } = asked;
+function tooLong(change: RefusedChange): OffendingRows | null {
+  const { old, now, column } = change;
   const limit = hasColumn(now) ? now.schema.max_length : null;
   if (!hasColumn(old) || limit === null) return null;
   // Trailing blanks are truncated without an error, as the SQL standard requires.
   const condition = sql`pg_catalog.char_length(pg_catalog.rtrim(${column}::text, ' ')) > ${integer(String(limit))}`;
   const words = [`value is longer than ${limit}`, `values are longer than ${limit}`] as const;
-  return { question: rowsWhere(asked, condition), kind: 'too_long', words };
+  return { question: rowsWhere(change, condition), kind: 'too_long', words };
 }
 
 const CAN_NOT_BE = (to: ColumnField) => {
@@ -164,12 +164,12 @@ const CAN_NOT_BE = (to: ColumnField) => {
  * Texts that do not parse as the new type. Only PostgreSQL 16 and later support this check; before, the query fails and
  * no count is shown.
  */
-function unreadable(asked: RefusedChange): OffendingRows | null {
-  const { old, now, column } = asked;
+function unreadable(change: RefusedChange): OffendingRows | null {
+  const { old, now, column } = change;
   if (!hasColumn(old) || !hasColumn(now)) return null;
   const text = sql`${column}::text`;
   const condition = sql`NOT pg_catalog.pg_input_is_valid(${text}, ${literal(columnType(now.schema))})`;
-  return { question: rowsWhere(asked, condition), kind: 'unreadable', words: CAN_NOT_BE(now) };
+  return { question: rowsWhere(change, condition), kind: 'unreadable', words: CAN_NOT_BE(now) };
 }
 
 const WHOLE_BITS = new Map([
@@ -178,13 +178,13 @@ const WHOLE_BITS = new Map([
   ['bigint', '63'],
 ]);
 
-function outOfRange(asked: RefusedChange): OffendingRows | null {
-  const { old, now, column } = asked;
+function outOfRange(change: RefusedChange): OffendingRows | null {
+  const { old, now, column } = change;
   if (!hasColumn(old) || !hasColumn(now)) return null;
-  if (kindOf(old.schema) !== 'number') return unreadable(asked);
+  if (kindOf(old.schema) !== 'number') return unreadable(change);
   const condition = beyond(now.schema, sql`${column}::numeric`);
   if (condition === null) return null;
-  return { question: rowsWhere(asked, condition), kind: 'out_of_range', words: CAN_NOT_BE(now) };
+  return { question: rowsWhere(change, condition), kind: 'out_of_range', words: CAN_NOT_BE(now) };
 }
 
 function beyond({ data_type, numeric_precision, numeric_scale }: ColumnSchema, value: Sql): Sql | null {
@@ -291,10 +291,10 @@ export function withTaken(problem: Problem, rows: readonly Taken[]): Problem {
     if (!taken.has(row.name) || row.kind === CONSTRAINT) taken.set(row.name, row);
   }
   if (taken.size === 0) return problem;
-  const said = [...taken.values()].map(
+  const descriptions = [...taken.values()].map(
     ({ name, kind }) => `${JSON.stringify(name)} is already the name of ${articled(kind)}`,
   );
-  const message = `${problem.message} (${said.join('; ')})`;
+  const message = `${problem.message} (${descriptions.join('; ')})`;
   return { ...problem, message, details: { ...problem.details, taken: [...taken.values()] } };
 }
 

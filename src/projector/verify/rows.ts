@@ -253,20 +253,20 @@ export async function verifyTrash(db: Queryable): Promise<Difference[]> {
 /** The format of identities in the fold. */
 const IDENTITY = /^[1-9]\d{0,14}(\.[1-9]\d{0,5})?$/;
 
-function differencesOf(row: Row, said: KeptDeletion | undefined, end: End | undefined): Difference[] {
+function differencesOf(row: Row, deletion: KeptDeletion | undefined, end: End | undefined): Difference[] {
   const { position, kept_until, there, ended } = row;
-  if (said === undefined) {
+  if (deletion === undefined) {
     const expected = ended === null ? null : `removed by position ${ended}`;
     return [{ ...trashPlaceOf(row), expected, found: `listed until ${kept_until}` }];
   }
-  const names = MEMBERS.filter((member) => row[member] !== said[member]);
+  const names = MEMBERS.filter((member) => row[member] !== deletion[member]);
   const others = names.map((member) => ({
-    ...trashPlaceOf(said, member),
-    expected: said[member],
+    ...trashPlaceOf(deletion, member),
+    expected: deletion[member],
     found: row[member],
   }));
   if (end?.position !== position || !end.isOwn)
-    others.push({ ...trashPlaceOf(said, 'identity'), expected: 'what was deleted', found: row.identity });
+    others.push({ ...trashPlaceOf(deletion, 'identity'), expected: 'what was deleted', found: row.identity });
   // Uses the names from the log.
   if (there || others.length > 0) return others;
   return [{ ...trashPlaceOf(row), expected: `kept until ${kept_until}`, found: null }];
@@ -293,9 +293,9 @@ const purgedEarly = (early: EarlyPurge): Difference => ({
   found: `purged as expired by position ${early.purge}`,
 });
 
-const missing = (said: KeptDeletion): Difference => ({
-  ...trashPlaceOf(said),
-  expected: `listed until ${said.kept_until}`,
+const missing = (deletion: KeptDeletion): Difference => ({
+  ...trashPlaceOf(deletion),
+  expected: `listed until ${deletion.kept_until}`,
   found: null,
 });
 

@@ -20,10 +20,10 @@ import {
 /** Members without a value are null. */
 function opened(event: Of<'change.opened'>): Omit<ChangeRequest, 'state' | 'changed_at' | 'position'> {
   const { position, occurred_at, actor, reason } = event;
-  const { proposal, reverts = null, ...asked } = event.data;
+  const { proposal, reverts = null, ...request } = event.data;
   return {
     id: event.subject?.id ?? '',
-    ...asked,
+    ...request,
     author: actor,
     authors: [actor],
     reason,

@@ -47,8 +47,8 @@ const MEMBER = 'renamed_from';
 
 /** If `problems` is not empty, the rest of the result is unusable. */
 export function readRenamedFrom(state: State, body: { [member: string]: unknown }): RenamedFrom {
-  const tables = said(body['collections'], 'collections');
-  const columns = said(body['fields'], 'fields');
+  const tables = renamedDocuments(body['collections'], 'collections');
+  const columns = renamedDocuments(body['fields'], 'fields');
   const found: RenamedFrom = { renames: { collections: new Map(), fields: new Map() }, body, notes: [], problems: [] };
   if (tables.length + columns.length === 0) return found;
   const collections = collectionRenames(state, { documents: body['collections'], said: tables }, found);
@@ -62,7 +62,7 @@ interface Said {
   document: { [member: string]: unknown };
 }
 
-function said(part: unknown, name: 'collections' | 'fields'): Said[] {
+function renamedDocuments(part: unknown, name: 'collections' | 'fields'): Said[] {
   const found: Said[] = [];
   for (const [index, document] of Array.isArray(part) ? part.entries() : []) {
     if (isObject(document) && Object.hasOwn(document, MEMBER)) found.push({ at: [name, index], document });

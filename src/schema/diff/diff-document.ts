@@ -113,8 +113,9 @@ function itemProblems(item: unknown, part: Part, at: Path): Problem[] {
 
 function entriesProblems(diff: unknown, at: Path): Problem[] {
   if (!Array.isArray(diff) || diff.length === 0) return [invalid(at, 'diff must be an array of entries')];
-  const whole = diff.length > 1 && diff.some((entry) => isObject(entry) && isWhole(entry as unknown as Entry));
-  if (whole) return [invalid(at, 'an entry for the whole object must be the only entry')];
+  const mixesWholeObject =
+    diff.length > 1 && diff.some((entry) => isObject(entry) && isWhole(entry as unknown as Entry));
+  if (mixesWholeObject) return [invalid(at, 'an entry for the whole object must be the only entry')];
   return problemsOfEach(diff, (entry, index) => entryProblems(entry, [...at, index]));
 }
 

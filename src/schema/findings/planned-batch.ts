@@ -91,8 +91,8 @@ export function* questionsOf({ events, statements, after, adopted = false }: Pla
     for (const { table } of statement.locks) tables.add(nameBefore(table));
     if (statement.locks.length > 0) tables.add(nameBefore(tableOfRows(statement)));
   }
-  const asked = { tables: without(tables, made), altered: without(altered, made) };
-  return types.length === 0 ? asked : { ...asked, types };
+  const affected = { tables: without(tables, made), altered: without(altered, made) };
+  return types.length === 0 ? affected : { ...affected, types };
 }
 
 const ALTERS: ReadonlySet<string> = new Set([

@@ -188,8 +188,8 @@ function leaveGuess(field: FieldDocument, { instance }: Import): void {
 /** Undefined if the file is not specific enough. */
 function dataTypeOf({ type, schema }: FieldDocument): string | undefined {
   if (schema === null || type === undefined) return undefined;
-  const said = schema?.['data_type'];
-  return typeof said === 'string' ? said : dataTypesOf(type)?.[0];
+  const dataType = schema?.['data_type'];
+  return typeof dataType === 'string' ? dataType : dataTypesOf(type)?.[0];
 }
 
 /** A default that does not match the key's type never referenced a row. */

@@ -43,8 +43,8 @@ export function isAlias({ collection, field, type, schema }: FieldDocument, { in
 /** Undefined if neither the file nor the instance shows it. */
 export function isKey({ collection, field, schema }: FieldDocument, { instance }: Import): boolean | undefined {
   if (schema === null) return false;
-  const said = schema?.['is_primary_key'];
-  if (typeof said === 'boolean') return said;
+  const isPrimaryKey = schema?.['is_primary_key'];
+  if (typeof isPrimaryKey === 'boolean') return isPrimaryKey;
   const existing = instance.columnOf(collection, field);
   return existing === undefined ? undefined : isPrimary(existing);
 }

@@ -136,8 +136,8 @@ function problemsBeyond(state: State, node: CollectionNode, parts: readonly Part
   return claimsOf(node, parts).flatMap(({ name, own, subject }) => {
     const other = otherThan(state, name, own);
     if (other === null) return [];
-    const { kind, said } = other;
-    const message = `${quoted(name)} is already the name of ${said}: choose another name`;
+    const { kind, said: description } = other;
+    const message = `${quoted(name)} is already the name of ${description}: choose another name`;
     return [about(subject, message, { code: 'ALREADY_EXISTS', details: { taken: [{ name, kind }] } })];
   });
 }

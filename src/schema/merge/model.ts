@@ -63,9 +63,9 @@ const keyOf = ({ part, collection, field, path }: MergePlace): string =>
 
 /** Returns the locations that contain a location. */
 function holdersOf({ part, collection, field, path }: MergePlace): MergePlace[] {
-  const whole: MergePlace = { part: 'collections', collection };
+  const collectionPlace: MergePlace = { part: 'collections', collection };
   const document = field === undefined ? [] : [{ part, collection, field }];
-  return path === undefined ? (field === undefined ? [] : [whole]) : [whole, ...document];
+  return path === undefined ? (field === undefined ? [] : [collectionPlace]) : [collectionPlace, ...document];
 }
 
 /** The last of several decisions about one location counts. */

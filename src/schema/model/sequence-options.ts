@@ -43,7 +43,7 @@ export type SequenceType = NonNullable<SequenceOptions['type']>;
 /** Returns only the options that differ from the defaults, in the order of the document. */
 export function unusualOptions(every: EveryOption, usualType: string): SequenceOptions {
   const { min, max } = usualBounds(every.type, every.increment);
-  const said: [keyof SequenceOptions, value: string, usual: string][] = [
+  const options: [keyof SequenceOptions, value: string, usual: string][] = [
     ['type', every.type, usualType],
     ['start', every.start, usualStart(every)],
     ['increment', every.increment, '1'],
@@ -51,7 +51,7 @@ export function unusualOptions(every: EveryOption, usualType: string): SequenceO
     ['max', every.max, max],
     ['cache', every.cache, '1'],
   ];
-  const unusual = said.filter(([, value, usual]) => value !== usual).map(([name, value]) => [name, value]);
+  const unusual = options.filter(([, value, usual]) => value !== usual).map(([name, value]) => [name, value]);
   return { ...Object.fromEntries(unusual), ...(every.cycle ? { cycle: true } : {}) };
 }
 

@@ -44,9 +44,9 @@ function readExtras(change: ColumnChange, column: Column, faults: Fault[]): Colu
   const report = collector(['extras'], faults);
   const given = change.given['extras'];
   const before = change.existing?.extras;
-  const said = given === undefined ? before : readColumnExtras(given, report);
-  if (said === undefined) return undefined;
-  const read = withKnownDefault(said, before);
+  const extras = given === undefined ? before : readColumnExtras(given, report);
+  if (extras === undefined) return undefined;
+  const read = withKnownDefault(extras, before);
   const kept = Object.fromEntries(
     Object.entries(read).filter(([name]) => applies(name as keyof ColumnExtras, read, change, column)),
   ) as ColumnExtras;

@@ -268,8 +268,8 @@ function readEnds(members: Record<string, unknown>, base: RelationMeta, reading:
 function finish(relation: NewRelation, reading: Reading): Result<NewRelation> {
   const { one_collection, one_collection_field, one_allowed_collections, schema } = relation;
   if (one_collection === null) {
-    const told = reading.problems.length > 0;
-    if (!told && (one_allowed_collections === null || one_collection_field === null)) {
+    const hasProblems = reading.problems.length > 0;
+    if (!hasProblems && (one_allowed_collections === null || one_collection_field === null)) {
       const message =
         'must name a collection. A many-to-any relation needs one_allowed_collections and one_collection_field instead';
       complain(reading, ['one_collection'], message);

@@ -186,8 +186,8 @@ export function sizeOf(value: unknown): number {
   if (call !== undefined) return sizeOfCall(call);
   const cast = member(node, 'TypeCast');
   if (cast !== undefined) return sizeOf(cast['arg']) + paddingOf(cast);
-  const asked = askedByPath(node);
-  if (asked !== undefined) return sizeByPath(asked['lexpr'], asked['rexpr']);
+  const requested = askedByPath(node);
+  if (requested !== undefined) return sizeByPath(requested['lexpr'], requested['rexpr']);
   if (member(node, 'ColumnRef') !== undefined) return COLUMN;
   const constant = member(node, 'A_Const');
   if (constant !== undefined) return sizeOfConstant(constant);

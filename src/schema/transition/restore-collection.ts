@@ -332,7 +332,7 @@ export function* restoration(state: State, restore: RestoreCollection): Resumabl
   const draft = new Draft(state);
   const restores = new Map<Identity, Restores>([[identity, { position, name: former, kept_in, empty }]]);
   const left: LeftOut[] = [];
-  const asked = new Set(without);
+  const skippedNames = new Set(without);
   const isThere = (each: string): boolean => each === name || isSame(past, state, each);
   const restoring: Restoring = {
     state,
@@ -343,7 +343,7 @@ export function* restoration(state: State, restore: RestoreCollection): Resumabl
     isThere,
     isThereField: (collection, field) =>
       collection === name ? node.fields.has(field) : isSameField({ past, state, collection, field }),
-    isLeft: (constraint) => asked.has(constraint),
+    isLeft: (constraint) => skippedNames.has(constraint),
     left,
     brings: (each) => restores.set(each, { position, name: former }),
   };

@@ -282,13 +282,13 @@ export function* fieldRestoration(state: State, restore: RestoreField): Resumabl
   if (unknown.length > 0) return refuse(...unknown);
   const draft = new Draft(state);
   const restores = new Map<Identity, Restores>();
-  const asked = new Set(without);
+  const skippedNames = new Set(without);
   const left = putBackField({
     draft,
     past,
     collection,
     field,
-    isLeft: (key) => asked.has(key),
+    isLeft: (key) => skippedNames.has(key),
     brings: (each) =>
       restores.set(each, { position, name: restore.collection, empty: empty === true && each === identity }),
   });

@@ -73,8 +73,8 @@ function ofField({ collection, field, meta }: Field, names: Names): Warning[] {
 function ofTemplates(state: State, collection: string, names: Names): Warning[] {
   const meta = state.collections.get(collection)?.collection.meta;
   return TEMPLATES.flatMap((member) => {
-    const said = wordsInTemplate(meta?.[member] ?? '').filter((word) => names.has(word));
-    return [...new Set(said)].map((from) => ({
+    const words = wordsInTemplate(meta?.[member] ?? '').filter((word) => names.has(word));
+    return [...new Set(words)].map((from) => ({
       ...warning(from, names.get(from) as string, `meta.${member}`),
       collection,
     }));

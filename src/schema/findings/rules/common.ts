@@ -92,11 +92,11 @@ const segment = encodeURIComponent;
 /** The online request for one event. For events without a request of their own, the whole diff. */
 export function onlineRequest(event: NewEvent): SafeRequest {
   const { collection, field } = event;
-  const whole: SafeRequest = { method: 'POST', path: '/schema/apply?online' };
+  const applyRequest: SafeRequest = { method: 'POST', path: '/schema/apply?online' };
   switch (event.type) {
     case 'field.updated': {
       const body = bodyOf(event.data.patch);
-      if (body === undefined) return whole;
+      if (body === undefined) return applyRequest;
       return { method: 'PATCH', path: `/fields/${segment(collection)}/${segment(field ?? '')}?online`, body };
     }
     case 'field.deleted':
@@ -104,7 +104,7 @@ export function onlineRequest(event: NewEvent): SafeRequest {
     case 'relation.created':
       return { method: 'POST', path: '/relations?online', body: relationBody(event.data.relation) };
     default:
-      return whole;
+      return applyRequest;
   }
 }
 

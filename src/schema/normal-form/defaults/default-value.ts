@@ -56,8 +56,8 @@ function plainDecimal(text: string): string | null {
 
 /** Digits before and after the point after moving it `shift` digits to the right, without superfluous zeros. */
 function shiftPoint(mantissa: string, shift: number): { integer: string; rest: string } {
-  const [whole = '', fraction = ''] = mantissa.split('.');
-  const left = whole.padStart(whole.length - shift, '0');
+  const [integerDigits = '', fraction = ''] = mantissa.split('.');
+  const left = integerDigits.padStart(integerDigits.length - shift, '0');
   const right = fraction.padEnd(shift, '0');
   const point = left.length + shift;
   const digits = left + right;
@@ -82,11 +82,11 @@ function decimalDefault(value: unknown, column: ColumnType): number | string | W
 
 /** True if the value is in range after PostgreSQL rounds it to the scale. */
 function fitsDecimal(plain: string, precision: number, scale: number): boolean {
-  const [whole = '', fraction = ''] = plain.replace('-', '').split('.');
+  const [integerDigits = '', fraction = ''] = plain.replace('-', '').split('.');
   const room = precision - scale;
-  const digits = whole === '0' ? 0 : whole.length;
+  const digits = integerDigits === '0' ? 0 : integerDigits.length;
   if (digits !== room) return digits < room;
-  const kept = BigInt(`0${whole}${fraction.slice(0, scale)}`);
+  const kept = BigInt(`0${integerDigits}${fraction.slice(0, scale)}`);
   const rounded = fraction.slice(scale) >= '5' ? kept + 1n : kept;
   return rounded < 10n ** BigInt(precision);
 }

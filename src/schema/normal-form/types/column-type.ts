@@ -169,9 +169,9 @@ function withParameters(members: GivenColumn, { parameters }: NamedType, rule: D
 }
 
 function agree(merged: Record<string, unknown>, member: string, value: number, faults: Fault[]): void {
-  const said = merged[member];
-  if (said === undefined) merged[member] = value;
-  else if (said !== value) faults.push([[member], `must be ${value}, as in data_type, or omitted`]);
+  const submitted = merged[member];
+  if (submitted === undefined) merged[member] = value;
+  else if (submitted !== value) faults.push([[member], `must be ${value}, as in data_type, or omitted`]);
 }
 
 function readLength(
