@@ -9,7 +9,7 @@
 import { readRelease } from '../../src/release.js';
 import { ServiceClient } from '../../src/postgres/client.js';
 import { defaultServiceSchema } from '../../src/postgres/own-tables.js';
-import { generator, writeLog } from './history/generated-log.js';
+import { generatedHistory, generator, writeEvents } from './logs.js';
 import { milliseconds } from './measure.js';
 import { type Case, type Comparison, type Resources, isMissed, printRows, runCases } from './runner.js';
 import { applySnapshot, createBody, snapshotOf } from './schemas.js';
@@ -145,8 +145,9 @@ async function withEvents(resources: Resources, size: number): Promise<Size> {
   await (await startService(databaseUrl)).stop();
   const client = new ServiceClient({ connectionString: databaseUrl, serviceSchema: defaultServiceSchema('public') });
   await client.connect();
-  await writeLog(client, { events: size, collections: FEW, fields: 8 }, Math.ceil(size / BATCHES));
-  await client.query('VACUUM ANALYZE service.service_events');
+  const events = generatedHistory({ events: size, collections: FEW, fields: 8 });
+  await writeEvents(client, events, Math.ceil(size / BATCHES));
+  await client.query('VACUUM service.service_events');
   await client.end();
   return { service: await resources.service(databaseUrl), size, databaseUrl };
 }

@@ -11,9 +11,10 @@ import { createPool, withClient } from '../../src/postgres/pool.js';
 import { type RebuiltMetadata, rebuildMetadataRows } from '../../src/projector/metadata/rebuild.js';
 import { foldLog, startPoint } from '../../src/log/fold.js';
 import { readRelease } from '../../src/release.js';
-import { fillLog, wideHistory } from './long-log.js';
+import { growingHistory, wideHistory, writeEvents } from './logs.js';
 import { median, milliseconds } from './measure.js';
-import { type Server, startServer, startService } from './servers.js';
+import { printTable } from './runner.js';
+import { startServer, startService } from './servers.js';
 
 const RUNS = 3;
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -23,9 +24,10 @@ const collections = Number(process.env['BENCH_COLLECTIONS'] ?? 10_000);
 const server = await startServer();
 const lines: string[][] = [];
 try {
-  for (const size of sizes) await rebuilds(server, size);
-  await memory(server, collections);
-  print(`PostgreSQL ${server.version}, Node.js ${process.version}, release ${readRelease()}`);
+  for (const size of sizes) await rebuilds(size);
+  await memory(collections);
+  const title = `PostgreSQL ${server.version}, Node.js ${process.version}, release ${readRelease()}`;
+  printTable(title, ['work', 'measured', 'limit', 'ratio'], lines);
 } finally {
   await server.stop();
 }
@@ -47,9 +49,9 @@ async function onDatabase<T>(work: (pool: pg.Pool, connectionString: string) => 
   }
 }
 
-async function rebuilds(_server: Server, events: number): Promise<void> {
+async function rebuilds(events: number): Promise<void> {
   await onDatabase(async (pool, connectionString) => {
-    await withClient(pool, (client) => fillLog(client, events));
+    await withClient(pool, (client) => writeEvents(client, growingHistory(events)));
     const { database } = await readDatabase(pool);
     const rebuild = () =>
       rebuildMetadataRows({
@@ -100,15 +102,15 @@ async function copied(pool: pg.Pool, ...tables: string[]): Promise<number> {
   return withClient(pool, async (client) => {
     await client.query('SELECT 1');
     return milliseconds(async () => {
-      for (const table of tables) await sendScript(client, `COPY ${table} TO STDOUT`);
+      for (const table of tables) await sendScript(client, `COPY service.${table} TO STDOUT`);
     });
   });
 }
 
-async function memory(_server: Server, count: number): Promise<void> {
+async function memory(count: number): Promise<void> {
   const empty = await onDatabase((_pool, connectionString) => resident(connectionString));
   const full = await onDatabase(async (pool, connectionString) => {
-    await withClient(pool, (client) => fillLog(client, count, wideHistory(count)));
+    await withClient(pool, (client) => writeEvents(client, wideHistory(count)));
     return resident(connectionString);
   });
   const mib = (bytes: number): string => `${Math.round(bytes / 1024 ** 2)} MiB`;
@@ -135,9 +137,4 @@ async function resident(connectionString: string): Promise<{ started: number; re
 async function rssOf(pid = 0): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
-}
-
-function print(title: string): void {
-  const rows = [['work', 'measured', 'limit', 'ratio'], ['---', '---', '---', '---'], ...lines];
-  process.stdout.write(`\n${title}\n\n${rows.map((row) => `| ${row.join(' | ')} |`).join('\n')}\n`);
 }

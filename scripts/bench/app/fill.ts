@@ -1,7 +1,7 @@
 /** Fills databases for the benchmark of the admin app. */
 import { ServiceClient } from '../../../src/postgres/client.js';
 import { defaultServiceSchema } from '../../../src/postgres/own-tables.js';
-import { fillLog } from '../long-log.js';
+import { growingHistory, writeEvents } from '../logs.js';
 import { type Service, startService } from '../servers.js';
 import { snapshotOf } from '../schemas.js';
 
@@ -52,7 +52,7 @@ export async function fillLongLog(
   const client = new ServiceClient({ connectionString: databaseUrl, serviceSchema: defaultServiceSchema('public') });
   await client.connect();
   try {
-    await fillLog(client, events);
+    await writeEvents(client, growingHistory(events));
   } finally {
     await client.end();
   }

@@ -2,7 +2,7 @@
 import { ServiceClient } from '../../../src/postgres/client.js';
 import { defaultServiceSchema } from '../../../src/postgres/own-tables.js';
 import { milliseconds, throughput } from '../measure.js';
-import { fillLog } from '../long-log.js';
+import { growingHistory, writeEvents } from '../logs.js';
 import type { Case, Comparison, Resources } from '../runner.js';
 import { applySnapshot, snapshotOf } from '../schemas.js';
 import type { Service } from '../servers.js';
@@ -49,7 +49,7 @@ async function withEvents(resources: Resources, count: number): Promise<Service>
   await (await resources.service(url)).stop();
   const client = new ServiceClient({ connectionString: url, serviceSchema: defaultServiceSchema('public') });
   await client.connect();
-  await fillLog(client, count);
+  await writeEvents(client, growingHistory(count));
   await client.end();
   return resources.service(url);
 }

@@ -7,7 +7,7 @@ import { trashOfMany } from './trash.js';
 import { makeSo } from './requests.js';
 import { ServiceClient } from '../../../src/postgres/client.js';
 import { defaultServiceSchema } from '../../../src/postgres/own-tables.js';
-import { fillLog, wideHistory } from '../long-log.js';
+import { wideHistory, writeEvents } from '../logs.js';
 import { snapshotOf } from '../schemas.js';
 import { type Server, startService } from '../servers.js';
 
@@ -41,7 +41,7 @@ async function withMany(server: Server): Promise<string> {
   const client = new ServiceClient({ connectionString: url, serviceSchema: defaultServiceSchema('public') });
   await client.connect();
   try {
-    await fillLog(client, 10_000, wideHistory(10_000));
+    await writeEvents(client, wideHistory(10_000));
   } finally {
     await client.end();
   }

@@ -8,7 +8,7 @@ import { verifyLog } from '../../../src/log/verify-log.js';
 import { emptyHead } from '../../../src/log/head.js';
 import { readBatches } from '../../../src/reads/history/batches.js';
 import { median } from '../measure.js';
-import { generator } from './generated-log.js';
+import { generator } from '../logs.js';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 

@@ -9,8 +9,9 @@ import { promisify } from 'node:util';
 import { readDatabase } from '../../../src/postgres/server.js';
 import { migrate } from '../../../src/postgres/migrate.js';
 import { createPool } from '../../../src/postgres/pool.js';
-import { type GeneratedLog, writeLog } from './generated-log.js';
+import { type GeneratedLog, generatedHistory, writeEvents } from '../logs.js';
 import { percentile } from '../measure.js';
+import { printTable } from '../runner.js';
 import { startServer } from '../servers.js';
 
 const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
@@ -25,12 +26,7 @@ const rows: string[][] = [];
 try {
   for (const events of sizes) await measureLog(events);
   if (wide > 0) await measureMemory(wide);
-  const header = [
-    ['log', 'work', 'measured', 'limit'],
-    ['---', '---', '---', '---'],
-  ];
-  const lines = [...header, ...rows].map((row) => `| ${row.join(' | ')} |`);
-  process.stdout.write(`PostgreSQL ${server.version}, Node.js ${process.version}\n\n${lines.join('\n')}\n`);
+  printTable(`PostgreSQL ${server.version}, Node.js ${process.version}`, ['log', 'work', 'measured', 'limit'], rows);
 } finally {
   await server.stop();
 }
@@ -94,8 +90,8 @@ async function makeLog(log: GeneratedLog): Promise<string> {
     logger: silent,
   });
   const client = await pool.connect();
-  await writeLog(client, log);
-  await client.query('VACUUM ANALYZE service.service_events');
+  await writeEvents(client, generatedHistory(log));
+  await client.query('VACUUM service.service_events');
   client.release();
   await pool.end();
   return url;

@@ -1,7 +1,7 @@
 import { positionOf } from '../../../src/log/exported-log.js';
 import { expect } from 'chai';
 import type pg from 'pg';
-import { writeLog } from '../../../scripts/bench/history/generated-log.js';
+import { generatedHistory, writeEvents } from '../../../scripts/bench/logs.js';
 import { type History, createHistory } from '../../../src/reads/history/index.js';
 import { createStoredFolds } from '../../../src/reads/stored-folds.js';
 import { type Store, createStore } from '../../../src/reads/state-store.js';
@@ -24,7 +24,7 @@ describe('a long log', () => {
     database = await createDatabase('migrated');
     instance = await startInstance(database.connectionString);
     const client = await instance.pool.connect();
-    await writeLog(client, { events: EVENTS, collections: 50, fields: 6 });
+    await writeEvents(client, generatedHistory({ events: EVENTS, collections: 50, fields: 6 }));
     client.release();
     const pool = {
       query: (...args: Parameters<pg.Pool['query']>) => {
