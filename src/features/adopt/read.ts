@@ -11,7 +11,7 @@ import { createTimeSlice } from '../../kernel/event-loop.js';
 import type { CatalogTable } from '../../projector/catalog/model.js';
 import type { CatalogObjects } from '../../projector/catalog/objects.js';
 import { catalogReading } from '../../projector/catalog/read.js';
-import { type Reading, readTogether, TABLES } from '../../projector/catalog/reading.js';
+import { type Reading, readTogether, TABLES } from '../../projector/catalog/queries.js';
 import { convertTable, refusalOf } from '../../projector/inspect/convert.js';
 import { completeKeys, waitingTables } from '../../projector/inspect/keys.js';
 import type { Need } from '../../schema/model/extras.js';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Collation } from '../../schema/model/extras.js';
-import { type Reading, readTogether, TABLES } from './reading.js';
+import { type Reading, readTogether, TABLES } from './queries.js';
 import { collationDocument } from '../ddl/needs.js';
 import { type Sql, sql } from '../ddl/sql.js';
 

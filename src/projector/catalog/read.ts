@@ -12,7 +12,7 @@ import type {
 } from './model.js';
 import { type Sql, ownSchemaOid, sql } from '../ddl/sql.js';
 import { type CatalogObjects, objectsReading } from './objects.js';
-import { type Reading, readTogether, TABLES } from './reading.js';
+import { type Reading, readTogether, TABLES } from './queries.js';
 
 const TABLES_QUERY: Sql = sql`${TABLES}
 SELECT w.oid, w.relname::text,
