@@ -27,7 +27,7 @@ import { type Foreseen, foreseeKept } from '../../pipeline/transaction/keep-dele
 import { operations, type CommandOf } from '../../schema/operations/index.js';
 import type { Operation } from '../../schema/operations/operation.js';
 import type { UpdatePolicy } from '../../schema/operations/update-policy.js';
-import { withHeirs } from '../../pipeline/transaction/inherited-columns.js';
+import { withDescendants } from '../../pipeline/transaction/inherited-columns.js';
 import { readChange } from './rows.js';
 import { type ChangeAction, mayDo } from '../../schema/change-requests/fold.js';
 import type { Queryable } from '../../postgres/pool.js';
@@ -92,7 +92,7 @@ export async function planNow(reading: Planning, request: ChangeRequest, state: 
   if (!decided.ok) return { kind: 'conflicts', problems: decided.problems };
   const { pool, schema } = reading;
   const inheriting = { state, events: decided.value, schema, purge: purge === true };
-  const { events, warnings, problems } = await withHeirs(pool, inheriting);
+  const { events, warnings, problems } = await withDescendants(pool, inheriting);
   if (problems.length > 0) return { kind: 'conflicts', problems: [...problems] };
   const policy = name === 'update-policy' ? (now as UpdatePolicy) : undefined;
   const { statements, after } = await runYielding(planBatch(state, events, schema));

@@ -112,8 +112,8 @@ function describeDifference({ field, member, expected, found, renamed_to: other,
   const place = field === undefined ? member : `${field} ${member}`;
   const as = other === undefined ? '' : `, probably renamed to ${oneLine(other)}`;
   const lines = [`  ${oneLine(place)}: log says ${JSON.stringify(expected)}, database ${JSON.stringify(found)}${as}`];
-  for (const { sql, drops, inherited_by: heirs } of repair.database) {
-    const also = heirs === undefined ? '' : `, also from ${heirs.map(oneLine).join(', ')}`;
+  for (const { sql, drops, inherited_by: descendants } of repair.database) {
+    const also = descendants === undefined ? '' : `, also from ${descendants.map(oneLine).join(', ')}`;
     lines.push(`    database${drops ? ` (drops${also})` : ''}: ${sql}`);
   }
   for (const event of repair.log) lines.push(`    log: ${event.type} ${placeText(event)}`);

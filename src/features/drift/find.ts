@@ -31,7 +31,7 @@ import type { Drift, DriftDifference, RepairStatement, TableDrift, RepairPlan, P
 import { repairOf, repairOfAll, planForDifferent, planForMissing } from './repair-plan.js';
 import { quotedName } from '../../schema/sql-text/quoted-name.js';
 import type { DatabaseObject } from '../../projector/ddl/step.js';
-import { readHeirs } from '../../projector/catalog/deletion-facts.js';
+import { readDescendants } from '../../projector/catalog/deletion-facts.js';
 
 /* Removes statements that would change nothing because the object already exists. */
 
@@ -161,7 +161,7 @@ async function readInheritors(client: pg.ClientBase, { schema, drifted, tables }
       : [],
   );
   const found = new Map<string, string[]>();
-  for (const { place, name, parents } of await readHeirs(client, schema, columns)) {
+  for (const { place, name, parents } of await readDescendants(client, schema, columns)) {
     const of = columns[place];
     if (of === undefined || parents === null) continue;
     const key = memberKey(of.table, of.column);

@@ -13,7 +13,7 @@ import { snapshotHash } from '../../schema/snapshot/snapshot.js';
 import type { Begun } from './begin.js';
 import { type Keeping, keepDeleted } from './keep-deleted.js';
 import type { Enforcing } from './enforce-policy.js';
-import { withHeirs } from './inherited-columns.js';
+import { withDescendants } from './inherited-columns.js';
 import {
   CommandRefused,
   type Job,
@@ -176,7 +176,7 @@ async function decideEvents<C>(
   const { schema } = how.options.place;
   const purge = request.purge === true;
   const inheriting = { state, events: result.value, schema, childless, purge };
-  const { events, warnings, problems } = await withHeirs(client, inheriting);
+  const { events, warnings, problems } = await withDescendants(client, inheriting);
   if (problems.length > 0) return { kind: 'refused', problems: [...problems] };
   if (waits === null) return { kind: 'decided', command, events, warnings };
   const kept = await keepDeleted(client, { ...how, waits, state, events, request });

@@ -3,7 +3,7 @@ import { jsonEqual } from '../../kernel/json.js';
 import type { Problem } from '../../kernel/problem.js';
 import { quoted } from '../../kernel/text.js';
 import { changedAttributes } from '../../projector/ddl/alter-column.js';
-import type { Heir } from '../../projector/catalog/deletion-facts.js';
+import type { Descendant } from '../../projector/catalog/deletion-facts.js';
 import { type Folding, startFolding } from '../../schema/fold/evolve.js';
 import { patchBetween } from '../../schema/fold/rename-events.js';
 import { notNullNameOf } from '../../schema/model/constraint-names.js';
@@ -28,7 +28,7 @@ import { renameEvent } from '../../schema/transition/renames.js';
 interface Child {
   /** Its current name. */
   table: string;
-  heir: Heir;
+  descendant: Descendant;
   folding: Folding;
   parent: Parent;
   /** If the parent's column becomes nullable. */
@@ -65,11 +65,11 @@ export function eventsOf(child: Child): Consequences {
 
 /** A table that has the column already keeps its definition. */
 function created(child: Child, field: ColumnField): Consequences {
-  const { table, heir, folding } = child;
+  const { table, descendant, folding } = child;
   const own = folding.field(table, field.field);
   if (own === undefined) return createdIn(child, field);
   if (!hasColumn(own)) return { ...NONE, problems: [nameTaken(child, field.field)] };
-  if (!heir.takesNotNull || field.schema.is_nullable || !own.schema.is_nullable) return NONE;
+  if (!descendant.takesNotNull || field.schema.is_nullable || !own.schema.is_nullable) return NONE;
   return { ...NONE, events: update(own, { ...own, schema: { ...own.schema, is_nullable: false } }) };
 }
 
@@ -121,7 +121,7 @@ const ATTRIBUTES = {
 type Attribute = keyof typeof ATTRIBUTES;
 
 function attributesTaken(
-  { heir: { parents, isLocal }, becomesNullable }: Child,
+  { descendant: { parents, isLocal }, becomesNullable }: Child,
   old: ColumnField,
   now: ColumnField,
 ): Attribute[] {

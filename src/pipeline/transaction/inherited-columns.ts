@@ -9,7 +9,7 @@ import type { Resumable } from '../../kernel/resumable.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { changedAttributes } from '../../projector/ddl/alter-column.js';
-import { type Heir, type ParentColumn, readHeirs } from '../../projector/catalog/deletion-facts.js';
+import { type Descendant, type ParentColumn, readDescendants } from '../../projector/catalog/deletion-facts.js';
 import { type Folding, startFolding } from '../../schema/fold/evolve.js';
 import { formerNames } from '../../schema/fold/former-names.js';
 import { patchBetween } from '../../schema/fold/rename-events.js';
@@ -40,7 +40,7 @@ export interface Inheriting {
   purge: boolean;
 }
 
-export interface WithHeirs {
+export interface WithDescendants {
   events: LogEvent[];
   /** Losses for which the batch has no statement. */
   warnings: Warning[];
@@ -51,29 +51,35 @@ export interface WithHeirs {
  * Adds events for the columns of managed children that PostgreSQL changes with those of their parents, and puts the
  * children's own events into the order that works.
  */
-export async function withHeirs(
+export async function withDescendants(
   db: Queryable,
   { state, events, schema, childless, purge }: Inheriting,
-): Promise<WithHeirs> {
+): Promise<WithDescendants> {
   const found = await runYielding(columnChanges(state, events));
   const changes = found.filter(({ before }) => childless?.has(before.table) !== true);
   const asked = columnsAsked(changes, purge);
-  const heirs = await readHeirs(
+  const descendants = await readDescendants(
     db,
     schema,
     asked.map(({ before }) => before),
   );
-  if (heirs.length === 0) return { events: [...events], warnings: [], problems: [] };
-  const lost = lostWith(asked, heirs);
+  if (descendants.length === 0) return { events: [...events], warnings: [], problems: [] };
+  const lost = lostWith(asked, descendants);
   const isLost = ({ before }: ColumnChange): boolean =>
     lost.some(({ table, column }) => table === before.table && column === before.column);
-  const placed = inOrder(events, asked, heirs);
+  const placed = inOrder(events, asked, descendants);
   const {
     events: all,
     after,
     problems,
   } = await runYielding(
-    followed({ state, events: placed, asked, heirs, lost: new Set(asked.filter(isLost).map(({ event }) => event)) }),
+    followed({
+      state,
+      events: placed,
+      asked,
+      descendants,
+      lost: new Set(asked.filter(isLost).map(({ event }) => event)),
+    }),
   );
   if (problems.length > 0) return { events: [], warnings: [], problems };
   const { draft, warnings } = withoutLost({ before: state, after }, lost);
@@ -169,9 +175,13 @@ const columnsAsked = (changes: readonly ColumnChange[], purge: boolean): ColumnC
  * PostgreSQL drops, renames and changes an inherited column only with or after that of the parent. It adds one to a
  * parent if its children have the column, but not to a child that inherited it.
  */
-function inOrder(events: readonly LogEvent[], asked: readonly ColumnChange[], heirs: readonly Heir[]): LogEvent[] {
+function inOrder(
+  events: readonly LogEvent[],
+  asked: readonly ColumnChange[],
+  descendants: readonly Descendant[],
+): LogEvent[] {
   const placed = [...events];
-  for (const { place, table } of heirs) {
+  for (const { place, table } of descendants) {
     const change = asked[place] as ColumnChange;
     const { event: parent } = change;
     const child = asked.find((each) => each.before.table === table && isSameChange(each, change))?.event;
@@ -195,14 +205,16 @@ interface LostColumn extends ParentColumn {
 }
 
 /**
- * Columns that PostgreSQL drops from heirs in the managed schema. An heir keeps a column that it also defines itself or
- * inherits from another parent.
+ * Columns that PostgreSQL drops from descendants in the managed schema. A descendant keeps a column that it also defines
+ * itself or inherits from another parent.
  */
-function lostWith(asked: readonly ColumnChange[], heirs: readonly Heir[]): LostColumn[] {
-  const columnOf = ({ place }: Heir): string => asked[place]?.before.column ?? '';
-  const having = heirs.filter((each) => each.parents !== null && asked[each.place]?.event.type === 'field.deleted');
+function lostWith(asked: readonly ColumnChange[], descendants: readonly Descendant[]): LostColumn[] {
+  const columnOf = ({ place }: Descendant): string => asked[place]?.before.column ?? '';
+  const having = descendants.filter(
+    (each) => each.parents !== null && asked[each.place]?.event.type === 'field.deleted',
+  );
   const left = new Map<string, number>();
-  const held = ({ parents, isLocal }: Heir) => ({ parents: parents ?? 0, isLocal: isLocal === true });
+  const held = ({ parents, isLocal }: Descendant) => ({ parents: parents ?? 0, isLocal: isLocal === true });
   return reached(having, { columnOf, held, left }).flatMap(({ place, table, ...each }) =>
     table === null
       ? []
@@ -211,19 +223,19 @@ function lostWith(asked: readonly ColumnChange[], heirs: readonly Heir[]): LostC
 }
 
 interface Reaching {
-  columnOf: (heir: Heir) => string;
-  /** The parents that give the heir what is dropped, and whether it defines that itself too. */
-  held: (heir: Heir) => { parents: number; isLocal: boolean };
+  columnOf: (descendant: Descendant) => string;
+  /** The parents that give the descendant what is dropped, and whether it defines that itself too. */
+  held: (descendant: Descendant) => { parents: number; isLocal: boolean };
   /** The parents that are left of these. */
   left: Map<string, number>;
 }
 
-/** The heirs that lose what only their parents gave them, each after all of its parents. */
-function reached(heirs: readonly Heir[], { columnOf, held, left }: Reaching): Heir[] {
-  const dropped = new Set(heirs.map((each) => `${each.root} ${columnOf(each)}`));
+/** The descendants that lose what only their parents gave them, each after all of its parents. */
+function reached(descendants: readonly Descendant[], { columnOf, held, left }: Reaching): Descendant[] {
+  const dropped = new Set(descendants.map((each) => `${each.root} ${columnOf(each)}`));
   // A link may appear at several depths. Several columns of one batch can be inherited by the same child.
-  const links = new Map<string, Heir>();
-  for (const each of heirs) {
+  const links = new Map<string, Descendant>();
+  for (const each of descendants) {
     const link = `${each.parent} ${each.oid} ${columnOf(each)}`;
     links.delete(link);
     links.set(link, each);
@@ -246,7 +258,7 @@ interface Following {
   state: State;
   events: readonly LogEvent[];
   asked: readonly ColumnChange[];
-  heirs: readonly Heir[];
+  descendants: readonly Descendant[];
   /** Deletions whose columns PostgreSQL drops with those of the parent. */
   lost: ReadonlySet<LogEvent>;
 }
@@ -258,7 +270,7 @@ interface Followed {
 }
 
 /** Puts the changes of children behind those of their parents, and leaves out what they repeat. */
-function* followed({ state, events, asked, heirs, lost }: Following): Resumable<Followed> {
+function* followed({ state, events, asked, descendants, lost }: Following): Resumable<Followed> {
   const all: LogEvent[] = [];
   const problems: Problem[] = [];
   const former = formerNames();
@@ -270,22 +282,22 @@ function* followed({ state, events, asked, heirs, lost }: Following): Resumable<
     all.push(event);
     folding.add({ ...event, position: state.position + all.length });
   };
-  const heirsOf = byEvent(asked, heirs);
-  const repeated = repeatedRenames(asked, heirsOf);
+  const descendantsOf = byEvent(asked, descendants);
+  const repeated = repeatedRenames(asked, descendantsOf);
   /** Children that an event of a parent changed, by their names before the batch. */
   const changed = new Set<string>();
   const left = new Map<string, number>();
-  const follow = (parent: Parent, children: readonly ManagedHeir[], links: readonly Heir[]): void => {
+  const follow = (parent: Parent, children: readonly ManagedDescendant[], links: readonly Descendant[]): void => {
     const nullable = nullableWith(parent, links, left);
     const losesCheck = checksLostWith(parent, links, left);
-    for (const heir of children) {
-      const table = current.get(heir.table) ?? heir.table;
-      const becomesNullable = nullable.has(heir.oid);
-      const lost = (name: string): boolean => losesCheck.has(keyOfCheck(heir, name));
-      const told = eventsOf({ table, heir, folding, parent, becomesNullable, losesCheck: lost });
+    for (const descendant of children) {
+      const table = current.get(descendant.table) ?? descendant.table;
+      const becomesNullable = nullable.has(descendant.oid);
+      const lost = (name: string): boolean => losesCheck.has(keyOfCheck(descendant, name));
+      const told = eventsOf({ table, descendant, folding, parent, becomesNullable, losesCheck: lost });
       problems.push(...told.problems);
       told.events.forEach(append);
-      if (told.events.length > 0) changed.add(heir.table);
+      if (told.events.length > 0) changed.add(descendant.table);
     }
   };
   for (const event of events) {
@@ -300,10 +312,10 @@ function* followed({ state, events, asked, heirs, lost }: Following): Resumable<
     if (rest === null || repeated.has(event)) continue;
     const before = copyOf(folding.node(collection));
     append(lost.has(event) ? adopted(event as NewEvent) : rest);
-    const children = heirsOf.get(event);
+    const children = descendantsOf.get(event);
     if (children === undefined) continue;
     const parent = { event: rest as NewEvent, before, now: copyOf(folding.node(nameAfter(rest))) };
-    const links = heirs.filter(({ place }) => asked[place]?.event === event);
+    const links = descendants.filter(({ place }) => asked[place]?.event === event);
     follow(parent, children, links);
   }
   return { events: all, after: folding.state(), problems };
@@ -312,13 +324,13 @@ function* followed({ state, events, asked, heirs, lost }: Following): Resumable<
 /** The children whose columns become nullable with that of the parent: no constraint of their own forbids it. */
 function nullableWith(
   { event, before, now }: Parent,
-  links: readonly Heir[],
+  links: readonly Descendant[],
   left: Reaching['left'],
 ): ReadonlySet<number> {
   const [old, field] = [before, now].map((node) => node?.fields.get(event.field ?? ''));
   if (!hasColumn(old) || !hasColumn(field) || !field.schema.is_nullable) return new Set();
   if (!changedAttributes(old, field).has('nullability')) return new Set();
-  const held = ({ notNull }: Heir) => notNull;
+  const held = ({ notNull }: Descendant) => notNull;
   return new Set(reached(links, { columnOf: () => field.field, held, left }).map(({ oid }) => oid));
 }
 
@@ -326,27 +338,27 @@ function nullableWith(
  * The CHECK constraints that PostgreSQL drops from children: those that neither the child itself nor another parent
  * defines. Counts the parents of those that it adds.
  */
-function checksLostWith(parent: Parent, links: readonly Heir[], left: Reaching['left']): ReadonlySet<string> {
+function checksLostWith(parent: Parent, links: readonly Descendant[], left: Reaching['left']): ReadonlySet<string> {
   const lost = new Set<string>();
   if (parent.event.type !== 'collection.updated') return lost;
   const { gone, come } = changedChecks(parent);
   const heldBy =
     (name: string) =>
-    ({ checks }: Heir) =>
+    ({ checks }: Descendant) =>
       checks?.[name] ?? { parents: 0, isLocal: false };
   for (const { name } of gone)
-    for (const heir of reached(links, { columnOf: () => `\0${name}`, held: heldBy(name), left }))
-      lost.add(keyOfCheck(heir, name));
+    for (const descendant of reached(links, { columnOf: () => `\0${name}`, held: heldBy(name), left }))
+      lost.add(keyOfCheck(descendant, name));
   for (const { name } of come)
-    for (const heir of new Map(links.map((each) => [`${each.parent} ${each.oid}`, each])).values()) {
-      const key = keyOfCheck(heir, name);
-      left.set(key, (left.get(key) ?? heldBy(name)(heir).parents) + 1);
+    for (const descendant of new Map(links.map((each) => [`${each.parent} ${each.oid}`, each])).values()) {
+      const key = keyOfCheck(descendant, name);
+      left.set(key, (left.get(key) ?? heldBy(name)(descendant).parents) + 1);
     }
   return lost;
 }
 
 /** As `reached` counts what a child has of its parents. */
-const keyOfCheck = ({ oid }: Heir, name: string): string => `${oid} \0${name}`;
+const keyOfCheck = ({ oid }: Descendant, name: string): string => `${oid} \0${name}`;
 
 /** A later event may change the node in place. */
 const copyOf = (node: CollectionNode | undefined): CollectionNode | undefined =>
@@ -355,16 +367,20 @@ const copyOf = (node: CollectionNode | undefined): CollectionNode | undefined =>
 const nameAfter = (event: LogEvent): string =>
   (event.type === 'collection.renamed' ? event.data.to : event.collection) ?? '';
 
-type ManagedHeir = Heir & { table: string };
+type ManagedDescendant = Descendant & { table: string };
 
 /** The children that each event changes, parents first. A child with several parents appears once. */
-function byEvent(asked: readonly ColumnChange[], heirs: readonly Heir[]): ReadonlyMap<LogEvent, ManagedHeir[]> {
-  const found = new Map<LogEvent, ManagedHeir[]>();
-  for (const heir of heirs) {
-    const event = asked[heir.place]?.event;
-    if (event === undefined || heir.table === null) continue;
+function byEvent(
+  asked: readonly ColumnChange[],
+  descendants: readonly Descendant[],
+): ReadonlyMap<LogEvent, ManagedDescendant[]> {
+  const found = new Map<LogEvent, ManagedDescendant[]>();
+  for (const descendant of descendants) {
+    const event = asked[descendant.place]?.event;
+    if (event === undefined || descendant.table === null) continue;
     const others = found.get(event) ?? [];
-    if (!others.some(({ oid }) => oid === heir.oid)) found.set(event, [...others, heir as ManagedHeir]);
+    if (!others.some(({ oid }) => oid === descendant.oid))
+      found.set(event, [...others, descendant as ManagedDescendant]);
   }
   return found;
 }
@@ -372,13 +388,13 @@ function byEvent(asked: readonly ColumnChange[], heirs: readonly Heir[]): Readon
 /** Renames of children that PostgreSQL makes with those of their parents. */
 function repeatedRenames(
   asked: readonly ColumnChange[],
-  heirsOf: ReadonlyMap<LogEvent, readonly ManagedHeir[]>,
+  descendantsOf: ReadonlyMap<LogEvent, readonly ManagedDescendant[]>,
 ): ReadonlySet<LogEvent> {
   const made = new Set<string>();
   const keyOf = (table: string, { field, data }: Extract<LogEvent, { type: 'field.renamed' }>): string =>
     JSON.stringify([table, field, data.to]);
-  for (const [event, heirs] of heirsOf)
-    if (event.type === 'field.renamed') for (const { table } of heirs) made.add(keyOf(table, event));
+  for (const [event, descendants] of descendantsOf)
+    if (event.type === 'field.renamed') for (const { table } of descendants) made.add(keyOf(table, event));
   return new Set(
     asked.flatMap(({ event, before }) =>
       event.type === 'field.renamed' && made.has(keyOf(before.table, event)) ? [event] : [],

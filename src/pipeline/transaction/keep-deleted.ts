@@ -70,7 +70,7 @@ async function keepValues(
   const locked = isCounted ? await lockAll(client, { state, events, schema, waits }) : null;
   if (locked !== null) return { problems: locked };
   const factsOf = await factsBy((asked) => readValuesFacts(client, asked), { deletions, schema, most });
-  const problems = deletions.flatMap((at) => lostInHeirs(at, factsOf(at)));
+  const problems = deletions.flatMap((at) => lostInDescendants(at, factsOf(at)));
   if (problems.length > 0) return { problems };
   if (!keeps) return { kept: new Set(), warnings: [] };
   const kept = new Set<number>();
@@ -117,14 +117,19 @@ async function factsBy(
 }
 
 /** PostgreSQL drops the column from inheriting tables that do not define it themselves. The caller must ask for that loss. */
-function lostInHeirs({ collection, field, columns, isStored }: Deletion, facts: ValuesFacts | undefined): Problem[] {
+function lostInDescendants(
+  { collection, field, columns, isStored }: Deletion,
+  facts: ValuesFacts | undefined,
+): Problem[] {
   const [column = field] = columns;
-  if (!isStored || facts === undefined || facts.heirs.length === 0 || !facts.columns.includes(column)) return [];
-  const { heirs } = facts;
+  if (!isStored || facts === undefined || facts.descendants.length === 0 || !facts.columns.includes(column)) return [];
+  const { descendants } = facts;
   const message =
-    `Field ${JSON.stringify(field)} of ${JSON.stringify(collection)} cannot be kept in the trash: ${inheritedBy(heirs)}. ` +
+    `Field ${JSON.stringify(field)} of ${JSON.stringify(collection)} cannot be kept in the trash: ${inheritedBy(descendants)}. ` +
     'To drop them permanently, repeat the change with "purge".';
-  return [{ code: 'DATABASE_REFUSED', message, collection, field, details: { ...NEEDS_PURGE, inherited_by: heirs } }];
+  return [
+    { code: 'DATABASE_REFUSED', message, collection, field, details: { ...NEEDS_PURGE, inherited_by: descendants } },
+  ];
 }
 
 async function lockAll(
@@ -220,7 +225,7 @@ function reasonAgainst(
   if (facts === undefined || !columns.every((each) => facts.columns.includes(each))) return null;
   if (facts.partitioned) return 'the table is partitioned';
   if (!facts.readable) return 'the database role of the service may not read the table';
-  if (facts.heirs.length > 0) return `${facts.heirs.join(', ')} would lose the column too, by inheritance`;
+  if (facts.descendants.length > 0) return `${facts.descendants.join(', ')} would lose the column too, by inheritance`;
   if (copyRows === null) return undefined;
   if (facts.rows === null) return 'counting the rows of the table took too long';
   return facts.rows > copyRows

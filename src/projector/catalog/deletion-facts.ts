@@ -207,7 +207,7 @@ export interface ValuesFacts {
   readable: boolean;
   partitioned: boolean;
   /** Tables that inherit from it, at any depth. Their rows also belong to this table but not to its primary key. */
-  heirs: string[];
+  descendants: string[];
   /** Column names. */
   columns: string[];
   /** Exact up to the limit, at most one more. Null if not counted. */
@@ -232,10 +232,10 @@ type ValuesRow = Omit<ValuesFacts, 'rows'> & { place: number };
 
 const tablesAt = (places: Sql): Sql => sql`
 SELECT w.place, pg_catalog.has_table_privilege(c.oid, 'SELECT') AS readable, c.relkind = 'p' AS partitioned,
-  ARRAY(WITH RECURSIVE heirs AS (
+  ARRAY(WITH RECURSIVE descendants AS (
           SELECT i.inhrelid AS oid FROM pg_catalog.pg_inherits i WHERE i.inhparent = c.oid AND c.relkind = 'r'
-          UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN heirs h ON i.inhparent = h.oid)
-        SELECT h.oid::regclass::text FROM heirs h ORDER BY 1) AS heirs,
+          UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN descendants d ON i.inhparent = d.oid)
+        SELECT d.oid::regclass::text FROM descendants d ORDER BY 1) AS descendants,
   ARRAY(SELECT a.attname::text FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS columns
   FROM (VALUES ${places}) AS w (place, schema, name)
   JOIN pg_catalog.pg_class c ON c.relnamespace = w.schema AND c.relname = w.name AND c.relkind IN ('r', 'p')`;
@@ -285,9 +285,9 @@ async function readFacts(
       sql`(${integer(String(index))}, pg_catalog.to_regnamespace(${literal(trash)})::oid, ${literal(name)})`,
   );
   const { rows: found } = await db.query<ValuesRow>(tablesAt(join(values, sql`, `)));
-  const counted = found.flatMap(({ place, readable, partitioned, heirs }) => {
+  const counted = found.flatMap(({ place, readable, partitioned, descendants }) => {
     const at = places[place];
-    const isCounted = readable && !partitioned && heirs.length === 0;
+    const isCounted = readable && !partitioned && descendants.length === 0;
     return most !== null && isCounted && at !== undefined ? [countOf(schema, at, { place, most })] : [];
   });
   const counts = new Map((counted.length > 0 ? await count(counted) : []).map(({ place, rows }) => [place, rows]));
@@ -311,8 +311,8 @@ export interface ParentColumn {
   column: string;
 }
 
-/** A table that inherits from one with such a column, or from one of its heirs. */
-export interface Heir {
+/** A table that inherits from one with such a column, or from one of its descendants. */
+export interface Descendant {
   /** The index of the requested column. */
   place: number;
   oid: number;
@@ -341,7 +341,7 @@ interface Inherited {
   isLocal: boolean;
 }
 
-/** Those of `tables` that other tables may inherit from. It stays prepared, unlike `readHeirs`. */
+/** Those of `tables` that other tables may inherit from. It stays prepared, unlike `readDescendants`. */
 export const parentsAmong = (schema: string, tables: readonly string[]): Parameterised => ({
   text: `
 SELECT c.relname AS name FROM pg_catalog.pg_class c
@@ -351,33 +351,37 @@ SELECT c.relname AS name FROM pg_catalog.pg_class c
 });
 
 /** At any depth, parents first. Partitions are not listed, because their columns cannot be changed here. */
-export async function readHeirs(db: Queryable, schema: string, columns: readonly ParentColumn[]): Promise<Heir[]> {
+export async function readDescendants(
+  db: Queryable,
+  schema: string,
+  columns: readonly ParentColumn[],
+): Promise<Descendant[]> {
   if (columns.length === 0) return [];
   const values = columns.map(
     ({ table, column }, index) => sql`(${integer(String(index))}, ${literal(table)}, ${literal(column)}::name)`,
   );
-  const { rows } = await db.query<Heir>(sql`
+  const { rows } = await db.query<Descendant>(sql`
 WITH RECURSIVE roots AS (
   SELECT w.place, w.column_name, c.oid FROM (VALUES ${join(values, sql`, `)}) AS w (place, table_name, column_name)
     JOIN pg_catalog.pg_namespace n ON n.nspname = ${literal(schema)}
     JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = w.table_name AND c.relkind = 'r'),
-heirs AS (
+descendants AS (
   SELECT r.place, r.column_name, r.oid AS root, i.inhrelid AS oid, i.inhparent AS parent, 1 AS depth
     FROM roots r JOIN pg_catalog.pg_inherits i ON i.inhparent = r.oid
-  UNION SELECT h.place, h.column_name, h.root, i.inhrelid, i.inhparent, h.depth + 1
-    FROM heirs h JOIN pg_catalog.pg_inherits i ON i.inhparent = h.oid)
-SELECT h.place, h.oid::int8::float8 AS oid, h.parent::int8::float8 AS parent, h.root::int8::float8 AS root,
-  CASE WHEN n.nspname = ${literal(schema)} THEN c.relname::text END AS "table", h.oid::regclass::text AS name,
+  UNION SELECT d.place, d.column_name, d.root, i.inhrelid, i.inhparent, d.depth + 1
+    FROM descendants d JOIN pg_catalog.pg_inherits i ON i.inhparent = d.oid)
+SELECT d.place, d.oid::int8::float8 AS oid, d.parent::int8::float8 AS parent, d.root::int8::float8 AS root,
+  CASE WHEN n.nspname = ${literal(schema)} THEN c.relname::text END AS "table", d.oid::regclass::text AS name,
   a.attinhcount::int AS parents, a.attislocal AS "isLocal",
   pg_catalog.jsonb_build_object('parents', coalesce(o.coninhcount, 0), 'isLocal', coalesce(o.conislocal, false)) AS "notNull",
-  CASE WHEN h.column_name = ''::name THEN (
+  CASE WHEN d.column_name = ''::name THEN (
     SELECT coalesce(pg_catalog.jsonb_object_agg(k.conname, pg_catalog.jsonb_build_object('parents', k.coninhcount, 'isLocal', k.conislocal)), '{}')
-      FROM pg_catalog.pg_constraint k WHERE k.conrelid = h.oid AND k.contype = 'c') END AS checks,
+      FROM pg_catalog.pg_constraint k WHERE k.conrelid = d.oid AND k.contype = 'c') END AS checks,
   pg_catalog.current_setting('server_version_num')::int >= 180000 AS "takesNotNull"
-  FROM heirs h JOIN pg_catalog.pg_class c ON c.oid = h.oid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-  LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = h.oid AND a.attname = h.column_name AND NOT a.attisdropped
-  LEFT JOIN pg_catalog.pg_constraint o ON o.conrelid = h.oid AND o.contype = 'n' AND o.conkey OPERATOR(pg_catalog.=) ARRAY[a.attnum]
- ORDER BY h.depth, h.place, 2, 3`);
+  FROM descendants d JOIN pg_catalog.pg_class c ON c.oid = d.oid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+  LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = d.oid AND a.attname = d.column_name AND NOT a.attisdropped
+  LEFT JOIN pg_catalog.pg_constraint o ON o.conrelid = d.oid AND o.contype = 'n' AND o.conkey OPERATOR(pg_catalog.=) ARRAY[a.attnum]
+ ORDER BY d.depth, d.place, 2, 3`);
   return rows;
 }
 

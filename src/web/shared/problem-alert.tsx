@@ -67,8 +67,8 @@ export function PurgeOffer({ problems, isBusy = false, onAccept }: PurgeOfferPro
 
 const LONGEST = 200;
 
-function lostWith({ collection, field, inherited_by: heirs }: { readonly [member: string]: unknown }): string[] {
-  const names = [collection, ...(Array.isArray(heirs) ? (heirs as unknown[]) : [])].filter(
+function lostWith({ collection, field, inherited_by: descendants }: { readonly [member: string]: unknown }): string[] {
+  const names = [collection, ...(Array.isArray(descendants) ? (descendants as unknown[]) : [])].filter(
     (name): name is string => typeof name === 'string',
   );
   return names.map((name) => (typeof field === 'string' ? `${name}.${field}` : name));
