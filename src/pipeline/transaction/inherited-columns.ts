@@ -5,6 +5,7 @@
 import { runYielding } from '../../kernel/event-loop.js';
 import { jsonEqual } from '../../kernel/json.js';
 import type { Problem } from '../../kernel/problem.js';
+import { quoted } from '../../kernel/text.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Queryable } from '../../postgres/pool.js';
@@ -288,6 +289,7 @@ function* followed({ state, events, asked, descendants, lost }: Following): Resu
   const changed = new Set<string>();
   const left = new Map<string, number>();
   const follow = (parent: Parent, children: readonly ManagedDescendant[], links: readonly Descendant[]): void => {
+    problems.push(...otherParents(parent, links));
     const nullable = nullableWith(parent, links, left);
     const losesCheck = checksLostWith(parent, links, left);
     for (const descendant of children) {
@@ -319,6 +321,25 @@ function* followed({ state, events, asked, descendants, lost }: Following): Resu
     follow(parent, children, links);
   }
   return { events: all, after: folding.state(), problems };
+}
+
+/** PostgreSQL renames and retypes a column of a child only if all of its parents are the changed table or its descendants. */
+function otherParents({ event, before, now }: Parent, links: readonly Descendant[]): Problem[] {
+  const { collection, field } = event;
+  const [old, next] = [before, now].map((node) => node?.fields.get(field ?? ''));
+  const isRetyped = hasColumn(old) && hasColumn(next) && changedAttributes(old, next).has('type');
+  if (collection === null || field === null || !(event.type === 'field.renamed' || isRetyped)) return [];
+  const reaching = new Map(links.map((each) => [`${each.parent} ${each.oid}`, each]));
+  const counted = (oid: number): number => [...reaching.values()].filter((each) => each.oid === oid).length;
+  const child = links.find(({ oid, parents }) => (parents ?? 0) > counted(oid));
+  if (child === undefined) return [];
+  const parents = child.parentNames ?? [];
+  const message =
+    `The ${isRetyped ? 'type' : 'name'} of column ${quoted(field)} of ${quoted(collection)} cannot be changed: ` +
+    `the table ${child.name} inherits the column from ${parents.join(' and ')}, and PostgreSQL does not change it for one of several parents. ` +
+    `Detach the table from the other parents (ALTER TABLE ${child.name} NO INHERIT …), change the column in all of them, and attach it again.`;
+  const details = { inherited_by: [child.name], parents };
+  return [{ code: 'DATABASE_REFUSED', message, collection, field, details }];
 }
 
 /** The children whose columns become nullable with that of the parent: no constraint of their own forbids it. */

@@ -325,6 +325,8 @@ export interface Descendant {
   name: string;
   /** The number of parents that it inherits the column from. Null if it does not have it. */
   parents: number | null;
+  /** Those parents by name if there are several. */
+  parentNames: readonly string[] | null;
   /** True if it also defines the column itself. */
   isLocal: boolean | null;
   /** The named constraint, which only PostgreSQL 18 has: how many parents give it, and whether it is the table's own. */
@@ -373,6 +375,10 @@ descendants AS (
 SELECT d.place, d.oid::int8::float8 AS oid, d.parent::int8::float8 AS parent, d.root::int8::float8 AS root,
   CASE WHEN n.nspname = ${literal(schema)} THEN c.relname::text END AS "table", d.oid::regclass::text AS name,
   a.attinhcount::int AS parents, a.attislocal AS "isLocal",
+  CASE WHEN a.attinhcount > 1 THEN ARRAY(
+    SELECT i.inhparent::regclass::text FROM pg_catalog.pg_inherits i
+      JOIN pg_catalog.pg_attribute p ON p.attrelid = i.inhparent AND p.attname = a.attname AND NOT p.attisdropped
+     WHERE i.inhrelid = d.oid ORDER BY i.inhseqno) END AS "parentNames",
   pg_catalog.jsonb_build_object('parents', coalesce(o.coninhcount, 0), 'isLocal', coalesce(o.conislocal, false)) AS "notNull",
   CASE WHEN d.column_name = ''::name THEN (
     SELECT coalesce(pg_catalog.jsonb_object_agg(k.conname, pg_catalog.jsonb_build_object('parents', k.coninhcount, 'isLocal', k.conislocal)), '{}')
