@@ -26,6 +26,7 @@ import { createIndexProjection } from './projector/indexes/index.js';
 import { createProjections, type Projections } from './features/projections/index.js';
 import { createFreshness, createPositions } from './reads/freshness.js';
 import { createHeadChecks, createStore, type Store } from './reads/state-store.js';
+import { READERS } from './features/readers.js';
 import { createHistory, type History } from './reads/history/index.js';
 import { createPlanReads } from './reads/plans.js';
 import { createRenderedCache } from './reads/rendered-cache.js';
@@ -237,7 +238,9 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
 
   const release = readRelease();
   const metrics = createMetrics();
-  const pipeline = metrics.commands.counted(createPipeline({ ...options, pool, place, release, store, watch }));
+  const pipeline = metrics.commands.counted(
+    createPipeline({ ...options, pool, place, release, store, watch, readers: READERS }),
+  );
   const ensureAdmin = async () => auth.ensureAdmin(options.admin, await recordingFirstAdmin(pool, pipeline));
   role.onPromotion(async () => {
     await setUp(preparing);

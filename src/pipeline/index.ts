@@ -33,6 +33,7 @@ import type {
   PipelineOptions,
   Plan,
   PlanRequest,
+  Readers,
   Recording,
   Refusal,
   RequestContext,
@@ -64,7 +65,7 @@ export function createPipeline(given: PipelineOptions): Pipeline {
     apply: async <C>(name: CommandName, command: Command<C>, request: RequestContext) => {
       const started = performance.now();
       const deadline = deadlineFrom(options, request);
-      const job: Job<C> = { operation: deciderOf(name), command, request };
+      const job: Job<C> = { operation: deciderOf(name, options.readers), command, request };
       const run = (): Promise<Outcome<C>> =>
         answer(writer, job, { deadline, work: attempt }).catch((error: unknown) => {
           if (!(error instanceof CommitInDoubt)) throw error;
@@ -75,9 +76,9 @@ export function createPipeline(given: PipelineOptions): Pipeline {
       return noteDisk(outcome);
     },
     plan: <C>(name: CommandName, command: Command<C>, request: PlanRequest) =>
-      plan(planner, { operation: deciderOf<C>(name), command, request }, attemptPlan),
+      plan(planner, { operation: deciderOf<C>(name, options.readers), command, request }, attemptPlan),
     dryRun: <C>(name: CommandName, command: Command<C>, request: PlanRequest) =>
-      plan(writer, { operation: deciderOf<C>(name), command, request }, attemptDryRun),
+      plan(writer, { operation: deciderOf<C>(name, options.readers), command, request }, attemptDryRun),
     underLock: (work, how) => {
       const evenDiverged = how?.readOnly === true;
       return inTransaction(writer, { deadline: deadlineFrom(options), evenDiverged }, async (at) => {
@@ -114,7 +115,8 @@ const RECORD: Decider<Recording> = {
 };
 
 /** TypeScript cannot infer that the operation of a name decides its commands. */
-const deciderOf = <C>(name: CommandName) => (name === 'record' ? RECORD : operations[name]) as unknown as Decider<C>;
+const deciderOf = <C>(name: CommandName, readers: Readers) =>
+  (name === 'record' ? RECORD : { ...operations[name], read: readers[name] }) as unknown as Decider<C>;
 
 interface Writer {
   options: Options;

@@ -102,6 +102,7 @@ export interface PipelineOptions {
    * Milliseconds that deleted objects stay in the trash, and the maximum rows of a table whose field values are copied.
    */
   keep: Keep;
+  readers: Readers;
   clock?: () => Date;
 }
 
@@ -271,6 +272,23 @@ export interface Plan<C = unknown> {
  * contains the command that it returned last. Throws `CommandRefused`.
  */
 export type Command<C> = C | Prepare<C>;
+
+/**
+ * Reads what an operation needs from the database, in the command's transaction under the log lock, so that nothing
+ * changes in between. It runs again when the transaction is repeated. The outcome contains the command that it returned
+ * last. Throws `CommandRefused` or `ProblemError`.
+ */
+export type Reader<C> = (client: pg.ClientBase, command: C, context: ReadContext) => Promise<C>;
+export type Readers = { readonly [N in OperationName]?: Reader<CommandOf<N>> };
+
+export interface ReadContext {
+  /** The state and the policy at the head of the log. */
+  state: State;
+  policy: Policy;
+  /** The managed schema. */
+  schema: string;
+}
+
 export type Prepare<C> = (client: pg.ClientBase, state: State, policy: Policy) => Promise<C>;
 /** A function that also works outside a transaction. */
 export type Ask<C> = (db: Queryable, state: State) => Promise<C>;
@@ -292,6 +310,7 @@ export interface Decider<C> extends Pick<
 > {
   /** Further statements of the transaction. */
   also?(command: C): readonly Parameterised[];
+  read?: Reader<C> | undefined;
 }
 
 /** A command with its operation and the request that it belongs to. */

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { verifyChain } from '../../src/log/hash-chain.js';
-import { adopting } from '../../src/features/adopt/read.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { CAUSE, type Instance, done, startInstance } from '../support/instance.js';
 
@@ -20,7 +19,7 @@ describe('a large batch', () => {
     await database.drop();
   });
 
-  const adoptAll = () => instance.pipeline.apply('adopt-tables', adopting({ all: true }, 'public'), { cause: CAUSE });
+  const adoptAll = () => instance.pipeline.apply('adopt-tables', { request: { all: true } }, { cause: CAUSE });
 
   const counts = async () => {
     const count = (table: string) => `(SELECT count(*)::int FROM service.${table}) AS ${table}`;

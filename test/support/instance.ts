@@ -1,5 +1,6 @@
 /** The core of a service process without HTTP, on a database of the test server. */
 import type pg from 'pg';
+import { READERS } from '../../src/features/readers.js';
 import { defaultServiceSchema } from '../../src/postgres/own-tables.js';
 import { type Outcome, type Pipeline, type PipelineOptions, createPipeline } from '../../src/pipeline/index.js';
 import { readDatabase } from '../../src/postgres/server.js';
@@ -74,6 +75,7 @@ export async function startInstance(connectionString: string, options: InstanceO
     place: { database: database.database, schema },
     release: '1.2.3',
     store,
+    readers: READERS,
     logger,
   });
   const stop = async (): Promise<void> => {

@@ -1,3 +1,4 @@
+import { READERS } from '../../features/readers.js';
 import type pg from 'pg';
 import type { Config } from '../../config.js';
 import { type Pipeline, type Refusal, type RequestContext, createPipeline } from '../../pipeline/index.js';
@@ -37,7 +38,15 @@ async function openPipeline(pool: pg.Pool, config: Config): Promise<Pipeline> {
   const store = createStore({ pool, logger: silentLogger });
   await store.load();
   const place = { database, schema: config.schema };
-  return createPipeline({ ...config, pool, store, logger: silentLogger, release: readRelease(), place });
+  return createPipeline({
+    ...config,
+    pool,
+    store,
+    logger: silentLogger,
+    release: readRelease(),
+    place,
+    readers: READERS,
+  });
 }
 
 /** Shell commands have no user of the service. */

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Config } from '../../config.js';
 import { headPosition, type EventRecord } from '../../log/read.js';
+import { READERS } from '../../features/readers.js';
 import { createPipeline } from '../../pipeline/index.js';
 import { type IndexProjection, createIndexProjection } from '../../projector/indexes/index.js';
 import { type Projections, createProjections } from '../../features/projections/index.js';
@@ -41,7 +42,7 @@ export async function openProjectionTools({ config, pool, connectionString }: Su
   const place = { database, schema: config.schema };
   const connection = { ...config, connectionString };
   const options = { ...config, pool, connection, ...place, logger: silentLogger };
-  const pipeline = createPipeline({ ...options, place, release: readRelease(), store });
+  const pipeline = createPipeline({ ...options, place, release: readRelease(), store, readers: READERS });
   const indexes = builder(options, store);
   const projections = createProjections({ ...options, store, pipeline, indexes });
   return { pool, projections, load: () => loadWhole(store), close: () => indexes.stop() };

@@ -1,6 +1,6 @@
 /* Changes accounts: the rows and the events that record them, in one transaction. */
 import type pg from 'pg';
-import { type Result, ok, refuse, type Problem } from '../../kernel/problem.js';
+import { type Result, ok, refuse } from '../../kernel/problem.js';
 import { firstEvents, readAccounts, recordsAccounts } from '../../log/decisive-events.js';
 import { accountEvent } from '../../schema/fold/accounts.js';
 import type { Cause, LogEvent } from '../../schema/model/events.js';
@@ -11,8 +11,6 @@ import {
   type Recording,
   type RequestContext,
 } from '../../pipeline/types.js';
-import { jsonEqual } from '../../kernel/json.js';
-import { type Policy, policyUpdated } from '../../schema/policy.js';
 
 /**
  * Writes to the account tables in the transaction that appends the events. It is called again when the transaction is
@@ -75,23 +73,3 @@ export async function recordingFirstAdmin(
     return result.ok ? ok({ value: result.value, events: [] }) : result;
   };
 }
-
-/* Sets the policy. One event contains the whole policy. */
-
-/** The name of the command in the log. */
-export const UPDATE_POLICY = 'update-policy';
-
-/**
- * Appends nothing if the policy is unchanged. @param expects the policy that the caller believes to be current, if any
- */
-export const updatingPolicy =
-  (policy: Policy, expects: (now: Policy) => boolean): Prepare<Recording> =>
-  (_client, _state, now) => {
-    if (!expects(now)) throw new CommandRefused([preconditionFailed()]);
-    return Promise.resolve({ events: jsonEqual(now, policy) ? [] : [policyUpdated(policy)] });
-  };
-
-const preconditionFailed = (): Problem => ({
-  code: 'PRECONDITION_FAILED',
-  message: 'The policy has changed since you read it (If-Match). Read it again.',
-});

@@ -1,6 +1,6 @@
 import { counted } from '../../kernel/text.js';
 import { runToEnd, stepsTo } from '../../kernel/resumable.js';
-import { type AdoptionReport, adopting, adoptionReport } from './read.js';
+import { type AdoptionReport, adoptionReport } from './read.js';
 import type { Note } from '../../projector/inspect/needs.js';
 import { operations } from '../../schema/operations/index.js';
 import { type ExitCode, type Invocation, UsageError, isSet } from '../../cli/command.js';
@@ -15,12 +15,10 @@ import { take } from '../../cli/rehearsed.js';
  */
 export async function adopt(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
-  const { request: tables } = accepted(
-    runToEnd(stepsTo(operations['adopt-tables'].parse({ body: requestOf(invocation) }))),
-  );
+  const adoption = accepted(runToEnd(stepsTo(operations['adopt-tables'].parse({ body: requestOf(invocation) }))));
   const isDry = isSet(values, 'dryRun');
   const { report, code } = await withPipeline(invocation, async (place) => {
-    const taken = await take(invocation, place, 'adopt-tables', adopting(tables, place.schema));
+    const taken = await take(invocation, place, 'adopt-tables', adoption);
     const { command, warnings, code: stopped } = taken;
     const dry = isDry && { warnings };
     return { report: { ...(isDry && { dry_run: true }), ...adoptionReport(command), ...dry }, code: stopped };

@@ -1,8 +1,6 @@
 import type pg from 'pg';
 import type { Note, Refused } from '../../projector/inspect/needs.js';
-import type { AdoptRequest, CatalogFindings, FoundTable } from '../../schema/operations/adopt-tables.js';
-import type { CommandOf } from '../../schema/operations/index.js';
-import type { Prepare } from '../../pipeline/types.js';
+import type { AdoptRequest, AdoptTables, CatalogFindings, FoundTable } from '../../schema/operations/adopt-tables.js';
 import { quoted } from '../../kernel/text.js';
 import { extrasOf, type State } from '../../schema/model/state.js';
 import type { NewRelation, Collection } from '../../schema/model/model.js';
@@ -406,15 +404,13 @@ export interface AdoptionReport {
   not_represented: Note[];
 }
 
-type AdoptTables = CommandOf<'adopt-tables'> & { found: Adoption };
-
-export const adopting =
-  (request: AdoptRequest, schema: string): Prepare<AdoptTables> =>
-  async (client, state) => ({ request, found: await readAdoption({ client, schema, state }, request) });
-
-export const adoptionReport = ({ found }: AdoptTables): AdoptionReport => ({
-  adopted: found.tables.map(({ collection }) => collection.collection),
-  relations: found.relations.length,
-  refused: found.refused,
-  not_represented: found.notRepresented,
-});
+/** @param command after `readAdoption` */
+export function adoptionReport(command: AdoptTables): AdoptionReport {
+  const found = command.found as Adoption;
+  return {
+    adopted: found.tables.map(({ collection }) => collection.collection),
+    relations: found.relations.length,
+    refused: found.refused,
+    not_represented: found.notRepresented,
+  };
+}

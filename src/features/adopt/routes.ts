@@ -1,6 +1,6 @@
 /** POST /schema/adopt: turns existing tables into collections. */
 import { z } from 'zod';
-import { adopting, adoptionReport } from './read.js';
+import { adoptionReport } from './read.js';
 import {
   takeAcknowledged,
   change,
@@ -24,9 +24,6 @@ const body = z.union([
 
 /** For admins. A dry run stores nothing. */
 export function adoptRoutes(deps: HttpDeps): Route[] {
-  const {
-    config: { schema },
-  } = deps;
   return [
     route({
       method: 'post',
@@ -42,8 +39,8 @@ export function adoptRoutes(deps: HttpDeps): Route[] {
       errors: ['NOT_FOUND'],
       async handle(submitted) {
         const call = takeAcknowledged(submitted);
-        const { request } = await commandOf('adopt-tables', { body: call.body });
-        const adopt = { name: 'adopt-tables', command: adopting(request, schema) } as const;
+        const command = await commandOf('adopt-tables', { body: call.body });
+        const adopt = { name: 'adopt-tables', command } as const;
         if (isRehearsal(call)) return rehearse(deps, call, { ...adopt, report: adoptionReport });
         return change(deps, call, {
           ...adopt,

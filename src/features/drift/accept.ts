@@ -1,11 +1,10 @@
 /** Builds the events that record in the log what the database contains. */
 import type pg from 'pg';
 import { isFolder, extrasOf, type CollectionNode, byName, partitionsOf, type State } from '../../schema/model/state.js';
-import type { Prepare } from '../../pipeline/types.js';
-import type { CommandOf } from '../../schema/operations/index.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { runToEnd } from '../../kernel/resumable.js';
 import {
+  type AcceptDrift,
   type AcceptRequest,
   requestAfter,
   type FoundDrift,
@@ -140,7 +139,7 @@ interface NotAccepted {
  * Call it in a transaction that holds the log's lock. The tables it covers cannot be changed until that transaction
  * ends.
  */
-async function readAcceptance(place: DriftTarget, request: AcceptRequest): Promise<Acceptance> {
+export async function readAcceptance(place: DriftTarget, request: AcceptRequest): Promise<Acceptance> {
   const sight = await readLockedDrift(place, request);
   const { renames, finding } = sight;
   const { only } = sight.request;
@@ -345,13 +344,9 @@ export interface AcceptanceReport {
   not_represented: Note[];
 }
 
-type AcceptDrift = CommandOf<'accept-drift'> & { found: Acceptance };
-
-export const accepting =
-  (request: AcceptRequest, schema: string): Prepare<AcceptDrift> =>
-  async (client, state) => ({ request, found: await readAcceptance({ client, schema, state }, request) });
-
-export function acceptanceReport({ found }: AcceptDrift): AcceptanceReport {
+/** @param command after `readAcceptance` */
+export function acceptanceReport(command: AcceptDrift): AcceptanceReport {
+  const found = command.found as Acceptance;
   const { collections, fields } = found.renames;
   const renamed = new Set(collections.values());
   const changed = new Set([...fields.keys(), ...found.tables.map(({ collection }) => collection.collection)]);

@@ -4,7 +4,7 @@ import { findDrift } from './find.js';
 import type { Drift, DriftDifference, TableDrift } from './model.js';
 import { type Repaired, repairDrift } from './repair.js';
 import { type ExitCode, type Invocation, UsageError, isSet } from '../../cli/command.js';
-import { type AcceptanceReport, acceptanceReport, accepting } from './accept.js';
+import { type AcceptanceReport, acceptanceReport } from './accept.js';
 import { operations } from '../../schema/operations/index.js';
 import { describeWarnings } from '../../cli/planned-changes.js';
 import { namedPlace } from '../../cli/named-place.js';
@@ -50,11 +50,10 @@ async function repair({ values, terminal }: Invocation, { pipeline, schema }: Wo
 
 async function accept(invocation: Invocation, place: Workplace): Promise<ExitCode> {
   const { values, terminal } = invocation;
-  const { schema } = place;
   const isDry = isSet(values, 'dryRun');
   const places = Array.isArray(values['accept']) ? (values['accept'] as string[]) : [];
-  const { request } = accepted(runToEnd(stepsTo(operations['accept-drift'].parse({ body: bodyOf(places) }))));
-  const { command, warnings, code } = await take(invocation, place, 'accept-drift', accepting(request, schema));
+  const acceptance = accepted(runToEnd(stepsTo(operations['accept-drift'].parse({ body: bodyOf(places) }))));
+  const { command, warnings, code } = await take(invocation, place, 'accept-drift', acceptance);
   const report = { ...(isDry && { dry_run: true }), ...acceptanceReport(command), ...(isDry && { warnings }) };
   const lines = [describeAcceptance(report, isDry), ...describeWarnings(warnings)];
   terminal.print(isSet(values, 'json') ? json(report) : lines.join('\n'));

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { z } from 'zod';
 import type { Point } from '../../log/fold.js';
 import { findDrift } from './find.js';
-import { acceptanceReport, accepting } from './accept.js';
+import { acceptanceReport } from './accept.js';
 import {
   takeAcknowledged,
   change,
@@ -69,8 +69,8 @@ export function driftRoutes(deps: HttpDeps): Route[] {
       errors: ['NOT_FOUND'],
       async handle(submitted) {
         const call = takeAcknowledged(submitted);
-        const { request } = await commandOf('accept-drift', { body: call.body });
-        const accept = { name: 'accept-drift', command: accepting(request, schema) } as const;
+        const command = await commandOf('accept-drift', { body: call.body });
+        const accept = { name: 'accept-drift', command } as const;
         if (isRehearsal(call)) return rehearse(deps, call, { ...accept, report: acceptanceReport });
         return change(deps, call, {
           ...accept,

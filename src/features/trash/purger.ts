@@ -2,46 +2,31 @@
 import type pg from 'pg';
 import { type Problem, ProblemError } from '../../kernel/problem.js';
 import { keptDeletions, type TrashEntry, findExpired, findInTrash, notInTrash, untilNextExpiry } from './rows.js';
-import type { CommandOf } from '../../schema/operations/index.js';
-import type { Prepare, Pipeline, PipelineOptions } from '../../pipeline/types.js';
+import type { PurgeTrash } from '../../schema/operations/trash.js';
+import type { Pipeline, PipelineOptions, Reader } from '../../pipeline/types.js';
 import { MAY_CREATE_SCHEMAS } from '../../projector/catalog/deletion-facts.js';
 import type { Logger } from '../../postgres/logger.js';
 import type { Cause } from '../../schema/model/events.js';
 
-type Purge = Prepare<CommandOf<'purge-trash'>>;
-
-/** Purges the entry of a position. The command throws ProblemError NOT_FOUND if it no longer exists. */
-export const purging =
-  (position: number): Purge =>
-  async (client) => {
-    const entry = await findInTrash(client, position);
-    if (entry === undefined) throw new ProblemError(await notInTrash(client, position));
-    const problem = await disagreement(client, entry);
-    if (problem !== null) throw new ProblemError(problem);
-    return { entries: [entry], expired: false };
-  };
-
 /**
- * Purges the oldest entry if its time is over. Another process may have purged it first.
- * @param onFound called with its position before the log is read
+ * Another process may have purged an expired entry first. Then nothing is left to do.
+ * @throws ProblemError NOT_FOUND if a user requested the purge of an entry that does not exist
  */
-const purgingExpired =
-  (except: readonly number[], onFound: (position: number) => void): Purge =>
-  async (client) => {
-    const [entry] = await findExpired(client, except);
-    if (entry === undefined) return { entries: [], expired: true };
-    onFound(entry.position);
-    const problem = await disagreement(client, entry, true);
-    if (problem !== null) throw new ProblemError(problem);
-    return { entries: [entry], expired: true };
-  };
+export const readPurge: Reader<PurgeTrash> = async (client, command) => {
+  const { position, expired } = command;
+  const entry = await findInTrash(client, position);
+  if (entry === undefined && !expired) throw new ProblemError(await notInTrash(client, position));
+  const problem = entry === undefined ? null : await disagreement(client, entry, expired);
+  if (problem !== null) throw new ProblemError(problem);
+  return { ...command, entry };
+};
 
 /**
  * Someone can edit the list of the trash by hand, and a purge is final. Therefore the log is checked first.
  * @param mustBeExpired requires that the retention period in the log is over
  * @returns why the entry must not be purged. Null if the log agrees.
  */
-async function disagreement(client: pg.ClientBase, entry: TrashEntry, mustBeExpired = false): Promise<Problem | null> {
+async function disagreement(client: pg.ClientBase, entry: TrashEntry, mustBeExpired: boolean): Promise<Problem | null> {
   const { position, kind, collection, field } = entry;
   const [kept] = await keptDeletions(client, [position]);
   const isSame = kept?.kind === kind && kept.collection === collection && kept.field === field;
@@ -141,13 +126,14 @@ export function createPurger(options: PurgerOptions): Purger {
 
   /** @returns true if there may be more */
   const purgeOne = async (): Promise<boolean> => {
-    let position: number | undefined;
-    const look = purgingExpired([...failed.keys()], (found) => (position = found));
-    const outcome = await options.pipeline.apply('purge-trash', look, { cause: BY_ITSELF });
-    if (outcome.kind === 'done') return outcome.events.length > 0;
+    const [entry] = await findExpired(pool, [...failed.keys()]);
+    if (entry === undefined) return false;
+    const { position } = entry;
+    const outcome = await options.pipeline.apply('purge-trash', { position, expired: true }, { cause: BY_ITSELF });
+    if (outcome.kind === 'done') return true;
     const problem = outcome.kind === 'refused' ? outcome.problems[0] : undefined;
     // Either a temporary condition prevents the purge, or a manually created object depends on the trash entry.
-    if (position === undefined || problem?.code !== 'IN_USE') throw new Error(problem?.message ?? outcome.kind);
+    if (problem?.code !== 'IN_USE') throw new Error(problem?.message ?? outcome.kind);
     failed.set(position, performance.now() + LEFT_ALONE);
     logger.warn('deleted data cannot be purged', { position, reason: problem.message });
     return true;

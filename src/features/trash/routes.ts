@@ -1,6 +1,5 @@
 /** /trash: deleted objects (auditors); restore and purge (admins). */
 import { z } from 'zod';
-import { purging } from './purger.js';
 import { countTrash, findInTrash, notInTrash, readTrash } from './rows.js';
 import { takeAcknowledged, change, rehearsalQuery } from '../../http/change/change.js';
 import { jsonAnswer, noContent, largeJsonAnswer } from '../../http/answer/answer.js';
@@ -100,7 +99,7 @@ export function trashRoutes(deps: HttpDeps): Route[] {
       handle: (call) =>
         change(deps, call, {
           name: 'purge-trash',
-          command: purging(positionOf(call)),
+          command: { position: positionOf(call), expired: false },
           render: ({ position }) => noContent(position),
         }),
     }),

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type NamingFunction, functionWarnings, functionsNaming } from '../../projector/catalog/table-facts.js';
+import { functionWarnings } from '../../projector/catalog/table-facts.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { collectionsChanged } from '../../schema/fold/event-schemas.js';
 import type { CommandOf, InputOf, OperationName } from '../../schema/operations/index.js';
@@ -8,10 +8,10 @@ import { findingOf } from '../../schema/findings/index.js';
 import type { State } from '../../schema/model/state.js';
 import { renamesBetween } from '../../schema/transition/renames.js';
 import { stillUsed } from '../../schema/transition/still-used.js';
-import type { Done, Prepare } from '../../pipeline/types.js';
+import type { Done } from '../../pipeline/types.js';
 import type { Warning } from '../../kernel/warning.js';
 import { type Answer, jsonBytesAnswer, noContent, jsonTextsAnswer } from '../answer/answer.js';
-import { type ChangeDeps, change, commandOf, isRehearsal, asks } from './change.js';
+import { type ChangeDeps, change, commandOf, asks } from './change.js';
 import { type BodySpec, type Call, type Documentation, route, type Route, unparsed, type Method } from '../route.js';
 import type { Texts } from '../../kernel/bytes.js';
 import { inManagedSchema } from '../errors.js';
@@ -113,27 +113,19 @@ export function renameRoute<N extends Name, Query>(
     changes: true,
     body: unparsed(body),
     async handle(call) {
-      type Renaming = CommandOf<N> & { functions?: NamingFunction[] };
-      const command = (await commandOf(name, input(call))) as Renaming;
-      const withFunctions: Prepare<Renaming> = async (client) => {
-        const functions = await functionsNaming(client, [oldName(command as RenameCollection | RenameField)]);
-        return { ...command, functions };
-      };
-      const render = async (done: Done<Renaming>): Promise<Answer> => {
-        const inFunctions = done.events.length === 0 ? [] : functionWarnings(done.command.functions ?? []);
+      const command = await commandOf(name, input(call));
+      const render = async (done: Done<CommandOf<N>>): Promise<Answer> => {
+        const { functions = [] } = done.command as RenameCollection | RenameField;
+        const inFunctions = done.events.length === 0 ? [] : functionWarnings(functions);
         const warnings = [...(await mentions(done)), ...inFunctions].map(findingOf);
         const told = warnings.length === 0 ? '' : `,"warnings":${JSON.stringify(warnings)}`;
         const body = Buffer.from(`{"data":${shows(done.state, command, call)}${told}}`);
         return { ...jsonBytesAnswer(200, body), position: done.position };
       };
-      // The plan looks for mentions by itself.
-      return change(deps, call, { name, command: isRehearsal(call) ? command : withFunctions, render });
+      return change(deps, call, { name, command, render });
     },
   });
 }
-
-const oldName = (command: RenameCollection | RenameField): string =>
-  'field' in command ? command.field : command.collection;
 
 async function mentions({ before, state, events }: Done): Promise<Warning[]> {
   const renames = renamesBetween(before, state, collectionsChanged(events));

@@ -1,11 +1,9 @@
 /** /policy: read and test (auditors), set (admins). */
 import { z } from 'zod';
-import { canonicalJson } from '../../kernel/canonical.js';
-import { sha256 } from '../../kernel/sha256.js';
 import { readPolicy } from '../../log/decisive-events.js';
-import { UPDATE_POLICY, updatingPolicy } from '../../features/accounts/change-account.js';
+import { policyHash } from '../../schema/operations/update-policy.js';
 import { RULES } from '../../schema/findings/index.js';
-import { type Policy, isOfPolicy } from '../../schema/policy.js';
+import { isOfPolicy } from '../../schema/policy.js';
 import { type Answer, JSON_TYPE, jsonAnswer, jsonBytes, largeJsonAnswer } from '../answer/answer.js';
 import { recorded } from '../change/change.js';
 import type { HttpDeps } from '../deps.js';
@@ -48,7 +46,7 @@ export function policyRoutes(deps: HttpDeps): Route[] {
         const meta = { position, updated_at, codes: CODES };
         const found = await rendered.get(policy, `policy ${position}`, () => jsonBytes({ data: policy, meta }));
         // If-Match compares the beginning of this tag; the rest covers the whole response.
-        const etag = `"${hashOf(policy)}-${found.etag.slice(1)}`;
+        const etag = `"${policyHash(policy)}-${found.etag.slice(1)}`;
         return representationAnswer({ ...found, etag, type: JSON_TYPE, position: upTo ?? call.head }, call.req);
       },
     }),
@@ -70,17 +68,13 @@ export function policyRoutes(deps: HttpDeps): Route[] {
       errors: ['POLICY_REFUSED', 'PRECONDITION_FAILED', 'IDEMPOTENCY_MISMATCH', 'LOCK_TIMEOUT'],
       handle(call): Promise<Answer> {
         const policy = readPolicyBody(call.body);
-        return recorded(call, UPDATE_POLICY, {
+        return recorded(call, 'update-policy', {
           // The tag is that of the policy instead of the schema.
           run: ({ ifMatch, ...context }) =>
-            pipeline.apply(
-              'record',
-              updatingPolicy(policy, (now) => ifMatch === undefined || ifMatch.split('-')[0] === hashOf(now)),
-              context,
-            ),
+            pipeline.apply('update-policy', { policy, expected: ifMatch?.split('-')[0] }, context),
           render: ({ position }) => {
             const answer = jsonAnswer(200, { data: policy });
-            return { ...answer, headers: [...answer.headers, 'ETag', `"${hashOf(policy)}"`], position };
+            return { ...answer, headers: [...answer.headers, 'ETag', `"${policyHash(policy)}"`], position };
           },
         });
       },
@@ -112,5 +106,3 @@ const CODES = RULES.filter(({ code }) => !isOfPolicy(code)).map(({ code, title, 
   level,
   shown_only: shownOnly,
 }));
-
-const hashOf = (policy: Policy): string => sha256(canonicalJson(policy));

@@ -20,6 +20,7 @@ import {
   type PipelineOptions,
   type Prepare,
   type PreparedSteps,
+  type ReadContext,
   type Refusal,
   type RevisedBatch,
 } from '../types.js';
@@ -164,16 +165,16 @@ async function decideEvents<C>(
     Pick<Deciding<C>, 'job' | 'options' | 'waits'> &
     Pick<Begun, 'policy' | 'childless'>,
 ): Promise<Decided<C>> {
-  const { release } = how.options;
+  const { release, place } = how.options;
+  const { schema } = place;
   const { operation, request } = job;
-  const command = isReader(job.command) ? await job.command(client, state, policy) : job.command;
+  const command = await readCommand(client, job, { state, policy, schema });
   const { ifMatch } = request;
   if (ifMatch !== undefined && ifMatch !== (await runYielding(snapshotHash(state, release)))) {
     return { kind: 'refused', problems: [preconditionFailed()] };
   }
   const result = await runYielding(stepsTo(operation.decide(state, command)));
   if (!result.ok) return { kind: 'refused', problems: result.problems };
-  const { schema } = how.options.place;
   const purge = request.purge === true;
   const inheriting = { state, events: result.value, schema, childless, purge };
   const { events, warnings, problems } = await withDescendants(client, inheriting);
@@ -182,6 +183,11 @@ async function decideEvents<C>(
   const kept = await keepDeleted(client, { ...how, waits, state, events, request });
   if (kept.kind === 'refused') return kept;
   return { kind: 'decided', command, events: kept.events, warnings: [...warnings, ...kept.warnings] };
+}
+
+async function readCommand<C>(client: pg.ClientBase, { operation, command }: Job<C>, context: ReadContext): Promise<C> {
+  const submitted = isReader(command) ? await command(client, context.state, context.policy) : command;
+  return operation.read === undefined ? submitted : operation.read(client, submitted, context);
 }
 
 /** Commands are objects. */

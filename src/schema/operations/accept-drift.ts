@@ -181,7 +181,7 @@ function putKey(draft: Draft, relation: NewRelation): void {
   else if (!jsonEqual({ id: held.id, ...relation }, held)) changeRelation(draft, held, relation);
 }
 
-interface AcceptDrift {
+export interface AcceptDrift {
   request: AcceptRequest;
   /** Catalog data, read under the log lock with the tables locked. */
   found?: FoundDrift;

@@ -13,6 +13,8 @@ import { type Operation, decideDraft, missingCollection, missingField, systemCol
 export interface RenameCollection {
   collection: string;
   to: string;
+  /** Database functions whose body contains the old name, if they were read. */
+  functions?: readonly { name: string; mentions: string }[];
 }
 
 export interface RenameCollectionInput {

@@ -9,9 +9,10 @@ import { type RestoreCollection, restoration } from '../transition/restore-colle
 
 /* purge-trash: removes the trash entries of deletions permanently. */
 
-interface PurgeTrash {
-  /** Trash entries by their former names. */
-  entries: readonly { position: number; collection: string; field: string | null; kept_in: number | null }[];
+export interface PurgeTrash {
+  position: number;
+  /** The entry of the position by its former names, if it was read and exists. */
+  entry?: { collection: string; field: string | null; kept_in: number | null } | undefined;
   /** True if the retention period is over, false if a user requested it. */
   expired: boolean;
 }
@@ -21,17 +22,11 @@ export const purgeTrash: Operation<'purge-trash', PurgeTrash, PurgeTrash, OtherE
 
   parse: (input) => ok(input),
 
-  decide(_state, { entries, expired }) {
-    return ok(
-      entries.map(({ position, collection, field, kept_in }) => ({
-        type: 'trash.purged' as const,
-        version: 1,
-        collection,
-        field,
-        subject: trashSubject(position),
-        data: { position, ...(expired && { expired }), ...(kept_in !== null && { kept_in }) },
-      })),
-    );
+  decide(_state, { position, entry, expired }) {
+    if (entry === undefined) return ok([]);
+    const { collection, field, kept_in } = entry;
+    const data = { position, ...(expired && { expired }), ...(kept_in !== null && { kept_in }) };
+    return ok([{ type: 'trash.purged', version: 1, collection, field, subject: trashSubject(position), data }]);
   },
 };
 

@@ -98,9 +98,8 @@ describe('adopting tables', function () {
       HARD_SCHEMA + UNREPRESENTED.replace('CREATE EXTENSION citext;', ''),
     );
     const attempt = async (...tables: string[]): Promise<string> => {
-      const { adopting } = await import('../../../src/features/adopt/read.js');
-      const command = adopting({ tables }, instance.schema);
-      return refusedWith(await instance.pipeline.apply('adopt-tables', command, { cause: CAUSE }));
+      const outcome = await instance.pipeline.apply('adopt-tables', { request: { tables } }, { cause: CAUSE });
+      return refusedWith(outcome);
     };
     try {
       await adopt(instance, { tables: ['no_key'] });

@@ -1,0 +1,27 @@
+/** The readers of operations: each reads the database in the transaction of its command. */
+import type { Readers } from '../pipeline/types.js';
+import { functionsNaming } from '../projector/catalog/table-facts.js';
+import { readAdoption } from './adopt/read.js';
+import { readAcceptance } from './drift/accept.js';
+import { readPurge } from './trash/purger.js';
+
+export const READERS: Readers = {
+  'adopt-tables': async (client, { request }, { state, schema }) => ({
+    request,
+    found: await readAdoption({ client, schema, state }, request),
+  }),
+  'accept-drift': async (client, { request }, { state, schema }) => ({
+    request,
+    found: await readAcceptance({ client, schema, state }, request),
+  }),
+  'purge-trash': readPurge,
+  'rename-collection': async (client, command) => ({
+    ...command,
+    functions: await functionsNaming(client, [command.collection]),
+  }),
+  'rename-field': async (client, command) => ({
+    ...command,
+    functions: await functionsNaming(client, [command.field]),
+  }),
+  'update-policy': (_client, command, { policy }) => Promise.resolve({ ...command, current: policy }),
+};
