@@ -4,6 +4,7 @@ import { functionsNaming } from '../projector/catalog/table-facts.js';
 import { readAdoption } from './adopt/read.js';
 import { readAcceptance } from './drift/accept.js';
 import { readPurge } from './trash/purger.js';
+import { stillInTrash } from './trash/restore.js';
 
 export const READERS: Readers = {
   'adopt-tables': async (client, { request }, { state, schema }) => ({
@@ -15,6 +16,7 @@ export const READERS: Readers = {
     found: await readAcceptance({ client, schema, state }, request),
   }),
   'purge-trash': readPurge,
+  'apply-diff': async (client, command) => ({ ...command, kept: await stillInTrash(client, command.kept ?? []) }),
   'rename-collection': async (client, command) => ({
     ...command,
     functions: await functionsNaming(client, [command.collection]),

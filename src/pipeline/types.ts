@@ -8,7 +8,6 @@ import type { Held } from '../features/change-requests/rows.js';
 import type { Preparation } from '../projector/online/types.js';
 import type { Return } from '../features/trash/rows.js';
 import type { Parameterised } from '../postgres/exchange.js';
-import type { Queryable } from '../postgres/pool.js';
 import type { Point, Store } from '../reads/state-store.js';
 import type { Cause, Divergence, LogEvent, StoredEvent } from '../schema/model/events.js';
 import type { Approval, ChangeRequest } from '../schema/change-requests/model.js';
@@ -290,8 +289,6 @@ export interface ReadContext {
 }
 
 export type Prepare<C> = (client: pg.ClientBase, state: State, policy: Policy) => Promise<C>;
-/** A function that also works outside a transaction. */
-export type Ask<C> = (db: Queryable, state: State) => Promise<C>;
 
 /** Rejects a command while it is being created or its batch is being processed. Nothing is written. */
 export class CommandRefused extends Error {

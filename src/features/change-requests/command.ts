@@ -2,7 +2,6 @@
 import { sha256 } from '../../kernel/sha256.js';
 import { documentFault } from '../../log/document-lines.js';
 import { readDocuments } from '../../log/documents.js';
-import { readPolicy } from '../../log/decisive-events.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { type Problem, type Result, ok, refuse } from '../../kernel/problem.js';
 import { stepsTo } from '../../kernel/resumable.js';
@@ -12,13 +11,10 @@ import { type CommandOf, type OperationName, operations } from '../../schema/ope
 import { originsIn } from '../../schema/diff/origins.js';
 import type { ApplyDiff } from '../../schema/operations/apply-diff.js';
 import type { Operation } from '../../schema/operations/operation.js';
-import { snapshotHash } from '../../schema/snapshot/snapshot.js';
 import type { Identity } from '../../schema/model/state.js';
 import type { InTrash } from '../../schema/transition/restoring-transition.js';
-import type { UpdatePolicy } from '../../schema/operations/update-policy.js';
-import { applying } from '../trash/restore.js';
-import type { Acknowledgement, Policy } from '../../schema/policy.js';
-import type { Acknowledgements, Ask } from '../../pipeline/types.js';
+import type { Acknowledgement } from '../../schema/policy.js';
+import type { Acknowledgements } from '../../pipeline/types.js';
 
 /** The content of a request's document. */
 export interface AskedFor {
@@ -35,7 +31,7 @@ export interface NamedCommand {
   name: OperationName;
   /** As in the document. */
   input: object;
-  command: CommandOf<OperationName> | Ask<CommandOf<OperationName>>;
+  command: CommandOf<OperationName>;
   purge?: true;
   acknowledges?: Acknowledgements;
 }
@@ -67,7 +63,7 @@ export async function commandOf(reading: Reading, request: ChangeRequest): Promi
   const { parse } = operations[operation] as unknown as Operation<string, object, object>;
   const parsed = await runYielding(stepsTo(parse(input)));
   if (!parsed.ok) return parsed;
-  const command = await onPresentState(reading, operation, parsed.value);
+  const command = operation === 'apply-diff' ? await onAnySchema(reading, parsed.value as ApplyDiff) : parsed.value;
   return ok({
     name: operation,
     input,
@@ -77,25 +73,9 @@ export async function commandOf(reading: Reading, request: ChangeRequest): Promi
   });
 }
 
-/** Binds a command that depends on the schema or the policy to their state at the time of the decision. */
-async function onPresentState(reading: Reading, operation: OperationName, parsed: object): Promise<object> {
-  if (operation === 'apply-diff') return onAnySchema(reading, parsed as ApplyDiff);
-  return operation === 'update-policy' ? replacingCurrent((parsed as UpdatePolicy).policy) : parsed;
-}
-
-/** The policy in force is read when the command is decided. */
-export const replacingCurrent =
-  (policy: Policy): Ask<UpdatePolicy> =>
-  async (db) => ({ policy, current: (await readPolicy(db)).policy });
-
 /** The hash was valid when the request was opened. Later only the entries must fit the schema. */
-async function onAnySchema({ release, inTrash }: Reading, read: ApplyDiff): Promise<Ask<ApplyDiff>> {
-  const again = applying(read, await inTrash([...originsIn(read.diff).values()]));
-  return async (client, state) => ({
-    ...(typeof again === 'function' ? await again(client, state) : again),
-    release,
-    hash: await runYielding(snapshotHash(state, release)),
-  });
+async function onAnySchema({ release, inTrash }: Reading, { diff }: ApplyDiff): Promise<ApplyDiff> {
+  return { release, diff, kept: await inTrash([...originsIn(diff).values()]) };
 }
 
 const lost = (why: string): Problem => ({

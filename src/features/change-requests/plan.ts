@@ -87,7 +87,8 @@ export async function planNow(reading: Planning, request: ChangeRequest, state: 
   if (!askedFor.ok) return { kind: 'conflicts', problems: askedFor.problems };
   const { name, command, purge, acknowledges } = askedFor.value;
   const { decide } = operations[name] as unknown as Operation<string, object, object, LogEvent>;
-  const now: object = typeof command === 'function' ? await command(reading.pool, state) : command;
+  const current = name === 'update-policy' && { current: (await readPolicy(reading.pool)).policy };
+  const now = { ...command, ...current };
   const decided = await runYielding(stepsTo(decide(state, now)));
   if (!decided.ok) return { kind: 'conflicts', problems: decided.problems };
   const { pool, schema } = reading;

@@ -22,7 +22,6 @@ import { isUuid } from '../../kernel/text.js';
 import { type Problem, invalid } from '../../kernel/problem.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import type { RequestedChange } from './proposals.js';
-import { applying } from '../trash/restore.js';
 import { type Comparison, compareSnapshot } from '../../schema/compare/compare-snapshot.js';
 import { isEmptyDiff } from '../../schema/diff/diff.js';
 import { originsIn } from '../../schema/diff/origins.js';
@@ -176,7 +175,7 @@ export function createProposedChange(deps: HttpDeps) {
     return {
       name: 'apply-diff',
       input,
-      command: applying(read, await history.inTrash([...originsIn(read.diff).values()])),
+      command: { ...read, kept: await history.inTrash([...originsIn(read.diff).values()]) },
     };
   };
 }

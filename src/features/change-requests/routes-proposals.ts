@@ -17,7 +17,6 @@ import {
   type ProposedChange,
   createProposedChange,
 } from './routes-actions.js';
-import { replacingCurrent } from './command.js';
 import type { HttpDeps } from '../../http/deps.js';
 import { readPolicyBody } from '../../http/policy.js';
 import { Refused, refused } from '../../http/errors.js';
@@ -53,7 +52,7 @@ function policyOf(body: bodies.NewChange | bodies.ChangeUpdate, { caller }: Call
     throw new Refused(others.map((member) => invalid([member], `${member} cannot be sent with a policy`)));
   const policy = readPolicyBody(body.policy, 'policy');
   if (!allows(caller.role, 'admin')) throw refused('FORBIDDEN', 'Only an admin can propose a policy.');
-  return { name: 'update-policy', input: { policy }, command: replacingCurrent(policy) };
+  return { name: 'update-policy', input: { policy }, command: { policy } };
 }
 
 /** Members of every action on a request. */

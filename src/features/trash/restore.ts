@@ -4,7 +4,7 @@ import type { Queryable } from '../../postgres/pool.js';
 import { findReturning, keptDeletions, type TrashEntry, findInTrash, isKept, notInTrash } from './rows.js';
 import type { CommandOf } from '../../schema/operations/index.js';
 import { type InTrash, keyChange } from '../../schema/transition/restoring-transition.js';
-import type { Ask, Prepare } from '../../pipeline/types.js';
+import type { Prepare } from '../../pipeline/types.js';
 import { type Problem, ProblemError } from '../../kernel/problem.js';
 import type { Point } from '../../log/fold.js';
 import { own } from '../../postgres/own-tables.js';
@@ -225,17 +225,9 @@ async function refuseWithoutTable(client: pg.ClientBase, entry: TrashEntry, node
 
 /* Applies a diff that restores objects. The trash is read again in the command's transaction. */
 
-/** @param kept what the trash contained when the request arrived */
-export function applying(
-  command: CommandOf<'apply-diff'>,
-  kept: readonly InTrash[],
-): CommandOf<'apply-diff'> | Ask<CommandOf<'apply-diff'>> {
-  if (kept.length === 0) return command;
-  return async (client) => ({ ...command, kept: await stillInTrash(client, kept) });
-}
-
 /** Another process may have changed the trash. */
 export async function stillInTrash(client: Queryable, kept: readonly InTrash[]): Promise<InTrash[]> {
+  if (kept.length === 0) return [];
   const found = await findReturning(
     client,
     kept.map(({ identity }) => identity),

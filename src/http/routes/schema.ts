@@ -4,7 +4,6 @@ import type { Rendered } from '../../reads/rendered-cache.js';
 import { compareSnapshot } from '../../schema/compare/compare-snapshot.js';
 import { originsIn } from '../../schema/diff/origins.js';
 import { snapshotHash, snapshotOf } from '../../schema/snapshot/snapshot.js';
-import { applying } from '../../features/trash/restore.js';
 import type { State } from '../../schema/model/state.js';
 import { takeAcknowledged, change, commandOf, schemaChangeQuery } from '../change/change.js';
 import { JSON_TYPE, noContent, unwrap, expectTakeable } from '../answer/answer.js';
@@ -149,7 +148,7 @@ function applyRoute(deps: HttpDeps): Route {
       const wanted = { release, body };
       const read = await commandOf('apply-diff', wanted);
       const again = originsIn(read.diff);
-      const command = applying(read, await history.inTrash([...again.values()]));
+      const command = { ...read, kept: await history.inTrash([...again.values()]) };
       return change(deps, call, {
         name: 'apply-diff',
         command,

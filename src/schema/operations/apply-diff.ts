@@ -15,7 +15,8 @@ import { type Operation, decideDraft } from './operation.js';
 export interface ApplyDiff {
   /** The release of this service, which is part of the hash. */
   release: string;
-  hash: string;
+  /** The hash of the schema that the diff was created for. Absent if the diff may be applied to any schema. */
+  hash?: string;
   diff: SchemaDiff;
   /** Trash entries of objects that the diff recreates. None by default. */
   kept?: readonly InTrash[];
@@ -38,7 +39,8 @@ export const applyDiff: Operation<'apply-diff', ApplyDiffInput, ApplyDiff> = {
     const current = yield* snapshotHash(state, release);
     const findings: EntryFindings = { problems: [], conflicts: [] };
     const draft = yield* drafted(state, diff, findings);
-    if (hash !== current || findings.conflicts.length > 0) return changed(hash !== current, current, findings);
+    const stale = hash !== undefined && hash !== current;
+    if (stale || findings.conflicts.length > 0) return changed(stale, current, findings);
     if (findings.problems.length > 0) return refuse(...findings.problems);
     const found = yield* identifyFromTrash(state, draft, { diff, kept });
     const lost = lostSince(diff, found);
