@@ -34,12 +34,12 @@ export async function readCheckpoints({ values }: Pick<Invocation, 'values'>): P
 }
 
 /**
- * @param given the values of --key
+ * @param files the values of --key
  * @throws OperatorError if one is not a public key
  */
-export async function readKeys(given: readonly string[]): Promise<NoteKey[]> {
+export async function readKeys(files: readonly string[]): Promise<NoteKey[]> {
   const keys: NoteKey[] = [];
-  for (const key of given) keys.push(...(await keysOf(key)));
+  for (const key of files) keys.push(...(await keysOf(key)));
   return keys;
 }
 
@@ -73,14 +73,14 @@ async function readOne(file: string): Promise<CheckpointFile> {
   }
 }
 
-async function keysOf(given: string): Promise<NoteKey[]> {
-  const isKey = /^[^+]+\+[0-9a-f]{8}\+/.test(given);
-  const text = isKey ? given : (await startOf(given)).toString();
+async function keysOf(file: string): Promise<NoteKey[]> {
+  const isKey = /^[^+]+\+[0-9a-f]{8}\+/.test(file);
+  const text = isKey ? file : (await startOf(file)).toString();
   try {
     return parseNoteKeys(text);
   } catch (cause) {
     if (!(cause instanceof NoteError)) throw cause;
-    throw new OperatorError(`${isKey ? 'The key of --key' : given} ${cause.message}.`, { cause });
+    throw new OperatorError(`${isKey ? 'The key of --key' : file} ${cause.message}.`, { cause });
   }
 }
 

@@ -12,9 +12,9 @@ interface CompletedCommand {
 
 /** @param shell bash, zsh or fish */
 export function completionOf(program: Command, shell: string): string {
-  const places = placesOf(program, '');
-  if (shell === 'fish') return fish(places);
-  return shell === 'zsh' ? zsh(places) : bash(places);
+  const commands = placesOf(program, '');
+  if (shell === 'fish') return fish(commands);
+  return shell === 'zsh' ? zsh(commands) : bash(commands);
 }
 
 function placesOf(command: Command, path: string): CompletedCommand[] {
@@ -38,9 +38,9 @@ function placesOf(command: Command, path: string): CompletedCommand[] {
 const wordsOf = ({ commands, options, choices }: CompletedCommand): string =>
   [...commands.map(({ name }) => name), ...choices, ...options.flatMap(({ flags }) => flags)].join(' ');
 
-function bash(places: readonly CompletedCommand[]): string {
-  const paths = places.filter(({ path }) => path !== '').map(({ path }) => shellQuoted(path));
-  const values = places.flatMap(({ path, options }) =>
+function bash(commands: readonly CompletedCommand[]): string {
+  const paths = commands.filter(({ path }) => path !== '').map(({ path }) => shellQuoted(path));
+  const values = commands.flatMap(({ path, options }) =>
     options
       .filter(({ takesValue }) => takesValue)
       .flatMap(({ flags, choices }) =>
@@ -61,7 +61,7 @@ _dps() {
 ${values.join('\n')}
     *)
       case "$path" in
-${places.map((place) => `        ${shellQuoted(place.path)}) found=${shellQuoted(wordsOf(place))} ;;`).join('\n')}
+${commands.map((command) => `        ${shellQuoted(command.path)}) found=${shellQuoted(wordsOf(command))} ;;`).join('\n')}
       esac ;;
   esac
   COMPREPLY=($(compgen -W "$found" -- "$current"))
@@ -69,25 +69,25 @@ ${places.map((place) => `        ${shellQuoted(place.path)}) found=${shellQuoted
 complete -o default -F _dps dps`;
 }
 
-function zsh(places: readonly CompletedCommand[]): string {
-  return `#compdef dps\nautoload -U +X bashcompinit && bashcompinit\n${bash(places)}`;
+function zsh(commands: readonly CompletedCommand[]): string {
+  return `#compdef dps\nautoload -U +X bashcompinit && bashcompinit\n${bash(commands)}`;
 }
 
 /** One line each. After a command, only its options and arguments are offered. */
-function fish(places: readonly CompletedCommand[]): string {
-  const lines = places.flatMap(({ path, commands, options, choices }) => {
+function fish(all: readonly CompletedCommand[]): string {
+  const lines = all.flatMap(({ path, commands, options, choices }) => {
     const after = path.split(' ').filter((name) => name !== '');
     const names = commands.map(({ name }) => name).join(' ');
-    const seen = after.map((name) => `__fish_seen_subcommand_from ${name}`);
-    const here = names === '' ? seen : [...seen, `not __fish_seen_subcommand_from ${names}`];
+    const parents = after.map((name) => `__fish_seen_subcommand_from ${name}`);
+    const here = names === '' ? parents : [...parents, `not __fish_seen_subcommand_from ${names}`];
     const at = (conditions: string[]) =>
       conditions.length === 0 ? '' : ` -n ${shellQuoted(conditions.join('; and '))}`;
     return [
       ...commands.map(
         ({ name, summary }) => `complete -c dps -f${at(here)} -a ${shellQuoted(name)} -d ${shellQuoted(summary)}`,
       ),
-      ...(choices.length === 0 ? [] : [`complete -c dps -f${at(seen)} -a ${shellQuoted(choices.join(' '))}`]),
-      ...options.map((option) => `complete -c dps${at(seen)} ${fishOption(option)}`),
+      ...(choices.length === 0 ? [] : [`complete -c dps -f${at(parents)} -a ${shellQuoted(choices.join(' '))}`]),
+      ...options.map((option) => `complete -c dps${at(parents)} ${fishOption(option)}`),
     ];
   });
   return ['# completion of dps for fish', ...lines].join('\n');

@@ -28,18 +28,18 @@ export async function readDocument(invocation: Invocation, file: string): Promis
 
 /**
  * Parses the document.
- * @param wanted the expected kind of object
+ * @param kind the expected kind of object
  * @throws OperatorError if it is neither JSON nor YAML, or not an object
  */
 export function parseDocument(
   { type, content }: DocumentBody,
   file: string,
-  wanted: 'a change' | 'a policy' = 'a change',
+  kind: 'a change' | 'a policy' = 'a change',
 ): Readonly<Record<string, unknown>> {
   const found = parse(type, content.toString('utf8'), file);
   if (typeof found === 'object' && found !== null && !Array.isArray(found)) return found as Record<string, unknown>;
   throw new OperatorError(
-    `${nameOf(file)} is ${wanted === 'a policy' ? 'not a policy' : 'neither a snapshot nor a diff'}.`,
+    `${nameOf(file)} is ${kind === 'a policy' ? 'not a policy' : 'neither a snapshot nor a diff'}.`,
   );
 }
 

@@ -196,8 +196,8 @@ function findingsMarkdown(findings: readonly Shown[]): string {
     const { level = 'warn', code, message, safer } = finding;
     const request = requestOf(finding);
     const way = [safer?.text ?? '', request === undefined ? '' : code_(request)].filter(Boolean).join('<br>');
-    const said = [message, policyText(finding)].filter((each) => each !== undefined).join('; ');
-    const what = [`${MARKS[level] ?? ''} ${level}`, code_(code), code_(placeOf(finding)), cell(said), way];
+    const sentence = [message, policyText(finding)].filter((each) => each !== undefined).join('; ');
+    const what = [`${MARKS[level] ?? ''} ${level}`, code_(code), code_(placeOf(finding)), cell(sentence), way];
     return `| ${what.map((each) => each.trim()).join(' | ')} |`;
   });
   return [

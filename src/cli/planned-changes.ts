@@ -17,12 +17,12 @@ type FindingAnswer = Pick<z.output<typeof finding>, 'code' | 'collection' | 'fie
  * @throws UsageError
  */
 export function acknowledged(values: Values): Acknowledgement[] {
-  return texts(values, 'acknowledge').map((given) => {
-    const [, code, text = ''] = /^([A-Z_]+):(\P{Cc}*)$/su.exec(given) ?? [];
+  return texts(values, 'acknowledge').map((value) => {
+    const [, code, text = ''] = /^([A-Z_]+):(\P{Cc}*)$/su.exec(value) ?? [];
     if (code === undefined)
       throw new UsageError('--acknowledge must be CODE:PLACE, as a plan shows it: LOSES_DATA:posts.title.');
     const place = samePlace(text);
-    if (place === undefined) throw new UsageError(`--acknowledge ${given}: ${NO_PLACE}.`);
+    if (place === undefined) throw new UsageError(`--acknowledge ${value}: ${NO_PLACE}.`);
     return { code, place };
   });
 }
@@ -32,9 +32,9 @@ export function acknowledged(values: Values): Acknowledgement[] {
  * @throws UsageError
  */
 export function acknowledgeHeader(values: Values): Record<string, string> {
-  const given = acknowledged(values);
-  if (given.length === 0) return {};
-  const text = given.map(keyOf);
+  const acknowledgements = acknowledged(values);
+  if (acknowledgements.length === 0) return {};
+  const text = acknowledgements.map(keyOf);
   // Headers are bytes, so UTF-8 is passed as latin1.
   return { 'x-acknowledge': Buffer.from(text.join(', ')).toString('latin1') };
 }

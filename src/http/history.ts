@@ -147,10 +147,10 @@ export function createMomentState(deps: Pick<HttpDeps, 'history' | 'store'>) {
   return async (value: unknown, member: string, call: Call<unknown>): Promise<State> => {
     const text = Number.isSafeInteger(value) ? String(value) : value;
     if (typeof text !== 'string') throw new Refused([invalid([member], MOMENT)]);
-    const place = cursor.safeParse(text);
-    const moment = place.success ? ({ kind: 'position', position: place.data.position } as const) : readMoment(text);
+    const parsed = cursor.safeParse(text);
+    const moment = parsed.success ? ({ kind: 'position', position: parsed.data.position } as const) : readMoment(text);
     if (moment === null) throw new Refused([invalid([member], MOMENT)]);
-    if (place.success) await requireInLog(place.data, deps.history);
+    if (parsed.success) await requireInLog(parsed.data, deps.history);
     return (await pointAt(moment, member, call)).state;
   };
 }

@@ -22,10 +22,10 @@ const OVERLOAD_EVERY = 10_000;
 
 /** Logs an overload, but not more often than that. */
 export function createOverloadLog(logger: Logger, load: () => object): () => void {
-  let told = -Infinity;
+  let reportedAt = -Infinity;
   return () => {
-    if (performance.now() - told < OVERLOAD_EVERY) return;
-    told = performance.now();
+    if (performance.now() - reportedAt < OVERLOAD_EVERY) return;
+    reportedAt = performance.now();
     logger.warn('the service is overloaded and rejects requests', { ...load() });
   };
 }

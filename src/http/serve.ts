@@ -150,16 +150,16 @@ async function reach(
   { deps, known }: { deps: HttpDeps; known: ResponseContext },
 ): Promise<void> {
   if (access === 'anyone' || known.fresh === null) return;
-  const place = atLeastOf(req);
-  if (place === undefined) return;
-  if (known.fresh.head < place.position) {
-    known.fresh = await deps.positions.reach(place.position, {
+  const required = atLeastOf(req);
+  if (required === undefined) return;
+  if (known.fresh.head < required.position) {
+    known.fresh = await deps.positions.reach(required.position, {
       isKnown: known.caller !== null,
       abandoned: () => req.socket.destroyed,
     });
     known.caller = await identify(req, access, { deps, known });
   }
-  await requireInLog(place, deps.history);
+  await requireInLog(required, deps.history);
 }
 
 /** Requests without a token are limited by address. */

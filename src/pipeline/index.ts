@@ -45,8 +45,8 @@ export type * from './types.js';
  * Commands of this process run one at a time. Plans take no locks and run separately, a few at once. The log lock
  * serialises other processes.
  */
-export function createPipeline(given: PipelineOptions): Pipeline {
-  const options = { ...given, watch: given.watch ?? createLogWatch(given) };
+export function createPipeline(submitted: PipelineOptions): Pipeline {
+  const options = { ...submitted, watch: submitted.watch ?? createLogWatch(submitted) };
   const commitsInDoubt = createCommitsInDoubt(options);
   let diskFullAt = -Infinity;
   const noteDisk = <T extends Outcome | Plan>(outcome: T): T => {

@@ -223,16 +223,16 @@ export function createHeadChecks({
    * A log that ends before the events already shown has lost its tail. A standby may only be behind after a restart or
    * replacement. Until that is clear, older states are not shown.
    */
-  const refuseBehind = (check: HeadCheck, seen: LogHead): void => {
+  const refuseBehind = (check: HeadCheck, known: LogHead): void => {
     const { standby, lag } = role.current();
-    const isShort = standby && check.head.position < seen.position;
+    const isShort = standby && check.head.position < known.position;
     const now = performance.now();
     if (!isShort || lag > 0) short = undefined;
     if (isShort) short ??= now;
     if (short === undefined || now - short >= patience) return;
     throw new ProblemError(
       unavailable(
-        `The standby is behind this process, which has already shown position ${seen.position}. The log of the standby ends at ` +
+        `The standby is behind this process, which has already shown position ${known.position}. The log of the standby ends at ` +
           `${check.head.position}. Try again later.`,
       ),
     );
@@ -241,10 +241,10 @@ export function createHeadChecks({
   return {
     seen: () => store.point().head,
     admit: (check) => watch.admit(check),
-    async examine(check, seen) {
+    async examine(check, known) {
       const from = store.point();
-      refuseBehind(check, seen);
-      if ((await watch.examine(check, seen)) && from.head === seen) await store.reload(from);
+      refuseBehind(check, known);
+      if ((await watch.examine(check, known)) && from.head === known) await store.reload(from);
     },
   };
 }

@@ -47,10 +47,10 @@ function namedPart(values: Invocation['values']) {
   return { collection, field };
 }
 
-function readLimit(given: string | undefined): number | undefined {
-  if (given === undefined) return undefined;
-  if (!/^[1-9]\d{0,8}$/.test(given)) throw new UsageError('--limit must be a positive integer.');
-  return Number(given);
+function readLimit(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (!/^[1-9]\d{0,8}$/.test(value)) throw new UsageError('--limit must be a positive integer.');
+  return Number(value);
 }
 
 /**

@@ -55,8 +55,8 @@ export async function test(invocation: Invocation): Promise<ExitCode> {
   return tested.outcome === 'allowed' ? 0 : 3;
 }
 
-const documentOf = async (invocation: Invocation, file: string, wanted?: 'a policy'): Promise<object> =>
-  parseDocument(await readDocument(invocation, file), file, wanted);
+const documentOf = async (invocation: Invocation, file: string, kind?: 'a policy'): Promise<object> =>
+  parseDocument(await readDocument(invocation, file), file, kind);
 
 const bodyOf = (value: object) => ({ type: 'application/json', content: Buffer.from(json(value)) });
 

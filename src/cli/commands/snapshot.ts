@@ -18,7 +18,7 @@ export async function snapshot(invocation: Invocation): Promise<ExitCode> {
 }
 
 function formatOf({ values }: Invocation, output: string | undefined): string {
-  const given = text(values, 'format');
-  if (given !== undefined || isSet(values, 'json')) return given ?? 'json';
+  const format = text(values, 'format');
+  if (format !== undefined || isSet(values, 'json')) return format ?? 'json';
   return /\.ya?ml$/i.test(output ?? '') ? 'yaml' : 'json';
 }

@@ -20,8 +20,8 @@ import { verifyFile } from './verify-file.js';
 export async function verify(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   if (values['file'] !== undefined || values['against'] !== undefined) return verifyFile(invocation);
-  const given = await readCheckpoints(invocation);
-  const result = await withProjections(invocation, (tools) => verifyAll(invocation, tools, given));
+  const checkpoints = await readCheckpoints(invocation);
+  const result = await withProjections(invocation, (tools) => verifyAll(invocation, tools, checkpoints));
   terminal.print(isSet(values, 'json') ? json(result) : describeVerified(result));
   return result.ok ? 0 : 1;
 }

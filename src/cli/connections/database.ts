@@ -178,8 +178,8 @@ async function requireService(pool: pg.Pool, { serviceSchema }: Schemas): Promis
   if (rowCount !== 1) throw noService(`schema "${serviceSchema}" of the database`);
 }
 
-function noService(place: string): OperatorError {
+function noService(address: string): OperatorError {
   return new OperatorError(
-    `The ${place} does not contain a service. Start the service once, or check DATABASE_URL, DATA_DIR, DB_SCHEMA and SERVICE_SCHEMA.`,
+    `The ${address} does not contain a service. Start the service once, or check DATABASE_URL, DATA_DIR, DB_SCHEMA and SERVICE_SCHEMA.`,
   );
 }

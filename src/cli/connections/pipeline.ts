@@ -25,7 +25,7 @@ export interface Workplace {
 }
 
 /** Folds the whole log first. Waits for `work` and then closes the connections. */
-export function withPipeline<T>(invocation: Invocation, work: (place: Workplace) => Promise<T>): Promise<T> {
+export function withPipeline<T>(invocation: Invocation, work: (workplace: Workplace) => Promise<T>): Promise<T> {
   const config = invocation.config();
   return withDatabase(config, async (pool, connectionString) =>
     work({ pool, connectionString, schema: config.schema, pipeline: await openPipeline(pool, config) }),

@@ -105,8 +105,8 @@ const WARNINGS: Readonly<Record<string, string>> = {
 };
 
 function warningsIn({ headers }: Answered): string[] {
-  const given = headers['x-warnings'];
-  return typeof given === 'string' ? given.split(',').map((code) => oneLine(code.trim())) : [];
+  const warnings = headers['x-warnings'];
+  return typeof warnings === 'string' ? warnings.split(',').map((code) => oneLine(code.trim())) : [];
 }
 
 function refusedBy({ status, text: content }: Answered): OperatorError {
@@ -185,17 +185,17 @@ function address(invocation: Invocation, path: string, query: Query): URL {
 }
 
 /** The invalid value is never repeated, because it may contain a password. */
-function baseOf(given: string): string {
-  if (!URL.canParse(given) || !['http:', 'https:'].includes(new URL(given).protocol)) {
+function baseOf(address: string): string {
+  if (!URL.canParse(address) || !['http:', 'https:'].includes(new URL(address).protocol)) {
     throw new OperatorError('The address of the service is not valid. Write it like http://127.0.0.1:8055.');
   }
-  const { username, password } = new URL(given);
+  const { username, password } = new URL(address);
   if (username !== '' || password !== '') {
     throw new OperatorError(
       'The address of the service must not contain a user and password. Use a token (DPS_TOKEN).',
     );
   }
-  return given.endsWith('/') ? given : `${given}/`;
+  return address.endsWith('/') ? address : `${address}/`;
 }
 
 type Problem = Errors['errors'][number];

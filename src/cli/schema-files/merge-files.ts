@@ -134,8 +134,8 @@ async function baseOf(
   { lock }: SchemaFiles,
   snapshotOf: SnapshotOf,
 ): Promise<unknown> {
-  const given = text(invocation.values, 'base');
-  if (given !== undefined) return namedBase(invocation, given, snapshotOf);
+  const base = text(invocation.values, 'base');
+  if (base !== undefined) return namedBase(invocation, base, snapshotOf);
   if (lock !== null) return lock.position;
   throw new UsageError(
     `${directory} has no dps.lock, which records the base of its files. Run "dps pull ${directory}" first, or set the base with --base.`,
@@ -143,11 +143,11 @@ async function baseOf(
 }
 
 /** A point in time, a folder, or a snapshot. */
-async function namedBase(invocation: Invocation, given: string, snapshotOf: SnapshotOf): Promise<unknown> {
-  const found = await stat(given).catch(() => null);
-  if (found === null) return given;
-  if (!found.isDirectory()) return parseDocument(await readDocument(invocation, given), given);
-  return snapshotOf(await readSchemaFiles(given));
+async function namedBase(invocation: Invocation, base: string, snapshotOf: SnapshotOf): Promise<unknown> {
+  const found = await stat(base).catch(() => null);
+  if (found === null) return base;
+  if (!found.isDirectory()) return parseDocument(await readDocument(invocation, base), base);
+  return snapshotOf(await readSchemaFiles(base));
 }
 
 function why({ status, text: content }: Answered, files: SchemaFiles): string {

@@ -46,11 +46,11 @@ export async function revoke(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-function pick(all: readonly Token[], given: string): Token {
-  const found = all.filter(({ id, name }) => id === given.toLowerCase() || name === given);
-  if (found.length > 1) throw new OperatorError(`Several tokens are named "${given}". Use the id.`);
+function pick(all: readonly Token[], idOrName: string): Token {
+  const found = all.filter(({ id, name }) => id === idOrName.toLowerCase() || name === idOrName);
+  if (found.length > 1) throw new OperatorError(`Several tokens are named "${idOrName}". Use the id.`);
   const [token] = found;
-  if (!token) throw new OperatorError(`This user has no token "${given}". List them with "dps tokens list".`);
+  if (!token) throw new OperatorError(`This user has no token "${idOrName}". List them with "dps tokens list".`);
   return token;
 }
 
@@ -58,9 +58,9 @@ function pick(all: readonly Token[], given: string): Token {
  * @param now milliseconds since 1970
  * @returns ISO 8601
  */
-function readExpiry(given: string, now: number): string {
-  const days = /^(\d{1,5})d$/.exec(given)?.[1];
-  const time = days === undefined ? Date.parse(given) : now + Number(days) * 86_400_000;
+function readExpiry(value: string, now: number): string {
+  const days = /^(\d{1,5})d$/.exec(value)?.[1];
+  const time = days === undefined ? Date.parse(value) : now + Number(days) * 86_400_000;
   if (Number.isNaN(time)) throw new UsageError(`--expires must be a time or a number of days such as 90d.`);
   if (!isStorableTime(new Date(time))) throw new UsageError(`--expires must be a time ${TIME_RANGE}.`);
   if (time <= now) throw new UsageError('--expires must be in the future.');

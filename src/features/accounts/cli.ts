@@ -90,8 +90,8 @@ async function choosePassword(
   { values, terminal }: Invocation,
   otherwise: 'generate' | 'keep',
 ): Promise<ChosenPassword> {
-  const given = ['passwordStdin', 'newPassword'].filter((name) => isSet(values, name));
-  if (given.length + (values['password'] === false ? 1 : 0) > 1) {
+  const options = ['passwordStdin', 'newPassword'].filter((name) => isSet(values, name));
+  if (options.length + (values['password'] === false ? 1 : 0) > 1) {
     throw new UsageError('--password-stdin, --new-password and --no-password exclude each other.');
   }
   if (values['password'] === false) return { password: null, shown: null };

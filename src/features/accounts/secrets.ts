@@ -62,8 +62,8 @@ const KEY = 'token_secret';
  * The given secret (TOKEN_SECRET), or the generated one of this database. The first process generates it, so that all
  * processes accept each other's tokens, also after a restart.
  */
-export async function tokenSecret(pool: Pick<Pool, 'query'>, given: string | null): Promise<string> {
-  if (given !== null) return given;
+export async function tokenSecret(pool: Pick<Pool, 'query'>, configured: string | null): Promise<string> {
+  if (configured !== null) return configured;
   await pool.query(
     `insert into ${own.settings} (key, value) values ($1, pg_catalog.to_jsonb($2::text)) on conflict do nothing`,
     [KEY, randomSecret()],

@@ -17,8 +17,8 @@ export async function adopt(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const adoption = accepted(runToEnd(stepsTo(operations['adopt-tables'].parse({ body: requestOf(invocation) }))));
   const isDry = isSet(values, 'dryRun');
-  const { report, code } = await withPipeline(invocation, async (place) => {
-    const taken = await take(invocation, place, 'adopt-tables', adoption);
+  const { report, code } = await withPipeline(invocation, async (workplace) => {
+    const taken = await take(invocation, workplace, 'adopt-tables', adoption);
     const { command, warnings, code: stopped } = taken;
     const dry = isDry && { warnings };
     return { report: { ...(isDry && { dry_run: true }), ...adoptionReport(command), ...dry }, code: stopped };

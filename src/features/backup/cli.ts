@@ -24,8 +24,8 @@ import { type Workplace, withPipeline } from '../../cli/connections/pipeline.js'
  */
 export function backup(invocation: Invocation): Promise<ExitCode> {
   const [file = ''] = invocation.positionals;
-  return withPipeline(invocation, (place) =>
-    withClient(place.pool, (client) => take({ invocation, file, place, client })),
+  return withPipeline(invocation, (workplace) =>
+    withClient(workplace.pool, (client) => take({ invocation, file, place: workplace, client })),
   );
 }
 

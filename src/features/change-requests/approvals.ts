@@ -99,8 +99,8 @@ export const approvingOf =
       return { kind: 'refused', problems: [ownApproval(request)] };
     if (seen?.online !== request.online) return { kind: 'refused', problems: [updatedMeanwhile(id)] };
     const view: ApprovedView = { ...seen, credential, ...(token && { token }) };
-    const given = { ...view, by, plan, at: '', position: batch.before.head.position + 1, comment: null };
-    const approvals = [...request.proposal.approvals.filter((each) => each.by.id !== by.id), given];
+    const approval = { ...view, by, plan, at: '', position: batch.before.head.position + 1, comment: null };
+    const approvals = [...request.proposal.approvals.filter((each) => each.by.id !== by.id), approval];
     const after = { ...request, proposal: { ...request.proposal, approvals } };
     const complete = countedApprovals(await judged(client, after, policy)).length >= policy.approvals;
     const data = { ...view, plan, complete, ...(comment && { comment: comment.hash }) };

@@ -74,9 +74,9 @@ export async function approve(invocation: Invocation): Promise<ExitCode> {
     terminal.note('Nothing was approved.');
     return 2;
   }
-  const said = text(values, 'comment');
+  const comment = text(values, 'comment');
   return act(invocation, 'approve', {
-    body: { ...read, ...(said !== undefined && { comment: said }) },
+    body: { ...read, ...(comment !== undefined && { comment }) },
     told: 'Approved.',
   });
 }
@@ -97,8 +97,8 @@ async function lookAt(invocation: Invocation): Promise<{ plan: string | null; vi
 
 /** With an optional --comment. */
 export async function reject(invocation: Invocation): Promise<ExitCode> {
-  const said = text(invocation.values, 'comment');
-  return act(invocation, 'reject', { body: said === undefined ? {} : { comment: said }, told: 'Rejected.' });
+  const comment = text(invocation.values, 'comment');
+  return act(invocation, 'reject', { body: comment === undefined ? {} : { comment }, told: 'Rejected.' });
 }
 
 /** Waits if the change is prepared first. */

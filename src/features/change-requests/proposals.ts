@@ -170,11 +170,17 @@ export function createProposals(options: ProposalOptions): Proposals {
       const askedFor = await askedForNow(options, id, 'approve');
       if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
       const { name, command, how, online } = askedFor.value;
-      const approving = { ...given, seen: shown?.seen, comment: await said(comment), by: request.cause.actor };
+      const approving = {
+        ...given,
+        seen: shown?.seen,
+        comment: await commentDocument(comment),
+        by: request.cause.actor,
+      };
       const revise = approvingOf(id, approving, how);
       return pipeline.apply(name, command, { ...planning(request, revise, how), online });
     },
-    reject: async (id, comment, request) => pipeline.apply('record', rejectingOf(id, await said(comment)), request),
+    reject: async (id, comment, request) =>
+      pipeline.apply('record', rejectingOf(id, await commentDocument(comment)), request),
     prepare: (id, request) => carry(id, 'prepare', request),
     apply: (id, request) => carry(id, 'apply', request),
     async rehearse(id, request) {
@@ -237,7 +243,7 @@ const guarded =
     return typeof command === 'function' ? command(client, ...at) : command;
   };
 
-const said = async (text: string | undefined): Promise<Document | undefined> =>
+const commentDocument = async (text: string | undefined): Promise<Document | undefined> =>
   text === undefined ? undefined : toDocument({ comment: text });
 
 async function documentOf(askedFor: AskedFor): Promise<Result<Document>> {

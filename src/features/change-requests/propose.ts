@@ -69,20 +69,20 @@ type Said = Pick<ChangeUpdated, 'title' | 'reason'>;
 
 /** Keeps the requested change. */
 export const retitling =
-  (id: string, said: Said): Prepare<Recording> =>
+  (id: string, texts: Said): Prepare<Recording> =>
   async (client) => {
     await allowed(client, id, 'update');
-    return { events: [changeEvent('change.updated', id, said)] };
+    return { events: [changeEvent('change.updated', id, texts)] };
   };
 
 export const updatingOf =
-  (id: string, said: Said, { operation, document, online, ...how }: Proposed): Revise =>
+  (id: string, texts: Said, { operation, document, online, ...how }: Proposed): Revise =>
   async (client, batch) => {
     const request = await allowed(client, id, 'update');
     if (operation !== request.operation) return { kind: 'refused', problems: [otherSubject(request)] };
     if (batch.events.length === 0) return { kind: 'refused', problems: [changesNothing(operation)] };
-    const asked = { document: document.hash, online, ...(await decided(batch, how)) };
-    const updated = changeEvent('change.updated', id, { ...said, ...asked });
+    const requested = { document: document.hash, online, ...(await decided(batch, how)) };
+    const updated = changeEvent('change.updated', id, { ...texts, ...requested });
     return instead(batch, { events: [updated], also: keepDocuments([document]), online });
   };
 

@@ -227,9 +227,9 @@ export function summaryOf(request: ChangeRequest): ChangeSummary {
   const { reverts, schedule, proposal } = request;
   const { title = null, plan = null } = proposal ?? {};
   const waits = { scheduled_at: schedule?.at ?? null, reverts };
-  const asked = { id, state, title, operation, online, collections, plan, author, reason };
+  const requested = { id, state, title, operation, online, collections, plan, author, reason };
   const error = request.failure?.code ?? null;
-  return { ...asked, ...waits, opened_at, opened_position, changed_at, result, error };
+  return { ...requested, ...waits, opened_at, opened_position, changed_at, result, error };
 }
 
 async function view(pool: Queryable, request: ChangeRequest): Promise<ChangeView> {

@@ -153,8 +153,8 @@ export function createProposedChange(deps: HttpDeps) {
     if (!force) await inManagedSchema(snapshot, schema);
     const how = { mode, force, release };
     if (base === undefined) return unwrap(await runYielding(compareSnapshot(ours, snapshot, how)));
-    const asked = { base: await momentOf(base, 'base', call), ours, theirs: snapshot, resolutions: [] };
-    const outcome = await relocated(runYielding(mergeSnapshot(asked, how)).then(unwrap), withoutTheirs);
+    const input = { base: await momentOf(base, 'base', call), ours, theirs: snapshot, resolutions: [] };
+    const outcome = await relocated(runYielding(mergeSnapshot(input, how)).then(unwrap), withoutTheirs);
     if (outcome.kind === 'merged') return outcome;
     const problems = outcome.conflicts.slice(0, MOST_CONFLICTS).map(({ message, ...details }) => ({
       code: 'MERGE_CONFLICT' as const,

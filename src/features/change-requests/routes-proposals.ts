@@ -144,11 +144,11 @@ function updateRoute(deps: HttpDeps): Route {
 /** Acknowledgements and online preparation belong to the diff they concern. */
 function requireNoHow({ body, req }: Pick<Call<unknown>, 'req'> & { body: bodies.ChangeUpdate }): void {
   const { acknowledge = acknowledgeOf(req) } = body;
-  const given = Object.entries({ online: body.online, acknowledge }).flatMap(([name, value]) =>
+  const members = Object.entries({ online: body.online, acknowledge }).flatMap(([name, value]) =>
     value === undefined ? [] : [name],
   );
-  if (given.length > 0)
-    throw new Refused(given.map((member) => invalid([member], `${member} can only be sent with a diff`)));
+  if (members.length > 0)
+    throw new Refused(members.map((member) => invalid([member], `${member} can only be sent with a diff`)));
   if (body.title === undefined && body.reason === undefined && body.purge === undefined)
     throw new Refused([
       invalid([], 'nothing to update: send a title, a reason, a diff, a snapshot, a policy or the option purge'),

@@ -48,14 +48,17 @@ interface TableComparison {
   loose: ReadonlySet<string>;
 }
 
-export function conflictingObjects(differences: readonly Difference[], place: TableComparison): ConflictingObjects {
-  const { schema, table, loose } = place;
+export function conflictingObjects(
+  differences: readonly Difference[],
+  comparison: TableComparison,
+): ConflictingObjects {
+  const { schema, table, loose } = comparison;
   const keys = new Set(table.constraints.filter(({ kind }) => kind === 'primary key').map(({ name }) => name));
   const going = differences.filter((each) => {
     const part = partOf(each);
     if (part === null || each.found === null || (part.kind === 'constraint' && keys.has(part.name))) return false;
     if (requestOf(part.name) !== null) return true;
-    return each.expected === null ? loose.has(each.member) : !isOnlyRenamed(each, place);
+    return each.expected === null ? loose.has(each.member) : !isOnlyRenamed(each, comparison);
   });
   const gone = new Set(going.map(({ member }) => member));
   const stays = (member: string): boolean => !gone.has(member);

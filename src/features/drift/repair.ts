@@ -67,9 +67,9 @@ function groupsOf({ differences }: TableDrift): Group[] {
 
 /** Several differences of one field share their statements. */
 function distinct(groups: readonly Group[]): Group[] {
-  const seen = new Set<string>();
+  const statements = new Set<string>();
   return groups
-    .map((group) => group.filter(({ sql }) => !seen.has(sql) && seen.add(sql)))
+    .map((group) => group.filter(({ sql }) => !statements.has(sql) && statements.add(sql)))
     .filter((group) => group.length > 0);
 }
 

@@ -239,11 +239,11 @@ export function createProjections(options: ProjectionsOptions): Projections {
     // A second rebuild is rejected and must not replace the one that is shown.
     if (!running.has(name)) running.set(name, rebuilding);
     try {
-      const told: Progress = (done, total) => {
+      const progress: Progress = (done, total) => {
         rebuilding.done = total === 0 ? 1 : done / total;
         onProgress?.(done, total);
       };
-      return { name, ...(await rebuilders[name](told)) };
+      return { name, ...(await rebuilders[name](progress)) };
     } finally {
       if (running.get(name) === rebuilding) running.delete(name);
     }

@@ -139,9 +139,9 @@ const tagOf = (etag: string, coding: Coding | null): string =>
  */
 function tagThatMatches(ifNoneMatch: string, etag: string, preferred: string): string | null {
   if (ifNoneMatch === preferred || ifNoneMatch.trim() === '*') return preferred;
-  const given = ifNoneMatch.split(',').map((candidate) => candidate.trim().replace(/^W\//, ''));
+  const candidates = ifNoneMatch.split(',').map((candidate) => candidate.trim().replace(/^W\//, ''));
   const tags = [preferred, etag, ...CODINGS.map((coding) => tagOf(etag, coding))];
-  return tags.find((tag) => given.includes(tag)) ?? null;
+  return tags.find((tag) => candidates.includes(tag)) ?? null;
 }
 
 /* Encodes responses that are generated per request. */

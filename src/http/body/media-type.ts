@@ -41,8 +41,8 @@ export function notationOf(type: string): Notation | undefined {
 
 /** Determined by the type, then the file name, then the first character. */
 export function notationOfFile(type: string, name: string, content: Uint8Array): Notation {
-  const told = NOTATIONS.get(type) ?? BY_EXTENSION.get(extname(name).toLowerCase());
-  if (told !== undefined) return told;
+  const notation = NOTATIONS.get(type) ?? BY_EXTENSION.get(extname(name).toLowerCase());
+  if (notation !== undefined) return notation;
   if (UNTOLD.has(type)) return content[skipSpace(content, startOf(content))] === BYTE.openObject ? 'json' : 'yaml';
   throw unsupported(type, 'an uploaded file must be JSON or YAML');
 }

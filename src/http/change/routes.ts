@@ -67,14 +67,14 @@ export function severalChangesRoute<Query>(
     access: 'admin',
     changes: true,
     ...(body && { body: unparsed(body) }),
-    async handle(given) {
-      const call = { ...given, body: await inManagedSchema(given.body, config.schema) };
+    async handle(submitted) {
+      const call = { ...submitted, body: await inManagedSchema(submitted.body, config.schema) };
       const { name, input, shows } = choose(call);
-      const wanted = input(call);
-      const command = await commandOf(name, wanted);
+      const operationInput = input(call);
+      const command = await commandOf(name, operationInput);
       const render = ({ state, position }: { state: State; position: number }) =>
         shows === undefined ? noContent(position) : dataAnswer(shows(state, command, call), position);
-      return change(deps, call, { name, command, render, online: asks(call, 'online') ? wanted : undefined });
+      return change(deps, call, { name, command, render, online: asks(call, 'online') ? operationInput : undefined });
     },
   });
 }
@@ -118,8 +118,8 @@ export function renameRoute<N extends Name, Query>(
         const { functions = [] } = done.command as RenameCollection | RenameField;
         const inFunctions = done.events.length === 0 ? [] : functionWarnings(functions);
         const warnings = [...(await mentions(done)), ...inFunctions].map(findingOf);
-        const told = warnings.length === 0 ? '' : `,"warnings":${JSON.stringify(warnings)}`;
-        const body = Buffer.from(`{"data":${shows(done.state, command, call)}${told}}`);
+        const member = warnings.length === 0 ? '' : `,"warnings":${JSON.stringify(warnings)}`;
+        const body = Buffer.from(`{"data":${shows(done.state, command, call)}${member}}`);
         return { ...jsonBytesAnswer(200, body), position: done.position };
       };
       return change(deps, call, { name, command, render });

@@ -21,8 +21,8 @@ const MAX_USER_AGENT = 512;
 
 /** The caller's X-Request-Id if it is safe for logs and headers; otherwise a new UUID. */
 export function requestIdOf(req: IncomingMessage): string {
-  const given = req.headers['x-request-id'];
-  return typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : randomUUID();
+  const id = req.headers['x-request-id'];
+  return typeof id === 'string' && SANE_REQUEST_ID.test(id) ? id : randomUUID();
 }
 
 /** Null without an Authorization header, undefined if the header is not a bearer token. */
@@ -44,9 +44,9 @@ export function reasonOf(req: IncomingMessage): string | null {
 
 /** X-Log-Position-At-Least: the minimum position of the response, optionally with the hash of its event. */
 export function atLeastOf(req: IncomingMessage): Cursor | undefined {
-  const given = req.headers[AT_LEAST];
-  if (given === undefined) return undefined;
-  const read = cursor.safeParse(given);
+  const position = req.headers[AT_LEAST];
+  if (position === undefined) return undefined;
+  const read = cursor.safeParse(position);
   if (read.success) return read.data;
   throw refused('INVALID_PAYLOAD', `X-Log-Position-At-Least ${read.error.issues[0]?.message}`, {
     path: 'X-Log-Position-At-Least',
@@ -107,10 +107,10 @@ const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f
  * requires ignoring invalid values.
  */
 export function traceparentOf(req: IncomingMessage): string | undefined {
-  const given = String(req.headers['traceparent']);
-  const [valid, version] = TRACEPARENT.exec(given) ?? [];
+  const traceparent = String(req.headers['traceparent']);
+  const [valid, version] = TRACEPARENT.exec(traceparent) ?? [];
   // Only later versions may have further parts.
-  return version === '00' && valid !== given ? undefined : valid;
+  return version === '00' && valid !== traceparent ? undefined : valid;
 }
 
 /**
@@ -118,8 +118,8 @@ export function traceparentOf(req: IncomingMessage): string | undefined {
  * addresses and the port that some proxies add. Invalid addresses are ignored.
  */
 export function addressOf(req: Pick<Request, 'ip' | 'socket'>): string | null {
-  const said = bare(req.ip);
-  return said !== null && isIP(said) !== 0 ? said : bare(req.socket.remoteAddress);
+  const address = bare(req.ip);
+  return address !== null && isIP(address) !== 0 ? address : bare(req.socket.remoteAddress);
 }
 
 function bare(address: string | undefined): string | null {

@@ -88,9 +88,9 @@ function withoutOrigin(text: string): string {
 }
 
 function lastEventId(req: IncomingMessage): Cursor | undefined {
-  const given = req.headers['last-event-id'];
-  if (given === undefined || given === '') return undefined;
-  const read = cursor.safeParse(given);
+  const lastId = req.headers['last-event-id'];
+  if (lastId === undefined || lastId === '') return undefined;
+  const read = cursor.safeParse(lastId);
   if (!read.success) throw invalidQuery('Last-Event-ID', 'Last-Event-ID must be an id from the stream, or a position.');
   return read.data;
 }

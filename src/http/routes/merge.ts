@@ -90,8 +90,8 @@ export function mergeRoutes(deps: HttpDeps): Route[] {
       const ours = named === undefined ? await store.atHead(head) : await momentOf(named, 'ours', call);
       const base = await baseOf(given, ours, call);
       if (!query.force) await inManagedSchema(theirs, schema);
-      const asked = { base, ours, theirs, resolutions };
-      const outcome = unwrap(await runYielding(mergeSnapshot(asked, { ...query, release })));
+      const input = { base, ours, theirs, resolutions };
+      const outcome = unwrap(await runYielding(mergeSnapshot(input, { ...query, release })));
       return outcome.kind === 'conflicts' ? conflictsAnswer(outcome.conflicts) : answer(ours, outcome);
     },
   });

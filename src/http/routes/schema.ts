@@ -145,15 +145,15 @@ function applyRoute(deps: HttpDeps): Route {
     async handle(submitted) {
       const call = takeAcknowledged(submitted);
       const body = await inManagedSchema(call.body, schema);
-      const wanted = { release, body };
-      const read = await commandOf('apply-diff', wanted);
+      const input = { release, body };
+      const read = await commandOf('apply-diff', input);
       const again = originsIn(read.diff);
       const command = { ...read, kept: await history.inTrash([...again.values()]) };
       return change(deps, call, {
         name: 'apply-diff',
         command,
         render: ({ position }) => noContent(position),
-        online: call.query.online ? wanted : undefined,
+        online: call.query.online ? input : undefined,
         beside: () => ({ again }),
       });
     },

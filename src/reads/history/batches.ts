@@ -41,8 +41,8 @@ function phrase({ type, restored, count, collection, field, to, title }: TypeCou
   if (count > 1) return `${verb} ${count} ${kind}s`;
   const name = [collection, field].filter((part) => part !== null).join('.');
   if (title != null) return `${verb} ${kind} “${title}”`;
-  const said = name === '' ? `${verb} ${kind}` : `${verb} ${kind} ${name}`;
-  return to == null ? said : `${said} to ${to}`;
+  const message = name === '' ? `${verb} ${kind}` : `${verb} ${kind} ${name}`;
+  return to == null ? message : `${message} to ${to}`;
 }
 
 function rank(type: string): number {

@@ -31,24 +31,24 @@ export interface EventFilter {
   before?: number | undefined;
 }
 
-type Condition = (place: string) => string;
+type Condition = (placeholder: string) => string;
 
 const RENAME = `e.type IN ('collection.renamed', 'field.renamed')`;
 
 const CONDITIONS: Record<Exclude<keyof EventFilter, 'collection' | 'namesAt'>, Condition> = {
-  field: (place) =>
-    `(e.field = ${place} OR (${RENAME} AND e.type = 'field.renamed' AND e.data ->> 'to'::text = ${place}))`,
-  type: (place) => `e.type = ${place}`,
-  actor: (place) => `(e.actor ->> 'id'::text = ${place} OR e.actor ->> 'name'::text = ${place})`,
-  subjectKind: (place) => `e.subject ->> 'kind'::text = ${place}`,
-  subjectId: (place) => `e.subject ->> 'id'::text = ${place}`,
-  batch: (place) => `e.batch = ${place}`,
-  command: (place) => `e.command = ${place}`,
-  text: (place) =>
+  field: (placeholder) =>
+    `(e.field = ${placeholder} OR (${RENAME} AND e.type = 'field.renamed' AND e.data ->> 'to'::text = ${placeholder}))`,
+  type: (placeholder) => `e.type = ${placeholder}`,
+  actor: (placeholder) => `(e.actor ->> 'id'::text = ${placeholder} OR e.actor ->> 'name'::text = ${placeholder})`,
+  subjectKind: (placeholder) => `e.subject ->> 'kind'::text = ${placeholder}`,
+  subjectId: (placeholder) => `e.subject ->> 'id'::text = ${placeholder}`,
+  batch: (placeholder) => `e.batch = ${placeholder}`,
+  command: (placeholder) => `e.command = ${placeholder}`,
+  text: (placeholder) =>
     `pg_catalog.strpos(pg_catalog.lower(pg_catalog.concat_ws(E'\\n', e.reason, e.collection, e.field, e.collection || '.' || e.field,
-       CASE WHEN e.type IN ('collection.renamed', 'field.renamed') THEN e.data ->> 'to'::text END)), pg_catalog.lower(${place})) > 0`,
-  after: (place) => `e.position > ${place}`,
-  before: (place) => `e.position < ${place}`,
+       CASE WHEN e.type IN ('collection.renamed', 'field.renamed') THEN e.data ->> 'to'::text END)), pg_catalog.lower(${placeholder})) > 0`,
+  after: (placeholder) => `e.position > ${placeholder}`,
+  before: (placeholder) => `e.position < ${placeholder}`,
 };
 
 /**

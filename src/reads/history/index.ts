@@ -31,7 +31,7 @@ export interface History {
   events(filter: EventFilter, order: 'asc' | 'desc', limit: number): Promise<EventText[]>;
   event(position: number): Promise<EventText | undefined>;
   /** True if the event at the position has this hash, or a hash that begins with it. */
-  holds(place: { position: number; hash: string }): Promise<boolean>;
+  holds(point: { position: number; hash: string }): Promise<boolean>;
   /** Returns one batch more than `limit` if there are more. */
   batches(selection: BatchSelection): Promise<Batch[]>;
   /** Returns batches with the documents they changed, fewer if there are many documents. */

@@ -167,11 +167,11 @@ export async function rowsInTheWay(db: Queryable, schema: string, plan: Planned)
   const until = performance.now() + TIME_TO_COUNT;
   const warnings: Warning[] = [];
   const slice = createTimeSlice();
-  for (const asked of questionsOf(plan, rowsBefore(plan, schema))) {
+  for (const check of questionsOf(plan, rowsBefore(plan, schema))) {
     if (performance.now() > until) break;
     if (slice.isOver()) await slice.yield();
-    if (asked === undefined) continue;
-    const { collection, field, rows, told } = asked;
+    if (check === undefined) continue;
+    const { collection, field, rows, told } = check;
     const question = sql`SELECT count(*)::int AS count FROM (${rows} LIMIT ${integer(String(ENOUGH + 1))}) AS t`;
     const { count } = (await askedWithin<{ count: number }>(db, question, until - performance.now())) ?? { count: 0 };
     if (count === 0) continue;
@@ -184,7 +184,7 @@ export async function rowsInTheWay(db: Queryable, schema: string, plan: Planned)
 
 /** One step per event. Undefined if it needs no new query. */
 function* questionsOf(plan: Planned, rows: RowCheck['rows']): Generator<Question | undefined, void, void> {
-  const asked = new Set<string>();
+  const checked = new Set<string>();
   for (const event of plan.events) {
     yield;
     const { collection, field } = event;
@@ -192,8 +192,8 @@ function* questionsOf(plan: Planned, rows: RowCheck['rows']): Generator<Question
     if (ask === undefined || collection === null || field === null) continue;
     if (event.type === 'relation.updated' && !event.data.patch.some(({ path }) => KEY.test(path))) continue;
     const key = `${event.type.split('.')[0]} ${memberKey(collection, field)}`;
-    if (asked.has(key)) continue;
-    asked.add(key);
+    if (checked.has(key)) continue;
+    checked.add(key);
     yield ask({ plan, rows, collection, field });
   }
 }
@@ -208,7 +208,7 @@ interface RowCheck {
   field: string;
 }
 
-type Ask = (asked: RowCheck) => Question | undefined;
+type Ask = (check: RowCheck) => Question | undefined;
 
 const QUESTIONS: Readonly<Partial<Record<string, Ask>>> = {
   'field.created': withoutValue,
@@ -225,11 +225,11 @@ function withoutValue({ plan, rows, collection, field }: RowCheck): Question | u
   const value = there.column(field);
   if (value === undefined ? fillsItself(schema) : !value.isNullable) return undefined;
   const condition = value === undefined ? sql`true` : sql`${value.sql} IS NOT DISTINCT FROM NULL`;
-  const told = [
+  const reasons = [
     'row has no value for it, so it cannot be NOT NULL',
     'rows have no value for it, so it cannot be NOT NULL',
   ] as const;
-  return { collection, field, rows: sql`SELECT FROM ${there.from(field)} WHERE ${condition}`, told };
+  return { collection, field, rows: sql`SELECT FROM ${there.from(field)} WHERE ${condition}`, told: reasons };
 }
 
 /** PostgreSQL assigns a value to new rows. */
@@ -250,11 +250,11 @@ function pointingAtNothing({ plan, rows, collection, field }: RowCheck): Questio
       ? sql`false`
       : sql`EXISTS (SELECT FROM ${target.table} o WHERE o.${ident(targetKey.name)} = ${value.sql})`;
   const from = (rows(collection) as Rows).from(field);
-  const told = [`row has no referenced row in ${one}`, `rows have no referenced row in ${one}`] as const;
+  const reasons = [`row has no referenced row in ${one}`, `rows have no referenced row in ${one}`] as const;
   return {
     collection,
     field,
     rows: join([sql`SELECT FROM ${from} WHERE ${value.sql} IS NOT NULL`, sql`NOT ${found}`], sql` AND `),
-    told,
+    told: reasons,
   };
 }
