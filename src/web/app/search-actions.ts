@@ -34,13 +34,13 @@ export interface Searched {
 const MOST = 30;
 
 /** Equal names first, then prefixes, then other matches. */
-export function best<T>(items: readonly T[], wanted: string, nameOf: (item: T) => string): T[] {
+export function best<T>(items: readonly T[], text: string, nameOf: (item: T) => string): T[] {
   const groups: [T[], T[], T[]] = [[], [], []];
   for (const item of items) {
     const name = nameOf(item).toLowerCase();
-    const at = name.indexOf(wanted);
+    const at = name.indexOf(text);
     if (at < 0) continue;
-    const group = name.length === wanted.length ? groups[0] : at === 0 ? groups[1] : groups[2];
+    const group = name.length === text.length ? groups[0] : at === 0 ? groups[1] : groups[2];
     if (group.length < MOST) group.push(item);
   }
   return groups.flat().slice(0, MOST);
@@ -65,15 +65,15 @@ const MOST_ACTIONS = 6;
 
 /**
  * Create actions first, then at most six of each edit. They apply to the open collection unless another is named.
- * @param wanted the input in lower case
+ * @param text the input in lower case
  */
-export function actionsFor(wanted: string, { collections, here }: Pick<Searched, 'collections' | 'here'>): SearchHit[] {
-  const made = MAKING.filter(({ label }) => label.toLowerCase().includes(wanted)).map(({ label, to }) =>
+export function actionsFor(text: string, { collections, here }: Pick<Searched, 'collections' | 'here'>): SearchHit[] {
+  const made = MAKING.filter(({ label }) => label.toLowerCase().includes(text)).map(({ label, to }) =>
     actionFound(label, to),
   );
   const done = DOING.flatMap(({ words, label, edit, ofTables }) => {
     const fitting = collections.filter(({ schema }) => !ofTables || schema !== null);
-    return namesFor({ wanted, words, here }, fitting).map(({ collection: name }) =>
+    return namesFor({ wanted: text, words, here }, fitting).map(({ collection: name }) =>
       actionFound(label(name), { to: '/collections/$name', params: { name }, search: { edit } }),
     );
   });

@@ -151,8 +151,8 @@ const historyHit = (needle: string): SearchHit => ({
 const LONGEST = 200;
 
 /** `orders.total` is searched in both names. */
-const nameFor = (wanted: string, { collection, field }: Searched['fields'][number]): string =>
-  wanted.includes('.') ? `${collection}.${field}` : field;
+const nameFor = (text: string, { collection, field }: Searched['fields'][number]): string =>
+  text.includes('.') ? `${collection}.${field}` : field;
 
 const pageHit = ({ to, label, search }: PageEntry): SearchHit => ({
   kind: 'page',

@@ -51,10 +51,10 @@ function mergedMembers({ was, mine, now }: Sides, report: (found: Difference) =>
 
 /** Overlays the members of an incomplete document. */
 export function overlaid(now: object, known: object): object {
-  const said = (from: unknown, what: unknown) => (isObject(from) && isObject(what) ? { ...from, ...what } : what);
+  const merged = (from: unknown, what: unknown) => (isObject(from) && isObject(what) ? { ...from, ...what } : what);
   const members = Object.entries(known).map(([member, value]) => [
     member,
-    STRUCTURED.includes(member) ? said((now as Members)[member], value) : value,
+    STRUCTURED.includes(member) ? merged((now as Members)[member], value) : value,
   ]);
   return { ...now, ...(Object.fromEntries(members) as object) };
 }

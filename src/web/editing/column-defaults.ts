@@ -25,15 +25,15 @@ function typeMembers(
 }
 
 /**
- * @param said overrides the defaults of the type
+ * @param members overrides the defaults of the type
  * @returns null for an alias, which has no column
  */
-export function newColumn(type: string, said: Partial<ColumnSchema> = {}): ColumnSchema | null {
+export function newColumn(type: string, members: Partial<ColumnSchema> = {}): ColumnSchema | null {
   if (type === ALIAS_TYPE) return null;
   const column = {
     ...COLUMN_DEFAULTS,
     ...typeMembers(dataTypesOf(type)?.[0] ?? 'text'),
-    ...said,
+    ...members,
   };
   return settledFlags(column);
 }

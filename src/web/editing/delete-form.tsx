@@ -37,9 +37,9 @@ function dropDefinitions(
   if (table?.schema == null) return;
   const kept = <T extends { name: string }>(all: T[] = []) => all.filter(({ name }) => !definitions.includes(name));
   const next = { ...extras, constraints: kept(extras.constraints), indexes: kept(extras.indexes) };
-  const said = Object.entries(next).filter(([, value]) => !(Array.isArray(value) && value.length === 0));
+  const members = Object.entries(next).filter(([, value]) => !(Array.isArray(value) && value.length === 0));
   const before = { ...table, schema: { ...table.schema, extras } };
-  const schema = { ...table.schema, extras: Object.fromEntries(said) };
+  const schema = { ...table.schema, extras: Object.fromEntries(members) };
   editor.putOver('collections', before, { ...table, schema });
 }
 

@@ -217,13 +217,13 @@ export function FieldForm({ document, isNew, taken, onDone, onCancel }: Props) {
   const choices = useChoices(collection);
   const [open, setOpen] = useState<string[]>(['Column']);
   const edit: Edit = (editor) => {
-    const given = form.getValues() as Field;
-    const now = isNew ? given : (editor.field(collection, document.field) ?? given);
+    const values = form.getValues() as Field;
+    const now = isNew ? values : (editor.field(collection, document.field) ?? values);
     editor.put('fields', {
       ...now,
-      type: given.type,
-      meta: given.meta,
-      schema: given.schema && settledFlags({ ...given.schema, comment: given.schema.comment || null }),
+      type: values.type,
+      meta: values.meta,
+      schema: values.schema && settledFlags({ ...values.schema, comment: values.schema.comment || null }),
     });
   };
   const keep = async (unchecked: boolean) => {

@@ -164,9 +164,9 @@ export function RelationEditForm({ document, onDone }: { document: NewRelation; 
   const choices = useChoices(many);
   const key = useWatch({ control: form.control, name: 'schema' }) as ForeignKey | null;
   const edit: Edit = (editor) => {
-    const given = form.getValues() as NewRelation;
+    const values = form.getValues() as NewRelation;
     const now = editor.relation(many, field) ?? document;
-    editor.put('relations', { ...now, ...given, schema: given.schema && withoutNothing(given.schema) });
+    editor.put('relations', { ...now, ...values, schema: values.schema && withoutNothing(values.schema) });
   };
   const keep = async (unchecked: boolean) => (await keeping.keep(edit, { unchecked })) && onDone();
   const members = one === null ? RELATION_MEMBERS : WITHOUT_ALLOWED;

@@ -73,8 +73,8 @@ export const removeUser = (id: string) => request(`/users/${id}`, { method: 'DEL
  * @param given.expires_at ISO 8601; null: never
  * @returns it with the token's value, which is shown only once
  */
-export const createToken = async (user: string, given: { name: string; expires_at: string | null }) =>
-  (await request<{ data: NewToken }>(`/users/${user}/tokens`, { method: 'POST', json: given })).data;
+export const createToken = async (user: string, token: { name: string; expires_at: string | null }) =>
+  (await request<{ data: NewToken }>(`/users/${user}/tokens`, { method: 'POST', json: token })).data;
 
 /**
  * Revokes it at once.

@@ -36,8 +36,8 @@ export const nameList = (names: readonly string[]): string =>
 
 /** Adds parameters that are not undefined, null or empty. */
 export function withQuery(path: string, query: Readonly<Record<string, string | number | null | undefined>>): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== '');
-  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  const parameters = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== '');
+  const text = new URLSearchParams(parameters.map(([name, value]) => [name, String(value)])).toString();
   return text === '' ? path : `${path}?${text}`;
 }
 

@@ -168,7 +168,7 @@ interface NamedProps {
 }
 
 function Named({ name, definition, flags, facts, more }: NamedProps) {
-  const said = facts.filter((fact) => fact !== false).join(', ');
+  const sentence = facts.filter((fact) => fact !== false).join(', ');
   return (
     <div className={own.named}>
       <div className={own.head}>
@@ -183,7 +183,7 @@ function Named({ name, definition, flags, facts, more }: NamedProps) {
               </Badge>
             ),
         )}
-        <span className={classes.quiet}>{said}</span>
+        <span className={classes.quiet}>{sentence}</span>
         {more}
       </div>
       {definition === null ? (

@@ -20,5 +20,5 @@ export function readCompareSearch({ from, to, as }: Record<string, unknown>): Co
   return found;
 }
 
-const isMoment = (given: unknown): given is string | number =>
-  typeof given === 'number' || (typeof given === 'string' && MOMENT.test(given));
+const isMoment = (value: unknown): value is string | number =>
+  typeof value === 'number' || (typeof value === 'string' && MOMENT.test(value));

@@ -36,11 +36,11 @@ export interface RestoreOutlook {
 export function outlookOf({ accepted, errors = [], warnings }: Plan): RestoreOutlook {
   const comes = warnings.filter(({ code }) => code === 'DATA_RESTORED');
   const stays = warnings.filter(({ code }) => code !== 'DATA_RESTORED');
-  const said = errors.map(({ message }) => message);
+  const messages = errors.map(({ message }) => message);
   return {
     comes: comes.map(({ message }) => message),
     stays: stays.map(({ message }) => message),
-    refused: accepted || said.length > 0 ? said : ['PostgreSQL would reject the restore.'],
+    refused: accepted || messages.length > 0 ? messages : ['PostgreSQL would reject the restore.'],
   };
 }
 

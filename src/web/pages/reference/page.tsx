@@ -168,9 +168,9 @@ function Operations({ outline }: { outline: Outline }) {
   const { op } = route.useSearch();
   const navigate = route.useNavigate();
   const [text, setText] = useState('');
-  const wanted = text.trim().toLowerCase();
+  const needle = text.trim().toLowerCase();
   const fits = ({ method, path, summary }: OutlinedOperation) =>
-    `${method} ${path} ${summary}`.toLowerCase().includes(wanted);
+    `${method} ${path} ${summary}`.toLowerCase().includes(needle);
   const toggle = (id: string) =>
     void navigate({ search: (id === op ? {} : { op: id }) satisfies ReferenceSearch, replace: true });
   const shown = tags.map((tag) => ({ ...tag, operations: tag.operations.filter(fits) }));
@@ -201,7 +201,7 @@ function Operations({ outline }: { outline: Outline }) {
             </ul>
           </section>
         ))}
-      {wanted === '' && (
+      {needle === '' && (
         <>
           {[headerTable(outline), errorTable(outline)].map((table) => (
             <section key={table.title}>

@@ -21,17 +21,17 @@ const MOMENT = /^[0-9A-Za-z:.+-]{1,64}$/;
 const ID = /^[0-9a-f-]{36}$/;
 
 /** Ignores invalid points and ids. Whether they exist is checked later. */
-export function readReviewSearch(given: Record<string, unknown>): ReviewSearch {
+export function readReviewSearch(search: Record<string, unknown>): ReviewSearch {
   const found: ReviewSearch = {};
   for (const name of ['to', 'base'] as const) {
-    const moment = given[name];
+    const moment = search[name];
     // A position is a number, so that the address needs no quotes.
     if (typeof moment === 'number' || (typeof moment === 'string' && MOMENT.test(moment))) found[name] = moment;
   }
   for (const name of ['file', 'change', 'done'] as const) {
-    const id = given[name];
+    const id = search[name];
     if (typeof id === 'string' && ID.test(id)) found[name] = id;
   }
-  for (const flag of ['mirror', 'force', 'bring'] as const) if (given[flag] === true) found[flag] = true;
+  for (const flag of ['mirror', 'force', 'bring'] as const) if (search[flag] === true) found[flag] = true;
   return found;
 }

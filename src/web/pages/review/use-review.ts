@@ -157,8 +157,8 @@ export type Review = ReturnType<typeof useReview>;
 const NO_FINDINGS: readonly Finding[] = [];
 
 /** Findings that the policy blocks, and those that the reader acknowledged. */
-function useStops(plan: Plan | undefined, { length: wanted }: readonly unknown[]) {
-  const findings = wanted === 0 || plan === undefined ? NO_FINDINGS : plan.warnings;
+function useStops(plan: Plan | undefined, { length: count }: readonly unknown[]) {
+  const findings = count === 0 || plan === undefined ? NO_FINDINGS : plan.warnings;
   const [known, setKnown] = useState<ReadonlySet<string>>(() => new Set());
   const stops = useMemo(() => stopsOf(findings, known), [findings, known]);
   return { stops, acknowledge: (key: string, isKnown: boolean) => setKnown(withKey(known, key, isKnown)) };

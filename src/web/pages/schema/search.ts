@@ -19,9 +19,9 @@ export interface SchemaSearch {
 }
 
 /** Ignores invalid values. Whether a collection or position exists is checked later. */
-export function readSchemaSearch(given: Record<string, unknown>): SchemaSearch {
+export function readSchemaSearch(search: Record<string, unknown>): SchemaSearch {
   const found: SchemaSearch = {};
-  const { c, depth, near, hidden, lang, at, drift } = given;
+  const { c, depth, near, hidden, lang, at, drift } = search;
   // A name of digits is parsed as a number.
   if (typeof c === 'string' || typeof c === 'number') found.c = String(c);
   if (DEPTHS.some((each) => each === depth)) found.depth = depth as Depth;
@@ -32,5 +32,5 @@ export function readSchemaSearch(given: Record<string, unknown>): SchemaSearch {
   return { ...found, ...(drift === true && { drift }) };
 }
 
-const isPosition = (given: unknown): given is number =>
-  typeof given === 'number' && Number.isSafeInteger(given) && given >= 0;
+const isPosition = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;

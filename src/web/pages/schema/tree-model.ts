@@ -35,11 +35,11 @@ export function treeOf(collections: readonly ListedCollection[]): TreeNode[] {
 }
 
 function isBelow(node: TreeNode, above: TreeNode, nodes: ReadonlyMap<string, TreeNode>): boolean {
-  const seen = new Set<TreeNode>();
+  const visited = new Set<TreeNode>();
   for (let at: TreeNode | undefined = node; at !== undefined; at = nodes.get(at.collection.meta.group ?? '')) {
     if (at === above) return true;
-    if (seen.has(at)) return false;
-    seen.add(at);
+    if (visited.has(at)) return false;
+    visited.add(at);
   }
   return false;
 }
@@ -62,13 +62,13 @@ export interface Shown {
 /** The visible rows in order. */
 export function rowsOf(roots: readonly TreeNode[], shown: Shown): TreeRow[] {
   const rows: TreeRow[] = [];
-  const wanted = shown.filter.toLowerCase();
+  const needle = shown.filter.toLowerCase();
   const isVisible = (node: TreeNode): boolean => {
     const { collection } = node;
     if (collection.meta.hidden && !shown.hidden) return false;
-    if (wanted === '') return true;
+    if (needle === '') return true;
     const names = `${collection.collection} ${shown.nameOf(collection)}`.toLowerCase();
-    return names.includes(wanted) || node.children.some(isVisible);
+    return names.includes(needle) || node.children.some(isVisible);
   };
   const add = (nodes: readonly TreeNode[], level: number): void => {
     const visible = nodes.filter(isVisible);
@@ -76,7 +76,7 @@ export function rowsOf(roots: readonly TreeNode[], shown: Shown): TreeRow[] {
       const children = node.children.filter(isVisible);
       const locked = node.collection.meta.collapse === 'locked';
       const isOpen =
-        wanted !== '' ||
+        needle !== '' ||
         locked ||
         (shown.toggled.get(node.collection.collection) ?? node.collection.meta.collapse !== 'closed');
       const open = children.length === 0 ? undefined : isOpen;

@@ -24,21 +24,21 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const TYPE = /^[a-z]+\.[a-z_]+$/;
 
 /** Ignores invalid values. Days are not checked against the calendar. */
-export function readTimelineSearch(given: Record<string, unknown>): TimelineSearch {
+export function readTimelineSearch(search: Record<string, unknown>): TimelineSearch {
   const found: TimelineSearch = {};
-  for (const name of NAMES) if (isName(given[name])) found[name] = String(given[name]);
-  for (const name of DAYS) if (fits(DAY, given[name])) found[name] = String(given[name]);
-  if (fits(TYPE, given['type'])) found.type = String(given['type']);
-  if (typeof given['batch'] === 'string') found.batch = given['batch'];
-  if (typeof given['from'] === 'number' && given['from'] >= 0) found.from = given['from'];
+  for (const name of NAMES) if (isName(search[name])) found[name] = String(search[name]);
+  for (const name of DAYS) if (fits(DAY, search[name])) found[name] = String(search[name]);
+  if (fits(TYPE, search['type'])) found.type = String(search['type']);
+  if (typeof search['batch'] === 'string') found.batch = search['batch'];
+  if (typeof search['from'] === 'number' && search['from'] >= 0) found.from = search['from'];
   return found;
 }
 
-const fits = (shape: RegExp, given: unknown): boolean => typeof given === 'string' && shape.test(given);
+const fits = (shape: RegExp, value: unknown): boolean => typeof value === 'string' && shape.test(value);
 
 /** A name of digits is parsed as a number. */
-const isName = (given: unknown): given is string | number =>
-  (typeof given === 'string' && given !== '') || typeof given === 'number';
+const isName = (value: unknown): value is string | number =>
+  (typeof value === 'string' && value !== '') || typeof value === 'number';
 
 /** Days begin and end in the viewer's zone. */
 export function filterOf({ q, collection, field, type, actor, since, until }: TimelineSearch): BatchFilter {

@@ -10,19 +10,19 @@ const originOf = (hash: string): string => `data-platform-service/${hash}`;
 
 /**
  * Must receive every event in order from the first.
- * @param wanted positions; those beyond the log have no result
+ * @param checkpointPositions positions; those beyond the log have no result
  */
-export function createResultView(wanted: readonly number[]): {
+export function createResultView(checkpointPositions: readonly number[]): {
   add(event: EventRecord): void;
   places(): CheckpointEvent[];
 } {
-  const asked = new Set(wanted);
+  const expected = new Set(checkpointPositions);
   const places: CheckpointEvent[] = [];
   let origin = '';
   return {
     add({ position, type, hash, subject }) {
       if (position === 1 || (type === 'log.acknowledged' && subject?.kind === 'log')) origin = originOf(hash);
-      if (asked.has(position)) places.push({ position, hash, origin });
+      if (expected.has(position)) places.push({ position, hash, origin });
     },
     places: () => places,
   };

@@ -31,13 +31,13 @@ async function* chunks(): AsyncGenerator<Uint8Array, void, undefined> {
   }
 }
 
-async function check(wanted: readonly number[]): Promise<void> {
-  const view = createResultView(wanted);
-  let told = performance.now();
+async function check(positions: readonly number[]): Promise<void> {
+  const view = createResultView(positions);
+  let reportedAt = performance.now();
   const onEvent = (event: EventRecord): void => {
     view.add(event);
-    if (performance.now() - told < TOLD) return;
-    told = performance.now();
+    if (performance.now() - reportedAt < TOLD) return;
+    reportedAt = performance.now();
     say({ kind: 'progress', checked: event.position });
   };
   const log = await checkExportedLog(readLines(chunks()), { sha256, planOf: null, onEvent });

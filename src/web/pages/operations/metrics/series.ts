@@ -67,12 +67,12 @@ function bucketsBetween(before: Reading, after: Reading, histogram: string): Buc
 function quantile(buckets: readonly Bucket[], share: number): number | null {
   const total = buckets.at(-1)?.count ?? 0;
   if (total <= 0) return null;
-  const wanted = total * share;
-  const index = buckets.findIndex(({ count }) => count >= wanted);
+  const rank = total * share;
+  const index = buckets.findIndex(({ count }) => count >= rank);
   const { upTo, count } = buckets[index] as Bucket;
   const below = index === 0 ? { upTo: 0, count: 0 } : (buckets[index - 1] as Bucket);
   if (upTo === Infinity) return below.upTo * 1000;
-  const within = count === below.count ? 1 : (wanted - below.count) / (count - below.count);
+  const within = count === below.count ? 1 : (rank - below.count) / (count - below.count);
   return (below.upTo + (upTo - below.upTo) * within) * 1000;
 }
 

@@ -131,11 +131,11 @@ const LEVELS = ['note', 'warn', 'danger'];
 
 /** Each once, most severe first. */
 export function otherFindings(findings: readonly Finding[]): Finding[] {
-  const seen = new Set<string>();
+  const shown = new Set<string>();
   const own = findings.filter(({ code, collection, field, message }) => {
     const key = JSON.stringify([code, collection, field, message]);
-    if (TOLD.has(code) || seen.has(key)) return false;
-    seen.add(key);
+    if (TOLD.has(code) || shown.has(key)) return false;
+    shown.add(key);
     return true;
   });
   return worstFirst(own);

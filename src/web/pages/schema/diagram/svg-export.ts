@@ -78,12 +78,12 @@ function tableOf(table: Table, { places }: Placed): string {
 }
 
 function rowOf({ field, type, isKey, isRequired, mark }: TableRow, { width, y }: { width: number; y: number }): string {
-  const said = `${type}${isRequired ? '' : '?'}`;
+  const text = `${type}${isRequired ? '' : '?'}`;
   const colour = mark === undefined ? '' : ` style="fill: ${COLOURS[mark]}"`;
   return (
     `<path d="M0 ${y}H${width}" stroke="#e5e8ed"/>` +
-    `<text${isKey ? ' class="key"' : ''} x="10" y="${y + 16}"${colour}>${escaped(fitted(field, width - 30 - said.length * 6, 7))}</text>` +
-    `<text class="type" x="${width - 10}" y="${y + 16}" text-anchor="end">${escaped(said)}</text>`
+    `<text${isKey ? ' class="key"' : ''} x="10" y="${y + 16}"${colour}>${escaped(fitted(field, width - 30 - text.length * 6, 7))}</text>` +
+    `<text class="type" x="${width - 10}" y="${y + 16}" text-anchor="end">${escaped(text)}</text>`
   );
 }
 

@@ -93,23 +93,23 @@ interface Frames {
 
 /**
  * Loads further pages near either end. Restarts at a distant position.
- * @param wanted a position; clamped to the head
+ * @param position a position; clamped to the head
  */
-function useFrames(wanted: number): Frames {
-  const [anchor, setAnchor] = useState(wanted);
+function useFrames(position: number): Frames {
+  const [anchor, setAnchor] = useState(position);
   const pages = useInfiniteQuery(framesQuery(anchor));
   const { data: info } = useQuery(infoQuery());
   const { data, error, refetch } = pages;
   const all = useMemo(() => batchesOf(data), [data]);
   const last = all.at(-1)?.last_position ?? 0;
   const head = Math.max(info?.position ?? 0, last);
-  const index = data && placeOf(all, wanted, head);
-  const isElsewhere = data !== undefined && index === undefined && anchor !== wanted;
+  const index = data && placeOf(all, position, head);
+  const isElsewhere = data !== undefined && index === undefined && anchor !== position;
 
   // A new replay begins there.
   useEffect(() => {
-    if (isElsewhere) setAnchor(wanted);
-  }, [isElsewhere, wanted]);
+    if (isElsewhere) setAnchor(position);
+  }, [isElsewhere, position]);
 
   const hasLater = last < head;
   useAhead(pages, { isNearFirst: index !== undefined && index < READY, isNearLast: nearLast(index, all, hasLater) });
@@ -138,10 +138,10 @@ function useAhead(pages: Pages, { isNearFirst, isNearLast }: { isNearFirst: bool
 }
 
 /** Positions after the end mean the end. */
-function placeOf(all: readonly ChangedBatch[], wanted: number, head: number): number | undefined {
+function placeOf(all: readonly ChangedBatch[], position: number, head: number): number | undefined {
   const last = all.at(-1);
-  if (last !== undefined && wanted > last.last_position && last.last_position >= head) return all.length - 1;
-  return indexAt(all, wanted);
+  if (last !== undefined && position > last.last_position && last.last_position >= head) return all.length - 1;
+  return indexAt(all, position);
 }
 
 export interface Replay {
@@ -163,8 +163,8 @@ type ReplayState =
   { status: 'waiting' } | { status: 'failed'; error: Error; retry: () => void } | ({ status: 'there' } & Replay);
 
 /** @param isSmall reads all fields at once */
-export function useReplay(wanted: number, isSmall: boolean): ReplayState {
-  const frames = useFrames(wanted);
+export function useReplay(position: number, isSmall: boolean): ReplayState {
+  const frames = useFrames(position);
   const found = useMoment(frames, isSmall);
   const shown = useRef<Moment>(null);
   if (found.moment !== null) shown.current = found.moment;
