@@ -94,22 +94,14 @@ describe('hostile clients', function () {
       meta: { group: index === 0 ? null : `ch${index - 1}` },
     }));
     const flat = chain.map((each) => ({ ...each, meta: { group: null } }));
-    const timed = async (work: () => Promise<unknown>): Promise<number> => {
-      const started = performance.now();
-      await work();
-      return performance.now() - started;
-    };
-    const read = await timed(() => api.ok('POST', '/schema/diff?mode=merge', { ...now, collections: flat }));
-    const climbed = await timed(() => api.ok('POST', '/schema/diff?mode=merge', { ...now, collections: chain }));
+    await api.ok('POST', '/schema/diff?mode=merge', { ...now, collections: flat });
+    // Climbing from each collection to the top takes thousands of times as long, more than a test may take.
+    await api.ok('POST', '/schema/diff?mode=merge', { ...now, collections: chain });
     const cycle = chain.map((each, index) => (index === 0 ? { ...each, meta: { group: 'ch19999' } } : each));
     const at = 'collections[0].meta.group';
     // The maximum number of reported errors.
     const also = Array.from({ length: 99 }, (_, index) => `collections[${index + 1}].meta.group`);
-    const refused = await timed(() =>
-      api.refused({ ...INVALID, at, also }, 'POST', '/schema/diff?mode=merge', { ...now, collections: cycle }),
-    );
-    // Climbing from each collection to the top takes thousands of times as long as a linear check.
-    expect(Math.max(climbed, refused)).to.be.below(10 * read);
+    await api.refused({ ...INVALID, at, also }, 'POST', '/schema/diff?mode=merge', { ...now, collections: cycle });
   });
 
   describe('a manipulated diff', () => {

@@ -70,21 +70,27 @@ describe('the pipeline under failures', function () {
     expect([...instance.store.current().collections.keys()]).to.have.members([...names, 'next']);
   }
 
+  /** Not on the connection `other`: inside a transaction, pg_stat_activity does not change. */
   const waiting = (): Promise<void> =>
     until('a backend waits for a lock', async () => {
-      const { rowCount } = await other.query(
+      const { rowCount } = await instance.pool.query(
         `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
       );
       return (rowCount ?? 0) > 0;
     });
 
-  /** Timeouts are short, so a waiting session may have stopped before it is terminated. */
+  /** Ends the process that waits for a table, and returns when it has ended. */
   async function terminateWaiting(): Promise<void> {
-    await until('a waiting process is ended', async () => {
-      const { rowCount } = await other.query(
-        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      );
-      return rowCount !== 0;
+    const waits = `FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'relation'`;
+    let pids: number[] = [];
+    await until('a process waits for a table', async () => {
+      const { rows } = await instance.pool.query<{ pid: number }>(`SELECT pid ${waits}`);
+      pids = rows.map(({ pid }) => pid);
+      return pids.length === 1;
+    });
+    await instance.pool.query('SELECT pg_terminate_backend($1)', pids);
+    await until('the process has ended', async () => {
+      return (await instance.pool.query('SELECT FROM pg_stat_activity WHERE pid = $1', pids)).rowCount === 0;
     });
   }
 

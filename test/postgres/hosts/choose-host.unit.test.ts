@@ -1,7 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import pg from 'pg';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { LostConnectionError } from '../../../src/postgres/errors.js';
 import { type DatabaseAddress, parseAddress } from '../../../src/postgres/hosts/address.js';
 import { createHosts, hostsOf } from '../../../src/postgres/hosts/choose-host.js';
@@ -24,8 +23,7 @@ function cluster(attrs: string, ...answers: (Probed | 'never')[]) {
     asked += 1;
     const answer = answers['abc'.indexOf(new URL(text).hostname)];
     if (answer !== 'never' && answer !== undefined) return answer;
-    await sleep(3_000, undefined, { ref: false });
-    return GONE;
+    return new Promise<never>(() => undefined);
   });
   const choose = async (limit = 0): Promise<string> => (await hosts.choose(limit)).name;
   return { hosts, choose, answers, asked: () => asked };
@@ -47,9 +45,7 @@ describe('choosing a host', () => {
       each === 'never' ? each : 'found' in each ? JSON.stringify(each.found) : 'gone',
     );
     it(`selects ${chosen} for ${attrs} of ${said.join(', ')}`, async () => {
-      const started = performance.now();
       expect(await cluster(attrs, ...answers).choose()).to.equal(chosen);
-      expect(performance.now() - started).to.be.below(1_500);
     });
   }
 
@@ -64,10 +60,8 @@ describe('choosing a host', () => {
 
   it('fails at once if every server rejects us, with the reason', async () => {
     const { choose } = cluster('read-write', refusing('28P01'), refusing('28P01'), refusing('3D000'));
-    const started = performance.now();
-    const error = await choose(3_000).catch((thrown: unknown) => thrown);
+    const error = await choose(3_600_000).catch((thrown: unknown) => thrown);
     expect((error as Error).message).to.equal('refused with 28P01');
-    expect(performance.now() - started).to.be.below(2_000);
   });
 
   it('waits if only some reject us or are full', async () => {
