@@ -330,7 +330,9 @@ export function* restoration(state: State, restore: RestoreCollection): Resumabl
   if (node?.identities.collection !== identity)
     throw new Error(`restore: ${JSON.stringify(former)} of position ${position} is not the deleted object`);
   const draft = new Draft(state);
-  const restores = new Map<Identity, Restores>([[identity, { position, name: former, kept_in, empty }]]);
+  const restores = new Map<Identity, Restores>([
+    [identity, { position, name: former, ...(kept_in !== undefined && { kept_in }), empty }],
+  ]);
   const left: LeftOut[] = [];
   const skippedNames = new Set(without);
   const isThere = (each: string): boolean => each === name || isSame(past, state, each);

@@ -95,6 +95,14 @@ const SAID: Readonly<Record<string, [Problem, Problem]>> = {
       message: 'Change request r1 was scheduled by Ada, who is no longer an active admin.',
     },
   ],
+  deletesNothing: [
+    problems.deletesNothing('r1'),
+    {
+      code: 'INVALID_PAYLOAD',
+      message: 'Change request r1 changes the policy and deletes nothing, so it has no option purge.',
+      path: 'purge',
+    },
+  ],
   nothingToPrepare: [
     problems.nothingToPrepare(REQUEST),
     {
