@@ -59,11 +59,18 @@ export class ExchangeError extends Error {
   readonly results: readonly Finished[];
   /** Name of the failed statement, if the statements have names. */
   readonly at: string | undefined;
+  /** False if no statement left this process. */
+  readonly isSent: boolean;
 
-  constructor(cause: unknown, results: readonly Finished[], at?: string) {
+  constructor(
+    cause: unknown,
+    results: readonly Finished[],
+    { at, isSent = true }: { at?: string | undefined; isSent?: boolean } = {},
+  ) {
     super(cause instanceof Error ? cause.message : String(cause), { cause });
     this.results = results;
     this.at = at;
+    this.isSent = isSent;
   }
 }
 

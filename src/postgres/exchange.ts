@@ -1,6 +1,6 @@
 /* Sends several messages in one flight and reads their results. The driver would wait after each query. */
 import type pg from 'pg';
-import { ExchangeError } from './errors.js';
+import { ExchangeError, LostConnectionError } from './errors.js';
 import { nextName, preparationsOn } from './preparations.js';
 
 /** Rows of one statement. Empty for commands without rows. */
@@ -70,6 +70,7 @@ class Exchange<Row> implements pg.Submittable {
   #columns: Column[] = [];
   #rows: Row[] = [];
   #parseError: unknown;
+  #isSent = false;
   readonly #how: ExchangeOptions<Row>;
   readonly #types: Pick<pg.ClientBase, 'getTypeParser'>;
 
@@ -82,7 +83,11 @@ class Exchange<Row> implements pg.Submittable {
     });
   }
 
-  submit(connection: pg.Connection): null {
+  /** The driver does not call it if the connection is lost while the exchange waits for its turn. */
+  submit(connection: pg.Connection): Error | null {
+    // A closed socket discards what is written to it, before the driver learns that it is closed.
+    if (!connection.stream.writable) return new LostConnectionError('the connection is closed');
+    this.#isSent = true;
     // Corking the socket combines the messages into one packet if they fit.
     connection.stream.cork();
     try {
@@ -125,7 +130,7 @@ class Exchange<Row> implements pg.Submittable {
   }
 
   handleError(error: unknown): void {
-    this.#reject(new ExchangeError(error, this.#results));
+    this.#reject(new ExchangeError(error, this.#results, { isSent: this.#isSent }));
   }
 
   handlePortalSuspended(): void {}
@@ -266,7 +271,8 @@ export async function sendNamed<Name extends string>(
     sent.map(({ statement }) => statement),
   ).catch((error: unknown) => {
     if (!(error instanceof ExchangeError)) throw error;
-    throw new ExchangeError(error.cause, error.results, sent[error.results.length]?.name);
+    const { cause, results: finished, isSent } = error;
+    throw new ExchangeError(cause, finished, { at: sent[finished.length]?.name, isSent });
   });
   const rows = new Map(sent.map(({ name }, index) => [name, results[index]?.rows ?? []]));
   return Object.fromEntries(given.map(([name]) => [name, rows.get(name) ?? []])) as Record<
@@ -293,7 +299,7 @@ export async function runScript(client: pg.ClientBase, statements: readonly stri
       results.push(...(await sendScript(client, message)));
     } catch (error) {
       if (!(error instanceof ExchangeError)) throw error;
-      throw new ExchangeError(error.cause, [...results, ...error.results]);
+      throw new ExchangeError(error.cause, [...results, ...error.results], error);
     }
   }
   return results;

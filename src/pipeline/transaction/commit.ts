@@ -1,7 +1,7 @@
 /* Ends the transaction of a command. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { isConnectionLoss, isLocked, unavailable } from '../../postgres/errors.js';
+import { ExchangeError, isConnectionLoss, isLocked, unavailable } from '../../postgres/errors.js';
 import { type Parameterised, sendBatch, sendNamed } from '../../postgres/exchange.js';
 import { watchReplication, SYNC_POINT } from '../../postgres/transaction.js';
 import { NotInTimeError, inTime } from '../../kernel/time.js';
@@ -33,7 +33,7 @@ async function commit(client: pg.ClientBase, statements: readonly Parameterised[
     // PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK and no error.
     if (results.at(-1)?.command !== 'COMMIT') throw new Error(`COMMIT returned ${results.at(-1)?.command}`);
   } catch (error) {
-    if (isConnectionLoss(error))
+    if (isConnectionLoss(error) && !(error instanceof ExchangeError && !error.isSent))
       throw new UnknownOutcomeError('the connection was lost during COMMIT', { cause: error });
     throw error;
   } finally {

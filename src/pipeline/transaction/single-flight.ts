@@ -119,6 +119,6 @@ const LOG_LOCK = 2;
  * @throws LogBusyError if the log lock was not granted, and every other error
  */
 export function requireRejected(error: unknown): void {
-  if (!(error instanceof ExchangeError)) throw error;
+  if (!(error instanceof ExchangeError) || !error.isSent) throw error;
   if (error.results.length === LOG_LOCK && isLocked(error)) throw new LogBusyError();
 }

@@ -324,6 +324,19 @@ describe('a change in one flight', function () {
       }
     });
 
+    it('is rejected with "Nothing was changed" if it was not sent, and no server can be reached', async () => {
+      const cut = await startInstance(proxy.connectionString, { lockTimeout: 1_000 });
+      try {
+        done(await create('second', cut));
+        proxy.answer('refused');
+        cut.pool.on('acquire', (client) => client.connection.stream.destroy());
+        const outcome = await create('third', cut);
+        expect(outcome).to.have.nested.property('problems[0].message').that.includes('Nothing was changed');
+      } finally {
+        await cut.stop();
+      }
+    });
+
     it('is carried out once while it waits for the log lock', async () => {
       await other.query('SELECT pg_advisory_lock($1)', [key]);
       once('pass and hang up');
