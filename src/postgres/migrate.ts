@@ -8,7 +8,7 @@ import type { Database } from './server.js';
 import type { Logger } from './logger.js';
 import { type Queryable, withClient } from './pool.js';
 import { own, MIGRATIONS, MIGRATION_FILE } from './own-tables.js';
-import { PLACE_COMMENT, ensureSchema, refuseOthers } from './schemas.js';
+import { PLACE_COMMENT, ensureSchema, refuseLeftTrash, refuseOthers } from './schemas.js';
 import { unlimited } from './limits.js';
 
 /* Marks a database whose restore has not finished, because its data is incomplete. */
@@ -141,6 +141,8 @@ async function prepare(client: pg.ClientBase, options: MigrateOptions): Promise<
     // Services of other schemas may start concurrently and use the same schema for their own tables.
     const everySchema = { database: options.database.database, schema: '' };
     await client.query(`SELECT pg_catalog.pg_advisory_xact_lock($1)`, [advisoryKey(everySchema, 'schemas')]);
+    // Another process may have started this service meanwhile.
+    if (!(await holdsService(client, options.serviceSchema))) await refuseLeftTrash(client, options);
     await ensureSchema(client, options.schema);
     await ensureSchema(client, options.serviceSchema);
     await refuseOthers(client, options);

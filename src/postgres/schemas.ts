@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import { OperatorError } from '../kernel/operator-error.js';
 import type { Parameterised } from './exchange.js';
+import { trashSchemaName } from './own-tables.js';
 import type { Queryable } from './pool.js';
 
 export interface Schemas {
@@ -76,6 +77,34 @@ export async function ensureSchema(client: pg.ClientBase, schema: string): Promi
   // CREATE SCHEMA IF NOT EXISTS requires the privilege to create schemas even if the schema exists.
   const found = await client.query(`SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1`, [schema]);
   if (found.rowCount === 0) await client.query(`CREATE SCHEMA ${client.escapeIdentifier(schema)}`);
+}
+
+/*
+ * A log identifies its deleted tables by the name of a trash schema. Tables that another log left there would look like
+ * its own. Empty shared schemas are harmless.
+ */
+const LEFT_TRASH = `
+  SELECT n.nspname::text AS name
+    FROM pg_catalog.pg_namespace n CROSS JOIN LATERAL (SELECT pg_catalog.substr(n.nspname::text, pg_catalog.length($1) + 1) AS id) t
+   WHERE pg_catalog.starts_with(n.nspname::text, $1) AND t.id ~ '^s?[0-9]+$'
+     AND (t.id ~ '^[0-9]' OR EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.relnamespace = n.oid))
+   ORDER BY n.nspname LIMIT 4`;
+
+/** Returns a clause that names trash schemas in the database, or null. */
+export async function leftTrash(db: Queryable, serviceSchema: string): Promise<string | null> {
+  const { rows } = await db.query<{ name: string }>(LEFT_TRASH, [trashSchemaName(serviceSchema, '')]);
+  if (rows.length === 0) return null;
+  const some = rows.slice(0, 3).map(({ name }) => quoted(name));
+  return `deleted tables of an earlier service are in ${some.join(', ')}${rows.length > 3 ? ' and more' : ''}`;
+}
+
+/** @throws OperatorError */
+export async function refuseLeftTrash(db: Queryable, { serviceSchema }: Pick<Schemas, 'serviceSchema'>): Promise<void> {
+  const left = await leftTrash(db, serviceSchema);
+  if (left === null) return;
+  throw new OperatorError(
+    `The service cannot create the schema "${serviceSchema}": ${left}. Rename or drop these schemas, or set another SERVICE_SCHEMA.`,
+  );
 }
 
 /**

@@ -166,6 +166,14 @@ describe('backup and restore', () => {
     const table = await restoreInto(used);
     expect(table.code).to.equal(2);
     expect(table.err).to.contain('is not empty: it contains "of_somebody"');
+    const trash = await emptyDatabase();
+    await sql(
+      trash,
+      'create schema service_trash_s1; create schema service_trash_s2; create table service_trash_s2.t ()',
+    );
+    const left = await restoreInto(trash);
+    expect(left.code).to.equal(2);
+    expect(left.err).to.contain('is not empty: deleted tables of an earlier service are in "service_trash_s2". ');
     const log = await dps(['rebuild', 'tables', '--into', source], { DATABASE_URL: source });
     expect(log.code).to.equal(2);
     expect(log.err).to.contain('not empty');

@@ -155,6 +155,16 @@ describe('the schema of the service’s own tables', function () {
       expect(await objectsOf('service')).to.satisfy((lines: string[]) => !lines.join().includes('migrations'));
     }
     await pool.query('DROP SCHEMA service CASCADE');
+    for (const left of ['service_trash_7', 'service_trash_s1']) {
+      await pool.query(`CREATE SCHEMA ${left}; CREATE TABLE ${left}.articles ()`);
+      expect(await refused({})).to.match(
+        new RegExp(`deleted tables of an earlier service are in "${left}"\\. Rename or drop`),
+      );
+      await pool.query(`DROP SCHEMA ${left} CASCADE`);
+    }
+    expect(await pool.query(`SELECT FROM pg_namespace WHERE nspname = 'service'`)).to.have.property('rowCount', 0);
+    // Empty shared schemas identify no deletion.
+    await pool.query('CREATE SCHEMA service_trash_s1');
     const { service } = await start();
     await service.stop();
     await pool.query('CREATE TABLE service.orders (id int)');
