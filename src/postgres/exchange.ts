@@ -1,7 +1,7 @@
 /* Sends several messages in one flight and reads their results. The driver would wait after each query. */
 import type pg from 'pg';
 import { ExchangeError, LostConnectionError } from './errors.js';
-import { nextName, preparationsOn } from './preparations.js';
+import { nameStatements, preparationsOn } from './preparations.js';
 
 /** Rows of one statement. Empty for commands without rows. */
 interface Result<Row> {
@@ -40,6 +40,8 @@ interface ExchangeOptions<Row> {
   toRow: ToRow<Row>;
   /** Called in the order of the statements, when the last row of each has arrived. */
   onRows?: (rows: Row[]) => void;
+  /** Called for each completed statement, even if its rows cannot be parsed. */
+  onCompleted?: () => void;
 }
 
 function toObject(columns: readonly Column[], fields: readonly (string | null)[]): Record<string, unknown> {
@@ -115,6 +117,7 @@ class Exchange<Row> implements pg.Submittable {
 
   handleCommandComplete(message: { text: string }): void {
     this.#results.push({ command: message.text, rows: this.#rows });
+    this.#how.onCompleted?.();
     if (this.#parseError === undefined) this.#how.onRows?.(this.#rows);
     this.#rows = [];
     this.#columns = [];
@@ -156,27 +159,21 @@ export function sendScript(client: pg.ClientBase, text: string): Promise<Stateme
  * saves a sixth of the time of a small command. So texts should be constants.
  * @throws ExchangeError
  */
-export async function sendBatch(
-  client: pg.ClientBase,
-  statements: readonly Parameterised[],
-): Promise<StatementResult[]> {
-  const fresh = new Map<string, string>();
-  const results = await send(client, (connection) => {
-    const known = preparationsOn(connection);
-    for (const { text, values, once = false } of statements) {
-      let name = once ? '' : (known.names.get(text) ?? fresh.get(text));
-      if (once || name === undefined) {
-        name ??= nextName(known);
-        connection.parse({ text, name, types: [] }, true);
-        if (name !== '') fresh.set(text, name);
+export function sendBatch(client: pg.ClientBase, statements: readonly Parameterised[]): Promise<StatementResult[]> {
+  let named: ReturnType<typeof nameStatements> | undefined;
+  return exchange(client, {
+    write(connection) {
+      const { names, isNew } = (named = nameStatements(preparationsOn(connection), statements));
+      for (const [index, { text, values }] of statements.entries()) {
+        const name = names[index] ?? '';
+        if (isNew[index] === true) connection.parse({ text, name, types: [] }, true);
+        execute(connection, name, values);
       }
-      execute(connection, name, values);
-    }
-    connection.sync();
+      connection.sync();
+    },
+    toRow: toObject,
+    onCompleted: () => named?.onCompleted(),
   });
-  const { names } = preparationsOn((client as pg.PoolClient).connection);
-  for (const [text, name] of fresh) names.set(text, name);
-  return results;
 }
 
 function execute(

@@ -7,7 +7,7 @@ const PREPARED_AT_MOST = 100;
 export interface Preparations {
   /** Statement text to name. */
   names: Map<string, string>;
-  /** Number of assigned names, including failed statements. A name is never reused. */
+  /** Number of names that the server has seen, including those of failed statements. They are never reused. */
   given: number;
 }
 
@@ -18,16 +18,53 @@ export function prepareNothingOn(connection: object): void {
   preparations.set(connection, { names: new Map(), given: PREPARED_AT_MOST });
 }
 
-/** The caller adds prepared statements to the result. Empty for a new connection. */
+/** Empty for a new connection. */
 export function preparationsOn(connection: pg.Connection): Preparations {
   let known = preparations.get(connection);
   if (known === undefined) preparations.set(connection, (known = { names: new Map(), given: 0 }));
   return known;
 }
 
-/** Returns an empty name, for a statement that is not kept, once the limit is reached. */
-export function nextName(known: Preparations): string {
-  if (known.given >= PREPARED_AT_MOST) return '';
-  known.given += 1;
-  return `batch_${known.given}`;
+interface StatementNames {
+  /** In the order of the statements. Empty for a statement that is not kept. */
+  names: readonly string[];
+  /** True at the index of a statement that must be parsed. */
+  isNew: readonly boolean[];
+  /** Called when the server has completed the next statement. */
+  onCompleted(): void;
+}
+
+/**
+ * Names the statements of one flight. The server parses each after it has completed the one before, and parses none
+ * after a failure. So a name counts once the server reaches its statement, and later flights can use the others.
+ */
+export function nameStatements(
+  known: Preparations,
+  statements: readonly { text: string; once?: boolean }[],
+): StatementNames {
+  const fresh = new Map<string, string>();
+  const isNew: boolean[] = [];
+  const names = statements.map(({ text, once = false }) => {
+    const earlier = once ? undefined : (known.names.get(text) ?? fresh.get(text));
+    isNew.push(earlier === undefined);
+    if (earlier !== undefined) return earlier;
+    const number = known.given + fresh.size + 1;
+    if (once || number > PREPARED_AT_MOST) return '';
+    fresh.set(text, `batch_${number}`);
+    return `batch_${number}`;
+  });
+  const isKept = (index: number): boolean => isNew[index] === true && names[index] !== '';
+  let at = 0;
+  const reach = (): void => void (known.given += isKept(at) ? 1 : 0);
+  reach();
+  return {
+    names,
+    isNew,
+    onCompleted: () => {
+      const text = statements[at]?.text;
+      if (text !== undefined && isKept(at)) known.names.set(text, names[at] ?? '');
+      at += 1;
+      reach();
+    },
+  };
 }

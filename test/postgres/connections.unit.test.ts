@@ -5,7 +5,7 @@ import pg from 'pg';
 import { advisoryKey, logChannel } from '../../src/postgres/locked-session.js';
 import { OLDER_RELEASE } from '../../src/postgres/errors.js';
 import { JSON_AS_TEXT, connectionConfig, directly, retryRecoveryConflicts } from '../../src/postgres/pool.js';
-import { nextName, prepareNothingOn, preparationsOn } from '../../src/postgres/preparations.js';
+import { nameStatements, prepareNothingOn, preparationsOn } from '../../src/postgres/preparations.js';
 import { MIGRATIONS, REFUSE_OLDER_RELEASE } from '../../src/postgres/own-tables.js';
 import { startupOptions, transactionSettings } from '../../src/postgres/session-settings.js';
 import { writeLimits } from '../../src/postgres/limits.js';
@@ -87,17 +87,20 @@ describe('the connection configuration', () => {
 describe('prepared statements of a connection', () => {
   it('get a hundred distinct names, and none afterwards', () => {
     const connection = new EventEmitter() as unknown as pg.Connection;
-    const known = preparationsOn(connection);
-    const names = Array.from({ length: 100 }, () => nextName(known));
-    expect(names).to.deep.equal(Array.from({ length: 100 }, (_, index) => `batch_${index + 1}`));
-    expect([nextName(known), nextName(preparationsOn(connection))]).to.deep.equal(['', '']);
-    expect(nextName(preparationsOn(new EventEmitter() as unknown as pg.Connection))).to.equal('batch_1');
+    const texts = Array.from({ length: 101 }, (_, index) => ({ text: `SELECT ${index}` }));
+    const { names, onCompleted } = nameStatements(preparationsOn(connection), texts);
+    for (const _ of names) onCompleted();
+    expect(names).to.deep.equal([...Array.from({ length: 100 }, (_, index) => `batch_${index + 1}`), '']);
+    const another = [{ text: 'SELECT' }];
+    expect(nameStatements(preparationsOn(connection), another).names).to.deep.equal(['']);
+    const fresh = new EventEmitter() as unknown as pg.Connection;
+    expect(nameStatements(preparationsOn(fresh), another).names).to.deep.equal(['batch_1']);
   });
 
   it('get no names behind a pooler', () => {
     const connection = new EventEmitter() as unknown as pg.Connection;
     prepareNothingOn(connection);
-    expect(nextName(preparationsOn(connection))).to.equal('');
+    expect(nameStatements(preparationsOn(connection), [{ text: 'SELECT' }]).names).to.deep.equal(['']);
   });
 });
 

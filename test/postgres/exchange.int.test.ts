@@ -107,6 +107,37 @@ describe('several statements at once', () => {
     });
   });
 
+  it('use up no names for statements that failures keep from the server, and keep those that completed', async () => {
+    const own = createPool({
+      connectionString: database.connectionString,
+      schema: 'public',
+      serviceSchema: 'service',
+      max: 1,
+      logger: silent,
+    });
+    try {
+      await withClient(own, async (client) => {
+        const failing = [
+          { text: 'SELECT 1 AS completed' },
+          { text: 'SELECT 1 / 0', once: true },
+          { text: 'SELECT 2 AS skipped' },
+          { text: 'SELECT 3 AS skipped' },
+        ];
+        for (let round = 0; round < 60; round += 1) await failureOf(sendBatch(client, failing));
+        await sendBatch(client, [{ text: 'SELECT 4 AS later' }, ...failing.slice(2)]);
+        const kept = await client.query(`SELECT statement FROM pg_prepared_statements WHERE name LIKE 'batch%'`);
+        expect(kept.rows.map(({ statement }: { statement: string }) => statement)).to.have.members([
+          'SELECT 1 AS completed',
+          'SELECT 4 AS later',
+          'SELECT 2 AS skipped',
+          'SELECT 3 AS skipped',
+        ]);
+      });
+    } finally {
+      await own.end();
+    }
+  });
+
   it('count completed statements of a script across messages', async () => {
     const padding = `/* ${'x'.repeat(400_000)} */`;
     const statements = Array.from({ length: 10 }, (_, index) => `${padding} SELECT 1 / (7 - ${index}) AS one`);
