@@ -64,11 +64,11 @@ export function policyText(finding: FindingAnswer): string | undefined {
   }
 }
 
-/** The header name, which messages replace by the option. */
+/** The header name. In messages of the CLI, the option replaces it. */
 const HEADER = 'X-Acknowledge';
 export const OPTION = '--acknowledge';
 
-/** A message with the option instead of the equivalent header. */
+/** Replaces the header in a message with the equivalent option. */
 export function asOption(message: string, path?: string): string {
   const said = message.replaceAll(
     /\(X-Acknowledge: (.+?)\)(?=: )/g,

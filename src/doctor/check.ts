@@ -10,7 +10,7 @@ type Severity = 'error' | 'warning';
 
 interface Kind {
   severity: Severity;
-  /** The fix. SQL texts name our tables with a placeholder that `examine` replaces by the schema. */
+  /** The fix. SQL texts name our tables with a placeholder that `examine` replaces with the schema. */
   fix: string;
 }
 

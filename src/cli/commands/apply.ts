@@ -21,8 +21,8 @@ export interface Applied {
 }
 
 /**
- * 2 if PostgreSQL rejects the change or the user declines, 3 if the policy blocks it.
- * @throws OperatorError if data would be lost and there is no terminal to ask at
+ * Exit code 2 if PostgreSQL rejects the change or the user declines, 3 if the policy blocks it.
+ * @throws OperatorError if data would be lost and there is no terminal to ask for confirmation
  */
 export async function apply(invocation: Invocation): Promise<ExitCode> {
   changeHeaders(invocation);

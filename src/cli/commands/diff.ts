@@ -4,7 +4,7 @@ import { json, writeOutput } from '../output.js';
 import { readDocument } from '../document.js';
 import { ask } from '../connections/service.js';
 
-/** 1 if there are differences. */
+/** Exit code 1 if there are differences. */
 export async function diff(invocation: Invocation): Promise<ExitCode> {
   const [file = ''] = invocation.positionals;
   const { values, terminal } = invocation;

@@ -11,7 +11,7 @@ import { type Examined, examine } from '../../doctor/index.js';
 import { json, createProgress } from '../output.js';
 import { openProjectionTools } from '../connections/projections.js';
 
-/** 1 if a check finds an error. Warnings alone yield 0. */
+/** Exit code 1 if a check finds an error. Warnings alone yield 0. */
 export async function doctor(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const examined = await visit(invocation);

@@ -71,7 +71,7 @@ export async function show(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** 1 if the two points in time differ. */
+/** Exit code 1 if the two points in time differ. */
 export async function diff(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
   const [from = '', to] = invocation.positionals;

@@ -16,7 +16,7 @@ interface LintedSource {
   source: Source;
 }
 
-/** 3 if the policy blocks the change, 1 if a finding has --level or higher (`warn` by default). */
+/** Exit code 3 if the policy blocks the change, 1 if a finding has --level or higher (`warn` by default). */
 export async function lint(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
   const level = oneOf<Level>(text(values, 'level') ?? 'warn', LEVELS);

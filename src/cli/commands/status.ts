@@ -8,7 +8,7 @@ import { own } from '../../postgres/own-tables.js';
 import { placeText } from '../../schema/model/place.js';
 import { json, oneLine, table } from '../output.js';
 
-/** 1 if a projection has failed. */
+/** Exit code 1 if a projection has failed. */
 export async function status(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const config = invocation.config();

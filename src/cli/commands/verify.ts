@@ -16,7 +16,7 @@ import { json, createProgress } from '../output.js';
 import { type ProjectionTools, withProjections } from '../connections/projections.js';
 import { verifyFile } from './verify-file.js';
 
-/** 1 if anything differs. With --file or --against it needs no database. */
+/** Exit code 1 if anything differs. With --file or --against it needs no database. */
 export async function verify(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   if (values['file'] !== undefined || values['against'] !== undefined) return verifyFile(invocation);

@@ -94,7 +94,7 @@ export async function replayInto({
   }
 }
 
-/** 1 if the result differs from the log, or the log is damaged. */
+/** Exit code 1 if the result differs from the log, or the log is damaged. */
 export function showReplayed({ values, terminal }: Invocation, replayed: Replayed): ExitCode {
   const { head, collections, statements, verification, damaged } = replayed;
   const { differences } = verification;

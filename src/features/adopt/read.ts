@@ -394,7 +394,7 @@ function representedBy(tables: readonly Pick<FoundTable, 'collection'>[]): Set<s
 
 /** The effects of adopting, or of a dry run. */
 export interface AdoptionReport {
-  /** By name. */
+  /** The names of the adopted collections. */
   adopted: string[];
   /** Foreign keys that became relations. */
   relations: number;

@@ -95,7 +95,6 @@ async function lookAt(invocation: Invocation): Promise<{ plan: string | null; vi
   return /^y(es)?$/i.test(answer.trim()) ? { plan: change.plan, ...(view !== undefined && { view }) } : undefined;
 }
 
-/** With an optional --comment. */
 export async function reject(invocation: Invocation): Promise<ExitCode> {
   const comment = text(invocation.values, 'comment');
   return act(invocation, 'reject', { body: comment === undefined ? {} : { comment }, told: 'Rejected.' });

@@ -65,7 +65,7 @@ function show({ print, note }: Invocation['terminal'], answer: Restored | Plan):
 const isEmpty = (warnings: readonly JudgedWarning[]): boolean =>
   warnings.some(({ code }) => code === 'DATA_NOT_RESTORED');
 
-/** 2 if the user declines. Without a terminal it does not ask. */
+/** Exit code 2 if the user declines. Without a terminal it does not ask. */
 export async function purge(invocation: Invocation): Promise<ExitCode> {
   const { terminal } = invocation;
   const position = positionIn(invocation);

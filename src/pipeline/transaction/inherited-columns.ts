@@ -424,7 +424,7 @@ function repeatedRenames(
 }
 
 interface Repeating {
-  /** The collection of the event before it, without the changes of children. */
+  /** The collection before the event, by the submitted events only, without the changes that follow for children. */
   old: Collection | undefined;
   /** Includes the event. */
   said: Folding;

@@ -252,7 +252,7 @@ async function unmanagedTables(
   return ((rows ?? []) as readonly Taken[]).map(unmanaged);
 }
 
-/** PostgreSQL accepts a folder with the name of a table that it would hide. */
+/** Finds tables that a folder of the same name would hide. PostgreSQL does not reject them: a folder has no table. */
 function hiddenByFolders({ after }: Projection, rows: readonly unknown[]): Problem[] | null {
   const hidden = (rows as Taken[]).filter(({ name, kind }) => kind === 'table' && isFolder(after, name));
   return hidden.length === 0 ? null : hidden.map(unmanaged);

@@ -39,7 +39,7 @@ function renameMarkedKey(change: Change, old: ColumnField, now: ColumnField): St
   return renamePrimaryKey(change, primaryKeyNameOf(from), primaryKeyNameOf(to));
 }
 
-/** Empty if either column has none. */
+/** Empty if either column has no unique constraint. */
 function renameUnique(change: Change, old: ColumnField, now: ColumnField): Step[] {
   if (!needsUnique(old) || !needsUnique(now) || uniqueNameOf(old) === uniqueNameOf(now)) return [];
   const names = sql`${ident(uniqueNameOf(old))} TO ${ident(uniqueNameOf(now))}`;

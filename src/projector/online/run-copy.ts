@@ -83,8 +83,8 @@ const FEW = 500;
 const TIMES = 5;
 
 /**
- * `every`: passes of `NOTES_AT_ONCE` between counts of the remaining notes. `vain`: counts without progress until the
- * copy fails.
+ * `every`: passes of `NOTES_AT_ONCE` between counts of the remaining notes. `vain`: the copy fails after this number of
+ * consecutive counts without progress.
  */
 const LOOKS = { every: 20, vain: 5 };
 

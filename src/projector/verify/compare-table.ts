@@ -259,7 +259,7 @@ function expectedIndexes(node: CollectionNode): Named[] {
   ];
 }
 
-/** An index that is stored as a definition, or has more than its column, is shown with its definition. */
+/** Includes the definition if the log stores the index as one, or if the index has options besides its columns. */
 function toIndexShape(index: CatalogIndex, node: CollectionNode): Named {
   const { name, method, unique, valid, columns, tail, plain } = index;
   const isKept = extrasOf(node).indexes?.some((each) => each.name === name) === true;

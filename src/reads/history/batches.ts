@@ -150,7 +150,7 @@ async function readCounts(db: Queryable, batches: readonly Row[]): Promise<Map<s
   return withTitles(db, found);
 }
 
-/** The least recently used ones are removed. */
+/** Stores the counts, and removes the least recently used ones. */
 function remember(hash: string, counts: readonly Counted[]): void {
   known.delete(hash);
   known.set(hash, counts);

@@ -50,7 +50,7 @@ function indexesOf(
   return found;
 }
 
-/** Only problems need locations. */
+/** Computes the value at the first call, because only problems need locations. */
 function once<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => (made ??= { value: make() }).value;

@@ -225,7 +225,7 @@ export interface Rule extends RuleText {
   /** The level unless a check overrides it. */
   level: Level;
   /**
-   * True if the rule checks the resulting schema, independent of the change. It then also applies to adopted objects.
+   * True if the rule checks the resulting schema, independently of the change. It then also applies to adopted objects.
    */
   standing?: boolean;
   /** True if it only occurs while a document is read. A policy can hide it, but not block a change with it. */

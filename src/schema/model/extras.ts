@@ -89,9 +89,12 @@ export type Need = z.infer<typeof need>;
 export const tableExtras = z.strictObject({
   /** A primary key of several columns, or with more options than its column. `definition` contains such options. */
   primary_key: z.strictObject({ name: text, columns: z.array(text), definition: text.optional() }).optional(),
-  /** By name. `definition` is from pg_get_constraintdef. `references` is the table that a foreign key references. */
+  /**
+   * The catalog reader sorts them by name. `definition` is from pg_get_constraintdef. `references` is the table that a
+   * foreign key references.
+   */
   constraints: z.array(named.extend({ references: text.optional() })).optional(),
-  /** By name. `definition` is the part of pg_get_indexdef from USING on. */
+  /** The catalog reader sorts them by name. `definition` is the part of pg_get_indexdef from USING on. */
   indexes: z.array(named.extend({ unique: yes.optional() })).optional(),
   /** `RANGE (payment_date)` */
   partition_by: text.optional(),

@@ -38,7 +38,7 @@ interface Templates {
   touched: Set<string>;
 }
 
-/** Renames in all templates that use a renamed object. A template stays unchanged if it cannot contain the new name. */
+/** Updates the names in all templates that use a renamed object, unless templates cannot contain the new name. */
 function withTemplates({ before, after, touched }: Templates, renaming: Renaming): State {
   const names = 'collections' in renaming ? renaming.collections : renaming.fields;
   if ([...names.values()].some((name) => UNSAYABLE.test(name))) return after;

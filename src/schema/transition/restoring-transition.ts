@@ -172,7 +172,7 @@ function byIdentity({ collections }: State, { identities, collection }: Collecti
 function unfitTable(before: CollectionNode, { from, to }: Pick<TransitionRequest, 'from' | 'to'>): string | null {
   const after = byIdentity(to, before);
   if (after === undefined || isFolder(after)) return 'the change does not include it';
-  // A diff matches by name. It keeps a table that has the name now and cannot replace it by another one.
+  // A diff matches by name. It keeps a table that has the name now and cannot replace it with another one.
   const named = from.collections.get(after.collection.collection);
   if (named !== undefined && byIdentity(to, named) === undefined) return 'another table has its name';
   const parts = ['partition_by', 'partition_of'] as const;

@@ -15,7 +15,7 @@ import type { TableExtras } from '../../schema/model/extras.js';
 
 /* Constraints and indexes of a table that mention a column. */
 
-/** By name. Only searches their SQL as text; the service decides. */
+/** Returns the names of constraints and indexes whose SQL mentions the column. A text search: the service decides. */
 function mentioning({ constraints = [], indexes = [] }: TableExtras, column: string): string[] {
   const quoted = `"${column.replaceAll('"', '""')}"`;
   const isWord = /^[a-z_][a-z0-9_]*$/.test(column);

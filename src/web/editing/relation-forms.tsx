@@ -151,8 +151,9 @@ const ALLOWED = memberAt('one_allowed_collections', RELATION_MEMBERS);
 const WITHOUT_ALLOWED = RELATION_MEMBERS.filter((member) => member !== ALLOWED);
 
 /**
- * Its ends are fixed. A foreign key that is removed and added again keeps its former properties.
- * @param props.onDone called when it is in the draft, or cancelled
+ * The ends of the relation cannot be changed. A foreign key that is removed and added again keeps its former
+ * properties.
+ * @param props.onDone called when the edit is in the draft or cancelled
  */
 export function RelationEditForm({ document, onDone }: { document: NewRelation; onDone: () => void }) {
   const { many_collection: many, many_field: field, one_collection: one } = document;

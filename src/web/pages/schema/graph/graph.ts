@@ -10,7 +10,7 @@ export type Mark = Doing | 'drift' | 'prepared' | 'indexing';
 /** By collection; fields and relations by `fieldKey`. */
 export interface DrawnMarks {
   collections: ReadonlyMap<string, Mark>;
-  /** For collections that stay. */
+  /** Fields of created and deleted collections have no marks of their own. */
   fields: ReadonlyMap<string, Mark>;
   relations: ReadonlyMap<string, Mark>;
 }
