@@ -56,7 +56,7 @@ export interface Job {
   hasBegun: boolean;
 }
 
-/** Nobody waits for the result of the work any longer, so the scheduler ended it. */
+/** The scheduler ended the work because no client is waiting for its result. */
 export class AbandonedError extends Error {
   override readonly name: string = 'AbandonedError';
 }
@@ -261,7 +261,7 @@ export function createScheduler(limits: Limits = LIMITS): Scheduler {
     used = 0;
     for (let waiter = next(); waiter !== undefined; waiter = next()) {
       if (!waiter.job.isAbandoned()) return waiter.enter();
-      waiter.leave(new AbandonedError('no client waits for this any more'));
+      waiter.leave(new AbandonedError('no client is waiting for this result any more'));
     }
   };
 

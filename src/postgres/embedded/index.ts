@@ -175,6 +175,6 @@ async function checkOwner(home: string): Promise<void> {
   const { uid } = await stat(home);
   if (user === 0 || uid === user) return;
   throw new OperatorError(
-    `The data in ${home} belongs to another user (${uid}) than this process (${user}). Start the service as that user or as root.`,
+    `The data in ${home} belongs to user ${uid}, but this process runs as user ${user}. Start the service as user ${uid} or as root.`,
   );
 }

@@ -8,7 +8,7 @@ export const charType: Rule = {
   level: 'note',
   standing: true,
   title: 'char(n)',
-  what: 'A field of the type `char(n)`.',
+  what: 'A field has the type `char(n)`.',
   why: 'PostgreSQL pads every value with blanks and ignores them in comparisons. The fixed length saves nothing.',
   safer: 'Use `string` (varchar) or `text`.',
   example: {
@@ -27,7 +27,7 @@ export const jsonNotJsonb: Rule = {
   level: 'note',
   standing: true,
   title: 'json instead of jsonb',
-  what: 'A column of the type `json`.',
+  what: 'A column has the type `json`.',
   why: 'It stores the text as it was sent, including blanks and repeated keys. It cannot be compared or indexed, and `SELECT DISTINCT` fails.',
   safer: 'Use `jsonb`, unless the text itself matters.',
   example: {
@@ -46,7 +46,7 @@ export const timeWithoutZone: Rule = {
   level: 'note',
   standing: true,
   title: 'Time without a zone',
-  what: 'A field of the type `timestamp without time zone` (`dateTime`).',
+  what: 'A field has the type `timestamp without time zone` (`dateTime`).',
   why: 'It is no point in time: its meaning depends on the reader, and sessions in other time zones compare it wrongly.',
   safer:
     'Use `timestamp` (with time zone) for points in time. Use `dateTime` for calendar times whose location is known otherwise.',
@@ -63,7 +63,7 @@ export const localTimeDefault: Rule = {
   level: 'warn',
   standing: true,
   title: 'Default that depends on the session’s time zone',
-  what: 'A `timestamp without time zone` with the current time as default.',
+  what: 'A field of the type `timestamp without time zone` has the current time as its default.',
   why: 'PostgreSQL stores the local time of the inserting session. Applications in different time zones write different times.',
   safer: 'Use `timestamp` (with time zone) for times that a clock sets.',
   example: {
