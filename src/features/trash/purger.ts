@@ -73,8 +73,8 @@ const PAUSES = { gather: 1_000, longest: 60_000, failure: 30_000 };
 const LEFT_ALONE = 3_600_000;
 
 /**
- * Starts at once and runs until stopped. Failed purges are logged, and retried after an hour if another object needs
- * the entry.
+ * Starts at once and runs until stopped. Failed purges are logged. An entry that the database rejects is retried after
+ * an hour, and does not block the others.
  */
 export function createPurger(options: PurgerOptions): Purger {
   const { pool, logger, readOnly } = options;
@@ -132,8 +132,7 @@ export function createPurger(options: PurgerOptions): Purger {
     const outcome = await options.pipeline.apply('purge-trash', { position, expired: true }, { cause: BY_ITSELF });
     if (outcome.kind === 'done') return true;
     const problem = outcome.kind === 'refused' ? outcome.problems[0] : undefined;
-    // Either a temporary condition prevents the purge, or a manually created object depends on the trash entry.
-    if (problem?.code !== 'IN_USE') throw new Error(problem?.message ?? outcome.kind);
+    if (problem === undefined || isAboutAll(problem)) throw new Error(problem?.message ?? outcome.kind);
     failed.set(position, performance.now() + LEFT_ALONE);
     logger.warn('deleted data cannot be purged', { position, reason: problem.message });
     return true;
@@ -149,6 +148,10 @@ export function createPurger(options: PurgerOptions): Purger {
     },
   };
 }
+
+/** True for a condition that would prevent every purge. */
+const isAboutAll = ({ code }: Problem): boolean =>
+  code === 'LOCK_TIMEOUT' || code === 'UNAVAILABLE' || code === 'READ_ONLY' || code.startsWith('LOG_');
 
 async function warnWhereNothingIsKept({ pool, keep, logger }: PurgerOptions): Promise<void> {
   if (keep.deleted === 0) return;

@@ -37,7 +37,7 @@ export const trashIdOf = (of: Deletion): string => `coalesce('s' || ${KEPT_IN[of
  */
 const isKeptTable = (of: Deletion): string =>
   `c.relnamespace = (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = ${trashSchemaNameSql(trashIdOf(of))})
-   AND c.relname = CASE WHEN ${of}.field IS NULL THEN ${of}.collection ELSE '${COPY}' END`;
+   AND c.relname = CASE WHEN ${of}.field IS NULL THEN ${of}.collection ELSE '${COPY}' END AND c.relkind IN ('r', 'p')`;
 
 /** Checks that it exists, because someone may have dropped it by hand. */
 export const isThere = (of: Deletion): string => `EXISTS (SELECT FROM pg_catalog.pg_class c WHERE ${isKeptTable(of)})`;

@@ -50,6 +50,13 @@ const MOST_SHARED = 32;
 /** The number that are created at once. */
 const SHARED_AT_ONCE = 8;
 
+/** The names of the table `c`, its indexes and its sequences. */
+const NAMES = `(ARRAY(
+       SELECT c.relname UNION ALL
+       SELECT o.relname FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class o ON o.oid = i.indexrelid WHERE i.indrelid = c.oid UNION ALL
+       SELECT o.relname FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_class o ON o.oid = d.objid AND o.relkind = 'S'
+        WHERE d.refclassid = 'pg_catalog.pg_class'::regclass::oid AND d.refobjid = c.oid AND d.classid = 'pg_catalog.pg_class'::regclass::oid))`;
+
 /**
  * The shared schemas `s` that nobody else may use. An open deletion whose table was dropped by hand keeps its name, so
  * that its entry never leads to another table.
@@ -60,30 +67,30 @@ SELECT s.number FROM (SELECT number, ${trashSchemaNameSql(`'s'`)} || number::tex
  WHERE n.nspowner = (SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = current_user)
    AND NOT EXISTS (SELECT FROM pg_catalog.aclexplode(n.nspacl) a WHERE a.grantee <> n.nspowner)
    AND NOT EXISTS (
-     SELECT FROM pg_catalog.pg_class x WHERE x.relnamespace = n.oid AND x.relname = ANY (ARRAY(
-       SELECT c.relname UNION ALL
-       SELECT o.relname FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class o ON o.oid = i.indexrelid WHERE i.indrelid = c.oid UNION ALL
-       SELECT o.relname FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_class o ON o.oid = d.objid AND o.relkind = 'S'
-        WHERE d.refclassid = 'pg_catalog.pg_class'::regclass::oid AND d.refobjid = c.oid AND d.classid = 'pg_catalog.pg_class'::regclass::oid)))
+     SELECT FROM pg_catalog.pg_class x WHERE x.relnamespace = n.oid AND x.relname = ANY (${NAMES}))
    AND NOT EXISTS (
      SELECT FROM pg_catalog.pg_type x WHERE x.typnamespace = n.oid AND x.typname = ANY (ARRAY(
        SELECT t.typname FROM pg_catalog.pg_type t WHERE t.oid = c.reltype UNION ALL
        SELECT a.typname FROM pg_catalog.pg_type t JOIN pg_catalog.pg_type a ON a.oid = t.typarray WHERE t.oid = c.reltype)))
    AND NOT EXISTS (SELECT FROM ${own.events} e
-     WHERE ${IS_KEPT} AND e.type = 'collection.deleted' AND e.collection = c.relname::text AND ${KEPT_IN} = s.number)
+     WHERE ${IS_KEPT} AND e.type = 'collection.deleted' AND e.collection = ANY (${NAMES}::text[]) AND ${KEPT_IN} = s.number)
  LIMIT 1`;
 
 /** A condition on `n` of pg_namespace. */
 export const IS_SHARED = sql`n.nspname::text IN (
   SELECT ${trashSchemaName(sql`'s'`)} || number::text FROM pg_catalog.generate_series(1, ${integer(String(MOST_SHARED))}) number)`;
 
-/** Creates further shared schemas. Only their owner may use them, whatever the default privileges are. */
+/**
+ * Creates further shared schemas. Only their owner may use them, whatever the default privileges are. If PostgreSQL
+ * rejects one, the plan creates a schema of the deletion, and the change is rejected with the reason.
+ */
 const createSharedSchemas = (): Sql =>
   sql`DO ${block(sql`DECLARE prefix text := ${trashSchemaName(sql`'s'`)}; name text; g text; created int := 0; BEGIN
     FOR number IN 1..${integer(String(MOST_SHARED))} LOOP
       name := prefix || number::text;
       CONTINUE WHEN EXISTS (SELECT FROM pg_catalog.pg_namespace n WHERE n.nspname = name);
-      EXECUTE pg_catalog.format('CREATE SCHEMA %I', name);
+      BEGIN EXECUTE pg_catalog.format('CREATE SCHEMA %I', name);
+      EXCEPTION WHEN duplicate_schema OR unique_violation THEN CONTINUE; WHEN OTHERS THEN EXIT; END;
       FOR g IN SELECT DISTINCT CASE WHEN a.grantee = 0::oid THEN 'PUBLIC' ELSE a.grantee::regrole::text END
           FROM pg_catalog.pg_namespace n, pg_catalog.aclexplode(n.nspacl) a WHERE n.nspname = name AND a.grantee <> n.nspowner
       LOOP EXECUTE pg_catalog.format('REVOKE ALL ON SCHEMA %I FROM %s', name, g); END LOOP;

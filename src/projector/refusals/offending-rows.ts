@@ -28,7 +28,7 @@ export interface Refused {
   after: State;
   schema: string;
   /** Tables that the change restores. Until then they are in the trash under their previous names. */
-  restored?: ReadonlyMap<string, Pick<RestoredCollection, 'position' | 'name'>>;
+  restored?: ReadonlyMap<string, Pick<RestoredCollection, 'position' | 'name' | 'kept_in'>>;
 }
 
 export interface OffendingRows {

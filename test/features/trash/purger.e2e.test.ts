@@ -95,6 +95,42 @@ describe('the trash', function () {
     expect(refused.message).to.contain('view odd depends on table');
   });
 
+  it('continues after an entry whose purge PostgreSQL rejects for any reason', async () => {
+    const api = await start();
+    for (const name of ['rejected', 'expired']) {
+      await make(api, name);
+      await api.ok('DELETE', `/collections/${name}`);
+    }
+    await asSuperuser(
+      database.connectionString,
+      `CREATE FUNCTION public.no_drop() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+         IF EXISTS (SELECT FROM pg_event_trigger_dropped_objects() WHERE object_name = 'rejected') THEN RAISE EXCEPTION 'not this one'; END IF; END $$`,
+      'CREATE EVENT TRIGGER no_drop ON sql_drop EXECUTE FUNCTION public.no_drop()',
+    );
+    await api.sql(
+      `UPDATE service.service_trash SET kept_until = now() - position * interval '-1 second' - interval '1 day'`,
+    );
+    await keepInLog(api, 'now()', 'true');
+    await until('the other one is purged', async () => (await purges(api)).length > 0);
+    expect((await purges(api)).map(({ collection }) => collection)).to.deep.equal(['expired']);
+    expect((await trash(api)).map(({ collection }) => collection)).to.deep.equal(['rejected']);
+    expect(services[0]?.log()).contain('cannot be purged').and.contain('the function no_drop() raised');
+  });
+
+  it('rejects a delete with the reason if PostgreSQL rejects new schemas', async () => {
+    const api = await start();
+    await make(api, 'articles');
+    await asSuperuser(
+      database.connectionString,
+      `CREATE FUNCTION public.no_schemas() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no new schemas'; END $$`,
+      `CREATE EVENT TRIGGER no_schemas ON ddl_command_start WHEN TAG IN ('CREATE SCHEMA') EXECUTE FUNCTION public.no_schemas()`,
+    );
+    const refused = await api.refused({ status: 422, code: 'DATABASE_REFUSED' }, 'DELETE', '/collections/articles');
+    expect(refused.message).contain('create the trash schema of position 2: the function no_schemas() raised');
+    await asSuperuser(database.connectionString, 'DROP EVENT TRIGGER no_schemas');
+    await api.ok('DELETE', '/collections/articles');
+  });
+
   it('purges nothing before the expiry in the log, whatever the list says', async () => {
     const api = await start();
     await make(api, 'articles');

@@ -214,6 +214,24 @@ describe('moving tables to the trash', function () {
     expect(await api.sql('SELECT age FROM namesake')).to.deep.equal([{ age: 7 }]);
   });
 
+  it('gives the name of an open entry to no index of another table', async () => {
+    await make('tags');
+    const first = await remove('tags');
+    const [entry] = await trash();
+    await api.sql(`DROP TABLE service_trash_s${entry?.kept_in}.tags`);
+    await make('labels');
+    await api.sql('CREATE INDEX tags ON labels (id)');
+    const second = await remove('labels');
+    const [labels] = await trash();
+    expect(labels?.kept_in).not.to.equal(entry?.kept_in);
+    await api.refused({ status: 404, code: 'NOT_FOUND' }, 'POST', `/trash/${first}/restore`);
+    // An object by hand is no table of the entry either.
+    await api.sql(`CREATE SEQUENCE service_trash_s${entry?.kept_in}.tags`);
+    await api.refused({ status: 404, code: 'NOT_FOUND' }, 'POST', `/trash/${first}/restore`);
+    await api.sql(`DROP SEQUENCE service_trash_s${entry?.kept_in}.tags`);
+    for (const position of [first, second]) await api.ok('DELETE', `/trash/${position}`);
+  });
+
   it('allows tables deleted together to be restored one by one in any order', async () => {
     await make('first', [plain('second', 'integer')]);
     await make('second', [plain('first', 'integer')]);
