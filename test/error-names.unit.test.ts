@@ -51,7 +51,11 @@ const ERRORS: readonly [error: Error, name: string, message?: string][] = [
   [new LogDivergedError(7, SAYS), 'LogDivergedError', 'event 7 why'],
   [new NoteError(SAYS), 'NoteError'],
   [new RefusedError(SAYS), 'RefusedError'],
-  [new DivergedError(startPoint()), 'DivergedError', 'the log has forked: it is not the one that was read before'],
+  [
+    new DivergedError(startPoint()),
+    'DivergedError',
+    'the log has forked: it no longer contains the events that were read before',
+  ],
   [new LogBusyError(SAYS), 'LogBusyError'],
   [new NotOursError(SAYS), 'NotOursError'],
   [new NotNowError(SAYS), 'NotNowError'],

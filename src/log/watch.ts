@@ -74,7 +74,7 @@ export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatc
     known.add(divergence.id);
     if (divergence.id !== UNWRITTEN) open.set(divergence.id, divergence);
     const { seen, found, fork } = divergence;
-    logger.error('the log has forked: it is not the one that was read before', {
+    logger.error('the log has forked: it no longer contains the events that were read before', {
       lost_after: fork ?? null,
       seen_position: seen.position,
       seen_hash: seen.hash,

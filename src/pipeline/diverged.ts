@@ -14,7 +14,7 @@ export class DivergedError extends Error {
   readonly from: Point;
 
   constructor(from: Point) {
-    super('the log has forked: it is not the one that was read before');
+    super('the log has forked: it no longer contains the events that were read before');
     this.from = from;
   }
 }

@@ -117,7 +117,7 @@ describe('a failover', function () {
     expect(position(await send('/collections'))).to.equal(1);
     const refused = await send('/collections', json({ collection: 'refused', schema: {} }));
     expect(refused.codes, refused.text).to.deep.equal(['LOG_DIVERGED']);
-    expect(service.log()).to.contain('the log has forked: it is not the one that was read before');
+    expect(service.log()).to.contain('the log has forked: it no longer contains the events that were read before');
     expect((await send('/history/acknowledge', { method: 'POST' })).status).to.equal(200);
     await create(send, 'lost_1');
     expect((await send('/history/verify')).json).to.have.nested.property('data.ok', true);

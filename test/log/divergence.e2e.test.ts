@@ -102,7 +102,7 @@ describe('a log replaced under a running service', () => {
       await replace(database.connectionString);
       expect((await send('/schema/snapshot')).status).to.equal(200);
       await expectRefused(send);
-      expect(service.log()).to.contain('the log has forked: it is not the one that was read before');
+      expect(service.log()).to.contain('the log has forked: it no longer contains the events that were read before');
       expect(await metric(send)).to.equal('1');
       const answer = await send('/history/acknowledge', { method: 'POST', headers: { 'x-reason': 'restored' } });
       const { data } = answer.json as { data: { position: number; divergences: Verified['divergences'] } };
@@ -138,7 +138,7 @@ describe('a log replaced under a running service', () => {
       services = [];
       await replace(database.connectionString);
       const { send, service: next } = await start();
-      expect(next.log()).to.contain('the log has forked: it is not the one that was read before');
+      expect(next.log()).to.contain('the log has forked: it no longer contains the events that were read before');
       await expectRefused(send);
       expect((await send('/history/acknowledge', { method: 'POST' })).status).to.equal(200);
       await expectGoingOn(send, 'after');

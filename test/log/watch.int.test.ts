@@ -82,7 +82,7 @@ describe('the divergence watch of a process', () => {
     const [, second] = records;
     expect(said).to.deep.equal([
       [
-        'the log has forked: it is not the one that was read before',
+        'the log has forked: it no longer contains the events that were read before',
         {
           lost_after: 2,
           seen_position: 3,
@@ -209,7 +209,7 @@ describe('the divergence watch of a process', () => {
     expect(await one.look(seen)).to.equal(true);
     expect(one.pending()).to.deep.include({ id: 0 });
     expect(said.map(([message]) => message)).to.deep.equal([
-      'the log has forked: it is not the one that was read before',
+      'the log has forked: it no longer contains the events that were read before',
       'a fork of the log could not be recorded',
     ]);
     expect(said.at(-1)?.[1]?.['error']).to.have.property('code', '42501');

@@ -24,7 +24,9 @@ function declareChanges(program: Command, does: Does): void {
   const changes = program
     .command('changes')
     .summary('review, apply and follow change requests')
-    .description('Manages change requests of a running service. Without a command: lists all of them, newest first.');
+    .description(
+      'Manages change requests of a running service. Without a subcommand, lists all of them, newest first.',
+    );
   const load = () => import('../../features/change-requests/cli.js');
 
   const list = changes
@@ -114,7 +116,7 @@ function declareProposals(changes: Command, does: Does): void {
     .argument('<id>', ID)
     .option(
       '--at <time>',
-      'when to apply it, by the clock of the database, with time zone: 2026-11-22T03:00:00Z; does not wait',
+      'time to apply it, with time zone, by the clock of the database, such as 2026-11-22T03:00:00Z; the command does not wait',
     )
     .addOption(reason());
   does(onService(apply), async () => (await load()).apply);
@@ -208,7 +210,7 @@ function declarePolicy(program: Command, does: Does): void {
   const policy = program
     .command('policy')
     .summary('show, set, propose and test the policy')
-    .description('Manages the policy of a running service. Without a command: shows it.');
+    .description('Manages the policy of a running service. Without a subcommand, shows it.');
   const load = () => import('../commands/policy.js');
 
   const show = policy
@@ -326,7 +328,7 @@ function declareTrash(program: Command, does: Does): void {
     .command('trash')
     .summary('list, restore and purge deleted objects')
     .description(
-      `Manages the trash of a running service. Without a command: lists it, newest first.
+      `Manages the trash of a running service. Without a subcommand, lists it, newest first.
 
 A deletion is identified by its position in the log, which "dps history" shows too.`,
     );
@@ -342,7 +344,7 @@ A deletion is identified by its position in the log, which "dps history" shows t
     .description('Restores a deleted object with its rows.')
     .argument('<position>', 'position of the deletion')
     .option('--as <name>', 'a new name')
-    .addOption(repeatable('--without <name>', 'a constraint or an index that is not restored; repeatable'))
+    .addOption(repeatable('--without <name>', 'a constraint or index to leave out; repeatable'))
     .option('--dry-run', 'only show the plan')
     .addOption(acknowledge())
     .addOption(reason());
@@ -361,7 +363,7 @@ function declareHistory(program: Command, does: Does): void {
     .command('history')
     .summary('show who changed what, when and why')
     .description(
-      `Shows the history of the schema of a running service. Without a command: lists accepted commands, newest first.
+      `Shows the history of the schema of a running service. Without a subcommand, lists accepted commands, newest first.
 
 To go back to position 40:  dps history diff now 40 --output back.json  and then  dps apply back.json`,
     );

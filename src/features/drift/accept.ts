@@ -277,7 +277,7 @@ const detachedMessage = (name: string, parent: string): string =>
 
 const partitionedMessage = (name: string): string =>
   'PostgreSQL changes the names, columns and keys of a partitioned table together with those of its partitions, and ' +
-  'the log has no event for that, so they cannot be accepted. Either undo the change in the database (dps drift --repair), ' +
+  'the log has no event for that, so these changes cannot be accepted. Either undo the change in the database (dps drift --repair), ' +
   `or adopt the tables again with their rows: rename ${JSON.stringify(name)} and its related tables ` +
   'in the database (ALTER TABLE … RENAME TO), delete the collections here, partitions first ' +
   '(DELETE /collections/…), rename the tables back, and adopt them together (POST /schema/adopt).';

@@ -171,7 +171,7 @@ function sentNames(
 function textAt(document: { [member: string]: unknown }, at: Path, { problems }: RenamedFrom): string | undefined {
   const value = document[MEMBER];
   if (typeof value === 'string') return value;
-  problems.push(invalid([...at, MEMBER], `${MEMBER} must be the former name, a string`));
+  problems.push(invalid([...at, MEMBER], `${MEMBER} must be a string: the former name`));
   return undefined;
 }
 

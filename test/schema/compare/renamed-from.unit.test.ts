@@ -130,7 +130,7 @@ describe('renamed_from', () => {
   });
 
   it('must be a valid name and not of the service', () => {
-    const message = 'renamed_from must be the former name, a string';
+    const message = 'renamed_from must be a string: the former name';
     expect(told([table('stories', 5)], [field('posts', 'head', null)]).problems).to.deep.equal([
       `collections[0].renamed_from (): ${message}`,
       `fields[0].renamed_from (): ${message}`,
