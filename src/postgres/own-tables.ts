@@ -85,6 +85,9 @@ const NEWEST_MIGRATION = Math.max(
   ...readdirSync(MIGRATIONS).flatMap((name) => (MIGRATION_FILE.test(name) ? Number(name.slice(0, 4)) : [])),
 );
 
+/** SQL condition: a newer release has migrated the database. */
+export const IS_OLDER_RELEASE = `(SELECT pg_catalog.max(number) > ${NEWEST_MIGRATION} FROM ${own.migrations})`;
+
 /**
  * Makes the transaction of an older release fail by an impossible cast. It is sent with the first statements of every
  * write and costs no round trip. A PL/pgSQL block would be compiled each time. `environmentProblem` converts the error.

@@ -4,13 +4,19 @@ import type { Parameterised } from '../../postgres/exchange.js';
 import type { Cause } from '../../schema/model/events.js';
 import type { Problem } from '../../kernel/problem.js';
 import type { Done, Idempotency, Refusal, Replay, RequestContext } from '../types.js';
-import { own } from '../../postgres/own-tables.js';
+import { IS_OLDER_RELEASE, own } from '../../postgres/own-tables.js';
 import type { Json } from '../../kernel/json.js';
 
 const KEPT = `interval '24 hours'`;
 
 /** Expired rows removed per write, so that many of them do not delay a command. */
 const REMOVED_IN_PASSING = 100;
+
+/** @param condition a further SQL condition, with AND */
+const removeExpired = (condition = ''): string =>
+  `DELETE FROM ${own.idempotency}
+    WHERE (actor, key) IN (SELECT actor, key FROM ${own.idempotency} WHERE created_at <= now() - ${KEPT} ${condition}
+                            ORDER BY created_at LIMIT ${REMOVED_IN_PASSING})`;
 
 interface Row {
   request_hash: string;
@@ -37,11 +43,13 @@ const LOST = '';
 
 /**
  * Runs under the log lock. If the flight of the batch still arrives, it finds this row and changes nothing, because it
- * looks for it under the same lock.
+ * looks for it under the same lock. Writes nothing after a newer release has migrated the database, because the flight
+ * fails then anyway.
  */
 export const endLost = (batch: string): Parameterised => ({
-  text: `INSERT INTO ${own.idempotency} (actor, key, request_hash, status, headers, body, position, event_hash)
-         VALUES ('${LOST}', $1, '', 0, '{}', 'null', 0, '') ON CONFLICT DO NOTHING`,
+  text: `WITH expired AS (${removeExpired(`AND key <> $1 AND NOT ${IS_OLDER_RELEASE}`)})
+         INSERT INTO ${own.idempotency} (actor, key, request_hash, status, headers, body, position, event_hash)
+         SELECT '${LOST}', $1, '', 0, '{}', 'null', 0, '' WHERE NOT ${IS_OLDER_RELEASE} ON CONFLICT DO NOTHING`,
   values: [batch],
 });
 
@@ -94,11 +102,7 @@ export async function storeAnswerStatements(
         head.hash,
       ],
     },
-    {
-      text: `DELETE FROM ${own.idempotency}
-              WHERE (actor, key) IN (SELECT actor, key FROM ${own.idempotency} WHERE created_at <= now() - ${KEPT}
-                                      ORDER BY created_at LIMIT ${REMOVED_IN_PASSING})`,
-    },
+    { text: removeExpired() },
   ];
 }
 

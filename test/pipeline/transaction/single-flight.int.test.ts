@@ -324,6 +324,29 @@ describe('a change in one flight', function () {
       }
     });
 
+    /** The batches of lost flights that must not be carried out any more. */
+    const ended = async () =>
+      (await other.query<{ key: string }>(`SELECT key FROM service.service_idempotency WHERE actor = ''`)).rows;
+
+    it('leaves a row at which it fails, and removes those of the day before', async () => {
+      await other.query(
+        `INSERT INTO service.service_idempotency (actor, key, request_hash, status, headers, body, position, event_hash, created_at)
+         VALUES ('', 'old', '', 0, '{}', 'null', 0, '', now() - interval '25 hours')`,
+      );
+      once('hang up');
+      done(await create('second'));
+      expect(await ended())
+        .to.have.length(1)
+        .and.not.deep.include({ key: 'old' });
+    });
+
+    it('leaves no row if a newer release has migrated the database', async () => {
+      once('pass and hang up');
+      const migrated = `INSERT INTO service.service_migrations (number, name) VALUES (99, 'newer')`;
+      expect(refusedWith(await meanwhile(() => create('second'), migrated))).to.equal('UNAVAILABLE');
+      expect(await ended()).to.deep.equal([]);
+    });
+
     it('is rejected with "Nothing was changed" if it was not sent, and no server can be reached', async () => {
       const cut = await startInstance(proxy.connectionString, { lockTimeout: 1_000 });
       try {
