@@ -135,7 +135,7 @@ export const FINDINGS = {
   },
   TRASH_STRANGE: {
     severity: 'warning',
-    fix: 'Move the named objects to another schema, or drop them (DROP SCHEMA … CASCADE if the service did not create the schema). The service purges the trash only if it contains nothing else.',
+    fix: 'Move the named objects to another schema, or drop each by name. Do not use DROP SCHEMA … CASCADE, which also drops deleted tables that can still be restored. For privileges, use REVOKE ALL ON SCHEMA … FROM …. The service purges the trash only if it contains nothing else.',
   },
   PREPARATION_LEFT: {
     severity: 'warning',

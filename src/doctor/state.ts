@@ -150,14 +150,16 @@ export const preparations: Check = {
  * Position 0 contains copies in preparation (src/projector/online). Shared schemas may be empty. Kept tables bring their
  * row types, indexes, sequences and TOAST tables.
  */
-const STRANGERS = `
+const PLACES = `
   WITH prefix AS (SELECT n.nspname::text || '_trash_' AS text FROM pg_catalog.pg_namespace n WHERE n.oid = ${OWN_SCHEMA_OID}),
   kept AS (SELECT prefix.text || ${trashIdOf('t')} AS place, CASE t.kind WHEN 'field' THEN '${COPY}' ELSE t.collection END AS name
              FROM ${own.trash} t CROSS JOIN prefix),
   places AS (SELECT n.oid, n.nspname::text AS name,
-                    ${IS_SHARED} OR EXISTS (SELECT FROM kept k WHERE k.place = n.nspname::text) AS is_ours FROM prefix
+                    (${IS_SHARED}) OR EXISTS (SELECT FROM kept k WHERE k.place = n.nspname::text) AS is_ours FROM prefix
                JOIN pg_catalog.pg_namespace n ON pg_catalog.starts_with(n.nspname, prefix.text)
-                AND n.nspname <> prefix.text || '0')
+                AND n.nspname <> prefix.text || '0')`;
+
+const STRANGERS = `${PLACES}
   SELECT p.name FROM places p WHERE NOT p.is_ours
   UNION ALL
   SELECT pg_catalog.format('%s.%s', p.name, c.relname) FROM places p JOIN pg_catalog.pg_class c ON c.relnamespace = p.oid
@@ -167,16 +169,27 @@ const STRANGERS = `
   SELECT pg_catalog.format('%s.%s', p.name, f.proname) FROM places p JOIN pg_catalog.pg_proc f ON f.pronamespace = p.oid
   ORDER BY 1 LIMIT 6`;
 
+/** The service grants nobody privileges on its schemas. Kept tables may have privileges from before their deletion. */
+const GRANTED = `${PLACES}
+  SELECT p.name FROM places p JOIN pg_catalog.pg_namespace n ON n.oid = p.oid
+   WHERE p.is_ours AND EXISTS (SELECT FROM pg_catalog.aclexplode(n.nspacl) a WHERE a.grantee <> n.nspowner)
+  ORDER BY 1 LIMIT 6`;
+
 const TRASH_SHOWN = 5;
 
 export const trash: Check = {
   name: 'no other objects in the trash',
   async run({ pool }) {
-    const { rows } = await pool.query<{ name: string }>(STRANGERS);
-    if (rows.length === 0) return [];
-    const names = rows.slice(0, TRASH_SHOWN).map(({ name }) => JSON.stringify(name));
-    const more = rows.length > TRASH_SHOWN ? ' and more' : '';
-    const message = `The trash contains objects that the service did not create: ${names.join(', ')}${more}.`;
-    return [finding('TRASH_STRANGE', message)];
+    const told = async (query: string, sentence: string): Promise<Finding[]> => {
+      const { rows } = await pool.query<{ name: string }>(query);
+      if (rows.length === 0) return [];
+      const names = rows.slice(0, TRASH_SHOWN).map(({ name }) => JSON.stringify(name));
+      const more = rows.length > TRASH_SHOWN ? ' and more' : '';
+      return [finding('TRASH_STRANGE', `${sentence}: ${names.join(', ')}${more}.`)];
+    };
+    return [
+      ...(await told(STRANGERS, 'The trash contains objects that the service did not create')),
+      ...(await told(GRANTED, 'Other roles have privileges on schemas with deleted tables')),
+    ];
   },
 };

@@ -234,6 +234,23 @@ describe('the doctor', function () {
     expect(await said()).to.deep.equal([`${sentence}${names} and more.`]);
   });
 
+  it('reports shared trash schemas that another role created or may use', async () => {
+    await sql('CREATE SCHEMA service_trash_s1');
+    expect(await said()).to.deep.equal([]);
+    await sql('GRANT USAGE ON SCHEMA service_trash_s1 TO pg_monitor');
+    expect(await said()).to.deep.equal([
+      'TRASH_STRANGE: Other roles have privileges on schemas with deleted tables: "service_trash_s1".',
+    ]);
+    await asSuperuser(
+      database.connectionString,
+      'REVOKE ALL ON SCHEMA service_trash_s1 FROM pg_monitor',
+      'ALTER SCHEMA service_trash_s1 OWNER TO pg_monitor',
+    );
+    expect(await said()).to.deep.equal([
+      'TRASH_STRANGE: The trash contains objects that the service did not create: "service_trash_s1".',
+    ]);
+  });
+
   it('reports objects of change requests that do not exist', async () => {
     const name = (index: number) => `dps_online_${String(index).padStart(32, '0')}_00000000`;
     await sql(...[1, 2, 3, 4, 5, 6].map((index) => `CREATE INDEX "${name(index)}" ON a (title)`));

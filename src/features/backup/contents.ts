@@ -90,7 +90,7 @@ SELECT kind, coalesce(pg_catalog.json_agg(name ORDER BY name COLLATE "C"), '[]')
   UNION ALL
   SELECT 'schemas', n.nspname::text, n.oid FROM pg_catalog.pg_namespace n
    WHERE n.nspname NOT IN ($1, 'information_schema', 'public') AND NOT pg_catalog.starts_with(n.nspname, 'pg_') AND n.oid IS DISTINCT FROM ${ownSchemaOid}
-     AND NOT EXISTS (SELECT FROM ${own.trash} t WHERE n.nspname = ${trashSchemaName(sql`t.position`)}) AND NOT ${IS_SHARED}
+     AND NOT EXISTS (SELECT FROM ${own.trash} t WHERE n.nspname = ${trashSchemaName(sql`t.position`)}) AND NOT (${IS_SHARED})
   UNION ALL
   SELECT 'trash', CASE t.kind WHEN 'field' THEN pg_catalog.format('%s.%s (position %s)', t.collection, t.field, t.position)
            ELSE pg_catalog.format('%s (position %s)', t.collection, t.position) END, NULL::oid

@@ -66,6 +66,7 @@ SELECT s.number FROM (SELECT number, ${trashSchemaNameSql(`'s'`)} || number::tex
   JOIN pg_catalog.pg_namespace n ON n.nspname = s.name
  WHERE n.nspowner = (SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = current_user)
    AND NOT EXISTS (SELECT FROM pg_catalog.aclexplode(n.nspacl) a WHERE a.grantee <> n.nspowner)
+   AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') AND pg_catalog.has_schema_privilege(n.oid, 'CREATE')
    AND NOT EXISTS (
      SELECT FROM pg_catalog.pg_class x WHERE x.relnamespace = n.oid AND x.relname = ANY (${NAMES}))
    AND NOT EXISTS (
@@ -76,8 +77,8 @@ SELECT s.number FROM (SELECT number, ${trashSchemaNameSql(`'s'`)} || number::tex
      WHERE ${IS_KEPT} AND e.type = 'collection.deleted' AND e.collection = ANY (${NAMES}::text[]) AND ${KEPT_IN} = s.number)
  LIMIT 1`;
 
-/** A condition on `n` of pg_namespace. */
-export const IS_SHARED = sql`n.nspname::text IN (
+/** A condition on `n` of pg_namespace. A schema of that name that somebody else created is not shared. */
+export const IS_SHARED = sql`n.nspowner = (SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = current_user) AND n.nspname::text IN (
   SELECT ${trashSchemaName(sql`'s'`)} || number::text FROM pg_catalog.generate_series(1, ${integer(String(MOST_SHARED))}) number)`;
 
 /**

@@ -147,6 +147,17 @@ describe('moving tables to the trash', function () {
     }
   });
 
+  it('uses no shared schema on which the role lacks privileges', async () => {
+    await make('usable');
+    const [{ name } = { name: '' }] = await api.sql<{ name: string }>('SELECT current_user AS name');
+    try {
+      await api.sql(onShared(`REVOKE CREATE ON SCHEMA %I FROM "${name}"`));
+      await remove('usable');
+    } finally {
+      await api.sql(onShared(`GRANT CREATE ON SCHEMA %I TO "${name}"`));
+    }
+  });
+
   it('creates no PostgreSQL schema for a table whose names are free in a shared one', async () => {
     await make('firstborn');
     await remove('firstborn');
