@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { type Parameterised, sendBatch } from '../../postgres/exchange.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { type Sql, block, ident, integer, join, literal, sql, trashSchemaName } from '../ddl/sql.js';
+import { MOST_SHARED } from '../../schema/model/events.js';
 import { own, trashSchemaNameSql } from '../../postgres/own-tables.js';
 
 export interface TrashFacts {
@@ -43,9 +44,6 @@ export const KEPT_IN = `(e.data ->> 'kept_in'::text)::int`;
  * table goes to one in which its names and those of its indexes, sequences and types are free. Another schema takes a
  * table that is deleted, created again and deleted again.
  */
-
-/** The greatest number of shared schemas. */
-const MOST_SHARED = 32;
 
 /** The number that are created at once. */
 const SHARED_AT_ONCE = 8;

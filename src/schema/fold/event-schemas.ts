@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { DEFERRABLES, FIELD_WIDTHS, REFERENTIAL_ACTIONS } from '../model/model.js';
 import { ACTIONS, POLICY_CHANGES } from '../model/policy.js';
-import type { EventType, LogEvent, NewEvent, SchemaEventType } from '../model/events.js';
+import { MOST_SHARED, type EventType, type LogEvent, type NewEvent, type SchemaEventType } from '../model/events.js';
 
 /* Schemas of the payloads of change request events. A released schema never changes. */
 
@@ -231,7 +231,7 @@ const concurrent_indexes = z.boolean().optional();
 const adopted = z.boolean().optional();
 
 const kept_until = eventText.optional();
-const kept_in = z.int().positive().optional();
+const kept_in = z.int().positive().max(MOST_SHARED).optional();
 const restoredField = { position: z.int().positive(), identity: eventText, empty: z.boolean().optional() };
 
 const divergence = z.strictObject({

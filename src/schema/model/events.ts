@@ -201,6 +201,9 @@ interface Kept {
   kept_until?: string;
 }
 
+/** The greatest number of shared trash schemas. */
+export const MOST_SHARED = 32;
+
 /**
  * Objects of a table that are not part of the schema and cannot follow it into the trash. A restore does not recreate
  * them.

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { evolve } from '../../../src/schema/fold/evolve.js';
 import { formerNames } from '../../../src/schema/fold/former-names.js';
 import { UnreadableEventError, readEvent } from '../../../src/schema/fold/upcasting.js';
-import type { LogEvent } from '../../../src/schema/model/events.js';
+import { MOST_SHARED, type LogEvent } from '../../../src/schema/model/events.js';
 import { LIBRARY, withRelations } from '../../support/library.js';
 import { accepted, attempt, follow } from '../../support/given.js';
 
@@ -36,6 +36,12 @@ describe('an unreadable event', () => {
         `version ${version} of collection.deleted is not known; this release supports versions 1 to 1`,
       );
     expect(reading('collection.deleted', null, null, {})).to.equal('it does not name a collection');
+  });
+
+  it('names a shared trash schema above the greatest number', () => {
+    const kept = (kept_in: number) => reading('collection.deleted', 'a', null, { kept_until: '2030-01-01', kept_in });
+    expect(kept(MOST_SHARED)).to.equal('accepted');
+    for (const wrong of [0, MOST_SHARED + 1, 3_000_000_000]) expect(kept(wrong)).to.match(/not valid.*kept_in/);
   });
 
   it('has invalid data for its type', () => {
