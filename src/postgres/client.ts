@@ -45,6 +45,8 @@ export class ServiceClient extends pg.Client {
    * constants of ours that read and write the service's own tables.
    */
   needsReset = false;
+  /** The server process, as the server reports it. Undefined until a transaction has asked, and behind a pooler. */
+  session: Backend | undefined;
 
   constructor(config: ServiceClientConfig) {
     super(config);
@@ -130,8 +132,8 @@ export const asSent = <T extends string>(client: pg.ClientBase, text: T): T =>
 export interface Backend {
   pid: number;
   /**
-   * Start of the transaction behind a pooler, where the process serves another client as soon as the transaction ends.
-   * Null for a session of our own.
+   * Start of the session, because process ids repeat after a crash of a server in a container. Behind a pooler, start of
+   * the transaction, because the process serves another client as soon as it ends. Null if unknown.
    */
   since: string | null;
 }
@@ -141,11 +143,31 @@ export const BACKEND = 'pg_backend_pid() AS backend, now()::text AS began';
 
 /** @param row with the columns of `BACKEND` */
 export function backendOf(client: pg.ClientBase, row: Record<string, unknown> | undefined): Backend {
-  return { pid: Number(row?.['backend']), since: isPooled(client) ? String(row?.['began']) : null };
+  if (!isPooled(client)) return sessionOf(client) ?? { pid: Number(row?.['backend']), since: null };
+  return { pid: Number(row?.['backend']), since: String(row?.['began']) };
+}
+
+/** The server process of a connection that has asked `SESSION`. The driver's own answer may be that of a pooler. */
+export const sessionOf = (client: pg.ClientBase): Backend | undefined => (client as unknown as ServiceClient).session;
+
+const SESSION = {
+  text: `SELECT pid AS backend, backend_start::text AS began
+           FROM pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid())`,
+};
+
+/** Asks for the session, once for each connection. */
+export const sessionQuery = (client: pg.ClientBase): typeof SESSION | undefined =>
+  isPooled(client) || sessionOf(client) !== undefined ? undefined : SESSION;
+
+/** @param row of `sessionQuery`, if it was sent */
+export function rememberSession(client: pg.ClientBase, row: Record<string, unknown> | undefined): void {
+  if (typeof row?.['began'] !== 'string') return;
+  (client as unknown as ServiceClient).session = { pid: Number(row['backend']), since: row['began'] };
 }
 
 /** SQL condition: a row `a` of pg_stat_activity is the backend given by the parameters $1 and $2. */
-export const IS_BACKEND = '(a.pid = $1::int AND ($2::timestamptz IS NULL OR a.xact_start = $2::timestamptz))';
+export const IS_BACKEND =
+  '(a.pid = $1::int AND ($2::timestamptz IS NULL OR $2::timestamptz IN (a.backend_start, a.xact_start)))';
 
 /* A connection for a single query. */
 

@@ -17,7 +17,11 @@ describe('a change', () => {
   /** The packets of one change on an existing connection. */
   async function packets(address: string, pooled: boolean): Promise<string[]> {
     const proxy = await startProxy(address);
-    const instance = await startInstance(database.connectionString, { writeThrough: proxy.connectionString, pooled });
+    const instance = await startInstance(database.connectionString, {
+      writeThrough: proxy.connectionString,
+      pooled,
+      max: 1,
+    });
     const sent: string[] = [];
     try {
       const create = (name: string) =>
@@ -44,7 +48,7 @@ describe('a change', () => {
 
   it('is followed by a reset of its session only if it ran DDL', async () => {
     const proxy = await startProxy(database.connectionString);
-    const instance = await startInstance(database.connectionString, { writeThrough: proxy.connectionString });
+    const instance = await startInstance(database.connectionString, { writeThrough: proxy.connectionString, max: 1 });
     let resets = 0;
     proxy.intercept((packet) => {
       if (packet.includes('DISCARD TEMP')) resets += 1;
@@ -71,7 +75,7 @@ describe('a change', () => {
 
   it('leaves its connection usable when it is rejected', async () => {
     const proxy = await startProxy(database.connectionString);
-    const instance = await startInstance(database.connectionString, { writeThrough: proxy.connectionString });
+    const instance = await startInstance(database.connectionString, { writeThrough: proxy.connectionString, max: 1 });
     try {
       const create = (name: string) =>
         instance.pipeline.apply('create-collection', table(name, [field('a')]), { cause: CAUSE });

@@ -26,7 +26,7 @@ describe('statements of changes sent to PostgreSQL', function () {
   before(async () => {
     database = await createDatabase('migrated');
     proxy = await startProxy(database.connectionString);
-    instance = await startInstance(database.connectionString, { writeThrough: proxy.connectionString });
+    instance = await startInstance(database.connectionString, { writeThrough: proxy.connectionString, max: 1 });
     wire = createWire();
     proxy.intercept((sent, connection) => {
       wire.feed(sent, connection);

@@ -38,6 +38,8 @@ export interface InstanceOptions extends Partial<
   logger?: Logger;
   /** Another address of the same database for commands, for example through a proxy. */
   writeThrough?: string;
+  /** Maximum connections of a pool. With one, each command uses the connection of the command before. */
+  max?: number;
   /** True if that address connects through a pooler. */
   pooled?: boolean;
 }
@@ -52,7 +54,13 @@ const USUAL = {
 /** Migrates, loads, and is ready for commands. */
 export async function startInstance(connectionString: string, options: InstanceOptions = {}): Promise<Instance> {
   const { schema = 'public', logger = silent, writeThrough } = options;
-  const pool = createPool({ connectionString, schema, serviceSchema: defaultServiceSchema(schema), max: 5, logger });
+  const pool = createPool({
+    connectionString,
+    schema,
+    serviceSchema: defaultServiceSchema(schema),
+    max: options.max ?? 5,
+    logger,
+  });
   const database = await readDatabase(pool);
   await migrate({ pool, schema, serviceSchema: defaultServiceSchema(schema), database, logger });
   const store = createStore({ pool, logger });
@@ -65,7 +73,7 @@ export async function startInstance(connectionString: string, options: InstanceO
           ...(options.pooled === true && { pooler: 'transaction', direct: connectionString }),
           schema,
           serviceSchema: defaultServiceSchema(schema),
-          max: 3,
+          max: options.max ?? 3,
           logger,
         });
   const pipeline = createPipeline({

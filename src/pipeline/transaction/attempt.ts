@@ -121,7 +121,7 @@ async function run<C>(attempting: Attempt<C>): Promise<Outcome<C>> {
 async function inOneFlight<C>({ options, job, outlook, ...at }: Attempt<C>): Promise<Done<C> | undefined> {
   const { client } = at;
   const { assumptions } = outlook;
-  const begun = assumptions && fitsOneFlight(client, job) ? assumedBegin(client, options, assumptions) : undefined;
+  const begun = assumptions && fitsOneFlight(job) ? assumedBegin(client, options, assumptions) : undefined;
   if (begun === undefined) return undefined;
   const decided = await decideBatch(NO_DATABASE, { options, job, begun, waits: at }).catch(undefinedIfNeeded);
   if (decided?.kind !== 'decided' || decided.events.length === 0) return undefined;

@@ -8,7 +8,7 @@ import { POLICY_QUERY, toPolicy } from '../../log/decisive-events.js';
 import type { LinkedRow } from '../../log/decisive-events.js';
 import { emptyHead } from '../../log/head.js';
 import { advisoryKey } from '../../postgres/locked-session.js';
-import { type Backend, backendOf } from '../../postgres/client.js';
+import { type Backend, backendOf, rememberSession, sessionQuery } from '../../postgres/client.js';
 import {
   ExchangeError,
   ReadOnlyServerError,
@@ -87,7 +87,11 @@ export const SAVEPOINT = 'command';
 export async function begin(client: pg.ClientBase, options: PipelineOptions, how: Begin): Promise<Begun> {
   const { store } = options;
   const from = store.point();
-  const answered = await sendNamed(client, firstFlight(from, options, how)).catch(notBegun);
+  const answered = await sendNamed(client, {
+    ...firstFlight(from, options, how),
+    session: sessionQuery(client),
+  }).catch(notBegun);
+  rememberSession(client, answered.session[0]);
   const backend = backendOf(client, answered.tableLimits[0]);
   how.attendance.began(backend);
   const check = answered.check[0] as unknown as CheckRow;

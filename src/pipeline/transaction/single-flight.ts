@@ -6,7 +6,7 @@
 import type pg from 'pg';
 import { CHECK_QUERY } from '../../log/divergence.js';
 import { POLICY_QUERY } from '../../log/decisive-events.js';
-import { isPooled } from '../../postgres/client.js';
+import { sessionOf } from '../../postgres/client.js';
 import { ExchangeError, isLocked } from '../../postgres/errors.js';
 import type { Parameterised } from '../../postgres/exchange.js';
 import { REFUSE_OLDER_RELEASE, own } from '../../postgres/own-tables.js';
@@ -36,22 +36,25 @@ export interface Outlook {
 export const assumptionsAfter = ({ held, policyHash, timeline, point, base }: Begun): Assumptions | undefined =>
   held.length === 0 && policyHash === null && timeline !== null && point === base ? { timeline } : undefined;
 
-/** The server process must be known in advance, to find the outcome of a lost flight. A pooler hides it. */
-export function fitsOneFlight<C>(client: pg.ClientBase, { operation, command, request }: Job<C>): boolean {
-  if (isPooled(client) || isReader(command) || operation.isLight?.(command) !== true) return false;
+export function fitsOneFlight<C>({ operation, command, request }: Job<C>): boolean {
+  if (isReader(command) || operation.isLight?.(command) !== true) return false;
   const { revise, online, acknowledges, ifMatch } = request;
   return [revise, online, acknowledges, ifMatch].every((each) => each === undefined);
 }
 
-/** Returns the state on which a single flight is decided. Undefined if it would certainly fail. */
+/**
+ * Returns the state on which a single flight is decided. Undefined if it would certainly fail, or if no transaction of
+ * the connection has asked for the server process, which is needed to end a lost flight. A pooler hides it.
+ */
 export function assumedBegin(
   client: pg.ClientBase,
   { store, watch }: PipelineOptions,
   { timeline }: Assumptions,
 ): Begun | undefined {
   const point = store.point();
+  const backend = sessionOf(client);
   // The guard compares the last event, and an empty log has none.
-  if (point.head.position === 0 || watch?.pending() !== undefined) return undefined;
+  if (backend === undefined || point.head.position === 0 || watch?.pending() !== undefined) return undefined;
   try {
     watch?.admit({ timeline });
   } catch {
@@ -60,7 +63,7 @@ export function assumedBegin(
   return {
     point,
     base: point,
-    backend: { pid: (client as unknown as { processID: number }).processID, since: null },
+    backend,
     timeline,
     held: [],
     policy: DEFAULT_POLICY,

@@ -36,7 +36,7 @@ describe('a change in one flight', function () {
   beforeEach(async () => {
     database = await createDatabase('migrated');
     proxy = await startProxy(database.connectionString);
-    instance = await startInstance(database.connectionString, { writeThrough: proxy.connectionString });
+    instance = await startInstance(database.connectionString, { writeThrough: proxy.connectionString, max: 1 });
     beside = await startInstance(database.connectionString);
     other = new pg.Client(database.connectionString);
     await other.connect();
@@ -107,6 +107,14 @@ describe('a change in one flight', function () {
     expect(flights()).to.deep.equal(['BEGIN']);
     await other.query('SELECT a FROM second');
     await expectIntact();
+  });
+
+  it('is not tried on a connection that has not told its server process', async () => {
+    proxy.cut();
+    flights();
+    done(await annotate('a'));
+    done(await annotate('b'));
+    expect(flights()).to.deep.equal(['BEGIN', 'INSERT', 'BEGIN']);
   });
 
   it('updates metadata of a collection and of a field', async () => {
@@ -288,7 +296,7 @@ describe('a change in one flight', function () {
 
     it('changes nothing if it arrives after its change has failed', async () => {
       const writeThrough = proxy.connectionString;
-      const impatient = await startInstance(database.connectionString, { writeThrough, lockTimeout: 1_000 });
+      const impatient = await startInstance(database.connectionString, { writeThrough, lockTimeout: 1_000, max: 1 });
       const update = (note: string) => {
         const input = command('update-collection', { collection: 'first', body: { meta: { note } } });
         return impatient.pipeline.apply('update-collection', input, { cause: CAUSE });
@@ -348,7 +356,7 @@ describe('a change in one flight', function () {
     });
 
     it('is rejected with "Nothing was changed" if it was not sent, and no server can be reached', async () => {
-      const cut = await startInstance(proxy.connectionString, { lockTimeout: 1_000 });
+      const cut = await startInstance(proxy.connectionString, { lockTimeout: 1_000, max: 1 });
       try {
         done(await create('second', cut));
         proxy.answer('refused');
