@@ -133,18 +133,15 @@ async function inOneFlight<C>({ options, job, outlook, ...at }: Attempt<C>): Pro
     ...opening(begun, options, { ...at, ...request, batch: batch.id }),
     ...script.map((text) => ({ text, once: true })),
   ];
+  const statements = [...before, ...batch.statements];
   at.attendance.began(begun.backend);
   outlook.assumptions = undefined;
   try {
-    const done = await finishDone(client, options, {
-      ...batch,
-      statements: [...before, ...batch.statements],
-      isWholeChange: true,
-    });
+    const done = await finishDone(client, options, { ...batch, statements, isWholeChange: true });
     outlook.assumptions = assumptions;
     return done;
   } catch (error) {
-    requireRejected(error);
+    requireRejected(error, statements.length + 1);
     return rollback(client, undefined);
   }
 }

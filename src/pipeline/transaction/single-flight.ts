@@ -119,9 +119,11 @@ const LOG_LOCK = 2;
 
 /**
  * Returns if PostgreSQL rejected a statement of the flight, so that nothing was changed.
+ * @param count the number of statements with COMMIT
  * @throws LogBusyError if the log lock was not granted, and every other error
  */
-export function requireRejected(error: unknown): void {
-  if (!(error instanceof ExchangeError) || !error.isSent) throw error;
+export function requireRejected(error: unknown, count: number): void {
+  // After an error of the driver itself, every statement may have been completed, including COMMIT.
+  if (!(error instanceof ExchangeError) || !error.isSent || error.results.length >= count) throw error;
   if (error.results.length === LOG_LOCK && isLocked(error)) throw new LogBusyError();
 }

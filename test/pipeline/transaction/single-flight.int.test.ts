@@ -5,6 +5,8 @@ import { verifyChain } from '../../../src/log/hash-chain.js';
 import type { Outcome } from '../../../src/pipeline/index.js';
 import type { RequestContext } from '../../../src/pipeline/types.js';
 import { advisoryKey } from '../../../src/postgres/locked-session.js';
+import { requireRejected } from '../../../src/pipeline/transaction/single-flight.js';
+import { ExchangeError } from '../../../src/postgres/errors.js';
 import { DEFAULT_POLICY, type Policy } from '../../../src/schema/policy.js';
 import {
   CAUSE,
@@ -269,6 +271,12 @@ describe('a change in one flight', function () {
     expect(flights().slice(0, 3)).to.deep.equal(FAILED);
     await other.query('SELECT b FROM second');
     await expectIntact();
+  });
+
+  it('counts as rejected only if a statement had no result', () => {
+    const failed = new ExchangeError(new Error('a value cannot be parsed'), [{ command: 'COMMIT', rows: [] }]);
+    expect(() => requireRejected(failed, 2)).not.to.throw();
+    expect(() => requireRejected(failed, 1)).to.throw(failed.message);
   });
 
   describe('whose connection is lost', () => {
