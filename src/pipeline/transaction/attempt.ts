@@ -263,7 +263,7 @@ export async function attemptPlan<C>({ options, job, ...at }: Attempt<C>): Promi
 export async function attemptDryRun<C>({ options, job, ...at }: Attempt<C>): Promise<Plan<C> | Refusal> {
   const { client } = at;
   const begun = await begin(client, options, { ...at, alters: alteredBy(job) });
-  const plan = await planOf(client, { options, job, begun, waits: at });
+  const plan = await planOf(client, { options, job, begun, waits: at, isDryRun: true });
   if (plan.kind === 'refused') return rollback(client, plan);
   // Steps to be prepared would run and hold locks for a long time, so they are not run.
   const problems =

@@ -105,6 +105,7 @@ export interface Deciding<C> {
   begun: Pick<Begun, 'point' | 'held' | 'policy' | 'glance' | 'childless'>;
   /** Null to lock and read no table. The trash is then not known. */
   waits: Keeping['waits'] | null;
+  isDryRun?: boolean;
 }
 
 /** Decides and plans the command, and lets a change request revise the batch. */
@@ -117,10 +118,11 @@ export async function decideBatch<C>(client: pg.ClientBase, deciding: Deciding<C
 
 async function decideAndPlan<C>(
   client: pg.ClientBase,
-  { options, job, begun, waits }: Deciding<C>,
+  { options, job, begun, waits, isDryRun = false }: Deciding<C>,
 ): Promise<DecidedBatch<C> | Refusal> {
   const { point, held, policy, glance, childless } = begun;
-  const decided = await decideEvents(client, { job, state: point.state, policy, options, waits, glance, childless });
+  const from = { job, state: point.state, policy, options, waits, isDryRun, glance, childless };
+  const decided = await decideEvents(client, from);
   if (decided.kind === 'refused') return decided;
   const { schema } = options.place;
   const { command, events, warnings } = decided;
@@ -161,7 +163,7 @@ async function decideEvents<C>(
     waits,
     childless,
     ...how
-  }: Pick<Keeping, 'state' | 'options' | 'glance'> &
+  }: Pick<Keeping, 'state' | 'options' | 'glance' | 'isDryRun'> &
     Pick<Deciding<C>, 'job' | 'options' | 'waits'> &
     Pick<Begun, 'policy' | 'childless'>,
 ): Promise<Decided<C>> {

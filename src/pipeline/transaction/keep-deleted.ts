@@ -246,6 +246,7 @@ export interface Keeping {
   waits: KeepValues['waits'];
   options: Pick<PipelineOptions, 'keep' | 'place'>;
   glance: TrashGlance;
+  isDryRun: boolean;
 }
 
 type Kept =
@@ -263,7 +264,7 @@ export const NOTICED_IN_TABLES: ReadonlySet<string> = new Set(['DATA_NOT_KEPT', 
 
 /** Runs no query if nothing is deleted or nothing is to be kept. */
 export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Promise<Kept> {
-  const { state, events, request, waits, options, glance } = keeping;
+  const { state, events, request, waits, options, glance, isDryRun } = keeping;
   const tables = new Map(events.flatMap((event) => tableDeletedBy(state, event)));
   const keeps = options.keep.deleted > 0;
   const deletesFields = events.some(deletesField);
@@ -278,7 +279,7 @@ export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Prom
     return 'problems' in values ? { kind: 'refused', problems: values.problems } : { ...asTheyAre, warnings };
   };
   if (!keeps) return without([]);
-  const facts = await readTrashFacts(client, { schema, tables: [...tables.keys()], glance });
+  const facts = await readTrashFacts(client, { schema, tables: [...tables.keys()], glance, isDryRun });
   if (!facts.mayCreateSchemas) return without([...[...tables.keys()].map(tableNotKept), ...fieldsNotKept(events)]);
   const problems = [...tables.keys()].flatMap((name) => unkeepable(name, facts.tables.get(name)));
   if (problems.length > 0) return { kind: 'refused', problems };

@@ -45,7 +45,7 @@ export const KEPT_IN = `(e.data ->> 'kept_in'::text)::int`;
  * table that is deleted, created again and deleted again.
  */
 
-/** The number that are created at once. */
+/** The number that are created at once. A dry run creates one, so that its plan is that of the change. */
 const SHARED_AT_ONCE = 8;
 
 /** The names of the table `c`, its indexes and its sequences. */
@@ -83,7 +83,7 @@ export const IS_SHARED = sql`n.nspowner = (SELECT r.oid FROM pg_catalog.pg_roles
  * Creates further shared schemas. Only their owner may use them, whatever the default privileges are. If PostgreSQL
  * rejects one, the plan creates a schema of the deletion, and the change is rejected with the reason.
  */
-const createSharedSchemas = (): Sql =>
+const createSharedSchemas = (most: number): Sql =>
   sql`DO ${block(sql`DECLARE prefix text := ${trashSchemaName(sql`'s'`)}; name text; g text; created int := 0; BEGIN
     FOR number IN 1..${integer(String(MOST_SHARED))} LOOP
       name := prefix || number::text;
@@ -94,7 +94,7 @@ const createSharedSchemas = (): Sql =>
           FROM pg_catalog.pg_namespace n, pg_catalog.aclexplode(n.nspacl) a WHERE n.nspname = name AND a.grantee <> n.nspowner
       LOOP EXECUTE pg_catalog.format('REVOKE ALL ON SCHEMA %I FROM %s', name, g); END LOOP;
       created := created + 1;
-      EXIT WHEN created = ${integer(String(SHARED_AT_ONCE))};
+      EXIT WHEN created = ${integer(String(most))};
     END LOOP; END`)}`;
 
 /** Most tables have none of the properties that `DETAILS` reads, and checking for them takes a third of the time. */
@@ -154,6 +154,8 @@ interface TrashQuery {
   tables: readonly string[];
   /** Replaces the first query if it covered all tables. */
   glance: TrashGlance;
+  /** Creates one shared schema if none fits, because it is rolled back. */
+  isDryRun: boolean;
 }
 
 /**
@@ -163,12 +165,15 @@ interface TrashQuery {
 export async function readTrashFacts(client: pg.ClientBase, query: TrashQuery): Promise<TrashFacts> {
   const facts = await factsIn(client, query, (await glanceRows(client, query)) as [Row, ...Row[]]);
   if (!facts.mayCreateSchemas || [...facts.tables.values()].every(({ keptIn }) => keptIn !== null)) return facts;
-  await client.query(createSharedSchemas());
+  await client.query(createSharedSchemas(query.isDryRun ? 1 : SHARED_AT_ONCE));
   return glanceAtTrashFacts(client, query);
 }
 
 /** Returns the same facts as `readTrashFacts`, for a plan that runs nothing. */
-export async function glanceAtTrashFacts(db: Queryable, query: Omit<TrashQuery, 'glance'>): Promise<TrashFacts> {
+export async function glanceAtTrashFacts(
+  db: Queryable,
+  query: Pick<TrashQuery, 'schema' | 'tables'>,
+): Promise<TrashFacts> {
   const { rows } = await db.query<Row>(GLANCE, [query.schema, query.tables]);
   return factsIn(db, query, rows as [Row, ...Row[]]);
 }

@@ -117,6 +117,26 @@ describe('the trash', function () {
     expect(services[0]?.log()).contain('cannot be purged').and.contain('the function no_drop() raised');
   });
 
+  it('creates one shared schema in a dry run, and eight in the change', async () => {
+    const api = await start();
+    await make(api, 'articles');
+    // A rollback does not reset a sequence.
+    await asSuperuser(
+      database.connectionString,
+      'CREATE SEQUENCE public.created MINVALUE 0',
+      'GRANT ALL ON SEQUENCE public.created TO PUBLIC',
+      `CREATE FUNCTION public.count_schema() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM nextval('public.created'); END $$`,
+      `CREATE EVENT TRIGGER count_schema ON ddl_command_end WHEN TAG IN ('CREATE SCHEMA') EXECUTE FUNCTION public.count_schema()`,
+      `SELECT nextval('public.created')`,
+    );
+    const created = async () => (await api.sql<{ n: number }>('SELECT last_value::int AS n FROM public.created'))[0]?.n;
+    const plan = await api.ok<{ accepted: boolean }>('DELETE', '/collections/articles?dry_run');
+    expect(plan.accepted).equal(true);
+    expect(await created()).equal(1);
+    await api.ok('DELETE', '/collections/articles');
+    expect(await created()).equal(9);
+  });
+
   it('rejects a delete with the reason if PostgreSQL rejects new schemas', async () => {
     const api = await start();
     await make(api, 'articles');
