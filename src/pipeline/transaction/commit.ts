@@ -246,10 +246,14 @@ export class CommitInDoubt<C = unknown> extends Error {
   }
 }
 
-/** Commits and publishes the new state. Readers wait for it from now on. @throws CommitInDoubt */
+/**
+ * Commits and publishes the new state. Readers wait for it from now on, except for a whole change: until it has the log
+ * lock, another process may commit its position, and they would wait in vain.
+ * @throws CommitInDoubt
+ */
 export function finishDone<C>(client: pg.ClientBase, options: PipelineOptions, batch: Batch<C>): Promise<Done<C>> {
   const ended = commitAndPublish(client, options, batch);
-  options.store.expect(batch.point, ended);
+  if (batch.isWholeChange !== true) options.store.expect(batch.point, ended);
   return ended;
 }
 
