@@ -31,15 +31,15 @@ export interface Freshness {
 
 export interface FreshnessOptions extends ConnectionOptions {
   logger: Logger;
-  /** The events that this process has folded, and the reaction to a log that does not contain them. */
+  /** The events that this process has folded, and what to do if the log does not contain them. */
   watch?: {
     seen(): LogHead;
     /** @throws LostConnectionError from a server whose log must not be used */
     admit(check: HeadCheck): void;
-    /** Awaited before the check returns. */
+    /** `check` awaits this before it returns. */
     examine(check: HeadCheck, known: LogHead): Promise<void>;
   };
-  /** Receives the server that each check reached. */
+  /** Is informed of the server that answered each check. */
   role?: Pick<ServerRole, 'observe'>;
   /** Milliseconds without an answer after which the connection counts as dead. */
   timeout?: number;
@@ -65,7 +65,7 @@ type Row = [
   RoleRow['replay'],
 ];
 
-/** Milliseconds. */
+/** In milliseconds. */
 const TIMEOUT = 5_000;
 
 /** A caller waits at most this many timeouts, because the replacement of a dead connection may be dead too. */
@@ -78,7 +78,7 @@ const PATIENCE = 1.5;
 export function createFreshness(options: FreshnessOptions): Freshness {
   let current: pg.Client | undefined;
   let closed = false;
-  /** The last failure. Every read repeats the query, so the same failure is logged once. */
+  /** The last error. Every read repeats the query, so an error that persists is logged only once. */
   let failed: string | undefined;
 
   const drop = (client: pg.Client): void => {
@@ -128,7 +128,7 @@ export function createFreshness(options: FreshnessOptions): Freshness {
     try {
       const kept = current;
       if (kept !== undefined) {
-        // If the server was restarted since the last query, the query is repeated on a new connection.
+        // A restart of the server breaks the connection. The query is then repeated on a new one.
         const answer = await askOn(kept).catch(nullIfPassing);
         if (answer !== null) return answer;
       }
@@ -190,12 +190,12 @@ interface PositionsOptions extends Pick<Freshness, 'check'> {
 const MOST = 10_000;
 
 /**
- * Part of them for callers with an unknown token, which the standby may not have replayed yet. Anyone can send such a
- * token.
+ * How many of these requests may have an unknown token. The standby may not have replayed the token yet, but anyone can
+ * send such a request.
  */
 const MOST_STRANGERS = 500;
 
-/** Milliseconds between two checks: the first and the longest pause. */
+/** The first and the longest pause between two checks, in milliseconds. */
 const PAUSES = { first: 2, longest: 50 };
 
 interface Waiting extends Who {

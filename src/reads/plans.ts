@@ -13,16 +13,19 @@ import { rowsInTheWay } from './history/rows-before.js';
 
 export interface DescribedPlan extends Plan {
   statements: readonly Statement[];
-  /** Warnings in addition to the rules. */
+  /** Warnings that do not come from rules. */
   warnings: readonly Warning[];
-  /** Warnings that follow those about recreated objects. */
+  /** Warnings to list after those about recreated objects. */
   further?: readonly Warning[];
-  /** Known identities of recreated objects. Others are matched by name. */
+  /** Known identities of recreated objects. All other objects are matched by name. */
   again?: ComingAgain;
 }
 
 export interface PlanReads {
-  /** Returns the findings, including recreated objects and rows that prevent the plan, and the tables it locks. */
+  /**
+   * Returns the findings and the tables that the plan locks. The findings include recreated objects and rows that would
+   * make the plan fail.
+   */
   describe(plan: DescribedPlan): Promise<{ warnings: Judged<Finding>[]; tables: LockedTableFacts[] }>;
   /** Returns the findings without those about recreated objects. */
   findings(plan: Omit<DescribedPlan, 'again' | 'further'>): Promise<Judged<Finding>[]>;

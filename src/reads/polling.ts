@@ -1,7 +1,7 @@
 /** Follows the log by polling its head, because a standby does not support LISTEN. */
 
 export interface PollingOptions {
-  /** Called before each poll. While it returns false, polling uses the longest pause. */
+  /** Called before each poll. While it returns false, the longest pause applies. */
   needed: () => boolean;
   /** Reads new events. @returns the head */
   look: () => Promise<number>;
@@ -12,10 +12,13 @@ export interface Polling {
   stop(): void;
 }
 
-/** Milliseconds after new events, and the longest pause. Each pause in between is twice the previous one. */
+/**
+ * The pause after new events, and the longest pause, in milliseconds. Without news, each pause is twice the previous
+ * one.
+ */
 const PAUSES = { news: 25, quiet: 1_000 };
 
-/** Starts immediately. */
+/** The first poll starts immediately. */
 export function startPolling({ needed, look, onError }: PollingOptions): Polling {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;

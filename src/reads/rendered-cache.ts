@@ -1,4 +1,4 @@
-/** Caches rendered answers while the data they show is unchanged. */
+/** Caches rendered responses as long as the data they show does not change. */
 import { createHash } from 'node:crypto';
 import type { Resumable } from '../kernel/resumable.js';
 import { runYielding } from '../kernel/event-loop.js';
@@ -6,23 +6,24 @@ import { AbandonedError, type Job, runAsRead, currentJob } from '../kernel/sched
 
 export interface Rendered {
   body: Buffer;
-  /** Strong, quoted, and equal on every instance, because it is computed from the body. */
+  /** A strong entity tag, with quotes. It is computed from the body, so all instances return the same one. */
   etag: string;
   /**
-   * Returns the encoded body. The first request runs `encode`, concurrent requests share it, and the result is cached.
+   * Returns the encoded body. The first request runs `encode`, concurrent requests wait for it, and the result is
+   * cached.
    */
   encoded<C extends string>(coding: C, encode: (body: Buffer, coding: C) => Promise<Buffer>): Promise<Buffer>;
 }
 
-/** Renders in steps, or in several runs of steps with pauses in between. */
+/** Renders a response in steps. Returns a promise if it needs to wait first. */
 type Render = () => Resumable<Buffer> | Promise<Resumable<Buffer>>;
 
 export interface RenderedCache {
   /**
-   * Returns the answer `key` about `subject`, a state or one of its nodes. Subjects are immutable, so an answer is
-   * never stale and lives as long as its subject. It is rendered in time slices, once for all concurrent requests.
-   * Rendering stops when none of them waits any longer, and its error is passed to all of them. If the answers about a
-   * subject grow too large, the least recently used are removed.
+   * Returns the response `key` about `subject`, which is a state or one of its nodes. Subjects are immutable, so a
+   * response is never stale and is cached as long as its subject exists. It is rendered in time slices, once for all
+   * concurrent requests. Rendering stops when no request waits for it any more. If it fails, all waiting requests get
+   * the error. If the responses about a subject grow too large, the least recently used ones are removed.
    */
   get(subject: object, key: string, render: Render): Promise<Rendered>;
   /** Size of the cache. Unreferenced subjects count until they are garbage-collected. */
@@ -38,7 +39,7 @@ export function createRenderedCache({ maxBytes = 64 * 1024 * 1024 } = {}): Rende
     size.bytes += bytes;
   };
   const gone = new FinalizationRegistry<Kept>((kept) => count(-kept.answers.size, -kept.bytes));
-  /** An answer that was removed in the meantime no longer counts. */
+  /** An entry that was removed in the meantime no longer counts. */
   const grow = (kept: Kept, entry: Entry, bytes: number): void => {
     if (entry.dropped) return;
     entry.bytes += bytes;
@@ -94,7 +95,7 @@ export function createRenderedCache({ maxBytes = 64 * 1024 * 1024 } = {}): Rende
         try {
           return await begun.making;
         } catch (error) {
-          // All earlier callers had left, but this one still waits.
+          // All earlier requests were abandoned, but this one was not.
           if (!(error instanceof AbandonedError) || job.isAbandoned()) throw error;
         }
       }
@@ -117,7 +118,7 @@ interface Begun {
 
 interface Kept {
   answers: Map<string, Entry>;
-  /** Answers that are being rendered. */
+  /** Responses that are being rendered. */
   begun: Map<string, Begun>;
   bytes: number;
 }

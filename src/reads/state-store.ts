@@ -20,8 +20,8 @@ export { type Point } from '../log/fold.js';
 
 export interface Store {
   /**
-   * Folds the log from the newest stored fold on. Await it once before any other call. If the log cannot be read to its
-   * end, the service logs that and `unreadable` returns the reason.
+   * Folds the log, starting at the newest stored fold. Await this once before any other call. If the log cannot be read
+   * to its end, the error is logged and `unreadable` returns it.
    */
   load(): Promise<void>;
   current(): State;
@@ -31,13 +31,13 @@ export interface Store {
    * @throws UnreadableEventError if an event up to there cannot be read
    */
   atHead(head: number): Promise<State>;
-  /** Returns why the log cannot be read to its end, or undefined. */
+  /** Returns the error that prevents reading the log to its end, or undefined. */
   unreadable(): UnreadableEventError | undefined;
-  /** Folds the log again because it is not the one that `from` was folded from. */
+  /** Folds the log again, because it is no longer the log that `from` was folded from. */
   reload(from: Point): Promise<void>;
   /**
    * Publishes a committed state. Ignores it if the current state is newer.
-   * @param base the state it was folded from. Ignored too if another log has replaced that one.
+   * @param base the state that it was folded from. It is also ignored if `base` belongs to a log that was replaced.
    * @param events the events after `base`, if the caller has them
    */
   publish(point: Point, base?: Point, events?: readonly LogEvent[]): void;
@@ -48,13 +48,14 @@ export interface Store {
   expect(point: Point, ended: Promise<unknown>): void;
   /** Reports every new state in order. Returns the function that unsubscribes. */
   subscribe(listener: StoreListener): () => void;
-  /** Replaces the state, even by an older one, because the log is not the one that was folded. */
+  /** Replaces the state, even by an older one, because the log was replaced. */
   reset(point: Point): void;
 }
 
 /**
  * @param replaced true if the state belongs to another log
- * @param events all events since the state before, for listeners that only some events concern. Undefined if another
+ * @param events all events since the previous state, so that listeners can skip irrelevant changes. Undefined if
+ * another
  * process committed them.
  */
 export type StoreListener = (point: Point, replaced: boolean, events?: readonly LogEvent[]) => void;
@@ -64,11 +65,14 @@ interface StoreOptions {
   /** Called before folding again, when the log does not continue the events of this process. */
   onReplaced?: (from: Point) => Promise<void>;
   logger: Logger;
-  /** Stored folds to start from and to add to. Without them every start folds the whole log. */
+  /** Stored folds to start from. New ones are added. Without them, every start folds the whole log. */
   folds?: StoredFolds;
 }
 
-/** Milliseconds after which a visible commit whose answer has not arrived is read from the log. */
+/**
+ * Milliseconds to wait for the response to a commit that is already visible. After that, the commit is read from the
+ * log.
+ */
 const SOON = 1_000;
 
 /** Resolves with `ended`, or after a short time without it. */
@@ -79,18 +83,18 @@ async function soon(ended: Promise<unknown>): Promise<void> {
 }
 
 /**
- * Milliseconds before an unreadable log is read again, or ten times the duration of the last attempt. It may have been
- * repaired in place.
+ * Minimum milliseconds before an unreadable log is read again. The pause is longer after a slow attempt: ten times its
+ * duration. Someone may have repaired the log in place.
  */
 const LOOK_AGAIN = 2_000;
 
-/** Empty until `load`. @throws Error from `point` and `atHead` before `load` */
+/** The store is empty until `load`. @throws Error from `point` and `atHead` before `load` */
 export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): Store {
   let point: Point | undefined;
   let failure: { error: UnreadableEventError; again: number } | undefined;
   let expected: { position: number; ended: Promise<unknown> } | undefined;
   const listeners = new Set<StoreListener>();
-  /** Points of the current log, so that two histories are never mixed. */
+  /** Points of the current log. They ensure that states of two logs are never mixed. */
   let lineage = new WeakSet<Point>();
 
   const at = (): Point => {
@@ -112,7 +116,7 @@ export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): 
     if (next.head.position > at().head.position) replace(next, false, at() === base ? events : undefined);
   };
 
-  /** Stores an unreadable event as the reason and throws any other error. */
+  /** Runs `work`. Remembers an UnreadableEventError as the reason, and throws any other error. */
   const readably = async (work: () => Promise<void>): Promise<void> => {
     const started = performance.now();
     try {
@@ -135,7 +139,7 @@ export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): 
     const replaced = point !== undefined;
     point ??= startPoint();
     const loaded = await foldLog(pool, from, stops && { stops }).catch((error: unknown) => {
-      // No state of another log is served, even if this one cannot be read.
+      // The state of the previous log must not be served, even if the new log cannot be read.
       if (replaced) replace(from, true);
       throw broken(error);
     });
@@ -147,8 +151,8 @@ export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): 
     });
   };
 
-  // Shared like a freshness check. A request that arrives during a read may know of events that the read has already
-  // passed.
+  // Concurrent calls share one read, as freshness checks do. A call that arrives during a read may know of events that
+  // the read has already passed, so it starts another.
   const catchUp = shareNext(async () => {
     const from = at();
     try {
@@ -162,7 +166,7 @@ export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): 
   const reload = async (from: Point): Promise<void> => {
     await onReplaced?.(from);
     logger.warn('folding the log again', { position: from.head.position });
-    // Another caller may have reloaded it.
+    // Another caller may have reloaded the log already.
     if (at() === from) await readably(load);
   };
 
@@ -201,16 +205,13 @@ interface HeadChecksOptions {
   store: Pick<Store, 'point' | 'reload'>;
   watch: Pick<LogWatch, 'examine' | 'admit'>;
   role: Pick<ServerRole, 'current'>;
-  /**
-   * Milliseconds after which a standby that has replayed everything, but not the events seen before, counts as
-   * diverged.
-   */
+  /** Milliseconds after which a standby counts as diverged if it has replayed all WAL but lacks events seen before. */
   patience?: number;
 }
 
 const PATIENCE = 10_000;
 
-/** If folded events are missing from the log, everything is folded again before a request is answered. */
+/** If the log lacks folded events, everything is folded again before a request is answered. */
 export function createHeadChecks({
   store,
   watch,
@@ -220,8 +221,8 @@ export function createHeadChecks({
   let short: number | undefined;
 
   /**
-   * A log that ends before the events already shown has lost its tail. A standby may only be behind after a restart or
-   * replacement. Until that is clear, older states are not shown.
+   * A log that ends before events seen earlier has lost its tail. A standby may just be behind after a restart or
+   * replacement. Until that is clear, requests fail instead of showing older states.
    */
   const refuseBehind = (check: HeadCheck, known: LogHead): void => {
     const { standby, lag } = role.current();

@@ -1,6 +1,6 @@
 /*
- * Stored folds: states along the log, written in the background and verified by hash. They only save work. A wrong one
- * is deleted and written again by the next fold.
+ * Stored folds are states along the log, written in the background and verified by hash. They only save time. An
+ * invalid one is deleted, and the next fold writes it again.
  */
 import { type Hmac, createHmac } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
@@ -23,7 +23,7 @@ import {
 import { renameIndexes, reindex } from '../schema/fold/replace-names.js';
 import { type CollectionNode, type Identity, type State, initialState } from '../schema/model/state.js';
 
-/* The rows of service_folds. */
+/* Reads and writes the rows of service_folds. */
 
 /*
  * Serialises a state: one line with the distinct column definitions, then one line per collection. Members with the
@@ -31,7 +31,7 @@ import { type CollectionNode, type Identity, type State, initialState } from '..
  */
 
 /**
- * Version of the text and of the states in it. Increase it when the templates below change, or when the same events
+ * Version of the format and of the states in it. Increase it when the templates below change, or when the same events
  * produce another state. Stored folds of older versions are ignored and replaced.
  */
 export const FOLD_FORMAT = 3;
@@ -43,7 +43,9 @@ export const OMITTED = {
   column: { data_type: 'character varying', ...COLUMN_DEFAULTS },
 } as const;
 
-/** `column` is an index into the column definitions, the column itself if there are too many, or null. */
+/**
+ * `column` is an index into the column definitions or null. If there are too many definitions, it is the column itself.
+ */
 type StoredField = [name: string, identity: Identity, type: string, meta: unknown, column: unknown];
 type StoredNode = [
   name: string,
@@ -54,7 +56,10 @@ type StoredNode = [
   relations: Relation[],
 ];
 
-/** Most columns share few definitions, and equal ones become one object in memory. */
+/**
+ * Maximum number of column definitions. Most columns share a few of them, and equal definitions become one object in
+ * memory.
+ */
 const KINDS = 5_000;
 
 /** @returns the lines */
@@ -174,7 +179,7 @@ interface Row {
   log_hash: string | null;
 }
 
-/** An unusable fold, which must be deleted. */
+/** A stored fold that is invalid and must be deleted. */
 interface WrongFold {
   position: number;
   why: string;
@@ -192,7 +197,7 @@ export async function foldPositions(db: Queryable): Promise<number[]> {
   return rows.map((row) => row.position);
 }
 
-/** Null if there is none. */
+/** Returns null if there is no fold at the position. */
 export async function readFold(db: Queryable, position: number, secret: string): Promise<Point | WrongFold | null> {
   const { rows } = await db.query<Row>(
     `SELECT f.*, e.hash AS log_hash FROM ${own.folds} f LEFT JOIN ${own.events} e USING (position)
@@ -226,7 +231,7 @@ export async function insertFold(db: Queryable, { state, head }: Point, secret: 
   );
 }
 
-/** Does nothing if there is none. */
+/** Does nothing if there is no fold at the position. */
 async function deleteFold(db: Queryable, position: number): Promise<void> {
   await db.query(`DELETE FROM ${own.folds} WHERE position = $1`, [position]);
 }
@@ -282,15 +287,15 @@ function* linesIn(chunks: readonly Buffer[]): Generator<string, void, void> {
 }
 
 export interface StoredFolds {
-  /** Returns the newest valid one after `above` and at or before `position`. */
+  /** Returns the newest valid fold after `above` and up to `position`. */
   nearest(position: number, above?: number): Promise<Point | undefined>;
-  /** Returns the position after `from` at which the next point is worth storing. */
+  /** Returns the position after `from` at which the next state should be stored. */
   nextStop(from: Point): number;
-  /** Stores a point in the background, unless there is one nearby. */
+  /** Stores a state in the background, unless a stored one is nearby. */
   offer(point: Point): void;
   /** Resolves when nothing is being stored. */
   idle(): Promise<void>;
-  /** Stores `last` if that is fast and finishes running writes. Nothing is stored afterwards. */
+  /** Stores `last` if that is fast, and waits for running writes. Nothing is stored afterwards. */
   close(last?: Point): Promise<void>;
 }
 
@@ -301,7 +306,7 @@ export interface StoredFoldsOptions {
   secret: string;
   /** True while the database is read-only. Nothing is stored or deleted then. */
   readOnly?: () => boolean;
-  /** Events between stored folds, by the number of collections. */
+  /** Returns the number of events between stored folds for a number of collections. */
   interval?: (collections: number) => number;
 }
 
@@ -311,13 +316,13 @@ export interface StoredFoldsOptions {
  */
 const INTERVAL = (collections: number): number => Math.min(50_000, Math.max(5_000, collections));
 
-/** Points waiting to be stored. Each holds a state in memory. */
+/** Maximum number of states that wait to be stored. Each one is held in memory. */
 const MAX_WAITING = 4;
 
-/** Maximum collections of a state that is stored at shutdown, and minimum events that make it worthwhile. */
+/** At shutdown, the state is stored only if it has at most this many collections and at least this many new events. */
 const AT_THE_END = { collections: 2_000, events: 1_000 } as const;
 
-/** Failed writes are logged and skipped. Wrong folds are logged and deleted. */
+/** If a write fails, the error is logged and the fold is skipped. An invalid fold is logged and deleted. */
 export function createStoredFolds(options: StoredFoldsOptions): StoredFolds {
   const { pool, logger, secret, readOnly = () => false, interval = INTERVAL } = options;
   const waiting: Point[] = [];
@@ -325,14 +330,14 @@ export function createStoredFolds(options: StoredFoldsOptions): StoredFolds {
   let running: Promise<void> | undefined;
   let closed = false;
 
-  /** Other processes store folds too, so the list is a hint and is read again before each write. */
+  /** Other processes store folds too. The list is only a hint and is read again before each write. */
   const list = async (): Promise<number[]> => (known = await foldPositions(pool));
 
   const before = (position: number): number => known?.findLast((each) => each <= position) ?? 0;
 
   const isDue = ({ state, head }: Point, events = interval(state.collections.size)): boolean => {
     const after = known?.find((each) => each > head.position);
-    // Requires half an interval to the next later fold, so that new folds lie between remaining ones.
+    // Requires half an interval to the next later fold, so that the folds stay evenly spread.
     const farFromNext = after === undefined || after - head.position >= events / 2;
     return head.position - before(head.position) >= events && farFromNext;
   };

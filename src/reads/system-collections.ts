@@ -5,7 +5,7 @@ import { type CollectionMeta, COLLECTION_META_DEFAULTS } from '../schema/model/m
 export interface SystemCollection {
   collection: string;
   meta: { collection: string; system: true } & CollectionMeta;
-  /** `sql`: a `CREATE TABLE` statement with its keys, checks and defaults. */
+  /** `sql` is a `CREATE TABLE` statement with keys, checks and defaults. */
   schema: { name: string; sql: string; comment: string | null };
 }
 
@@ -33,7 +33,7 @@ const QUERY = `
    group by c.oid, c.relname, n.nspname
    order by c.relname collate "C"`;
 
-/** Sorted by name. The tables change only with a release, so reading them at the start suffices. */
+/** Sorted by name. The tables change only with a release, so they are read once, at the start. */
 export async function readSystemCollections(db: Queryable, serviceSchema: string): Promise<SystemCollection[]> {
   const { rows } = await db.query<SystemCollection['schema']>(QUERY, [serviceSchema]);
   return rows.map(({ name, sql, comment }) => ({

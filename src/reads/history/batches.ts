@@ -1,4 +1,4 @@
-/** Accepted commands: who, when, why, and a one-line summary. */
+/** Reads batches, the accepted commands: who sent each one, when and why, with a one-line summary. */
 import type { Queryable } from '../../postgres/pool.js';
 import type { Cause, EventType } from '../../schema/model/events.js';
 import { type EventFilter, conditionOf, EVENT_TYPES } from './filter.js';
@@ -8,15 +8,15 @@ import { own } from '../../postgres/own-tables.js';
 
 interface TypeCount {
   type: string;
-  /** True if it recreates an object from the trash. */
+  /** True if the event restores an object from the trash. */
   restored: boolean;
   count: number;
-  /** Set if there is only one event. */
+  /** Set only if the count is 1. */
   collection: string | null;
   field: string | null;
   /** The new name of a rename. */
   to?: string | null;
-  /** The title of a reviewed change request. */
+  /** The title of the change request that the event is about. */
   title?: string | null;
 }
 
@@ -56,7 +56,7 @@ export interface Batch extends Cause {
   first_position: number;
   last_position: number;
   events: number;
-  /** One line: `created collection articles`. */
+  /** A summary in one line, such as `created collection articles`. */
   summary: string;
   types: Record<string, number>;
 }
@@ -70,7 +70,7 @@ export interface BatchSelection {
 
 type Row = Omit<Batch, 'occurred_at' | 'events' | 'summary' | 'types'> & { occurred_at: Date; last_hash: string };
 
-/** The start of a step, and its continuation after a batch. */
+/** SQL for the first step, and for each following step, which starts after a batch. */
 const STEPS = {
   asc: { from: 'after', beyond: '>', end: 'last_position', start: 0 },
   desc: { from: 'before', beyond: '<', end: 'first_position', start: Number.MAX_SAFE_INTEGER },
@@ -119,10 +119,10 @@ function toldOf(counts: readonly TypeCount[]): Pick<Batch, 'summary' | 'types'> 
   return { summary: summarise(counts), types };
 }
 
-/** True for events that restored something from the trash. The subject shows it without reading large data. */
+/** SQL that is true for events that restore from the trash. It reads the subject, because the data may be large. */
 const RESTORED = `(coalesce(subject ->> 'kind'::text, '') = 'trash' AND type IN ('collection.created', 'field.created'))`;
 
-/** The change request that an event is about. */
+/** SQL for the id of the change request that an event is about. */
 const REQUEST = `CASE WHEN type LIKE 'change.%' THEN subject ->> 'id'::text END`;
 
 type Counted = TypeCount & { batch: string; type: EventType; request: string | null };
@@ -133,7 +133,7 @@ type Counted = TypeCount & { batch: string; type: EventType; request: string | n
  */
 const known = new Map<string, readonly Counted[]>();
 
-/** Events from which on the counts of a batch are cached, and how many batches are. */
+/** The counts of a batch are cached if it has at least `events` events. The cache holds `batches` batches. */
 const KNOWN = { events: 100, batches: 5_000 } as const;
 
 /** Returns the counts by the hash of the batch's last event. */
@@ -157,7 +157,7 @@ function remember(hash: string, counts: readonly Counted[]): void {
   for (const oldest of known.keys()) if (known.size > KNOWN.batches) known.delete(oldest);
 }
 
-/** Titles change, so they are read each time. */
+/** Titles can change, so they are not cached. */
 async function withTitles(
   db: Queryable,
   found: ReadonlyMap<string, readonly Counted[]>,

@@ -54,7 +54,7 @@ export interface DocumentChanges {
 const countOf = ({ collections, fields, relations }: DocumentChanges): number =>
   collections.length + fields.length + relations.length;
 
-/** A node with its state. */
+/** A node and the state that contains it. */
 interface Side {
   state: State;
   node: CollectionNode;
@@ -101,7 +101,7 @@ function* compare(before: Side | undefined, after: Side | undefined, into: Docum
   }
 }
 
-/** Something that its node finds by name. */
+/** An object and its node, which refers to it by name. */
 interface Named<T> {
   name: string;
   value: T;
@@ -120,7 +120,7 @@ function pairs<T>(before: ReadonlyMap<Identity, Named<T>>, after: ReadonlyMap<Id
   ];
 }
 
-/** The documents of both ends show the target of a foreign key, so they may change while the field itself does not. */
+/** Documents show the target of a foreign key. They can therefore change although the field itself does not. */
 const isSame = <T>({ old, now }: Pair<T>, before: Side | undefined, after: Side | undefined): boolean =>
   old?.value === now?.value && targetOf(before, old) === targetOf(after, now);
 
@@ -156,21 +156,21 @@ function relationIn(side: Side | undefined, found: Named<Relation> | undefined):
 }
 
 export interface ChangedBatch extends Batch {
-  /** Null if there are too many to list. */
+  /** Null if there are too many documents to list. */
   changes: DocumentChanges | null;
 }
 
 export interface ChangedBatches {
-  /** In the requested order. Fewer than the limit if they contain many documents. */
+  /** In the requested order. There are fewer than the limit if the batches contain many documents. */
   batches: ChangedBatch[];
-  /** True if there are more in this direction. */
+  /** True if there are more batches in this direction. */
   more: boolean;
 }
 
-/** Documents per answer. One batch may contain that many and is then returned alone. */
+/** Maximum number of documents per answer. A batch may contain that many, and is then returned alone. */
 const MOST_DOCUMENTS = 2_000;
 
-/** Collections compared per batch. More collections nearly always exceed the limit of documents. */
+/** Maximum number of collections compared per batch. Larger batches nearly always exceed `MOST_DOCUMENTS`. */
 const MOST_TOUCHED = 1_000;
 
 /** The batches are consecutive. The filter only determines the first one. */
@@ -247,13 +247,14 @@ function comparing(batches: readonly Batch[], shown: Shown) {
 interface Shown {
   /** In order of position. */
   readonly batches: readonly ChangedBatch[];
-  /** @returns true if there may be room for the next batch */
+  /** @returns true if another batch may fit */
   add(batch: ChangedBatch): boolean;
 }
 
 /**
- * Collects batches with at most `MOST_DOCUMENTS` documents in total, added in order of position. Forward it keeps the
- * first ones, backward the last ones. A single batch never exceeds the limit, so at least one is returned.
+ * Collects batches with at most `MOST_DOCUMENTS` documents in total. Batches are added in order of position. For `asc`
+ * it keeps the first ones, for `desc` the last ones. A single batch never exceeds the limit, so at least one is
+ * returned.
  */
 export function createShown(order: BatchSelection['order']): Shown {
   const batches: ChangedBatch[] = [];
@@ -285,9 +286,9 @@ export interface CollectionEvent extends EventText {
 }
 
 export interface CollectionHistory {
-  /** In order. */
+  /** In order of position. */
   events: CollectionEvent[];
-  /** Lives of all collections that ever had the name. */
+  /** The lives of all collections that ever had the name. */
   lives: Life[];
 }
 
@@ -330,6 +331,6 @@ export async function readCollectionHistory(
   return { events, lives };
 }
 
-/** Other objects that an event changes may be missing from this partial state. */
+/** The event may change objects that this partial state does not contain. */
 const evolveWithin = (state: State, event: SchemaChange): State =>
   isRename(event) ? renamedWithin(state, event) : evolve(state, event);

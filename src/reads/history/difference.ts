@@ -24,7 +24,7 @@ import { findReturning } from '../../features/trash/rows.js';
 
 /* Finds objects by identity in the trash, and returns them as they were when they were deleted. */
 
-/** In the order of deletion. Objects are `empty` in a database that was created from its log. */
+/** Sorted by the time of deletion. An object is `empty` if the database was restored from its log, without rows. */
 export async function inTrash(db: Queryable, travel: TimeTravel, identities: readonly Identity[]): Promise<InTrash[]> {
   const found: InTrash[] = [];
   // Sequential, because each state is folded from the previous one.
@@ -41,7 +41,7 @@ export interface Difference {
   /** Hash of the snapshot that the diff starts from. Apply accepts it while that snapshot is current. */
   hash: string;
   diff: SchemaDiff;
-  /** Absent if there are none. */
+  /** Absent if there are no warnings. */
   warnings?: Finding[];
 }
 
@@ -61,7 +61,7 @@ export interface Moments {
   isFromNow: boolean;
 }
 
-/** Includes the costs and warnings that applying it would have. Takes no lock and changes nothing. */
+/** Includes the costs and warnings of applying the difference. Takes no locks and changes nothing. */
 export async function differenceBetween(
   db: Queryable,
   { from, to, isFromNow }: Moments,
@@ -89,7 +89,7 @@ export async function differenceBetween(
 /** Returns the problems for which apply would reject the difference. */
 export async function obstaclesBetween(from: State, to: State): Promise<Problem[]> {
   const touched = new Set(namesThatDiffer(from, to));
-  // A diff shows such a field as a deletion and a new field of the same name.
+  // True if a field was deleted and created again under the same name. A diff shows both changes.
   const isRecreated = (collection: string, field: string): boolean => {
     const [before, after] = [getField(from, collection, field), getField(to, collection, field)];
     return before !== undefined && after !== undefined && isReplacedField(before, after);
@@ -97,4 +97,4 @@ export async function obstaclesBetween(from: State, to: State): Promise<Problem[
   return runYielding(changeProblems({ from, to, touched, isRecreated }));
 }
 
-/** Yields collections that may differ: those that are not the identical object in both states. */
+/** Yields collections that may differ. A collection whose object is identical in both states cannot. */

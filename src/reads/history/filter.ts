@@ -4,26 +4,26 @@ import type { Queryable } from '../../postgres/pool.js';
 import { EVENT_KINDS } from '../../schema/fold/event-schemas.js';
 import type { EventType } from '../../schema/model/events.js';
 
-/* All event types, collections first, because a batch summary begins with the most important change. */
+/* All event types. Those of collections come first, because a batch summary begins with the most important change. */
 
 export const EVENT_TYPES = Object.keys(EVENT_KINDS) as [EventType, ...EventType[]];
 
 export interface EventFilter {
-  /** The collection that has this name, under all names of its life. */
+  /** The name of a collection. The filter also matches its events under its earlier and later names. */
   collection?: string | undefined;
-  /** A field of the collection. Without `collection`, all fields of that name. */
+  /** The name of a field of the collection. Without `collection`, all fields with that name match. */
   field?: string | undefined;
-  /** The position whose names `collection` and `field` are. Undefined means the head. */
+  /** The position at which `collection` and `field` had these names. Undefined means the head. */
   namesAt?: number | undefined;
   type?: string | undefined;
   /** Id or name of the actor. */
   actor?: string | undefined;
   batch?: string | undefined;
-  /** The kind of a subject other than a collection. */
+  /** The kind of the subject, if it is not a collection. */
   subjectKind?: string | undefined;
   subjectId?: string | undefined;
   command?: string | undefined;
-  /** A case-insensitive part of a reason or of an object name. */
+  /** Text to find in reasons and object names, ignoring case. */
   text?: string | undefined;
   /** Exclusive. */
   after?: number | undefined;
@@ -52,8 +52,8 @@ const CONDITIONS: Record<Exclude<keyof EventFilter, 'collection' | 'namesAt'>, C
 };
 
 /**
- * Returns a condition on service_events AS e.
- * @param values receives the parameters, numbered after those it already has
+ * Returns an SQL condition on service_events AS e.
+ * @param values the parameters so far; those of the condition are appended
  */
 export async function conditionOf(db: Queryable, filter: EventFilter, values: unknown[]): Promise<string> {
   const { collection, namesAt, ...rest } = filter;
@@ -69,7 +69,7 @@ export async function conditionOf(db: Queryable, filter: EventFilter, values: un
   return conditions.length === 0 ? 'true' : conditions.join(' AND ');
 }
 
-/** A purge belongs to the deletion that it completes: the name may have passed on since. */
+/** A purge is listed with the deletion that it completes, because another collection may have the name by now. */
 const AT = `CASE WHEN e.type = 'trash.purged' THEN (e.data ->> 'position'::text)::bigint ELSE e.position END`;
 
 /** Selects the events of the spans, and renames of other objects that affect them. */
@@ -82,7 +82,7 @@ export function withinSpans(spans: readonly NameSpan[], values: unknown[]): stri
     const name = place(collection, 'text');
     if (field === null)
       return `(${within} AND (e.collection = ${name} OR (${RENAME} AND e.data -> 'touches'::text ? ${name})))`;
-    // Its collection was created, renamed or deleted at an end.
+    // True if the collection was created, renamed or deleted at the beginning or end of the span.
     const ends = `${AT} IN (${[begin, ...(end === null ? [] : [end])].join(', ')})`;
     const patched = ['field', 'relation'].map(
       (member) => `e.data -> 'patches'::text @> ${place(JSON.stringify([{ collection, [member]: field }]), 'jsonb')}`,

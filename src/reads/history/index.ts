@@ -1,4 +1,4 @@
-/** Reads for auditors: the log itself, and the schema at any point in time. */
+/** Read access for auditors: the log itself, and the schema at any point in time. */
 import { isInLog } from '../../log/divergence.js';
 import { exportedLines } from '../../log/documents.js';
 import { type EventText, readEventTexts, selectEventTexts } from '../../log/read.js';
@@ -30,11 +30,11 @@ export interface History {
   /** Returns matching events in order of position, and one more than `limit` if there are more. */
   events(filter: EventFilter, order: 'asc' | 'desc', limit: number): Promise<EventText[]>;
   event(position: number): Promise<EventText | undefined>;
-  /** True if the event at the position has this hash, or a hash that begins with it. */
+  /** True if the event at the position has this hash. A prefix of the hash suffices. */
   holds(point: { position: number; hash: string }): Promise<boolean>;
   /** Returns one batch more than `limit` if there are more. */
   batches(selection: BatchSelection): Promise<Batch[]>;
-  /** Returns batches with the documents they changed, fewer if there are many documents. */
+  /** Returns batches with the documents they changed. Returns fewer batches if there are many documents. */
   changes(selection: BatchSelection): Promise<ChangedBatches>;
   /** Returns one event more than `limit` if there are more. Undefined if no collection ever had this name. */
   collection(options: CollectionHistoryOptions): Promise<CollectionHistory | undefined>;
@@ -51,11 +51,11 @@ export interface History {
   /** Returns at least the collections with these names, and those that their foreign keys reference. */
   collectionsAt(names: Iterable<string>, position: number): Promise<Point>;
   difference(from: Point, to: Point, isFromNow: boolean): Promise<Difference>;
-  /** Returns why apply would reject the difference. Empty if it would not. */
+  /** Returns the reasons why apply would reject the difference. Empty if there are none. */
   obstacles(from: Point, to: Point): Promise<Problem[]>;
   /** Returns the schema as a SQL script. */
   script(point: Point): Resumable<Buffer>;
-  /** Returns what the trash contains of these identities. */
+  /** Returns the objects with these identities that are in the trash. */
   inTrash(identities: readonly Identity[]): Promise<InTrash[]>;
   verify(): Promise<LogVerification>;
   /** Yields pages of lines of the exported log up to a position. */
@@ -81,7 +81,7 @@ export class FutureMomentError extends Error {
   override readonly name = 'FutureMomentError';
 }
 
-/** Events per query of an export, a few hundred kilobytes. */
+/** Events per query of an export. They amount to a few hundred kilobytes. */
 const EXPORT_PAGE = 200;
 
 /** Concurrent calls of `verify` share one verification. */
@@ -120,7 +120,7 @@ async function resolve(pool: Queryable, moment: Moment, head: number): Promise<n
   if (moment.kind === 'now') return head;
   if (moment.kind === 'position') return moment.position <= head ? moment.position : null;
   const { time } = moment;
-  // If the log is ahead of this machine's clock, the times in the log decide.
+  // The log may be ahead of this machine's clock. Then the timestamps in the log decide.
   if (time.getTime() > Date.now() && !(await isReached(pool, time))) {
     throw new FutureMomentError(`${time.toISOString()} is in the future`);
   }
@@ -139,7 +139,7 @@ async function* pagesOf(pool: Queryable, upTo: number): AsyncGenerator<readonly 
     if (last === undefined) return;
     if (last.position < upTo) {
       next = readEventTexts(pool, { after: last.position, upTo, limit: EXPORT_PAGE });
-      // The next iteration awaits this promise. If the reader stops here, a failure does not matter.
+      // The next iteration awaits this promise. If the consumer stops first, nobody needs its error.
       next.catch(() => undefined);
     }
     yield events;

@@ -1,5 +1,5 @@
 /*
- * Warns about objects that a plan recreates: with their rows from the trash (`DATA_RESTORED`), or empty
+ * Warns about objects that a plan recreates. They get their rows from the trash (`DATA_RESTORED`) or stay empty
  * (`DATA_NOT_RESTORED`).
  */
 import type pg from 'pg';
@@ -24,12 +24,15 @@ import { renamesBetween } from '../../schema/transition/renames.js';
 import { stillUsed } from '../../schema/transition/still-used.js';
 import { own } from '../../postgres/own-tables.js';
 
-/* Finds remaining uses of names that a plan removes, in members that the service ignores and in database functions. */
+/*
+ * Finds remaining uses of names that a plan removes. It searches members that the service does not interpret, and
+ * database functions.
+ */
 
 export interface NamesChanged {
   before: State;
   after: State;
-  /** Collections that may differ, by the names in both states. */
+  /** Names of collections that may differ, before and after the plan. */
   touched: Iterable<string>;
 }
 
@@ -42,7 +45,7 @@ export async function namesMentioned(db: Queryable, { before, after, touched }: 
 }
 
 /*
- * Warns about objects that a plan recreates under a former name without known identity. They are empty, which may
+ * Warns about objects that a plan creates under the name of a deleted object. They are new and empty, which may
  * surprise the client.
  */
 
@@ -120,7 +123,7 @@ export function emptiedBy(events: readonly LogEvent[]): Warning[] {
   });
 }
 
-/** The warning about an object that is deleted first. */
+/** The warning about an object that the same plan deletes before it recreates the name. */
 function goneNow({ collection, field }: Name): Warning {
   const message = `recreate ${collection}.${field}: its current values are deleted first, and it is created empty`;
   return { code: 'DATA_NOT_RESTORED', collection, ...(field !== null && { field }), message };
@@ -130,7 +133,7 @@ export interface Plan {
   /** The state that the plan starts from. */
   before: State;
   events: readonly LogEvent[];
-  /** Known identities of recreated objects. Others are matched by name. */
+  /** Known identities of recreated objects. All other objects are matched by name. */
   again?: ComingAgain;
 }
 
@@ -170,7 +173,7 @@ interface Made {
   restored: RestoredField | RestoredCollection | undefined;
   /** True if the plan first deletes an object of the same name. */
   replaced: boolean;
-  /** The table before the plan, with the columns of its primary key by identity. */
+  /** The table before the plan, and the identities and names of the columns of its primary key. */
   table: { name: string; key: { name: string; identity: string }[] } | undefined;
 }
 
@@ -221,7 +224,7 @@ function tableOf({ collections }: State, name: string): Made['table'] {
   return { name, key };
 }
 
-/** Counting ends here, so that a plan never reads all rows of a large table. */
+/** Maximum number of rows to count, so that a plan never reads a large table completely. */
 const ENOUGH = 100_000;
 
 type Ask = <Row extends pg.QueryResultRow>(question: Sql) => Promise<Row | null>;
@@ -230,7 +233,7 @@ type Restored = Made & { restored: RestoredField | RestoredCollection };
 
 async function restoredWarning(ask: Ask, schema: string, made: Restored): Promise<Warning> {
   const { collection, field, restored } = made;
-  // If the count fails because another process was quicker, the plan itself will report it.
+  // The count fails if another process changed the table first. The plan itself reports that.
   const counted = await (field === null ? countRows(ask, restored) : countReturns(ask, schema, made));
   const what = field === null ? `restore table ${collection}` : `restore column ${field} of ${collection}`;
   const message = `${what} from the trash (position ${restored.position})${counted}`;

@@ -1,6 +1,6 @@
 /*
- * Locates the rows of a plan's tables before the plan: in tables under their former names, or in the trash they are
- * restored from.
+ * Locates the rows of a plan's tables before the plan runs. They are in tables under their former names, or in the
+ * trash.
  */
 import { COPY } from '../../projector/ddl/trash.js';
 import {
@@ -41,14 +41,14 @@ export interface Planned {
 
 interface Rows {
   table: Sql;
-  /** The FROM clause of a query with the rows as `m`, joined with the trash if `column` needs it. */
+  /** The FROM clause of a query with the rows as `m`. It joins the trash if the values of `column` are there. */
   from(field: string): Sql;
-  /** By the name after the plan. Undefined if the column has no values yet. */
+  /** Finds a column by its name after the plan. Undefined if the column has no values yet. */
   column(field: string): Column | undefined;
 }
 
 interface Column {
-  /** Column name, if the value is in the table. */
+  /** The name of the column, if the table contains the value. */
   name: string;
   /** Expression for the value. */
   sql: Sql;
@@ -61,8 +61,8 @@ interface Table {
 }
 
 /**
- * Looks up rows by the name after the plan. Undefined for tables that the plan creates empty. Results are cached,
- * because a plan asks for each of its fields.
+ * Finds the rows of a table by its name after the plan. Undefined for tables that the plan creates empty. The result is
+ * cached, because a plan asks for each field of the table.
  */
 export function rowsBefore(plan: Planned, schema: string): (collection: string) => Rows | undefined {
   const { restored, copies } = takenBy(plan);
@@ -122,7 +122,7 @@ const systemRows = (table: Sql): Rows => ({
   column: (name) => ({ name, sql: sql`m.${ident(name)}`, isNullable: false }),
 });
 
-/** Restored tables, and positions that hold the values of restored columns. */
+/** Returns the restored tables, and the positions under which the trash stores the values of restored columns. */
 function takenBy({ events }: Planned): { restored: Map<Identity, Table>; copies: Map<Identity, number> } {
   const restored = new Map<Identity, Table>();
   const copies = new Map<Identity, number>();
@@ -148,18 +148,18 @@ const byIdentity = ({ identities, fields }: CollectionNode): ReadonlyMap<Identit
 
 /*
  * Counts rows that would make a plan fail: NULLs in a column that becomes NOT NULL, and rows that violate a new foreign
- * key. They are counted where they are before the plan, in tables or in the trash.
+ * key. It counts them before the plan runs, in tables or in the trash.
  */
 
 interface Question {
   collection: string;
   field: string;
   rows: Sql;
-  /** Wordings for one row and for several. */
+  /** The message for one row and the message for several. */
   told: readonly [one: string, several: string];
 }
 
-/** Counting ends here. */
+/** Maximum number of rows to count. */
 const ENOUGH = 1_000;
 
 /** @param schema of the tables */
@@ -182,7 +182,7 @@ export async function rowsInTheWay(db: Queryable, schema: string, plan: Planned)
   return warnings;
 }
 
-/** One step per event. Undefined if it needs no new query. */
+/** Takes one step per event. Yields undefined if the event needs no new query. */
 function* questionsOf(plan: Planned, rows: RowCheck['rows']): Generator<Question | undefined, void, void> {
   const checked = new Set<string>();
   for (const event of plan.events) {
@@ -198,7 +198,7 @@ function* questionsOf(plan: Planned, rows: RowCheck['rows']): Generator<Question
   }
 }
 
-/** Changed members that redefine a foreign key. */
+/** Matches the changed members that redefine a foreign key. */
 const KEY = /^\/(schema|one_collection)/;
 
 interface RowCheck {
@@ -232,7 +232,7 @@ function withoutValue({ plan, rows, collection, field }: RowCheck): Question | u
   return { collection, field, rows: sql`SELECT FROM ${there.from(field)} WHERE ${condition}`, told: reasons };
 }
 
-/** PostgreSQL assigns a value to new rows. */
+/** True if PostgreSQL fills the column of new rows itself. */
 const fillsItself = ({ default_value, has_auto_increment, extras }: ColumnSchema): boolean =>
   default_value !== null || has_auto_increment || extras?.default !== undefined;
 

@@ -1,6 +1,6 @@
 /**
- * Writes a state as a SQL script for an empty server. It contains the projector's own statements in their required
- * order.
+ * Writes a state as an SQL script for an empty server. The script contains the statements that the projector would run,
+ * in the same order.
  */
 import { planBatch } from '../../projector/ddl/plan.js';
 import { type Sql, ident, join, sql, typeName } from '../../projector/ddl/sql.js';
@@ -20,7 +20,10 @@ const EXTENSIONS: readonly { type: RegExp; extension: Sql }[] = [
   { type: /^(?:public\.)?geo(?:metry|graphy)\b/, extension: sql`postgis` },
 ];
 
-/** The schemas of the tables and of the service tables that they reference. The script creates missing ones. */
+/**
+ * The schema of the managed tables, and the schema of the service tables that they reference. The script creates them
+ * if they are missing.
+ */
 export interface ScriptPlace {
   schema: string;
   serviceSchema: string;

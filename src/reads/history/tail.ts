@@ -1,6 +1,6 @@
 /**
- * Streams the log to any number of followers at the cost of one. They share pages, and only one page is read at a time.
- * The store, which learns of the commits of all processes, announces new events.
+ * Streams the log to any number of followers for the cost of one. Followers share pages, and only one page is read at a
+ * time. The store announces new events, including those of other processes.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { yieldToEventLoop } from '../../kernel/event-loop.js';
@@ -25,25 +25,25 @@ export interface TailOptions {
   store: Pick<Store, 'point' | 'subscribe'>;
 }
 
-/** Events per page, the most that a slow follower holds in memory. */
+/** Events per page. A slow follower holds at most one page in memory. */
 const PAGE = 50;
 
 /** Followers that are woken in one turn of the event loop. */
 const TOGETHER = 16;
 
 /**
- * Milliseconds of rest for each follower after all were woken. Under constant changes, many followers are thus woken
- * less often, and receive several events at once.
+ * Milliseconds of pause per follower after all of them were woken. During constant changes, many followers are
+ * therefore woken less often and receive several events at once.
  */
 const REST_MS = 0.1;
 
-/** Characters of all cached pages. */
+/** Maximum size of all cached pages, in characters. */
 const KEPT = 16 * 1024 * 1024;
 
 interface Page {
   events: EventText[];
   characters: number;
-  /** A read of missing events, shared by all waiting followers. */
+  /** The query for missing events, shared by all waiting followers. */
   loading?: Promise<void>;
 }
 
@@ -65,12 +65,12 @@ export function createTail({ pool, store }: TailOptions): Tail {
     if (!isWaking) void wakeAll();
   });
 
-  /** Wakes all followers after each announcement. The change that was announced is answered first. */
+  /** Wakes all followers after an announcement. The response to the announced change is sent first. */
   async function wakeAll(): Promise<void> {
     isWaking = true;
     while (isAnnounced) {
       isAnnounced = false;
-      // Otherwise all of them would wait for the same read, and continue in the same turn.
+      // Load the page first. Otherwise all followers would wait for the same query and continue in the same turn.
       if (waiting.size > 0 && head() > 0) await pages.after(head() - 1, head()).catch(() => undefined);
       for (const [index, wake] of [...waiting].entries()) {
         if (index % TOGETHER === 0) await yieldToEventLoop();
@@ -78,11 +78,11 @@ export function createTail({ pool, store }: TailOptions): Tail {
       }
       await sleep(waiting.size * REST_MS, undefined, { ref: false });
     }
-    // In the same turn as the look above, so that no announcement is missed in between.
+    // No await between the check above and this line, so that no announcement is missed.
     isWaking = false;
   }
 
-  /** Resolves at a newer head or the end. */
+  /** Resolves when the head advances or the follower ends. */
   const news = (ended: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
       const wake = (): void => {
@@ -167,10 +167,10 @@ function createPages(pool: Queryable) {
       const number = Math.floor(at / PAGE);
       const upTo = Math.min(head, (number + 1) * PAGE);
       const page = open(number);
-      // The running read may have begun before `upTo` was committed.
+      // A query that is already running may have begun before `upTo` was committed.
       if (page.loading !== undefined && lastOf(page) < upTo) await page.loading;
       if (lastOf(page) < upTo) {
-        // One read at a time, so that followers never use more than one connection of the pool.
+        // Pages are read one at a time, so that followers never use more than one connection of the pool.
         page.loading ??= inTurn(() => load(page, number)).finally(() => delete page.loading);
         await page.loading;
       }

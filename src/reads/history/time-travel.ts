@@ -18,7 +18,7 @@ import type { StoredFolds } from '../stored-folds.js';
 import { isStorableTime } from '../../kernel/time.js';
 import { own } from '../../postgres/own-tables.js';
 
-/* Points in time of the log: a position, a timestamp, or now. */
+/* A point in time of the log: a position, a timestamp, or now. */
 
 export type Moment = { kind: 'now' } | { kind: 'position'; position: number } | { kind: 'time'; time: Date };
 
@@ -39,7 +39,7 @@ export function readMoment(text: string): Moment | null {
   return { kind: 'time', time: read };
 }
 
-/** Date would read 30 February as 2 March. */
+/** `Date` would accept 30 February and return 2 March. */
 function isDay(date: string): boolean {
   const read = new Date(`${date}T00:00:00Z`);
   return !Number.isNaN(read.getTime()) && read.toISOString().startsWith(date);
@@ -55,7 +55,10 @@ export async function positionAt(db: Queryable, time: Date, head: number): Promi
   return rows[0]?.position ?? 0;
 }
 
-/** Returns the position of the last event before a time. A time after the last storable one is after every event. */
+/**
+ * Returns the position of the last event before a time. The time may be later than any timestamp that PostgreSQL can
+ * store.
+ */
 export async function positionBefore(db: Queryable, time: Date): Promise<number> {
   const { rows } = await db.query<{ position: number }>(
     `SELECT position FROM ${own.events} WHERE occurred_at < $1 ORDER BY occurred_at DESC, position DESC LIMIT 1`,
@@ -73,14 +76,14 @@ export async function isReached(db: Queryable, time: Date): Promise<boolean> {
 }
 
 /*
- * Some collections at a position. The log itself is indexed by collection and position, so reading their own events is
- * faster than folding all events since the last stored state.
+ * Reads some collections at a position. The log is indexed by collection and position. Reading the events of a few
+ * collections is therefore faster than folding all events since the last stored state.
  */
 
-/** Names and events of the collections. If they have more, folding the log from a stored state is faster. */
+/** Limits on names and events of the collections. Above them, folding the log from a stored state is faster. */
 const MOST = { spans: 100, events: 3_000 } as const;
 
-/** Returns undefined if there are too many. */
+/** Returns undefined if these limits are exceeded. */
 async function foldCollections(db: Queryable, names: Iterable<string>, position: number): Promise<State | undefined> {
   const spans = await spansOfCollections(db, names, position);
   if (spans.length > MOST.spans) return undefined;
@@ -102,7 +105,7 @@ async function foldCollections(db: Queryable, names: Iterable<string>, position:
   return folding.state();
 }
 
-/** The collections that foreign keys reference and the state lacks. */
+/** Returns the collections that foreign keys reference and that the state does not contain. */
 const missingTargets = ({ collections }: State): Set<string> =>
   new Set(
     [...collections.values()]
@@ -111,7 +114,7 @@ const missingTargets = ({ collections }: State): Set<string> =>
       .filter((one) => !collections.has(one)),
   );
 
-/** Adds the collections that foreign keys reference: documents show the columns of their primary keys. */
+/** Adds the collections that foreign keys reference. Documents show the columns of their primary keys. */
 async function withTargets(db: Queryable, state: State, position: number): Promise<State | undefined> {
   const missing = missingTargets(state);
   const found = missing.size === 0 ? initialState() : await foldCollections(db, missing, position);
@@ -145,9 +148,7 @@ async function collectionsAt(db: Queryable, names: Iterable<string>, position: n
 export interface TimeTravel {
   /** Returns the state after the event at `position`, which must be in the log. 0 is the empty state. */
   at(position: number): Promise<Point>;
-  /**
-   * Returns at least the collections that have these names at the position, and those that their foreign keys reference.
-   */
+  /** Returns at least the collections with these names at the position, and those that their foreign keys reference. */
   collectionsAt(names: Iterable<string>, position: number): Promise<Point>;
 }
 
@@ -157,19 +158,19 @@ interface TimeTravelOptions {
   folds: StoredFolds;
 }
 
-/** Recently requested states are cached, and later requests fold from the nearest one. */
+/** Size of the cache of recently requested states. A later request folds from the nearest one. */
 const KEPT = { points: 8, collections: 10_000 } as const;
 
-/** Concurrent folds. Each holds a state and uses the CPU fully. */
+/** Maximum number of concurrent folds. Each one holds a state in memory and uses a CPU fully. */
 const AT_ONCE = 2;
 
-/** Concurrent requests for the same position share one fold. Folds of different positions wait for one of two slots. */
+/** Concurrent requests for one position share a fold. At most `AT_ONCE` folds run at the same time. */
 export function createTimeTravel({ pool, store, folds }: TimeTravelOptions): TimeTravel {
   const kept = new Map<number, Point>();
   const running = new Map<number, Promise<Point>>();
   const semaphore = createSemaphore(AT_ONCE);
 
-  // The cached states belong to the replaced log.
+  // The cached states belong to the log that was replaced.
   store.subscribe((_point, replaced) => {
     if (replaced) kept.clear();
   });
@@ -208,7 +209,7 @@ export function createTimeTravel({ pool, store, folds }: TimeTravelOptions): Tim
     }
   };
 
-  /** A state that is in memory. */
+  /** Returns the state at a position if it is in memory. */
   const findKnown = (position: number): Point | undefined => {
     const now = store.point();
     if (now.head.position === position) return now;
