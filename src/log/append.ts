@@ -15,7 +15,7 @@ export interface Append {
   cause: Cause;
   /** The uuid of the batch. Defaults to a new one. */
   batch?: string;
-  /** Defaults to the current time. Never earlier than the head, even if the clock was set back. */
+  /** Defaults to the current time. If the clock was set back, the time of the head is used. */
   now?: Date;
 }
 
@@ -27,7 +27,10 @@ export interface Prepared {
   statements: Parameterised[];
 }
 
-/** Characters of JSON per INSERT: far below the limit of one jsonb value (256 MB), and a bounded copy in memory. */
+/**
+ * Maximum characters of JSON per INSERT. This is far below the limit of a jsonb value (256 MB) and bounds the copy in
+ * memory.
+ */
 const CHARACTERS_PER_INSERT = 8_000_000;
 
 const INSERT = `
@@ -39,8 +42,8 @@ const INSERT = `
                                       field text, data jsonb, subject jsonb, previous_hash text, hash text)`;
 
 /**
- * Assigns positions, ids and hashes to events. No I/O. It begins in a later turn of the event loop, so that bytes the
- * caller has just written to a socket are sent first. It yields to the event loop during long work.
+ * Assigns positions, ids and hashes to events, without I/O. It starts in a later turn of the event loop, so that bytes
+ * that the caller has just written to a socket are sent first. Long work yields to the event loop.
  */
 export async function prepareEvents(append: Append): Promise<Prepared> {
   const { head, events, cause, batch = randomUUID(), now = new Date() } = append;
@@ -104,8 +107,8 @@ function chunks(rows: readonly string[]): string[] {
 }
 
 /**
- * Headers can contain text that PostgreSQL cannot store. It is replaced before hashing, so that the hash matches the
- * stored text.
+ * Headers can contain text that PostgreSQL cannot store. Such text is replaced before hashing, so that the hash matches
+ * what is stored.
  */
 function storable(cause: Cause): Cause {
   return {

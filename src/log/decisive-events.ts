@@ -1,6 +1,6 @@
 /**
- * Reads the events that decisions rely on: those of the policy, accounts and change requests. Each is checked against its
- * hash and the event after it.
+ * Reads the events that decisions rely on: events of the policy, of accounts and of change requests. Each event is
+ * checked against its own hash and against the event that follows it.
  */
 import { createTimeSlice, mapYielding } from '../kernel/event-loop.js';
 import { sha256 } from '../kernel/sha256.js';
@@ -16,15 +16,16 @@ import { EVENT_COLUMNS, type EventRow, toEventRecord } from './read.js';
 /** A row with `LINKED_COLUMNS`. */
 export type LinkedRow = EventRow & { followed_by: string | null };
 
-/** Columns of the events `e` that a decision relies on, with the predecessor's hash that the next event names. */
+/** Columns of the events `e` that a decision relies on. They include `previous_hash` of the next event. */
 export const LINKED_COLUMNS = `${EVENT_COLUMNS}, (SELECT n.previous_hash FROM ${own.events} n
   WHERE n.position > e.position ORDER BY n.position LIMIT 1) AS followed_by`;
 
 const hashOf = hasherWith(sha256);
 
 /**
- * Reads an event that a decision relies on. The chain up to the head is verified elsewhere, so that only this event and
- * its link to the next one can differ from what was appended.
+ * Reads an event that a decision relies on. The chain up to the head is verified elsewhere. Only this event and its
+ * link
+ * to the next one need to be checked.
  * @throws UnreadableEventError if it is not the event that was appended
  */
 function toLinkedEvent({ followed_by: next, ...row }: LinkedRow): StoredEvent {
@@ -39,7 +40,7 @@ function toLinkedEvent({ followed_by: next, ...row }: LinkedRow): StoredEvent {
 export const toLinkedEvents = (rows: readonly LinkedRow[]): Promise<StoredEvent[]> =>
   mapYielding(rows, toLinkedEvent, createTimeSlice());
 
-/* Users and API tokens, from the log itself. */
+/* Reads users and API tokens from the log. */
 
 /** Events per query. */
 const ACCOUNTS_PER_PAGE = 1_000;
@@ -48,8 +49,8 @@ const QUERY = `SELECT ${EVENT_COLUMNS} FROM ${own.events}
  WHERE subject ->> 'kind'::text = '${USER}' AND position > $1 ORDER BY position LIMIT ${ACCOUNTS_PER_PAGE}`;
 
 /**
- * The accounts as the log records them at its head. Until the first of their events, the log expects the account that the
- * first start created.
+ * Returns the accounts as recorded at the head of the log. Without account events, these are the accounts that the
+ * first start creates.
  */
 export async function readAccounts(db: Queryable): Promise<Accounts> {
   const accounts: Accounts = new Map();
@@ -66,8 +67,8 @@ const OF_USERS = `SELECT ${LINKED_COLUMNS} FROM ${own.events} e
  WHERE subject ->> 'kind'::text = '${USER}' AND subject ->> 'id'::text = ANY ($1::text[]) ORDER BY position`;
 
 /**
- * The account events of some users in order, of which each is the one that was appended. Before the first account event
- * of the log, the first account has those that would be appended, at position 0.
+ * Returns the account events of some users, in order and verified. If the log has no account events, the first account
+ * gets the events that would be appended for it, at position 0.
  * @throws UnreadableEventError if an event is not the one that was appended
  */
 export async function readAccountEvents(
@@ -80,7 +81,7 @@ export async function readAccountEvents(
   return (await firstEvents(db)).map((event) => ({ ...event, position: 0 }));
 }
 
-/** True if any account change is recorded. */
+/** True if the log contains an account event. */
 export async function recordsAccounts(db: Queryable): Promise<boolean> {
   const { rows } = await db.query<{ found: boolean }>(
     `SELECT EXISTS (SELECT FROM ${own.events} WHERE subject ->> 'kind'::text = '${USER}') AS found`,
@@ -94,9 +95,9 @@ interface FirstRow {
 }
 
 /**
- * The events of the admin and the API token that the first start creates. They are appended with the first account
- * change, so that a new service begins with an empty log. Only the oldest account and its oldest token are recorded.
- * Other rows that someone inserted stay unrecorded, and verification reports them.
+ * Returns the events for the admin and the API token that the first start creates. They are appended with the first
+ * account change, so that a new service begins with an empty log. Only the oldest account and its oldest token are
+ * recorded. If someone inserted further rows, they stay unrecorded and verification reports them.
  */
 export async function firstEvents(db: Queryable): Promise<LogEvent[]> {
   const { rows } = await db.query<FirstRow>(
@@ -109,9 +110,12 @@ export async function firstEvents(db: Queryable): Promise<LogEvent[]> {
   ]);
 }
 
-/* Reads the policy from the log. The newest event contains the whole policy, so no copy exists that could differ. */
+/*
+ * Reads the policy from the log. The newest policy event contains the whole policy, so there is no copy that could
+ * differ.
+ */
 
-/** The policy and the position of the event that set it. Position 0 if no event did. */
+/** The policy and the position of the event that set it. The position is 0 if no event did. */
 interface PolicyAt {
   policy: Policy;
   position: number;
@@ -121,7 +125,7 @@ interface PolicyAt {
   hash: string | null;
 }
 
-/** Selects the newest policy event up to a position from an index. */
+/** Selects the newest policy event up to a position, using an index. */
 const query = (upTo: string): string => `SELECT ${LINKED_COLUMNS} FROM ${own.events} e
  WHERE subject ->> 'kind'::text = '${POLICY_SUBJECT.kind}' AND subject ->> 'id'::text = '${POLICY_SUBJECT.id}' AND type = 'policy.updated'${upTo}
  ORDER BY position DESC LIMIT 1`;
@@ -137,7 +141,7 @@ export function toPolicy([row]: readonly LinkedRow[]): PolicyAt {
   return { policy: foldPolicy([event]), position, updated_at, hash };
 }
 
-/** @param upTo a position. Defaults to the head. */
+/** @param upTo a position; defaults to the head */
 export async function readPolicy(db: Queryable, upTo?: number): Promise<PolicyAt> {
   const { rows } =
     upTo === undefined

@@ -1,6 +1,7 @@
 /**
- * Detects a log that is not the one seen before: a failover or a restored backup lost its tail, or it was rewritten.
- * The process that notices it writes to service_divergences, where every head check of every process finds it.
+ * Detects a log that is no longer the one seen before. A failover or a restored backup may have lost its tail, or
+ * someone rewrote it. The process that notices this writes to service_divergences, where every head check of every
+ * process finds it.
  */
 import type { Queryable } from '../postgres/pool.js';
 import type { Divergence, LogPlace } from '../schema/model/events.js';
@@ -13,13 +14,13 @@ import { GENESIS_HASH } from './head.js';
 export interface HeadCheck {
   /** The end of the log. The hash of an empty log is 64 zeros. */
   head: { position: number; hash: string };
-  /** The newest checkpoint of a projection that is not in the log. Null if all are. */
+  /** The newest checkpoint of a projection that the log does not contain. Null if the log contains all of them. */
   forgotten: LogPlace | null;
-  /** Recorded divergences that are not acknowledged. Null if there are none. */
+  /** Divergences that are recorded and not acknowledged. Null if there are none. */
   pending: NotedDivergence[] | null;
   /** Id of the newest acknowledged divergence. 0 if there is none. */
   acknowledged: number;
-  /** Timeline of the server. Null on a standby. */
+  /** Timeline of the server, see PostgreSQL's timelines. Null on a standby. */
   timeline: number | null;
 }
 
@@ -39,15 +40,15 @@ const NOTED = `'id', d.id, 'seen', pg_catalog.json_build_object('position', d.se
   'noticed_at', pg_catalog.to_char(d.noticed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /**
- * True if the log acknowledges the row `d`. Only the event counts, not the columns of the row. This is a scalar
- * subquery because the planner turns EXISTS into a join. It expects hundreds of rows in the empty table of divergences
- * and then scans the whole log.
+ * True if the log acknowledges the row `d`. Only the event counts, not the columns of the row. EXISTS is not used
+ * because the planner turns it into a join: it expects hundreds of rows in the usually empty table of divergences, and
+ * scans the whole log.
  */
 const ACKNOWLEDGED = `(SELECT a.type = 'log.acknowledged' FROM ${own.events} a WHERE a.position = d.acknowledged) IS TRUE`;
 
 /**
- * Columns of a head check, for a query whose FROM clause names the last event `h`. Every read and every change runs it,
- * so it looks up events by position only (see `ACKNOWLEDGED`).
+ * Columns of a head check, for a query whose FROM clause names the last event `h`. Every read and every change runs
+ * this query. It therefore looks up events only by position (see `ACKNOWLEDGED`).
  */
 export const CHECK_COLUMNS = `
   (SELECT pg_catalog.json_build_object('position', p.position, 'hash', p.hash) FROM ${own.projections} p
@@ -79,13 +80,13 @@ export function toHeadCheck(row: CheckRow): HeadCheck {
   return { head: { position: position ?? 0, hash: hash ?? GENESIS_HASH }, forgotten, pending, acknowledged, timeline };
 }
 
-/** Takes one round trip and writes nothing. The watch reports and records divergences. */
+/** Takes one round trip and writes nothing. `LogWatch` reports and records divergences. */
 export async function checkHead(db: Queryable): Promise<HeadCheck> {
   const { rows } = await db.query<CheckRow>(CHECK_QUERY);
   return toHeadCheck(rows[0] as CheckRow);
 }
 
-/** True if this log contains the position with the hash. @param hash complete, or its first digits */
+/** True if the log contains an event with this position and hash. @param hash the whole hash or a prefix */
 export async function isInLog(db: Queryable, { position, hash }: { position: number; hash: string }): Promise<boolean> {
   if (position === 0) return GENESIS_HASH.startsWith(hash);
   const { rowCount } = await db.query(
@@ -97,7 +98,7 @@ export async function isInLog(db: Queryable, { position, hash }: { position: num
 
 /** True if the log no longer continues the events that a process has folded up to `seen`. */
 export function isReplaced({ head }: Pick<HeadCheck, 'head'>, seen: { position: number; hash: string }): boolean {
-  // Later events must continue `seen`. The fold checks that when it reads them.
+  // A later head must descend from `seen`. The fold checks that when it reads the events.
   return head.position < seen.position || (head.position === seen.position && head.hash !== seen.hash);
 }
 
@@ -115,10 +116,10 @@ const PENDING = `
 SELECT pg_catalog.json_build_object(${NOTED}) AS noted FROM ${own.divergences} d WHERE NOT ${ACKNOWLEDGED} ORDER BY d.id`;
 
 /**
- * Records that `seen` is not in the log. A process that slept through a divergence and its acknowledgement saw a part
- * of what was acknowledged then, which is not recorded again.
- * @param since the newest acknowledged divergence that was known when `seen` was still in the log
- * @param path earlier ends of the log before `seen`, to find where the two logs part
+ * Records that the log does not contain `seen`. A process may have been suspended during a divergence and its
+ * acknowledgement. What it saw is covered by that acknowledgement and is not recorded again.
+ * @param since the newest acknowledged divergence when `seen` was last known to be in the log
+ * @param path earlier positions before `seen`, to find where the two logs fork
  * @returns the recorded row
  */
 export async function noteDivergence(
@@ -133,7 +134,7 @@ export async function noteDivergence(
   return pending.find((each) => each.seen.position === seen.position && each.seen.hash === seen.hash);
 }
 
-/** Returns the divergence acknowledged after `since` that covers the loss of `seen`. Only reads. */
+/** Returns the divergence, acknowledged after `since`, that covers the loss of `seen`. Only reads. */
 export async function acknowledgedSince(
   db: Queryable,
   { seen, since }: { seen: LogPlace; since: number },
@@ -142,13 +143,13 @@ export async function acknowledgedSince(
   return rows[0]?.noted;
 }
 
-/** Returns the divergences that are not acknowledged, in the order of their detection. */
+/** Returns the divergences that are not acknowledged, in the order in which they were detected. */
 export async function pendingDivergences(db: Queryable): Promise<NotedDivergence[]> {
   const { rows } = await db.query<{ noted: NotedDivergence }>(PENDING);
   return rows.map(({ noted }) => noted);
 }
 
-/** Returns the ids whose rows no longer exist. Only an event may remove a row. */
+/** Returns those of the ids whose rows no longer exist. Only an acknowledging event may remove a row. */
 export async function missingDivergences(db: Queryable, ids: readonly number[]): Promise<number[]> {
   const { rows } = await db.query<{ id: number }>(
     `SELECT id FROM pg_catalog.unnest($1::bigint[]) id WHERE NOT EXISTS (SELECT FROM ${own.divergences} d WHERE d.id = id.id)`,
@@ -157,12 +158,12 @@ export async function missingDivergences(db: Queryable, ids: readonly number[]):
   return rows.map(({ id }) => id);
 }
 
-/** Converts a row to the form that the acknowledging event records. */
+/** Converts a row to the form in which the acknowledging event records it. */
 export function toDivergence({ seen, found, fork = null, noticed_at }: Divergence): Divergence {
   return { seen, found, fork, noticed_at };
 }
 
-/** Every change is rejected until the divergence is acknowledged. */
+/** The problem for every change until the divergence is acknowledged. */
 export function logDiverged({ seen, found }: Pick<Divergence, 'seen' | 'found'>): Problem {
   const what =
     found.position < seen.position
@@ -182,7 +183,7 @@ export interface AcknowledgedLog {
   divergences: Divergence[];
 }
 
-/** Reads the events of the log itself, because rows in other tables may be lost. */
+/** Reads the events of the log, because rows in other tables may be lost. */
 export async function readAcknowledgements(db: Queryable): Promise<AcknowledgedLog[]> {
   const { rows } = await db.query<{ position: number; data: unknown }>(
     `SELECT position, data FROM ${own.events}
@@ -192,8 +193,8 @@ export async function readAcknowledgements(db: Queryable): Promise<AcknowledgedL
 }
 
 /**
- * Returns the divergences that an acknowledging event names. An attacker who rewrites the log can store any data there,
- * so malformed data counts as none.
+ * Returns the divergences that an acknowledging event names. An attacker who rewrites the log can store anything there,
+ * so malformed data is ignored.
  */
 export function divergencesIn(data: unknown): Divergence[] {
   const { divergences } = (data ?? {}) as { divergences?: unknown };

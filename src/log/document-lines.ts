@@ -1,11 +1,11 @@
-/** Documents as lines of an exported log, checked against their hashes. */
+/** Reads and writes documents as lines of an exported log, and checks them against their hashes. */
 import { z } from 'zod';
 import type { Sha256 } from '../kernel/sha256.js';
 
 export interface Document {
-  /** sha256 of the content, hex. */
+  /** SHA-256 of the content, in hex. */
   hash: string;
-  /** Canonical JSON. Null if it was erased. */
+  /** Canonical JSON. Null if the content was erased. */
   content: string | null;
 }
 
@@ -19,9 +19,9 @@ export function documentFault(
   return changed(hash);
 }
 
-/** A reason that continues a sentence. */
+/** The reason as the end of a sentence. */
 export const missing = (hash: string): string => `its document ${hash} is missing`;
-/** A reason that continues a sentence. */
+/** The reason as the end of a sentence. */
 export const changed = (hash: string): string => `its document ${hash} does not match its hash: it was changed`;
 
 /** Writes a document as a line of an exported log. The line follows the event that names the document. */

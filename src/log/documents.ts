@@ -1,6 +1,6 @@
 /**
- * Documents are stored outside the log by the hash that events contain. Their content can be erased without changing
- * the log.
+ * Stores documents outside the log, under the hashes that events contain. The content of a document can be erased
+ * without changing the log.
  */
 import { type Hash, createHash } from 'node:crypto';
 import { DOCUMENT_MEMBERS, documentsOf } from '../schema/change-requests/documents-of.js';
@@ -14,8 +14,8 @@ import type { Queryable } from '../postgres/pool.js';
 import { type Document, changed, documentLine, missing } from './document-lines.js';
 
 /**
- * Adds the hash of the canonical JSON. Stores nothing: `keepDocuments` does. Yields to the event loop during large
- * values.
+ * Computes the hash of the canonical JSON of a value. Stores nothing; `keepDocuments` does. Yields to the event loop
+ * during large values.
  */
 export async function toDocument(value: object): Promise<Document & { content: string }> {
   const pieces = await runYielding(canonicalPieces(value, createCanonicalWriter()));
@@ -53,7 +53,7 @@ export async function readDocuments(db: Queryable, hashes: readonly string[]): P
   return new Map(rows.map((row) => [row.hash, row]));
 }
 
-/** Documents that events name, by position. An erased document is not damaged. */
+/** Selects the documents that events name, by position. An erased document does not count as damaged. */
 const DAMAGED = `
   SELECT e.position, n.hash, d.hash IS NULL AS missing
     FROM ${own.events} e
@@ -74,7 +74,10 @@ export async function findDamagedDocument(
   return { position: first.position, reason: first.missing ? missing(first.hash) : changed(first.hash) };
 }
 
-/** Returns the lines of an exported log: events, and the documents that they name. Missing documents are omitted. */
+/**
+ * Returns the lines of an exported log: events, each followed by the documents that it names. Missing documents are
+ * omitted.
+ */
 export async function exportedLines(db: Queryable, events: readonly { text: string }[]): Promise<string[]> {
   const named = events.map(({ text }) => (MAY_NAME.test(text) ? documentsOf(JSON.parse(text) as StoredEvent) : []));
   const documents = await readDocuments(db, named.flat());
@@ -87,7 +90,7 @@ export async function exportedLines(db: Queryable, events: readonly { text: stri
 /** A quick test of an event's text. Most events name no document and need not be parsed. */
 const MAY_NAME = /"type":"change\./;
 
-/** Collects documents until `take` returns them. */
+/** Collects documents until `take` returns and removes them. */
 export function gatherDocuments(): { add(document: Document): void; take(): Document[] } {
   let gathered: Document[] = [];
   return {

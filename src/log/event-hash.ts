@@ -1,6 +1,6 @@
 /**
- * Defines the input of an event's hash and the links between events. Pure, so that a browser verifies a log with the
- * same code.
+ * Defines what the hash of an event covers and how events are linked. It uses no Node.js modules, so that a browser can
+ * verify a log with the same code.
  */
 import { createCanonicalWriter } from '../kernel/canonical.js';
 import type { Sha256 } from '../kernel/sha256.js';
@@ -11,8 +11,8 @@ import type { EventRecord } from './read.js';
 export type Hashed = Omit<EventRecord, 'hash'>;
 
 /**
- * Returns the canonical JSON of an event before and after its data, without its hashes. @param write returns canonical
- * JSON
+ * Returns the canonical JSON of an event without its hashes, split before and after its data. @param write returns
+ * canonical JSON
  */
 export function aroundData(
   event: Omit<Hashed, 'data'>,
@@ -39,13 +39,16 @@ function optional(name: string, value: unknown, write: (value: unknown) => strin
 
 /** Verifies events one after another, from any source. */
 export interface Chain {
-  /** Verifies the next event. @returns why it does not follow, or null. After a fault nothing more can be added. */
+  /**
+   * Verifies the next event. @returns the reason why it does not follow, or null. After a fault, no more events can be
+   * added.
+   */
   add(event: EventRecord): string | null;
   /** The last event that was verified. */
   head(): LogHead;
 }
 
-/** Returns the function that recomputes the hash of an event. */
+/** Creates the function that recomputes the hash of an event. */
 export function hasherWith(sha256: Sha256): (event: Hashed) => string {
   const write = createCanonicalWriter();
   return (event) => {
@@ -54,10 +57,10 @@ export function hasherWith(sha256: Sha256): (event: Hashed) => string {
   };
 }
 
-/** The reason if an event does not have the hash of its content. */
+/** The reason for an event whose hash does not match its content. */
 export const OTHER_CONTENT = 'its hash does not match its content';
 
-/** Begins before the first event. Events must follow from position 1 on without a gap. */
+/** Starts before the first event. The events must start at position 1 and have no gaps. */
 export function chainWith(sha256: Sha256): Chain {
   let head = emptyHead();
   const hashOf = hasherWith(sha256);

@@ -13,8 +13,9 @@ import type { EventRecord } from './read.js';
 /* Splits a stream into lines. */
 
 /**
- * Yields lines without their line feeds. Only line feeds end a line: node:readline also breaks at U+2028, which JSON
- * text may contain. Text after the last line feed is a line if it is not empty. Invalid UTF-8 becomes U+FFFD.
+ * Yields lines without their line feeds. Only a line feed ends a line. node:readline is not used because it also breaks
+ * at U+2028, which JSON text may contain. Text after the last line feed is a line too, unless it is empty. Invalid
+ * UTF-8 becomes U+FFFD.
  */
 export async function* readLines(
   stream: Readable | AsyncIterable<Uint8Array>,
@@ -65,19 +66,19 @@ export interface ExportedLog {
   head: LogHead;
   /** The first event that failed verification. */
   broken?: Fault;
-  /** In the order of the log, at most 100. */
+  /** In the order of the log. At most 100 are returned. */
   disallowed: Disallowed[];
 }
 
 interface ExportOptions {
   sha256: Sha256;
-  /** From `createPlanReplay`. A browser compares no plans and passes null. */
+  /** Created by `createPlanReplay`. A browser does not compare plans and passes null. */
   planOf: PlanReplay | null;
   /** Called with each verified event. */
   onEvent?: (event: EventRecord) => void;
 }
 
-/** Lines must be in the order of the file. After the first fault, later lines are read only to name the fault. */
+/** Checks lines in the order of the file. After the first fault, it reads further lines only to describe that fault. */
 export async function checkExportedLog(
   lines: AsyncIterable<string>,
   { sha256, planOf, onEvent = () => undefined }: ExportOptions,
@@ -119,7 +120,7 @@ export async function checkExportedLog(
   return { ok: false, head, broken: fault, disallowed };
 }
 
-/** Documents that events name. Each must follow its event in a line of its own. */
+/** Tracks the documents that events name. Each document must be on a line of its own after its event. */
 function awaitedDocuments(sha256: Sha256) {
   const awaited = new Map<string, number>();
   let damaged: Fault | undefined;
@@ -150,9 +151,9 @@ interface Fault {
 }
 
 interface LineContext {
-  /** From 1. */
+  /** Counted from 1. */
   line: number;
-  /** The position that is expected here. */
+  /** The position that is expected next. */
   expected: number;
   add: (event: EventRecord) => string | null;
 }
@@ -170,7 +171,10 @@ function faultOf(text: string, { line, expected, add }: LineContext): Fault | un
   return reason === null ? undefined : { position, reason };
 }
 
-/** The service writes events in exactly one form. A line with the same meaning but other bytes was changed too. */
+/**
+ * The service writes each event in exactly one form. A line with the same meaning but different bytes was therefore
+ * changed.
+ */
 function readLine(text: string): EventRecord | null {
   try {
     const value = JSON.parse(text) as unknown;
@@ -180,7 +184,7 @@ function readLine(text: string): EventRecord | null {
   }
 }
 
-/** Returns the position in a line, if it can be parsed. */
+/** Returns the position of the event on a line, or undefined if it cannot be parsed. */
 export function positionOf(text: string): number | undefined {
   const found = /^\{"position":(\d{1,15}),/.exec(text)?.[1];
   return found === undefined ? undefined : Number(found);

@@ -1,4 +1,4 @@
-/* Folds events to a state with its position in the log. */
+/* Folds events to a state, together with its position in the log. */
 import pg from 'pg';
 import { type LogHead, emptyHead } from './head.js';
 import { createTimeSlice, runYielding, mapYielding } from '../kernel/event-loop.js';
@@ -11,13 +11,13 @@ import { UnreadableEventError, readEvent } from '../schema/fold/upcasting.js';
 import { own } from '../postgres/own-tables.js';
 import type { Range } from './read.js';
 
-/* Reads the log for folds, without actors and reasons. That makes reading a long log several times faster. */
+/* Reads the log for folds, without actors and reasons. This makes reading a long log several times faster. */
 
 /** An event with its hashes in the chain. */
 type LinkedEvent = PlacedEvent & { previous_hash: string; hash: string };
 
 interface FoldPage {
-  /** In order, upcast to the newest version. At least one event. */
+  /** In order of position, upcast to the newest version. There is at least one event. */
   events: LinkedEvent[];
   /** Time of the last event, ISO 8601. */
   occurred_at: string;
@@ -37,7 +37,7 @@ const QUERY = {
 
 const asText = (text: string): string => text;
 
-/** Only the last time of a page is needed, so times are not parsed. */
+/** Only the last timestamp of a page is needed, so timestamps are not parsed. */
 const PARSERS = new Map<number, (text: string) => unknown>([
   [pg.types.builtins.INT8, Number],
   [pg.types.builtins.INT4, Number],
@@ -58,7 +58,7 @@ async function* readFoldPages(db: Queryable, range: Range): AsyncGenerator<FoldP
     const more = rows.length === PAGE;
     if (more) {
       next = readRows(db, { ...range, after: last[0] });
-      // The next iteration awaits this promise. If the reader stops here, a failure does not matter.
+      // The next iteration awaits this promise. If the consumer stops first, nobody needs its error.
       next.catch(() => undefined);
     }
     yield { events: await mapYielding(rows, toEvent, slice), occurred_at: toIso(last[8]) };
@@ -80,7 +80,7 @@ function toIso(text: string): string {
   return new Date(`${text.slice(0, 10)}T${text.slice(11).replace(/\+00$/, 'Z')}`).toISOString();
 }
 
-/** A state with the position that it belongs to. */
+/** A state and its position in the log. */
 export interface Point {
   readonly state: State;
   readonly head: LogHead;
@@ -90,12 +90,10 @@ export function startPoint(): Point {
   return { state: initialState(), head: emptyHead() };
 }
 
-/**
- * The log does not continue the events folded so far, for example after the database was restored to an earlier state.
- */
+/** The log does not continue the events folded so far, for example because the database was restored from a backup. */
 export class LogDivergedError extends Error {
   override readonly name = 'LogDivergedError';
-  /** Position of the event that should continue it. */
+  /** The position at which the log stops matching. */
   readonly position: number;
 
   constructor(position: number, why: string) {
@@ -104,7 +102,7 @@ export class LogDivergedError extends Error {
   }
 }
 
-/** Within one log, an event that does not continue the chain counts as unreadable. */
+/** Within one log, an event that does not continue the chain is reported as unreadable. */
 export function broken(error: unknown): unknown {
   return error instanceof LogDivergedError ? new UnreadableEventError(error.position, NOT_NEXT) : error;
 }
@@ -112,8 +110,8 @@ export function broken(error: unknown): unknown {
 const NOT_NEXT = 'it does not follow the event before it: an event is missing, or the log was changed';
 
 /**
- * Folds events that continue `from`, in steps.
- * @throws LogDivergedError if they do not continue it
+ * Folds the events that follow `from`, in steps.
+ * @throws LogDivergedError if they do not continue the chain
  */
 export function* foldPage(from: Point, events: readonly StoredEvent[]): Resumable<Point> {
   const last = events.at(-1);
@@ -129,7 +127,7 @@ export function* foldPage(from: Point, events: readonly StoredEvent[]): Resumabl
 export interface FoldLogOptions {
   /** The last position to fold. Defaults to the end of the log. */
   upTo?: number;
-  /** Intermediate points to report. `next` returns the position after which the next one is due. */
+  /** Intermediate points to report. `next` returns the position after which the next point is due. */
   stops?: { next: (from: Point) => number; reached: (point: Point) => void };
 }
 
@@ -162,7 +160,7 @@ export async function foldLog(db: Queryable, from: Point, options: FoldLogOption
 }
 
 /**
- * @param within true if `from` was just read from the log itself
+ * @param within true if `from` was just read from the same log
  * @returns the last event
  */
 function* link<E extends LinkedEvent>(
@@ -174,7 +172,7 @@ function* link<E extends LinkedEvent>(
   let last: Pick<LinkedEvent, 'position' | 'hash'> = from;
   for (const event of events) {
     if (event.previous_hash !== last.hash || event.position !== last.position + 1) {
-      // Reports the missing event rather than its successor.
+      // If an event is missing, the error names its position, not that of its successor.
       const position = Math.min(event.position, last.position + 1);
       const error = new LogDivergedError(position, `does not follow position ${last.position}`);
       throw within || last !== from || from.position === 0 ? broken(error) : error;
@@ -186,7 +184,7 @@ function* link<E extends LinkedEvent>(
   return last as LinkedEvent;
 }
 
-/** Runs `work` while no other writer changes the log or the projections. The pipeline implements it. */
+/** Runs `work` while no other writer can change the log or the projections. The pipeline implements this. */
 export interface LogLock {
   underLock<T>(work: (client: pg.ClientBase, point: Point) => Promise<T>, how?: { readOnly?: boolean }): Promise<T>;
 }

@@ -11,9 +11,9 @@ import { type Disallowed, createPolicyReplay } from '../schema/change-requests/r
 import { type EventRecord, readRecordPages } from './read.js';
 
 /**
- * Returns the sha256 (hex) over the previous hash and the event in canonical JSON, without `hash` and `previous_hash`.
- * It can be recomputed from the table, because canonical JSON does not depend on the member order that jsonb loses.
- * Each step hashes one piece of the data.
+ * Returns the SHA-256 (hex) over the previous hash and the event in canonical JSON, without `hash` and `previous_hash`.
+ * jsonb does not preserve the order of members, and canonical JSON does not depend on it. So the hash can be recomputed
+ * from the table. Each step hashes one piece of the data.
  */
 export function createSteppedHasher(write: (value: unknown) => string) {
   return function* (event: Omit<Hashed, 'data'>, data: readonly string[]): Resumable<string> {
@@ -33,13 +33,13 @@ export const createChain = (): Chain => chainWith(sha256);
 
 export interface Verification {
   ok: boolean;
-  /** Verified events, without the broken one. */
+  /** Number of verified events, without the broken one. */
   checked: number;
   /** The last verified event. */
   head: LogHead;
   /** The first event that breaks the chain. */
   broken?: { position: number; reason: string };
-  /** In the order of the log, at most 100. */
+  /** In the order of the log. At most 100 are returned. */
   disallowed: Disallowed[];
 }
 
@@ -49,9 +49,9 @@ export interface VerifyOptions {
 }
 
 /**
- * Recomputes the chain from the first event, and whether the policy allowed each change. Memory grows only with the
- * schema, open change requests and accounts. A truncated log is still a valid chain, so compare `head` with the positions
- * of projections or backups.
+ * Recomputes the chain from the first event, and checks whether the policy allowed each change. Memory grows only with
+ * the schema, open change requests and accounts. A truncated log is still a valid chain. Callers must compare `head`
+ * with the positions of projections or backups.
  */
 export async function verifyChain(db: Queryable, options: VerifyOptions = {}): Promise<Verification> {
   const chain = createChain();
@@ -62,7 +62,7 @@ export async function verifyChain(db: Queryable, options: VerifyOptions = {}): P
     for (const event of page) {
       yield;
       const reason = chain.add(event);
-      // Reports the missing event rather than its successor.
+      // If an event is missing, the result names its position, not that of its successor.
       if (reason !== null) return { position: Math.min(event.position, chain.head().position + 1), reason };
       yield* policy.add(event);
     }

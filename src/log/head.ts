@@ -1,9 +1,9 @@
 export interface LogHead {
-  /** 0 in an empty log. */
+  /** 0 if the log is empty. */
   position: number;
-  /** 64 zeros in an empty log. */
+  /** 64 zeros if the log is empty. */
   hash: string;
-  /** ISO 8601. Null in an empty log. */
+  /** ISO 8601. Null if the log is empty. */
   occurred_at: string | null;
 }
 

@@ -1,9 +1,9 @@
 /**
- * Listens for new events. A notification is only a hint that shortens the wait: the log alone is reliable.
+ * Listens for new events. A notification is only a hint that shortens the wait. Only the log itself is reliable.
  *
- * pg-listen connects, listens and parses. This file reconnects with a new subscriber each time, because pg-listen's own
- * reconnecting has three defects. It gives up if a connection breaks while it listens again, it does not stop when it is
- * closed, and it does not notice a half-open socket.
+ * pg-listen connects, listens and parses. This file reconnects with a new subscriber each time, because the
+ * reconnecting of pg-listen has three defects. It gives up if a connection breaks while it is subscribing again. It
+ * does not stop when it is closed. It does not notice a half-open socket.
  */
 import { randomUUID } from 'node:crypto';
 import net from 'node:net';
@@ -17,23 +17,23 @@ import type { Logger } from '../postgres/logger.js';
 import { type ConnectionOptions, connectionConfig } from '../postgres/pool.js';
 
 export interface Listener {
-  /** Begins to connect and keeps trying until it is closed. */
+  /** Connects in the background, and retries until the listener is closed. */
   start(): void;
   /** True while notifications arrive. */
   connected(): boolean;
-  /** Ends the connection, or the attempts to connect. */
+  /** Closes the connection, or stops the attempts to connect. */
   close(): Promise<void>;
 }
 
 export interface ListenerOptions extends ConnectionOptions {
   logger: Logger;
-  /** Called after this or another process committed a new head. Notifications can be late, repeated or missing. */
+  /** Called after any process has committed a new head. Notifications can be late, repeated or missing. */
   onHead: (position: number) => void;
-  /** Called after every connect. Notifications sent in between were lost, so the log must be read. */
+  /** Called after every connect. Notifications sent while there was no connection are lost, so the log must be read. */
   onConnect: () => void;
-  /** Milliseconds between heartbeats, and the maximum milliseconds for one. */
+  /** Milliseconds between two heartbeats, and the timeout of each in milliseconds. */
   heartbeat?: { every: number; timeout: number };
-  /** Milliseconds before connection attempt n (from 1). */
+  /** Returns the milliseconds to wait before attempt n to connect. The first attempt is 1. */
   backoff?: (attempt: number) => number;
 }
 
@@ -41,10 +41,10 @@ const HEARTBEAT = { every: 10_000, timeout: 5_000 };
 
 const PAUSE = { retry: 100, maximum: 10_000 };
 
-/** Milliseconds for an orderly end of the connection. */
+/** Milliseconds to wait for the connection to close cleanly. */
 const FAREWELL = 500;
 
-/** Connects only after `start`. It never gives up: failures are logged and retried. */
+/** Connects only after `start`. It never gives up: it logs each failure and tries again. */
 export function createListener(options: ListenerOptions): Listener {
   const closing = new AbortController();
   const backoff = options.backoff ?? ((attempt) => growingPause(attempt, PAUSE));
@@ -79,8 +79,8 @@ export function createListener(options: ListenerOptions): Listener {
 }
 
 /**
- * Runs one connection from its start to its end.
- * @returns why it ended
+ * Runs one connection until it ends.
+ * @returns the reason why it ended
  */
 async function listenOnce(options: ListenerOptions, closing: AbortSignal, onConnect: () => void): Promise<string> {
   const { onHead, heartbeat = HEARTBEAT } = options;
@@ -89,13 +89,13 @@ async function listenOnce(options: ListenerOptions, closing: AbortSignal, onConn
   const sockets = new Set<net.Socket>();
   const lifetime = new AbortController();
   const events = logChannel(options.schema);
-  // A channel of this listener. Its notifications return over the same route as those of new events.
+  // A channel of this listener only. Its notifications take the same route as those of new events.
   const pulse = `service_pulse_${randomUUID().replaceAll('-', '')}`;
   const subscriber: Subscriber = pgListen.default(trackedConfig({ ...options, connectionString: address }, sockets), {
-    // Anyone who can reach the database may send any payload.
+    // Anyone with access to the database can send any payload, so it is not parsed as JSON.
     parse: (payload) => payload,
     paranoidChecking: false,
-    // pg-listen must not reconnect itself. It reports a lost connection as an `error`.
+    // Prevents pg-listen from reconnecting. It then reports a lost connection as an `error`.
     retryLimit: 1,
   });
   const ended = endOf(subscriber, { closing, lifetime: lifetime.signal });
@@ -109,7 +109,7 @@ async function listenOnce(options: ListenerOptions, closing: AbortSignal, onConn
     return whyNot(error as Error);
   } finally {
     lifetime.abort();
-    // A dead server does not answer the end of a connection.
+    // A dead server does not respond when the connection is closed.
     const farewell = new AbortController();
     const patience = sleep(closing.aborted ? FAREWELL : 0, undefined, { signal: farewell.signal });
     await Promise.race([subscriber.close(), patience]).catch(() => undefined);
@@ -131,7 +131,7 @@ async function listenOnce(options: ListenerOptions, closing: AbortSignal, onConn
   }
 }
 
-/** After a failover, the process may connect to a former primary before it knows that it is a standby. */
+/** After a failover, the process may connect to a former primary that does not know yet that it is a standby. */
 const whyNot = (error: Error & { code?: unknown }): string =>
   error.code === SQLSTATE.read_only_sql_transaction
     ? 'the server accepts no writes, and sends no notifications'
@@ -149,7 +149,7 @@ function endOf(
   });
 }
 
-/** Notifies itself and waits for the notification. */
+/** Sends a notification to its own channel and waits for it. */
 async function beat(subscriber: Subscriber, pulse: string, timeout: number): Promise<void> {
   const waiting = new AbortController();
   const heard = new Promise<void>((resolve) => subscriber.notifications.once(pulse, () => resolve()));
@@ -164,7 +164,7 @@ async function beat(subscriber: Subscriber, pulse: string, timeout: number): Pro
   }
 }
 
-/** Selects one of several hosts, because pg-listen creates its clients from the plain options of the driver. */
+/** Chooses one of several hosts, because pg-listen passes plain options of the driver to its clients. */
 async function chosenAddress({ connectionString }: ConnectionOptions): Promise<string | Error> {
   const hosts = hostsOf(connectionString);
   if (hosts === null) return connectionString;
@@ -174,7 +174,7 @@ async function chosenAddress({ connectionString }: ConnectionOptions): Promise<s
   );
 }
 
-/** pg-listen does not expose its sockets. A dead connection ends only if its socket is destroyed. */
+/** pg-listen does not expose its sockets. A dead connection ends only when its socket is destroyed. */
 function trackedConfig(options: ListenerOptions, sockets: Set<net.Socket>): ReturnType<typeof connectionConfig> {
   return {
     ...connectionConfig({ applicationName: 'data-platform-service listener', ...options }),

@@ -1,6 +1,6 @@
 /**
- * The lives of collections and fields: from the event that created one to the event that deleted it, under all of its
- * names. A restored collection or field continues its life. It has no name while it is in the trash.
+ * Finds the lives of collections and fields. A life lasts from the event that creates the object to the event that
+ * deletes it, under all of its names. A restored object continues its life. While it is in the trash, it has no name.
  */
 import type { Queryable } from '../postgres/pool.js';
 import { own } from '../postgres/own-tables.js';
@@ -8,21 +8,21 @@ import type { Identity } from '../schema/model/state.js';
 
 export interface Life {
   identity: Identity;
-  /** In order. */
+  /** In order of position. */
   names: LifeName[];
 }
 
 interface LifeName {
   name: string;
-  /** Position and time of the event that assigned the name. */
+  /** Position and time of the event that assigned this name. */
   from: number;
   since: string;
-  /** Position of the event that ended it: a rename or the deletion. Null for the current name. */
+  /** Position of the rename or deletion that ended this name. Null for the current name. */
   to: number | null;
   until: string | null;
 }
 
-/** A period in which a collection or one of its fields had one name. */
+/** A range of positions in which a collection or one of its fields had one name. */
 export interface NameSpan {
   collection: string;
   /** Null for the collection itself. */
@@ -33,9 +33,9 @@ export interface NameSpan {
 }
 
 interface FieldLife {
-  /** The life of its collection. */
+  /** The life of the collection. */
   of: Life;
-  /** In order. */
+  /** In order of position. */
   spans: NameSpan[];
 }
 
@@ -45,16 +45,19 @@ interface Row {
   collection: string;
   field: string | null;
   to: string | null;
-  /** Field names of a new collection. Null if no fields are requested. */
+  /** Names of the fields of a new collection. Null if no fields are requested. */
   fields: string[] | null;
-  /** A restored collection has a name and fields. A restored field has neither. */
+  /** Set by a restore. A restored collection has a name and fields, a restored field has neither. */
   restored: { identity: Identity; name: string; fields: Identity[] } | null;
   occurred_at: Date;
 }
 
 const COLUMNS = `position, type, collection, field, data ->> 'to'::text AS "to", data -> 'restored'::text AS restored, occurred_at`;
 
-/** Renamed, or restored under a new name. A log contains few of these. The types select partial indexes. */
+/**
+ * Selects renames, and restores under a new name. A log contains few of them. The conditions on the type make the
+ * planner use partial indexes.
+ */
 const NAME_CHANGES = `SELECT ${COLUMNS} FROM ${own.events} WHERE type = 'collection.renamed' AND type IN ('collection.renamed', 'field.renamed')
  UNION ALL
 SELECT ${COLUMNS} FROM ${own.events}
@@ -65,7 +68,7 @@ const ENDS = `SELECT ${COLUMNS} FROM ${own.events}
  WHERE type IN ('collection.created', 'collection.adopted', 'collection.deleted') AND collection = ANY ($1)
  ORDER BY position`;
 
-/** The partial index contains only these types. */
+/** These types match the condition of the partial index. */
 const ENDS_AND_FIELDS = `SELECT ${COLUMNS},
        CASE WHEN type IN ('collection.created', 'collection.adopted')
             THEN pg_catalog.jsonb_path_query_array(data, '$.fields[*].field') END AS fields
@@ -74,7 +77,7 @@ const ENDS_AND_FIELDS = `SELECT ${COLUMNS},
    AND collection = ANY ($1)
  ORDER BY position`;
 
-/** Returns every life in which a collection had the name, in order. */
+/** Returns every life in which a collection had the name, in the order of creation. */
 export async function livesOf(db: Queryable, name: string): Promise<Life[]> {
   const changes = await readNameChanges(db);
   const { lives } = await livesOfNames(db, connected([name], changes.links), changes);
@@ -82,7 +85,8 @@ export async function livesOf(db: Queryable, name: string): Promise<Life[]> {
 }
 
 /**
- * Returns the names that collections had in their lives, by identity. Collections that were never renamed have none.
+ * Returns the names that collections had during their lives, by identity. Collections that were never renamed are
+ * omitted.
  */
 export async function namesInLives(db: Queryable, names: Iterable<string>): Promise<Map<Identity, string[]>> {
   const changes = await readNameChanges(db);
@@ -96,13 +100,14 @@ export async function namesInLives(db: Queryable, names: Iterable<string>): Prom
 interface NamedPart {
   collection: string;
   field?: string | undefined;
-  /** The position whose names apply. Undefined means the head. */
+  /** The position at which the names apply. Undefined means the head. */
   at?: number | undefined;
 }
 
 /**
- * All spans of the one collection or field that has the name, or had it last. A field is looked for in the collection that
- * has the name first, then in those that had it before. Empty where nothing ever had the name.
+ * Returns all spans of the collection or field that has the name, or that had it last. A field is first looked up in
+ * the collection that has the collection name now, then in those that had it before. Empty if nothing ever had the
+ * name.
  */
 export async function spansOf(db: Queryable, { collection, field, at = Infinity }: NamedPart): Promise<NameSpan[]> {
   if (field === undefined) return spansOfCollections(db, [collection], at);
@@ -118,7 +123,7 @@ export async function spansOf(db: Queryable, { collection, field, at = Infinity 
   return [];
 }
 
-/** All spans of the collections that have the names at a position, or had them last before it. */
+/** Returns all spans of the collections that have the names at a position, or that had them last before it. */
 export async function spansOfCollections(db: Queryable, names: Iterable<string>, at: number): Promise<NameSpan[]> {
   const changes = await readNameChanges(db);
   const { lives } = await livesOfNames(db, connected(names, changes.links), changes);
@@ -129,11 +134,11 @@ export async function spansOfCollections(db: Queryable, names: Iterable<string>,
   return [...new Set(called)].flatMap((found) => found?.spans ?? []);
 }
 
-/** In order. */
+/** In order of position. */
 export const spansIn = ({ names }: Life): NameSpan[] =>
   names.map(({ name, from, to }) => ({ collection: name, field: null, from, to }));
 
-/** Lives with a matching span. The most recent span comes first. */
+/** Returns the lives that have a matching span, sorted by that span. The most recent one comes first. */
 function latestFirst<T extends { spans: readonly NameSpan[] }>(lives: T[], fits: (span: NameSpan) => boolean): T[] {
   const began = ({ spans }: T): number => spans.findLast(fits)?.from ?? 0;
   return lives.filter((life) => began(life) > 0).sort((a, b) => began(b) - began(a));
@@ -152,11 +157,11 @@ async function readNameChanges(db: Queryable): Promise<NameChanges> {
 /** Maps identities to lives, in the order of creation. */
 interface Lives {
   lives: ReadonlyMap<Identity, Life>;
-  /** Empty if the statement reads no fields. */
+  /** Empty if the query reads no fields. */
   fields: ReadonlyMap<Identity, FieldLife>;
 }
 
-/** @param names including all linked names */
+/** @param names includes all linked names */
 async function livesOfNames(
   db: Queryable,
   names: ReadonlySet<string>,
@@ -179,13 +184,13 @@ interface Walk {
   alive: Map<string, LivingCollection>;
 }
 
-/** @param rows in order */
+/** @param rows sorted by position */
 function livesIn(rows: readonly Row[]): Lives {
   const walk: Walk = { lives: new Map(), fields: new Map(), alive: new Map() };
   for (const row of rows) {
     if (row.type === 'collection.created' || row.type === 'collection.adopted') beginCollection(walk, row);
     else {
-      // Ignores collections that never had one of the names.
+      // Undefined for a collection that never had one of the names. Its events are ignored.
       const living = walk.alive.get(row.collection);
       if (living !== undefined) STEPS[row.type](walk, living, row);
     }
@@ -231,7 +236,7 @@ const STEPS: Readonly<Record<Exclude<Row['type'], 'collection.created' | 'collec
   },
 };
 
-/** A restored collection continues its life, as its fields do. */
+/** A restored collection continues its life, and so do its fields. */
 function beginCollection(walk: Walk, row: Row): void {
   const { lives, alive } = walk;
   const identity = row.restored?.identity ?? String(row.position);
@@ -255,13 +260,13 @@ function beginField(walk: Walk, living: LivingCollection, row: Row & { identity:
   living.fields.set(name, field);
 }
 
-/** Two names of one collection. */
+/** Returns two names that belong to the same collection. */
 const linkOf = ({ collection, to, restored }: Row): [string, string] => [
   restored?.name ?? collection,
   to ?? collection,
 ];
 
-/** Returns all names that are linked to the given ones, directly or indirectly. Too many names do no harm. */
+/** Returns all names that are linked to the given ones, directly or indirectly. Extra names do no harm. */
 function connected(from: Iterable<string>, links: readonly [string, string][]): ReadonlySet<string> {
   const names = new Set(from);
   const linked = new Map<string, string[]>();
@@ -299,7 +304,7 @@ interface EndRow {
   to: string | null;
   /** Names of the fields that a collection was created with. */
   fields: string[] | null;
-  /** The objects that an event restored from the trash. */
+  /** The identities of the objects that an event restored from the trash. */
   restored: { identity: Identity; fields?: Identity[] } | null;
 }
 
@@ -312,10 +317,10 @@ const EVENTS = `SELECT ${END_COLUMNS} FROM ${own.events}
        OR type IN ('collection.created', 'field.created') AND data ? 'restored'::text)
  ORDER BY position`;
 
-/** Positions of the events that created objects, from the identities that they assigned. */
+/** Returns the positions of the events that created the objects. An identity starts with that position. */
 const bornAt = (identity: Identity): number => Number(identity.split('.')[0]);
 
-/** A collection by its current name, with the requested fields by their current names. */
+/** A collection, found by its current name, and its requested fields by their current names. */
 interface Living {
   identity: Identity;
   fields: Map<string, Identity>;
@@ -323,11 +328,11 @@ interface Living {
 
 export interface End {
   position: number;
-  /** True if the event deleted the object itself, false if it deleted the collection of the field. */
+  /** True if the event deleted the object itself. False if it deleted the collection that contains the field. */
   isOwn: boolean;
 }
 
-/** Returns the event that last deleted each object. Existing objects have none. */
+/** Returns the event that last deleted each object. Objects that still exist are omitted. */
 export async function endsOf(db: Queryable, identities: Iterable<Identity>): Promise<ReadonlyMap<Identity, End>> {
   const requested = new Set(identities);
   const births = [...new Set([...requested].map(bornAt))].sort((a, b) => a - b);
@@ -407,7 +412,7 @@ function beginLife(
   living.set(collection, node);
 }
 
-/** A collection that was not requested, but contains a requested field. */
+/** Adds a collection that was not requested but contains a requested field. */
 function at(living: Map<string, Living>, collection: string): Living {
   const node = living.get(collection) ?? { identity: '', fields: new Map<string, Identity>() };
   living.set(collection, node);

@@ -1,4 +1,4 @@
-/** Reads a log from a file with one event per line, as GET /history/export writes it. */
+/** Reads a log from a file in the format of GET /history/export, with one event per line. */
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import { OperatorError } from '../kernel/operator-error.js';
@@ -11,7 +11,7 @@ const PAGE = 1_000;
 
 /**
  * Yields pages of events in the order of the lines. It does not verify the chain.
- * @param onDocument called with the documents that events name, before the page that ends behind them
+ * @param onDocument called for each document that an event names, before the page that contains the event is yielded
  * @throws OperatorError with the number of an invalid line
  */
 export async function* readNdjsonPages(
@@ -54,6 +54,6 @@ function readLine(line: string, number: number): EventRecord {
     const { path, message } = parsed.error.issues[0] as z.core.$ZodIssue;
     throw new OperatorError(`Line ${number} is not an event: ${path.join('.')} ${message}.`);
   }
-  // Returns the parsed value, not the copy of zod, which would lose a member named __proto__.
+  // Returns the parsed value itself. The copy that zod creates would lose a member named __proto__.
   return value as EventRecord;
 }

@@ -1,4 +1,4 @@
-/* Reads the log in order, in pages. */
+/* Reads the log in order of position, in pages. */
 import type pg from 'pg';
 import type { Cause, Context, StoredEvent, EventSubject } from '../schema/model/events.js';
 import { readEvent } from '../schema/fold/upcasting.js';
@@ -6,7 +6,7 @@ import { JSON_AS_TEXT, type Queryable } from '../postgres/pool.js';
 import { own } from '../postgres/own-tables.js';
 import { createTimeSlice, mapYielding } from '../kernel/event-loop.js';
 
-/** An event as stored: in the version it was written with, not parsed. */
+/** An event as stored: not parsed, and in the version in which it was written. */
 export interface EventRecord {
   position: number;
   id: string;
@@ -23,7 +23,7 @@ export interface EventRecord {
   ip: string | null;
   user_agent: string | null;
   context?: Context | undefined;
-  /** The subject other than a collection. */
+  /** The subject, if it is not a collection. */
   subject?: EventSubject | undefined;
   occurred_at: string;
   previous_hash: string;
@@ -39,7 +39,7 @@ export interface Range {
   limit?: number;
 }
 
-/** Rows per query: enough to make round trips cheap, few enough for a log of large events. */
+/** Rows per query. This is enough to make round trips cheap, and few enough for a log with large events. */
 const PAGE = 1_000;
 
 export const EVENT_COLUMNS =
@@ -55,8 +55,8 @@ export function toEventRecord(row: EventRow): EventRecord {
 }
 
 /**
- * Yields events in order, upcast to the newest version, in pages. It requests the next page while the caller uses the
- * current one. Each page sees what is committed at its time, so the iteration ends at the head of that time.
+ * Yields events in pages, in order, upcast to the newest version. It requests the next page while the caller uses the
+ * current one. Each page sees the commits up to its own query, so the iteration ends at the head at that time.
  * @throws Error with the position of an event that this release does not know
  */
 export async function* readEventPages(db: Queryable, range: Range): AsyncGenerator<StoredEvent[], void, undefined> {
@@ -74,7 +74,7 @@ export async function* readRecordPages(db: Queryable, range: Range): AsyncGenera
     const more = page.length === PAGE && left > 0 && after !== undefined;
     if (more) {
       next = readPage(db, { ...range, after, limit: Math.min(left, PAGE) });
-      // The next iteration awaits this promise. If the reader stops here, a failure does not matter.
+      // The next iteration awaits this promise. If the consumer stops first, nobody needs its error.
       next.catch(() => undefined);
     }
     if (page.length > 0) yield page;
@@ -92,7 +92,7 @@ async function readPage(db: Queryable, range: Range & { limit: number }): Promis
   return mapYielding(rows, (row) => toEventRecord(parsedRow(row)), createTimeSlice());
 }
 
-/** A row with JSON columns as text. */
+/** A row whose JSON columns are texts. */
 type UnparsedRow = Omit<EventRow, Documents> & Record<Documents, string | null>;
 
 type Documents = 'data' | 'actor' | 'context' | 'subject';
@@ -114,18 +114,20 @@ export async function headPosition(db: Queryable): Promise<number> {
   return rows[0]?.position ?? 0;
 }
 
-/* Events as the JSON text of API responses. */
+/* Reads events as the JSON text of API responses. */
 
 export interface EventText {
   position: number;
   hash: string;
-  /** The subject other than a collection. Absent if there is none. */
+  /** The subject, if it is not a collection. Absent if there is none. */
   subject?: { kind: string; id: string };
-  /** The stored event on one line, as JSON.stringify writes it. It is not upcast, so that its hash can be verified. */
+  /**
+   * The stored event on one line, as JSON.stringify writes it. It is not upcast, so that clients can verify its hash.
+   */
   text: string;
 }
 
-/** In the order of the response. */
+/** In the order in which the response lists them. */
 const COLUMNS =
   'position, id, batch, type, version, collection, field, data, actor, command, reason, request_id, ip, user_agent, ' +
   'context, subject, occurred_at, hash, previous_hash';
@@ -154,7 +156,7 @@ function toText(row: EventRow): EventText {
   return { position, hash, ...(subject && { subject }), text: textOf(row) };
 }
 
-/** Omits members that are null for most events. */
+/** Omits the members that are null for most events. */
 function textOf(row: EventRow): string {
   row.context ??= undefined;
   row.subject ??= undefined;
@@ -172,7 +174,7 @@ export function readEventTexts(db: Queryable, range: { after: number; upTo: numb
   });
 }
 
-/* Copies events into an empty log with their original positions, ids, times and hashes. */
+/* Copies events into an empty log. Their positions, ids, times and hashes do not change. */
 
 const INSERT = `
   INSERT INTO ${own.events} (position, id, batch, type, version, collection, field, data, actor, command, reason,
@@ -183,7 +185,7 @@ const INSERT = `
          collection text, field text, data jsonb, actor jsonb, command text, reason text, request_id text, ip text,
          user_agent text, context jsonb, subject jsonb, occurred_at timestamptz, previous_hash text, hash text)`;
 
-/** The caller has verified the chain and holds the log lock. */
+/** The caller must have verified the chain and must hold the log lock. */
 export async function restoreEvents(client: pg.ClientBase, events: readonly EventRecord[]): Promise<void> {
   if (events.length > 0) await client.query(INSERT, [JSON.stringify(events)]);
 }

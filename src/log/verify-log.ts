@@ -1,4 +1,4 @@
-/** Verifies the log: recomputes its chain and compares its end with known positions. */
+/** Verifies the log. It recomputes the chain and compares the end of the log with known positions. */
 import type { Queryable } from '../postgres/pool.js';
 import type { Divergence, LogPlace } from '../schema/model/events.js';
 import { checkHead, isInLog, readAcknowledgements, toDivergence } from './divergence.js';
@@ -8,14 +8,14 @@ import { own } from '../postgres/own-tables.js';
 
 /* Checks that the triggers of db/0001_service_tables.sql still reject changes of accepted events. */
 
-/** The body of service_refuse_change(), without white space. */
+/** The body of service_refuse_change(), without whitespace. */
 const BODY =
   "BEGIN RAISE EXCEPTION '% is append-only: % is refused', TG_TABLE_NAME, TG_OP " +
   "USING ERRCODE = 'insufficient_privilege', HINT = 'Correct a mistake with a new event.'; END";
 
 /**
- * Per operation, what prevents protection. Bits of tgtype: 1 FOR EACH ROW, 2 BEFORE, 8 DELETE, 16 UPDATE, 32 TRUNCATE.
- * tgenabled A also fires in sessions that apply replication.
+ * Selects, for each operation, what prevents protection. Bits of tgtype: 1 FOR EACH ROW, 2 BEFORE, 8 DELETE, 16 UPDATE,
+ * 32 TRUNCATE. With tgenabled A, a trigger also fires in sessions that apply replication.
  */
 const TRIGGERS = `
 SELECT o.operation,
@@ -36,7 +36,9 @@ interface Row {
   refuses: boolean;
 }
 
-/** Returns a sentence for each operation that PostgreSQL would not reject. Empty if the log is append-only. */
+/**
+ * Returns a sentence for each operation on events that PostgreSQL would not reject. Empty if the log is append-only.
+ */
 export async function findUnprotected(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<Row>(TRIGGERS, [BODY]);
   return rows
@@ -48,23 +50,24 @@ export async function findUnprotected(db: Queryable): Promise<string[]> {
 }
 
 export interface LogVerification extends Verification {
-  /** Operations on accepted events that PostgreSQL would allow, one sentence each. `ok` is false if there is any. */
+  /** One sentence for each operation on accepted events that PostgreSQL would allow. `ok` is false if there is any. */
   unprotected: string[];
-  /** All recorded divergences, in order. They stay in the log forever. */
+  /** All recorded divergences, in order. The log keeps them forever. */
   divergences: AcknowledgedDivergence[];
 }
 
 export interface AcknowledgedDivergence extends Divergence {
-  /** Position of the event that acknowledged it. Null if not acknowledged. */
+  /** Position of the event that acknowledged the divergence. Null if none did. */
   acknowledged: number | null;
 }
 
 /**
- * Recomputes the chain. A truncated or completely rewritten log is still a valid chain. It is therefore compared with
- * the checkpoints of projections, recorded divergences and `seen`, an end that this process remembers.
+ * Recomputes the chain. A truncated or completely rewritten log is still a valid chain. The end of the log is therefore
+ * compared with the checkpoints of projections, with recorded divergences and with `seen`, an end that this process
+ * remembers.
  */
 export async function verifyLog(db: Queryable, seen: LogPlace, options: VerifyOptions = {}): Promise<LogVerification> {
-  // This runs before the chain is read, so that events appended later do not matter.
+  // This runs before the chain is read, so that events appended meanwhile do not matter.
   const { forgotten, pending } = await checkHead(db);
   const chain = await verifyChain(db, options);
   const noted = (pending ?? []).map((each) => ({ ...toDivergence(each), acknowledged: null }));

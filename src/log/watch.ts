@@ -1,4 +1,4 @@
-/** Tracks divergences of the log that this process noticed or that others recorded. */
+/** Tracks divergences of the log, whether this process noticed them or another one recorded them. */
 import { createTimelineGuard } from '../postgres/hosts/probe.js';
 import type { Logger } from '../postgres/logger.js';
 import type { Queryable } from '../postgres/pool.js';
@@ -19,22 +19,24 @@ import type { LogHead } from './head.js';
 export interface LogWatch {
   /**
    * Call this before using anything that a server reports about the log.
-   * @throws LostConnectionError for a deposed primary, whose log is outdated, not diverged
+   * @throws LostConnectionError if the server is a deposed primary. Its log is outdated, not diverged.
    */
   admit(check: Pick<HeadCheck, 'timeline'>): void;
   /**
-   * Evaluates a head check: reports recorded divergences and records new ones.
-   * @param seen the end of what this process had folded before the check
+   * Evaluates a head check. Reports recorded divergences and records new ones.
+   * @param seen the end of the events that this process had folded before the check
    * @returns true if `seen` is not in the log, so that everything must be folded again
    */
   examine(check: HeadCheck, seen: LogHead): Promise<boolean>;
-  /** The log does not continue `seen`, which this process has folded. */
+  /** Call this if the log does not continue `seen`, which this process has folded. */
   replaced(seen: LogHead): Promise<void>;
-  /** Remembers a position that this process has folded. The newest ones show where a diverged log begins to differ. */
+  /**
+   * Remembers a position that this process has folded. The newest positions show where a diverged log begins to differ.
+   */
   remember(place: HashedPosition): void;
   /** Returns the divergence that blocks every change, or undefined. */
   pending(): NotedDivergence | undefined;
-  /** Divergences that this process has noticed or was notified of since its start. */
+  /** Returns the number of divergences that this process has noticed or been told of since its start. */
   count(): number;
   /** Calls `listener` once per divergence, before anything is folded again. Returns the function that unsubscribes. */
   subscribe(listener: (divergence: NotedDivergence) => void): () => void;
@@ -43,27 +45,30 @@ export interface LogWatch {
 export interface LogWatchOptions {
   pool: Queryable;
   logger: Logger;
-  /** True while the database is read-only. Divergences are kept in memory until it accepts rows. */
+  /** True while the database is read-only. Until it is writable, divergences are kept in memory. */
   readOnly?: () => boolean;
 }
 
-/** Remembered positions of a log. */
+/** Maximum number of remembered positions. */
 const REMEMBERED = 2_000;
 
-/** An acknowledgement never excuses a lost checkpoint, because the checkpoint is written with every event. */
+/**
+ * An acknowledgement never covers a lost checkpoint, because the checkpoint is written in the transaction of its
+ * events.
+ */
 const NEVER = Number.MAX_SAFE_INTEGER;
 
 /** The id of a divergence that only this process knows, because the database is read-only. */
 const UNWRITTEN = 0;
 
-/** Runs no queries itself. Readers of the log's head pass it to `examine`. */
+/** Runs no queries itself. Code that reads the head of the log passes it to `examine`. */
 export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatchOptions): LogWatch {
   const known = new Set<number>();
-  /** Recorded divergences that are not acknowledged yet. If a row is deleted, it is written again. */
+  /** Recorded divergences that are not acknowledged yet. If someone deletes a row, it is written again. */
   const open = new Map<number, NotedDivergence>();
   const listeners = new Set<(divergence: NotedDivergence) => void>();
   const timelines = createTimelineGuard();
-  /** The newest acknowledged divergence when this process's fold last ended where the log did. */
+  /** The newest acknowledged divergence at the time when this process had last folded the whole log. */
   let confirmed = 0;
   let path: HashedPosition[] = [];
   let pending: NotedDivergence | undefined;
@@ -112,7 +117,7 @@ export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatc
 
   const noteAgain = async (check: HeadCheck): Promise<void> => {
     if (unwritten === undefined) return;
-    // The standby was only behind and has caught up.
+    // The log contains the event after all: the standby was only behind and has caught up.
     const { position, hash } = unwritten.seen;
     if (await isInLog(pool, { position, hash: hash ?? '' })) unwritten = undefined;
     else await note(check, unwritten);
@@ -151,7 +156,7 @@ export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatc
     remember: ({ position, hash }) => {
       const last = path.at(-1);
       if (last?.hash === hash) return;
-      // After a change to another log, only positions with equal hashes belong to both.
+      // If the log was replaced, only positions with equal hashes belong to both logs.
       if (last !== undefined && last.position >= position) path = path.filter((place) => place.position < position);
       path.push({ position, hash });
       if (path.length > 2 * REMEMBERED) path = path.slice(-REMEMBERED);

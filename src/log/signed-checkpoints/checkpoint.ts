@@ -1,6 +1,6 @@
 /*
  * A checkpoint states that the log had this hash at this position and time. The text follows
- * https://c2sp.org/tlog-checkpoint (origin, size, hash, extension lines) with one difference. The third line is the
+ * https://c2sp.org/tlog-checkpoint (origin, size, hash, extension lines) with one difference: the third line is the
  * hash of the last event, the head of a hash chain, not the root of a Merkle tree.
  */
 import { type KeyObject, createHash, createPublicKey, sign as signBytes, verify as verifyBytes } from 'node:crypto';
@@ -11,18 +11,18 @@ import { isPosition } from '../../kernel/position.js';
  * specified in https://c2sp.org/signed-note. Other programs for this format read them too.
  */
 
-/** A public key and the name that it signs with. */
+/** A public key and the name under which it signs. */
 export interface NoteKey {
   name: string;
-  /** The first four bytes of the hash of name and key, hex. It helps to find a key and proves nothing. */
+  /** The first four bytes of the hash of name and key, in hex. It helps to find the key and proves nothing. */
   id: string;
-  /** 32 bytes, as RFC 8032 encodes them. */
+  /** 32 bytes, encoded as in RFC 8032. */
   publicKey: Buffer;
 }
 
 interface NoteSignature {
   name: string;
-  /** The id of the key, hex. */
+  /** The id of the key, in hex. */
   id: string;
   signature: Buffer;
 }
@@ -33,12 +33,12 @@ interface Note {
   signatures: NoteSignature[];
 }
 
-/** The text is not a signed note. The message continues a sentence: "has carriage returns". */
+/** The text is not a signed note. The message is the end of a sentence, for example "has carriage returns". */
 export class NoteError extends Error {
   override readonly name = 'NoteError';
 }
 
-/** The signature type in a key's id and encoding. */
+/** The signature type. It is part of the id and of the encoding of a key. */
 const ED25519 = 0x01;
 
 /**
@@ -51,7 +51,7 @@ const NAME = /^[^\p{White_Space}\p{C}+]+$/u;
 const MAX_BYTES = 64 * 1024;
 const MAX_SIGNATURES = 100;
 
-/** Adds the id that signatures name, 8 hex digits. @param publicKey its 32 bytes */
+/** Computes the id that signatures name, 8 hex digits. @param publicKey its 32 bytes */
 export function noteKey(name: string, publicKey: Buffer): NoteKey {
   const hashed = createHash('sha256').update(`${name}\n`).update(Buffer.of(ED25519)).update(publicKey).digest('hex');
   return { name, id: hashed.slice(0, 8), publicKey };
@@ -79,21 +79,19 @@ export function parseNoteKey(text: string): NoteKey {
 }
 
 /**
- * Finds public keys in a file with other text. The length of names is limited, because unlimited backtracking is very
- * slow.
+ * Finds public keys in a file that contains other text as well. The length of names is limited, because unlimited
+ * backtracking is very slow.
  */
 const KEYS = /[^\p{White_Space}\p{C}+"',]{1,255}\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}(?![A-Za-z0-9+/=])/gu;
 
-/**
- * Returns all public keys in a text, one per line or in JSON. @throws NoteError if a key is damaged or there is none
- */
+/** Returns all public keys in a text, which may be JSON. @throws NoteError if a key is damaged or there is none */
 export function parseNoteKeys(text: string): NoteKey[] {
   const found = text.match(KEYS) ?? [];
   if (found.length === 0) throw new NoteError('contains no public key of the form name+id+key');
   return found.map(parseNoteKey);
 }
 
-/** @param text ends with a line feed @param key the private half of `by` */
+/** @param text ends with a line feed @param key the private key that belongs to `by` */
 export function signNote(text: string, by: NoteKey, key: KeyObject): string {
   const signature = Buffer.concat([Buffer.from(by.id, 'hex'), signBytes(null, Buffer.from(text), key)]);
   return `${text}\n— ${by.name} ${signature.toString('base64')}\n`;
@@ -133,7 +131,7 @@ function parseSignature(line: string): NoteSignature {
   return { name, id: bytes.toString('hex', 0, 4), signature: bytes.subarray(4) };
 }
 
-/** Returns null for any spelling but the canonical one. */
+/** Returns null if the text is not in the canonical form. */
 function decodeBase64(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64');
   return text !== '' && bytes.toString('base64') === text ? bytes : null;
@@ -141,7 +139,7 @@ function decodeBase64(text: string): Buffer | null {
 
 /**
  * Returns the key among `keys` that signed the note. Signatures of other keys are ignored, as the format requires.
- * @throws NoteError if no key signed it, or the signature of one is wrong
+ * @throws NoteError if no key signed it, or if a signature of one of the keys is wrong
  */
 export function verifyNote(note: Note, keys: readonly NoteKey[]): NoteKey {
   let signer: NoteKey | undefined;
@@ -168,26 +166,32 @@ function isSignedBy(text: string, signature: Buffer, publicKey: Buffer): boolean
 export interface Checkpoint {
   /** Identifies the log, see `originOf`. */
   origin: string;
-  /** Position of the last event that it covers. */
+  /** Position of the last event that the checkpoint covers. */
   position: number;
-  /** Hash of that event, hex. */
+  /** Hash of that event, in hex. */
   hash: string;
-  /** Time of the signature by the signer's clock, never before the event. ISO 8601, UTC, milliseconds. */
+  /**
+   * Time of the signature according to the signer's clock, never earlier than the event. ISO 8601, UTC, milliseconds.
+   */
   time: string;
 }
 
-/** The name of all keys of the service. The origin identifies the log, and a key survives a fork of the log. */
+/**
+ * The name of all keys of the service. It need not be unique, because the origin identifies the log. A key is kept when
+ * the log forks.
+ */
 export const KEY_NAME = 'data-platform-service';
 
 /**
- * Identifies a log by the event that began it: the first one, or the newest `log.acknowledged` after a divergence. An
- * export therefore suffices to compute the origin. A log rewritten from its beginning gets another origin, and a
- * restored one keeps it.
- * @param hash of that event, hex
+ * Identifies a log by the event that began it. This is the first event, or the newest `log.acknowledged` after a
+ * divergence. An export therefore suffices to compute the origin. A log that was rewritten from its beginning gets
+ * another
+ * origin. A restored log keeps its origin.
+ * @param hash of that event, in hex
  */
 export const originOf = (hash: string): string => `${KEY_NAME}/${hash}`;
 
-/** Returns the signed text: four lines, each with its newline. */
+/** Returns the text to sign: four lines, each ending with a line feed. */
 export function checkpointText({ origin, position, hash, time }: Checkpoint): string {
   return `${origin}\n${position}\n${Buffer.from(hash, 'hex').toString('base64')}\ntime ${time}\n`;
 }
@@ -223,8 +227,8 @@ function expectLine(holds: boolean, what: string): asserts holds {
 }
 
 /**
- * Returns the file name. Sorted by name, the checkpoints of a log are together and in order. Only origin and position are
- * part of the name, so each position has one file.
+ * Returns the file name of a checkpoint. Sorted by name, the checkpoints of a log are adjacent and in order. The name
+ * contains only origin and position, so there is one file per position.
  */
 export function fileNameOf({ origin, position }: Pick<Checkpoint, 'origin' | 'position'>): string {
   const log = origin.slice(origin.lastIndexOf('/') + 1, origin.lastIndexOf('/') + 17);

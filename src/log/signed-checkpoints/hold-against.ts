@@ -1,4 +1,4 @@
-/** Compares checkpoints with a log: an export that is read line by line, or the log of a database. */
+/** Compares checkpoints with a log, which is an export that is read line by line or the log of a database. */
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { type AcknowledgedLog, divergencesIn, readAcknowledgements } from '../divergence.js';
@@ -17,16 +17,16 @@ import { originAt } from './position.js';
 
 /** A checkpoint with the result of its comparison. */
 export interface Held extends Checkpoint {
-  /** The file that contains it. */
+  /** The file that contains the checkpoint. */
   file: string;
   ok: boolean;
-  /** The public key that signed it. Null if no key was given to verify it. */
+  /** The public key that signed the checkpoint. Null if the caller passed no keys. */
   signed_by: string | null;
-  /** Why it does not match. */
+  /** The reason why the checkpoint does not match. */
   reason?: string;
 }
 
-/** The log that checkpoints are compared with. */
+/** The log to compare checkpoints with. */
 export interface LogView {
   /** The last verified event. */
   head: Pick<LogHead, 'position'>;
@@ -100,7 +100,7 @@ async function differenceTo(log: LogView, { origin, position, hash }: Checkpoint
   return `position ${position} has the hash ${there}: the log was rewritten there or before${why}`;
 }
 
-/** Returns what an acknowledged divergence records about a signed position. */
+/** Returns what an acknowledged divergence says about a signed position. */
 async function acknowledgedAs(log: LogView, position: number): Promise<string> {
   const all = await log.acknowledged();
   const named = all.find(({ divergences }) =>
@@ -111,7 +111,7 @@ async function acknowledgedAs(log: LogView, position: number): Promise<string> {
     : `. Event ${named.position} acknowledges a fork of the log: check it (log.acknowledged)`;
 }
 
-/** Collects the positions of checkpoints from the events of an export, in order. */
+/** Collects the hashes at the positions of the checkpoints from the events of an export, in order. */
 export function createExportView(files: readonly CheckpointFile[]): {
   add: (event: EventRecord) => void;
   view: (log: Pick<LogView, 'head' | 'broken'>) => LogView;
@@ -139,7 +139,7 @@ export function createExportView(files: readonly CheckpointFile[]): {
   };
 }
 
-/** The view of a database whose chain was recomputed. */
+/** Creates the view of a database whose chain was recomputed. */
 export function databaseView(db: Queryable, log: Pick<LogView, 'head' | 'broken'>): LogView {
   return {
     ...log,

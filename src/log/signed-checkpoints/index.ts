@@ -24,7 +24,7 @@ export interface Checkpoints {
   sign(): Promise<SignedCheckpoint>;
   /**
    * Returns the newest position that may be signed. Undefined if there is nothing to sign.
-   * @throws ProblemError LOG_DIVERGED, or UNAVAILABLE while standbys are behind
+   * @throws ProblemError LOG_DIVERGED, or UNAVAILABLE while standbys have not received it
    */
   signable(): Promise<LogEnd | undefined>;
   /** @returns the signed note with the current time */
@@ -35,31 +35,32 @@ export interface CheckpointOptions {
   pool: pg.Pool;
   keys: Pick<Keys, 'signer'>;
   /**
-   * Number of standbys that must have flushed the signed events. Null requires one if the server has or expects one.
+   * Number of standbys that must have flushed the signed events. Null requires one standby if the server has or expects
+   * any.
    */
   standbys: number | null;
   /** Returns the end of the log that this process has folded. */
   seen: () => LogHead;
-  /** Checks before signing that the log still contains `seen`, which must be read before the check. */
+  /** Checks, before signing, that the log still contains `seen`. The caller must read `seen` before the check. */
   examine: (check: HeadCheck, seen: LogHead) => Promise<void>;
-  /** True if the server is a standby, or was promoted and is not prepared yet. */
+  /** True if the server is a standby, or was promoted and is not prepared for writes yet. */
   readOnly: () => boolean;
   /** Returns the divergence that must be acknowledged before anything is signed. */
   pending: () => NotedDivergence | undefined;
   clock?: () => Date;
 }
 
-/** Milliseconds that standbys are waited for, and between two checks. */
+/** Milliseconds to wait for standbys, and between two checks. */
 const PATIENCE = 2_000;
 const LOOK_EVERY = 50;
 
-/** Remembers the newest position that may be signed. Starts no background work. */
+/** Remembers the newest position that may be signed. There is no background work. */
 export function createCheckpoints(options: CheckpointOptions): Checkpoints {
   const { pool, keys, standbys, clock = () => new Date() } = options;
-  /** The newest position that standbys are known to have, and a later one that is checked again. */
+  /** The newest position that standbys are known to have, and a later one that is not confirmed yet. */
   let kept: LogEnd | undefined;
   let waiting: LogEnd | undefined;
-  /** The beginning of the log that this process stored in the database. */
+  /** The beginning of the log, as this process stored it in the database. */
   let beginning: string | null = null;
 
   const look = async (): Promise<Look> => {
@@ -79,7 +80,7 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
       beginning = end.beginning.hash;
     }
     const now = clock().toISOString();
-    // A clock that was set back must not date the checkpoint before its event.
+    // If the clock was set back, the checkpoint gets the time of its event.
     const time = now < end.occurred_at ? end.occurred_at : now;
     return signNote(checkpointText({ ...end, time }), key, privateKey);
   };
@@ -94,7 +95,7 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
     }
   };
 
-  /** Checks again the position that was waited for. Standbys may have reached it. */
+  /** Checks again the position that an earlier call waited for. Standbys may have reached it by now. */
   const lookAgain = async (end: LogEnd): Promise<void> => {
     const seen = waiting ?? end;
     const found = seen.origin === end.origin ? await isKept(pool, seen, standbys) : undefined;
@@ -102,7 +103,7 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
     waiting = found?.there === true && !isEnough(found) ? seen : end;
   };
 
-  /** Returns the newest position up to `end` that may be signed. If standbys are behind, it may be an earlier one. */
+  /** Returns the newest position up to `end` that may be signed. It is an earlier one if standbys are behind. */
   const newestKept = async (end: LogEnd): Promise<LogEnd | Kept> => {
     const found = await settle(end);
     if (isEnough(found)) return (kept = end);

@@ -1,4 +1,4 @@
-/* The signing keys, from a file or from the database. Public keys stay in the database forever. */
+/* Manages the signing keys, which come from a file or from the database. Public keys stay in the database forever. */
 import { type KeyObject, createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import type pg from 'pg';
@@ -12,18 +12,18 @@ import { OperatorError } from '../../kernel/operator-error.js';
 
 /* Reads the private key of CHECKPOINT_KEY_FILE. */
 
-/** No key is longer. Reading a device would never end. */
+/** No key file is larger. The limit matters because reading a device would never end. */
 const MAX_BYTES = 64 * 1024;
 
 /**
- * Permissions that are too loose: any for others, writing for the group. Container platforms often mount secrets
- * readable by a group.
+ * Permissions that are too loose: any permission for others, and write permission for the group. Reading by the group
+ * is allowed, because container platforms often mount secrets that way.
  */
 const LOOSE = 0o027;
 
 /**
  * Reads an Ed25519 key, PKCS #8 in PEM: `openssl genpkey -algorithm ed25519`.
- * @throws OperatorError that names the problem of the file
+ * @throws OperatorError that says what is wrong with the file
  */
 export function readKeyFile(file: string): KeyObject {
   try {
@@ -72,13 +72,13 @@ function keyIn(pem: string): KeyObject {
 }
 
 interface KnownKey {
-  /** In the format of verifiers: `name+id+key`. */
+  /** In the format that verifiers expect: `name+id+key`. */
   key: string;
-  /** The head of the log when the key was added. */
+  /** The head of the log when the key was first recorded. */
   from_position: number;
   /** ISO 8601. */
   created_at: string;
-  /** `replaced`: the database held the key before another key replaced it. */
+  /** `replaced` means that the private key was in the database until another key replaced it. */
   kept: 'file' | 'database' | 'replaced';
 }
 
@@ -89,11 +89,11 @@ interface Signer {
 
 export interface Keys {
   /**
-   * Returns the current signer. It creates a key if there is none and records its public key, so the database must not
-   * be read-only.
+   * Returns the current signer. It creates a key if there is none and records its public key. The database must
+   * therefore be writable.
    */
   signer(): Promise<Signer>;
-  /** All recorded keys, oldest first. */
+  /** Returns all recorded keys, oldest first. */
   list(): Promise<KnownKey[]>;
   /**
    * Creates a new key in the database and deletes the previous private key.
@@ -104,9 +104,9 @@ export interface Keys {
 
 interface KeysOptions {
   pool: pg.Pool;
-  /** Names of the database and of the managed schema. */
+  /** The name of the database and the name of the managed schema. */
   place: { database: string; schema: string };
-  /** From CHECKPOINT_KEY_FILE. Null uses a key kept in the database. */
+  /** The key in CHECKPOINT_KEY_FILE. Null means that the key is in the database. */
   fileKey: KeyObject | null;
   logger: Logger;
 }
@@ -120,7 +120,7 @@ const WARNING =
   'checkpoints are signed with a key in the database: anyone who can rewrite the log there can sign the rewritten log too, ' +
   'so they prove little. Set CHECKPOINT_KEY_FILE to a key outside the database';
 
-/** Creates no key before one is needed. Warns once if the key is kept in the database. */
+/** Creates a key only when one is needed. Warns once if the key is in the database. */
 export function createKeys({ pool, place, fileKey, logger }: KeysOptions): Keys {
   let ready: Signer | undefined;
   let warned = false;
@@ -137,7 +137,7 @@ export function createKeys({ pool, place, fileKey, logger }: KeysOptions): Keys 
     warned = true;
     const stored = await storedSigner(pool);
     if (stored !== undefined) return stored;
-    // Another process may have added one first.
+    // Another process may have added a key first.
     await pool.query(ADD, newKey());
     const made = await storedSigner(pool);
     if (made === undefined) throw new Error('the key of checkpoints was deleted while it was created');

@@ -1,4 +1,4 @@
-/* Decides which position of the log may be signed: no failover can lose it, and the log is the one seen before. */
+/* Decides which position of the log may be signed. No failover may lose it, and the log must be the one seen before. */
 import { CHECK_COLUMNS, type CheckRow, type HeadCheck, toHeadCheck } from '../divergence.js';
 import type { LogPlace } from '../../schema/model/events.js';
 import { own } from '../../postgres/own-tables.js';
@@ -8,7 +8,10 @@ import type { Parameterised } from '../../postgres/exchange.js';
 
 /* Identifies the log of a database by the event that began it, see `originOf`. */
 
-/** A row with position and hash of the event that began the log as of `position`. No row for an empty log. */
+/**
+ * SQL for a row with the position and hash of the event that began the log, as of `position`. There is no row if the
+ * log is empty.
+ */
 const beginningAt = (position: string): string => `(
   (SELECT a.position, a.hash FROM ${own.events} a
     WHERE a.subject ->> 'kind'::text = 'log' AND a.type = 'log.acknowledged' AND a.position <= ${position}
@@ -25,14 +28,14 @@ export async function originAt(db: Queryable, position: number): Promise<string 
 const KEY = 'log_beginning';
 
 /**
- * A row with position and hash of the event that began the log at the last signature or acknowledgement. A log that was
- * replaced as a whole no longer contains it.
+ * SQL for the beginning of the log, as stored at the last signature or acknowledgement. If the whole log was replaced,
+ * it no longer contains this event.
  */
 const KEPT_BEGINNING = `
   SELECT (k.value ->> 'position'::text)::bigint AS position, k.value ->> 'hash'::text AS hash
     FROM ${own.settings} k WHERE k.key = '${KEY}'`;
 
-/** Changes nothing if the log has no such event. */
+/** Does nothing if the log does not contain the event. */
 export const keepBeginning = ({ position, hash }: LogPlace): Parameterised => ({
   text: `INSERT INTO ${own.settings} (key, value)
          SELECT '${KEY}', pg_catalog.jsonb_build_object('position', e.position, 'hash', e.hash)
@@ -41,13 +44,13 @@ export const keepBeginning = ({ position, hash }: LogPlace): Parameterised => ({
   values: [position, hash],
 });
 
-/** Returns the origin of checkpoints signed so far. The log may no longer contain the event. */
+/** Returns the origin of the checkpoints signed so far. The log may no longer contain that event. */
 export async function originBefore(db: Queryable, position: number): Promise<string | null> {
   const { rows } = await db.query<{ hash: string }>(KEPT_BEGINNING);
   return rows[0] === undefined ? originAt(db, position) : originOf(rows[0].hash);
 }
 
-/** The end of the log, read at one time. */
+/** The end of the log. All members are read in one snapshot. */
 export interface LogEnd {
   origin: string;
   /** The event that determines the origin. */
@@ -61,11 +64,11 @@ export interface LogEnd {
 }
 
 export interface Look {
-  /** True if the server is in recovery. Nothing is signed there. */
+  /** True if the server is in recovery. Checkpoints are not signed there. */
   standby: boolean;
   /** Null if the log is empty. */
   end: LogEnd | null;
-  /** A forgotten position may also be one that was signed: a stored checkpoint, or the event that began the log. */
+  /** Its `forgotten` also covers signed positions: a stored checkpoint, or the event that began the log. */
   check: HeadCheck;
 }
 
@@ -77,8 +80,9 @@ type LookRow = CheckRow & {
 };
 
 /**
- * The snapshot is older than the WAL position, so the position is behind every commit that the snapshot shows.
- * pg_current_wal_flush_lsn() fails here: with synchronous_commit off an event is visible before it is flushed.
+ * The snapshot is taken before the WAL position is read. The position is therefore after every commit that the snapshot
+ * shows. pg_current_wal_flush_lsn() would be wrong: with synchronous_commit off, an event is visible before it is
+ * flushed.
  */
 const LOOK = `
 SELECT h.position, h.hash, h.occurred_at, pg_is_in_recovery() AS standby,
@@ -94,7 +98,7 @@ SELECT h.position, h.hash, h.occurred_at, pg_is_in_recovery() AS standby,
   LEFT JOIN LATERAL (SELECT position, hash, occurred_at FROM ${own.events} ORDER BY position DESC LIMIT 1) h ON true
   LEFT JOIN LATERAL ${beginningAt('h.position')} b ON true`;
 
-/** Reads everything in one query, so that it belongs to one snapshot. `isKept` checks the standbys. */
+/** Reads everything in one query and thus in one snapshot. `isKept` checks the standbys. */
 export async function lookAtEnd(db: Queryable): Promise<Look> {
   const { rows } = await db.query<LookRow>(LOOK, [originOf('')]);
   const row = rows[0] as LookRow;
@@ -111,14 +115,14 @@ function toLogEnd({ position, hash, occurred_at, beginning, lsn }: LookRow): Log
 export interface Kept {
   /** True if the log still contains the event and this server is the primary. */
   there: boolean;
-  /** Number of standbys that must have flushed the event, and that have. */
+  /** How many standbys must have flushed the event, and how many have. */
   needed: number;
   flushed: number;
-  /** True if PostgreSQL hides the progress of standbys from this role. */
+  /** True if this role may not see the progress of standbys. */
   hidden: boolean;
 }
 
-/** Programs that only archive WAL cannot replace a primary. Neither can logical subscribers. */
+/** Programs that only archive WAL, and logical subscribers, cannot replace a primary. */
 const RECEIVERS = `'pg_basebackup', 'pg_receivewal', 'barman_receive_wal'`;
 
 const KEPT = `
@@ -143,9 +147,9 @@ interface KeptRow {
 }
 
 /**
- * Checks that a failover would keep the events up to `end`. A repeated call needs no other `end`: a server promoted
- * since has the event at the same WAL position, or `there` is false.
- * @param standbys how many must have flushed it. Null requires one if the server has or expects one.
+ * Checks that a failover would keep the events up to `end`. It can be repeated with the same `end`. A server that was
+ * promoted since then has the event at the same WAL position, or else `there` is false.
+ * @param standbys how many must have flushed it. Null requires one standby if the server has or expects any.
  */
 export async function isKept(db: Queryable, end: LogEnd, standbys: number | null): Promise<Kept> {
   const { rows } = await db.query<KeptRow>(KEPT, [end.position, end.hash, end.lsn]);

@@ -13,22 +13,22 @@ import { withClient, type Queryable } from '../../postgres/pool.js';
 import { own } from '../../postgres/own-tables.js';
 import type { LogEnd } from './position.js';
 
-/* Checkpoints that wait for delivery: rows of service_checkpoints, which all processes share. */
+/* Manages checkpoints that wait for delivery. They are rows of service_checkpoints, which all processes share. */
 
 interface Every {
-  /** Events since the last checkpoint that trigger the next one. */
+  /** Number of events since the last checkpoint that triggers the next one. */
   events: number;
-  /** Milliseconds after which one new event suffices. */
+  /** Milliseconds after which a single new event triggers the next one. */
   time: number;
 }
 
-/** Delivered checkpoints that are kept, so that standbys can return them. */
+/** Maximum number of delivered checkpoints to keep. Standbys return them. */
 const MAX_KEPT = 1_000;
 
-/** Undelivered checkpoints. More would add nothing to the newest one. */
+/** Maximum number of undelivered checkpoints. The newest one covers all events, so more would be useless. */
 const MAX_WAITING = 100;
 
-/** True if there is an event that no checkpoint covers, and a target. */
+/** True if there is a target and an event that no checkpoint covers. */
 export async function isNews(db: Queryable, target: string): Promise<boolean> {
   const { rows } = await db.query<{ news: boolean }>(
     `SELECT (SELECT count(*) FROM ${own.checkpoints}
@@ -47,7 +47,10 @@ interface Due {
   every: Every;
 }
 
-/** Uses the clock of the database, which all processes share. After the clock was set back, a checkpoint is due. */
+/**
+ * True if a checkpoint is due. Uses the clock of the database, which all processes share. If that clock was set back, a
+ * checkpoint is due.
+ */
 export async function isDue(db: Queryable, { target, end, every }: Due): Promise<boolean> {
   const { rows } = await db.query<{ position: number; age: number }>(
     `SELECT position, extract(epoch FROM now() - signed_at)::float8 * 1000::float8 AS age FROM ${own.checkpoints}
@@ -61,7 +64,7 @@ export async function isDue(db: Queryable, { target, end, every }: Due): Promise
   return events > 0 && (events >= every.events || isOld);
 }
 
-/** Records a checkpoint for delivery. An existing row stays, so that all processes deliver the same bytes. */
+/** Records a checkpoint for delivery. An existing row is not replaced, so that all processes deliver the same bytes. */
 export async function insert(
   db: Queryable,
   target: string,
@@ -79,8 +82,8 @@ interface Claimed extends Delivery {
 }
 
 /**
- * A process that has not delivered within a minute counts as dead. A claim in the future, made before the clock was set
- * back, is ignored. The extra minute allows for a claim made after this statement began.
+ * A process that has not delivered within a minute counts as dead. A claim in the future was made before the clock was
+ * set back and is ignored. One extra minute allows for a claim made after this statement began.
  */
 const CLAIM = `
 UPDATE ${own.checkpoints} SET claimed_at = now() WHERE id = (
@@ -96,7 +99,7 @@ export async function claim(db: Queryable, target: string): Promise<Claimed | un
   return rows[0];
 }
 
-/** Records a failed delivery, to be retried, or final if the target rejected it. */
+/** Records a failed delivery. It is retried, unless the target rejected the checkpoint for good. */
 export async function release(db: Queryable, id: string, why: { message: string; refused: boolean }): Promise<void> {
   await db.query(
     `UPDATE ${own.checkpoints} SET claimed_at = NULL, last_error = $2, refused_at = CASE WHEN $3 THEN now() END WHERE id = $1`,
@@ -119,15 +122,15 @@ export async function markPublished(db: Queryable, id: string, target: string): 
 }
 
 /*
- * Publishes checkpoints: after a number of events or minutes it signs and records one, then delivers it. Only one
- * process does each step. If two do, after a clock change or a presumed death, they deliver the same bytes. Writers
- * never wait for the publisher.
+ * Publishes checkpoints. After a number of events or minutes, it signs and records one, then delivers it. Only one
+ * process does each step. After a clock change, or if a slow process counts as dead, two may do it and deliver the same
+ * bytes. Writers never wait for the publisher.
  */
 
 interface Publisher {
-  /** Signals that the log may have new events. Cheap, call it after every commit. */
+  /** Call this after every commit. It is cheap. */
   wake(): void;
-  /** Ends running work. */
+  /** Stops the publisher and waits for running work. */
   stop(): Promise<void>;
   status(): PublisherStatus;
 }
@@ -146,23 +149,23 @@ interface PublisherOptions {
   target: Target;
   every: Every;
   logger: Logger;
-  /** Milliseconds. */
+  /** In milliseconds. */
   pauses?: Partial<Pauses>;
 }
 
 interface Pauses {
-  /** Between a wake and the check of the log, so that a burst of commits causes one check. */
+  /** Pause between a wake and the check of the log. A burst of commits then causes one check. */
   gather: number;
-  /** Between two checks without a wake. They finish the work that another process left. */
+  /** Pause between two checks without a wake. These checks finish work that another process did not. */
   look: number;
-  /** After the first failure. Each further failure doubles it. */
+  /** Pause after the first failure. Each further failure doubles it. */
   retry: number;
   maximum: number;
 }
 
 const PAUSES: Pauses = { gather: 100, look: 30_000, retry: 1_000, maximum: 300_000 };
 
-/** Checks from the start on, and after each wake. Failures are logged and retried, never thrown. */
+/** Checks at the start and after each wake. Failures are logged and retried, never thrown. */
 function createPublisher(options: PublisherOptions): Publisher {
   const { pool, target, logger, every } = options;
   const pauses = { ...PAUSES, look: Math.min(PAUSES.look, every.time), ...options.pauses };
@@ -191,7 +194,7 @@ function createPublisher(options: PublisherOptions): Publisher {
     });
   };
 
-  /** A wake does not shorten the pause after a failure. A wake during a pause postpones nothing. */
+  /** A wake neither shortens the pause after a failure nor extends a running pause. */
   const soon = (): void => {
     if (attempts > 0 || gathering) return;
     gathering = true;
@@ -253,7 +256,7 @@ function createPublisher(options: PublisherOptions): Publisher {
     logger.info('checkpoint published', { target: target.name, position: claimed.position });
   };
 
-  // Delivers what the previous process left undelivered.
+  // Delivers what a previous process did not deliver.
   soon();
   return {
     wake: () => {
@@ -269,10 +272,10 @@ function createPublisher(options: PublisherOptions): Publisher {
   };
 }
 
-/** Signs and records a checkpoint of the end of the log, if one is due. @returns true if it did */
+/** Signs and records a checkpoint of the end of the log if one is due. @returns true if it recorded one */
 async function writeDown(options: PublisherOptions): Promise<boolean> {
   const { pool, place, checkpoints, target, every } = options;
-  // Without a target, the newest checkpoint is created once there is one.
+  // If there is no target yet, the checkpoint is created as soon as there is one.
   if (!(await isNews(pool, target.name))) return false;
   const end = await checkpoints.signable();
   if (end === undefined || !(await isDue(pool, { target: target.name, end, every }))) return false;
@@ -287,11 +290,12 @@ async function writeDown(options: PublisherOptions): Promise<boolean> {
 }
 
 interface CheckpointSettings {
-  /** A folder or an http(s) URL. Null publishes nothing. */
+  /** A folder or an http(s) URL. With null, nothing is published. */
   to: string | null;
   every: Every;
   /**
-   * Number of standbys that must have flushed the signed events. Null requires one if the server has or expects one.
+   * Number of standbys that must have flushed the signed events. Null requires one standby if the server has or expects
+   * any.
    */
   standbys: number | null;
 }
@@ -307,12 +311,12 @@ export interface StartOptions extends Pick<CheckpointOptions, 'seen' | 'examine'
   pool: pg.Pool;
   place: { database: string; schema: string };
   settings: CheckpointSettings;
-  /** From CHECKPOINT_KEY_FILE. */
+  /** The key in CHECKPOINT_KEY_FILE. */
   fileKey: KeyObject | null;
   logger: Logger;
 }
 
-/** Without a target (`to`) the publisher does nothing. Clients can still request signed checkpoints. */
+/** Without a target (`to`), the publisher does nothing. Clients can still request signed checkpoints. */
 export function startCheckpoints(options: StartOptions): Started {
   const { settings } = options;
   const keys = createKeys(options);
@@ -320,7 +324,7 @@ export function startCheckpoints(options: StartOptions): Started {
   const service = {
     sign: checkpoints.sign,
     list: async () => {
-      // Clients that ask for keys before the first signature need the key that will sign.
+      // Creates the key early, because clients may ask for keys before the first signature.
       if (!options.readOnly() && !(await isStandby(options.pool))) await keys.signer();
       return keys.list();
     },

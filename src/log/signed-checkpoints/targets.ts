@@ -1,4 +1,4 @@
-/** Targets of checkpoints. A delivery may be repeated, also by another process, with the same bytes. */
+/** Delivers checkpoints to targets. Any process may repeat a delivery with the same bytes. */
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, link, open, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -15,12 +15,12 @@ export interface Target {
   name: string;
   /**
    * Resolves when the checkpoint is stored durably.
-   * @throws RefusedError if the target holds another one for this position. All other errors can be retried.
+   * @throws RefusedError if the target has a different one for this position. All other errors can be retried.
    */
   deliver(checkpoint: Delivery, stopping: AbortSignal): Promise<void>;
 }
 
-/** The target holds other content for this position, which is never overwritten. */
+/** The target has different content for this position, which is never overwritten. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
 }
@@ -29,14 +29,14 @@ export class RefusedError extends Error {
 export const createTarget = (to: string): Target =>
   /^https?:/i.test(to) ? addressTarget(new URL(to)) : folderTarget(to);
 
-/** A checkpoint of the same log and position with another time or key is equally good. */
+/** If the target has a checkpoint of the same log and position with another time or key, that is just as good. */
 function refuseOther(there: Buffer, { origin, position, note }: Delivery, place: string): void {
   if (there.toString() === note) return;
   try {
     const [found, ours] = [parseCheckpoint(there), parseCheckpoint(Buffer.from(note))];
     if (found.origin === origin && found.position === position && found.hash === ours.hash) return;
   } catch {
-    // Not a checkpoint at all.
+    // The content is not a checkpoint at all.
   }
   throw new RefusedError(`${place} already exists with other content, and the service does not overwrite it`);
 }
@@ -58,7 +58,7 @@ function folderTarget(given: string): Target {
       } finally {
         await unlink(part).catch(() => undefined);
       }
-      // The folder entry needs a sync too. Some systems cannot open folders, which is ignored.
+      // The directory entry needs an fsync too. Some systems cannot open directories; that error is ignored.
       await using(folder, 'r', (handle) => handle.sync()).catch(() => undefined);
     },
   };
@@ -82,7 +82,8 @@ async function using(path: string, flags: string, work: (handle: FileHandle) => 
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EACCES']);
 
 /**
- * Gives the finished file its name atomically. A rename would overwrite an existing file. @returns false if one exists
+ * Links the finished file to its name atomically. A rename would overwrite an existing file. @returns false if one
+ * exists
  */
 async function appear(part: string, file: string): Promise<boolean> {
   try {
@@ -101,13 +102,16 @@ async function appear(part: string, file: string): Promise<boolean> {
   return !there;
 }
 
-/** Milliseconds for one response. */
+/** Timeout of a request in milliseconds. */
 const LIMIT = 15_000;
 
-/** No sensible response is larger. */
+/** Maximum bytes of a response that are read. No sensible response is larger. */
 const MAX_ANSWER = 64 * 1024;
 
-/** A URL that ends in a slash is a folder: each file is sent with PUT. Any other URL receives checkpoints by POST. */
+/**
+ * A URL that ends with a slash is a folder, and each file is sent to it with PUT. Any other URL receives checkpoints by
+ * POST.
+ */
 function addressTarget(given: URL): Target {
   const { url, headers } = withoutCredentials(given);
   const isFolder = url.pathname.endsWith('/');
@@ -126,7 +130,7 @@ function addressTarget(given: URL): Target {
       const body = { body: checkpoint.note, headers: { 'content-type': 'text/plain; charset=utf-8' } };
       if (!isFolder) return expectDone(await ask('POST', body));
       const answer = await ask('PUT', { ...body, headers: { ...body.headers, 'if-none-match': '*' } });
-      // 412: the file exists.
+      // Status 412 means that the file exists.
       if (answer.status !== 412) return expectDone(answer);
       const there = await ask('GET', {});
       expectDone(there);
@@ -154,13 +158,16 @@ type RequestOptions = RequestInit & { stopping: AbortSignal };
 async function request(url: URL, { stopping, ...init }: RequestOptions): Promise<Answered> {
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(LIMIT)]);
   const answer = await fetch(url, { ...init, redirect: 'manual', signal }).catch((error: Error) => {
-    // The cause describes the failure without the URL and its credentials.
+    // Only the cause is used. The error itself contains the URL with its credentials.
     throw new Error(`no response: ${(error.cause as Error | undefined)?.message ?? error.message}`);
   });
   return { status: answer.status, content: await startOf(answer) };
 }
 
-/** Reads the response to its end, so that the connection can be reused, but keeps no more than a checkpoint. */
+/**
+ * Reads the whole response, so that the connection can be reused, but keeps only as many bytes as a checkpoint can
+ * have.
+ */
 async function startOf({ body }: Response): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let length = 0;
