@@ -1,4 +1,4 @@
-/* Acknowledges a log that is not the one seen before. One event records all divergences. */
+/* Acknowledges that the log is not the one seen before. One event records all divergences. */
 import { pendingDivergences, toDivergence } from '../log/divergence.js';
 import { prepareEvents } from '../log/append.js';
 import { keepBeginning, originBefore } from '../log/signed-checkpoints/position.js';
@@ -17,7 +17,7 @@ import type { Logger } from '../postgres/logger.js';
 /** The name of the command in the log. */
 export const ACKNOWLEDGE = 'acknowledge-log';
 
-/** The cause of acknowledgements by ON_LOG_DIVERGENCE=continue. */
+/** The cause of the event if ON_LOG_DIVERGENCE=continue acknowledges automatically. */
 export const BY_ITSELF: Cause = {
   actor: { id: 'service', name: 'Data Platform Service' },
   command: ACKNOWLEDGE,
@@ -33,7 +33,7 @@ const DROPPED = [
     WHERE i.position > 0 AND NOT EXISTS (SELECT FROM ${own.events} e WHERE e.position = i.position AND e.hash = i.event_hash)`,
   `DELETE FROM ${own.folds} f
     WHERE NOT EXISTS (SELECT FROM ${own.events} e WHERE e.position = f.position AND e.hash = f.event_hash)`,
-  // Projections with a checkpoint of their own start over. They are idempotent.
+  // Projections with their own checkpoint start again from the beginning. They are idempotent.
   `UPDATE ${own.projections} p SET position = 0, hash = NULL, updated_at = now()
     WHERE kind = 'after-commit' AND p.position > 0
       AND NOT EXISTS (SELECT FROM ${own.events} e WHERE e.position = p.position AND (p.hash IS NULL OR e.hash = p.hash))`,

@@ -6,8 +6,8 @@ import type { UnreadableEventError } from '../schema/fold/upcasting.js';
 import type { PipelineOptions } from './types.js';
 
 /**
- * Found under the log lock: events that this process or a checkpoint has seen are missing, or another process recorded
- * that.
+ * Thrown under the log lock: the log lacks events that this process or a checkpoint has seen, or another process
+ * recorded a divergence.
  */
 export class DivergedError extends Error {
   override readonly name = 'DivergedError';
@@ -20,9 +20,9 @@ export class DivergedError extends Error {
 }
 
 /**
- * Records divergences, and folds the log again if folded events are missing. It runs without the log lock and is
+ * Records divergences, and folds the log again if it lacks folded events. It first runs without the log lock and is
  * repeated under it.
- * @returns the divergence to acknowledge first. Undefined if the command can be retried.
+ * @returns the divergence that must be acknowledged first. Undefined if the command can be retried.
  */
 export async function lookAtLog(
   { from }: DivergedError,

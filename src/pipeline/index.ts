@@ -57,7 +57,7 @@ export function createPipeline(submitted: PipelineOptions): Pipeline {
   };
   const outlook: Outlook = { assumptions: undefined };
   const writer: Writer = { options, semaphore: createSemaphore(), commitsInDoubt, outlook, isUrgent: true };
-  // A large plan takes long and needs no lock, so no change waits for it.
+  // Plans have their own semaphore. A large plan takes long and needs no lock, so changes must not wait for it.
   const planner: Writer = { ...writer, semaphore: createSemaphore(PLANS), isUrgent: false };
   const plan = async <C>(by: Writer, job: Job<C>, work: Work<C, Plan<C> | Refusal>): Promise<Plan<C> | Refusal> =>
     noteDisk(await answer(by, job, { deadline: deadlineFrom(options, job.request), work }));
@@ -96,13 +96,13 @@ export function createPipeline(submitted: PipelineOptions): Pipeline {
   };
 }
 
-/** Milliseconds. */
+/** In milliseconds. */
 const DISK_FULL_FOR = 60_000;
 
 /** Concurrent plans. Each uses a connection while it runs. */
 const PLANS = 2;
 
-/** The time at which a caller that arrives now gives up waiting. */
+/** Returns the time until which a request that arrives now waits for locks. */
 const deadlineFrom = ({ lockTimeout }: PipelineOptions, { waited = 0 }: Pick<RequestContext, 'waited'> = {}): number =>
   performance.now() + lockTimeout - waited;
 
@@ -123,7 +123,7 @@ interface Writer {
   semaphore: Semaphore;
   commitsInDoubt: CommitsInDoubt;
   outlook: Outlook;
-  /** True if all other changes wait during that time. */
+  /** True if all other changes wait while this runs. */
   isUrgent: boolean;
 }
 
@@ -133,7 +133,7 @@ type Options = PipelineOptions & Required<Pick<PipelineOptions, 'watch'>>;
 type Work<C, T> = (attempt: Attempt<C>) => Promise<T>;
 
 /**
- * Converts errors that end an attempt to rejections.
+ * Converts errors that end an attempt to rejected outcomes.
  * @throws CommitInDoubt
  */
 async function answer<C, T>(
@@ -162,15 +162,15 @@ async function answer<C, T>(
 interface AttemptOptions {
   /** When the caller gives up waiting (`performance.now`). */
   deadline: number;
-  /** Runs also while the log is diverged. */
+  /** True for commands that also run while the log is diverged. */
   evenDiverged: boolean;
 }
 
-/** Checks of a diverged log, each followed by another attempt. */
+/** Maximum number of checks of a diverged log. Another attempt follows each check. */
 const LOOKS = 3;
 
 /**
- * Runs `attempt`, and again if the log was replaced and no acknowledgement is required.
+ * Runs `attempt`. Repeats it if the log was replaced and no acknowledgement is required.
  * @throws ProblemError LOG_DIVERGED, LOG_UNREADABLE
  */
 async function retryAfterLogCheck<T>(writer: Writer, how: AttemptOptions, attempt: () => Promise<T>): Promise<T> {
@@ -199,8 +199,8 @@ interface Waiting<C> {
 }
 
 /**
- * Determines the outcome of a COMMIT without an answer. A change whose only flight was lost is repeated, like one that
- * was lost before its COMMIT.
+ * Determines the outcome of a COMMIT without a response. A change that was sent as a single flight and got lost is
+ * repeated, like one that was lost before its COMMIT.
  */
 async function resolveCommitInDoubt<C>(
   doubt: CommitInDoubt<C>,
@@ -222,7 +222,7 @@ async function resolveCommitInDoubt<C>(
   return done;
 }
 
-/** For work that is not a command. Problems are thrown. */
+/** Runs work that is not a command. Problems are thrown. */
 async function inTransaction<T>(writer: Writer, how: AttemptOptions, work: (at: Try) => Promise<T>): Promise<T> {
   const { deadline } = how;
   try {
@@ -243,7 +243,7 @@ function refusalOf(error: unknown, options: Options): Refusal {
   return refusal(problem);
 }
 
-/** Returns the problem for a temporary condition. Undefined for a bug. */
+/** Returns the problem for a temporary condition. Undefined if the error is a bug. */
 function problemOf(error: unknown, { primaryUrl }: Options): Problem | undefined {
   if (error instanceof ProblemError) return error.problem;
   if (error instanceof DivergedError)

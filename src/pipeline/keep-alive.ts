@@ -1,16 +1,16 @@
 /**
- * Supervises a transaction from begin to end. PostgreSQL ends unattended transactions, so this process sends signs of
- * life. It also tells the connection watch what to check and until when.
+ * Supervises a transaction from begin to end. PostgreSQL ends idle transactions, so this process regularly sends empty
+ * queries. It also passes the server process and the deadline to the watch of the connection.
  */
 import type pg from 'pg';
 import type { Backend } from '../postgres/client.js';
 import { tellWatch } from '../postgres/silent-connections.js';
 
-/** Milliseconds between two signs of life while no other statement is sent. */
+/** Milliseconds between two empty queries while no other statement is sent. */
 const SIGN_OF_LIFE = 1_500;
 
 export interface Attendance {
-  /** The transaction has begun in this server process. */
+  /** Call this when the transaction has begun in this server process. */
   began(backend: Backend): void;
   end(): void;
 }
@@ -23,14 +23,14 @@ export interface Try {
   lockWait: number;
   /** Milliseconds to wait for each table lock. */
   tableWait: number;
-  /** Milliseconds to wait for an automatic VACUUM to cancel itself. Undefined if none blocks the locks. */
+  /** Milliseconds to wait for an automatic VACUUM to cancel itself. Undefined if none holds the locks. */
   vacuumWait?: number;
 }
 
 type Connected = pg.PoolClient & { readyForQuery: boolean };
 
 /**
- * Must be ended with the transaction.
+ * The caller must end it with the transaction.
  * @param deadline when the caller gives up waiting (`performance.now`)
  */
 export function keepAlive(client: pg.ClientBase, deadline: number): Attendance {
@@ -39,7 +39,7 @@ export function keepAlive(client: pg.ClientBase, deadline: number): Attendance {
   tellWatch(client, { deadline });
 
   const signOfLife = setInterval(() => {
-    // pg sets this flag while no query is running. A failed transaction answers an empty query too.
+    // pg sets this flag while no query is running. The server responds to an empty query even in a failed transaction.
     if (begun && connected.readyForQuery) connected.query('').catch(() => undefined);
   }, SIGN_OF_LIFE);
 

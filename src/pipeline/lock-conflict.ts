@@ -1,4 +1,7 @@
-/** Reads what blocked a transaction, after it released its own locks, and creates the rejection that names it. */
+/**
+ * Finds out what blocked a transaction, after the transaction has released its own locks, and creates the problem that
+ * names it.
+ */
 import type pg from 'pg';
 import { inTime } from '../kernel/time.js';
 import { advisoryKey } from '../postgres/locked-session.js';
@@ -24,10 +27,10 @@ export class LogBusyError extends Error {
 
 /** The locks that a transaction waited for, and their holders. */
 export interface LockConflict {
-  /** The table locks that it needs. Empty if unknown, or if it waited for the log lock. */
+  /** The table locks that the transaction needs. Empty if unknown, or if it waited for the log lock. */
   locks: readonly LockedTable[];
   holders: readonly Holder[];
-  /** True if it waited for the log lock. */
+  /** True if the transaction waited for the log lock. */
   log: boolean;
 }
 
@@ -72,12 +75,13 @@ export async function isStillHeld(
   return holders.some((holder) => present.has(holderKey(holder)));
 }
 
-/** Milliseconds that a process may wait for its client, or the client for it, before others end it. */
+/** Milliseconds that a process may wait for its client, or its client for it, before another process ends it. */
 const STUCK = IDLE + 500;
 
 /**
- * Finds the holder of the log lock. A service process that has only waited for its client for a while is cancelled or
- * terminated. PostgreSQL ends it while its transaction is idle, but not while it receives or sends a long message.
+ * Finds the holder of the log lock. A service process that has only been waiting for its client for some time is
+ * cancelled or terminated. PostgreSQL itself ends it while its transaction is idle, but not while it receives or sends
+ * a long message.
  */
 const LOG_HOLDER = `
   SELECT pid, transaction, application, age, maintenance, "table", CASE WHEN stuck THEN pg_catalog.pg_terminate_backend(pid) END AS ended
@@ -92,7 +96,7 @@ const LOG_HOLDER = `
          AND l.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())
          AND (l.classid::bigint << 32 | l.objid::bigint) = $1::bigint) AS h`;
 
-/** The rejection after the time limit. It names applications and processes, but never their statements. */
+/** The problem after the time limit. It names applications and processes, but never their statements. */
 export function lockConflictProblem({ holders, log }: LockConflict): Problem {
   const [first] = holders;
   if (first === undefined) return lockTimeout(log ? 'Another change is in progress' : undefined);

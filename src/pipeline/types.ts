@@ -21,7 +21,7 @@ import type { Warning } from '../kernel/warning.js';
 
 /** Every schema change passes through the pipeline. */
 export interface Pipeline {
-  /** Decides, appends, projects and commits, or changes nothing. Throws only for bugs. */
+  /** Decides, appends, projects and commits a command. If it is rejected, nothing changes. Throws only for bugs. */
   apply<C extends Recording>(name: 'record', command: Command<C>, request: RequestContext): Promise<Outcome<C>>;
   apply<N extends OperationName, C extends CommandOf<N>>(
     name: N,
@@ -60,18 +60,18 @@ export interface Pipeline {
 
 /** The operations on the schema and the policy. `record` appends events that change neither. */
 export type CommandName = OperationName | 'record';
-/** `Pipeline.apply` without the relation between names and commands. */
+/** The same as `Pipeline.apply`, without the type relation between names and commands. */
 export type Apply = <C>(name: CommandName, command: Command<C>, request: RequestContext) => Promise<Outcome<C>>;
 
 export interface Acknowledged {
   /** The end of the log. */
   position: number;
-  /** The acknowledged divergences. Empty if there were none, or another process acknowledged them first. */
+  /** The acknowledged divergences. Empty if there were none, or if another process acknowledged them first. */
   divergences: Divergence[];
 }
 
 interface UnderLock {
-  /** For work that writes nothing. It also runs on a diverged log. */
+  /** True for work that writes nothing. It also runs on a diverged log. */
   readOnly?: boolean;
 }
 
@@ -81,14 +81,14 @@ export interface PipelineOptions {
   place: { database: string; schema: string };
   release: string;
   store: Store;
-  /** Receives divergences of the log. Defaults to a new watch. */
+  /** Tracks divergences of the log. Defaults to a new watch. */
   watch?: LogWatch;
   /**
    * `refuse` (the default) rejects every change until the divergence is acknowledged. `continue` acknowledges it at
    * once.
    */
   onLogDivergence?: 'refuse' | 'continue';
-  /** Address for changes while this database is read-only. */
+  /** URL of the service that accepts changes while this database is read-only. */
   primaryUrl?: string | null;
   logger: Logger;
   /** Milliseconds that a caller waits for its turn and its locks in total. */
@@ -98,7 +98,8 @@ export interface PipelineOptions {
   /** Milliseconds per statement. 0 sets no limit. */
   statementTimeout: number;
   /**
-   * Milliseconds that deleted objects stay in the trash, and the maximum rows of a table whose field values are copied.
+   * How long deleted objects stay in the trash (milliseconds), and up to how many rows of a table the values of deleted
+   * fields are copied.
    */
   keep: Keep;
   readers: Readers;
@@ -106,14 +107,14 @@ export interface PipelineOptions {
 }
 
 export interface Keep {
-  /** 0 drops deleted objects at once. */
+  /** In milliseconds. 0 drops deleted objects at once. */
   deleted: number;
   copyRows: number;
 }
 
 export interface RequestContext {
   cause: Cause;
-  /** Drops deleted objects at once. */
+  /** True to drop deleted objects at once. */
   purge?: boolean;
   /** The snapshot hash that the caller believes to be current. */
   ifMatch?: string;
@@ -126,9 +127,9 @@ export interface RequestContext {
   acknowledges?: Acknowledgements;
   /** Called with the holders of locks before each wait. */
   onBlocked?: OnBlocked;
-  /** Turns the batch into that of a change request. */
+  /** Replaces the batch by that of a change request. */
   revise?(...planned: Parameters<Revise>): ReturnType<Revise>;
-  /** The change is prepared online, which copies the values of deleted fields, however many there are. */
+  /** True if the change is prepared online. That copies the values of deleted fields, however many there are. */
   online?: boolean;
 }
 
@@ -150,14 +151,14 @@ export interface PlannedBatch<C = unknown> {
   command: C;
   before: Point;
   after: State;
-  /** May be empty. */
+  /** Empty if the command changes nothing. */
   events: LogEvent[];
   statements: Statement[];
   /** The managed schema. */
   schema: string;
   /** Tables that only their change request may change, oldest first. */
   held: readonly Held[];
-  /** At the head of the log. */
+  /** The policy at the head of the log. */
   policy: Policy;
 }
 
@@ -171,14 +172,14 @@ export interface Recording {
 /** A batch that replaces a planned one. */
 export interface RevisedBatch {
   kind: 'revised';
-  /** The schema events are all of the planned batch's in their order, or none. */
+  /** Contains all schema events of the planned batch in their order, or none of them. */
   events: LogEvent[];
   statements: Statement[];
   /** The resulting state. Its position does not matter. */
   after: State;
   /** Further statements of the transaction. */
   also: readonly Parameterised[];
-  /** The change request that may change the tables it holds. */
+  /** The change request whose held tables this batch may change. */
   change?: string;
   /** True if everything that needs preparation was prepared, or will be. */
   online?: boolean;
@@ -186,7 +187,7 @@ export interface RevisedBatch {
   preparation?: PreparedSteps;
   /** Approvals of exactly this change that the policy counts. Absent if there are none. */
   approvals?: readonly Approval[];
-  /** The objects that the planned batch would restore, for a request that reverts another. */
+  /** For a request that reverts another: the objects that the planned batch would restore. */
   returns?: readonly Return[];
   /** The requested change, if the batch opens a request for an online change. */
   document?: Document;
@@ -201,11 +202,14 @@ export interface Idempotency {
   key: string;
   /** Hash of everything that identifies the request. */
   requestHash: string;
-  /** Renders the answer to store from the outcome alone, before COMMIT. No I/O. Long answers yield to the event loop. */
+  /**
+   * Renders the response to store, using only the outcome. Called before COMMIT, without I/O. Long responses yield to
+   * the event loop.
+   */
   render(outcome: Done | Refusal): StoredAnswer | Promise<StoredAnswer>;
 }
 
-/** The stored answer for a repeated request. Headers and body are returned unchanged. */
+/** The stored response for a repeated request. Headers and body are returned unchanged. */
 export interface StoredAnswer {
   status: number;
   headers: Json;
@@ -222,16 +226,16 @@ export interface Done<C = unknown> {
   events: StoredEvent[];
   /** Position of the state. */
   position: number;
-  /** The change requests that the events are about, after the events. */
+  /** The change requests that the events are about, in their state after the events. */
   changes?: ReadonlyMap<string, ChangeRequest>;
-  /** The change requested a permanent deletion. */
+  /** True if the caller requested permanent deletion. */
   purge?: boolean;
   /** See `RevisedBatch`. */
   returns?: readonly Return[];
   document?: Document;
 }
 
-/** Nothing was written. */
+/** A rejected command. Nothing was written. */
 export interface Refusal {
   kind: 'refused';
   problems: Problem[];
@@ -255,13 +259,13 @@ export interface Plan<C = unknown> {
   statements: Statement[];
   /** True if PostgreSQL ran all statements. Null if none were run. */
   accepted: boolean | null;
-  /** Why it rejected them. */
+  /** The reason why PostgreSQL rejected them. */
   refusal?: Problem;
   /** The state before the plan. */
   before: State;
   /** The state after the plan. */
   after: State;
-  /** Warnings other than the costs of its statements. */
+  /** Warnings other than the costs of statements. */
   warnings: Warning[];
 }
 

@@ -1,6 +1,6 @@
 /**
  * Repeats a transaction until it gets its locks. A waiting strong lock blocks every later session, and a wait under the
- * log lock blocks every other change. So each attempt waits briefly, and nothing is held between attempts.
+ * log lock blocks every other change. Each attempt therefore waits only briefly, and holds nothing between attempts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
@@ -40,7 +40,7 @@ const AWAY = { first: 100, longest: 1_000 };
 /** Milliseconds: the first pause, and the longest one with known and with unknown holders. */
 const PAUSES = { first: 50, known: 400, unknown: 2_000 };
 
-/** Milliseconds between two checks whether the holder of the log lock is alive. */
+/** Milliseconds between two checks whether the holder of the log lock is still alive. */
 const LOOK_AT_HOLDER = IDLE + 1_000;
 
 /**
@@ -104,7 +104,7 @@ interface Pausing {
   pause: number;
 }
 
-/** Waits until known holders have ended. @returns the next pause */
+/** Waits until the known holders have ended. @returns the next pause */
 async function waitForHolders({ options, deadline, abandoned }: Trying, { conflict, pause }: Pausing): Promise<number> {
   const isKnown = conflict.holders.length > 0;
   let next = pause;
@@ -114,7 +114,7 @@ async function waitForHolders({ options, deadline, abandoned }: Trying, { confli
     await sleep(Math.min(left, next * (0.5 + Math.random() / 2)));
     if (abandoned?.() === true) throw new ProblemError(callerGone());
     next = Math.min(next * 2, isKnown ? PAUSES.known : PAUSES.unknown);
-    // If the holders cannot be queried, the next attempt shows whether they still exist.
+    // If the holders cannot be queried, the next attempt will show whether they still block.
     if (!isKnown || !(await isStillHeld(options, conflict, deadline - performance.now()).catch(() => false)))
       return next;
   }
@@ -154,7 +154,7 @@ async function tryOnce<T>(
     return await withClient(options.pool, onClient, left - permit.waited);
   } catch (error) {
     if (error instanceof StaleConnectionError) return { kind: 'stale', error };
-    // Nothing was begun. For connections lost during the work, the work itself throws.
+    // The connection failed before any work began. If it is lost during the work, the work throws its own error.
     if (!begun && isConnectionLoss(error))
       return { kind: 'stale', error: new StaleConnectionError('there is no connection', { cause: error }) };
     throw error;

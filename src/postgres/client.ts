@@ -1,4 +1,4 @@
-/* A client of the driver that knows the schema of the service's own tables, several hosts, and poolers. */
+/* A client of the driver that knows the schema of the service's own tables and supports several hosts and poolers. */
 import type { EventEmitter } from 'node:events';
 import pg from 'pg';
 import { LostConnectionError, withoutValues } from './errors.js';
@@ -10,9 +10,9 @@ import { prepareNothingOn } from './preparations.js';
 
 export interface ServiceClientConfig extends pg.ClientConfig {
   serviceSchema: string;
-  /** The hosts of an address that names several. Absent or null for a single host. */
+  /** The hosts of an address that lists several. Absent or null for a single host. */
   hosts?: Hosts | null;
-  /** Connects to this host only, to ask about a connection to it. */
+  /** Connects only to this host, to query the state of a connection to it. */
   at?: Host | undefined;
   /** Behind a pooler: the statement that begins every transaction. */
   settings?: string;
@@ -41,17 +41,16 @@ export class ServiceClient extends pg.Client {
   /** True behind a pooler, where a session is ours only until the end of the transaction. */
   readonly pooled: boolean;
   /**
-   * True if a statement may have left something in the session. Only prepared statements leave nothing: they are
-   * constants of ours that read and write the service's own tables.
+   * A client that inserts the schema name of our own tables. All SQL that it sends passes through these two methods.
    */
   needsReset = false;
-  /** The server process, as the server reports it. Undefined until a transaction has asked, and behind a pooler. */
+  /** True behind a pooler. A session is then ours only until the end of the transaction. */
   session: Backend | undefined;
 
   constructor(config: ServiceClientConfig) {
     super(config);
-    // The pool adds its listener only after `connect`. A server may end the session right after its first
-    // ReadyForQuery, and an error event without a listener ends the process. Queries are rejected anyway.
+    // True if a statement may have left settings or objects in the session. Only prepared statements cannot: they are
+    // constants of ours that read and write the service's own tables.
     this.on('error', () => undefined);
     const { serviceSchema, settings } = config;
     this.serviceSchema = serviceSchema;
@@ -60,7 +59,7 @@ export class ServiceClient extends pg.Client {
     this.#timeout = config.connectionTimeoutMillis || Infinity;
     this.pooled = settings !== undefined;
     const { connection } = this as unknown as { connection: Wire & EventEmitter };
-    // This listener is the first, so that callers, logs and documents never see values of rows.
+    // The server process, as reported by the server. Undefined behind a pooler, and until a transaction has queried it.
     connection.prependListener('errorMessage', (error: pg.DatabaseError) => withoutValues(error, serviceSchema));
     if (settings !== undefined) this.#expectNoSession(connection, settings);
     const query = connection.query.bind(connection);
@@ -123,7 +122,7 @@ function unnamed(config: unknown): unknown {
 /** True if a pooler is between the server and this client of ours. */
 export const isPooled = (client: pg.ClientBase): boolean => (client as unknown as ServiceClient).pooled;
 
-/** Returns a statement as this client sends it, for display. @param client one of ours */
+/** Returns a statement as this client sends it, for display. @param client one of our clients */
 export const asSent = <T extends string>(client: pg.ClientBase, text: T): T =>
   nameOwnSchema(text, (client as unknown as ServiceClient).serviceSchema) as T;
 
@@ -132,8 +131,8 @@ export const asSent = <T extends string>(client: pg.ClientBase, text: T): T =>
 export interface Backend {
   pid: number;
   /**
-   * Start of the session, because process ids repeat after a crash of a server in a container. Behind a pooler, start of
-   * the transaction, because the process serves another client as soon as it ends. Null if unknown.
+   * Start time of the session, because process ids repeat after a server in a container crashes. Behind a pooler it is
+   * the start of the transaction, because the process serves another client afterwards. Null if unknown.
    */
   since: string | null;
 }
@@ -147,7 +146,10 @@ export function backendOf(client: pg.ClientBase, row: Record<string, unknown> | 
   return { pid: Number(row?.['backend']), since: String(row?.['began']) };
 }
 
-/** The server process of a connection that has asked `SESSION`. The driver's own answer may be that of a pooler. */
+/**
+ * Returns the server process of a connection that has run `SESSION`. The process id that the driver knows may come from
+ * a pooler.
+ */
 export const sessionOf = (client: pg.ClientBase): Backend | undefined => (client as unknown as ServiceClient).session;
 
 const SESSION = {
@@ -155,11 +157,11 @@ const SESSION = {
            FROM pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid())`,
 };
 
-/** Asks for the session, once for each connection. */
+/** Returns the query for the server process if the connection has not run it yet. */
 export const sessionQuery = (client: pg.ClientBase): typeof SESSION | undefined =>
   isPooled(client) || sessionOf(client) !== undefined ? undefined : SESSION;
 
-/** @param row of `sessionQuery`, if it was sent */
+/** @param row the result of `sessionQuery`, if it was sent */
 export function rememberSession(client: pg.ClientBase, row: Record<string, unknown> | undefined): void {
   if (typeof row?.['began'] !== 'string') return;
   (client as unknown as ServiceClient).session = { pid: Number(row['backend']), since: row['began'] };
@@ -174,13 +176,14 @@ export const IS_BACKEND =
 /** A pool, or the configuration of one client. */
 export interface Target {
   options: pg.ClientConfig;
-  /** The server to ask, if the address names several. Process ids are only valid on their server. */
+  /** The server to connect to, if the address lists several. Process ids are only valid on their server. */
   at?: Host;
 }
 
 /**
- * Runs `work` on a separate connection like those of the pool, to ask about connections that may be dead. It bypasses a
- * pooler, whose connections may all be in use. Connecting may take `milliseconds`, and so may each query.
+ * Runs `work` on a separate connection with the settings of the pool, to query the state of connections that may be
+ * dead. It bypasses a pooler, whose connections may all be in use. Connecting may take `milliseconds`, and so may each
+ * query.
  */
 export async function withOwnClient<T>(
   { options, at }: Target,
@@ -189,7 +192,7 @@ export async function withOwnClient<T>(
 ): Promise<T> {
   const limits = { connectionTimeoutMillis: milliseconds, query_timeout: milliseconds };
   const config = options as ServiceClientConfig;
-  // Behind a pooler the host of the connection is not the server.
+  // Behind a pooler, the host of the connection is the pooler, not the server.
   const where = config.direct ?? { ...config, at };
   const client = new ServiceClient({ ...where, ...limits });
   try {

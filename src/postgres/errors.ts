@@ -32,7 +32,7 @@ const isOlderRelease = (error: unknown, state: string | undefined): boolean =>
 /** PostgreSQL sends these when it ends a session. The driver reports a lost socket without a code. */
 const SESSION_ENDED = /^(?:08...|57P0[1-5]|25P0[34])$/;
 
-/** Operating system errors that mean the server cannot be reached. */
+/** Operating system errors that mean that the server cannot be reached. */
 const SOCKET_ERRORS = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -96,7 +96,7 @@ export function isConnectionLoss(thrown: unknown): boolean {
   return error instanceof LostConnectionError || LOST_BY_DRIVER.some((text) => error.message.startsWith(text));
 }
 
-/** The server is available but rejects the connection: credentials or database name. */
+/** True if the server is available but rejects the connection because of credentials or the database name. */
 function isRefusedConnection(state: string | undefined): boolean {
   return state !== undefined && /^(?:28|3D)/.test(state);
 }
@@ -107,7 +107,7 @@ const LOCKED = new Set<string | undefined>([
   SQLSTATE.serialization_failure,
 ]);
 
-/** True if a lock or a deadlock ended the transaction. The whole transaction can be retried unchanged. */
+/** True if a lock timeout or a deadlock ended the transaction. The whole transaction can be retried unchanged. */
 export function isLocked(error: unknown): boolean {
   return LOCKED.has(sqlState(error));
 }
@@ -139,8 +139,9 @@ export const isRecoveryConflict = (error: unknown): boolean =>
   isLocked(error) && /conflict with recovery/.test((error as Error).message);
 
 /**
- * Returns the problem for a failure that is not about the statement: connection, locks, time or resources. Undefined if
- * it is none of these, so the caller must handle it.
+ * Returns the problem for a failure that the statement did not cause: connection, locks, time or resources. Undefined
+ * for
+ * other errors, which the caller must handle.
  * @param primaryUrl where clients can make changes if this server is read-only
  */
 export function environmentProblem(error: unknown, primaryUrl: string | null = null): Problem | undefined {
@@ -169,7 +170,7 @@ export const DISK_FULL = 'The disk of the database server is full (SQLSTATE 5310
 
 const RECOVERY_CONFLICT = 'The standby canceled the query, because it conflicted with replay. Try again.';
 
-/** READ_ONLY. @param primaryUrl where changes are accepted */
+/** The problem READ_ONLY. @param primaryUrl where changes are accepted */
 export function readOnly(primaryUrl: string | null): Problem {
   return {
     code: 'READ_ONLY',
@@ -180,22 +181,22 @@ export function readOnly(primaryUrl: string | null): Problem {
   };
 }
 
-/** UNAVAILABLE: the request was correct and may succeed when repeated. */
+/** The problem UNAVAILABLE. The request was correct and may succeed when repeated. */
 export function unavailable(message: string): Problem {
   return { code: 'UNAVAILABLE', message };
 }
 
-/** OVERLOADED: the service has too much work. @param reason a clause */
+/** The problem OVERLOADED: the service has too much work. @param reason a clause */
 export function overloaded(reason: string): Problem {
   return { code: 'OVERLOADED', message: `${reason}. Nothing was changed. Try again later.` };
 }
 
-/** The locks were not granted in time. `who`: a sentence about their holders, if known. */
+/** The problem if locks were not granted in time. @param who a sentence about the holders, if known */
 export function lockTimeout(who = 'Another session holds a lock that this change needs'): Problem {
   return { code: 'LOCK_TIMEOUT', message: `${who}. Nothing was changed. Try again shortly.` };
 }
 
-/** A statement exceeded its time limit or was cancelled. */
+/** The problem if a statement exceeded its time limit or was cancelled. */
 function tooLong(): Problem {
   return {
     code: 'LOCK_TIMEOUT',
@@ -212,7 +213,9 @@ function errorCode(error: Error): string | undefined {
 /** SQLSTATE classes whose messages can contain values of rows: data exceptions and integrity constraint violations. */
 const ABOUT_VALUES = /^2[23]/;
 
-/** The innermost context of an error raised in PL/pgSQL. Anonymous blocks are our own. */
+/**
+ * Matches the innermost context of an error raised in PL/pgSQL. Anonymous blocks are excluded because they are our own.
+ */
 const RAISED_BY = /^PL\/pgSQL function (?!inline_code_block\b)(.+?) line \d+ at (?:RAISE|ASSERT)\b/;
 
 /**
@@ -233,7 +236,7 @@ export function withoutValues(error: pg.DatabaseError, ownSchema: string): void 
   for (const part of ['detail', 'hint', 'where', 'internalQuery'] as const) error[part] = undefined;
 }
 
-/** Uses only the SQLSTATE and names. */
+/** Builds the message from the SQLSTATE and names only. */
 function wordedFor(error: pg.DatabaseError): string {
   const { code = '' } = error;
   if (isOlderRelease(error, code)) return OLDER_RELEASE;

@@ -1,4 +1,7 @@
-/* Sends several messages in one flight and reads their results. The driver would wait after each query. */
+/*
+ * Sends several messages in one flight, without waiting, and reads their results. The driver would wait after each
+ * query.
+ */
 import type pg from 'pg';
 import { ExchangeError, LostConnectionError } from './errors.js';
 import { nameStatements, preparationsOn } from './preparations.js';
@@ -16,7 +19,7 @@ type StatementResult = Result<Record<string, unknown>>;
 export interface Parameterised {
   text: string;
   values?: readonly Value[];
-  /** Set for a text that is no constant. It is not kept as a prepared statement. */
+  /** True for a text that varies. It is not kept as a prepared statement. */
   once?: boolean;
 }
 
@@ -85,7 +88,7 @@ class Exchange<Row> implements pg.Submittable {
     });
   }
 
-  /** The driver does not call it if the connection is lost while the exchange waits for its turn. */
+  /** The driver does not call this if the connection is lost while the exchange is queued. */
   submit(connection: pg.Connection): Error | null {
     // A closed socket discards what is written to it, before the driver learns that it is closed.
     if (!connection.stream.writable) return new LostConnectionError('the connection is closed');
@@ -218,7 +221,7 @@ export function sendReads(client: pg.ClientBase, statements: readonly Parameteri
       for (const { text, values } of statements) {
         connection.parse({ text, name: '', types: [] }, true);
         execute(connection, '', values, toText);
-        // Otherwise the server keeps the last rows until its buffer is full.
+        // Without a flush, the server keeps the last rows until its buffer is full.
         connection.flush();
       }
       connection.sync();
@@ -236,7 +239,7 @@ function awaited() {
   let resolve!: (rows: unknown[][]) => void;
   let reject!: (error: unknown) => void;
   const rows = new Promise<unknown[][]>((...both) => ([resolve, reject] = both));
-  // This promise has no handler while the caller awaits another one.
+  // Prevents an unhandled rejection, because the caller may still be awaiting another promise.
   rows.catch(() => undefined);
   return { rows, resolve, reject };
 }

@@ -17,11 +17,11 @@ export const unlimited = (scope: 'session' | 'transaction'): string =>
 const NO_TRANSACTION_LIMIT = `CASE WHEN pg_catalog.current_setting('transaction_timeout', true) <> '0'
     THEN pg_catalog.set_config('transaction_timeout', '0', true) END`;
 
-/* Limits of a transaction that holds the log lock. */
+/* Sets the limits of a transaction that holds the log lock. */
 
 /**
- * Milliseconds after which the server ends an unresponsive transaction that holds the log lock. Its process is stopped,
- * killed or disconnected. Others wait no longer than that.
+ * Milliseconds after which the server ends an unresponsive transaction that holds the log lock. Its client process was
+ * stopped, killed or disconnected. Others wait for the lock no longer than that.
  */
 export const IDLE = 5_000;
 

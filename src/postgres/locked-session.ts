@@ -1,4 +1,4 @@
-/* A direct session with a lock that only one process can hold. */
+/* A direct session that holds a lock. Only one process can hold it. */
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import type { Logger } from './logger.js';
@@ -31,7 +31,7 @@ export function logChannel(schema: string): string {
 
 export interface LockedSession {
   client: pg.Client;
-  /** The server process, to cancel its statement. */
+  /** The id of the server process, used to cancel its statements. */
   pid: number;
   close(): Promise<void>;
 }

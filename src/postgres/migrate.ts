@@ -11,7 +11,7 @@ import { own, MIGRATIONS, MIGRATION_FILE } from './own-tables.js';
 import { PLACE_COMMENT, ensureSchema, refuseLeftTrash, refuseOthers } from './schemas.js';
 import { unlimited } from './limits.js';
 
-/* Marks a database whose restore has not finished, because its data is incomplete. */
+/* Marks a database as incomplete until its restore has finished. */
 
 const KEY = 'restoring';
 
@@ -182,7 +182,7 @@ async function apply(client: pg.ClientBase, migration: Migration, options: Migra
 
 const EXISTS = new Set<string | undefined>([SQLSTATE.duplicate_table, SQLSTATE.duplicate_object]);
 
-/** @throws OperatorError where a row was deleted that is older than another one */
+/** @throws OperatorError if the row of a migration is missing but a later one exists */
 async function refuseLostRows(
   client: Queryable,
   migrations: readonly Migration[],
@@ -214,7 +214,7 @@ async function locked<T>(
   { schema, database }: Pick<MigrateOptions, 'schema' | 'database'>,
   work: () => Promise<T>,
 ): Promise<T> {
-  // This migration, or one that it waits for, may take long.
+  // Removes time limits, because this migration, or one that it waits for, may take long.
   await client.query(`BEGIN; ${unlimited('transaction')}`);
   try {
     const key = advisoryKey({ database: database.database, schema }, 'migrations');

@@ -13,10 +13,10 @@ import type { Addresses } from './pool.js';
 /** The database addresses do not match each other, or the service cannot use them. */
 export class PoolerError extends OperatorError {}
 
-/** The properties of a route to the database, as seen on a connection. */
+/** The properties of a connection to the database over one route. */
 export interface Seen {
   pooled: boolean;
-  /** Why no transaction can begin. Undefined if it can. */
+  /** The reason why no transaction can begin. Undefined if one can. */
   refuses: string | undefined;
   database: string;
   /** The system identifier of the cluster. Null if hidden. */
@@ -34,7 +34,7 @@ async function seeWay(client: pg.Client): Promise<Seen> {
   };
 }
 
-/** A pooler assigns its own process ids. */
+/** A pooler reports its own process ids. */
 export async function isThroughPooler(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ pid: number }>('SELECT pg_catalog.pg_backend_pid() AS pid');
   return rows[0]?.pid !== (client as unknown as { processID: number }).processID;
@@ -65,11 +65,11 @@ async function transactionsRefused(client: pg.Client): Promise<string | undefine
 }
 
 interface Ways {
-  /** The result for DATABASE_URL. */
+  /** The properties found for DATABASE_URL. */
   seen: Seen;
   /** The value of DB_POOLER, or null. */
   expected: 'none' | 'transaction' | null;
-  /** The result for DIRECT_DATABASE_URL, or null if not set. */
+  /** The properties found for DIRECT_DATABASE_URL, or null if it is not set. */
   direct: Seen | null;
 }
 
@@ -103,14 +103,14 @@ export const isStartupRefused = (error: unknown): boolean =>
 
 const PROTOCOL_VIOLATION = '08P01';
 
-/** A connection without expected pooler was rejected by one. */
+/** The error if a pooler rejected a connection that was expected to have none. */
 export const unexpectedPooler = (cause: unknown): PoolerError =>
   new PoolerError(
     'DB_POOLER is none, but DATABASE_URL uses a pooler that rejects session settings. Remove DB_POOLER.',
     { cause },
   );
 
-/** The address contains options, which a pooler does not pass on. */
+/** The error if the address contains `options`, which a pooler does not pass on. */
 export const lostOptions = (): PoolerError =>
   new PoolerError(
     'DATABASE_URL cannot be used: its pooler does not pass its options on. Set them for the role or the database (ALTER ROLE … ' +
@@ -233,7 +233,7 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
 };
 
 function unreachable(cause: unknown, setting: string): OperatorError {
-  // Only parameters of the address itself were sent.
+  // We sent no start-up parameters, so the rejected ones come from the address.
   if (isStartupRefused(cause)) return lostOptions();
   const code = sqlState(cause) ?? (cause as NodeJS.ErrnoException).code ?? '';
   const why = Object.hasOwn(EXPLANATIONS, code) ? EXPLANATIONS[code] : (cause as Error).message.replace(/\.$/, '');

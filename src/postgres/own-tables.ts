@@ -2,11 +2,11 @@ import { readdirSync } from 'node:fs';
 import { OLDER_RELEASE } from './errors.js';
 
 /**
- * Names of the service's own tables in SQL. Their schema is never in the search path, and each connection knows its
- * name. SQL texts contain a mark, which the connection replaces with the schema when it sends them.
+ * Provides the names of the service's own tables in SQL. Their schema is never in the search path. SQL texts contain a
+ * mark, which the connection replaces with the name of the schema when it sends them.
  */
 
-/** NUL, which PostgreSQL never accepts, so no name, literal or expression can contain it. */
+/** The character NUL. PostgreSQL never accepts it, so no name, literal or expression can contain it. */
 const MARK = '\0';
 
 export const ownTable = (name: string): string => `${MARK}${name}`;
@@ -74,7 +74,7 @@ const identifier = (name: string): string =>
 
 /* Prevents a process with fewer migrations than its database from writing, because it might damage newer data. */
 
-/** Two levels above both src/postgres and dist/postgres. */
+/** The path is two levels above both src/postgres and dist/postgres. */
 export const MIGRATIONS = new URL('../../db/', import.meta.url);
 
 export const MIGRATION_FILE = /^\d{4}_\w+\.sql$/;
@@ -90,7 +90,8 @@ export const IS_OLDER_RELEASE = `(SELECT pg_catalog.max(number) > ${NEWEST_MIGRA
 
 /**
  * Makes the transaction of an older release fail by an impossible cast. It is sent with the first statements of every
- * write and costs no round trip. A PL/pgSQL block would be compiled each time. `environmentProblem` converts the error.
+ * write and costs no round trip. A PL/pgSQL block is not used because it would be compiled each time.
+ * `environmentProblem` converts the error.
  */
 export const REFUSE_OLDER_RELEASE = {
   text: `SELECT CASE WHEN pg_catalog.max(number) > ${NEWEST_MIGRATION} THEN ('${OLDER_RELEASE} ' || pg_catalog.max(number)::text)::int END

@@ -1,4 +1,7 @@
-/** Creates database connections with identical settings: managed schema first in the search path, UTC, ISO dates. */
+/**
+ * Creates database connections with identical settings. The managed schema is first in the search path, the time zone
+ * is UTC, and dates are in ISO format.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { yieldToEventLoop } from '../kernel/event-loop.js';
@@ -10,17 +13,17 @@ import { hostsOf } from './hosts/choose-host.js';
 import { startupOptions, transactionSettings } from './session-settings.js';
 import { watchPool } from './silent-connections.js';
 
-/* A standby cancels queries that delay its recovery. They are sent again. */
+/* Repeats queries that a standby cancelled because they delayed its recovery. */
 
-/** Attempts per query, and milliseconds between them, which grow with each attempt. */
+/** Number of attempts per query. The pause between them (milliseconds) grows with each attempt. */
 const TRIES = 3;
 const PAUSE = 50;
 
 type Query = (...given: unknown[]) => Promise<unknown>;
 
 /**
- * Applies to queries of the pool itself, which are separate transactions. A cancelled one has changed and returned
- * nothing.
+ * Applies to queries of the pool itself, each of which is a separate transaction. A cancelled query has changed and
+ * returned nothing.
  */
 export function retryRecoveryConflicts(pool: pg.Pool): void {
   const query = pool.query.bind(pool) as Query;
@@ -81,7 +84,7 @@ function parsePosition(text: string): number | string {
   return Number.isSafeInteger(value) ? value : text;
 }
 
-/** For queries with much JSON: it stays text and is parsed later in time slices. */
+/** For queries that return much JSON. It stays text and is parsed later in time slices. */
 export const JSON_AS_TEXT: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text') =>
     oid === pg.types.builtins.JSONB
@@ -178,7 +181,8 @@ export async function withClient<T>(
   within?: number,
 ): Promise<T> {
   const client = await connect(pool, within);
-  // The query receives errors of a used connection. This listener only keeps the event from ending the process.
+  // The running query receives errors of a connection in use. This listener only keeps the error event from ending the
+  // process.
   const ignore = (): void => undefined;
   client.on('error', ignore);
   let broken = true;
@@ -212,7 +216,8 @@ async function connect(pool: pg.Pool, within: number | undefined): Promise<pg.Po
 /** True if the connection can be reused without side effects. */
 async function cleaned(client: pg.PoolClient, broken: boolean): Promise<boolean> {
   if (broken) return false;
-  // Behind a pooler the session already belongs to another client. Our transactions there begin with their settings.
+  // Behind a pooler, the session already belongs to another client. Our transactions there set everything at their
+  // beginning.
   if (isPooled(client)) return true;
   const used = client as unknown as ServiceClient;
   if (!used.needsReset) return true;

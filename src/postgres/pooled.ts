@@ -1,6 +1,7 @@
 /**
- * Connections through a pooler use another session for each transaction, in any state. Therefore the settings are sent
- * with every text that begins a transaction, explicitly or not, and their results are hidden. This costs no round trip.
+ * Through a pooler, each transaction uses another session, in an unknown state. The settings are therefore sent with
+ * every text that begins a transaction, explicitly or implicitly. Their results are hidden from the driver. This costs
+ * no round trip.
  */
 
 /** The parts of the driver's connection that we use. */
@@ -12,7 +13,7 @@ export interface Wire {
   emit(event: string, ...given: unknown[]): boolean;
 }
 
-/** Matches the begin of a transaction, possibly after a ROLLBACK. Our texts contain nothing else before it. */
+/** Matches a text that begins a transaction, possibly after a ROLLBACK. Our texts contain nothing else before BEGIN. */
 const BEGINS = /^\s*(?:ROLLBACK\s*;\s*)?(?:BEGIN|START\s+TRANSACTION)\b[^;]*/i;
 
 const ENDS = /^\s*(?:COMMIT|ROLLBACK)\b(?!\s+TO\b)/i;
@@ -53,7 +54,7 @@ class Preamble {
   readonly #wire: Wire;
   /** True if the settings apply to the next statement. */
   #holds = false;
-  /** For the current flight: statements sent, which of them are ours, and how many have finished. */
+  /** For the current flight: the number of statements sent, which of them are settings, and how many have finished. */
   #sent = 0;
   readonly #ours = new Set<number>();
   #finished = 0;

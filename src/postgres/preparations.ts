@@ -5,7 +5,7 @@ import type pg from 'pg';
 const PREPARED_AT_MOST = 100;
 
 export interface Preparations {
-  /** Statement text to name. */
+  /** Maps statement texts to names. */
   names: Map<string, string>;
   /** Number of names that the server has seen, including those of failed statements. They are never reused. */
   given: number;
@@ -13,7 +13,7 @@ export interface Preparations {
 
 const preparations = new WeakMap<object, Preparations>();
 
-/** Behind a pooler, prepared statements may be lost, or visible to other clients. */
+/** Prepares nothing on a connection. Behind a pooler, prepared statements may be lost, or visible to other clients. */
 export function prepareNothingOn(connection: object): void {
   preparations.set(connection, { names: new Map(), given: PREPARED_AT_MOST });
 }
@@ -28,15 +28,15 @@ export function preparationsOn(connection: pg.Connection): Preparations {
 interface StatementNames {
   /** In the order of the statements. Empty for a statement that is not kept. */
   names: readonly string[];
-  /** True at the index of a statement that must be parsed. */
+  /** True at the index of each statement that must be parsed. */
   isNew: readonly boolean[];
   /** Called when the server has completed the next statement. */
   onCompleted(): void;
 }
 
 /**
- * Names the statements of one flight. The server parses each after it has completed the one before, and parses none
- * after a failure. So a name counts once the server reaches its statement, and later flights can use the others.
+ * Names the statements of one flight. The server parses each statement after it has completed the previous one, and
+ * none after a failure. A name therefore counts only when the server reaches its statement. Later flights can reuse it.
  */
 export function nameStatements(
   known: Preparations,

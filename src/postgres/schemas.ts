@@ -17,7 +17,9 @@ interface Right {
   account: string;
   database: string;
   exists: boolean;
-  /** True with USAGE and CREATE on the schema. For a missing schema, with CREATE on the database. */
+  /**
+   * True if the role has USAGE and CREATE on the schema. For a missing schema, true if it has CREATE on the database.
+   */
   ok: boolean;
 }
 
@@ -80,8 +82,8 @@ export async function ensureSchema(client: pg.ClientBase, schema: string): Promi
 }
 
 /*
- * A log identifies its deleted tables by the name of a trash schema. Tables that another log left there would look like
- * its own. Empty shared schemas are harmless.
+ * A log finds its deleted tables by the name of a trash schema. Tables that another log left there would look like its
+ * own. Empty shared schemas are harmless.
  */
 const LEFT_TRASH = `
   SELECT n.nspname::text AS name
@@ -163,7 +165,9 @@ async function refuseOtherService(client: pg.ClientBase, { schema, serviceSchema
   );
 }
 
-/** Tables and similar relations, functions, and independent types. Names of our own objects share a prefix. */
+/**
+ * Selects tables and similar relations, functions, and independent types. Our own objects are excluded by their prefix.
+ */
 const FOREIGN = `
   WITH place AS (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = $1),
   begun AS (SELECT EXISTS (SELECT FROM pg_catalog.pg_class c JOIN place ON place.oid = c.relnamespace

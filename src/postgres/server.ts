@@ -8,7 +8,7 @@ import { OperatorError } from '../kernel/operator-error.js';
 export interface Database {
   /** The database name. */
   database: string;
-  /** For people: `18.4`. */
+  /** For display: `18.4`. */
   version: string;
   /** The number that PostgreSQL uses: 180004. */
   versionNumber: number;
@@ -73,11 +73,11 @@ export async function readServerState(db: Queryable): Promise<ServerState> {
 export interface Replay {
   replayed: number | null;
   received: number | null;
-  /** True if it is connected to the server that it follows. */
+  /** True if the standby is connected to the server that it follows. */
   receiving: boolean;
-  /** The end of the WAL that the other server announced. Null if the role cannot see it (pg_read_all_stats). */
+  /** The end of the WAL as announced by that server. Null if the role cannot see it (pg_read_all_stats). */
   sent: number | null;
-  /** Commit time of the last replayed transaction. After a start, the last checkpoint. */
+  /** Commit time of the last replayed transaction. After a start, the time of the last checkpoint. */
   committed: number;
   now: number;
 }
@@ -100,7 +100,9 @@ export interface ServerRole {
   current(): ServerState;
   /** Records the result of a query. */
   observe(found: RoleRow): ServerState;
-  /** Called after a promotion, before it is reported. Repeated at the next check if it fails. */
+  /**
+   * Registers what to do after a promotion, before the promotion is reported. If it fails, the next check repeats it.
+   */
   onPromotion(prepare: () => Promise<void>): void;
   /** Reports every change of the role. Returns the function that unsubscribes. */
   subscribe(listener: (standby: boolean) => void): () => void;
@@ -113,7 +115,7 @@ export function createServerRole({ logger, standby }: { logger: Logger; standby:
   let state: ServerState = { standby, lag: 0 };
   let prepare: () => Promise<void> = () => Promise.resolve();
   let preparing = false;
-  /** The last observed role, prepared or not. */
+  /** The last observed role, whether the server is prepared or not. */
   let found = standby;
 
   const become = (next: boolean): void => {
@@ -158,7 +160,7 @@ export function createServerRole({ logger, standby }: { logger: Logger; standby:
   };
 }
 
-/** Seconds. A transaction that was older when it was replayed shows that the standby is catching up. */
+/** Age in seconds. If a transaction was older than this when it was replayed, the standby is still catching up. */
 const OLD = 1;
 
 /** Returns the maximum number of seconds for which a standby may lack commits of its primary. */
@@ -171,7 +173,8 @@ export function createLag(): (replay: Replay) => number {
     const isCaughtUp = hasReplayedAll(replay) && !isReplayingOld(replay, before);
     before = replay;
     if (isCaughtUp) caughtUp = now;
-    // On an idle primary the last transaction grows old although nothing is missing. The lower of two bounds applies.
+    // On an idle primary, the last transaction grows older although the standby lacks nothing. The lower of two bounds
+    // applies.
     return isCaughtUp ? 0 : Math.max(0, now - Math.max(committed, caughtUp ?? 0));
   };
 }
@@ -181,7 +184,9 @@ function hasReplayedAll({ replayed, received, receiving, sent }: Replay): boolea
   return replayed >= (sent ?? received ?? Infinity);
 }
 
-/** Used if the role cannot see what the primary has sent. Everything received was replayed, and more is arriving. */
+/**
+ * Used if the role cannot see what the primary has sent. True if everything received was replayed and more is arriving.
+ */
 function isReplayingOld({ sent, committed }: Replay, before: Replay | undefined): boolean {
   if (sent !== null || before === undefined) return false;
   return committed !== before.committed && before.now - committed > OLD;

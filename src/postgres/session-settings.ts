@@ -1,6 +1,6 @@
 /**
- * The settings of each connection. A direct session gets them as start-up parameters. Behind a pooler a session is
- * shared and in any state, so each transaction begins with them.
+ * The settings of each connection. A direct session gets them as start-up parameters. Behind a pooler, a session is
+ * shared and in an unknown state, so each transaction begins by setting them.
  */
 
 interface SettingsOptions {
@@ -24,8 +24,8 @@ const SPELLING = {
 };
 
 /**
- * Seconds and milliseconds. Within half a minute the server notices that a client's machine does not respond, and
- * releases its locks. Ignored on Unix sockets.
+ * Keepalive settings in seconds and milliseconds. With them, the server notices within half a minute that a client's
+ * machine does not respond, and releases its locks. They are ignored on Unix sockets.
  */
 const KEEPALIVE = {
   tcp_keepalives_idle: '10',
@@ -50,10 +50,10 @@ const AS_CONFIGURED = [
   'transform_null_equals',
 ];
 
-/** Further such settings that require privileges. They are reset only if changed. */
+/** Further settings of this kind that require privileges. They are reset only if they were changed. */
 const PRIVILEGED = { role: 'none', session_replication_role: 'origin' };
 
-/** For the start-up parameter `options`. */
+/** Returns the value of the start-up parameter `options`. */
 export function startupOptions(options: SettingsOptions): string {
   const settings = { ...common(options), ...KEEPALIVE };
   return Object.entries(settings)

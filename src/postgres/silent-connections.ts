@@ -1,7 +1,7 @@
 /**
- * Detects dead connections. A socket can stay open forever when the other end has disappeared. After a silence, a query
- * on another connection shows what the server is doing. So a long statement or a lock wait is not mistaken for a dead
- * connection.
+ * Detects dead connections. A socket can stay open forever after the other end has disappeared. After a silence, a
+ * query on another connection shows what the server process is doing. A long statement or a lock wait is thus not
+ * mistaken for a dead connection.
  */
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +13,7 @@ import type { Logger } from './logger.js';
 /** Milliseconds without traffic in either direction before the server is queried. */
 const SILENCE = 5_000;
 
-/** The same, if the caller has no time left. */
+/** The same limit for a caller that has no time left. */
 const SHORT_SILENCE = 500;
 
 /** Milliseconds before a deadline at which a silent connection is checked, so that the result arrives in time. */
@@ -22,11 +22,11 @@ const TO_FIND_OUT = 1_000;
 /** Milliseconds between two checks of the traffic. */
 const TICK = 250;
 
-/** Milliseconds for connecting and for the query: usually, and if no time is left. */
+/** Milliseconds for connecting and for the query. The shorter limit applies if the caller has no time left. */
 const LOOK = 3_000;
 const SHORT_LOOK = 500;
 
-/** Milliseconds for an answer that is in transit. */
+/** Milliseconds to wait for a response that may be in transit. */
 const ON_ITS_WAY = 500;
 
 /** Milliseconds after which the service abandons a statement behind a pooler that hides the server process. */
@@ -41,13 +41,15 @@ interface Watching {
 }
 
 interface Suspicion {
-  /** When a connection was last found silent (`performance.now`). A network failure usually affects several. */
+  /**
+   * When a connection was last found silent (`performance.now`). A network failure usually affects several connections.
+   */
   since: number;
 }
 
 /** The running transaction of a connection. */
 export interface Watched {
-  /** The server process. Behind a pooler the driver knows another one. */
+  /** The server process. Behind a pooler, it differs from the one that the driver knows. */
   backend?: Backend | undefined;
   /** When the caller gives up waiting (`performance.now`). */
   deadline?: number | undefined;
@@ -68,7 +70,7 @@ export function watchOwnClient(client: pg.Client, options: pg.ClientConfig, logg
   watchClient(client, { target: { options }, logger, suspicion: { since: -Infinity } });
 }
 
-/** Passes the current transaction to the watch of a connection. An empty object after its end. */
+/** Passes the current transaction to the watch of a connection. Pass an empty object after its end. */
 export function tellWatch(client: pg.ClientBase, what: Watched): void {
   watched.get(client)?.tell(what);
 }
@@ -107,7 +109,7 @@ class Watch {
     if (this.#looking) return;
     const now = performance.now();
     const progress = progressOf(this.#client);
-    // Received data that waits to be read is no silence: the reader of a COPY may be slow.
+    // Received data that nobody has read yet is no silence, because the reader of a COPY may be slow.
     if (progress !== this.#progress || hasUnread(this.#client)) this.#heard = this.#at = now;
     this.#progress = progress;
     // pg sets this flag while no query is running.
@@ -122,7 +124,7 @@ class Watch {
     return Math.min(SILENCE, Math.max(SHORT_SILENCE, left));
   }
 
-  /** Called before a caller uses a connection that was silent as long as a dead one. */
+  /** Called before a connection is used that has been silent for as long as a dead one. */
   #probeIfSuspect(): void {
     if (this.#heard > this.#watching.suspicion.since) return;
     const before = progressOf(this.#client);
@@ -130,7 +132,7 @@ class Watch {
     this.#client.query('').catch(() => undefined);
     setTimeout(() => {
       this.#looking = false;
-      // Outgoing data counts before it is answered.
+      // Outgoing data counts as traffic only when the other side has accepted it.
       if (readBy(before) === readBy(progressOf(this.#client))) this.#giveUp(undefined);
     }, 2 * ON_ITS_WAY).unref();
   }
@@ -149,14 +151,14 @@ class Watch {
     }
   }
 
-  /** The running statement has no known process to ask about. */
+  /** True if the running statement takes too long and its server process is unknown. */
   #isLate(): boolean {
     const now = performance.now();
     const { deadline } = this.#told;
     return deadline === undefined ? now - this.#began > HIDDEN : now > deadline + SHORT_SILENCE;
   }
 
-  /** Does not use the pool, whose other connections may be dead or in use. */
+  /** Does not use the pool, because its other connections may be dead or in use. */
   async #doing(): Promise<Doing> {
     const { deadline = Infinity } = this.#told;
     const limit = deadline - performance.now() < LOOK + TO_FIND_OUT ? SHORT_LOOK : LOOK;
@@ -177,7 +179,7 @@ class Watch {
   }
 }
 
-/** Changes with all incoming data, and with all data that the other side accepts. */
+/** Changes with all incoming data, and with all outgoing data that the other side accepts. */
 function progressOf({ connection: { stream } }: Connected): string {
   const { bytesRead, bytesWritten, writableLength } = stream as Socket;
   return `${bytesRead} ${bytesWritten} ${writableLength}`;
@@ -204,7 +206,7 @@ const DOING = `
            OR a.wait_event = 'ClientRead' AND a.query ~* '^\\s*COPY\\s') AS working
     FROM (SELECT) one LEFT JOIN pg_catalog.pg_stat_activity a ON ${IS_BACKEND}`;
 
-/** The process that the driver knows. A pooler makes up this id. */
+/** Returns the process that the driver knows. Behind a pooler, its id is made up. */
 function ownBackend(client: Connected): Backend | undefined {
   return isPooled(client) || client.processID === undefined ? undefined : { pid: client.processID, since: null };
 }

@@ -1,4 +1,4 @@
-/* Transactions whose COMMIT may remain unanswered. */
+/* Commits transactions even if the COMMIT gets no response. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { ProblemError } from '../kernel/problem.js';
@@ -17,17 +17,17 @@ import { type Target, withOwnClient } from './client.js';
 export const SYNC_POINT = `SELECT pg_catalog.pg_logical_emit_message(true, 'data-platform-service', 'commit in doubt')`;
 
 interface ReplicationWatch {
-  /** True if PostgreSQL stopped waiting for the standby. The commit succeeded, but is lost if this server is. */
+  /** True if PostgreSQL stopped waiting for the standby. The commit succeeded, but is lost if this server is lost. */
   broken(): boolean;
   end(): void;
 }
 
-/** The waiting routine. Messages are in the server's language, but the routine name is not. */
+/** The name of the routine that waits. Messages are translated to the server's language, but routine names are not. */
 const WAITS = 'SyncRepWaitForLSN';
 
 /**
- * End it after the COMMIT. If an operator or a time limit cancels the wait for the standby, PostgreSQL reports success
- * with a warning.
+ * Watches for the warning that follows a cancelled wait. If an operator or a time limit cancels the wait for the
+ * standby, PostgreSQL reports success with a warning. The caller must end the watch after the COMMIT.
  */
 export function watchReplication(client: pg.ClientBase): ReplicationWatch {
   let broken = false;
@@ -55,7 +55,7 @@ export const TRANSACTION_ID: Parameterised = {
 export interface Transaction {
   /** Null if the transaction has written nothing. */
   transaction: string | null;
-  /** The server process and the server's timeline. On another timeline the ids belong to others. */
+  /** The server process and the timeline of the server. On another timeline, the same ids belong to other processes. */
   backend: number;
   timeline: number | null;
 }
@@ -98,7 +98,7 @@ async function isCommitted(target: Target, lost: Transaction): Promise<boolean |
 }
 
 /**
- * Returns the status of the transaction. If it waits for its lost client, it is terminated. After a failover its id may
+ * Returns the status of the transaction. Terminates it if it waits for its lost client. After a failover, its id may
  * belong to another transaction.
  */
 async function look(client: pg.ClientBase, { transaction, backend, timeline }: Transaction): Promise<string | null> {
@@ -118,7 +118,7 @@ async function look(client: pg.ClientBase, { transaction, backend, timeline }: T
   return status;
 }
 
-/** UNAVAILABLE, for a lost connection when certainly nothing was written. */
+/** The problem UNAVAILABLE after a lost connection, if certainly nothing was written. */
 const notCommitted = () =>
   unavailable('The connection to the database was lost before the commit. Nothing was changed.');
 

@@ -53,7 +53,7 @@ export function checkpoints({ position, hash }: LogHead, { place }: Pick<Pipelin
   ];
 }
 
-/* Streams parts of a large batch before its end. */
+/* Sends parts of a large batch to PostgreSQL before the whole batch is ready. */
 
 /** True if writing the rows takes longer than a round trip. */
 const isLarge = (events: readonly LogEvent[]): boolean => events.length > 100 || events.some(isWide);
@@ -61,7 +61,7 @@ const isLarge = (events: readonly LogEvent[]): boolean => events.length > 100 ||
 const isWide = ({ data }: LogEvent): boolean => 'fields' in data && data.fields.length > 500;
 
 interface DdlAndRows {
-  /** The running DDL. Resolves with the errors of PostgreSQL, or null. */
+  /** Resolves when the running DDL has finished, with the errors of PostgreSQL or null. */
   running: Promise<Problem[] | null>;
   rows(): Iterable<Parameterised>;
 }
@@ -117,7 +117,7 @@ async function run<C>(attempting: Attempt<C>): Promise<Outcome<C>> {
   return carryOut(client, { options, request: told, begun, waits: at, ...decided, events });
 }
 
-/** Carries out a change in one flight. Returns undefined if that is not possible, and nothing was changed. */
+/** Carries out a change in one flight. Returns undefined, with nothing changed, if that is not possible. */
 async function inOneFlight<C>({ options, job, outlook, ...at }: Attempt<C>): Promise<Done<C> | undefined> {
   const { client } = at;
   const { assumptions } = outlook;
@@ -146,14 +146,14 @@ async function inOneFlight<C>({ options, job, outlook, ...at }: Attempt<C>): Pro
   }
 }
 
-/** The deleted tables that go to the trash, as far as that is known before the decision. */
+/** Returns the deleted tables that go to the trash, as far as they are known before the decision. */
 function keptBy<C>({ operation, command, request }: Job<C>, { keep, store }: PipelineOptions): readonly string[] {
   if (keep.deleted === 0 || request.purge === true || isReader(command)) return [];
   const { collections } = store.point().state;
   return (operation.deletes?.(command) ?? []).filter((name) => collections.has(name));
 }
 
-/** The tables whose columns may change, as far as that is known before the decision. */
+/** Returns the tables whose columns may change, as far as they are known before the decision. */
 const alteredBy = <C>({ operation, command }: Job<C>): readonly string[] =>
   isReader(command) ? [] : (operation.alters?.(command) ?? []);
 
@@ -166,7 +166,7 @@ const withAcknowledged = (cause: Cause, acknowledged: readonly Acknowledgement[]
         context: { ...cause.context, acknowledged: acknowledged.map(({ code, place }) => ({ code, place })) },
       };
 
-/** Records under which policy a change was admitted, for verification of the log. */
+/** Records which policy admitted a change, for verification of the log. */
 function withPolicy(cause: Cause, { events }: DecidedBatch, { policy, policyHash }: Begun): Cause {
   if (policyHash === null || !isEnforced(policy) || !events.some(isJudged)) return cause;
   return { ...cause, context: { ...cause.context, policy: policyHash } };
@@ -209,7 +209,7 @@ interface Preparing<C> extends DecidedBatch<C> {
   request: RequestContext;
   begun: Begun;
   waits: Projection['waits'];
-  /** The change requests that the events are about, before the events. */
+  /** The change requests that the events are about, in their state before the events. */
   changes: ReadonlyMap<string, ChangeRequest>;
 }
 
@@ -250,9 +250,9 @@ async function prepare<C>(preparing: Preparing<C>, isStreamed: boolean): Promise
   return { id, backend, timeline, base, done, point: { state: after, head: prepared.head }, statements };
 }
 
-/* Decides a command, or runs it up to the DDL as well, and rolls everything back. */
+/* Decides a command, optionally runs it up to the DDL, and rolls everything back. */
 
-/** PostgreSQL runs none of the statements. Reads in one snapshot, without the log lock. */
+/** Only decides: PostgreSQL runs none of the statements. Reads in one snapshot, without the log lock. */
 export async function attemptPlan<C>({ options, job, ...at }: Attempt<C>): Promise<Plan<C> | Refusal> {
   const { client } = at;
   const begun = await begin(client, options, { ...at, alters: alteredBy(job), unlocked: true });
@@ -265,7 +265,7 @@ export async function attemptDryRun<C>({ options, job, ...at }: Attempt<C>): Pro
   const begun = await begin(client, options, { ...at, alters: alteredBy(job) });
   const plan = await planOf(client, { options, job, begun, waits: at, isDryRun: true });
   if (plan.kind === 'refused') return rollback(client, plan);
-  // Steps to be prepared would run and hold locks for a long time, so they are not run.
+  // Steps that would be prepared online are not run here, because they would hold locks for a long time.
   const problems =
     plan.preparation === undefined
       ? await runStatements(client, projectionOf(options, { ...plan, keeps: false, waits: at }))
@@ -277,7 +277,7 @@ export async function attemptDryRun<C>({ options, job, ...at }: Attempt<C>): Pro
   return rollback(client, asShown(client, { ...plan, accepted: problems === null, ...(refusal && { refusal }) }));
 }
 
-/** Checks acknowledgements, which must match findings. The policy rejects no plan. */
+/** Checks that acknowledgements match findings. The policy does not reject plans. */
 async function planOf<C>(client: pg.ClientBase, deciding: Deciding<C>): Promise<Plan<C> | Refusal> {
   const decided = await decideBatch(client, deciding);
   if (decided.kind === 'refused') return decided;

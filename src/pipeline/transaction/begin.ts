@@ -33,18 +33,18 @@ import { DivergedError } from '../diverged.js';
 import { LogBusyError } from '../lock-conflict.js';
 import type { PipelineOptions } from '../types.js';
 
-/** Events that the first flight returns. A process rarely lacks more. */
+/** Maximum number of events that the first flight returns. A process rarely lacks more. */
 const FIRST_PAGE = 200;
 
 export interface Begun {
   /** The server process of the transaction, and the server's timeline. */
   backend: Backend;
   timeline: number | null;
-  /** The state that this process had folded before. */
+  /** The state that this process had folded before the transaction. */
   base: Point;
   /** The head of the log. It cannot change while the transaction holds the log lock. */
   point: Point;
-  /** Tables that only their change request may change. */
+  /** Tables that a change request holds. Only that request may change them. */
   held: Held[];
   /** The policy at the head of the log, which another process may have set. */
   policy: Policy;
@@ -52,9 +52,9 @@ export interface Begun {
   policyHash: string | null;
   /** Rows of the caller's own query. */
   found: Record<string, unknown>[];
-  /** Facts about the tables to be deleted that the trash needs. */
+  /** Facts that the trash needs about the tables to be deleted. */
   glance: TrashGlance;
-  /** Those of `Begin.alters` that no table inherits from. */
+  /** Those tables of `Begin.alters` that have no inheriting tables. */
   childless: ReadonlySet<string>;
 }
 
@@ -62,17 +62,17 @@ export interface Begun {
 export type Limits = Pick<Try, 'lockWait' | 'tableWait'>;
 
 export interface Begin extends Limits, Pick<Try, 'attendance'> {
-  /** A query that runs in the same flight, after the lock was granted. */
+  /** A query of the caller. It runs in the same flight, after the lock was granted. */
   question?: Parameterised;
   /** Deleted tables that go to the trash. */
   keeps?: readonly string[];
   /** Tables whose columns may change. */
   alters?: readonly string[];
-  /** Set if the work may be rolled back while the transaction continues. */
+  /** True if the work may be rolled back while the transaction continues. */
   savepoint?: boolean;
-  /** Reads only, without the log lock, in one snapshot. */
+  /** True to only read, in one snapshot and without the log lock. */
   unlocked?: boolean;
-  /** Runs also on a diverged log. Nothing that depends on the log is written. */
+  /** True to run even if the log is diverged. Such work writes nothing that depends on the log. */
   evenDiverged?: boolean;
 }
 
@@ -118,7 +118,7 @@ export async function begin(client: pg.ClientBase, options: PipelineOptions, how
   };
 }
 
-/** The beginning of every transaction of a change, up to the log lock. */
+/** Returns the statements that begin every transaction of a change, up to the log lock. */
 export function openingStatements({ place, statementTimeout: statement }: PipelineOptions, how: Limits) {
   return {
     begin: { text: 'BEGIN ISOLATION LEVEL READ COMMITTED' },
@@ -134,7 +134,7 @@ function firstFlight(from: Point, options: PipelineOptions, how: Begin) {
     ...openingStatements(options, how),
     ...(unlocked && { begin: { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ' }, logLock: undefined }),
     release: REFUSE_OLDER_RELEASE,
-    // Commands that do not change the schema may continue and report what is missing.
+    // Commands that do not change the schema can continue without it and report what is missing.
     place: how.evenDiverged === true ? undefined : schemaThere(options.place.schema),
     check: { text: CHECK_QUERY },
     events: {
@@ -156,14 +156,14 @@ function childlessAmong(alters: readonly string[], parents: Begun['found'] | und
 }
 
 /**
- * The connection was lost before any work. A server restart leaves a pool full of such connections. The work is
- * repeated on a new one.
+ * The connection was lost before any work. After a restart of the server, a pool is full of such connections. The work
+ * is repeated on a new one.
  */
 export class StaleConnectionError extends Error {
   override readonly name = 'StaleConnectionError';
 }
 
-/** A standby or a former primary answered. A new connection reaches the current primary. */
+/** Rejects an answer of a standby or a former primary. A new connection reaches the current primary. */
 function admit(check: CheckRow, { watch }: PipelineOptions): void {
   if (check.timeline === null) throw new StaleConnectionError('the server is a standby', { cause: notWritable() });
   try {
@@ -175,7 +175,10 @@ function admit(check: CheckRow, { watch }: PipelineOptions): void {
 
 const notWritable = () => new ReadOnlyServerError('the server accepts no changes');
 
-/** Work lost with its connection was not committed and is retried. After COMMIT another error applies. */
+/**
+ * Work that was lost with its connection before COMMIT was not committed and is retried. After COMMIT, another error is
+ * used.
+ */
 export function notCommitted(error: unknown): never {
   if (isConnectionLoss(error)) throw new StaleConnectionError('the connection was lost', { cause: error });
   throw error;
@@ -184,13 +187,13 @@ export function notCommitted(error: unknown): never {
 function notBegun(error: unknown): never {
   if (error instanceof ExchangeError && error.at === 'logLock' && isLocked(error)) throw new LogBusyError();
   if (isConnectionLoss(error)) throw new StaleConnectionError('the connection was lost', { cause: error });
-  // The server was the primary when the connection was made.
+  // The server was the primary when the connection was made, but no longer is.
   if (sqlState(error) === SQLSTATE.read_only_sql_transaction)
     throw new StaleConnectionError('the server accepts no changes', { cause: notWritable() });
   throw error;
 }
 
-/** Statements with IF EXISTS would silently find nothing if the schema was renamed. */
+/** Statements with IF EXISTS would silently do nothing if the schema was renamed. */
 function refuseWithoutSchema(rows: Begun['found'] | undefined, { place }: PipelineOptions): void {
   if (rows?.[0]?.['there'] === false)
     throw new ProblemError(unavailable(`${lostSchema(place.schema)} Nothing was changed.`));
@@ -208,7 +211,7 @@ function refuseDiverged(row: CheckRow, from: Point): void {
   if (check.forgotten !== null || check.pending !== null) throw new DivergedError(from);
 }
 
-/** Divergences known to this process are recorded before it discards its state. */
+/** Records divergences that only this process knows before it discards its state. */
 async function lookInto(row: CheckRow, { options, from }: { options: PipelineOptions; from: Point }): Promise<void> {
   const check = toHeadCheck(row);
   if (await options.watch?.examine(check, from.head)) throw new DivergedError(from);

@@ -46,11 +46,11 @@ async function commit(client: pg.ClientBase, statements: readonly Parameterised[
 /** A transaction whose COMMIT was sent but not answered. */
 interface Unanswered {
   batch: string;
-  /** The server process that ran it. */
+  /** The server process that ran the transaction. */
   backend: Backend;
-  /** The server's timeline at that time. Process ids of another timeline belong to other processes. */
+  /** The server's timeline at that time. On another timeline, the same process id belongs to a different process. */
   timeline: number | null;
-  /** True if the whole change was sent at once, so that the server may receive it, or get its lock, at any later time. */
+  /** True if the whole change was sent at once. The server may then receive it, or get its lock, at any later time. */
   isWholeChange: boolean;
 }
 
@@ -64,7 +64,7 @@ const LOOKS = [0, 100, 500, 1_000, 2_000, 4_000];
 const ENOUGH = 6_000;
 const LEAST = 1_000;
 
-/** Milliseconds that a check waits for the lock. Less if little time is left. */
+/** Milliseconds that a check waits for the log lock. It waits less if little time is left. */
 const PATIENCE = 2_000;
 const SHORT_PATIENCE = 300;
 
@@ -80,7 +80,10 @@ interface LookOptions {
   enough?: number;
 }
 
-/** Checks until the deadline, for a change that waits for an unavailable database like one that has not begun. */
+/**
+ * Options to check until the deadline. They are for a change that can wait for an unavailable database, as if it had
+ * not begun.
+ */
 export const UNTIL_DEADLINE: Pick<LookOptions, 'looks' | 'enough'> = {
   looks: [...LOOKS, ...Array.from({ length: 1_000 }, () => 4_000)],
   enough: Infinity,
@@ -117,7 +120,7 @@ export async function isCommitted(
 
 interface Look {
   options: PipelineOptions;
-  /** Milliseconds. */
+  /** In milliseconds. */
   limit: number;
 }
 
@@ -125,7 +128,7 @@ async function look(client: pg.Client, lost: Unanswered, { options, limit }: Loo
   const patience = limit < LIMIT ? SHORT_PATIENCE : PATIENCE;
   const key = advisoryKey(options.place, 'log');
   const flight = sendNamed(client, {
-    // The database may have become read-only by default for new sessions, but not for the lost one.
+    // Explicit, because the default of new sessions may be read-only by now.
     begin: { text: 'BEGIN READ WRITE' },
     patience: {
       text: `SELECT pg_catalog.set_config('lock_timeout', $1, true)`,
@@ -170,7 +173,7 @@ export interface CommitsInDoubt {
   resolve(deadline: number): Promise<Problem | null>;
 }
 
-/** Only this process knows them, and they are lost when it ends. */
+/** Only this process knows these commits. The knowledge is lost when it ends. */
 export function createCommitsInDoubt(options: PipelineOptions): CommitsInDoubt {
   const { logger } = options;
   const left = new Set<Unanswered>();
@@ -205,7 +208,9 @@ function earlierUnknown(): Problem {
   );
 }
 
-/** UNAVAILABLE. @param hasKey true if the request had an Idempotency-Key, so that it can safely be repeated */
+/**
+ * The problem UNAVAILABLE. @param hasKey true if the request had an Idempotency-Key, so that it can safely be repeated
+ */
 export function outcomeUnknown(hasKey: boolean): Problem {
   const advice = hasKey
     ? 'Send the request again with the same Idempotency-Key. It is executed at most once.'
@@ -215,7 +220,7 @@ export function outcomeUnknown(hasKey: boolean): Problem {
   );
 }
 
-/* Ends an attempt as done, unchanged or rejected, and stores the answer under its idempotency key. */
+/* Ends an attempt as done, unchanged or rejected, and stores the response under its idempotency key. */
 
 export interface Batch<C = unknown> {
   id: string;
@@ -231,7 +236,7 @@ export interface Batch<C = unknown> {
   isWholeChange?: boolean;
 }
 
-/** A batch that may have been committed, with its answer. */
+/** A batch that may have been committed, and its response. */
 export class CommitInDoubt<C = unknown> extends Error {
   override readonly name = 'CommitInDoubt';
   readonly lost: Unanswered;
@@ -275,7 +280,7 @@ interface Unchanged<C> {
   point: Point;
 }
 
-/** Rolls back, or commits only the answer if there is an Idempotency-Key. */
+/** Rolls back. If there is an Idempotency-Key, it commits only the response instead. */
 export async function finishUnchanged<C>(
   client: pg.ClientBase,
   options: PipelineOptions,
@@ -301,7 +306,10 @@ interface Refused {
   head: Point['head'];
 }
 
-/** Rolls back. If there is an Idempotency-Key and a repetition would be rejected too, commits only the answer. */
+/**
+ * Rolls back. If there is an Idempotency-Key and a repeated request would be rejected too, it commits only the response
+ * instead.
+ */
 export async function finishRefused(
   client: pg.ClientBase,
   options: PipelineOptions,
@@ -316,7 +324,7 @@ export async function finishRefused(
   });
 }
 
-/** Commits the answer of a command that changed nothing. A failure to store it does not change the answer. */
+/** Commits the response to a command that changed nothing. If storing it fails, the response is still sent. */
 async function commitAnswer<T>(
   client: pg.ClientBase,
   options: PipelineOptions,
@@ -331,7 +339,7 @@ async function commitAnswer<T>(
   return kept.outcome;
 }
 
-/** Ends the transaction and returns `outcome`. A lost connection has ended it already. */
+/** Rolls the transaction back and returns `outcome`. A lost connection has already ended the transaction. */
 export async function rollback<T>(client: pg.ClientBase, outcome: T): Promise<T> {
   await sendBatch(client, [{ text: 'ROLLBACK' }]).catch(() => undefined);
   return outcome;

@@ -27,9 +27,9 @@ import {
 import type { Held } from '../../features/change-requests/rows.js';
 import { indexTargets } from '../../projector/indexes/catch-up.js';
 
-/* Protects tables of running preparations from changes of their columns or names by others. */
+/* While a request prepares tables, protects their columns and names from other changes. */
 
-/** Returns one problem for each table that prevents a batch now. */
+/** Returns one problem for each held table that the batch would change. */
 export function heldProblems(
   batch: Pick<RevisedBatch, 'events' | 'statements' | 'change'>,
   held: readonly Held[],
@@ -42,7 +42,7 @@ export function heldProblems(
     .slice(0, MAX_PROBLEMS);
 }
 
-/** Tables of the batch that existed before. Changes that do not alter a table, and references to it, are allowed. */
+/** Returns the existing tables that the batch changes. Metadata and references to a table do not count. */
 function tablesChanged({ events, statements }: Pick<RevisedBatch, 'events' | 'statements'>): Set<string> {
   const tables = new Set<string>();
   for (const { locks, object, source } of statements) {
@@ -50,8 +50,8 @@ function tablesChanged({ events, statements }: Pick<RevisedBatch, 'events' | 'st
     tables.add(source.collection);
     if (object.table !== null) tables.add(object.table);
   }
-  // Events without statement: the table was already changed by hand or is changed with its parent, or an index is built
-  // or dropped after the commit.
+  // Events without a statement do not change their table now. It was changed by hand or changes with its parent, or an
+  // index is built or dropped after the commit.
   for (const event of events) {
     if (event.collection !== null && (isAdopted(event) || isInherited(event))) tables.add(event.collection);
     for (const { collection } of indexTargets(event)) tables.add(collection);
@@ -61,7 +61,7 @@ function tablesChanged({ events, statements }: Pick<RevisedBatch, 'events' | 'st
 
 const isInherited = (event: LogEvent): boolean => event.type === 'field.renamed' && event.data.inherited === true;
 
-/** Returns why a request cannot have its tables while others hold them. */
+/** Returns the reason why a request cannot hold its tables while others hold them, or null. */
 export const heldFrom = (held: readonly Held[], { id, collections }: Held): Problem[] =>
   held
     .filter((other) => other.id !== id)
@@ -89,13 +89,13 @@ export interface DecidedBatch<C = unknown> {
   statements: Statement[];
   /** The resulting state. */
   after: State;
-  /** Further statements. */
+  /** Further statements of the transaction. */
   also: readonly Parameterised[];
   /** Warnings that do not follow from the events. */
   warnings: Warning[];
-  /** The planned and the revised batch, for the policy. */
+  /** The planned and the revised batch, which the policy judges. */
   judging: Pick<Enforcing, 'planned' | 'revised'>;
-  /** For plans: the steps that would be prepared first. */
+  /** For plans: the steps that would be prepared online first. */
   preparation: PreparedSteps | undefined;
 }
 
@@ -103,7 +103,7 @@ export interface Deciding<C> {
   options: PipelineOptions;
   job: Job<C>;
   begun: Pick<Begun, 'point' | 'held' | 'policy' | 'glance' | 'childless'>;
-  /** Null to lock and read no table. The trash is then not known. */
+  /** With null, no table is locked or read, so it is not known what the trash would keep. */
   waits: Keeping['waits'] | null;
   isDryRun?: boolean;
 }
@@ -135,7 +135,7 @@ async function decideAndPlan<C>(
     also: operation.also?.(command) ?? [],
   };
   if (revised.kind === 'refused') return revised;
-  // A change that is prepared first waits until others release its tables.
+  // A change that will be prepared first waits later, until others release its tables.
   const problems = revised.preparation === undefined ? heldProblems(revised, held) : [];
   if (problems.length > 0) return { kind: 'refused', problems };
   const position = point.state.position + revised.events.length;

@@ -37,7 +37,7 @@ import type { Acknowledgements, PlannedBatch, Refusal, RevisedBatch } from '../t
 export interface Enforcing {
   planned: PlannedBatch;
   revised: RevisedBatch;
-  /** Warnings in addition to the rules. */
+  /** Warnings that do not come from rules. */
   warnings: readonly Warning[];
   acknowledges: Acknowledgements | undefined;
 }
@@ -46,9 +46,9 @@ export interface Enforcing {
 export type Admission =
   | {
       kind: 'admitted';
-      /** Acknowledged findings that the policy requires. */
+      /** Findings that the policy requires the caller to acknowledge, and that were acknowledged. */
       acknowledged: Acknowledgement[];
-      /** Findings that approvals cover, as the policy requires. */
+      /** Findings that the policy requires approvals for, and that approvals cover. */
       covered?: ApprovedView['findings'];
     }
   | Refusal;
@@ -88,7 +88,7 @@ async function judgeBatch(client: pg.ClientBase, enforcing: Enforcing, batch: Ju
   return { kind: 'refused', problems: problems.slice(0, MAX_PROBLEMS) };
 }
 
-/** Locations that the events delete and the trash keeps. */
+/** Returns the locations of objects that the events delete and the trash keeps. */
 const keptBy = (events: readonly LogEvent[]): ReadonlySet<string> =>
   new Set(
     events.flatMap((event) => (isDeletion(event) && event.data.kept_until !== undefined ? [placeText(event)] : [])),
@@ -103,15 +103,15 @@ async function admittedUnjudged(
   return problems.length === 0 ? ADMITTED : { kind: 'refused', problems };
 }
 
-/** A plan, and how it would be run. */
+/** A plan, and how it would run. */
 export interface Acknowledging extends Pick<Enforcing, 'planned' | 'warnings' | 'acknowledges'> {
-  /** True if it would be prepared first. */
+  /** True if the change would be prepared online first. */
   online?: boolean;
-  /** True if only the plan is known, not the remaining tables of the trash. */
+  /** True if only the plan is known, and not what the trash keeps. */
   plansOnly?: boolean;
 }
 
-/** Returns acknowledgements that match no finding of a plan, because their author read another one. */
+/** Returns problems for acknowledgements that match no finding of the plan. Their author saw a different plan. */
 export async function misacknowledged(
   client: pg.ClientBase,
   { planned, acknowledges, warnings, online = false, plansOnly = false }: Acknowledging,
@@ -135,7 +135,7 @@ interface Looking {
   plan: Plan;
 }
 
-/** Returns the findings of the rules, and the others. */
+/** Returns the findings of the rules, and all others. */
 async function foundIn(client: pg.ClientBase, { planned, batch, warnings, plan }: Looking): Promise<Finding[]> {
   const found = await planFindings(client, planned.schema, plan, { patient: true });
   const noticed = [
@@ -156,8 +156,8 @@ interface JudgedBatch {
 }
 
 /**
- * Returns the change of the schema or the policy to be judged: now, at its preparation or at its time. Undefined if there is none, as when a
- * request is only opened.
+ * Returns the change of the schema or the policy that must be judged. That happens now, when its preparation begins, or
+ * at its scheduled time. Undefined if there is none, for example if a request is only opened.
  */
 function batchToJudge(planned: PlannedBatch, revised: RevisedBatch): JudgedBatch | undefined {
   const { events, statements, after, online = false } = revised;
@@ -184,7 +184,7 @@ export async function mentions(
 }
 
 interface Weighing extends Pick<Enforcing, 'planned' | 'revised'> {
-  /** Acknowledgements by finding. */
+  /** Acknowledgements, keyed by finding. */
   said: ReadonlyMap<string, Acknowledgement & { index: number }>;
   names: NamesBefore;
   /** The judged batch. */
@@ -192,7 +192,7 @@ interface Weighing extends Pick<Enforcing, 'planned' | 'revised'> {
 }
 
 interface Weighed {
-  /** Strictest first. */
+  /** Sorted by strictness, strictest first. */
   stopped: Stopped[];
   known: { found: ReadonlySet<number>; needed: Acknowledgement[]; covered: Finding[] };
 }

@@ -1,4 +1,4 @@
-/** Stores first answers for a day, in the transaction of their command. */
+/** Stores the first response to each idempotency key for a day, in the transaction of the command. */
 import type { LogHead } from '../../log/head.js';
 import type { Parameterised } from '../../postgres/exchange.js';
 import type { Cause } from '../../schema/model/events.js';
@@ -9,10 +9,10 @@ import type { Json } from '../../kernel/json.js';
 
 const KEPT = `interval '24 hours'`;
 
-/** Expired rows removed per write, so that many of them do not delay a command. */
+/** Maximum number of expired rows that a write removes. More would delay the command. */
 const REMOVED_IN_PASSING = 100;
 
-/** @param condition a further SQL condition, with AND */
+/** @param condition a further SQL condition, starting with AND */
 const removeExpired = (condition = ''): string =>
   `DELETE FROM ${own.idempotency}
     WHERE (actor, key) IN (SELECT actor, key FROM ${own.idempotency} WHERE created_at <= now() - ${KEPT} ${condition}
@@ -36,15 +36,14 @@ export function findAnswer(idempotency: Idempotency, cause: Cause): Parameterise
   };
 }
 
-/* Ends changes whose only flight was lost. */
+/* Ends changes that were sent as a single flight and got lost. */
 
 /** No user has this id. */
 const LOST = '';
 
 /**
- * Runs under the log lock. If the flight of the batch still arrives, it finds this row and changes nothing, because it
- * looks for it under the same lock. Writes nothing after a newer release has migrated the database, because the flight
- * fails then anyway.
+ * Runs under the log lock. If the flight still arrives, it looks for this row under the same lock, finds it and changes
+ * nothing. Nothing is written if a newer release has migrated the database, because the flight then fails anyway.
  */
 export const endLost = (batch: string): Parameterised => ({
   text: `WITH expired AS (${removeExpired(`AND key <> $1 AND NOT ${IS_OLDER_RELEASE}`)})
@@ -53,11 +52,11 @@ export const endLost = (batch: string): Parameterised => ({
   values: [batch],
 });
 
-/** SQL condition on an id of a batch. */
+/** SQL condition: the batch with this id was ended by `endLost`. */
 export const isLost = (batch: string): string =>
   `(SELECT true FROM ${own.idempotency} i WHERE i.actor = '${LOST}' AND i.key = ${batch}) IS TRUE`;
 
-/** Returns the stored answer instead of running the command. Undefined if the command must run. */
+/** Returns the stored response, which replaces running the command. Undefined if the command must run. */
 export function earlierAnswer(
   idempotency: Idempotency,
   found: Record<string, unknown>[],
@@ -68,14 +67,16 @@ export function earlierAnswer(
   return { kind: 'replayed', status: row.status, headers: row.headers, body: row.body };
 }
 
-/** True if a repeated request would get the same answer. Rejections that suggest a retry are not stored. */
+/** True if a repeated request would get the same response. Rejections that suggest a retry are not stored. */
 export function isStorable(outcome: Done | Refusal): boolean {
   return (
     outcome.kind === 'done' || !outcome.problems.some(({ code }) => code === 'LOCK_TIMEOUT' || code === 'UNAVAILABLE')
   );
 }
 
-/** Statements that store the answer before COMMIT. @param head the end of the log that the answer describes */
+/**
+ * Returns statements that store the response before COMMIT. @param head the end of the log that the response describes
+ */
 export async function storeAnswerStatements(
   { idempotency, cause }: Pick<RequestContext, 'idempotency' | 'cause'>,
   outcome: Done | Refusal,

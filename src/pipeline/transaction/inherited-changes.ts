@@ -1,4 +1,4 @@
-/** The events for changes that PostgreSQL makes to a column of a managed child with that of its parent. */
+/** Creates the events for managed child tables whose columns PostgreSQL changes together with those of the parent. */
 import { jsonEqual } from '../../kernel/json.js';
 import type { Problem } from '../../kernel/problem.js';
 import { quoted } from '../../kernel/text.js';
@@ -31,7 +31,7 @@ interface Child {
   descendant: Descendant;
   folding: Folding;
   parent: Parent;
-  /** If the parent's column becomes nullable. */
+  /** Set if the parent's column becomes nullable. */
   becomesNullable: boolean;
   /** True if PostgreSQL drops this CHECK constraint with that of the parent. */
   losesCheck: (name: string) => boolean;
@@ -63,7 +63,7 @@ export function eventsOf(child: Child): Consequences {
   return hasColumn(old) ? updated(child, old, field) : created(child, field);
 }
 
-/** A table that has the column already keeps its definition. */
+/** A table that already has the column keeps its own definition. */
 function created(child: Child, field: ColumnField): Consequences {
   const { table, descendant, folding } = child;
   const own = folding.field(table, field.field);
@@ -126,7 +126,8 @@ function attributesTaken(
   now: ColumnField,
 ): Attribute[] {
   if ([old, now].some(({ schema }) => schema.generation_expression !== null)) {
-    // PostgreSQL drops and adds a generated column only where the table inherits it and nothing else.
+    // PostgreSQL drops and recreates a generated column only in tables that inherit it from one parent and do not
+    // define it themselves.
     return isLocal === true || parents !== 1 ? [] : (Object.keys(ATTRIBUTES) as Attribute[]);
   }
   const staysNotNull = now.schema.is_nullable && !becomesNullable;
@@ -157,7 +158,7 @@ function needsFor(child: Child, used: string): LogEvent[] {
   return own?.schema ? update(own, { ...own, schema: withParentsNeeds(child, own.schema, used) }) : [];
 }
 
-/** Adds the types and sequences of the parent that a text uses and the child does not list. */
+/** Adds the types and sequences of the parent that an expression uses and that the child does not list. */
 function withParentsNeeds({ parent }: Child, schema: TableSchema, used: string): TableSchema {
   const needs = needsOfNode(parent.now)
     .filter(({ name }) => used.includes(name))
@@ -165,7 +166,10 @@ function withParentsNeeds({ parent }: Child, schema: TableSchema, used: string):
   return withNeeds(schema, { comment: null, extras: { needs } });
 }
 
-/** The CHECK constraints that the parent has no more or newly has. PostgreSQL merges those of one name. */
+/**
+ * Creates the event for CHECK constraints that the parent lost or got. PostgreSQL merges constraints with the same
+ * name.
+ */
 function checksFollowing(child: Child): LogEvent[] {
   const { table, folding, parent, losesCheck } = child;
   const own = folding.node(table)?.collection;
@@ -211,7 +215,7 @@ function renamed(child: Child, event: Extract<NewEvent, { type: 'field.renamed' 
   return { ...NONE, events: [inherited, ...namesFollowing(held, former)] };
 }
 
-/** From PostgreSQL 18 on, an inherited NOT NULL constraint has the name of the parent's and is renamed with it. */
+/** Since PostgreSQL 18, an inherited NOT NULL constraint has the same name as the parent's and is renamed with it. */
 function namesFollowing({ table, folding, parent }: Child, former: (field: string) => string): LogEvent[] {
   return [...(parent.now?.fields.values() ?? [])].flatMap((field) => {
     const was = parent.before?.fields.get(former(field.field));
@@ -224,7 +228,7 @@ function namesFollowing({ table, folding, parent }: Child, former: (field: strin
   });
 }
 
-/** @returns the event of a field or collection that PostgreSQL has changed already */
+/** @returns the event that records a change that PostgreSQL has already made to a field or collection */
 function update(own: Field | Collection, next: Field | Collection): LogEvent[] {
   const patch = patchBetween(own, next);
   if (patch.length === 0) return [];

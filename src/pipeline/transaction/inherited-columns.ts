@@ -1,6 +1,6 @@
 /**
- * PostgreSQL drops and creates inherited columns with those of the parent table. The log does not record inheritance, so
- * the batch must say what happens to the columns of managed children.
+ * PostgreSQL drops and creates inherited columns together with those of the parent table. The log does not record
+ * inheritance. The batch therefore needs explicit events for the columns of managed children.
  */
 import { runYielding } from '../../kernel/event-loop.js';
 import { jsonEqual } from '../../kernel/json.js';
@@ -37,20 +37,20 @@ export interface Inheriting {
   schema: string;
   /** Tables that are known to have no children. */
   childless?: ReadonlySet<string>;
-  /** The deletion of an inherited column is rejected without it. */
+  /** True if the request has `purge`. Without it, the deletion of an inherited column is rejected. */
   purge: boolean;
 }
 
 export interface WithDescendants {
   events: LogEvent[];
-  /** Losses for which the batch has no statement. */
+  /** Warnings about lost columns for which the batch has no statement. */
   warnings: Warning[];
   problems: readonly Problem[];
 }
 
 /**
- * Adds events for the columns of managed children that PostgreSQL changes with those of their parents, and puts the
- * children's own events into the order that works.
+ * Adds events for the columns of managed children that PostgreSQL changes together with those of their parents.
+ * Reorders the children's own events so that PostgreSQL accepts them.
  */
 export async function withDescendants(
   db: Queryable,
@@ -89,7 +89,7 @@ export async function withDescendants(
   return { events: [...all, ...decided.value.map(adopted)], warnings, problems: [] };
 }
 
-/** Deletes the fields that the batch itself does not delete. */
+/** Deletes the fields that PostgreSQL drops and the batch does not delete. */
 function withoutLost({ before, after }: { before: State; after: State }, lost: readonly LostColumn[]) {
   const draft = new Draft(after);
   const warnings: Warning[] = [];
@@ -146,7 +146,7 @@ function* columnChanges(state: State, events: readonly LogEvent[]): Resumable<Co
   return found;
 }
 
-/** For each event in order: the constraints that it changes. Null if it changes a table, but none of its constraints. */
+/** For each event in order: the constraints that it changes. Null if the event changes the table but no constraint. */
 function createCheckReader(state: State, events: readonly LogEvent[]) {
   const isTableChange = (event: LogEvent): boolean => event.type === 'collection.updated' && changesColumn(event);
   if (!events.some(isTableChange)) return () => NO_CHECKS;
@@ -173,8 +173,8 @@ const columnsAsked = (changes: readonly ColumnChange[], purge: boolean): ColumnC
   changes.filter(({ event }) => purge || event.type !== 'field.deleted');
 
 /**
- * PostgreSQL drops, renames and changes an inherited column only with or after that of the parent. It adds one to a
- * parent if its children have the column, but not to a child that inherited it.
+ * PostgreSQL drops, renames and changes an inherited column only together with, or after, that of the parent. It can
+ * add a column to a parent whose children already have it, but not to a child that has inherited it.
  */
 function inOrder(
   events: readonly LogEvent[],
@@ -206,8 +206,8 @@ interface LostColumn extends ParentColumn {
 }
 
 /**
- * Columns that PostgreSQL drops from descendants in the managed schema. A descendant keeps a column that it also defines
- * itself or inherits from another parent.
+ * Finds columns that PostgreSQL drops from descendants in the managed schema. A descendant keeps a column that it also
+ * defines itself or inherits from another parent.
  */
 function lostWith(asked: readonly ColumnChange[], descendants: readonly Descendant[]): LostColumn[] {
   const columnOf = ({ place }: Descendant): string => asked[place]?.before.column ?? '';
@@ -225,16 +225,18 @@ function lostWith(asked: readonly ColumnChange[], descendants: readonly Descenda
 
 interface Reaching {
   columnOf: (descendant: Descendant) => string;
-  /** The parents that give the descendant what is dropped, and whether it defines that itself too. */
+  /** Returns how many parents give the descendant what is dropped, and whether it also defines that itself. */
   held: (descendant: Descendant) => { parents: number; isLocal: boolean };
-  /** The parents that are left of these. */
+  /** For each descendant, the parents that still provide it. */
   left: Map<string, number>;
 }
 
-/** The descendants that lose what only their parents gave them, each after all of its parents. */
+/**
+ * Returns the descendants that lose something only their parents gave them. Each one comes after all of its parents.
+ */
 function reached(descendants: readonly Descendant[], { columnOf, held, left }: Reaching): Descendant[] {
   const dropped = new Set(descendants.map((each) => `${each.root} ${columnOf(each)}`));
-  // A link may appear at several depths. Several columns of one batch can be inherited by the same child.
+  // The same link may appear at several depths, and one child can inherit several columns of the batch.
   const links = new Map<string, Descendant>();
   for (const each of descendants) {
     const link = `${each.parent} ${each.oid} ${columnOf(each)}`;
@@ -253,14 +255,14 @@ function reached(descendants: readonly Descendant[], { columnOf, held, left }: R
   });
 }
 
-/* Changes that PostgreSQL makes to the columns of children. */
+/* Changes that PostgreSQL makes to columns of children. */
 
 interface Following {
   state: State;
   events: readonly LogEvent[];
   asked: readonly ColumnChange[];
   descendants: readonly Descendant[];
-  /** Deletions whose columns PostgreSQL drops with those of the parent. */
+  /** Deletions of columns that PostgreSQL drops together with those of the parent. */
   lost: ReadonlySet<LogEvent>;
 }
 
@@ -270,13 +272,13 @@ interface Followed {
   problems: Problem[];
 }
 
-/** Puts the changes of children behind those of their parents, and leaves out what they repeat. */
+/** Moves changes of children after those of their parents, and omits what they repeat. */
 function* followed({ state, events, asked, descendants, lost }: Following): Resumable<Followed> {
   const all: LogEvent[] = [];
   const problems: Problem[] = [];
   const former = formerNames();
   const current = new Map<string, string>();
-  /** The result of the batch's own events, without the changes of children. */
+  /** The result of the batch's own events, without the changes that follow for children. */
   const said = startFolding(state);
   const folding = startFolding(state);
   const append = (event: LogEvent): void => {
@@ -342,7 +344,10 @@ function otherParents({ event, before, now }: Parent, links: readonly Descendant
   return [{ code: 'DATABASE_REFUSED', message, collection, field, details }];
 }
 
-/** The children whose columns become nullable with that of the parent: no constraint of their own forbids it. */
+/**
+ * Returns the children whose columns become nullable together with that of the parent, because they have no NOT NULL
+ * constraint of their own.
+ */
 function nullableWith(
   { event, before, now }: Parent,
   links: readonly Descendant[],
@@ -356,8 +361,8 @@ function nullableWith(
 }
 
 /**
- * The CHECK constraints that PostgreSQL drops from children: those that neither the child itself nor another parent
- * defines. Counts the parents of those that it adds.
+ * Returns the CHECK constraints that PostgreSQL drops from children. Neither the child itself nor another parent
+ * defines them. For constraints that are added, the parents are counted.
  */
 function checksLostWith(parent: Parent, links: readonly Descendant[], left: Reaching['left']): ReadonlySet<string> {
   const lost = new Set<string>();
@@ -378,10 +383,10 @@ function checksLostWith(parent: Parent, links: readonly Descendant[], left: Reac
   return lost;
 }
 
-/** As `reached` counts what a child has of its parents. */
+/** The key under which `reached` counts the parents of a child. */
 const keyOfCheck = ({ oid }: Descendant, name: string): string => `${oid} \0${name}`;
 
-/** A later event may change the node in place. */
+/** Copied, because a later event may change the node in place. */
 const copyOf = (node: CollectionNode | undefined): CollectionNode | undefined =>
   node && { ...node, fields: new Map(node.fields) };
 
@@ -406,7 +411,7 @@ function byEvent(
   return found;
 }
 
-/** Renames of children that PostgreSQL makes with those of their parents. */
+/** Renames of child columns that PostgreSQL already makes together with those of their parents. */
 function repeatedRenames(
   asked: readonly ColumnChange[],
   descendantsOf: ReadonlyMap<LogEvent, readonly ManagedDescendant[]>,
@@ -424,14 +429,18 @@ function repeatedRenames(
 }
 
 interface Repeating {
-  /** The collection before the event, by the submitted events only, without the changes that follow for children. */
+  /**
+   * The collection before the event, as changed by the submitted events only, without changes that follow for children.
+   */
   old: Collection | undefined;
-  /** Includes the event. */
+  /** Also contains the event itself. */
   said: Folding;
   folding: Folding;
 }
 
-/** The event of a batch as a change from what its predecessors and their consequences left. Null if they did it all. */
+/**
+ * Returns the event without the part that earlier events and their consequences already did. Null if nothing remains.
+ */
 function withoutRepeated(event: LogEvent, repeating: Repeating): LogEvent | null {
   const { said, folding } = repeating;
   if (isAdopted(event)) return event;
@@ -452,7 +461,10 @@ function withoutRepeatedTable(
   return patched(event, now, { ...target, schema });
 }
 
-/** The schema that an event leaves, with the constraints and needs that it does not change as they are now. */
+/**
+ * Returns the table schema after an event. Constraints and needs that the event does not change keep their current
+ * value.
+ */
 function withFollowed(schemas: Readonly<Record<'wanted' | 'old' | 'now', TableSchema>>): TableSchema {
   const { wanted, old, now } = schemas;
   const merged = <T>(itemsOf: (schema: TableSchema) => readonly T[], keyOf: (item: T) => string): T[] => {

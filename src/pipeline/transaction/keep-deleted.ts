@@ -1,6 +1,6 @@
 /*
- * Sends the objects that a batch deletes to the trash. Deciding is pure and knows neither the clock nor the database.
- * So this adds the retention time to the events within the command's transaction.
+ * Moves the objects that a batch deletes to the trash. Deciding is pure and knows neither the clock nor the database.
+ * The retention time is therefore added to the events later, within the command's transaction.
  */
 import type pg from 'pg';
 import { isAdopted, type KeptTable, type LogEvent, takenFromTrash } from '../../schema/model/events.js';
@@ -34,8 +34,8 @@ import { formerNames } from '../../schema/fold/former-names.js';
 import { type Projection, takeLocks } from './run-ddl.js';
 
 /*
- * Decides whether the values of deleted fields go to the trash. Their number is certain only while no other session can
- * write. So the locks of the batch are taken first.
+ * Decides whether the trash keeps the values of deleted fields. The row count is certain only while no other session
+ * can write, so the locks of the batch are taken first.
  */
 
 interface KeepValues {
@@ -45,12 +45,12 @@ interface KeepValues {
   waits: Projection['waits'];
   /** Maximum rows of a table. Null sets no limit, because the values were copied beforehand. */
   copyRows: number | null;
-  /** If false, the service keeps nothing and only looks for deletions that need `purge`. */
+  /** If false, nothing is kept, and the function only looks for deletions that need `purge`. */
   keeps: boolean;
 }
 
 interface KeptValues {
-  /** Indexes of events whose fields keep their values in the trash. */
+  /** Indexes of the events whose fields keep their values in the trash. */
   kept: ReadonlySet<number>;
   warnings: Warning[];
 }
@@ -141,7 +141,7 @@ async function lockAll(
 }
 
 interface Deletion {
-  /** Index of the event. */
+  /** Index of the event in the batch. */
   index: number;
   collection: string;
   field: string;
@@ -150,7 +150,7 @@ interface Deletion {
   columns: string[];
   /** False for generated columns and alias fields. */
   isStored: boolean;
-  /** Why the values are not kept, regardless of the rows. */
+  /** The reason why the values are never kept, however many rows there are. */
   never: string | undefined;
 }
 
@@ -186,7 +186,7 @@ function* deletionsIn(state: State, events: readonly LogEvent[]): Resumable<Dele
   return found;
 }
 
-/** A table that the batch restores is in the trash before it. */
+/** A table that the batch restores is still in the trash before the batch. */
 function noteRestored(places: Map<string, TrashLocation>, event: LogEvent): void {
   if (event.type !== 'collection.created') return;
   const taken = takenFromTrash(event.data);
@@ -210,12 +210,12 @@ function neverKept(node: CollectionNode, name: string): string | undefined {
   if (schema.generation_expression !== null) return 'its values are generated';
   const key = primaryKeyColumns(node);
   if (key.length === 0) return 'the table has no primary key to match the values to rows';
-  // Without this column, several rows may share the rest of the key.
+  // The key has further columns. Without this column, several rows may have the same key.
   if (key.includes(name)) return 'it is part of the primary key, which matches values to rows';
   return undefined;
 }
 
-/** Undefined if there is no reason. Null if the column no longer exists and needs no report. */
+/** Undefined if nothing prevents keeping the values. Null if the column no longer exists and needs no report. */
 function reasonAgainst(
   { columns, never }: Deletion,
   facts: ValuesFacts | undefined,
@@ -252,17 +252,17 @@ export interface Keeping {
 type Kept =
   | {
       kind: 'kept';
-      /** The events with their retention times. Events without one drop their objects at once. */
+      /** The events, with retention times. An event without one drops its object at once. */
       events: LogEvent[];
       /** Warnings for the plan. */
       warnings: Warning[];
     }
   | { kind: 'refused'; problems: Problem[] };
 
-/** Codes of its warnings. */
+/** Codes of the warnings of `keepDeleted`. */
 export const NOTICED_IN_TABLES: ReadonlySet<string> = new Set(['DATA_NOT_KEPT', 'LEAVES_PUBLICATION']);
 
-/** Runs no query if nothing is deleted or nothing is to be kept. */
+/** Runs no query if the batch deletes nothing or the trash keeps nothing. */
 export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Promise<Kept> {
   const { state, events, request, waits, options, glance, isDryRun } = keeping;
   const tables = new Map(events.flatMap((event) => tableDeletedBy(state, event)));
@@ -271,7 +271,7 @@ export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Prom
   const asTheyAre: Kept = { kind: 'kept', events: [...events], warnings: [] };
   if (request.purge === true || (!deletesFields && (tables.size === 0 || !keeps))) return asTheyAre;
   const { schema } = options.place;
-  // An online change copies values beforehand, however many there are.
+  // An online change copies the values beforehand, so their number does not matter.
   const copyRows = request.online === true ? null : options.keep.copyRows;
   const deleted = { state, events, schema, waits, copyRows };
   const without = async (warnings: Warning[]): Promise<Kept> => {
@@ -305,8 +305,8 @@ export interface Foreseen {
 }
 
 /**
- * Returns what the trash would not keep of a plan. Nothing is locked, so the answer holds for the tables as they are
- * now.
+ * Returns which objects of a plan the trash would not keep. Nothing is locked, so the result only describes the current
+ * tables.
  */
 export async function foreseeKept(
   db: Queryable,
@@ -384,7 +384,7 @@ const PURGE = 'Use "purge" to drop it immediately.';
 /** Tells clients which option permits the change. */
 const NEEDS_PURGE = { option: 'purge' } as const;
 
-/** Objects that the role may drop but not move. A missing table has nothing to keep. */
+/** Finds objects that the role may drop but not move. A missing table has nothing to keep. */
 function unkeepable(collection: string, facts: TrashTable | undefined): Problem[] {
   const why = facts && whyUnkeepable(facts);
   if (why === undefined) return [];
@@ -392,7 +392,7 @@ function unkeepable(collection: string, facts: TrashTable | undefined): Problem[
   return [{ code: 'IN_USE', message, collection, details: NEEDS_PURGE }];
 }
 
-/** Why the account may drop the table, but not move it. */
+/** Returns the reason why the role may drop the table but not move it. */
 function whyUnkeepable({ owned, publications, inherits }: TrashTable): string | undefined {
   if (!owned) return 'the database role of the service does not own it';
   const foreign = publications.find((each) => !each.owned);

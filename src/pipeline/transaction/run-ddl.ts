@@ -37,7 +37,7 @@ import { SAVEPOINT } from './begin.js';
 
 /* Adds details to an error of PostgreSQL after the transaction has released its locks. */
 
-/** Counting may take 1.5 seconds. A fast answer without the count is better than a late one. */
+/** Counting may take 1.5 seconds. A fast response without the count is better than a late one with it. */
 const LIMITS = sql`SELECT pg_catalog.set_config('statement_timeout', '1500', true), pg_catalog.set_config('lock_timeout', '1500', true)`;
 
 interface Explained {
@@ -45,11 +45,11 @@ interface Explained {
   after: State;
   events: readonly LogEvent[];
   schema: string;
-  /** The transaction continues from its savepoint after the error. */
+  /** True if the transaction continues from its savepoint after the error. */
   keeps: boolean;
 }
 
-/** Rolls back the failed transaction. It then holds no table lock, and without `keeps` no lock at all. */
+/** Rolls back the failed transaction. It then holds no table locks, and without `keeps` no locks at all. */
 async function explained(client: pg.ClientBase, problem: Problem, how: Explained): Promise<Problem> {
   const named = namingExtension(problem, how.after);
   if (isOfReturningValues(named, how.events)) return named;
@@ -72,7 +72,7 @@ async function askAfterwards(client: pg.ClientBase, question: Sql, keeps: boolea
   }
 }
 
-/** Rows that violate a rule with values from the trash cannot be counted after the rollback. */
+/** True if the violating values come from the trash. They cannot be counted after the rollback. */
 function isOfReturningValues({ details }: Problem, events: readonly LogEvent[]): boolean {
   const event = events[Number(details?.['event'])];
   const isBroken = String(details?.['sqlstate']).startsWith('23');
@@ -89,11 +89,14 @@ const restoredBy = (events: readonly LogEvent[]): NonNullable<Refused['restored'
 
 interface Inquiry {
   question: Sql;
-  /** The problem with the result of the query. */
+  /** Builds the problem from the result of the query. */
   told: (rows: readonly unknown[]) => Problem;
 }
 
-/** Returns the query that explains an error: the offending rows, or the object that has a name. */
+/**
+ * Returns the query that explains an error. It finds the violating rows, or the object that has the name. Null if there
+ * is none.
+ */
 function inquiryOf(refused: Refused): Inquiry | null {
   const { problem } = refused;
   const offenders = offendingRowsOf(refused);
@@ -114,7 +117,7 @@ export interface Projection {
   schema: string;
   /** Milliseconds that the transaction waits for locks. */
   waits: Pick<Try, 'tableWait' | 'vacuumWait'>;
-  /** The transaction continues from its savepoint after an error. */
+  /** True if the transaction continues from its savepoint after an error. */
   keeps: boolean;
 }
 
@@ -153,9 +156,9 @@ interface CatalogQuestions {
   judge(results: readonly { rows: readonly unknown[] }[]): Problem[] | null;
 }
 
-/** These queries precede the DDL in the same message, so they cost no round trip. */
+/** Queries that are sent in the same message before the DDL, so they cost no round trip. */
 function questionsOf(projection: Projection): CatalogQuestions {
-  // PostgreSQL itself rejects a table with a taken name.
+  // PostgreSQL itself rejects a new table whose name is taken.
   const names = takenNames(projection, (name) => isFolder(projection.after, name));
   const uses = typesToCheck(projection.events, projection.after);
   const types = uses.length === 0 ? null : typeQuestion(uses, projection.schema);
@@ -190,7 +193,7 @@ export async function takeLocks(
   }
 }
 
-/** Returns the statements that take the locks. A single statement takes its lock itself. */
+/** Returns the statements that take the locks. Empty for a single statement, which takes its lock itself. */
 function locking({ statements, schema, waits }: Projection, locks: readonly LockedTable[]): Sql[] {
   const byItself = statements.length < 2 && waits.vacuumWait === undefined;
   return locks.length === 0 || byItself ? [] : lockScript(schema, locks, waits);
@@ -228,8 +231,8 @@ async function refusals(client: pg.ClientBase, projection: Projection, refusing:
 }
 
 /**
- * Does not use the failed client. Its transaction only answers empty queries, and only after it released its locks.
- * Until then a new connection may find no free lock slots either.
+ * Does not use the failed client, whose transaction cannot run queries. The query runs only after that transaction has
+ * released its locks. Before that, a new connection might find no free lock slots either.
  */
 async function lockSettings(client: pg.ClientBase, pool: pg.Pool): Promise<LockSettings | undefined> {
   try {
@@ -276,7 +279,7 @@ export function unobstructedScript({
   return statements.map(({ sql }) => sql);
 }
 
-/** Selects the names of these new collections that other objects have. Null if there are none. */
+/** Finds which names of new collections are taken by other objects. Null if there are no new collections. */
 function takenNames({ before, events, schema }: Projection, isAsked: (name: string) => boolean): Sql | null {
   const names = events
     .flatMap((event) => {

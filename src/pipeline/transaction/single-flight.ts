@@ -18,20 +18,21 @@ import { type Begun, type Limits, openingStatements } from './begin.js';
 import { isReader } from './decide.js';
 import { isLost } from './idempotency.js';
 
-/** The next single flight relies on it besides the folded state. Its guard checks it. */
+/** The facts that the next single flight relies on, besides the folded state. Its guard checks this. */
 export interface Assumptions {
   timeline: number;
 }
 
-/** Changes with every transaction of a process. */
+/** Updated after every transaction of this process. */
 export interface Outlook {
   /** Undefined if a single flight would probably fail. */
   assumptions: Assumptions | undefined;
 }
 
 /**
- * Evaluates the last transaction. A policy needs findings from the database, and a held table needs an explanation.
- * Another process that has just committed will probably do so again.
+ * Decides after a transaction whether the next change may use a single flight. It may not if the policy needs findings
+ * from the database, if a held table needs an explanation, or if another process has just committed and will probably
+ * do so again.
  */
 export const assumptionsAfter = ({ held, policyHash, timeline, point, base }: Begun): Assumptions | undefined =>
   held.length === 0 && policyHash === null && timeline !== null && point === base ? { timeline } : undefined;
@@ -43,8 +44,8 @@ export function fitsOneFlight<C>({ operation, command, request }: Job<C>): boole
 }
 
 /**
- * Returns the state on which a single flight is decided. Undefined if it would certainly fail, or if no transaction of
- * the connection has asked for the server process, which is needed to end a lost flight. A pooler hides it.
+ * Returns the state on which a single flight is decided. Undefined if the flight would certainly fail. Also undefined
+ * if the server process of the connection is unknown, because it is needed to end a lost flight. A pooler hides it.
  */
 export function assumedBegin(
   client: pg.ClientBase,
@@ -78,7 +79,7 @@ class DatabaseNeededError extends Error {
   override readonly name = 'DatabaseNeededError';
 }
 
-/** For decisions before the flight. It rejects every query with DatabaseNeededError. */
+/** Replaces the database in decisions before the flight. It rejects every query with DatabaseNeededError. */
 export const NO_DATABASE = {
   query: () => {
     throw new DatabaseNeededError();
@@ -92,7 +93,7 @@ export function undefinedIfNeeded(error: unknown): undefined {
 
 const EXPECTED = `c.position = $1 AND c.hash = $2 AND c.forgotten IS NULL AND c.pending IS NULL AND c.timeline = $3`;
 
-/** Fails by an impossible cast, like `REFUSE_OLDER_RELEASE`. The transaction that follows finds out and says why. */
+/** Fails by an impossible cast, like `REFUSE_OLDER_RELEASE`. The transaction that follows finds the reason. */
 const GUARD = `
 SELECT CASE WHEN ${EXPECTED} AND (${REFUSE_OLDER_RELEASE.text}) IS NULL
               AND (SELECT true FROM pg_catalog.pg_namespace WHERE nspname = $4)
@@ -103,7 +104,7 @@ SELECT CASE WHEN ${EXPECTED} AND (${REFUSE_OLDER_RELEASE.text}) IS NULL
             THEN 0 ELSE ('not what was expected: ' || coalesce(c.position, 0)::text)::int END
   FROM (${CHECK_QUERY}) c`;
 
-/** The statements before DDL and rows. */
+/** Returns the statements that precede DDL and rows. */
 export function opening(
   { point: { head }, timeline }: Begun,
   options: PipelineOptions,
@@ -118,8 +119,8 @@ export function opening(
 const LOG_LOCK = 2;
 
 /**
- * Returns if PostgreSQL rejected a statement of the flight, so that nothing was changed.
- * @param count the number of statements with COMMIT
+ * Returns normally only if PostgreSQL rejected a statement of the flight, so that nothing was changed.
+ * @param count the number of statements, including COMMIT
  * @throws LogBusyError if the log lock was not granted, and every other error
  */
 export function requireRejected(error: unknown, count: number): void {

@@ -139,9 +139,9 @@ function reason(error: unknown): string {
 const SERVICE_ACCOUNT = 'dps';
 
 interface Addresses {
-  /** For the role of the service, in its database. */
+  /** The address for the role of the service. */
   service: string;
-  /** For the superuser, in the same database. */
+  /** The address for the superuser, in the same database. */
   superuser: string;
 }
 

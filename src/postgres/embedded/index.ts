@@ -1,4 +1,7 @@
-/** The embedded PostgreSQL: everything in one data directory, one service at a time, and no process left behind. */
+/**
+ * The embedded PostgreSQL. It keeps everything in one data directory, serves one service at a time, and leaves no
+ * process behind.
+ */
 import { randomBytes } from 'node:crypto';
 import { access, chmod, constants, lstat, mkdir, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -27,15 +30,15 @@ export interface EmbeddedOptions {
 }
 
 export interface EmbeddedPostgres {
-  /** For the role of the service, which is no superuser and owns the database. */
+  /** The address for the role of the service, which is not a superuser and owns the database. */
   connectionString: string;
-  /** For the superuser, in the same database. The service itself does not use it. */
+  /** The address for the superuser, in the same database. The service itself does not use it. */
   superuserConnectionString: string;
   /** The folder of the server's files, usually in the data directory. */
   home: string;
   /** True if a server left behind by a crashed service was stopped first. */
   orphanStopped: boolean;
-  /** Resolves with the last output of the server when it has ended, by `stop` or by itself. */
+  /** Resolves with the last output of the server when it has ended, whether `stop` ended it or not. */
   ended: Promise<string>;
   stop(): Promise<void>;
 }
@@ -123,7 +126,7 @@ async function makeDirectory(path: string, mode: number): Promise<void> {
   const parent = dirname(path);
   if (parent !== path) await makeDirectory(parent, mode);
   await mkdir(path, { mode }).catch((error: NodeJS.ErrnoException) => {
-    // Another service may be starting on it.
+    // Another service may be starting with the same directory.
     if (error.code !== 'EEXIST') throw error;
   });
 }
@@ -137,8 +140,8 @@ async function lockDataDir(dataDir: string): Promise<DataLock> {
 }
 
 /**
- * Reads or creates a random server password. @param needed it must exist, because the superuser's is created with the
- * files
+ * Reads or creates a random server password. @param needed the file must exist, because the superuser's password was
+ * created with the server files
  */
 async function readPassword(file: string, needed: boolean): Promise<string> {
   const known = await readFile(file, 'utf8').catch(() => null);

@@ -117,12 +117,12 @@ export interface Account {
   gid: number;
 }
 
-/** Debian and most other systems, and macOS. */
+/** User names on Debian and most other systems, and on macOS. */
 const USUAL_NAMES = ['postgres', '_postgres'];
 
 /**
- * Returns the account for the server, or null for the current user. As root, it is the owner of existing data
- * (`serverDir`), else the system's `postgres` user, which is created if missing.
+ * Returns the account for the server, or null for the current user. If root starts the service, this is the owner of
+ * existing data (`serverDir`). Otherwise it is the system's `postgres` user, which is created if missing.
  */
 export async function serverAccount(serverDir: string): Promise<Account | null> {
   if (process.getuid?.() !== 0) return null;

@@ -35,7 +35,7 @@ export interface ServerCommand {
   account: Account | null;
   home: string;
   port: number;
-  /** The process in an outdated postmaster.pid, which is known not to be a server on these files. */
+  /** The process id in an outdated postmaster.pid. That process is known not to use these files. */
   stalePid: number | null;
   settings: Readonly<Record<string, string | number>>;
 }
@@ -106,7 +106,7 @@ const run = promisify(execFile);
 interface Postmaster {
   pid: number;
   port: number;
-  /** True if it accepts connections. */
+  /** True if the server accepts connections. */
   ready: boolean;
 }
 
@@ -139,7 +139,10 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** A postmaster's working directory is its data directory (Linux). Elsewhere its command line contains it. */
+/**
+ * On Linux, the working directory of a postmaster is its data directory. On other systems, its command line contains
+ * the directory.
+ */
 async function servesFrom(pid: number, home: string): Promise<boolean> {
   if (!isAlive(pid)) return false;
   if (process.platform === 'linux') {
@@ -156,12 +159,12 @@ const POLL_MS = 15;
 const ATTEMPTS = 10;
 const RETRY_MS = 500;
 
-/** Another process took the port after it was free, or processes of a killed server are still ending. */
+/** Another process took the port after it was found free, or processes of a killed server are still ending. */
 const PASSING_OBSTACLES = /could not bind|pre-existing shared memory block/;
 
 export interface Server {
   port: number;
-  /** Resolves when the server has ended, by itself or by `stop`. */
+  /** Resolves when the server has ended, whether `stop` ended it or not. */
   ended: Promise<string>;
   /** Performs a fast shutdown and resolves when the server has ended. */
   stop(): Promise<void>;
@@ -239,7 +242,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended since.
+    // The server has ended in the meantime.
   }
 }
 

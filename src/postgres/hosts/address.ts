@@ -24,7 +24,9 @@ export interface DatabaseAddress {
 
 const DEFAULT_PORT = 5432;
 
-/** Scheme, user and password, hosts, database, parameters. The password may contain an `@`, as the driver allows. */
+/**
+ * Parts: scheme, user and password, hosts, database, parameters. The password may contain an `@`, as the driver allows.
+ */
 const PARTS = /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#@]*)((?:\/[^?#]*)?)(?:\?([^#]*))?$/i;
 
 type AddressParts = [scheme: string, user: string, hosts: string, path: string, parameters: string];
@@ -59,7 +61,7 @@ function queryOf(parameters: URLSearchParams): string {
   return texts.length === 0 ? '' : `?${texts.join('&')}`;
 }
 
-/** A socket directory cannot be written before the path. */
+/** Returns the host as a parameter if it is a socket directory, which cannot be written before the path. */
 function placeOf(host: Host, parameters: URLSearchParams): [string, URLSearchParams] {
   if (!host.name.startsWith('/')) return [spelled(host), parameters];
   return [`localhost:${host.port}`, new URLSearchParams([...parameters, ['host', host.name]])];
@@ -74,7 +76,7 @@ function hostsOf(authority: string, given: { host: string | null; port: string |
   const written = authority.split(',').map(hostOf);
   const names = given.host === null ? written.map((each) => each?.name) : given.host.split(',');
   const ports = given.port === null ? portsBeside(names.length, written) : given.port.split(',').map(portOf);
-  // One port applies to all hosts.
+  // A single port applies to all hosts.
   if (ports.length !== names.length && ports.length !== 1) return undefined;
   const hosts = names.map((name, index) => ({ name, port: ports[index] ?? ports[0] }));
   return hosts.every((host): host is Host => host.name !== undefined && host.port !== undefined) ? hosts : undefined;
@@ -106,7 +108,7 @@ function portOf(text: string): number | undefined {
   return /^\d{1,5}$/.test(text) && port >= 1 && port <= 65_535 ? port : undefined;
 }
 
-/** For people: `db1:5432`, `[::1]:5432`. */
+/** Formats a host for display: `db1:5432`, `[::1]:5432`. */
 export function spelled({ name, port }: Host): string {
   return `${name.includes(':') ? `[${name}]` : name}:${port}`;
 }

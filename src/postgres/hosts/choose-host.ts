@@ -13,9 +13,9 @@ export interface Hosts {
   /** The chosen host. Undefined before the first choice. */
   current(): Host | undefined;
   /**
-   * Returns the host to connect to, and waits for one that matches the address.
+   * Returns the host to connect to. Waits for one that matches the address.
    * @param limit milliseconds
-   * @throws LostConnectionError if there is none in time, or the error of a server that rejects the connection
+   * @throws LostConnectionError if no host matches in time, or the error of a server that rejects the connection
    */
   choose(limit: number): Promise<Host>;
   /** Returns the address with only that host. */
@@ -36,12 +36,12 @@ const HOLDS = 1_000;
 /** Milliseconds between two rounds while no server matches. */
 const PAUSE = 250;
 
-/** Milliseconds that the other hosts have to answer after a matching one did. */
+/** Milliseconds that the other hosts have to answer after the first match. */
 const GRACE = 150;
 
 const known = new Map<string, Hosts>();
 
-/** One object per address and process. Null for an address with one host and no requirement. */
+/** Returns one object per address and process. Null for an address with one host and no requirement. */
 export function hostsOf(connectionString: string): Hosts | null {
   const address = parseAddress(connectionString);
   if (address === undefined || (address.hosts.length === 1 && address.attrs === 'any')) return null;
@@ -89,7 +89,8 @@ export function createHosts(
         running ??= round().finally(() => (running = undefined));
         const { host, answers } = await running;
         if (host !== undefined) return host;
-        // A server that accepts connections may soon match, for example after a promotion.
+        // A server that accepts connections may match soon, for example after a promotion, so only other errors are
+        // thrown.
         const refusals = [...answers.values()].flatMap((answer) =>
           'error' in answer && isRefusal(answer.error) ? [answer.error] : [],
         );
@@ -120,7 +121,7 @@ interface Round {
   host?: Host;
 }
 
-/** Asks all hosts at once, so that an unreachable one causes no delay. */
+/** Asks all hosts at once, so that an unreachable host causes no delay. */
 async function askAll(
   { hosts, attrs, of }: DatabaseAddress,
   ask: (connectionString: string) => Promise<Probed>,
@@ -137,7 +138,7 @@ async function askAll(
   const soon = oneFits.then(() => sleep(GRACE, undefined, { signal: enough.signal })).catch(() => undefined);
   await Promise.race([Promise.all(all), soon]);
   enough.abort();
-  // Late answers do not belong to this round.
+  // A copy, because later answers do not belong to this round.
   return new Map(answers);
 }
 
@@ -158,7 +159,7 @@ function best({ hosts, attrs }: DatabaseAddress, answers: Map<Host, Probed>, cur
   return (last.find(({ host }) => host === current) ?? last[0])?.host;
 }
 
-/** Closes at once, even during a statement. A pending COMMIT is looked up on the new server. */
+/** Closes at once, even during a statement. The outcome of a pending COMMIT is looked up on the new server. */
 function close(client: pg.Client, host: Host): void {
   const { stream } = (client as unknown as pg.PoolClient).connection;
   stream.destroy(new LostConnectionError(`another server replaces ${spelled(host)}`));

@@ -13,8 +13,8 @@ export const TIMELINE = `CASE WHEN pg_catalog.pg_is_in_recovery() THEN NULL
   ELSE ('x' || pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8))::bit(32)::int END`;
 
 /**
- * Milliseconds after which an older timeline is accepted if no newer one was seen since. The database was then
- * restored, and this is not a former primary. Longer than a cluster needs to fence the old primary.
+ * Milliseconds after which an older timeline is accepted if no newer one was seen since. The server is then a restored
+ * database, not a former primary. This is longer than a cluster needs to fence the old primary.
  */
 const BELIEVED_AFTER = 60_000;
 
@@ -102,7 +102,10 @@ export function fits({ standby, readOnly }: ProbedServer, attrs: SessionAttrs): 
   }
 }
 
-/** The server rejects the connection, and not because it is starting, stopping or full. Waiting does not help. */
+/**
+ * True if the server rejects the connection for a reason other than starting, stopping or being full. Waiting does not
+ * help.
+ */
 export function isRefusal(error: Error): boolean {
   const state = sqlState(error);
   return state !== undefined && /^(?:28|3D|42)/.test(state);
