@@ -21,24 +21,25 @@ const INTRODUCTION = `# SQL in requests
 
 On this page you can look up which functions, types and operators SQL text in requests may use.
 
-Defaults, checks, expressions of generated columns, indexes and their \`WHERE\`, partition keys and domain constraints can be
-SQL text (\`schema.generation_expression\`, \`schema.extras\`). PostgreSQL evaluates it with the rights of the service. The
-service therefore parses each text with PostgreSQL's own parser, and rejects everything that this page does not list with
-400 and its location. A rejected text never runs, not even in a dry run.
+Requests can contain SQL text in defaults, checks, expressions of generated columns, indexes and their \`WHERE\` clauses,
+partition keys and domain constraints (\`schema.generation_expression\`, \`schema.extras\`). PostgreSQL evaluates this text
+with the rights of the service. The service therefore parses each text with PostgreSQL's own parser. If a text uses anything
+that this page does not list, the service rejects the request with 400 and the location. It never runs a rejected text, not
+even in a dry run.
 
-The service checks new and changed texts. Texts in the log and in adopted tables stay as they are. Texts of an adopted table
-beyond the list are in no snapshot, and adopting lists them.
+The service checks new and changed texts. It does not reject texts that are already in the log or in adopted tables. If an
+adopted table uses SQL that this page does not list, no snapshot contains that SQL, and the response to the adoption lists it.
 
 | object | allowed |
 | --- | --- |
 | bounds of partitions | constants: literals, \`MINVALUE\`, \`MAXVALUE\`, and casts of literals to types of PostgreSQL |
-| types | PostgreSQL's own (below), those that the table \`needs\` (enums, domains, types of an extension), and those of its columns. \`regconfig\` accepts a literal that names a configuration of PostgreSQL: \`'english'::regconfig\` |
-| functions | those below, with or without \`pg_catalog.\`; no other schema. The table \`needs\` the extension of the function |
-| operators, operator classes | PostgreSQL's own, unless they call a volatile function, and those of extensions that the table \`needs\` |
+| types | PostgreSQL's own (below), those that the table lists in \`needs\` (enums, domains, types of an extension), and those of its columns. \`regconfig\` accepts a literal that names a configuration of PostgreSQL: \`'english'::regconfig\` |
+| functions | those below, with or without \`pg_catalog.\`, but with no other schema. If an extension provides the function, the table must list the extension in \`needs\` |
+| operators, operator classes | PostgreSQL's own, unless they call a volatile function, and those of extensions that the table lists in \`needs\` |
 | never | subqueries, parameters, aggregates, window functions, functions that return rows, comments, XML, dot access to a value (\`(1.0).pg_sleep\` is a call), more than 10,000 characters, more than 500 nested levels, and texts that could create values of more than 128 MiB |
 
 \`npm run docs -- functions\` writes this page from the catalogs of PostgreSQL 14 to 18 and from a short manual list. A test compares
-it with the service.
+the page with the lists in the service.
 `;
 
 export async function functionsPage(): Promise<string> {
@@ -47,18 +48,18 @@ export async function functionsPage(): Promise<string> {
   const text = [
     INTRODUCTION,
     '## Functions chosen by hand\n',
-    'These functions are allowed although they are not immutable in every overload and release.\n',
+    'The service allows these functions although not every overload is immutable in every release.\n',
     bullets(CHOSEN_FUNCTIONS),
-    'With literal arguments:\n',
+    'The service allows these functions only with literal arguments:\n',
     bullets(GUARDED_FUNCTIONS),
     '## Functions of extensions\n',
-    "These are functions of the trusted extensions in PostgreSQL's distribution, and of PostGIS for tables with a column of its types.\n",
+    "The service allows these functions of the trusted extensions in PostgreSQL's distribution. It allows those of PostGIS only for tables with a column of a PostGIS type.\n",
     ...[...NAMES_OF_EXTENSIONS].flatMap(([name, names]) => extension(name, names)),
     '## Immutable functions that are rejected\n',
     bullets(REFUSED_FUNCTIONS),
     '## Types of PostgreSQL\n',
     `${code(OWN_NAMES.types)}\n`,
-    'Arrays of these types are allowed too. These types are rejected:\n',
+    'Arrays of these types are also allowed. The service rejects these types:\n',
     bullets(REFUSED_TYPES),
     '## Immutable functions of PostgreSQL\n',
     'Every overload of these functions is immutable in every release of PostgreSQL from 14 to 18 that has it.\n',
