@@ -9,9 +9,9 @@ import type { Approval, ChangeRequest } from './model.js';
 export type ApprovalRule = Pick<Policy, 'author_may_approve'>;
 
 /**
- * Why an approval does not count. `another way`: the request was approved with online preparation and has none now, or
- * the reverse. `an issued credential`: by the log, another user issued the token or set the password, or there was no
- * such token.
+ * The reason why an approval does not count. `another way`: the request was approved with online preparation and now
+ * has none, or vice versa. `an issued credential`: according to the log, another user issued the token or set the
+ * password, or there was no such token.
  */
 export const WHY_NOT = [
   'another plan',
@@ -24,7 +24,7 @@ export type WhyNot = (typeof WHY_NOT)[number];
 
 export interface JudgedApproval {
   approval: Approval;
-  /** Null if it counts. */
+  /** Null if the approval counts. */
   whyNot: WhyNot | null;
 }
 
@@ -71,7 +71,7 @@ export function judgeApprovals(
   }));
 }
 
-/** Approvals of exactly this plan, at most one per person. */
+/** Returns the approvals of exactly this plan, at most one per person. */
 export const countedApprovals = (judged: readonly JudgedApproval[]): Approval[] =>
   judged.filter(({ whyNot }) => whyNot === null).map(({ approval }) => approval);
 
@@ -89,8 +89,8 @@ export function seenIn(
 }
 
 /**
- * True if an approval covers a finding: the approver saw it, and the trash still keeps what it was to keep.
- * @param finding.kept true if the trash keeps the object
+ * True if an approval covers a finding. The approver must have seen it, and the trash must still keep the objects that
+ * it was said to keep.
  */
 export const coversFinding = (
   { findings, kept: wasKept }: Pick<Approval, 'findings' | 'kept'>,

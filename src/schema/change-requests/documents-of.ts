@@ -1,9 +1,9 @@
-/** Documents that events name and that are stored outside the log. */
+/** Lists the documents that events name. Their content is stored outside the log. */
 
 /** Payload members that contain hashes of documents. */
 export const DOCUMENT_MEMBERS = ['document', 'comment'] as const;
 
-/** By hash. */
+/** Returns the hashes of the documents that an event names. */
 export function documentsOf({ type, data }: { type: string; data: unknown }): string[] {
   if (!type.startsWith('change.') || typeof data !== 'object' || data === null) return [];
   const named = data as Readonly<Record<string, unknown>>;

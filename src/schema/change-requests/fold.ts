@@ -1,5 +1,5 @@
 /*
- * request × event → request. Pure. A new event type needs an entry in `TRANSITIONS`, and in `ACTIONS` if
+ * Folds change requests from their events. Pure. A new event type needs an entry in `TRANSITIONS`, and in `ACTIONS` if
  * users trigger it.
  */
 import { UnreadableEventError } from '../fold/upcasting.js';
@@ -15,7 +15,7 @@ import {
   type Said,
 } from './model.js';
 
-/* Applies events to the details of a request, other than its state. */
+/* Applies events to all details of a request except its state. */
 
 /** Members without a value are null. */
 function opened(event: Of<'change.opened'>): Omit<ChangeRequest, 'state' | 'changed_at' | 'position'> {
@@ -48,7 +48,8 @@ const keepsApprovals = ({ data }: Of<'change.updated'>, before: ChangeRequest | 
   (data.online === undefined || data.online === before.online);
 
 /**
- * Clears the rejection, the preparation, the applicant and the failure. Approvals stay and count for an unchanged plan.
+ * Clears the rejection, the preparation, the applicant and the failure. Approvals remain, and count if the plan is
+ * unchanged.
  */
 function updated(event: Of<'change.updated'>, request: ChangeRequest): Partial<ChangeRequest> {
   const { title, plan, base, ...asked } = event.data;
@@ -83,7 +84,7 @@ function commented(event: Of<'change.commented'>, { proposal }: ChangeRequest): 
   return { proposal: proposal && { ...proposal, comments: [...proposal.comments, saidBy(event)] } };
 }
 
-/** Replaces an earlier approval by the same person. Ignored for requests that are no proposals. */
+/** Replaces an earlier approval by the same person. Ignored for requests that are not proposals. */
 function approved(event: Of<'change.approved'>, before: ChangeRequest): Partial<ChangeRequest> {
   const { proposal, schedule } = before;
   if (proposal === null) return {};
@@ -153,7 +154,7 @@ type Transition<T extends Type> = {
       from: readonly ChangeState[];
       /** Further source states for proposals. */
       proposed?: readonly ChangeState[];
-      /** Further changes. Absent if only the state changes. */
+      /** Changes besides the state. Absent if there are none. */
       says?: (event: Of<T>, before: ChangeRequest) => Partial<ChangeRequest>;
     }
 );
@@ -203,7 +204,7 @@ const TRANSITIONS: { readonly [T in Type]: Transition<T> } = {
   'change.withdrawn': { from: UNDER_WAY, proposed: [...CARRIED_OUT, 'rejected'], to: 'withdrawn' },
 };
 
-/** True if an event of this type may occur now. */
+/** True if the state of the request allows an event of this type. */
 export const mayFollow = (request: Pick<ChangeRequest, 'state' | 'proposal'>, type: Type): boolean =>
   isFrom(TRANSITIONS[type] as Transition<Type>, request);
 
@@ -218,8 +219,8 @@ export function changeIdOf({ subject, position, type }: ChangeEvent & { position
 
 /**
  * Returns the request after an event.
- * @param before undefined if there is none yet
- * @throws UnreadableEventError for an event that cannot occur then, because another program wrote the log
+ * @param before undefined if the request does not exist yet
+ * @throws UnreadableEventError for an event that the state does not allow, because another program wrote the log
  */
 export function evolveChange(before: ChangeRequest | undefined, event: StoredChangeEvent): ChangeRequest {
   const id = changeIdOf(event);
@@ -272,7 +273,10 @@ export function foldChange(requests: Map<string, ChangeRequest>, event: StoredEv
   requests.set(id, evolveChange(requests.get(id), event));
 }
 
-/* Actions on a change request in its state, named like the routes. Permissions are checked elsewhere. */
+/*
+ * Decides which actions the state of a change request allows. Actions are named like the routes. Permissions are
+ * checked elsewhere.
+ */
 
 const WAITING = ['open', 'approved', 'failed'] as const;
 
@@ -290,7 +294,7 @@ export const CHANGE_ACTIONS = [
 export type ChangeAction = (typeof CHANGE_ACTIONS)[number];
 
 /**
- * The event of each action and the states that allow it. Without states, any state that allows the event. Some actions
+ * The event of each action and the states that allow it. If no states are listed, the event decides. Some actions
  * append no event.
  */
 const ACTIONS: Readonly<Record<ChangeAction, { event?: ChangeEvent['type']; in?: readonly ChangeState[] }>> = {
@@ -302,11 +306,14 @@ const ACTIONS: Readonly<Record<ChangeAction, { event?: ChangeEvent['type']; in?:
   prepare: { event: 'change.preparing', in: WAITING },
   apply: { event: 'change.scheduled' },
   withdraw: { event: 'change.withdrawn' },
-  // This opens another request.
+  // A revert opens another request.
   revert: { in: ['applied'] },
 };
 
-/** There is nothing to merge, and taking a policy back is another policy. */
+/**
+ * A request for a policy cannot be rebased or reverted. There is nothing to merge, and restoring the old policy is just
+ * another policy.
+ */
 const NOT_OF_POLICY: ReadonlySet<ChangeAction> = new Set(['rebase', 'revert']);
 
 type Moving = Pick<ChangeRequest, 'operation' | 'state' | 'proposal' | 'online' | 'applicant'>;
@@ -314,7 +321,7 @@ type Moving = Pick<ChangeRequest, 'operation' | 'state' | 'proposal' | 'online' 
 /** Returns the actions that the state allows, named like the routes. Permissions are checked elsewhere. */
 export const allowedIn = (request: Moving): ChangeAction[] => CHANGE_ACTIONS.filter((action) => mayDo(request, action));
 
-/** True if the state allows the action. A scheduled request may be applied, which happens at once. */
+/** True if the state allows the action. A scheduled request may also be applied at once. */
 export function mayDo(request: Moving, action: ChangeAction): boolean {
   const { event, in: states } = ACTIONS[action];
   if (request.operation === 'update-policy' && NOT_OF_POLICY.has(action)) return false;

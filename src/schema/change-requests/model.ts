@@ -6,8 +6,9 @@ import type { ApprovedView, Cause, ChangeStep, OtherEvent, StoredEvent } from '.
 export const CHANGE = 'change';
 
 /**
- * `open`, `approved` and `rejected` are review states. `scheduled`: applied at its time. `queued`: another request has
- * its tables. The last three are final, but a failed proposal can be retried.
+ * `open`, `approved` and `rejected` are review states. A `scheduled` request is applied at its time. A `queued` one
+ * waits because another request holds its tables. The last three states are final, except that a failed proposal can be
+ * retried.
  */
 export const CHANGE_STATES = [
   'open',
@@ -24,7 +25,7 @@ export const CHANGE_STATES = [
 export type ChangeState = (typeof CHANGE_STATES)[number];
 
 export interface ChangeRequest {
-  /** uuid */
+  /** A UUID. */
   id: string;
   state: ChangeState;
   /** The name of the operation, and the hash of the document with its input. */
@@ -38,14 +39,14 @@ export interface ChangeRequest {
   reason: string | null;
   /** Names of the collections that it changed when it was opened or updated. */
   collections: string[];
-  /** ISO 8601 */
+  /** ISO 8601. */
   opened_at: string;
-  /** Position of the event that opened it. It was decided for the schema before. */
+  /** Position of the event that opened the request. The change was decided for the schema before that event. */
   opened_position: number;
   /** Time of its newest event. */
   changed_at: string;
   position: number;
-  /** The review. Null if it needs none and is applied once it is prepared. */
+  /** The review. Null if the request needs none and is applied as soon as it is prepared. */
   proposal: Proposal | null;
   /** The user who wants it applied once it is prepared, or at its time. Null if there is none yet. */
   applicant: Cause['actor'] | null;
@@ -53,7 +54,7 @@ export interface ChangeRequest {
   schedule: Schedule | null;
   /** The change request that it reverts, or null. */
   reverts: string | null;
-  /** Work before it is applied. Null if unknown or not needed. */
+  /** The work that must be done before the request is applied. Null if unknown or not needed. */
   preparation: Preparing | null;
   /** The batch that applied it, and its last position. */
   result: { batch: string; position: number } | null;
@@ -70,7 +71,7 @@ export interface Proposal {
   /** The newest approval of each person, in order. Approvals of other plans do not count. */
   approvals: Approval[];
   rejection: Said | null;
-  /** In order. */
+  /** In the order in which they were made. */
   comments: Said[];
   /** Time of the last change of title or reason. Null if never changed. ISO 8601 */
   described_at: string | null;
@@ -81,14 +82,14 @@ interface Schedule {
   at: string;
   /** Position of the event, which identifies the schedule. */
   position: number;
-  /** True if it had the number of approvals that the policy requires. */
+  /** True if the proposal had the number of approvals that the policy requires. */
   approved: boolean;
 }
 
 /** A comment. The text is a document outside the log. */
 export interface Said {
   by: Cause['actor'];
-  /** ISO 8601 */
+  /** ISO 8601. */
   at: string;
   position: number;
   /** The hash of the document. Null if there is no text. */
@@ -100,9 +101,9 @@ export interface Approval extends Said, ApprovedView {
 }
 
 interface Preparing {
-  /** Collections whose tables no other change may touch until then. */
+  /** Collections whose tables no other change may touch until the request has ended. */
   collections: string[];
-  /** In order. `milliseconds`: total duration including waits, once all are done. */
+  /** In the order of execution. `milliseconds` is the total duration including waits, set when all steps are done. */
   steps: (ChangeStep & { milliseconds?: number })[];
   /** Warnings for reviewers. */
   warnings?: Warning[];
@@ -115,7 +116,7 @@ export type StoredChangeEvent = ChangeEvent &
 
 export type ChangeEventOf<T extends ChangeEvent['type']> = Extract<StoredChangeEvent, { type: T }>;
 
-/** Nobody works on it, and no prepared objects may remain in the database. */
+/** States in which no process works on the request and the database should contain no prepared objects. */
 const AT_REST: ReadonlySet<ChangeState> = new Set(['open', 'approved', 'rejected', 'applied', 'failed', 'withdrawn']);
 
 /** True if no process works on it, including a scheduled request without preparation. */
@@ -124,7 +125,7 @@ export const isAtRest = ({ state, preparation }: Pick<ChangeRequest, 'state' | '
 
 const ENDED: ReadonlySet<ChangeState> = new Set(['applied', 'failed', 'withdrawn']);
 
-/** True if no work is left. Users may retry a failed one. */
+/** True if no work is left. Users may still retry a failed request. */
 export const isEnded = ({ state }: Pick<ChangeRequest, 'state'>): boolean => ENDED.has(state);
 
 /** Collections whose tables it protects from other changes. */

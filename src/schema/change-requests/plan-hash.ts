@@ -20,7 +20,7 @@ export interface HashedChange {
   before: State;
   after: State;
   events: readonly LogEvent[];
-  /** Drops deleted objects at once. */
+  /** True to drop deleted objects at once. */
   purge?: boolean | undefined;
   /** The policy in force, if the events replace it. */
   policy?: Policy | undefined;
@@ -28,17 +28,17 @@ export interface HashedChange {
   acknowledge?: readonly object[] | undefined;
 }
 
-/** An object before and after. Null where it does not exist. */
+/** An object before and after the change. Null if it does not exist. */
 interface Change {
   collection: string;
   field?: string;
-  /** Its former name. */
+  /** The former name of the object. */
   was?: string;
   from: object | null;
   to: object | null;
 }
 
-/** Deleting a collection deletes its contents. */
+/** A deletion. Deleting a collection also deletes its contents. */
 interface Removed extends Change {
   fields: object[];
   relations: object[];
@@ -78,7 +78,7 @@ export function* planHash(change: HashedChange): Resumable<string> {
   return digest.digest('hex');
 }
 
-/** Returns the hashed document before canonicalization. Objects are in the order of the diff, by name. */
+/** Returns the document to hash. Objects are listed by name, in the order of the diff. */
 export function* planDocument(change: HashedChange): Resumable<PlanDocument> {
   const { before, after, events, purge = false, acknowledge = [], policy } = change;
   const diff = yield* diffStates(before, after, collectionsChanged(events));
@@ -171,7 +171,7 @@ function bodyOf(node: CollectionNode | undefined, field: string): object | null 
 const nodeBefore = ({ before, former }: Sides, collection: string): CollectionNode | undefined =>
   before.collections.get(former.get(collection) ?? collection);
 
-/** Returns a whole new or deleted object before and after. */
+/** Returns a new or deleted object before and after. One of the two is null. */
 function wholeOf([first]: readonly Entry<unknown>[]): [object | null, object | null] | undefined {
   if (first === undefined || !isWhole(first)) return undefined;
   return first.kind === 'N' ? [null, first.rhs as object] : [(first as { lhs: object }).lhs, null];

@@ -8,8 +8,8 @@ import { planHash } from './plan-hash.js';
 import type { PlanReplay } from './replay-policy.js';
 
 /**
- * Keeps the schema. It must see every batch of a log from the first one on. The events of a batch are folded when it has
- * ended, so that the state before it is still known.
+ * Keeps the current schema. Every batch of a log must be passed to it, starting with the first one. The events of a
+ * batch are folded only at its end, because the state before it is needed.
  */
 export function createPlanReplay(): PlanReplay {
   const folding = startFolding(initialState());

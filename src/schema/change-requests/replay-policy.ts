@@ -1,6 +1,6 @@
 /**
- * Replays whether the policy allowed each change of a log, event by event, and whether each change request was applied
- * with the reviewed plan. Pure. It keeps the policy, the accounts, the requests that have not ended, and one batch.
+ * Replays a log event by event. It checks whether the policy allowed each change, and whether each change request was
+ * applied with the reviewed plan. Pure. It holds only the policy, the accounts, unfinished requests and one batch.
  */
 import { isObject } from '../../kernel/json.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -37,7 +37,7 @@ type Recorded = RawEvent &
 interface PolicyReplay {
   /** Adds the next event of a log whose hash chain was verified. */
   add(event: Recorded): Resumable<void>;
-  /** Call it after the last event. At most 100 changes, in the order of the log. */
+  /** Call it after the last event. It returns at most 100 changes, in the order of the log. */
   end(): Resumable<Disallowed[]>;
 }
 
@@ -51,10 +51,13 @@ interface EndedBatch {
   policy: Policy;
 }
 
-/** Returns the hash of the plan that the next batch carried out, or why it is unknown. Null if none was reviewed. */
+/**
+ * Returns the hash of the plan that the next batch carried out, or the reason why it is unknown. Null if the plan was
+ * not reviewed.
+ */
 export type PlanReplay = (batch: EndedBatch) => Resumable<string | UnreadableEventError | null>;
 
-/** True if the policy judges an event: it changes the schema or the policy. */
+/** True if the policy judges an event, because it changes the schema or the policy. */
 export const isJudged = ({ type }: { type: string }): boolean =>
   type === POLICY_UPDATED ||
   (Object.hasOwn(EVENT_KINDS, type) && EVENT_KINDS[type as keyof typeof EVENT_KINDS].changesSchema);
@@ -69,7 +72,7 @@ interface Request {
   issued: ReadonlySet<number>;
 }
 
-/** The facts that a replay knows at a position. */
+/** The facts that a replay has collected up to a position. */
 interface Replayed {
   policy: Policy;
   /** The hash of the event that set the policy. Null if none did. */
@@ -90,7 +93,7 @@ interface Batch {
   replaces: LogEvent[];
   /** Locations of deleted objects that the trash keeps. */
   kept: Set<string>;
-  /** Findings that the batch certainly has, by code. */
+  /** Findings, by code, that follow from the events of the batch with certainty. */
   certain: Acknowledgement[];
   /** All events except `change.applied`. */
   events: Recorded[];
@@ -122,7 +125,7 @@ export function createPolicyReplay(planOf: PlanReplay | null): PolicyReplay {
         replay(batch, event, replayed);
       } catch (error) {
         if (!(error instanceof UnreadableEventError)) throw error;
-        // Nothing after it can be judged.
+        // After an unreadable event, nothing can be judged.
         unreadable = true;
         disallowed.push({ position: event.position, reason: `the policy cannot be followed: ${error.message}` });
       }
@@ -164,7 +167,7 @@ function noteJudged(batch: Batch, event: Recorded): void {
   if (event.type !== 'change.applied') batch.events.push(event);
   if (!isJudged(event)) return;
   batch.position ??= event.position;
-  // A table or column with content is in the trash.
+  // Only tables and columns have content for the trash.
   if (!DELETIONS.has(event.type) || !isObject(event.data) || event.data['kept_until'] === undefined) return;
   const place = placeText(event);
   batch.kept.add(place);
@@ -202,7 +205,7 @@ function followRequest(batch: Batch, event: LogEvent, { accounts, requests }: Re
   else requests.set(id, { request, issued });
 }
 
-/** True if no event but comments can follow. A failed proposal can be retried. */
+/** True if only comments can follow. A failed proposal is not ended, because it can be retried. */
 const hasEnded = ({ state, proposal }: ChangeRequest): boolean =>
   state === 'applied' || state === 'withdrawn' || (state === 'failed' && proposal === null);
 
@@ -226,7 +229,10 @@ interface Required {
   approve: Acknowledgement[];
 }
 
-/** Findings that the policy wants acknowledged or approved: those that follow from the events, and the recorded ones. */
+/**
+ * Returns the findings that the policy requires to be acknowledged or approved. They follow from the events or were
+ * recorded.
+ */
 function requiredBy({ policy, replaces, certain, applied }: Batch): Required {
   const changes = policyWarnings(policy, replaces).map(({ code }) => ({ code, place: '' }));
   const ofAction = (action: string): Acknowledgement[] =>
@@ -237,7 +243,7 @@ function requiredBy({ policy, replaces, certain, applied }: Batch): Required {
     approve: [
       ...ofAction('approve'),
       ...recorded.flatMap(([code, places]) => places.map((place) => ({ code, place }))),
-      // The steps of an online change are judged before they begin.
+      // Findings about the steps of an online change are judged before the steps begin, so they are not required here.
       ...(applied?.request?.request.online === true ? [] : certain),
     ],
   };
@@ -259,7 +265,7 @@ function approvalsOf(
   if (applied?.request === undefined) return 0;
   const { request, issued } = applied.request;
   const by = (request.proposal?.approvals ?? []).map((each) => each.by.id);
-  // Until the first account event, there is only the account that the first start created.
+  // Before the first account event, the only account is the one that the first start created.
   const admins = new Set(by.filter((id) => accounts.size === 0 || isActiveAdmin(accounts.get(id))));
   const finding = { code, location, kept: kept.has(location) };
   return countedApprovals(judgeApprovals(request, policy, { admins, issued })).filter((approval) =>

@@ -103,7 +103,7 @@ interface Naming {
   /** The renames read so far. */
   names: Map<string, string>;
   place: { collection: string; field?: string };
-  /** True to warn about missing names. */
+  /** True to warn about names that do not exist. */
   notes: boolean;
 }
 
@@ -129,7 +129,7 @@ function collectionRenames(state: State, { documents, said: all }: Documents, fo
 
 interface Documents {
   documents: unknown;
-  /** Those with a former name. */
+  /** The objects that have a `renamed_from`. */
   said: Said[];
 }
 
@@ -211,7 +211,7 @@ export interface CompareOptions {
 }
 
 export interface Comparison {
-  /** Hash of the current snapshot, which the diff starts from. */
+  /** Hash of the current snapshot, from which the diff starts. */
   hash: string;
   diff: SchemaDiff;
   /** Parts of an imported snapshot that were skipped. */
@@ -221,7 +221,7 @@ export interface Comparison {
 
 const MEMBERS = new Set(['version', 'service', 'vendor', 'collections', 'fields', 'relations']);
 
-/** The requested state by the names of the snapshot, and the skipped parts of an imported one. */
+/** The state that the snapshot requests, by the names of the snapshot, and the skipped parts of an imported one. */
 export interface Desired {
   /** The state it was compared with, by the names of the snapshot. */
   named: State;
@@ -291,7 +291,7 @@ function* namesIn(body: { [member: string]: unknown }): Generator<string> {
   }
 }
 
-/** @param state by the names of the snapshot */
+/** @param state uses the names of the snapshot */
 function* desiredOf(
   state: State,
   body: { [member: string]: unknown },
@@ -361,7 +361,7 @@ function instanceOf(state: State, mode: 'mirror' | 'merge'): Instance {
   const fieldOf = (collection: string, field: string) => getField(state, collection, field);
   const nodeOf = (collection: string) => state.collections.get(collection);
   return {
-    // In a merge, a snapshot may refer to objects that only the instance has.
+    // In merge mode, a snapshot may refer to objects that only the instance has.
     exists: (collection, field) =>
       mode === 'merge' && (field === undefined ? nodeOf(collection) : fieldOf(collection, field)) !== undefined,
     collectionOf: (collection) => nodeOf(collection)?.collection,

@@ -31,7 +31,7 @@ import type { Resumable } from '../../kernel/resumable.js';
 export interface DesiredStateOptions {
   /** `mirror` deletes objects that the snapshot lacks. `merge` deletes nothing. */
   mode: 'mirror' | 'merge';
-  /** The submitted snapshot of another system, accepted with `force`. The parts are derived from it. */
+  /** The submitted snapshot of another system, accepted with `force`. The documents to read were derived from it. */
   imported?: unknown;
 }
 
@@ -102,13 +102,13 @@ function removeMissingFields(draft: Draft, { collection: { collection }, fields 
 
 /** One document: its current value, its reader and the target of the result. */
 interface Submitted<T> {
-  /** The subject of its problems. */
+  /** The object that its problems are about. */
   place: { collection: string; field?: string };
   /** The value in the draft. Undefined if it does not exist or was removed. */
   held: T | undefined;
   /** The value before the draft. */
   base: T | undefined;
-  /** An equal document changes nothing and need not be read. */
+  /** Called only if needed, because an equal document changes nothing and need not be read. */
   document: () => unknown;
   fresh: (input: unknown) => Result<T>;
   merge: (existing: T, input: unknown) => Result<T>;
@@ -169,7 +169,7 @@ function* readFields(reading: Reading, documents: Documents): Resumable<void> {
   }
 }
 
-/** Metadata that names a removed column is removed with it, as in a deletion, unless the snapshot contains it. */
+/** Removes metadata that names a removed column, as a deletion does, unless the snapshot contains that metadata. */
 function takeAlong({ state, draft }: Reading, documents: Documents): void {
   for (const name of draft.touched) {
     const schema = documents.get(name)?.input['schema'];

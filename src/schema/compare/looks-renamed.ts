@@ -1,4 +1,7 @@
-/** Finds removed and new objects that look alike. They may have been renamed where the snapshot was made. */
+/**
+ * Finds removed and new objects that look alike. They may have been renamed in the database that the snapshot came
+ * from.
+ */
 import { columnType } from '../normal-form/index.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Field } from '../model/model.js';
@@ -9,18 +12,18 @@ import type { Warning } from '../../kernel/warning.js';
 
 interface ShapedTable {
   name: string;
-  /** A text per field: its name and type. */
+  /** One text per field, made of its name and type. */
   fields: ReadonlySet<string>;
 }
 
-/** Fields that more tables share are ignored. */
+/** Fields that more tables than this share are ignored. */
 const COMMON = 16;
-/** Candidates compared in detail per new table. */
+/** Maximum number of candidates that are compared in detail for each new table. */
 const CLOSEST = 3;
 /** Minimum share of the fields of the larger table. */
 const MOST = 0.5;
 
-/** Returns pairs of a removed and a new table of which neither has another as similar. */
+/** Returns pairs of a removed and a new table. Neither of them is as similar to any other table. */
 export function* similarTables(
   gone: readonly ShapedTable[],
   come: readonly ShapedTable[],
@@ -160,7 +163,7 @@ function pairs(shapes: Shapes): [string, string][] {
   );
 }
 
-/** Returns a text per field: its name and type. */
+/** Returns one text per field, made of its name and type. */
 function columnsOf(node: CollectionNode): string[] {
   const columns: string[] = [];
   for (const field of node.fields.values()) {

@@ -50,7 +50,7 @@ function indexesOf(
   return found;
 }
 
-/** Computes the value at the first call, because only problems need locations. */
+/** Computes the value at the first call. Locations are only needed if there are problems. */
 function once<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => (made ??= { value: make() }).value;
@@ -83,7 +83,7 @@ interface Document {
 /** The documents of a part: collections by name, fields and relations by collection and field. */
 export class Documents {
   readonly #documents: Document[] = [];
-  /** Joining the two names of each of 100,000 fields would take longer than comparing them. */
+  /** Nested maps, because joining the two names of 100,000 fields would take longer than comparing the fields. */
   readonly #byName = new Map<string, Map<string, Document>>();
 
   has(collection: string, field = ''): boolean {
@@ -103,7 +103,7 @@ export class Documents {
     this.#documents.push(document);
   }
 
-  /** All in their order. */
+  /** Returns all documents in their order. */
   values(): Iterable<Document> {
     return this.#documents;
   }

@@ -42,7 +42,7 @@ export function diffPlaces({ collections, fields, relations }: SchemaDiff): Plac
   };
 }
 
-/** A replaced object occurs twice, removed and then new. The result contains the new one. */
+/** A replaced object occurs twice: first removed, then new. The result contains the new one. */
 function diffPlace<T extends CollectionDiff | FieldDiff | RelationDiff>(
   part: keyof SchemaDiff,
   items: readonly T[],
@@ -94,7 +94,8 @@ interface ApplyContext {
 }
 
 /**
- * Errors are added to the findings, and the draft omits the affected items. It stops early when the findings are full.
+ * Adds errors to the findings and leaves the affected items out of the draft. It stops early when the findings are
+ * full.
  */
 export function* applyItems(context: ApplyContext, items: Iterable<DiffItem>): Resumable<void> {
   for (const item of items) {
@@ -167,12 +168,13 @@ function relationTarget(draft: Draft, { collection, field, diff }: RelationDiff,
   };
 }
 
-/** The draft is unusable then, and further errors would not help. */
+/** True if there are so many errors that more would not help. The draft is then unusable. */
 const isFull = ({ problems, conflicts }: EntryFindings): boolean => problems.length + conflicts.length >= MAX_PROBLEMS;
 
 function missingHolder(findings: EntryFindings, at: Path, { collection, diff }: FieldDiff | RelationDiff): void {
   const message = `collection ${JSON.stringify(collection)} does not exist`;
-  // A new object in a missing collection is an error of the diff. A change means that the collection was deleted since.
+  // If the collection is missing, adding an object to it is an error of the diff. Changing an object means that the
+  // collection was deleted in the meantime.
   if (isAddition(diff)) findings.problems.push({ ...invalid([...at, 'collection'], message), collection });
   else findings.conflicts.push(conflict([...at, 'collection'], message));
 }
@@ -262,7 +264,7 @@ function applyAll(
 /* Applies the rename entries of a diff before all others, which use the new names. */
 
 interface Named {
-  /** The state by the names that all other entries use. */
+  /** The state, by the names that all other entries use. */
   state: State;
   touched: ReadonlySet<string>;
   /** The remaining items, in order. */
@@ -275,7 +277,7 @@ export function* byNewNames(state: State, diff: SchemaDiff, findings: EntryFindi
   const items = itemsInOrder(diff);
   const asItIs: Named = { state, touched: new Set(), items };
   if (isNone({ collections, fields }) || isWrong(findings)) return asItIs;
-  // Objects whose names others take are removed first.
+  // Objects are removed first if others take their names.
   const tables = items.filter(isTableInTheWay(collections));
   const columns = items.filter(isColumnInTheWay(fields));
   const withoutTables = new Draft(state);
@@ -341,7 +343,7 @@ function fieldRenames(
   return found;
 }
 
-/** By location in the diff, only for collections with a renamed field. */
+/** Groups the fields of a diff by the location of their collection, only for collections with a renamed field. */
 function byCollection(fields: readonly FieldDiff[]): ReadonlyMap<string, ReadonlyMap<number, FieldDiff>> {
   const renaming = fields.filter(({ diff }) => diff.some((entry) => isRenameEntry(entry, 'field')));
   const found = new Map(renaming.map(({ collection }) => [collection, new Map<number, FieldDiff>()]));

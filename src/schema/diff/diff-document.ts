@@ -32,7 +32,7 @@ const ITEM_MEMBERS: Record<Part, ReadonlySet<string>> = {
   relations: new Set(['collection', 'field', 'diff', 'related_collection']),
 };
 
-/** The members of an entry per kind: whole documents without a path, members with one. */
+/** The members that each kind of entry may have. Entries about whole documents have no path, all others have one. */
 const ENTRY_MEMBERS: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
   ['N', new Set(['kind', 'path', 'rhs'])],
   ['D', new Set(['kind', 'path', 'lhs'])],
@@ -75,7 +75,10 @@ interface Item {
   diff: Entry<unknown>[];
 }
 
-/** Each object occurs once, or twice if another object takes its name: removed, then new or renamed. */
+/**
+ * Reports objects that occur too often. Each object occurs once, or twice if another object takes its name: first
+ * removed, then new or renamed.
+ */
 function* doubled(items: readonly Item[], part: Part): Resumable<Problem[]> {
   const seen = new Map<string, Item | null>();
   return yield* problemsInSteps(items, (item, index) => {

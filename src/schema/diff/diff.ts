@@ -79,13 +79,16 @@ interface States {
   renames: Renames;
 }
 
-/** A replaced or new collection has no `before`, a removed one no `after`. */
+/** The object on both sides. A new collection has no `before`, and a removed one no `after`. */
 interface Sides<After> {
   before: CollectionNode | undefined;
   after: After;
 }
 
-/** Adds the entries of a collection itself. Returns the nodes whose members are to be compared. `old`: its former name. */
+/**
+ * Adds the entries of a collection itself, and returns the nodes whose members must be compared. @param old its former
+ * name
+ */
 function addCollection(
   states: States,
   { name, old }: { name: string; old: string | undefined },
@@ -142,7 +145,7 @@ function* addFields(
   }
 }
 
-/** Fields that are removed because another field of the collection takes their name. */
+/** Returns fields that must be removed first, because another field of the collection takes their name. */
 function fieldsGivingWay({ tables }: States, collection: string, names: Names): FieldDiff[] {
   const node = tables.collections.get(collection);
   return inTheWay(names, (each) => node?.fields.has(each) === true).flatMap((name) => {

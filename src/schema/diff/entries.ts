@@ -52,11 +52,11 @@ function arrayEntries(before: Json[], after: Json[], path: Step[]): Entry<never>
   return entries;
 }
 
-/** Accompanies the entry of a new collection or field. */
+/** Describes where a new collection or field came from, if it existed before. */
 export interface Origin {
-  /** Its former identity. */
+  /** The identity that it had before. */
   identity?: Identity;
-  /** Position of the deletion in whose trash entry it is. */
+  /** Position of the deletion that put it in the trash. */
   restores?: number;
 }
 
@@ -168,7 +168,7 @@ export type NameMember = 'collection' | 'field';
 export const isRenameEntry = (entry: Entry<unknown>, member: NameMember | undefined): boolean =>
   entry.kind === 'E' && entry.path.length === 1 && entry.path[0] === member;
 
-/** Errors of entries. `conflicts` do not match the current schema, `problems` can never apply. */
+/** Errors of entries. `conflicts` do not match the current schema. `problems` cannot apply to any schema. */
 export interface EntryFindings {
   problems: Problem[];
   conflicts: Problem[];

@@ -1,6 +1,6 @@
 /*
- * Origins of new objects that existed before: their identity, and their trash entry. An apply of the diff restores
- * them. Without an origin they are different objects of the same name.
+ * The origin of a new object that existed before consists of its identity and its trash entry. Applying the diff
+ * restores such objects. Without an origin, the new object is a different one with the same name.
  */
 import { type Path, type Problem, invalid, renderPath } from '../../kernel/problem.js';
 import { type Identity, memberKey, type State } from '../model/state.js';
@@ -112,7 +112,10 @@ const identitiesIn = ({ kind, identity, node: { identities } }: InTrash): [Ident
     ? [[identity, identities.collection]]
     : [...identities.fields.values()].map((field) => [field, identities.collection]);
 
-/** An object that the diff restores from the trash is never created empty. */
+/**
+ * Returns conflicts for objects that the diff would restore but the trash no longer contains. They are never created
+ * empty.
+ */
 export function lostSince({ collections, fields }: SchemaDiff, found: readonly InTrash[]): Problem[] {
   const kept = found.filter(({ empty }) => empty !== true);
   const positions = new Map<Identity | undefined, number>(kept.map(({ identity, position }) => [identity, position]));

@@ -38,7 +38,7 @@ export function findingOf(noticed: Warning): Finding {
   };
 }
 
-/** Converts the observation of a rule's check. */
+/** Converts an observation made by a rule. */
 function foundBy(rule: Rule, observed: Observed, planned: PlannedEvent, statement?: number): Finding {
   const { event, index } = planned;
   const { message, level = rule.level, collection = event.collection, object, safer, statistics } = observed;
@@ -67,11 +67,11 @@ export const withoutPlaces = <F extends Finding>(findings: readonly F[]): Omit<F
   findings.map(({ event: _event, statement: _statement, ...finding }) => finding);
 
 /*
- * Groups findings for display. A batch may report an object more than once, if a field changes in two events. A note
- * about hundreds of new tables is shown once.
+ * Groups findings for display. A batch may report an object more than once, for example if two events change a field. A
+ * note about hundreds of new tables is shown once.
  */
 
-/** Locations that a note lists. */
+/** Maximum number of locations that a note lists. */
 const MOST_PLACES = 50;
 
 interface Gathering {
@@ -99,7 +99,7 @@ export type GroupOf = (code: string, place: FindingLocation) => string | undefin
  */
 export function createGathering(groupOf: GroupOf = (code) => code): Gathering {
   const found: Finding[] = [];
-  /** For existing objects. A new object is checked only once. */
+  /** Only for existing objects. A new object is checked only once anyway. */
   const seen = new Set<string>();
   const notes = new Map<string, Note>();
 
@@ -113,7 +113,7 @@ export function createGathering(groupOf: GroupOf = (code) => code): Gathering {
       notes.set(group, { first: found.length, places: [place], known: new Set([name]) });
       return false;
     }
-    // One table may need several objects of a kind.
+    // A table may have several objects that need the same note.
     if (!note.known.has(name) && note.places.length < MOST_PLACES) note.places.push(place);
     note.known.add(name);
     return true;
@@ -156,7 +156,7 @@ const keyOf = ({ code, collection, field, object, message }: Finding): string =>
 /** Names per sentence. */
 const NAMED = 3;
 
-/** @param places the first is the location of the finding. `count`: of all locations */
+/** @param places the first is the location of the finding @param count number of all locations */
 function alsoText(places: readonly FindingLocation[], count: number): string {
   const others = places.slice(1, NAMED + 1).map(placeText);
   const more = count - 1 - others.length;

@@ -6,7 +6,7 @@ const MIB = KIB ** 2;
 
 /** PostgreSQL reads such a table in an instant. */
 const SMALL = { rows: 10_000, bytes: 8 * MIB };
-/** PostgreSQL reads such a table in seconds. */
+/** Below these limits, PostgreSQL reads a table in an instant. */
 const MIDDLING = { rows: 1_000_000, bytes: 1_024 * MIB };
 
 type Size = Pick<TableStatistics, 'rows' | 'bytes'>;
@@ -14,7 +14,7 @@ type Size = Pick<TableStatistics, 'rows' | 'bytes'>;
 const isWithin = ({ rows, bytes }: Size, most: { rows: number; bytes: number }): boolean =>
   !isBeyond(rows, most.rows) && !isBeyond(bytes, most.bytes);
 
-/** An unknown number is within the limit. */
+/** Below these limits, PostgreSQL reads a table within seconds. */
 const isBeyond = (count: number | null, most: number): boolean => count !== null && count > most;
 
 /**
@@ -34,10 +34,10 @@ export function levelByUse(statistics: TableStatistics | undefined): Level {
   return 'warn';
 }
 
-/** The table was neither analyzed nor counted. */
+/** The text if the table was neither analyzed nor counted. */
 export const NOT_KNOWN = 'the number of rows is not known';
 
-/** ` (about 1,000 rows, 3 MB; by statistics 2 h old)` */
+/** Formats the size of a table: ` (about 1,000 rows, 3 MB; by statistics 2 h old)`. */
 export function sizeText({ bytes, rows, age }: TableStatistics): string {
   if (rows === null && bytes === null) return NOT_KNOWN;
   const since = age === null ? 'counted since its statistics began' : `the statistics are ${ageText(age)} old`;
@@ -61,7 +61,7 @@ const UNITS: readonly [string, number][] = [
   ['min', 60_000],
 ];
 
-/** `7d` */
+/** Formats a duration, for example `7d`. */
 export function durationText(milliseconds: number): string {
   const [unit, size] = UNITS.find(([, each]) => milliseconds % each === 0) ?? ['s', 1_000];
   return `${milliseconds / size}${unit}`;

@@ -11,7 +11,7 @@ import { extensionsWith } from '../sql-text/allowed-names.js';
 import { parseTypeText } from '../sql-text/expression.js';
 import { needsOfNode } from '../model/order.js';
 
-/* The parts of a planned statement that rules use. The statements of src/projector/ddl match. */
+/* The parts of a planned statement that rules use. Statements of src/projector/ddl have these members. */
 
 interface PlannedObject {
   kind: string;
@@ -22,7 +22,7 @@ interface PlannedObject {
 
 export interface PlannedStatement {
   sql: string;
-  /** One phrase for people: `create table articles`. */
+  /** A phrase for display: `create table articles`. */
   summary: string;
   object: PlannedObject;
   drops: readonly PlannedObject[];
@@ -56,10 +56,10 @@ export const takesLong = (statement: PlannedStatement): boolean =>
 
 export interface TypeUse {
   kind: 'type' | 'collation';
-  /** The spelling in the definition of the column. */
+  /** The type as written in the definition of the column. */
   text: string;
   collection: string;
-  /** The column. Absent for a domain of `needs` based on the type. */
+  /** The column. Absent if the type is the base type of a domain in `needs`. */
   field?: string;
 }
 
@@ -131,17 +131,20 @@ function typeUse(
   return isMade ? [] : [{ kind: 'type', text, ...place }];
 }
 
-/** True if the change creates it when missing. */
+/** True if the change creates the type when it is missing. */
 const isNeeded = (node: CollectionNode, kind: string, name: string): boolean =>
   needsOfNode(node).some((need) => need.kind === kind && need.name === name);
 
-/** Ascending. `note`: for information. `warn`: needs attention. `danger`: blocks others or loses data permanently. */
+/**
+ * In ascending order. `note`: for information. `warn`: needs attention. `danger`: blocks others or loses data
+ * permanently.
+ */
 export const LEVELS = ['note', 'warn', 'danger'] as const;
 export type Level = (typeof LEVELS)[number];
 
 /** Another method with the same result. */
 export interface SaferWay {
-  /** One or two sentences for people. */
+  /** One or two sentences for display. */
   text: string;
   /** The alternative request. Absent if it takes several requests or a decision. */
   request?: SafeRequest;
@@ -149,7 +152,7 @@ export interface SaferWay {
 
 export interface SafeRequest {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Including its query: `/fields/articles/title?online`. */
+  /** Includes the query: `/fields/articles/title?online`. */
   path: string;
   body?: unknown;
 }
@@ -185,9 +188,9 @@ export interface Aliases {
 /** A finding about a change: location, level, reason and alternative. */
 export interface Finding extends Warning {
   level: Level;
-  /** The object within the collection, if it is no field: a constraint or index. */
+  /** The object within the collection, if it is not a field: a constraint or index. */
   object?: { kind: string; name: string };
-  /** Index of the planned event. Absent if it concerns none or several. */
+  /** Index of the planned event. Absent if the finding is about none or several events. */
   event?: number;
   /** Index of the planned statement. */
   statement?: number;
@@ -210,14 +213,14 @@ interface RuleText {
   title: string;
   /** Describes what the rule finds. */
   what: string;
-  /** Why it matters, in one or two sentences. Every finding contains them. */
+  /** Why the finding matters, in one or two sentences. Every finding contains this text. */
   why: string;
   /** The alternative. */
   safer: string;
   /** A request with the finding, and one without. */
   example?: { unsafe: string; safe?: string };
   aliases?: Aliases;
-  /** Describes what the level depends on. Absent if it is fixed. */
+  /** Describes what determines the level. Absent if the level is fixed. */
   levels?: string;
 }
 
@@ -228,7 +231,10 @@ export interface Rule extends RuleText {
    * True if the rule checks the resulting schema, independently of the change. It then also applies to adopted objects.
    */
   standing?: boolean;
-  /** True if it only occurs while a document is read. A policy can hide it, but not block a change with it. */
+  /**
+   * True if the finding only occurs while a document is read. A policy can hide it, but cannot block a change because
+   * of it.
+   */
   shownOnly?: boolean;
   /** Checks each statement of a plan. */
   statement?: (statement: PlannedStatement, planned: PlannedEvent) => Observed | undefined;
@@ -242,7 +248,7 @@ export interface Rule extends RuleText {
 
 /** The result of a check. Absent members default to those of the event or rule. */
 export interface Observed {
-  /** One sentence for people that contains the names. */
+  /** One sentence for display that contains the names. */
   message: string;
   level?: Level;
   collection?: string;
@@ -269,7 +275,9 @@ export interface RelationChange {
 export interface PlannedEvent {
   event: NewEvent;
   index: number;
-  /** True if the event only records the database as it was. Only rules about the resulting schema apply. */
+  /**
+   * True if the event only records what the database already contained. Only rules about the resulting schema apply.
+   */
   found: boolean;
   /** The collection before and after the whole batch. Undefined where it does not exist. */
   before: CollectionNode | undefined;
@@ -286,11 +294,14 @@ export interface IndexedStatement {
   statement: PlannedStatement;
 }
 
-/** Data about the whole plan. */
+/** Facts about the whole plan. */
 export interface ReviewedBatch {
   before: State;
   after: State;
-  /** Milliseconds that deleted objects would be kept. 0 if they are not kept, or if that was already checked. */
+  /**
+   * How long the trash would keep deleted objects (milliseconds). 0 if it keeps nothing, or if that was already
+   * checked.
+   */
   keep: number;
   /** True if slow work is prepared outside the transaction and blocks nobody. */
   online: boolean;

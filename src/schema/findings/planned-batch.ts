@@ -33,7 +33,7 @@ export interface Plan {
   after: State;
   events: readonly LogEvent[];
   statements: readonly PlannedStatement[];
-  /** Milliseconds that deleted objects would be kept, if that was not checked yet. */
+  /** How long the trash would keep deleted objects (milliseconds), if that was not checked yet. */
   keep?: number;
   /** True if slow work is prepared outside the transaction. */
   online?: boolean;
@@ -41,11 +41,11 @@ export interface Plan {
   adopted?: boolean;
   /** The policy that will judge the findings. */
   policy?: Policy;
-  /** Findings that are not grouped: `LOSES_DATA:articles.title`. */
+  /** Findings that must not be grouped, for example `LOSES_DATA:articles.title`. */
   apart?: ReadonlySet<string> | 'every';
 }
 
-/** Database facts about a plan's tables, by their names before it. */
+/** Facts from the database about the tables of a plan, by their names before the plan. */
 export interface DatabaseFacts {
   statistics?: ReadonlyMap<string, TableStatistics>;
   dependents?: readonly Dependent[];
@@ -63,13 +63,13 @@ export interface Questions {
   types?: TypeUse[];
 }
 
-/** True if the event only records the database as it was. */
+/** True if the event only records what the database already contained. */
 const isFound = (event: NewEvent): boolean => event.type === 'collection.adopted' || isAdopted(event);
 
 const isJudged = (event: LogEvent, adopted: boolean): event is NewEvent =>
   changesSchema(event) && (adopted || !isFound(event));
 
-/** Returns the required facts before the rules run. */
+/** Returns the facts that the rules will need, before they run. */
 export function* questionsOf({ events, statements, after, adopted = false }: Plan): Resumable<Questions> {
   const former = formerNames();
   const made = new Set<string>();
@@ -106,7 +106,9 @@ const ALTERS: ReadonlySet<string> = new Set([
 const without = (names: ReadonlySet<string>, made: ReadonlySet<string>): string[] =>
   [...names].filter((name) => !made.has(name));
 
-/** Yields each event that is judged, and undefined for others, so that long batches can pause there. */
+/**
+ * Yields each event that is judged, and undefined for every other event, so that callers can pause during long batches.
+ */
 function* plannedEvents(plan: Plan, known: DatabaseFacts = {}): Generator<PlannedEvent | undefined, void, void> {
   const { before, after, events, statements, adopted = false } = plan;
   const byEvent = statementsByEvent(statements);
@@ -205,7 +207,7 @@ const checksOf = (rules: readonly Rule[]) => ({
 
 const CHECKS = checksOf(RULES);
 
-/** For adopted objects. */
+/** The rules for adopted objects. */
 const STANDING = checksOf(RULES.filter(({ standing }) => standing === true));
 
 /** Returns all findings of a plan in the order of its events. Findings of statements come first within an event. */
@@ -250,7 +252,7 @@ type Add = (rule: Rule, observed: Observed | undefined, planned: PlannedEvent) =
 /** Findings about columns of partitions are reported for the parent table. */
 const isPartition = ({ after }: PlannedEvent): boolean => extrasOf(after).partition_of !== undefined;
 
-/** A collection may have any number of fields. */
+/** Takes a step per field, because a collection may have any number of fields. */
 function* judgeDocuments(planned: PlannedEvent, add: Add): Resumable<void> {
   const checks = planned.found ? STANDING : CHECKS;
   for (const change of isPartition(planned) ? [] : fieldChanges(planned)) {

@@ -1,9 +1,9 @@
-/** accounts × event → accounts: the users and API tokens with their permissions. Pure. */
+/** Folds accounts, the users and API tokens with their permissions, from events. Pure. */
 import { type AccountAccess, type AccountEventData, type TokenAccess, USER } from '../model/events.js';
 import type { LogEvent } from '../model/events.js';
 
 interface Account extends AccountAccess {
-  /** By id. */
+  /** By token id. */
   tokens: Map<string, TokenAccess>;
 }
 

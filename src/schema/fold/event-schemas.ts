@@ -277,7 +277,7 @@ function logPlace() {
 }
 
 interface EventKind<T extends EventType = EventType> {
-  /** False if the schema's fold ignores the event, so that nothing that shows the schema changes. */
+  /** False if the fold of the schema ignores the event. Anything that shows the schema then stays the same. */
   changesSchema: T extends SchemaEventType ? true : false;
   /** Schemas of the payload. Index 0 is version 1. */
   versions: readonly z.ZodType[];
@@ -348,7 +348,7 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
   'token.revoked': otherEvent(z.strictObject({ token: eventText })),
 };
 
-/** True if an event affects the schema's fold. */
+/** True if the fold of the schema uses the event. */
 export function changesSchema<E extends { type: EventType }>(event: E): event is Extract<E, { type: SchemaEventType }> {
   return EVENT_KINDS[event.type].changesSchema;
 }

@@ -1,4 +1,7 @@
-/** evolve: state × event → state. Pure, and total for all events that the log accepts. An impossible event is a bug. */
+/**
+ * Computes the state after an event. Pure, and defined for all events that the log accepts. An impossible event is a
+ * bug.
+ */
 import { changesSchema } from './event-schemas.js';
 import { type LogEvent, type NewEvent, isRename } from '../model/events.js';
 import type { Collection, Field, Relation } from '../model/model.js';
@@ -17,7 +20,10 @@ import {
 
 type Creation = Extract<NewEvent, { type: 'collection.created' | 'collection.adopted' }>;
 
-/** Identities of a collection and the fields it is created with: new ones, or those from before its deletion. */
+/**
+ * Returns the identities of a new collection and its fields. They are new, or those from before its deletion if it is
+ * restored.
+ */
 function identitiesOf({ position, data }: Creation & { position: number }): Identities {
   const restored = 'restored' in data ? data.restored : undefined;
   return {
@@ -36,7 +42,7 @@ interface OwnIdentities {
   share(): void;
 }
 
-/** For one fold: copies the identities of a node once, until they are shared. */
+/** For one fold. Copies the identities of a node once, until they are shared. */
 function ownIdentities(): OwnIdentities {
   let own = new WeakSet<ReadonlyMap<string, Identity>>();
   return {
@@ -75,7 +81,7 @@ export interface Folding {
   add(event: PlacedEvent): void;
   /** Returns the field after the events so far. */
   field(collection: string, field: string): Field | undefined;
-  /** Returns the collection after the events so far. The next event may change it. */
+  /** Returns the collection after the events so far. The next event may change this object in place. */
   node(collection: string): CollectionNode | undefined;
   /** Returns the state after the events so far, which later events do not change. */
   state(): State;
@@ -109,7 +115,7 @@ export function startFolding(from: State): Folding {
       if (node === undefined) map.delete(name);
       else map.set(name, node);
     }
-    // An unchanged map stays the same object, so that caches remain valid.
+    // If nothing changed, the same map is returned, so that caches remain valid.
     if (map.wasAltered()) collections = carried(collections, map.asImmutable(), new Set(open.keys()));
     open.clear();
     own.share();
@@ -123,7 +129,7 @@ export function startFolding(from: State): Folding {
       // Events that do not change the schema leave all parts of the state identical, so that caches remain valid.
       if (!changesSchema(event)) return;
       if (isRename(event)) {
-        // Many collections may mention the name. They are changed together rather than as open nodes.
+        // Many collections may contain the name. They are changed together, not as open nodes.
         ({ collections, referencedBy, indexNames } = renamed(state(), event));
         return;
       }

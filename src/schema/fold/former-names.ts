@@ -3,17 +3,17 @@ import type { LogEvent, RestoredCollection } from '../model/events.js';
 import { type Identity, type State, UNMADE, memberKey } from '../model/state.js';
 
 export interface FormerNames {
-  /** Call it with each event after processing the event. */
+  /** Call it with each event after the event has been processed. */
   add(event: LogEvent): void;
   collection(name: string): string;
   /** @param collection its current name */
   field(collection: string, name: string): string;
 }
 
-/** A name that no rename assigned is its own former name. */
+/** If no rename assigned the name, it is its own former name. */
 export function formerNames(): FormerNames {
   const collections = new Map<string, string>();
-  /** By the collection's former name and the field's current one. */
+  /** Maps former collection names to field names, by current field name. */
   const fields = new Map<string, string>();
   const collection = (name: string): string => collections.get(name) ?? name;
   const keyOf = (of: string, name: string): string => memberKey(collection(of), name);

@@ -92,7 +92,7 @@ function openFor(document: object, patch: readonly Operation[]): Record<string, 
 interface Opening {
   parent: Record<string, unknown>;
   member: string;
-  /** Identifies the location among copied ones. */
+  /** Identifies the location among those that were copied. */
   key: string;
   copy: (value: unknown) => unknown;
 }
@@ -139,7 +139,7 @@ export function renamed(state: State, event: RenameEvent): State {
   );
 }
 
-/** For a state that contains only some collections. */
+/** Applies a rename to a state that contains only some collections. */
 export function renamedWithin(state: State, event: RenameEvent): State {
   return (event.data.patches ?? []).reduce(
     (at, patch) => (isThere(at, patch) ? patchDocument(at, event, patch) : at),

@@ -226,7 +226,7 @@ function renamedCollection(node: CollectionNode, own: Own): CollectionNode {
   );
 }
 
-/** Its foreign keys that are no relations, and its parent as a partition. */
+/** Replaces names in the foreign keys that are not relations, and the name of the parent of a partition. */
 function pointingAt(schema: TableSchema, own: Own): TableSchema {
   const { extras } = schema;
   if (extras === undefined) return schema;
@@ -279,13 +279,16 @@ function namingFields(collection: Collection, names: Names, own: Own): Collectio
   });
 }
 
-/** Fields that a duplicated item copies. `author.name` is a path and not a field of the collection. */
+/**
+ * Replaces names in the list of fields that a duplicated item copies. `author.name` is a path, not a field of the
+ * collection.
+ */
 function copiedFields(copied: CollectionMeta['item_duplication_fields'], names: Names): Json {
   if (!Array.isArray(copied)) return copied;
   return mapped(copied, (each) => (typeof each === 'string' ? (names.get(each) ?? each) : each));
 }
 
-/** Members that consist of a column name, not those within definitions. */
+/** Replaces names in members that consist of a column name, but not within definitions. */
 function namingColumns(schema: TableSchema, own: Own): TableSchema {
   const { extras } = schema;
   if (extras === undefined) return schema;

@@ -55,7 +55,10 @@ function readCollection(collection: string, input: Record<string, unknown>, into
 
 const SCHEMA_CHECKS = checksOf(tableSchema);
 
-/** name, sql, schema and similar members are derived. Extras occur only in our snapshots and are checked later. */
+/**
+ * Reads the table schema of a collection. name, sql, schema and similar members are derived and skipped. Extras occur
+ * only in our snapshots and are checked later.
+ */
 function readSchema(collection: string, given: unknown, into: Import): CollectionDocument['schema'] {
   if (!isObject(given)) return given === null ? null : undefined;
   const extras = given['extras'] === undefined ? {} : { extras: given['extras'] };

@@ -86,7 +86,7 @@ function withoutParentheses(text: string): string {
   return bare;
 }
 
-/** Parentheses within quotes are text. */
+/** A parenthesis within quotes does not count. */
 function isWrapped(text: string): boolean {
   if (!text.startsWith('(') || !text.endsWith(')')) return false;
   const signs = text.replaceAll(/'(?:[^']|'')*'/g, '');
@@ -108,7 +108,8 @@ const NUMBER = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i;
 const CALL = /^[a-z_][\w.$]*\(.*\)$|^next value for\b|\.nextval$/is;
 
 /**
- * `(N'x')` and `((0))` of SQL Server, `b'1'` of MySQL, `'x'` of SQLite, MariaDB and Oracle, and calls of any vendor.
+ * Interprets defaults of other vendors: `(N'x')` and `((0))` of SQL Server, `b'1'` of MySQL, `'x'` of SQLite, MariaDB
+ * and Oracle, and calls of any vendor.
  */
 export function vendorDefault(text: string, vendor: string | undefined): VendorDefault {
   const bare = withoutParentheses(text);
@@ -124,7 +125,7 @@ function quotedValue(text: string): string | undefined {
   return bits === undefined ? LITERAL.exec(text)?.[1]?.replaceAll("''", "'") : String(Number.parseInt(bits, 2));
 }
 
-/** A text may well be "now". */
+/** False for words like "now", which may also be an ordinary text. */
 const isExpression = (bare: string): boolean =>
   CALL.test(bare) || (!/^now$/i.test(bare) && vendorFunction(bare) !== undefined);
 
@@ -165,8 +166,8 @@ export function readColumn(input: ColumnInput, into: Import): Column {
 }
 
 /**
- * Directus records only the shape of a map field and creates its column with the GPS reference system. An existing
- * column keeps its own.
+ * Directus records only the shape of a map field and creates its column with SRID 4326. An existing column keeps its
+ * own.
  */
 function withShape(column: VendorColumn, { collection, field }: Required<ImportLocation>, into: Import): VendorColumn {
   const shape = column.type?.startsWith('geometry.') === true ? column.type.slice('geometry.'.length) : undefined;
@@ -179,7 +180,7 @@ function withShape(column: VendorColumn, { collection, field }: Required<ImportL
   return { ...column, data_type };
 }
 
-/** An unspecified type stays absent. An existing field keeps its type, and a new one gets a derived type later. */
+/** Reads the type. If it is not specified, an existing field keeps its type and a new one gets a derived type later. */
 function rawType(schema: Record<string, unknown>): Record<string, unknown> {
   const given: Record<string, unknown> = {};
   for (const member of ['data_type', 'max_length', 'numeric_precision', 'numeric_scale']) {
@@ -283,14 +284,17 @@ function leftOut(given: unknown, { message: why }: Wrong, place: Required<Import
   return null;
 }
 
-/** Undefined for a literal value, as in the service's own snapshots. */
+/** Undefined if the default is a literal, as in the service's own snapshots. */
 function vendorValue(given: unknown, { vendor, prefix }: Import): VendorDefault {
   return typeof given === 'string' && prefix !== SYSTEM_PREFIX ? vendorDefault(given, vendor) : undefined;
 }
 
 const EXPRESSION = new Wrong('is an SQL expression that the service does not support for this type');
 
-/** Returns a known function for any vendor's name, or what PostgreSQL makes of a value. Never the text itself. */
+/**
+ * Returns the function that a vendor's name stands for, or the value as PostgreSQL normalises it. Never returns the
+ * text itself.
+ */
 function expressionDefault(type: string, column: ColumnType, given: unknown): Json | Wrong {
   const read = defaultOf(type, column, given);
   return read instanceof Wrong || (read === given && !isFunctionDefault(type, { default_value: read }))
@@ -303,7 +307,7 @@ function defaultText(value: unknown): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
-/** A type that is no column type gets its first possible column type. */
+/** If the type is not a column type, uses the first column type of the field type. */
 function completed(type: string, column: Partial<ColumnType>): ColumnType {
   const data_type = dataTypesOf(type)?.[0] ?? 'text';
   return { data_type, max_length: null, numeric_precision: null, numeric_scale: null, ...column };

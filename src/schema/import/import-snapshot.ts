@@ -112,7 +112,7 @@ function fitForeignKeys(into: Import): void {
   }
 }
 
-/** `none`: there is no single primary key. `unsaid`: neither the file nor the instance defines it. */
+/** `none`: there is no single primary key. `unsaid`: neither the file nor the instance defines its type. */
 type KeyType = FieldDocument | 'none' | 'unsaid';
 
 /** Returns the field that finally defines the type, because a primary key can reference another table. */
@@ -145,13 +145,13 @@ function primaryKeyOf(collection: string, into: Import): KeyType {
   const fields = fieldsOf(collection, into);
   const [key, ...more] = fields.filter((field) => isKey(field, into) === true);
   if (key !== undefined) return more.length === 0 ? key : 'none';
-  // If all other columns are explicitly no key, the only unspecified one is.
+  // If all other columns are explicitly not part of the key, the remaining one is the key.
   const [candidate, ...others] = fields.filter((field) => isKey(field, into) === undefined);
   if (candidate !== undefined) return others.length === 0 ? candidate : 'unsaid';
   return fields.length === 0 ? 'unsaid' : 'none';
 }
 
-/** Fields of the file, and a key that only the instance has and keeps. */
+/** Returns the fields of the file, and the key if only the instance has it and keeps it. */
 function fieldsOf(collection: string, into: Import): FieldDocument[] {
   const given = into.fields.get(collection);
   const kept = into.instance.keyOf(collection).filter(({ field }) => given?.has(field) !== true);
@@ -185,7 +185,7 @@ function leaveGuess(field: FieldDocument, { instance }: Import): void {
   if (field.type === 'string' && isTold) delete field.type;
 }
 
-/** Undefined if the file is not specific enough. */
+/** Undefined if the file does not determine the type. */
 function dataTypeOf({ type, schema }: FieldDocument): string | undefined {
   if (schema === null || type === undefined) return undefined;
   const dataType = schema?.['data_type'];
@@ -281,7 +281,7 @@ function groupOf(name: string, documents: ReadonlyMap<string, Grouped>): string 
 }
 
 export interface ImportedSnapshot {
-  /** Undefined if the file has no such part, which then is unspecified. */
+  /** Undefined if the file has no such part. The part is then unspecified. */
   collections: unknown[] | undefined;
   fields: unknown[] | undefined;
   relations: unknown[] | undefined;
@@ -313,7 +313,7 @@ export function importSnapshot(
   readFields(body, into);
   resolveKinds(body, into);
   dropFieldsOfFolders((collection) => isFolder(collection, into), into);
-  // Our own snapshots contain all keys.
+  // Our own snapshots already contain all keys.
   if (body['service'] === undefined && into.parts.has('fields')) addPrimaryKeys(body, into);
   readRelations(body, into);
   resolveReferences(into);

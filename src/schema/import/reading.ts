@@ -81,7 +81,7 @@ export function warnOfMember(into: Import, part: string, member: string): void {
   warn(into, 'MEMBER_LEFT_OUT', {}, `The member ${member} of ${where} was skipped: the service does not know it.`);
 }
 
-/** `a`.`b`, as in warnings. */
+/** Formats names as in warnings: `a`.`b`. */
 export function quotedPath(...names: string[]): string {
   return names.map((name) => JSON.stringify(name)).join('.');
 }
@@ -141,7 +141,7 @@ interface MetaInput {
   place: ImportLocation;
 }
 
-/** Undefined if there is none. */
+/** Undefined if there is no `meta`. */
 export function readMeta(
   given: unknown,
   { part, checks, place }: MetaInput,
@@ -163,7 +163,7 @@ export function readMeta(
   return meta;
 }
 
-/** VALUE_LEFT_OUT, for each document with such a value. */
+/** Warns with VALUE_LEFT_OUT about each document that has such a value. */
 export function warnOfValue(into: Import, place: ImportLocation, member: string, { message }: Wrong): void {
   const owner = quotedPath(...[place.collection, place.field].filter((name) => name !== undefined));
   warn(into, 'VALUE_LEFT_OUT', place, `The value of ${member} of ${owner} was skipped: it ${message}.`);

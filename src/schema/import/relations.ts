@@ -33,14 +33,14 @@ export function completedField(document: FieldDocument, { instance }: Import): F
   return { collection, field, type, schema: schema === null ? null : { ...schema } };
 }
 
-/** True if the field has no column. Undefined if neither the file nor the instance shows it. */
+/** True if the field has no column. Undefined if neither the file nor the instance determines that. */
 export function isAlias({ collection, field, type, schema }: FieldDocument, { instance }: Import): boolean | undefined {
   if (schema !== undefined) return schema === null;
   const known = type ?? instance.columnOf(collection, field)?.type;
   return known === undefined ? undefined : known === ALIAS_TYPE;
 }
 
-/** Undefined if neither the file nor the instance shows it. */
+/** True if the field is the primary key. Undefined if neither the file nor the instance determines that. */
 export function isKey({ collection, field, schema }: FieldDocument, { instance }: Import): boolean | undefined {
   if (schema === null) return false;
   const isPrimaryKey = schema?.['is_primary_key'];
@@ -214,7 +214,8 @@ function weakMembers(relation: RelationDocument, given: RelationInput, into: Imp
 function isThere(member: (typeof WEAK)[number], name: string, relation: RelationDocument, into: Import): boolean {
   if (member !== 'one_field') return isFree(name, relation) && canHold(relation.many_collection, name, into);
   const one = relation.one_collection;
-  // A many-to-any relation has no one side, and the file has no fields of system collections.
+  // There is nothing to check: a many-to-any relation has no one side, and the file has no fields of system
+  // collections.
   if (one == null) return false;
   const document = into.fields.get(one)?.get(name);
   return document === undefined ? !isSystem(one, into) && hasField(one, name, into) : isAlias(document, into) !== false;
@@ -229,7 +230,7 @@ function canHold(collection: string, name: string, into: Import): boolean {
   return hasField(collection, name, into) && (document === undefined || isAlias(document, into) !== true);
 }
 
-/** Decides by the type in the file. */
+/** Uses the type in the file. */
 function canHoldText(collection: string, name: string, into: Import): boolean {
   const { type, schema } = into.fields.get(collection)?.get(name) ?? {};
   const holds = dataTypesOf(type ?? '')?.some(holdsText) ?? true;

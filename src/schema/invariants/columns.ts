@@ -7,13 +7,16 @@ import type { TableExtras } from '../model/extras.js';
 import type { ColumnSchema } from '../model/model.js';
 import { isExtensionType } from '../sql-text/data-types.js';
 
-/* Groups of collections and of fields. A chain of groups must end, and contain only members that can group others. */
+/*
+ * Checks groups of collections and of fields. A chain of groups must end, and may contain only members that can group
+ * others.
+ */
 
-/** One namespace of groups. */
+/** The groups of one namespace. */
 interface Grouping {
   /** Returns the group of `name`, or a sentence if it cannot group others. */
   parentOf: (name: string) => { group: string | null } | string;
-  /** Groups with a verified chain, so that shared chains are walked once. */
+  /** Groups whose chain was already checked, so that shared chains are checked once. */
   sound: Set<string>;
 }
 
@@ -33,7 +36,7 @@ function groupFault(name: string, group: string | null, { parentOf, sound }: Gro
   return undefined;
 }
 
-/** Invalid columns, for any content of the table. */
+/** Finds columns that are invalid whatever the table contains. */
 
 type Fault = [member: keyof ColumnSchema, message: string];
 
@@ -42,7 +45,7 @@ export const INCOMPARABLE = new Map([
   ['json', 'json values cannot be compared, so a json field cannot be unique or indexed. Use data_type "jsonb"'],
 ]);
 
-/** PostgreSQL does not store its values. */
+/** The service rejects this because PostgreSQL does not store the values of a virtual column. */
 const VIRTUAL =
   'a virtual generated column cannot be unique or indexed, because it is computed on read. Omit extras.virtual to store it';
 
@@ -112,7 +115,7 @@ export function columnCountProblems(node: CollectionNode): Problem[] {
 
 type Key = NonNullable<TableExtras['primary_key']>;
 
-/** `name`: the index or constraint. */
+/** `name` is that of the index or constraint. */
 type CollectionFault = [member: keyof TableExtras, message: string, name?: string];
 
 /** Checks that referenced objects exist and match. The SQL is checked when extras are read. */
@@ -152,7 +155,7 @@ function keyFaults(node: CollectionNode, { primary_key: key }: TableExtras): Col
   ];
 }
 
-/** PostgreSQL would drop the whole key with an included column. */
+/** PostgreSQL would drop the whole key together with an included column. */
 function includedFaults({ fields }: CollectionNode, { name, definition }: Key): CollectionFault[] {
   const included = definition === undefined ? [] : keyDefinition(definition).including;
   const gone = included.filter((column) => !fields.get(column)?.schema);
@@ -162,7 +165,7 @@ function includedFaults({ fields }: CollectionNode, { name, definition }: Key): 
   ];
 }
 
-/** PostgreSQL drops such objects with the column, so each must name existing columns. */
+/** Each such object must name existing columns, because PostgreSQL drops it with the column. */
 function nameFaults({ fields }: CollectionNode, { constraints = [], indexes = [] }: TableExtras): CollectionFault[] {
   const isGone = (column: string): boolean => !SYSTEM_COLUMNS.has(column) && !fields.get(column)?.schema;
   const faults = (member: 'constraints' | 'indexes', name: string, columns: ReadonlySet<string>): CollectionFault[] => {
@@ -217,7 +220,7 @@ export function collectionProblems(state: State, node: CollectionNode, groups: G
   return [...problems, ...keysProblems(node), ...extrasProblems(state, node)];
 }
 
-/** Keys of several columns are only allowed if adopted. */
+/** Keys with several columns are only allowed in adopted tables. */
 function keysProblems(node: CollectionNode): Problem[] {
   const [first, ...others] = primaryKeyOf(node);
   const { collection } = node.collection;
@@ -231,7 +234,7 @@ export function secondKey(collection: string, first: string, field: string): Pro
   return about({ kind: 'field', collection, field, member: ['schema', 'is_primary_key'] }, message);
 }
 
-/** Shared by the checks of one state: valid group chains are checked once. */
+/** Creates the grouping that the checks of one state share. Valid group chains are checked once. */
 export function groupsOf(state: State): Grouping {
   const parentOf = (name: string) =>
     state.collections.get(name)?.collection.meta ??

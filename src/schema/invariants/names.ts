@@ -32,7 +32,7 @@ export function implicitNameProblems(state: State, node: CollectionNode): Proble
 interface Taken {
   name: string;
   kind: string;
-  /** Its owner. */
+  /** The object that owns the name. */
   of: string;
 }
 
@@ -42,13 +42,13 @@ function problem({ name, kind, of }: Taken, subject: Subject): Problem {
   return about(subject, message, { code: 'ALREADY_EXISTS', details: { taken } });
 }
 
-/** Null if it has none, or one with another name. */
+/** Null if the field has no sequence, or one with a custom name. */
 function sequenceOf({ collection, field, schema }: Field): string | null {
   if (schema === null || !isIdentity(schema) || schema.extras?.sequence?.name !== undefined) return null;
   return identitySequenceName(collection, field);
 }
 
-/** PostgreSQL itself reports the reverse case. */
+/** PostgreSQL itself rejects the reverse case. */
 function sequenceProblems(state: State, node: CollectionNode): Problem[] {
   const { collection } = node.collection;
   return problemsOfEach(node.fields.values(), (field) => {
@@ -103,7 +103,7 @@ export function indexNameProblems(state: State, node: CollectionNode): Problem[]
     parts.push(...partsOf(field));
   }
   const problems = parts.length === 0 ? [] : problemsWithin(node, parts);
-  // Without field indexes PostgreSQL detects all conflicts itself.
+  // Without field indexes, PostgreSQL detects all conflicts itself.
   return state.indexNames.size === 0 ? problems : [...problems, ...problemsBeyond(state, node, parts)];
 }
 
@@ -168,7 +168,7 @@ function otherThan(state: State, name: string, own: string | null): { kind: stri
 /** Constraints whose index has the same name. */
 const WITH_INDEX = /^(?:UNIQUE|PRIMARY KEY|EXCLUDE)\b/i;
 
-/** Names that do not come from fields. */
+/** Returns the names that do not come from fields. */
 function otherNames(node: CollectionNode): Map<string, Kind> {
   const { indexes = [], constraints = [] } = extrasOf(node);
   const indexing = constraints.filter(({ definition }) => WITH_INDEX.test(definition));
@@ -264,7 +264,7 @@ function namedObjects(node: CollectionNode): NamedObject[] {
 
 /* Problems of a rename itself. */
 
-/** @param to the state with the new names. `unwritten`: texts that still contain the old ones */
+/** @param to the state with the new names @param unwritten texts that still contain old names */
 export const renameProblems = (to: State, renames: Renames, unwritten: readonly UnwrittenText[]): Problem[] => [
   ...renamedToProblems(renames),
   ...partitionProblems(to, renames),

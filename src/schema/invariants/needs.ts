@@ -1,4 +1,7 @@
-/** Shared objects must be equal in all tables that use them, and a sequence has one owner column. */
+/**
+ * Checks that a shared object is defined equally in all tables that use it, and that a sequence has only one owner
+ * column.
+ */
 import { quoted } from '../../kernel/text.js';
 import { type Need, isIdentity } from '../model/extras.js';
 import { isSameNeed, needLabel, needsOfNode, ownerOf } from '../model/order.js';
@@ -8,7 +11,7 @@ import type { CollectionNode, State } from '../model/state.js';
 interface OwnedNeed {
   need: Need;
   collection: string;
-  /** The collection of its owner column. */
+  /** The collection that contains its owner column. */
   owner?: string;
 }
 
@@ -67,7 +70,7 @@ function ownerProblems(node: CollectionNode, before: CollectionNode | undefined)
   });
 }
 
-/** A column with other generated values may own an existing sequence, but not get a new one. */
+/** A column with other generated values may own an existing sequence, but cannot get a new one. */
 function ownerFault(need: Need, node: CollectionNode, before: CollectionNode | undefined): string | null {
   const owner = ownerOf(need);
   if (owner === undefined) return null;

@@ -19,7 +19,7 @@ function isConflicting(relation: Relation, other: Relation, from: State): boolea
   return age === others ? byName(nameOf(relation), nameOf(other)) > 0 : age > others;
 }
 
-/** `articles.author`, as in messages. */
+/** Formats a relation for messages: `articles.author`. */
 const nameOf = ({ many_collection, many_field }: Relation): string => `${many_collection}.${many_field}`;
 
 function isChanged(relation: Relation, from: State): boolean {
@@ -28,12 +28,12 @@ function isChanged(relation: Relation, from: State): boolean {
   return !jsonEqual(relationBody(before), relationBody(relation));
 }
 
-/** A relation that is not in the log yet has the id 0. */
+/** A relation that is not in the log yet has the id 0 and is the newest. */
 const ageOf = ({ id }: Relation): number => (id === 0 ? Infinity : id);
 
 /* An alias field shows the items of one relation, never of two. */
 
-/** @param relations those that the change touches. Of two with the same alias, one is reported. */
+/** @param relations those that the change touches. If two have the same alias, one of them is reported. */
 export function shownOnceProblems(state: State, relations: readonly Relation[], from: State): Problem[] {
   const checked = new Map<string, ReadonlyMap<string, Relation>>();
   return relations.flatMap((relation) => {
@@ -175,7 +175,7 @@ function pointerFault(state: State, { many_collection, one_collection_field: nam
   return `${quoted(name)} has the type ${columnType(schema)}, which cannot store the name of a collection; name a text column`;
 }
 
-/** Names of fields that may be null, but must exist. */
+/** Checks the names of fields that may be null, but must exist if they are set. */
 function weakFaults(state: State, relation: Relation): Fault[] {
   const faults: Fault[] = [...roleFaults(relation)];
   for (const member of ['junction_field', 'sort_field'] as const) {

@@ -28,7 +28,7 @@ export function unsupportedChanges(
   ];
 }
 
-/** Dropping a partitioned table drops its partitions. */
+/** PostgreSQL drops the partitions together with a partitioned table. */
 function orphanProblems(gone: CollectionNode, { collections }: State): Problem[] {
   if (extrasOf(gone).partition_by === undefined) return [];
   const { collection } = gone.collection;
@@ -68,7 +68,7 @@ const isPartitioned = (node: CollectionNode): boolean => {
 const columnDiffers = (old: Field | undefined, now: Field | undefined): boolean =>
   !jsonEqual(alterable(old?.schema), alterable(now?.schema));
 
-/** Comments can always change. */
+/** Returns the column without its comment, which can always change. */
 function alterable(column: ColumnSchema | null | undefined): object | null {
   if (!column) return null;
   const { comment: _, ...rest } = column;
@@ -106,7 +106,7 @@ const isTable = ({ collections }: State, name: string): boolean => !!collections
 function unknownFault(old: Field | undefined, now: Field | undefined): string | null {
   if (!old?.schema || !now?.schema) return null;
   if (![old.type, now.type].includes('unknown')) return null;
-  // A type that got its name since is still the same type.
+  // A user-defined type that was renamed in the meantime is still the same type.
   if (jsonEqual(typeOf(old.schema), typeOf(now.schema))) return null;
   return old.type !== 'unknown'
     ? 'must not be changed to "unknown": only adopted columns have that type'
@@ -122,7 +122,7 @@ function typeOf(column: ColumnSchema): object {
     is_indexed: ____,
     is_primary_key: _____,
     comment: ______,
-    // Such a type cannot be an identity, so its default calls nextval.
+    // A column of such a type cannot be an identity. If it is auto-increment, its default calls nextval.
     has_auto_increment: _______,
     ...type
   } = column;

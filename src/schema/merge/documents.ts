@@ -21,7 +21,7 @@ type OnConflict = (path: Step[], values: Three) => Json | undefined;
 /** Values that are never merged by member, because they have one meaning as a whole. */
 const WHOLE: ReadonlySet<string> = new Set(['schema.default_value', 'meta.validation']);
 
-/** Returns the value if at most one side changed it, or both equally. Null if both changed it differently. */
+/** Returns the value if at most one side changed it, or if both made the same change. Null if the changes differ. */
 export function settled<T>({ base, ours, theirs }: { base: T; ours: T; theirs: T }): { value: T } | null {
   if (jsonEqual(ours, theirs) || jsonEqual(base, theirs)) return { value: ours };
   return jsonEqual(base, ours) ? { value: theirs } : null;
@@ -82,7 +82,7 @@ function byNames(list: Json[]): Map<string, Json> | null {
   return found.size === list.length ? found : null;
 }
 
-/** Merges by name. Additions of both sides come last, in an order independent of the sides. */
+/** Merges by name. Additions of both sides come last. Their order does not depend on which side is which. */
 function mergeNamed(named: Named, path: Step[], onConflict: OnConflict): Json {
   const known = [...named.ours.keys()].filter((key) => named.base.has(key) || named.theirs.has(key));
   const others = [...named.theirs.keys()].filter((key) => named.base.has(key) && !named.ours.has(key));
@@ -121,7 +121,7 @@ export interface Kind<T> {
 
 type Documents<T> = { base?: T; ours: T; theirs: T };
 
-/** Decides about a group of members. */
+/** Merges a group of members. */
 type Aligned = (name: string, values: Three) => Json | undefined;
 
 const OWN = { imported: false } as const;
@@ -192,7 +192,7 @@ function mixed<T extends object>(
           return known === null ? onConflict([name], values) : known.value;
         });
   const merged = mergeValues(aligned as Three & typeof aligned, [], onConflict) as T;
-  // Values of one side are known to be valid, and undecided members are unspecified.
+  // Values of one side are known to be valid, and conflicting members are left out.
   if (conflicts.length > before || jsonEqual(merged, sides.ours) || jsonEqual(merged, sides.theirs)) return merged;
   const result = read(merged);
   if (result.ok) return result.value;

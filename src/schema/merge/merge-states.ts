@@ -108,7 +108,7 @@ type Nodes = Sides<CollectionNode>;
 
 function mergeCollection(merging: Merging, draft: Draft, name: string, nodes: Nodes): void {
   const { base, ours, theirs } = nodes;
-  // Unchanged in theirs, so ours stays.
+  // Theirs did not change it, so ours stays.
   if (isSame(base, theirs)) return;
   const place: MergePlace = { part: 'collections', collection: name };
   const decided = merging.decisions.at(place);
@@ -141,7 +141,7 @@ function wholeCollection(merging: Merging, draft: Draft, place: MergePlace, node
   }
 }
 
-/** Replaces the collection by that of theirs. */
+/** Replaces the collection in the draft by that of theirs. */
 function replace(draft: Draft, name: string, theirs: CollectionNode | undefined): void {
   if (theirs === undefined) {
     draft.removeCollection(name);
@@ -214,7 +214,7 @@ function mergeMembers<T extends object>(
   }
 }
 
-/** True if a side removed the base's object and created another one with its name. */
+/** True if a side removed the object of the base and created another one with its name. */
 function isOther({ base, ours, theirs }: Sides<CollectionNode | string>): boolean {
   const identityOf = (of: CollectionNode | string): string => (typeof of === 'string' ? of : of.identities.collection);
   if (base === undefined || identityOf(base) === UNMADE) return false;
@@ -231,7 +231,7 @@ const mapped = <T, U>(sides: Sides<T>, map: (value: T) => U | undefined): Sides<
 interface SnapshotMerge {
   base: State;
   ours: State;
-  /** The submitted snapshot. Omitted parts are as in the base. */
+  /** The submitted snapshot. Omitted parts are taken from the base. */
   theirs: unknown;
   resolutions: readonly Resolution[];
 }

@@ -17,7 +17,7 @@ import type { Step } from '../diff/entries.js';
 
 type Part = 'collections' | 'fields' | 'relations';
 
-/** A document, or with `path` one of its members. A collection without `path` includes its fields and relations. */
+/** A document, or with `path` one of its members. Without `path`, a collection includes its fields and relations. */
 export interface MergePlace {
   part: Part;
   collection: string;
@@ -39,22 +39,25 @@ export interface MergeConflict {
   place: MergePlace;
   /** A sentence for people. */
   message: string;
-  /** Absent values do not exist. */
+  /** A value is absent if it does not exist on that side. */
   base?: Json;
   ours?: Json;
   theirs?: Json;
 }
 
-/** The decision about a location. */
+/** A decision about a conflict, identified by its location. */
 export interface Resolution {
   place: MergePlace;
   take: Side;
 }
 
-/** Decisions by location. Each may be used repeatedly, and unused ones are reported. */
+/** Looks up decisions by location. A decision may be used several times. Unused ones are reported. */
 export interface Decisions {
   at(place: MergePlace): Side | undefined;
-  /** Indexes of the first decisions without a conflict. Locations within a decided one need none. */
+  /**
+   * Indexes of the first decisions that match no conflict. A decision about a location within a decided one is not
+   * reported.
+   */
   unused(): number[];
 }
 
@@ -68,7 +71,7 @@ function holdersOf({ part, collection, field, path }: MergePlace): MergePlace[] 
   return path === undefined ? (field === undefined ? [] : [collectionPlace]) : [collectionPlace, ...document];
 }
 
-/** The last of several decisions about one location counts. */
+/** If there are several decisions about one location, the last one counts. */
 export function decisionsOf(resolutions: readonly Resolution[]): Decisions {
   const takes = new Map<string, Side>();
   for (const { place, take } of resolutions) {
@@ -128,7 +131,7 @@ function isPlace(place: unknown): boolean {
   return isNamed && Array.isArray(path) && path.length <= LONGEST_PATH && path.every(isStep);
 }
 
-/** `fields posts.title, meta.note`: for people. */
+/** Formats a location for display: `fields posts.title, meta.note`. */
 export function describePlace({ part, collection, field, path = [] }: MergePlace): string {
   const thing = field === undefined ? collection : `${collection}.${field}`;
   const kind = { collections: 'collection', fields: 'field', relations: 'relation' }[part];

@@ -64,7 +64,7 @@ function decideTaken({ decided, conflict }: Naming, { things, final, name }: Tak
 
 const TAKEN = 'both sides gave this name to different objects';
 
-/** Renamed objects with this name, by side. */
+/** Returns the renamed objects that got this name, by side. */
 const namesGiven = (things: readonly NamedThing[], name: string): Partial<Record<Side, string>> =>
   Object.fromEntries(
     (['ours', 'theirs'] as const).flatMap((side) => {
@@ -105,7 +105,7 @@ const isTaken = ({ isNew }: Naming, name: string): boolean => isNew('ours', name
 
 /* Compares a collection in two states, without relation ids, which belong to the log. */
 
-/** Ignores the order of fields and relations, and identities. */
+/** Ignores identities, and the order of fields and relations. */
 export function isSameNode(a: CollectionNode, b: CollectionNode): boolean {
   if (a === b) return true;
   if (a.fields.size !== b.fields.size || a.relations.size !== b.relations.size) return false;
@@ -122,11 +122,11 @@ export interface Renamed {
   base: State;
   ours: State;
   theirs: State;
-  /** Renames relative to ours. */
+  /** The renames, relative to ours. */
   renames: Renames;
   /** Names in ours whose nodes change by the renames. */
   touched: ReadonlySet<string>;
-  /** SQL of ours that may mention an old name. */
+  /** SQL texts of ours that may contain an old name. */
   unwritten: readonly UnwrittenText[];
 }
 
@@ -181,7 +181,7 @@ function* byTables(states: States, merging: Merging): Resumable<Renamed> {
   };
 }
 
-/** True if the base lacks it. */
+/** True if the base does not contain the object. */
 const isUnknown = (identity: Identity | undefined, known: ReadonlySet<Identity>): boolean =>
   identity !== undefined && (identity === UNMADE || !known.has(identity));
 

@@ -25,10 +25,10 @@ import {
 import { columnType } from '../../sql-text/data-types.js';
 import type { NewEvent } from '../../model/events.js';
 
-/** `articles.title` */
+/** Formats the name of a field: `articles.title`. */
 export const labelOf = ({ collection, field }: Pick<Field, 'collection' | 'field'>): string => `${collection}.${field}`;
 
-/** True for a new column, or one whose member changes. */
+/** True for a new column, or if the member of an existing column changes. */
 export const comes = ({ old, now }: FieldChange, member: 'data_type'): boolean =>
   hasColumn(now) && (!hasColumn(old) || old.schema[member] !== now.schema[member]);
 
@@ -42,7 +42,7 @@ export const fieldAfter = (
   { field }: { field: string | null },
 ): Field | undefined => (field === null ? undefined : after?.fields.get(field));
 
-/** True if PostgreSQL generates values of new rows from a sequence. */
+/** True if PostgreSQL gets the values of new rows from a sequence. */
 export const counts = ({ schema }: ColumnField): boolean => schema.has_auto_increment || isSerial(schema);
 
 /** True if an INSERT must contain a value for the column. */
@@ -79,7 +79,7 @@ export function added<K extends 'constraints' | 'indexes' | 'needs'>(
   return ((extrasOf(after)[part] ?? []) as Item[]).filter(({ name }) => !known.has(name));
 }
 
-/** `articles.title`, or only the collection. */
+/** Formats a location as `articles.title`, or as the name of the collection. */
 export const placedUse = ({ collection, field }: { collection: string; field?: string }): string =>
   field === undefined ? collection : `${collection}.${field}`;
 

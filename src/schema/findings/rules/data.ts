@@ -37,7 +37,7 @@ export const losesData: Rule = {
 const dropsData = ({ drops }: PlannedStatement): boolean =>
   drops.some(({ kind }) => kind === 'table' || kind === 'column');
 
-/** Statements that contain a retention time belong to a plan whose data loss was already checked. */
+/** A statement with a retention time belongs to a plan whose data loss was already checked. */
 function loss(statement: PlannedStatement, { batch: { keep } }: PlannedEvent) {
   const { kept_until: until } = statement;
   if (until !== undefined) return { said: `data is restorable from the trash until ${until}`, level: 'warn' } as const;
@@ -70,7 +70,7 @@ export const narrowsType: Rule = {
   },
 };
 
-/** Ascending within a family. */
+/** Types in ascending order within each family. */
 const FAMILIES: readonly (readonly string[])[] = [
   ['smallint', 'integer', 'bigint', 'numeric'],
   ['smallint', 'integer', 'double precision'],
@@ -144,7 +144,7 @@ const whyOf = ({ object, preparable }: PlannedStatement): string =>
     ? 'it fails if a value is too long for an index (about 2,700 bytes)'
     : 'existing rows can make it fail';
 
-/** A foreign key on a new field, which is NULL in all existing rows. */
+/** True for a foreign key on a new field, which is NULL in all existing rows. */
 function isOfNulls({ source }: PlannedStatement, planned: PlannedEvent): boolean {
   const { before, formerField } = planned;
   const field = fieldAfter(planned, source);
@@ -290,7 +290,7 @@ function isThere(node: CollectionNode, name: string): boolean {
   );
 }
 
-/** A foreign key is dropped with either of its sides. */
+/** True if the foreign key is dropped together with the object it references. */
 function goesWithItsTarget(planned: PlannedEvent): boolean {
   const { event, before, formerField, batch } = planned;
   if (event.type !== 'relation.deleted' && event.type !== 'relation.updated') return false;

@@ -47,14 +47,17 @@ const VERBS: ReadonlyMap<string, string> = new Map([
   ['field.renamed', 'rename'],
 ]);
 
-/** Scans and written rows that distinguish applications from an administrator's manual queries. */
+/**
+ * Number of scans and written rows above which an application probably uses the table. Manual queries of an
+ * administrator cause fewer.
+ */
 const USED = 100;
 
 /** True for a table or column, false for metadata only. */
 const isThere = ({ event, before, formerField }: PlannedEvent): boolean =>
   event.field === null ? before?.collection.schema != null : hasColumn(before?.fields.get(formerField));
 
-/** A diff contains renamed objects under their new names. */
+/** A diff lists renamed objects under their new names. */
 function placeAfter({ event }: PlannedEvent): Partial<Observed> {
   if (event.type === 'collection.renamed') return { collection: event.data.to };
   return event.type === 'field.renamed' ? { field: event.data.to } : {};
@@ -85,10 +88,12 @@ export const neededElsewhere: Rule = {
   },
 };
 
-/** Names per sentence. */
+/** Maximum number of names in a sentence. */
 const NAMED = 6;
 
-/** `view sales_by_store`, each once, because it may depend on several columns of a table. */
+/**
+ * Lists dependents as `view sales_by_store`. Each is listed once, although it may depend on several columns of a table.
+ */
 function namesOf(dependents: readonly Dependent[], column: string | null): string[] {
   const needing = dependents.filter((each) => column === null || each.column === column);
   return [...new Set(needing.map(({ kind, name }) => `${kind} ${name}`))];
@@ -103,7 +108,7 @@ function whoNeeds(names: readonly string[]): string {
 
 interface Change {
   what: string;
-  /** Its name in the database. Null for the whole table. */
+  /** The name of the column in the database. Null for the whole table. */
   column: string | null;
   place: Partial<Observed>;
 }

@@ -27,7 +27,7 @@ export const dropsIndex: Rule = {
   },
 };
 
-/** An index rarely benefits from more columns. */
+/** Maximum number of columns of a suggested index. More columns are rarely useful. */
 const ENOUGH = 3;
 
 export const indexOfManyColumns: Rule = {
@@ -128,7 +128,7 @@ const LOSING: ReadonlySet<string> = new Set([
 const hasKey = (node: CollectionNode): boolean =>
   isFolder(node) || primaryKeyOf(node).length > 0 || extrasOf(node).partition_of !== undefined;
 
-/** A table that never had a key is reported once, when it is created. */
+/** A table that never had a primary key was already reported when it was created. */
 const hadKey = ({ event, before }: PlannedEvent): boolean =>
   event.type === 'collection.created'
     ? event.data.restored === undefined

@@ -120,7 +120,7 @@ export const longLock: Rule = {
       : undefined,
 };
 
-/** A NOT NULL column without a value fails at the first row. Without rows nothing is read. */
+/** Adding a NOT NULL column without a default fails at the first row. In an empty table, nothing is read. */
 function isRefusedAtOnce({ object, source }: PlannedStatement, planned: PlannedEvent): boolean {
   const field = fieldAfter(planned, source);
   return source.type === 'field.created' && object.kind === 'column' && hasColumn(field) && isRequired(field);

@@ -9,7 +9,7 @@ import { MAX_NAME_BYTES } from '../../model/name-length.js';
 interface GivenName {
   name: string;
   label: string;
-  /** By new names, as in a diff. */
+  /** The location, by its new name, as in a diff. */
   place: Pick<Observed, 'collection' | 'field'>;
 }
 
@@ -88,7 +88,7 @@ interface Named {
   keys(): Iterable<string>;
 }
 
-/** Existing names by their visual form. */
+/** Existing names, keyed by their visual form. */
 const seen = new WeakMap<Named, Map<string, string[]>>();
 
 /** Returns another name that looks like `name`. */
@@ -157,7 +157,7 @@ function named({ old, now }: FieldChange): boolean {
   return Buffer.byteLength(`${now.collection}_${now.field}_unique`) > MAX_NAME_BYTES;
 }
 
-/** Reserved in PostgreSQL 14 to 18, including words that may name functions or types. */
+/** Words that are reserved in PostgreSQL 14 to 18, including those that may name functions or types. */
 const RESERVED: ReadonlySet<string> = new Set(
   (
     'all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate collation column ' +
