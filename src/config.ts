@@ -195,7 +195,7 @@ export interface Config {
   schema: string;
   /** The schema of the service's own tables. */
   serviceSchema: string;
-  /** Maximum number of database connections, in addition to the two for listening and reading. */
+  /** Maximum number of database connections, in addition to three for listening, reading and building indexes. */
   poolSize: number;
   admin: { email: string | null; password: string | null; token: string | null };
   /** Signs access tokens. Null uses the secret that the database keeps. */
