@@ -105,7 +105,7 @@ export async function stoppingFindings(
   return shown.filter(({ action }) => isStopping(action));
 }
 
-/** The same under another policy. */
+/** Returns the findings under another policy. */
 export async function findingsByPolicy(
   db: Queryable,
   schema: string,

@@ -61,11 +61,11 @@ export interface Acknowledgement {
   place: string;
 }
 
-/** Returns the action for a code in a collection. Undefined if the policy does not mention it. */
+/** Returns the action for a code in a collection. Undefined if the policy does not list the code. */
 export const actionOf = (policy: Policy, code: string, collection: string | undefined): Action | undefined =>
   isOfPolicy(code) ? actionOnItself(policy, code) : actionsOf(policy)(code, collection);
 
-/** About a change of the policy. */
+/** Returns the action for a finding about a change of the policy itself. */
 function actionOnItself({ policy_changes }: Policy, code: string): Action {
   if (policy_changes === 'approve') return 'approve';
   if (code !== LOOSENS_POLICY) return 'note';
@@ -146,11 +146,11 @@ function levelFor(action: Action, level: FindingFacts['level']): FindingFacts['l
 /** An acknowledgement as text: `LOSES_DATA:articles.title`. */
 export const keyOf = ({ code, place }: Acknowledgement): string => `${code}:${place}`;
 
-/** Strictest first. */
+/** Sorts by strictness, strictest first. */
 export const byAction = (one: { action: Action }, other: { action: Action }): number =>
   ACTIONS.indexOf(other.action) - ACTIONS.indexOf(one.action);
 
-/* policy × event → policy. Pure. */
+/* Folds the policy from events. Pure. */
 
 /** Returns the policy after the events. Ignores other events. */
 export function foldPolicy(events: Iterable<LogEvent>, from: Policy = DEFAULT_POLICY): Policy {
@@ -171,7 +171,7 @@ export const policyUpdated = (policy: Policy): OtherEvent => ({
 
 /** Compares a new policy with the previous one and finds weaker requirements. */
 
-/** How much an action stops; what only shows a finding stops nothing. */
+/** Ranks how strongly an action blocks. Actions that only show a finding do not block. */
 const strictness = (action: Action): number => (isStopping(action) ? ACTIONS.indexOf(action) : 0);
 
 /**
@@ -195,14 +195,14 @@ export function loosenedBy(from: Policy, to: Policy): string[] {
 
 const rowsOf = ({ online_above_rows: rows }: Policy): number => rows ?? Infinity;
 
-/** Each code that a policy can stop a change by. */
+/** Returns the codes for which a policy can block a change. */
 const codesOf = ({ findings, collections }: Policy): Set<string> =>
   new Set([findings, ...collections.map((rule) => rule.findings)].flatMap(Object.keys).concat(NOT_ONLINE));
 
 interface RulesOfCode {
-  /** In their order: the first whose pattern fits decides. */
+  /** In the order of the policy. The first rule whose pattern matches decides. */
   rules: readonly { pattern: string; strictness: number }[];
-  /** For collections that no pattern fits. */
+  /** The strictness for collections that no pattern matches. */
   otherwise: number;
 }
 
@@ -230,7 +230,7 @@ function loosensCollections(before: RulesOfCode, after: RulesOfCode): boolean {
   return before.rules.some(isMilder) || after.rules.some(isNewAndMilder);
 }
 
-/** Warnings of a batch that changes the policy; none for other batches. */
+/** Returns the warnings of a batch that changes the policy. Empty for all other batches. */
 export function policyWarnings(policy: Policy, events: readonly LogEvent[]): Warning[] {
   return events.flatMap((event) => {
     if (event.type !== 'policy.updated') return [];

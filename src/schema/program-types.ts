@@ -8,7 +8,7 @@ import { collectionsInOrder, fieldsInOrder } from './model/order.js';
 
 /* The value of a field as a program receives it over HTTP. */
 
-/** `number`: fits a JavaScript number. `numeric`: is text if it does not fit. */
+/** `number` always fits a JavaScript number. `numeric` is text if it does not fit. */
 type ValueKind = 'text' | 'number' | 'numeric' | 'boolean' | 'json' | 'texts' | 'anything';
 
 const KINDS: Readonly<Record<string, ValueKind>> = {
@@ -30,7 +30,7 @@ const KINDS: Readonly<Record<string, ValueKind>> = {
   json: 'json',
 };
 
-/** `anything` for unsupported types. */
+/** Returns `anything` for unsupported types. */
 function valueKind({ type }: Pick<Field, 'type'>): ValueKind {
   if (Object.hasOwn(KINDS, type)) return KINDS[type] as ValueKind;
   return type.startsWith('geometry') ? 'json' : 'anything';
@@ -84,7 +84,7 @@ export function typeNames(collections: Iterable<string>): ReadonlyMap<string, st
 
 interface ItemType {
   collection: string;
-  /** The name of the type. */
+  /** The name of the generated type. */
   name: string;
   singleton: boolean;
   note: string | null;
@@ -99,9 +99,9 @@ interface ItemField {
 
 interface Outline {
   items: ItemType[];
-  /** By collection. */
+  /** Type names, by collection. */
   names: ReadonlyMap<string, string>;
-  /** Returns the key of a collection. Undefined without a table. */
+  /** Returns the primary key of a collection. Undefined if it has no table. */
   keyOf(collection: string): Field | undefined;
 }
 
@@ -116,7 +116,7 @@ function* outlineOf(state: State): Resumable<Outline> {
     const fields: ItemField[] = [];
     for (const field of fieldsInOrder(node)) {
       const target = targetOf(field, node.relations.get(field.field), toMany);
-      // An alias without a relation holds no value.
+      // Skips aliases without a relation, because they hold no value.
       if (field.schema !== null || target !== null) fields.push({ field, target });
       yield;
     }
@@ -232,7 +232,7 @@ function memberOf({ field, target }: ItemField, outline: Outline): string {
 
 type Related = ItemField & { target: NonNullable<ItemField['target']> };
 
-/** The item, or its key if it is not fetched. */
+/** Returns the type of the item, or of its key if the item is not fetched. */
 function targetType({ field, target }: Related, { names, keyOf }: Outline): string {
   const items = target.collections.flatMap((collection) => names.get(collection) ?? []);
   const keyField = target.kind === 'one' ? field : keyOf(target.collections[0] ?? '');

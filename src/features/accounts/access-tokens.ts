@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
 
-/** 15 minutes, in milliseconds. */
+/** 15 minutes in milliseconds. */
 export const ACCESS_TOKEN_LIFETIME = 15 * 60 * 1000;
 
 const ISSUER = 'data-platform-service';

@@ -8,7 +8,7 @@ export type UserStatus = (typeof USER_STATUSES)[number];
 /** A user with a valid token. */
 export interface Caller {
   readonly id: string;
-  /** The name of the actor in the log. */
+  /** The name that the log records for the actor. */
   readonly name: string;
   readonly role: Role;
   readonly credential: Credential;

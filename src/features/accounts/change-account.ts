@@ -18,7 +18,7 @@ import {
  */
 export type AccountChange<T> = (client: pg.ClientBase) => Promise<Result<{ value: T; events: LogEvent[] }>>;
 
-/** `value`: for the response. */
+/** `value` is the value for the response. */
 interface ChangedAccount<T> extends Recording {
   value: T;
 }
@@ -33,7 +33,7 @@ export const changingAccount =
     return { value, events: events.length === 0 ? [] : [...earlier, ...events] };
   };
 
-/** For callers without a stored answer. */
+/** For callers that store no response. */
 export async function changeAccount<T>(
   pipeline: Pick<Pipeline, 'apply'>,
   change: AccountChange<T>,

@@ -5,7 +5,7 @@ import { isStorableTime, TIME_RANGE } from '../../kernel/time.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { accepted, show, table } from '../../cli/output.js';
 
-/** For one user, oldest first, without the tokens themselves. */
+/** Lists the tokens of one user, oldest first, without the secrets. */
 export async function list(invocation: Invocation): Promise<ExitCode> {
   const [named = ''] = invocation.positionals;
   const found = await withAccounts(invocation, async (accounts) => {

@@ -6,7 +6,7 @@ import { findUser, withAccounts } from '../../cli/connections/pipeline.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../../cli/command.js';
 import { show, table } from '../../cli/output.js';
 
-/** All users, by e-mail address. */
+/** Lists all users, sorted by e-mail address. */
 export async function list(invocation: Invocation): Promise<ExitCode> {
   const found = await withAccounts(invocation, ({ users }) => allOf(users));
   show(invocation, found, () =>
@@ -80,7 +80,7 @@ export async function remove(invocation: Invocation): Promise<ExitCode> {
 }
 
 interface ChosenPassword {
-  /** undefined: unchanged; null: no password. */
+  /** Undefined leaves the password unchanged. Null removes it. */
   password: string | null | undefined;
   /** A generated password, shown only once. */
   shown: string | null;

@@ -25,7 +25,7 @@ export interface FirstAdmin {
   /** Set only for a generated password, to be printed once. */
   passwordGenerated?: string;
   tokenGenerated?: string;
-  /** Given settings that differ from the existing admin and have no effect. */
+  /** Settings that differ from the existing admin and therefore have no effect. */
   ignored: readonly ('ADMIN_PASSWORD' | 'ADMIN_TOKEN')[];
 }
 
@@ -64,7 +64,10 @@ export async function ensureAdmin(
   return result.value.value;
 }
 
-/** Runs the change in a transaction. If absent, in one of its own without events; see `firstEvents` of the log. */
+/**
+ * Runs the change in a transaction that records it. If absent, the change runs in its own transaction without events;
+ * see `firstEvents` of the log.
+ */
 export type RecordFirstAdmin = (change: AccountChange<FirstAdmin>) => ReturnType<AccountChange<FirstAdmin>>;
 
 /** Checks whether the first start was completed. */

@@ -39,7 +39,7 @@ interface Row {
   id: string;
   name: string;
   role: Role;
-  /** The id of the API token. Null for a session. */
+  /** The id of the API token. Null if the caller has a session. */
   token: string | null;
   issued_by: string | null;
   expires_at: Date | null;
@@ -52,7 +52,7 @@ interface Row {
 export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }: IdentifyDeps): Identify {
   let known = new Map<string, VerifiedCaller>();
   let knownEpoch = -1;
-  /** Survives changes of other accounts. The next query for a token updates its entry. */
+  /** This map is kept when other accounts change. The next query for a token updates its entry. */
   const last = new Map<string, VerifiedCaller>();
 
   async function lookUp(token: string): Promise<VerifiedCaller | null> {
@@ -105,7 +105,7 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
     if (!entry) {
       entry = await lookUp(token);
       keepLast(token, entry);
-      // A concurrent change has replaced `into`, so this entry is lost with the old map.
+      // If a concurrent change has replaced the map, this entry is lost with the old one.
       if (entry && into.size < capacity) into.set(token, entry);
     }
     return current(entry);

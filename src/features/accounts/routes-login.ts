@@ -20,7 +20,7 @@ const listQuery = z.strictObject({
   meta: metaMembers.optional(),
 });
 
-/** For admins. Ending a session also invalidates its access tokens. */
+/** Routes for admins. Ending a session also invalidates its access tokens. */
 export function sessionRoutes({ auth: { liveSessions } }: HttpDeps): Route[] {
   return [
     route({
@@ -70,7 +70,7 @@ export function sessionRoutes({ auth: { liveSessions } }: HttpDeps): Route[] {
   ];
 }
 
-/** /auth: login, refresh, logout. */
+/** Routes of /auth: login, refresh and logout. */
 
 /** The refresh token is sent in bodies or in a cookie. */
 const mode = z.enum(['json', 'cookie']).optional();
@@ -86,7 +86,7 @@ const refreshToken = z.strictObject({ refresh_token: z.string().min(1).max(512).
 
 const NAME = 'dps_refresh_token';
 
-/** The token of the browser, or null. */
+/** Returns the refresh token in the browser's cookie, or null. */
 export function cookieToken(req: Request): string | null {
   return parseCookie(req.headers.cookie ?? '')[NAME] ?? null;
 }

@@ -1,4 +1,4 @@
-/** /users and their tokens (admins). */
+/** Routes of /users and of their API tokens, for admins. */
 import { z } from 'zod';
 import { issuerOf, ROLES, USER_STATUSES } from './caller.js';
 import { NAME_LENGTH, PASSWORD_LENGTH } from './account-rules.js';
@@ -39,9 +39,9 @@ const newToken = z.strictObject({
     .optional(),
 });
 
-/** For admins, except for a user's own account at /users/me. */
+/** These routes are for admins, except /users/me, which is for every user. */
 export function userRoutes(deps: HttpDeps): Route[] {
-  // `me` is not an id, so its path is matched first.
+  // The path with `me` must be matched before paths with an id.
   return [...allUsers(deps), ownUser(deps), ...oneUser(deps), ...tokensOfUser(deps)];
 }
 

@@ -24,7 +24,7 @@ export interface Grant {
   access_token: string;
   /** Milliseconds until the access token expires. */
   expires: number;
-  /** For one use: a refresh returns the next one. */
+  /** A refresh token for a single use. Each refresh returns the next one. */
   refresh_token: string;
 }
 
@@ -37,7 +37,8 @@ interface Login {
 
 export interface Sessions {
   /**
-   * Null for an unknown address, a wrong password, or a user who may not log in, in equal time.
+   * Logs a user in. Returns null for an unknown address, a wrong password, or a user who may not log in. All three take
+   * the same time.
    * @param login.network stored as the network of the last successful login
    * @param login.userAgent stored with the session
    */
@@ -136,7 +137,7 @@ export function createSessions({ pool, passwords, accessTokens, secret: key, clo
     return rows[0] ? grant(rows[0].user_id, { sessionId, family, secret }) : null;
   }
 
-  /** Also accepts a used token, because its holder may end the session. */
+  /** A used token is also accepted, because its holder may end the session. */
   const end = ({ sessionId, family }: RefreshToken) =>
     write(pool, `delete from ${own.sessions} where id = $1 and family_hash = $2`, [sessionId, secretHash(family)]);
 
@@ -204,7 +205,7 @@ export interface LiveSessions {
   list(filter: { user?: string | undefined; offset: number; limit: number }): Promise<LiveSession[]>;
   /** @param user undefined for all users */
   count(user?: string): Promise<number>;
-  /** Also invalidates its access tokens on every process. */
+  /** Ends a session. Its access tokens become invalid on every process. */
   end(id: string): Promise<Result<null>>;
   /** Ends all sessions of a user and returns their number. */
   endAll(userId: string): Promise<Result<number>>;

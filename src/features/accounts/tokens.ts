@@ -29,7 +29,7 @@ interface NewToken {
 }
 
 export interface Tokens {
-  /** Oldest first. */
+  /** Returns the tokens, oldest first. */
   list(userId: string): Promise<Result<Token[]>>;
   /** The response contains the token, which is never shown again. */
   create(userId: string, token: NewToken): AccountChange<Token & { token: string }>;
@@ -111,7 +111,10 @@ async function userExists(db: Pick<Pool | ClientBase, 'query'>, id: string): Pro
   return rowCount !== 0;
 }
 
-/** The response shows the stored value. PostgreSQL would round the last nanosecond of 9999 to the year 10000. */
+/**
+ * Truncates a time to milliseconds, so that the response shows the stored value. PostgreSQL would round the last
+ * nanosecond of 9999 to the year 10000.
+ */
 function toMillisecond(time: string | null): Date | null {
   return time === null ? null : new Date(time);
 }

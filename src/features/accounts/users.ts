@@ -39,7 +39,7 @@ function toUser(row: UserRow): User {
 interface NewUser {
   email: string;
   name?: string | undefined;
-  /** null: no password, so no login, but static tokens work. */
+  /** With null, the user has no password and cannot log in, but API tokens work. */
   password?: string | null | undefined;
   role: Role;
   status?: UserStatus | undefined;
@@ -56,10 +56,10 @@ type UserChanges = Partial<NewUser>;
 export type AccountChange<T> = (client: ClientBase) => Promise<Result<{ value: T; events: LogEvent[] }>>;
 
 export interface Users {
-  /** By e-mail address. */
+  /** Returns users sorted by e-mail address. */
   list(page: { offset: number; limit: number }): Promise<User[]>;
   count(): Promise<number>;
-  /** Finds by id or e-mail address, in any case. */
+  /** Finds a user by id or e-mail address, ignoring case. */
   find(named: string): Promise<User | undefined>;
   get(id: string): Promise<Result<User>>;
   create(user: NewUser): Promise<AccountChange<User>>;
@@ -175,7 +175,7 @@ type Columns = [name: string, value: string | null][];
 
 interface ChangedUser {
   columns: Columns;
-  /** The same in the format of the event. */
+  /** The same changes in the format of the event. */
   data: AccountEventData['account.updated'];
 }
 
@@ -211,7 +211,7 @@ async function lockUser(client: ClientBase, id: string): Promise<UserRow | undef
 }
 
 async function writeColumns(client: ClientBase, id: string, columns: Columns): Promise<User> {
-  // The column names are the literals of changesOf; a body's members never get here as text.
+  // The column names are the literals of changesOf. Names of members in the body never get here.
   const assignments = columns.map(([name], index) => `${name} = $${index + 2}`).join(', ');
   const result = await client.query<UserRow>(
     `update ${own.users} set ${assignments} where id = $1 returning ${USER_COLUMNS}`,
@@ -245,7 +245,7 @@ const takenEmail = (email: string): Problem => ({
   path: 'email',
 });
 
-/** NOT_FOUND with the id as it was sent. */
+/** The problem NOT_FOUND, with the id as it was sent. */
 export function unknownUser(id: string): Problem {
   return { code: 'NOT_FOUND', message: `User ${JSON.stringify(id)} does not exist.` };
 }

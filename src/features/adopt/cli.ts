@@ -10,7 +10,7 @@ import { withPipeline } from '../../cli/connections/pipeline.js';
 import { take } from '../../cli/rehearsed.js';
 
 /**
- * 1 if a table stays unmanaged, 3 if the policy would block a dry run.
+ * Returns 1 if a table stays unmanaged, 3 if the policy would block the adoption in a dry run.
  * @throws OperatorError if the service rejects it
  */
 export async function adopt(invocation: Invocation): Promise<ExitCode> {
@@ -55,7 +55,7 @@ export function describeAdoption({
 /** The maximum number of messages per code. If there are more, they are counted by kind. */
 const SHOWN = 10;
 
-/** Merges notes about a view of many tables, or a trigger that each of them has. */
+/** Merges notes that are repeated for many tables, for example about a view of several tables or about a trigger. */
 function describeNotes(notes: readonly Note[]): string[] {
   if (notes.length === 0) return [];
   const byCode = groupedBy(notes, ({ code }) => code);

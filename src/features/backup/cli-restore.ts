@@ -18,7 +18,8 @@ import { withServer, withServerAt } from '../../cli/connections/database.js';
 import { replayInto, showReplayed } from '../../cli/connections/projections.js';
 
 /**
- * 1 if the log is damaged or the database differs from it. A backup is read completely before anything is written.
+ * Returns 1 if the log is damaged or the database differs from it. A backup is read completely before anything is
+ * written.
  */
 export async function restore(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
@@ -118,7 +119,7 @@ async function restoreFile(invocation: Invocation, file: string, connectionStrin
   return showReplayed(invocation, replayed);
 }
 
-/** Pages of the file, with progress in bytes. */
+/** Returns the pages of the file, and reports progress in bytes. */
 async function open(
   file: string,
   progress: Progress,

@@ -7,7 +7,7 @@ import { IS_SHARED } from '../../projector/catalog/deletion-facts.js';
 
 export interface TableRows {
   table: string;
-  /** Without generated columns. */
+  /** Column names, without generated columns. */
   columns: string[];
 }
 
@@ -58,7 +58,7 @@ WHERE n.nspname = $1 AND c.relkind = 'S'
   AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
 ORDER BY c.relname COLLATE "C"`;
 
-/** All of a schema, by name, without those of extensions. */
+/** Returns all sequences of a schema, sorted by name, without those of extensions. */
 export async function sequenceNames(client: pg.ClientBase, schema: string): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(SEQUENCES, [schema]);
   return rows.map(({ name }) => name);

@@ -53,7 +53,10 @@ export async function replaceFile<T>({ target }: FileTarget, write: (partial: st
   }
 }
 
-/** Otherwise a crash of the machine may lose the new name. Not every system supports it. */
+/**
+ * Flushes the directory, because a crash of the machine may otherwise lose the new name. Not every system supports
+ * this.
+ */
 async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory).catch(() => null);
   await handle?.sync().catch(() => undefined);

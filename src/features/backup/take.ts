@@ -49,7 +49,7 @@ export async function beginMoment(client: pg.ClientBase, { schema, tables, lockT
 
 const LOCKED_AT_ONCE = 500;
 
-/** The second: another object has its name. */
+/** Errors that mean that the table is gone. With the second, another object has its name. */
 const GONE: ReadonlySet<string | undefined> = new Set([SQLSTATE.undefined_table, SQLSTATE.wrong_object_type]);
 
 const MISSING = `

@@ -119,7 +119,7 @@ async function judged(
 
 interface Standing {
   kind: 'stands';
-  /** Those that count now. */
+  /** The approvals that count now. */
   approvals: readonly Approval[];
   how: PlanOptions;
 }
@@ -196,7 +196,7 @@ async function carried(
 const isPrepared = ({ state, preparation }: ChangeRequest): boolean =>
   state === 'prepared' || (state === 'scheduled' && preparation !== null);
 
-/** Hands a prepared request to the runner, which uses the prepared steps. */
+/** The first action of the runner for a request that was waiting for other requests or for its time. */
 function goingOn(batch: PlannedBatch, { id, preparation }: ChangeRequest): RevisedBatch {
   const { steps = [], ...rest } = preparation ?? { collections: [] };
   return instead(batch, {
@@ -225,7 +225,7 @@ export const guarding =
     const stands = await standing(client, { request, batch, how });
     if (stands.kind === 'refused') return stands;
     const revised = counting(stands, await revise(client, batch));
-    // If no preparation is needed any more, it waits, as requested.
+    // If nothing must be prepared any more, the request waits, as its author wanted.
     const applies = revised.kind === 'revised' && revised.change !== undefined;
     if (!applies || request.applicant !== null) return revised;
     return instead(batch, { events: [changeEvent('change.prepared', id, { steps: [] })], also: [] });

@@ -100,7 +100,7 @@ export async function reject(invocation: Invocation): Promise<ExitCode> {
   return act(invocation, 'reject', { body: comment === undefined ? {} : { comment }, told: 'Rejected.' });
 }
 
-/** Waits if the change is prepared first. */
+/** Waits for the result if the change must be prepared first. */
 export async function apply(invocation: Invocation): Promise<ExitCode> {
   const at = text(invocation.values, 'at');
   if (at !== undefined)
@@ -114,12 +114,12 @@ export async function apply(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** Reports conflicts without changes: they cannot be resolved here. */
+/** Reports conflicts and changes nothing then, because they cannot be resolved here. */
 export async function rebase(invocation: Invocation): Promise<ExitCode> {
   return act(invocation, 'rebase', { body: {}, told: 'It fits the current schema.' });
 }
 
-/** Opens another request. */
+/** Opens a new request that reverts this one. */
 export async function revert(invocation: Invocation): Promise<ExitCode> {
   const { terminal, values } = invocation;
   const title = text(values, 'title');
@@ -136,11 +136,11 @@ export async function revert(invocation: Invocation): Promise<ExitCode> {
 
 interface Act {
   body: object;
-  /** Printed before the state. */
+  /** The text that is printed before the state. */
   told: string;
 }
 
-/** @param action null: an update */
+/** @param action null for an update */
 async function act(invocation: Invocation, action: string | null, { body, told: message }: Act): Promise<ExitCode> {
   const path = `/changes/${encodeURIComponent(idOf(invocation))}`;
   const { data } = await (action === null

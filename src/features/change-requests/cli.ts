@@ -11,7 +11,7 @@ import { placeText } from '../../schema/model/place.js';
 const LIMIT = 20;
 
 /**
- * Newest first, 20 by default.
+ * Lists requests, newest first, 20 by default.
  * @throws UsageError if --limit is not a number
  */
 export async function list(invocation: Invocation): Promise<ExitCode> {
@@ -39,7 +39,7 @@ export async function show(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** Returns 0 at once, even while prepared objects are still being removed. */
+/** Returns 0 at once, although prepared objects may still have to be removed. */
 export async function withdraw(invocation: Invocation): Promise<ExitCode> {
   const id = idOf(invocation);
   const headers = reasonHeader(invocation);
@@ -69,7 +69,7 @@ function describe({ id, state, title, operation, collections, author, opened_at,
   return reason === null ? line.join('  ') : `${line.join('  ')}\n  why: ${oneLine(reason)}`;
 }
 
-/** Lines: the request, its comments, each step, and the result. */
+/** Returns lines about the request, its comments, each step, and the result. */
 export function describeWhole(change: ShownChange): string {
   const { steps, warnings, errors, result, state } = change;
   const marks = { done: 'x', running: '>', waiting: ' ' };

@@ -21,7 +21,7 @@ export interface AskedFor {
   operation: OperationName;
   /** The input of the operation: names, body, options. */
   input: object;
-  /** Drops deleted objects at once. */
+  /** True to drop deleted objects at once. */
   purge?: true;
   /** Findings that the author acknowledged. */
   acknowledged?: Acknowledgement[];
@@ -29,7 +29,7 @@ export interface AskedFor {
 
 export interface NamedCommand {
   name: OperationName;
-  /** As in the document. */
+  /** The input as the document contains it. */
   input: object;
   command: CommandOf<OperationName>;
   purge?: true;

@@ -59,7 +59,7 @@ export type PlanNow =
       statements: Statement[];
       /** Warnings in addition to the rules. */
       warnings: Warning[];
-      /** The policy in force, and the one that replaces it; null: it changes the schema. */
+      /** The policy in force and the one that replaces it. Null if the request changes the schema instead. */
       policy: { from: Policy; to: Policy } | null;
       diff: SchemaDiff;
       view: PlanView;
@@ -72,11 +72,11 @@ export interface PlanView {
   loses: { collection: string; field: string | null; why: string | null }[];
   /** The part that an approval records. */
   seen: Pick<ApprovedView, 'online' | 'findings' | 'kept'>;
-  /** The hash of that part, which an approval can name. */
+  /** The hash of `seen`. An approval can name it. */
   hash: string;
 }
 
-/** `schema`: of the tables. `keep`: the settings of the trash. */
+/** `schema` is the schema of the tables. `keep` contains the settings of the trash. */
 export interface Planning extends Reading {
   schema: string;
   keep: Keep;

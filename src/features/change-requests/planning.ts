@@ -91,7 +91,7 @@ export const foreseeing =
     return { ...asPlanned(batch), ...(preparation.kind === 'steps' && { preparation }) };
   };
 
-/** Nothing is created under this id. */
+/** An id under which nothing is created. */
 const NO_ID = '00000000-0000-4000-8000-000000000000';
 
 /** Begins the preparation of a request that waited for others. Does nothing while they continue. */
@@ -177,7 +177,7 @@ const isFree = ({ held }: PlannedBatch, id: string, collections: readonly string
  * statements.
  */
 
-/** If the change needs other steps by now, those are prepared first. The outcome then contains no schema change. */
+/** If the change needs different steps by now, they are prepared first. The outcome then contains no schema change. */
 export const applyingOf =
   (engine: Pick<PreparationEngine, 'preparedStatements'>, id: string): Revise =>
   async (client, batch) => {

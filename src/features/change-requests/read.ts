@@ -54,7 +54,7 @@ interface ShownProposal {
 
 interface ShownSaid {
   by: Cause['actor'];
-  /** ISO 8601 */
+  /** ISO 8601. */
   at: string;
   position: number;
   /** Null if there was no text or it was erased. */
@@ -141,7 +141,9 @@ export interface ChangeSummary extends Pick<
   | 'online'
   | 'reverts'
 > {
-  /** Null, here and below: the change needs no review and is applied once it is prepared. */
+  /**
+   * Null if the change needs no review and is applied once it is prepared. The same applies to the following members.
+   */
   title: string | null;
   /** The hash of the plan. Approvals refer to it. */
   plan: string | null;
@@ -175,7 +177,7 @@ export interface ChangeView extends ChangeSummary {
 
 interface ShownStep extends ChangeStep {
   state: 'waiting' | 'running' | 'done';
-  /** 0 to 1. Null if unknown. */
+  /** The share of the work that is done, from 0 to 1. Null if unknown. */
   done: number | null;
   /** The phase that runs now. */
   phase: string | null;
@@ -196,7 +198,7 @@ interface ShownHolder {
 }
 
 export interface Changes {
-  /** Newest first. */
+  /** Returns requests, newest first. */
   list(filter: ChangeFilter, page: { offset: number; limit: number }): Promise<ChangeSummary[]>;
   /** @param filter empty for all requests */
   count(filter: ChangeFilter): Promise<number>;
@@ -250,7 +252,7 @@ interface About {
   kept: readonly KeptStep[];
   /** The obstacle of a request that has no steps. */
   waiting?: StepProgress | null;
-  /** Requests that hold tables it needs. */
+  /** Requests that hold tables this request needs. */
   ahead: string[];
   /** Absent if the request has no review. */
   judging?: Judging;

@@ -53,7 +53,7 @@ export async function acted(
   return recorded(call, command, { ...how, render: (done) => answerOf(done, answering) });
 }
 
-/** 201 for an opened request, 202 for a request in preparation or scheduled, otherwise 200. */
+/** Returns 201 for an opened request, 202 for a request in preparation or scheduled, otherwise 200. */
 function statusOf({ events }: Done): number {
   const types = new Set(events.map(({ type }) => type));
   if (types.has('change.opened')) return 201;
@@ -71,10 +71,10 @@ function answerOf(done: Done, { request: before, more }: Answering): Answer {
   return withLosses(withBatch(answer, done), done);
 }
 
-/** In lower case, as PostgreSQL prints UUIDs. The value may be invalid. */
+/** The id in lower case, as PostgreSQL prints UUIDs. It may be invalid. */
 const changeIdOf = ({ params }: Call<unknown>): string => (params['id'] ?? '').toLowerCase();
 
-/** NOT_FOUND, for the caller to throw. */
+/** The problem NOT_FOUND, for the caller to throw. */
 export const noSuchChange = (id: string) =>
   refused('NOT_FOUND', `Change request ${JSON.stringify(id)} does not exist.`);
 

@@ -115,7 +115,7 @@ export function changesAfter(
   return after;
 }
 
-/** Leaves out the progress. */
+/** The row without the progress of the work. */
 export const rowOf = (request: ChangeRequest) => {
   const { id, state, collections, opened_position } = request;
   return { id, state, collections, held: heldBy(request), opened_position, request };
@@ -145,7 +145,7 @@ export interface Held {
   collections: string[];
 }
 
-/** Oldest first. Runs in the first round trip of each change. */
+/** Selects them oldest first. This runs in the first round trip of each change. */
 export const HELD = `SELECT id, held AS collections FROM ${own.changes} WHERE held OPERATOR(pg_catalog.<>) '{}' ORDER BY opened_position`;
 
 export interface ChangeFilter {
@@ -186,7 +186,7 @@ function waitsFor({ id, may }: Approver, bind: (value: unknown) => string): stri
       'by', pg_catalog.jsonb_build_object('id', ${user}), 'plan', request -> 'proposal'::text -> 'plan'::text))`;
 }
 
-/** Newest first. */
+/** Returns requests, newest first. */
 export async function listChanges(
   db: Queryable,
   filter: ChangeFilter,
@@ -401,7 +401,7 @@ export function keepSteps(request: string, steps: readonly PreparationStep[]): P
   ];
 }
 
-/** In execution order. Empty if nothing is prepared for the request. */
+/** Returns steps in execution order. Empty if nothing is prepared for the request. */
 export async function readSteps(db: Queryable, request: string): Promise<KeptStep[]> {
   const text = `SELECT number, step, checkpoint, progress, started_at, milliseconds
                   FROM ${own.preparations} WHERE request = $1 ORDER BY number`;

@@ -30,18 +30,18 @@ export interface ChangeRunnerOptions extends Work {
   readOnly?: () => boolean;
   /** See `OnRequest`. */
   tries?: number;
-  /** Milliseconds. */
+  /** In milliseconds. */
   pauses?: Partial<Pauses>;
 }
 
 interface Pauses {
-  /** Between a wake and the check for work, so that a burst of commits causes one check. */
+  /** Pause between a wake and the check for work, so that a burst of commits causes one check. */
   gather: number;
-  /** Before checking again while work is left, because another process may have died. */
+  /** Pause before checking again while work is left, because another process may have died. */
   look: number;
   /** The longest pause while a request is scheduled, because the clock may be set. */
   clock: number;
-  /** After the first failure of a request. Each further failure doubles it. */
+  /** Pause after the first failure of a request. Each further failure doubles it. */
   retry: number;
   /** The longest pause. */
   maximum: number;
@@ -57,7 +57,7 @@ const DUE_AT_ONCE = 2;
 
 interface Running {
   abort: AbortController;
-  /** See `Unfinished`. */
+  /** See `due` of `Unfinished`. */
   due: boolean;
   /** True while prepared objects are being removed. Only a stop interrupts that. */
   cleaning: boolean;
@@ -138,7 +138,7 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
     return running.size < AT_ONCE || (due && dueNow < DUE_AT_ONCE && running.size < AT_ONCE + DUE_AT_ONCE);
   };
 
-  /** This or another process withdrew it. */
+  /** Interrupts work on a request that this or another process has withdrawn. */
   const interruptIfEnded = async (id: string, run: Running): Promise<void> => {
     if (run.abort.signal.aborted || run.cleaning) return;
     const request = await readChange(pool, id);

@@ -142,7 +142,7 @@ export interface OnRequest extends Work {
   onCleaning: () => void;
 }
 
-/** `waits`: for requests that hold its tables. */
+/** `waits` means that other requests hold its tables. */
 export type Worked = 'ended' | 'waits';
 
 /** A temporary condition prevents the work. It is retried. */
@@ -226,7 +226,7 @@ async function settled(work: OnRequest, request: ChangeRequest, outcome: Outcome
   return fail(work, request, problems);
 }
 
-/** @throws NotNowError always */
+/** True if the problem is about prepared objects. */
 async function notNow(work: OnRequest, problem: Problem | undefined): Promise<never> {
   await showWaiting(work, problem);
   throw new NotNowError(problem?.message ?? 'refused');

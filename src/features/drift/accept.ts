@@ -28,16 +28,16 @@ import { LockedError, lockTables } from '../../projector/ddl/table-locks.js';
 
 interface DriftTarget {
   client: pg.ClientBase;
-  /** PostgreSQL's schema that is managed. */
+  /** The managed schema in PostgreSQL. */
   schema: string;
   state: State;
 }
 
 interface LockedDrift {
   renames: Renames;
-  /** All other differences. Its state uses the current names. */
+  /** All remaining differences. Its state uses the current names. */
   finding: Finding;
-  /** Uses the current names. */
+  /** The request, which uses the current names. */
   request: AcceptRequest;
 }
 
@@ -72,7 +72,7 @@ function renamesOf({ state, tables, drifted, renamed }: Finding, request: Accept
   const fields = new Map<string, ReadonlyMap<string, string>>();
   for (const [from, table] of renamed) {
     if (!request.takes(from, undefined) || refusalOf({ table }) !== null) continue;
-    // The log cannot remove a table while it has partitions.
+    // The log cannot remove a table while the table has partitions.
     if (partitionsOf(state, from).size === 0) collections.set(from, table.name);
   }
   for (const name of drifted.keys()) {
@@ -256,7 +256,10 @@ function partitionsThere({ finding: { state, tables }, request }: LockedDrift, n
   return { code: 'PARTITIONED', message: `its partition ${JSON.stringify(left)} is still a collection: accept both` };
 }
 
-/** Its table, if a folder now has that name. Only an unused name is accepted as the new one. */
+/**
+ * Returns the table of a missing collection if a folder now has its name. Only an unused name is accepted as the new
+ * one.
+ */
 function behindFolder({ state, tables }: Finding, node: CollectionNode): Reason | null {
   const folders = [...tables.values()].filter(({ name }) => state.collections.get(name)?.collection.schema === null);
   const [table] = runToEnd(renamedTables([node], folders)).values();

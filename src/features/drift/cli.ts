@@ -14,7 +14,7 @@ import { take } from '../../cli/rehearsed.js';
 import { placeText } from '../../schema/model/place.js';
 
 /**
- * 1 if drift exists or remains, 3 if the policy would block a dry run.
+ * Returns 1 if drift exists or remains, 3 if the policy would block it in a dry run.
  * @throws UsageError for contradictory options
  */
 export async function drift(invocation: Invocation): Promise<ExitCode> {

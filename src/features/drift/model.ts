@@ -43,15 +43,15 @@ export interface Repair {
 export interface RepairStatement {
   sql: string;
   summary: string;
-  /** It drops an object or may lose values, so it runs only if the caller allows it. */
+  /** True if the statement drops an object or may lose values. It runs only if the caller allows that. */
   drops: boolean;
   /** The tables that inherit the column, so they lose it too. The caller must allow that separately. */
   inherited_by?: string[];
 }
 
 /**
- * `object`: its subject. `field`: null if it concerns the table as a whole. `losesColumn`: it drops its object, a
- * column, with the values.
+ * `object` is the subject of the statement. `field` is null if it concerns the table as a whole. `losesColumn` is true
+ * if it drops a column with its values.
  */
 export type PlannedRepair = RepairStatement & { field: string | null; losesColumn?: boolean } & Pick<
     Statement,

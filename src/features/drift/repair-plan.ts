@@ -102,9 +102,9 @@ function withFlags(field: Field, known: Field | undefined): Field {
 }
 
 export interface TableToRepair {
-  /** The actual table, in normal form. */
+  /** The actual table in normal form. */
   all: Converted;
-  /** Without the objects that are dropped first. */
+  /** The same table without the objects that are dropped first. */
   rest: Converted;
   statements: RepairPlan['statements'];
 }

@@ -14,7 +14,7 @@ import { type ProjectionTools, withProjections, replayInto, showReplayed } from 
 import { ProblemError } from '../../kernel/problem.js';
 
 /**
- * 1 if differences remain.
+ * Returns 1 if differences remain.
  * @throws UsageError for an unknown projection
  */
 export async function rebuild(invocation: Invocation): Promise<ExitCode> {

@@ -58,7 +58,10 @@ function remedyOf(sqlstate: string | null): string | undefined {
   return undefined;
 }
 
-/** `transactional`: written in the transaction of its events. `after-commit`: follows from its own checkpoint. */
+/**
+ * A `transactional` projection is written in the transaction of its events. An `after-commit` projection follows later
+ * from its own checkpoint.
+ */
 type ProjectionKind = 'transactional' | 'after-commit';
 
 export interface ProjectionStatus {
@@ -191,7 +194,7 @@ interface ListedProjection extends ProjectionStatus {
 interface Rebuilding {
   /** ISO 8601. */
   since: string;
-  /** From 0 to 1; null if unknown. */
+  /** The share that is done, from 0 to 1. Null if unknown. */
   done: number | null;
 }
 

@@ -9,7 +9,7 @@ import { own, trashSchemaNameSql } from '../../postgres/own-tables.js';
 export interface TrashFacts {
   /** The database's clock. */
   now: Date;
-  /** Without it nothing is kept. */
+  /** False if the role may not create schemas. Nothing can then be kept. */
   mayCreateSchemas: boolean;
   /** The existing tables, by name. */
   tables: ReadonlyMap<string, TrashTable>;
@@ -18,7 +18,7 @@ export interface TrashFacts {
 export interface TrashTable {
   /** The number of a shared trash schema in which its names are free. Null if there is none. */
   keptIn: number | null;
-  /** Owned by the account or by a role that it belongs to. */
+  /** True if the account owns the table, directly or through a role that it belongs to. */
   owned: boolean;
   /** Publications that list the table. */
   publications: { name: string; owned: boolean }[];
@@ -28,7 +28,7 @@ export interface TrashTable {
   inherits: string | null;
 }
 
-/** A deletion that no shared schema fits needs its own. */
+/** Needed if no shared schema fits, because the deletion then gets a schema of its own. */
 export const MAY_CREATE_SCHEMAS = "pg_catalog.has_database_privilege(current_database(), 'CREATE')";
 
 /** True for the event `e` if it kept something that was neither restored nor purged. An index has the first condition. */
@@ -45,7 +45,10 @@ export const KEPT_IN = `(e.data ->> 'kept_in'::text)::int`;
  * table that is deleted, created again and deleted again.
  */
 
-/** The number that are created at once. A dry run creates one, so that its plan is that of the change. */
+/**
+ * Number of shared schemas that are created at once. A dry run creates only one; its plan is the same as that of the
+ * change.
+ */
 const SHARED_AT_ONCE = 8;
 
 /** The names of the table `c`, its indexes and its sequences. */
@@ -136,7 +139,7 @@ interface Details extends MoreFacts {
 
 const NOTHING_MORE: MoreFacts = { publications: [], foreignKeys: [], inherits: null };
 
-/** The result of the first query. */
+/** The result of the first query about deleted tables. */
 export interface TrashGlance {
   tables: readonly string[];
   /** The rows of `glanceAt`. */
@@ -214,7 +217,7 @@ async function readDetails(
 /* Facts about a table before its values are copied, read while no other session can change it. */
 
 export interface ValuesFacts {
-  /** The account may read it. */
+  /** True if the account may read the table. */
   readable: boolean;
   partitioned: boolean;
   /** Tables that inherit from it, at any depth. Their rows also belong to this table but not to its primary key. */
@@ -332,11 +335,11 @@ export interface Descendant {
   root: number;
   /** Null in another PostgreSQL schema. */
   table: string | null;
-  /** With its PostgreSQL schema, unless it is found without. */
+  /** The name, qualified with the PostgreSQL schema if necessary. */
   name: string;
   /** The number of parents that it inherits the column from. Null if it does not have it. */
   parents: number | null;
-  /** Those parents by name if there are several. */
+  /** The names of these parents, if there are several. */
   parentNames: readonly string[] | null;
   /** True if it also defines the column itself. */
   isLocal: boolean | null;

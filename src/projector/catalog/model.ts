@@ -44,7 +44,7 @@ export interface CatalogColumn {
   /** The sequence that the column owns through identity or OWNED BY. */
   sequence: { schema: string; name: string } | null;
   /**
-   * The NOT NULL constraint. `more` holds `NO INHERIT` or `NOT VALID`. Null without one, and before PostgreSQL 18.
+   * The NOT NULL constraint. `more` is `NO INHERIT` or `NOT VALID`. Null if there is none, and before PostgreSQL 18.
    */
   notNull: { name: string; more: string | null } | null;
 }
@@ -74,7 +74,7 @@ export interface CatalogConstraint {
 
 export interface CatalogIndex {
   name: string;
-  /** Key columns in order; null for an expression. */
+  /** Key columns in order. Null stands for an expression. */
   columns: (string | null)[];
   method: string;
   unique: boolean;
@@ -83,6 +83,6 @@ export interface CatalogIndex {
   constraint: string | null;
   /** The definition of pg_get_indexdef from USING on. It leaves out names, which differ between databases. */
   tail: string;
-  /** A btree index on one column without further options. */
+  /** True for a btree index on one column without further options. */
   plain: boolean;
 }

@@ -238,7 +238,7 @@ export function readObjects(
   return readTogether(client, objectsReading(schema, tables))[0];
 }
 
-/** The same, combinable with other readings. */
+/** The same queries as a `Reading`, to be combined with others. */
 export function objectsReading(schema: string, tables?: readonly string[]): Reading<CatalogObjects> {
   const values = [schema, tables ?? null];
   return {

@@ -103,7 +103,7 @@ export type TableRow = [
   extension: string | null,
 ];
 
-/** Without columns, constraints and indexes, which are read separately. */
+/** Converts a table without its columns, constraints and indexes, which are read separately. */
 export function toTable([, name, comment, partitionKey, partitionOf, extension]: TableRow): CatalogTable {
   const parts = { columns: [], constraints: [], indexes: [], prepared: [] };
   return { name, comment, partitionKey, partitionOf, extension, ...parts };
@@ -266,7 +266,7 @@ export function readCatalog(
   return readTogether(client, catalogReading(schema, tables, users))[0];
 }
 
-/** The same, combinable with other readings. */
+/** The same queries as a `Reading`, to be combined with others. */
 export function catalogReading(schema: string, tables?: readonly string[], users = tables): Reading<Catalog> {
   const values = [schema, tables ?? null];
   const objects = objectsReading(schema, users);

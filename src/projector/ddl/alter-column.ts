@@ -93,7 +93,7 @@ function isIndexedLater({ event, about }: Change): boolean {
   return about === undefined || about === event.field;
 }
 
-/** IF EXISTS: someone may have dropped it by hand. */
+/** IF EXISTS is used because someone may have dropped the column by hand. */
 export function dropColumn(change: Change, field: ColumnField): Step {
   return step(
     sql`ALTER TABLE IF EXISTS ${tableOf(change)} DROP COLUMN IF EXISTS ${ident(field.field)}`,

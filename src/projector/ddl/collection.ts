@@ -13,7 +13,10 @@ import { moveToTrash, restoreTable } from './trash.js';
 import { columnComment } from './parts.js';
 import { type Sql, literal, qualified, sql } from './sql.js';
 
-/** Empty for a folder. If the event says so and there is a trash, the table is restored from it with its rows. */
+/**
+ * Creates the table. Empty for a folder. If the event restores a table and there is a trash, the table comes from there
+ * with its rows.
+ */
 export function planCollectionCreated(change: Change<'collection.created'>): Step[] {
   const { event, after } = change;
   const node = after.collections.get(event.collection) as CollectionNode;
@@ -38,7 +41,7 @@ function makeTable(change: Change<'collection.created'>, node: CollectionNode, t
   return statements;
 }
 
-/** The table already exists with all dependent objects. */
+/** Empty, because the table already exists with all dependent objects. */
 export const planCollectionAdopted = (): Step[] => [];
 
 /** Plans comment, constraints, indexes and needs. Fields have their own events. */
@@ -52,8 +55,8 @@ export function planCollectionUpdated(change: Change<'collection.updated'>): Ste
 }
 
 /**
- * Never CASCADE: earlier events removed all references, otherwise the drop must fail. IF EXISTS, as in all deletions:
- * deleting an object that was dropped by hand must succeed.
+ * Never uses CASCADE: earlier events removed all references, otherwise the drop must fail. IF EXISTS is used in all
+ * deletions, because deleting an object that was dropped by hand must succeed.
  */
 export function planCollectionDeleted(change: Change<'collection.deleted'>): Step[] {
   const { event, before, schema } = change;
@@ -96,7 +99,7 @@ function tableLockEntries(node: CollectionNode): number {
   return entries;
 }
 
-/** With what statements of their own created: other indexes and constraints. */
+/** Counts the objects that are created with separate statements: other indexes and constraints. */
 function droppedLockEntries(node: CollectionNode): number {
   const { indexes = [], constraints = [] } = extrasOf(node);
   const indexed = [...node.fields.values()].filter(({ schema }) => schema?.is_indexed === true);

@@ -46,7 +46,9 @@ export function createTableSql(node: CollectionNode, state: State, schema: strin
   return createTable(node, lines, schema);
 }
 
-/** Without foreign keys, which follow in their own statements because tables may reference each other. */
+/**
+ * Creates a table without foreign keys. They follow in their own statements, because tables may reference each other.
+ */
 export function createBareTable(node: CollectionNode, schema: string): Sql {
   return createTable(node, tableLines(node), schema);
 }
@@ -67,7 +69,7 @@ export function foreignKeyConstraint(relation: ForeignKeyRelation, state: State,
   return sql`CONSTRAINT ${ident(relation.schema.constraint_name)} ${definition}`;
 }
 
-/** The same without the constraint name. */
+/** The definition of a foreign key without the name of the constraint. */
 export function foreignKeyDefinition(relation: ForeignKeyRelation, state: State, schema: string): Sql {
   const { on_update, on_delete, deferrable } = relation.schema;
   const key = referencedColumns(relation, state);
@@ -131,7 +133,7 @@ const ACTIONS: Record<ForeignKey['on_delete'], Sql> = {
   'SET DEFAULT': sql`SET DEFAULT`,
 };
 
-/** NO ACTION is the default of PostgreSQL. */
+/** Empty for NO ACTION, which is PostgreSQL's default. */
 function onAction(words: Sql, action: ForeignKey['on_delete']): Sql {
   const name = ACTIONS[action];
   return name === '' ? name : sql`${words}${name}`;

@@ -5,7 +5,10 @@ import { addColumn, dropColumn, alterColumn } from './alter-column.js';
 import { type Change, fieldNameOf, type Step } from './step.js';
 import { dropKeptColumn, restoreColumn } from './trash.js';
 
-/** Empty for an alias. If the event says so and there is a trash, the column is restored from it with its values. */
+/**
+ * Adds the column. Empty for an alias. If the event restores a field and there is a trash, the column comes from there
+ * with its values.
+ */
 export function planFieldCreated(change: Change<'field.created'>): Step[] {
   const field = getField(change.after, change.event.collection, fieldNameOf(change.event));
   if (!hasColumn(field)) return [];
@@ -14,8 +17,8 @@ export function planFieldCreated(change: Change<'field.created'>): Step[] {
 }
 
 /**
- * Empty for an alias. If the event names an expiry and there is a trash, the values are kept; otherwise they are
- * lost.
+ * Drops the column. Empty for an alias. If the event names an expiry and there is a trash, the values are kept;
+ * otherwise they are lost.
  */
 export function planFieldDeleted(change: Change<'field.deleted'>): Step[] {
   const field = getField(change.before, change.event.collection, fieldNameOf(change.event));

@@ -158,7 +158,7 @@ export function addUnique(change: Change, field: ColumnField): Step {
   });
 }
 
-/** IF EXISTS: someone may have dropped it by hand. */
+/** IF EXISTS is used because someone may have dropped the constraint by hand. */
 export function dropUnique(change: Change, field: ColumnField): Step {
   const text = sql`ALTER TABLE ${tableOf(change)} DROP CONSTRAINT IF EXISTS ${ident(uniqueNameOf(field))}`;
   const summary = `drop the unique constraint of ${label(field)}`;
@@ -200,7 +200,7 @@ export function changePrimaryKey(change: Change, from: CollectionNode, to: Colle
     : renamePrimaryKey(change, primaryKeyNameOf(from), primaryKeyNameOf(to));
 }
 
-/** Empty if the names are equal. */
+/** Empty if both names are equal. */
 export function renamePrimaryKey(change: Change, from: string, to: string): Step[] {
   if (from === to) return [];
   const text = sql`ALTER TABLE ${tableOf(change)} RENAME CONSTRAINT ${ident(from)} TO ${ident(to)}`;

@@ -72,7 +72,7 @@ export function addForeignKey(change: Change, relation: ForeignKeyRelation): Ste
   return step(text, summary, { ...costs, may_fail: true, also: otherTable(relation, costs.lock), preparable });
 }
 
-/** IF EXISTS: someone may have dropped the key, its column or its table by hand. */
+/** IF EXISTS is used because someone may have dropped the key, its column or its table by hand. */
 export function dropForeignKey(change: Change, relation: ForeignKeyRelation): Step {
   const table = qualified(change.schema, relation.many_collection);
   const text = sql`ALTER TABLE IF EXISTS ${table} DROP CONSTRAINT IF EXISTS ${ident(relation.schema.constraint_name)}`;

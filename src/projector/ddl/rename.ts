@@ -39,7 +39,7 @@ function renameMarkedKey(change: Change, old: ColumnField, now: ColumnField): St
   return renamePrimaryKey(change, primaryKeyNameOf(from), primaryKeyNameOf(to));
 }
 
-/** Empty if either column has no unique constraint. */
+/** Empty if one of the columns has no unique constraint. */
 function renameUnique(change: Change, old: ColumnField, now: ColumnField): Step[] {
   if (!needsUnique(old) || !needsUnique(now) || uniqueNameOf(old) === uniqueNameOf(now)) return [];
   const names = sql`${ident(uniqueNameOf(old))} TO ${ident(uniqueNameOf(now))}`;
@@ -90,7 +90,7 @@ function changeIdentity(change: Change, old: ColumnField, now: ColumnField): Ste
   return [step(text, `change whether ${label(now)} accepts explicit values`, costs)];
 }
 
-/** Empty for a folder. PostgreSQL updates the foreign keys of other tables. */
+/** Renames the table. Empty for a folder. PostgreSQL itself updates the foreign keys of other tables. */
 export function planCollectionRenamed(change: Change<'collection.renamed'>): Step[] {
   const { event, before, after, schema } = change;
   const { to } = event.data;

@@ -63,18 +63,18 @@ export interface Statement {
   lock: TableLock;
   /** The tables that the statement locks and that other sessions may use. */
   locks: readonly LockedTable[];
-  /** The statement loses rows, columns or values. */
+  /** True if the statement loses rows, columns or values. */
   loses_data: boolean;
   kept_until?: string;
-  /** PostgreSQL rewrites the whole table under the lock. */
+  /** True if PostgreSQL rewrites the whole table under the lock. */
   rewrites_table: boolean;
-  /** Existing rows can make the statement fail. */
+  /** True if existing rows can make the statement fail. */
   may_fail: boolean;
   /** Entries in PostgreSQL's shared lock table until the commit: an upper estimate. */
   lock_entries: number;
   /** How the statement can be prepared; undefined if that is not possible or not needed. */
   preparable?: Preparable;
-  /** Its objects can be used only in a later transaction. */
+  /** Set if its objects can be used only in a later transaction. */
   commit?: 'before it is used';
   /** The event that it comes from: its index in the batch, and its subject. */
   source: { event: number; type: EventType; collection: string; field: string | null };

@@ -29,7 +29,7 @@ type Mode = LockedTable['lock'];
 /** A transaction timed out waiting for a lock or lost a deadlock. A retry may succeed. */
 export class LockedError extends Error {
   override readonly name = 'LockedError';
-  /** The locks that may have been missed; empty if unknown. */
+  /** The locks that may not have been granted. Empty if unknown. */
   readonly locks: readonly LockedTable[];
 
   constructor(cause: unknown, locks: readonly LockedTable[]) {
@@ -38,7 +38,7 @@ export class LockedError extends Error {
   }
 }
 
-/** Ascending: each mode conflicts with all that the previous modes conflict with. */
+/** Ordered by strength: each mode conflicts with everything that the modes before it conflict with. */
 const STRENGTH: readonly Mode[] = ['SHARE UPDATE EXCLUSIVE', 'SHARE', 'SHARE ROW EXCLUSIVE', 'ACCESS EXCLUSIVE'];
 
 const WORDS: Readonly<Record<Mode, Sql>> = {
@@ -108,7 +108,9 @@ export interface Holder {
   /** Seconds since the transaction began; null if the account may not see it. */
   age: number | null;
   table: string;
-  /** It is a VACUUM or ANALYZE. Autovacuum cancels itself for a session that waits longer than deadlock_timeout. */
+  /**
+   * True if it is a VACUUM or ANALYZE. Autovacuum cancels itself for a session that waits longer than deadlock_timeout.
+   */
   maintenance: boolean;
 }
 

@@ -124,7 +124,7 @@ const MAGNITUDES = new Map([
 type TypeChangeCosts = Pick<Statement, 'loses_data' | 'rewrites_table' | 'may_fail'>;
 
 /**
- * All false if the type does not change.
+ * Returns the costs of a type change. All are false if the type does not change.
  * @param needs the enums and domains that the table uses before and after
  */
 export function typeChangeCosts(from: ColumnSchema, to: ColumnSchema, needs: readonly Need[] = []): TypeChangeCosts {
@@ -193,7 +193,7 @@ function losesData(from: ColumnSchema, to: ColumnSchema, needs: readonly Need[])
   return LOSSES[now.spelling](old, now.schema);
 }
 
-/** Keyed by the new type. */
+/** By kind of the new type. */
 const LOSSES: Record<Spelling, (from: SpelledType, to: ColumnSchema) => boolean> = {
   text: cutsBlanks,
   number: losesNumbers,
@@ -267,7 +267,7 @@ function mayFail(from: ColumnSchema, to: ColumnSchema): boolean {
   return FAILURES.get(`${kindOf(from)}>${now}`)?.(from, to) ?? now !== 'json';
 }
 
-/** Keyed by both kinds. All other pairs convert through text, where only JSON accepts everything. */
+/** By both kinds. All other pairs convert through text, which only JSON accepts in every case. */
 const FAILURES = new Map<string, (from: ColumnSchema, to: ColumnSchema) => boolean>([
   ['number>number', numberMayFail],
   ['number>boolean', () => false],

@@ -56,15 +56,15 @@ export interface IndexProjectionOptions {
 }
 
 interface Pauses {
-  /** Between a wake and reading the log, so that a burst of commits is read once. */
+  /** Pause between a wake and reading the log, so that a burst of commits is read once. */
   gather: number;
-  /** The same for events without indexes, which only move the checkpoint. */
+  /** The same pause for events without indexes, which only move the checkpoint. */
   quiet: number;
-  /** Before checking whether the process with the lock has finished. */
+  /** Pause before checking whether the process with the lock has finished. */
   busy: number;
-  /** After the first failure. It doubles with each further one. */
+  /** Pause after the first failure. It doubles with each further one. */
   retry: number;
-  /** The upper limit. */
+  /** The longest pause. */
   maximum: number;
 }
 

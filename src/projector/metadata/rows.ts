@@ -125,7 +125,7 @@ function* inChunks(text: Sql, rows: readonly unknown[], size = ROWS_PER_STATEMEN
   }
 }
 
-/** The number of rows that a rebuild wrote. */
+/** Counts the rows that a rebuild wrote. */
 export interface WrittenRows {
   collections: number;
   fields: number;

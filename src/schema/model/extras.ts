@@ -8,9 +8,12 @@ import { z } from 'zod';
 const text = z.string();
 const yes = z.literal(true);
 
-/** Options of CREATE SEQUENCE, absent where they are the default. Numbers are text because they have 64 bits. */
+/**
+ * Options of CREATE SEQUENCE. An option is absent if it has the default value. Numbers are text because they have 64
+ * bits.
+ */
 const sequenceOptions = z.strictObject({
-  /** Absent means bigint, or the column's type for an identity. */
+  /** Absent means bigint. For an identity, absent means the type of the column. */
   type: z.enum(['smallint', 'integer', 'bigint']).optional(),
   start: text.optional(),
   increment: text.optional(),
@@ -31,9 +34,9 @@ export const columnExtras = z.strictObject({
    * spelling of a value that PostgreSQL would write differently.
    */
   default: text.optional(),
-  /** An identity column that accepts no explicit values. */
+  /** Marks an identity column that accepts no explicit values. */
   identity: z.literal('always').optional(),
-  /** A generated column that is not stored. */
+  /** Marks a generated column that is not stored. */
   virtual: yes.optional(),
   /** The sequence of an identity column, if its options differ from the defaults. */
   sequence: z.strictObject({ name: text.optional(), ...sequenceOptions.shape }).optional(),
@@ -54,9 +57,9 @@ const collation = z.strictObject({
   locale: text.optional(),
   lc_collate: text.optional(),
   lc_ctype: text.optional(),
-  /** Only ICU: differently spelled texts may be equal. */
+  /** Only for ICU: texts with different spellings may be equal. */
   deterministic: z.literal(false).optional(),
-  /** Only ICU: `&a < g`. */
+  /** Only for ICU, for example `&a < g`. */
   rules: text.optional(),
 });
 export type Collation = z.infer<typeof collation>;
@@ -96,9 +99,9 @@ export const tableExtras = z.strictObject({
   constraints: z.array(named.extend({ references: text.optional() })).optional(),
   /** The catalog reader sorts them by name. `definition` is the part of pg_get_indexdef from USING on. */
   indexes: z.array(named.extend({ unique: yes.optional() })).optional(),
-  /** `RANGE (payment_date)` */
+  /** For example `RANGE (payment_date)`. */
   partition_by: text.optional(),
-  /** `bound`: `FOR VALUES FROM (1) TO (2)`, `DEFAULT`. */
+  /** `bound` is `FOR VALUES FROM (1) TO (2)` or `DEFAULT`, for example. */
   partition_of: z.strictObject({ table: text, bound: text }).optional(),
   /** Objects that must exist before the table, in this order. */
   needs: z.array(need).optional(),

@@ -8,19 +8,19 @@ import { jsonEqual } from '../../kernel/json.js';
 
 const NONE: readonly Need[] = [];
 
-/** Empty for folders and missing collections. */
+/** Returns the needs of a collection. Empty for folders and missing collections. */
 export const needsOfNode = (node: CollectionNode | undefined): readonly Need[] => extrasOf(node).needs ?? NONE;
 
-/** `enum mood`: identifies the object. */
+/** Formats an object as `enum mood`, which identifies it. */
 export const needLabel = ({ kind, name }: Pick<Need, 'kind' | 'name'>): string => `${kind} ${name}`;
 
-/** The column that owns a sequence. Undefined for all others. */
+/** Returns the column that owns a sequence. Undefined for all other objects. */
 export const ownerOf = (need: Need): string | undefined => (need.kind === 'sequence' ? need.owned_by : undefined);
 
 /** Compares two objects, ignoring the owner of a sequence. */
 export const isSameNeed = (a: Need, b: Need): boolean => jsonEqual(withOwner(a, undefined), withOwner(b, undefined));
 
-/** Changes only sequences. @param owner undefined for no owner */
+/** Sets the owner of a sequence and leaves other objects unchanged. @param owner undefined for no owner */
 export function withOwner(need: Need, owner: string | undefined): Need {
   if (need.kind !== 'sequence') return need;
   const { owned_by: _, ...rest } = need;
@@ -28,8 +28,8 @@ export function withOwner(need: Need, owner: string | undefined): Need {
 }
 
 /**
- * Orders names so that each follows all names that it needs, otherwise by name. In a cycle, the first one visited comes
- * first.
+ * Orders names so that each one follows all names that it needs. Otherwise the order is alphabetical. In a cycle, the
+ * first visited name comes first.
  */
 export function neededFirst(names: Iterable<string>, needsOf: (name: string) => Iterable<string>): string[] {
   const pending = new Set([...names].sort(byName));

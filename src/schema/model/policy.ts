@@ -25,7 +25,7 @@ export const POLICY_CHANGES = ['free', 'acknowledge', 'approve'] as const;
 
 /** Each change of the policy is an event with the complete policy. */
 export interface Policy {
-  /** For all collections. The level decides about codes that are not listed. */
+  /** Actions for all collections. If a code is not listed, its level decides. */
   findings: Actions;
   /** The first rule that matches the collection and contains the code overrides `findings`. */
   collections: readonly CollectionRule[];
@@ -45,7 +45,7 @@ export const NOT_ONLINE = 'NOT_ONLINE';
 export const LOOSENS_POLICY = 'LOOSENS_POLICY';
 export const CHANGES_POLICY = 'CHANGES_POLICY';
 
-/** True if `policy_changes` decides about a code, and `findings` must not contain it. */
+/** True if `policy_changes` decides about a code. `findings` must not contain such a code. */
 export const isOfPolicy = (code: string): boolean => code === LOOSENS_POLICY || code === CHANGES_POLICY;
 
 /** The policy before one is set. It rejects nothing. */

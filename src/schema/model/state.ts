@@ -153,7 +153,7 @@ export function memberKey(collection: string, field: string): string {
 
 export type ColumnField = Field & { schema: ColumnSchema };
 
-/** False for aliases and missing fields. */
+/** True if the field has a column. False for aliases and missing fields. */
 export const hasColumn = (field: Field | undefined): field is ColumnField => field?.schema != null;
 
 /** True if new rows get a value for the column without an explicit one. */
@@ -206,13 +206,13 @@ const foundBy = (wordsOf: (node: CollectionNode) => Iterable<string>) => {
   return ({ collections }: State, word: string): PersistentSet<string> => find(collections, word);
 };
 
-/** Collections directly within a group. */
+/** Returns the collections directly within a group. */
 export const groupedIn = foundBy(({ collection: { meta } }) => (meta.group === null ? [] : [meta.group]));
 
-/** Collections with a foreign key to a table that is no relation, including the table itself. */
+/** Returns the collections with a foreign key to a table that is not a relation. This can include the table itself. */
 export const referencesTo = foundBy(
   (node) => new Set((extrasOf(node).constraints ?? []).flatMap(({ references }) => references ?? [])),
 );
 
-/** Partitions of a table. */
+/** Returns the partitions of a table. */
 export const partitionsOf = foundBy((node) => [extrasOf(node).partition_of?.table ?? []].flat());

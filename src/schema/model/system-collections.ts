@@ -4,7 +4,7 @@ import type { ColumnSchema } from './model.js';
 /** The prefix of the names below. It reserves nothing by itself: users may create `service_orders`. */
 export const SYSTEM_PREFIX = 'service_';
 
-/** Existing collections of the service, and names that the service or Directus may add. */
+/** Names of existing collections of the service, and names that the service or Directus may add. */
 const NAMES =
   'access activity approvals auth_epoch changes checkpoints collections comments dashboards divergences documents events ' +
   'extensions fields files flows folders folds followers idempotency keys migrations notifications operations panels ' +

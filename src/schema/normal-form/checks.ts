@@ -29,7 +29,7 @@ export function checksOf({ shape }: z.ZodObject, normal: Readonly<Record<string,
   return new Map(checks.flatMap(([name, check]) => (check === null ? [] : [[name, check]])));
 }
 
-/** Null for a member that depends on others. */
+/** Null for a member whose check depends on other members. */
 function checkOf(shape: z.ZodType, override: Normal | undefined): Check | null {
   const { message, accepts = shape, imported, normal = override } = memberOf(shape);
   if (message === undefined) return null;
@@ -89,7 +89,7 @@ export function characterCount(text: string): number {
   return count;
 }
 
-/** Handles a member without a check. True if it is known otherwise. */
+/** Handles a member that has no check. Returns true if the member is known anyway. */
 export type Others = (name: string, value: unknown) => boolean | Wrong;
 
 interface OverlayInput {

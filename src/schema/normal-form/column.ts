@@ -39,7 +39,10 @@ interface Column extends ColumnType {
   value: Json;
 }
 
-/** Undefined if none are left. Problems are added to `faults`. @returns the existing object if nothing changes */
+/**
+ * Undefined if there are no extras left. Problems are added to `faults`. @returns the existing object if nothing
+ * changes
+ */
 function readExtras(change: ColumnChange, column: Column, faults: Fault[]): ColumnExtras | undefined {
   const report = collector(['extras'], faults);
   const given = change.given['extras'];
@@ -235,7 +238,10 @@ function holdsNumbers({ data_type }: Pick<ColumnType, 'data_type'>): boolean {
   return known?.reported !== undefined || known?.precision === true || holdsText(data_type);
 }
 
-/** A `nextval` default stays with a column that no identity can be on. A silent change away from an integer loses it. */
+/**
+ * A `nextval` default stays if the column cannot be an identity. It is lost silently if the type changes to one that is
+ * not an integer.
+ */
 function keepsSequenceDefault({ given, existing }: ColumnChange, columnType: ColumnType): boolean {
   const extras = given['extras'] === undefined ? existing?.extras : given['extras'];
   const isChosen = given['has_auto_increment'] !== undefined || (existing !== null && !canBeIdentity(existing));

@@ -155,7 +155,7 @@ function readForeignKey(given: unknown, base: ForeignKey, relation: KeyedEnds, r
     return base;
   }
   const { constraint_name: name, ...rest } = given;
-  // Some vendors have foreign keys without names.
+  // Some vendors have foreign keys without names. The default name is then used.
   const input = name === null && reading.imported ? rest : given;
   const key = overlay(
     base,

@@ -93,7 +93,7 @@ function* newNames({ collection, fields }: Pick<CreateCollection, 'collection' |
   for (const { field } of fields) yield field;
 }
 
-/** ALREADY_EXISTS, also for a folder of the name. */
+/** The problem ALREADY_EXISTS, also if a folder has the name. */
 function takenName({ collection }: Collection): Problem {
   const message = `collection ${JSON.stringify(collection)} already exists`;
   return about({ kind: 'collection', collection, member: ['collection'] }, message, { code: 'ALREADY_EXISTS' });

@@ -33,7 +33,7 @@ import { collectionName } from '../model/system-collections.js';
 import { keyDefinition, expressionColumns } from '../sql-text/definitions.js';
 import { quoted } from '../../kernel/text.js';
 
-/* Field changes that are never possible. */
+/* Finds changes of a field that are never possible. */
 
 /** Changes for which PostgreSQL must drop the column with its data. No update implies that. */
 function inPlaceFault(existing: Field, now: Field): [member: string, becomes: string] | null {
@@ -78,7 +78,7 @@ function keyProblems(node: CollectionNode, draft: Draft, changes: readonly Chang
 
 /* Objects that depend on a field and are not deleted implicitly. The client must delete them first. */
 
-/** Why the field is needed, and by which fields. */
+/** The reason why the field is needed, and the fields that need it. */
 type Need = [message: string, by: string[]];
 
 /** IN_USE, with the dependent fields in `details.needed_by`. Empty if the field can be deleted. */
@@ -99,7 +99,7 @@ function asKey(state: State, collection: string, field: string): Need {
   return [message, users];
 }
 
-/** PostgreSQL drops a key with a column that its index includes. */
+/** PostgreSQL drops a key together with a column that its index includes. */
 function inKey(node: CollectionNode, field: string): Need[] {
   const key = extrasOf(node).primary_key;
   const carried = key?.definition === undefined ? [] : keyDefinition(key.definition).including;
@@ -121,7 +121,7 @@ function inExpressions(node: CollectionNode, collection: string, field: string):
 const readsFrom = ({ generation_expression: text }: ColumnSchema, field: string): boolean =>
   text !== null && expressionColumns(text).has(field);
 
-/** Many-to-any relations that store their collection's name in the field. */
+/** Finds many-to-any relations that store the name of the related collection in the field. */
 function asPointer({ relations }: CollectionNode, collection: string, field: string): Need[] {
   return [...relations.values()]
     .filter((relation) => relation.one_collection_field === field)
@@ -181,7 +181,7 @@ export const createField: Operation<'create-field', CreateFieldInput, CreateFiel
   },
 };
 
-/** A new field without sort comes last in its group, within the range of integers. */
+/** Gives a new field without sort the last position in its group, within the range of integers. */
 function last(node: CollectionNode, field: Field): Field {
   let highest = 0;
   for (const { meta } of node.fields.values()) {

@@ -14,9 +14,9 @@ import { isObject } from '../../kernel/json.js';
 import { relationPlace } from '../normal-form/relation.js';
 import { isSystemCollection } from '../model/system-collections.js';
 
-/* Problems of a change that may include renames. */
+/* Finds the problems of a change that may include renames. */
 
-/** Returns all problems of a change. It compares by new names, so that a rename alone is none. */
+/** Returns all problems of a change. It compares by new names, so that a rename alone is not a problem. */
 function* proposalProblems(proposal: ProposedChange): Resumable<Problem[]> {
   const { from, to, touched } = proposal;
   const renames = renamesBetween(from, to, touched);
@@ -44,7 +44,7 @@ export interface Operation<Name extends string, Input, Command, Decided extends 
   deletes?(command: Command): readonly string[];
   /** Returns the collections whose columns it may change, as far as the command names them. */
   alters?(command: Command): readonly string[];
-  /** True if it probably needs nothing from the database and locks no table that exists. */
+  /** True if the command probably needs nothing from the database and locks no existing table. */
   isLight?(command: Command): boolean;
 }
 
@@ -165,34 +165,37 @@ export function adoptPlaces(tables: readonly string[]): Places {
 
 /* Problems that several operations share. */
 
-/** NOT_FOUND, with the submitted name. */
+/** The problem NOT_FOUND, with the submitted name. */
 export function missingCollection({ collections }: State, collection: string): Problem {
   const message = `collection ${JSON.stringify(collection)} does not exist${composedHint(collections, collection)}`;
   return { code: 'NOT_FOUND', message, collection };
 }
 
-/** Names that look the same can differ in their characters: macOS spells "é" as two, and stored names have one. */
+/**
+ * Names that look the same can consist of different characters. macOS encodes "é" as two characters, and stored names
+ * use one.
+ */
 function composedHint(names: { has(name: string): boolean }, sent: string): string {
   const composed = sent.normalize('NFC');
   if (composed === sent || !names.has(composed)) return '';
   return `, but ${JSON.stringify(composed)} exists: send the name in Unicode normalization form NFC`;
 }
 
-/** FORBIDDEN. Undefined if the name is no system collection. */
+/** The problem FORBIDDEN. Undefined if the name is not that of a system collection. */
 export function systemCollection(collection: string): Problem | undefined {
   if (!isSystemCollection(collection)) return undefined;
   const message = `${JSON.stringify(collection)} is a system collection and cannot be changed through the API`;
   return { code: 'FORBIDDEN', message, collection };
 }
 
-/** For reads within a collection. System collections are listed, but their contents are not. */
+/** The problem for reads within a system collection. System collections are listed, but their contents are not. */
 export function noFieldsListed(state: State, collection: string): Problem {
   if (!isSystemCollection(collection)) return missingCollection(state, collection);
   const message = `${JSON.stringify(collection)} belongs to the service, which does not show its fields and relations`;
   return { code: 'NOT_FOUND', message, collection };
 }
 
-/** NOT_FOUND, in an existing collection. */
+/** The problem NOT_FOUND for a field of an existing collection. */
 export function missingField({ collections }: State, collection: string, field: string): Problem {
   const hint = composedHint(collections.get(collection)?.fields ?? new Map(), field);
   const message = `field ${JSON.stringify(field)} of collection ${JSON.stringify(collection)} does not exist${hint}`;

@@ -7,7 +7,7 @@ import { EXTENSION_NAMES, POSTGRES_NAMES, type WrittenNames } from './postgres-n
  */
 
 export interface Group {
-  /** The end of a sentence: "allowed, because …". */
+  /** The end of a sentence such as "allowed, because …". */
   why: string;
   names: readonly string[];
 }
@@ -123,7 +123,7 @@ export const REFUSED_EXTENSION_FUNCTIONS: ReadonlyMap<string, Group> = new Map([
   ['hstore', group('it is internal to the extension', 'hstore_version_diag')],
 ]);
 
-/** In the order of the groups, possibly with duplicates. */
+/** In the order of the groups. There may be duplicates. */
 export const namesOf = (groups: readonly Group[]): string[] => groups.flatMap(({ names }) => names);
 
 export interface AllowedNames {

@@ -40,7 +40,9 @@ function isIntegerText(value: unknown): boolean {
 }
 
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,4})?$/i;
-/** Longer numbers would be written in full. PostgreSQL's numeric(p) is also limited to 1,000 digits. */
+/**
+ * Maximum number of digits. Longer numbers would be written in full. PostgreSQL also limits numeric(p) to 1,000 digits.
+ */
 const MAX_DIGITS = 1000;
 
 /** Writes a number without exponent and superfluous zeros. Null if the text is no number. */
@@ -50,7 +52,7 @@ function plainDecimal(text: string): string | null {
   const { integer, rest } = shiftPoint(mantissa.replace(/^[+-]/, ''), Number(exponent));
   if (integer === '' && rest === '') return '0';
   const plain = (text.startsWith('-') ? '-' : '') + integer.padStart(1, '0') + (rest === '' ? '' : `.${rest}`);
-  // The result must be readable again.
+  // A longer result could not be read again.
   return plain.length > MAX_DIGITS ? null : plain;
 }
 
@@ -123,7 +125,7 @@ const NOT_A_TIMESTAMP = new Wrong(
   'must be an existing date and time, as YYYY-MM-DDTHH:MM:SSZ (UTC, or with an offset)',
 );
 
-/** `YYYY-MM-DD` in the years 1 to 9999. */
+/** Reads `YYYY-MM-DD` in the years 1 to 9999. */
 function dateDefault(value: unknown): string | Wrong {
   return typeof value === 'string' && isDate(value) ? value : NOT_A_DATE;
 }
@@ -136,14 +138,14 @@ function isDate(text: string): boolean {
   return year > 0 && instant.getUTCMonth() === month - 1 && instant.getUTCDate() === day;
 }
 
-/** Date.UTC reads the years 0 to 99 as 1900 to 1999. */
+/** Needed because Date.UTC reads the years 0 to 99 as 1900 to 1999. */
 function utc(year: number, month: number, day: number): Date {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   return date;
 }
 
-/** `HH:MM:SS[.ffffff]` */
+/** Reads `HH:MM:SS[.ffffff]`. */
 function timeDefault(value: unknown): string | Wrong {
   const time = typeof value === 'string' ? normalTime(value) : null;
   return time ?? NOT_A_TIME;
@@ -171,13 +173,13 @@ function parseMoment(value: unknown): Moment | null {
   return isDate(date) && time !== null ? { date, time, zone } : null;
 }
 
-/** `YYYY-MM-DDTHH:MM:SS[.ffffff]`. A zone is rejected, because PostgreSQL would drop it silently. */
+/** Reads `YYYY-MM-DDTHH:MM:SS[.ffffff]`. A zone is rejected, because PostgreSQL would drop it silently. */
 function dateTimeDefault(value: unknown): string | Wrong {
   const moment = parseMoment(value);
   return moment === null || moment.zone !== undefined ? NOT_A_DATE_TIME : `${moment.date}T${moment.time}`;
 }
 
-/** `YYYY-MM-DDTHH:MM:SS[.ffffff]Z`. Without a zone it is UTC. */
+/** Reads `YYYY-MM-DDTHH:MM:SS[.ffffff]Z`. Without a zone, the time is in UTC. */
 function timestampDefault(value: unknown): string | Wrong {
   const moment = parseMoment(value);
   if (moment === null) return NOT_A_TIMESTAMP;
