@@ -90,7 +90,7 @@ export async function exportedLines(db: Queryable, events: readonly { text: stri
 /** A quick test of an event's text. Most events name no document and need not be parsed. */
 const MAY_NAME = /"type":"change\./;
 
-/** Collects documents until `take` returns and removes them. */
+/** Collects documents. `take` returns all collected documents and starts again with none. */
 export function gatherDocuments(): { add(document: Document): void; take(): Document[] } {
   let gathered: Document[] = [];
   return {

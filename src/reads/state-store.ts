@@ -151,8 +151,8 @@ export function createStore({ pool, logger, folds, onReplaced }: StoreOptions): 
     });
   };
 
-  // Concurrent calls share one read, as freshness checks do. A call that arrives during a read may know of events that
-  // the read has already passed, so it starts another.
+  // Concurrent calls share one read, as freshness checks do. A call that arrives during a read gets the next read,
+  // because it may know of events that the running one has already passed.
   const catchUp = shareNext(async () => {
     const from = at();
     try {

@@ -47,7 +47,7 @@ export function passwordFault(
 
 const BLANK = /[\s\p{Cc}\p{Cf}]/gu;
 
-/** Shorter parts occur in too many words. */
+/** Minimum length of a part that is checked. Shorter parts occur in too many ordinary words. */
 const SHORTEST_PART = 3;
 
 const partsOf = (text: string): string[] =>

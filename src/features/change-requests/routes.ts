@@ -78,7 +78,7 @@ const withPlanned = (request: Buffer, planned: Buffer): Buffer =>
 /** Milliseconds that a plan is shown for. Its findings depend on tables, which change without events. */
 const SHOWN = 10_000;
 
-/** The plan is computed once per position of the log and 10 seconds. */
+/** The plan is cached for 10 seconds, and computed again if the log grows in the meantime. */
 function oneRoute(deps: HttpDeps): Route {
   const { changes, store, rendered } = deps;
   const reads = createSemaphore(READS.all, READS.perCaller);

@@ -42,7 +42,7 @@ interface LockedDrift {
 }
 
 /**
- * Repeats until all tables it covers are locked.
+ * Reads drift again until all tables that the request covers are locked.
  * @throws LockedError
  */
 async function readLockedDrift(place: DriftTarget, request: AcceptRequest): Promise<LockedDrift> {

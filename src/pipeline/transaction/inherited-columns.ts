@@ -227,7 +227,7 @@ interface Reaching {
   columnOf: (descendant: Descendant) => string;
   /** Returns how many parents give the descendant what is dropped, and whether it also defines that itself. */
   held: (descendant: Descendant) => { parents: number; isLocal: boolean };
-  /** For each descendant, the parents that still provide it. */
+  /** For each descendant, the number of parents that still provide it. */
   left: Map<string, number>;
 }
 

@@ -290,7 +290,7 @@ function isThere(node: CollectionNode, name: string): boolean {
   );
 }
 
-/** True if the foreign key is dropped together with the object it references. */
+/** True if the foreign key is dropped because one of its two sides is deleted. */
 function goesWithItsTarget(planned: PlannedEvent): boolean {
   const { event, before, formerField, batch } = planned;
   if (event.type !== 'relation.deleted' && event.type !== 'relation.updated') return false;

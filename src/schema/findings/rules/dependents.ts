@@ -48,8 +48,8 @@ const VERBS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Number of scans and written rows above which an application probably uses the table. Manual queries of an
- * administrator cause fewer.
+ * Minimum number of scans and written rows that indicates an application. Manual queries of an administrator cause
+ * fewer.
  */
 const USED = 100;
 

@@ -27,7 +27,7 @@ export const dropsIndex: Rule = {
   },
 };
 
-/** Maximum number of columns of a suggested index. More columns are rarely useful. */
+/** An index with more columns is reported, because the additional columns are rarely useful. */
 const ENOUGH = 3;
 
 export const indexOfManyColumns: Rule = {
