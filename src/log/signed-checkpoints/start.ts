@@ -28,7 +28,7 @@ const MAX_KEPT = 1_000;
 /** Maximum number of undelivered checkpoints. The newest one covers all events, so more would be useless. */
 const MAX_WAITING = 100;
 
-/** True if there is a target and an event that no checkpoint covers. */
+/** True if no checkpoint covers the newest event, and fewer than the maximum wait for their delivery. */
 export async function isNews(db: Queryable, target: string): Promise<boolean> {
   const { rows } = await db.query<{ news: boolean }>(
     `SELECT (SELECT count(*) FROM ${own.checkpoints}
@@ -275,7 +275,6 @@ function createPublisher(options: PublisherOptions): Publisher {
 /** Signs and records a checkpoint of the end of the log if one is due. @returns true if it recorded one */
 async function writeDown(options: PublisherOptions): Promise<boolean> {
   const { pool, place, checkpoints, target, every } = options;
-  // If there is no target yet, the checkpoint is created as soon as there is one.
   if (!(await isNews(pool, target.name))) return false;
   const end = await checkpoints.signable();
   if (end === undefined || !(await isDue(pool, { target: target.name, end, every }))) return false;
