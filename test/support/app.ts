@@ -103,7 +103,8 @@ export function withApp(serving: Serving = {}): App {
   const listen = async (page: Page): Promise<Page> => {
     await slowPage(page);
     page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') heard.push(message.text());
+      if (message.type() === 'error' || message.type() === 'warning')
+        heard.push(`${message.text()} ${message.location().url}`);
     });
     page.on('pageerror', (error) => heard.push(String(error)));
     page.on('request', (request) => {
