@@ -103,8 +103,10 @@ export function withApp(serving: Serving = {}): App {
   const listen = async (page: Page): Promise<Page> => {
     await slowPage(page);
     page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning')
-        heard.push(`${message.text()} ${message.location().url}`);
+      const { url } = message.location();
+      // Chromium itself may look for this icon. The page does not refer to it.
+      if (url.endsWith('/favicon.ico')) return;
+      if (message.type() === 'error' || message.type() === 'warning') heard.push(`${message.text()} ${url}`);
     });
     page.on('pageerror', (error) => heard.push(String(error)));
     page.on('request', (request) => {
