@@ -89,9 +89,12 @@ export const remove =
   (runs: number): Case =>
   async (resources) => {
     const service = await resources.service();
+    let made = 0;
+    // New names each time: at most 32 tables of one name share the schemas of the trash.
     const deleted = async (query: string): Promise<number> => {
-      await service.call('POST', '/collections', createBody('short'));
-      return milliseconds(() => service.call('DELETE', `/collections/short${query}`));
+      const name = `measured_${(made += 1)}`;
+      await service.call('POST', '/collections', createBody(name));
+      return milliseconds(() => service.call('DELETE', `/collections/${name}${query}`));
     };
     return [
       {
