@@ -48,3 +48,41 @@ export function growingPause(failures: number, { retry, maximum }: PauseLimits):
   const full = Math.min(maximum, retry * 2 ** (failures - 1));
   return Math.round(full * (0.5 + Math.random() / 2));
 }
+
+/** Fires once at the earliest of the times that were set since it last fired. It does not keep the process alive. */
+export interface EarliestTimer {
+  /** @param milliseconds from now */
+  set(milliseconds: number): void;
+  clear(): void;
+  /** Clears the timer, and ignores every later `set`. */
+  stop(): void;
+}
+
+export function createEarliestTimer(fire: () => void): EarliestTimer {
+  let due = Infinity;
+  let handle: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  const clear = (): void => {
+    clearTimeout(handle);
+    due = Infinity;
+  };
+  return {
+    set(milliseconds) {
+      const at = performance.now() + milliseconds;
+      if (stopped || at >= due) return;
+      clearTimeout(handle);
+      due = at;
+      handle = setTimeout(() => {
+        due = Infinity;
+        fire();
+      }, milliseconds);
+      handle.unref();
+    },
+    clear,
+    stop() {
+      stopped = true;
+      clear();
+    },
+  };
+}

@@ -1,4 +1,4 @@
-/** Tracks divergences of the log, whether this process noticed them or another one recorded them. */
+/** Tracks divergences of the log, both those that this process noticed and those that other processes recorded. */
 import { createTimelineGuard } from '../postgres/hosts/probe.js';
 import type { Logger } from '../postgres/logger.js';
 import type { Queryable } from '../postgres/pool.js';

@@ -1,15 +1,7 @@
 /** POST /schema/adopt: turns existing tables into collections. */
 import { z } from 'zod';
 import { adoptionReport } from './read.js';
-import {
-  takeAcknowledged,
-  change,
-  rehearse,
-  commandOf,
-  isRehearsal,
-  rehearsalQuery,
-} from '../../http/change/change.js';
-import { jsonAnswer } from '../../http/answer/answer.js';
+import { changeWithReport, rehearsalQuery } from '../../http/change/change.js';
 import type { HttpDeps } from '../../http/deps.js';
 import { acknowledge } from '../../http/openapi/answers/envelopes.js';
 import { adoption } from '../../http/openapi/answers/operating.js';
@@ -37,16 +29,7 @@ export function adoptRoutes(deps: HttpDeps): Route[] {
       dryRunAnswer: adoption,
       changes: true,
       errors: ['NOT_FOUND'],
-      async handle(submitted) {
-        const call = takeAcknowledged(submitted);
-        const command = await commandOf('adopt-tables', { body: call.body });
-        const adopt = { name: 'adopt-tables', command } as const;
-        if (isRehearsal(call)) return rehearse(deps, call, { ...adopt, report: adoptionReport });
-        return change(deps, call, {
-          ...adopt,
-          render: ({ command, position }) => ({ ...jsonAnswer(200, adoptionReport(command)), position }),
-        });
-      },
+      handle: (call) => changeWithReport(deps, call, { name: 'adopt-tables', report: adoptionReport }),
     }),
   ];
 }

@@ -2,7 +2,7 @@
  * Executes change requests in any live process. A session lock protects each request, so other processes take it over
  * if this one dies. Temporary failures are retried with growing pauses.
  */
-import { growingPause } from '../../kernel/time.js';
+import { createEarliestTimer, growingPause } from '../../kernel/time.js';
 import { isConnectionLoss } from '../../postgres/errors.js';
 import { type LockedSession, cancelUntil, openLockedSession } from '../../postgres/locked-session.js';
 import type { Logger } from '../../postgres/logger.js';
@@ -80,22 +80,12 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
   const pauses = { ...PAUSES, ...options.pauses };
   const running = new Map<string, Running>();
   const failed = new Map<string, Failed>();
-  let timer: { at: number; handle: NodeJS.Timeout } | undefined;
+  const timer = createEarliestTimer(() => start());
   let looking: Promise<void> | undefined;
   let again = false;
   let stopped = false;
 
-  /** There is at most one timer, and the earliest time wins. */
-  const later = (milliseconds: number): void => {
-    const at = performance.now() + milliseconds;
-    if (stopped || (timer !== undefined && timer.at <= at)) return;
-    clearTimeout(timer?.handle);
-    timer = { at, handle: setTimeout(start, milliseconds) };
-    timer.handle.unref();
-  };
-
   const start = (): void => {
-    timer = undefined;
     if (stopped || readOnly()) return;
     if (looking !== undefined) {
       again = true;
@@ -104,11 +94,11 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
     looking = look()
       .catch((error: unknown) => {
         logger.warn('change requests could not be read', { error });
-        later(pauses.look);
+        timer.set(pauses.look);
       })
       .finally(() => {
         looking = undefined;
-        if (again) later(0);
+        if (again) timer.set(0);
         again = false;
       });
   };
@@ -122,14 +112,14 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
     const ids = new Set(unfinished.map(({ id }) => id));
     for (const id of failed.keys()) if (!ids.has(id)) failed.delete(id);
     for (const each of unfinished) if (!running.has(each.id)) beginInTime(each);
-    if (ids.size > 0) later(pauses.look);
-    if (wait !== null) later(Math.min(Math.max(pauses.gather, wait), pauses.clock));
+    if (ids.size > 0) timer.set(pauses.look);
+    if (wait !== null) timer.set(Math.min(Math.max(pauses.gather, wait), pauses.clock));
   };
 
   /** Starts no request before its pause is over. Requests without a free slot wait until one is released. */
   const beginInTime = ({ id, due }: Unfinished): void => {
     const wait = (failed.get(id)?.until ?? 0) - performance.now();
-    if (wait > 0) later(wait);
+    if (wait > 0) timer.set(wait);
     else if (!stopped && hasPlace(due)) begin(id, due);
   };
 
@@ -158,7 +148,7 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
     run.ended = work(id, run).finally(() => {
       running.delete(id);
       // An interrupted request needs a cleanup.
-      if (run.abort.signal.aborted) later(0);
+      if (run.abort.signal.aborted) timer.set(0);
     });
   };
 
@@ -171,7 +161,7 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
       try {
         const { signal } = run.abort;
         const onCleaning = (): void => void (run.cleaning = true);
-        if ((await workOn({ ...options, id, session: opened, signal, onCleaning })) === 'ended') later(0);
+        if ((await workOn({ ...options, id, session: opened, signal, onCleaning })) === 'ended') timer.set(0);
         failed.delete(id);
       } finally {
         run.session = undefined;
@@ -194,16 +184,16 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
       const phase = `tried again after: ${error instanceof Error ? error.message : String(error)}`;
       await showPhase(pool, id, { phase }).catch(() => undefined);
     }
-    later(pause);
+    timer.set(pause);
   };
 
   return {
     wake: () => {
-      if (!stopped && !readOnly()) later(pauses.gather);
+      if (!stopped && !readOnly()) timer.set(pauses.gather);
     },
     async stop() {
       stopped = true;
-      clearTimeout(timer?.handle);
+      timer.stop();
       await looking;
       const runs = [...running.values()];
       for (const run of runs) interrupt(run, 'this process is stopping');

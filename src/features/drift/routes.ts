@@ -4,15 +4,8 @@ import { z } from 'zod';
 import type { Point } from '../../log/fold.js';
 import { findDrift } from './find.js';
 import { acceptanceReport } from './accept.js';
-import {
-  takeAcknowledged,
-  change,
-  rehearse,
-  commandOf,
-  isRehearsal,
-  rehearsalQuery,
-} from '../../http/change/change.js';
-import { jsonAnswer, largeJsonAnswer } from '../../http/answer/answer.js';
+import { changeWithReport, rehearsalQuery } from '../../http/change/change.js';
+import { largeJsonAnswer } from '../../http/answer/answer.js';
 import type { HttpDeps } from '../../http/deps.js';
 import { noQuery } from '../../http/request/query.js';
 import { acknowledge } from '../../http/openapi/answers/envelopes.js';
@@ -67,16 +60,7 @@ export function driftRoutes(deps: HttpDeps): Route[] {
       dryRunAnswer: acceptance,
       changes: true,
       errors: ['NOT_FOUND'],
-      async handle(submitted) {
-        const call = takeAcknowledged(submitted);
-        const command = await commandOf('accept-drift', { body: call.body });
-        const accept = { name: 'accept-drift', command } as const;
-        if (isRehearsal(call)) return rehearse(deps, call, { ...accept, report: acceptanceReport });
-        return change(deps, call, {
-          ...accept,
-          render: ({ command, position }) => ({ ...jsonAnswer(200, acceptanceReport(command)), position }),
-        });
-      },
+      handle: (call) => changeWithReport(deps, call, { name: 'accept-drift', report: acceptanceReport }),
     }),
   ];
 }

@@ -1,4 +1,5 @@
 /** Purges trash entries on request and after their retention period. The trash is read in the command's transaction. */
+import { createEarliestTimer } from '../../kernel/time.js';
 import type pg from 'pg';
 import { type Problem, ProblemError } from '../../kernel/problem.js';
 import { keptDeletions, type TrashEntry, findExpired, findInTrash, notInTrash, untilNextExpiry } from './rows.js';
@@ -80,24 +81,12 @@ export function createPurger(options: PurgerOptions): Purger {
   const { pool, logger, readOnly } = options;
   /** Time of the next attempt (`performance.now`), by position. */
   const failed = new Map<number, number>();
-  let timer: NodeJS.Timeout | undefined;
-  /** When the timer fires (`performance.now`). */
-  let due = Infinity;
+  const timer = createEarliestTimer(() => start());
   let running: Promise<void> | undefined;
   let stopped = false;
   let warned = false;
 
-  const later = (milliseconds: number): void => {
-    const at = performance.now() + milliseconds;
-    if (stopped || at >= due) return;
-    clearTimeout(timer);
-    due = at;
-    timer = setTimeout(start, milliseconds);
-    timer.unref();
-  };
-
   const start = (): void => {
-    due = Infinity;
     if (stopped || running !== undefined || readOnly()) return;
     running = run().finally(() => {
       running = undefined;
@@ -111,11 +100,11 @@ export function createPurger(options: PurgerOptions): Purger {
       // Checks the trash before taking the log lock, because most of the time nothing is due.
       let wait = await untilNext();
       while (!stopped && wait <= 0 && (await purgeOne())) wait = await untilNext();
-      later(Math.min(PAUSES.longest, Math.max(PAUSES.gather, wait)));
+      timer.set(Math.min(PAUSES.longest, Math.max(PAUSES.gather, wait)));
     } catch (error) {
       if (stopped) return;
       logger.warn('the trash could not be read', { error });
-      later(PAUSES.failure);
+      timer.set(PAUSES.failure);
     }
   };
 
@@ -138,12 +127,12 @@ export function createPurger(options: PurgerOptions): Purger {
     return true;
   };
 
-  later(0);
-  for (const each of options.news) each.subscribe(() => later(PAUSES.gather));
+  timer.set(0);
+  for (const each of options.news) each.subscribe(() => timer.set(PAUSES.gather));
   return {
     async stop() {
       stopped = true;
-      clearTimeout(timer);
+      timer.stop();
       await running;
     },
   };

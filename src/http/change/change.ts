@@ -17,7 +17,7 @@ import { type State, isFolder } from '../../schema/model/state.js';
 import { type CommandOf, type InputOf, type OperationName, operations } from '../../schema/operations/index.js';
 import type { Operation } from '../../schema/operations/operation.js';
 import { stepsTo } from '../../kernel/resumable.js';
-import { type Answer, refusal, unwrap, jsonChunks, largeJsonAnswer } from '../answer/answer.js';
+import { jsonAnswer, type Answer, refusal, unwrap, jsonChunks, largeJsonAnswer } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
 import { errorBody, Refused } from '../errors.js';
 import { flag } from '../request/query.js';
@@ -296,11 +296,31 @@ const withReason = (plan: Plan, reason: Problem | undefined): Plan =>
 const keptAtMost = (call: Call<unknown>, keepDeleted: number): number =>
   asks(call, 'explain') && !asks(call, 'purge') ? keepDeleted : 0;
 
-/** The plan of `command` with its events. */
-export async function rehearse<N extends OperationName, C extends CommandOf<N>>(
+interface Reporting<N extends OperationName, C extends CommandOf<N>> {
+  name: N;
+  report: (command: C) => object;
+}
+
+/** Runs the command of the body and responds with its report. A dry run adds the events that the command would append. */
+export async function changeWithReport<N extends OperationName, C extends CommandOf<N>>(
+  deps: ChangeDeps,
+  submitted: Call<unknown>,
+  { name, report }: Reporting<N, C>,
+): Promise<Answer> {
+  const call = takeAcknowledged(submitted);
+  const command = (await commandOf(name, { body: call.body } as InputOf<N>)) as Command<C>;
+  if (isRehearsal(call)) return rehearse(deps, call, { name, command, report });
+  return change(deps, call, {
+    name,
+    command,
+    render: (done: Done<C>) => ({ ...jsonAnswer(200, report(done.command)), position: done.position }),
+  });
+}
+
+async function rehearse<N extends OperationName, C extends CommandOf<N>>(
   deps: Pick<HttpDeps, 'pipeline' | 'changes' | 'pool' | 'config'>,
   call: Call<unknown>,
-  { name, command, report }: { name: N; command: Command<C>; report: (command: C) => object },
+  { name, command, report }: Reporting<N, C> & { command: Command<C> },
 ): Promise<Answer> {
   const run = await planned(deps, call, { name, command, request: planRequest(name, call) });
   if (run.kind === 'refused') return refusal(run.problems);

@@ -109,7 +109,7 @@ function columnNames(field: ColumnField): string[] {
     ...(needsUnique(field) ? [uniqueNameOf(field)] : []),
     ...(schema.is_indexed ? [indexNameOf(field)] : []),
     ...(schema.is_nullable ? [] : [schema.extras?.not_null_name ?? []].flat()),
-    // PostgreSQL's default name, unless another one was set.
+    // PostgreSQL's default name, unless a different name was set.
     ...(isIdentity(schema) ? [identitySequenceNameOf(field)] : []),
   ];
 }

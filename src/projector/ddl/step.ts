@@ -97,7 +97,7 @@ interface BatchNeeds {
 export function batchNeeds({ collections }: State, isCompared: boolean): BatchNeeds {
   let known: ReadonlyMap<string, Need> | undefined;
   const seen = new Map<string, Need>();
-  /** The table's own definition takes precedence: other tables may record another one after manual changes. */
+  /** The table's own definition takes precedence: other tables may record a different definition after manual changes. */
   const before = (label: string, collection: string): Need | undefined => {
     const own = needsOfNode(collections.get(collection)).find((each) => needLabel(each) === label);
     if (own !== undefined) return own;

@@ -6,7 +6,7 @@
  * growing pauses, and at once when an event drops the index.
  */
 import type pg from 'pg';
-import { growingPause } from '../../kernel/time.js';
+import { createEarliestTimer, growingPause } from '../../kernel/time.js';
 import { type LockedSession, cancelUntil, openLockedSession } from '../../postgres/locked-session.js';
 import { isConnectionLoss, sqlState } from '../../postgres/errors.js';
 import type { Logger } from '../../postgres/logger.js';
@@ -80,7 +80,7 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
   const name = options.connection.schema;
   let running: Promise<void> | undefined;
   let session: LockedSession | undefined;
-  let timer: { at: number; handle: NodeJS.Timeout } | undefined;
+  const timer = createEarliestTimer(() => start());
   let woken = false;
   let stopped = false;
   let attempts = 0;
@@ -105,17 +105,7 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
     return true;
   };
 
-  /** There is at most one timer, and the earliest time wins. */
-  const later = (milliseconds: number): void => {
-    const at = performance.now() + milliseconds;
-    if (stopped || (timer !== undefined && timer.at <= at)) return;
-    clearTimeout(timer?.handle);
-    timer = { at, handle: setTimeout(start, milliseconds) };
-    timer.handle.unref();
-  };
-
   const start = (): void => {
-    timer = undefined;
     if (stopped || isReadOnly()) return;
     if (running !== undefined) {
       woken = true;
@@ -132,14 +122,14 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
     woken = false;
     try {
       const work = { ...options, schema: name, openSession, stopping: () => stopped };
-      if ((await catchUp(work)) === 'busy elsewhere') later(pauses.busy);
+      if ((await catchUp(work)) === 'busy elsewhere') timer.set(pauses.busy);
       attempts = 0;
       failure = null;
     } catch (error) {
       if (stopped || isReadOnly()) return;
       attempts += 1;
       await report(error);
-      later(growingPause(attempts, pauses));
+      timer.set(growingPause(attempts, pauses));
     }
   };
 
@@ -164,7 +154,7 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
     isOver(failed).then(
       (over) => {
         if (!over || failure !== failed) return;
-        clearTimeout(timer?.handle);
+        timer.clear();
         start();
       },
       () => undefined,
@@ -176,20 +166,19 @@ export function createIndexProjection(options: IndexProjectionOptions): IndexPro
     const isConcerned = events?.some((event) => indexTargets(event).length > 0) !== false;
     if (running !== undefined) woken = true;
     else if (failure !== null) hurry(failure);
-    else if (attempts === 0) later(isConcerned ? pauses.gather : pauses.quiet);
+    else if (attempts === 0) timer.set(isConcerned ? pauses.gather : pauses.quiet);
   };
 
   return {
     wake,
     async retry() {
-      clearTimeout(timer?.handle);
-      timer = undefined;
+      timer.clear();
       if (running === undefined) start();
       await running;
     },
     async stop() {
       stopped = true;
-      clearTimeout(timer?.handle);
+      timer.stop();
       if (running !== undefined) await cancelUntil(pool, () => session, running);
     },
     status() {

@@ -127,7 +127,7 @@ function mergeCollection(merging: Merging, draft: Draft, name: string, nodes: No
 const isSame = (a: CollectionNode | undefined, b: CollectionNode | undefined): boolean =>
   a === b || (a !== undefined && b !== undefined && isSameNode(a, b));
 
-/** One of the sides lacks the collection, or has another one of that name. */
+/** One of the sides lacks the collection, or has a different collection with its name. */
 function wholeCollection(merging: Merging, draft: Draft, place: MergePlace, nodes: Nodes): void {
   const { base, ours, theirs } = nodes;
   if (base === undefined || isSame(base, ours)) replace(draft, place.collection, theirs);
@@ -214,7 +214,7 @@ function mergeMembers<T extends object>(
   }
 }
 
-/** True if a side removed the object of the base and created another one with its name. */
+/** True if a side removed the object of the base and created a different object with its name. */
 function isOther({ base, ours, theirs }: Sides<CollectionNode | string>): boolean {
   const identityOf = (of: CollectionNode | string): string => (typeof of === 'string' ? of : of.identities.collection);
   if (base === undefined || identityOf(base) === UNMADE) return false;

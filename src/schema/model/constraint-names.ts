@@ -43,12 +43,12 @@ interface Column {
   schema: { extras?: ColumnExtras | undefined };
 }
 
-/** The service's default name, unless the field was adopted with another one. */
+/** The service's default name, unless the field was adopted with a different name. */
 export function uniqueNameOf({ collection, field, schema }: Column): string {
   return schema.extras?.unique_name ?? uniqueName(collection, field);
 }
 
-/** The service's default name, unless the field was adopted with another one. */
+/** The service's default name, unless the field was adopted with a different name. */
 export function indexNameOf({ collection, field, schema }: Column): string {
   return schema.extras?.index_name ?? indexName(collection, field);
 }
@@ -60,7 +60,7 @@ export const NOT_NULL_SUFFIX = '_not_null';
 export const notNullName = (collection: string, field: string): string =>
   postgresName(collection, field, NOT_NULL_SUFFIX);
 
-/** PostgreSQL's default name, unless the field was adopted with another one. */
+/** PostgreSQL's default name, unless the field was adopted with a different name. */
 export function notNullNameOf({ collection, field, schema }: Column): string {
   return schema.extras?.not_null_name ?? notNullName(collection, field);
 }
@@ -69,7 +69,7 @@ export function notNullNameOf({ collection, field, schema }: Column): string {
 export const identitySequenceName = (collection: string, field: string): string =>
   postgresName(collection, field, '_seq');
 
-/** PostgreSQL's default name, unless the sequence has another one. */
+/** PostgreSQL's default name, unless the sequence has a different name. */
 export function identitySequenceNameOf({ collection, field, schema }: Column): string {
   return schema.extras?.sequence?.name ?? identitySequenceName(collection, field);
 }

@@ -233,7 +233,7 @@ export const takenFromTrash = <R extends RestoredField>({ restored }: { restored
 export interface RestoredCollection extends RestoredField {
   /** Its name when it was deleted, and in the trash. */
   name: string;
-  /** As in its deletion. */
+  /** The number of the shared trash schema, as in the event of the deletion. */
   kept_in?: number;
   /** The identities of the event's fields, in their order. */
   fields: Identity[];

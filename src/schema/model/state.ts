@@ -84,7 +84,7 @@ function remove(index: Index, word: string, key: string): void {
  */
 export type Identity = string;
 
-/** The identity of an object that the log does not contain yet, as in a draft. Never equal to another one. */
+/** The identity of an object that the log does not contain yet, as in a draft. No two objects share one. */
 export const UNMADE: Identity = '';
 
 export interface Identities {
