@@ -17,7 +17,8 @@ describe('the guides in the admin app', () => {
     await page.getByRole('heading', { name: 'Concepts' }).waitFor();
     await page.waitForURL(/\/app\/docs\/concepts$/);
     await page.getByRole('navigation', { name: 'Guides' }).getByRole('link', { name: 'Trash' }).click();
-    await page.getByText('for seven days unless').waitFor();
+    await page.getByRole('heading', { name: 'Trash', level: 1 }).waitFor();
+    await page.waitForURL(/\/app\/docs\/trash$/);
   });
 
   it('are found by their headings, and open there', async () => {
