@@ -17,7 +17,7 @@ describe('the guides in the admin app', () => {
     await page.getByRole('heading', { name: 'Concepts' }).waitFor();
     await page.waitForURL(/\/app\/docs\/concepts$/);
     await page.getByRole('navigation', { name: 'Guides' }).getByRole('link', { name: 'Trash' }).click();
-    await page.getByRole('heading', { name: 'Trash', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'Trash', exact: true }).waitFor();
     await page.waitForURL(/\/app\/docs\/trash$/);
   });
 
