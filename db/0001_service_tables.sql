@@ -1,7 +1,7 @@
--- The service's own tables, in a schema of their own that nothing searches: :"service" stands for its name, as in psql.
--- Read from outside through the views service_v_*; the tables may change with a release.
+-- The tables of the service, in a schema that is not in any search path. :"service" stands for the name of the schema,
+-- as in psql. Other programs should read only the views service_v_*, because a release may change the tables.
 
--- The event log. Everything else about the managed schema is computed from it.
+-- The event log. The service computes everything else about the managed schema from it.
 CREATE TABLE :"service".service_events (
   position      bigint      PRIMARY KEY CHECK (position > 0),
   id            uuid        NOT NULL UNIQUE,
@@ -20,9 +20,9 @@ CREATE TABLE :"service".service_events (
   occurred_at   timestamptz(3) NOT NULL,
   previous_hash text        NOT NULL CHECK (previous_hash ~ '^[0-9a-f]{64}$'),
   hash          text        NOT NULL CHECK (hash ~ '^[0-9a-f]{64}$'),
-  -- What else is known of the request.
+  -- Other properties of the request.
   context       jsonb       CHECK (pg_catalog.jsonb_typeof(context) = 'object'),
-  -- What it is about other than a collection: its kind and its id.
+  -- The kind and id of an object that is not a collection, for example a change request or a user.
   subject       jsonb       CHECK (subject IS NULL
     OR (pg_catalog.jsonb_typeof(subject -> 'kind'::text) = 'string' AND pg_catalog.jsonb_typeof(subject -> 'id'::text) = 'string') IS TRUE)
 );
@@ -33,22 +33,22 @@ CREATE INDEX service_events_batch ON :"service".service_events (batch);
 CREATE INDEX service_events_collection ON :"service".service_events (collection, position);
 CREATE INDEX service_events_subject ON :"service".service_events ((subject ->> 'kind'::text), (subject ->> 'id'::text), position)
   WHERE subject IS NOT NULL;
--- What had another name, for everything that follows a name through the log.
+-- Finds earlier names, for queries that follow an object through the log.
 CREATE INDEX service_events_renames ON :"service".service_events (position)
   WHERE type IN ('collection.renamed', 'field.renamed');
--- Where lives of collections and fields begin and end, and where fields are renamed.
+-- Finds where collections and fields were created, deleted and renamed.
 CREATE INDEX service_events_lives ON :"service".service_events (collection, position)
   WHERE type IN ('collection.created', 'collection.adopted', 'collection.deleted', 'field.created', 'field.deleted', 'field.renamed');
--- What the trash holds unless it was restored or purged.
+-- Finds the deletions whose data moved to the trash. It may have been restored or purged since.
 CREATE INDEX service_events_kept ON :"service".service_events (collection, position)
   WHERE type IN ('collection.deleted', 'field.deleted') AND data ? 'kept_until'::text;
 CREATE INDEX service_events_occurred_at ON :"service".service_events (occurred_at, position);
 
--- What is accepted stays as it is. ALWAYS: in a session that replays replication too. A statement is refused even when
--- it would touch no row, so that a mistake is noticed where it is made.
+-- Rejects every change of existing events. ENABLE ALWAYS because other triggers do not fire in sessions that apply
+-- replicated changes. The trigger fires per statement, so that a statement that matches no row fails too.
 CREATE FUNCTION :"service".service_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  RAISE EXCEPTION '% is append-only: % is refused', TG_TABLE_NAME, TG_OP
+  RAISE EXCEPTION 'table "%" is append-only: % is not allowed', TG_TABLE_NAME, TG_OP
     USING ERRCODE = 'insufficient_privilege', HINT = 'Correct a mistake with a new event.';
 END
 $$;
@@ -58,7 +58,7 @@ CREATE TRIGGER service_events_append_only
   FOR EACH STATEMENT EXECUTE FUNCTION :"service".service_refuse_change();
 ALTER TABLE :"service".service_events ENABLE ALWAYS TRIGGER service_events_append_only;
 
--- The metadata rows: the managed schema in normal form, written in the transaction of the events they come from.
+-- The metadata rows: the managed schema in normal form. The transaction that appends events also writes their rows.
 CREATE TABLE :"service".service_collections (
   collection text  PRIMARY KEY,
   meta       jsonb NOT NULL CHECK (pg_catalog.jsonb_typeof(meta) = 'object'),
@@ -91,20 +91,21 @@ CREATE TABLE :"service".service_relations (
 
 CREATE INDEX service_relations_one_collection ON :"service".service_relations (one_collection);
 
--- The trash: what deletions left, by the position of their event. A table is in a shared schema, which is named like this
--- one with _trash_s and the number in its event. Everything else is in a schema of its own, with _trash_ and the position.
+-- The trash: the data that deletions kept, by the position of the deleting event. A table moves to a schema that it
+-- shares with others. The name of that schema is the name of this one, then _trash_s, then the number in the event.
+-- Everything else moves to a schema of its own, whose name ends with _trash_ and the position.
 CREATE TABLE :"service".service_trash (
   position   bigint         PRIMARY KEY,
   kind       text           NOT NULL CHECK (kind IN ('collection', 'field')),
-  -- The names that it had.
+  -- Names before the deletion.
   collection text           NOT NULL,
   field      text           CHECK ((field IS NULL) = (kind = 'collection')),
   identity   text           NOT NULL,
   batch      uuid           NOT NULL,
   deleted_at timestamptz(3) NOT NULL,
-  -- From then on it may be purged.
+  -- The purger may delete the data after this time.
   kept_until timestamptz(3) NOT NULL,
-  -- When it came: the rows as PostgreSQL's statistics have them, null where there are none; and the bytes.
+  -- Size at the time of the deletion. The rows are an estimate from PostgreSQL's statistics; null if there are none.
   rows       bigint,
   bytes      bigint
 );
@@ -112,68 +113,68 @@ CREATE TABLE :"service".service_trash (
 CREATE INDEX service_trash_kept_until ON :"service".service_trash (kept_until, position);
 CREATE INDEX service_trash_identity ON :"service".service_trash (identity);
 
--- How far each projection has come, and what stopped it.
+-- The last applied position of each projection, and the error that stopped it.
 CREATE TABLE :"service".service_projections (
   name       text        PRIMARY KEY,
   kind       text        NOT NULL,
   position   bigint      NOT NULL DEFAULT 0,
-  -- Of the event at the position: a checkpoint belongs to one log.
+  -- Hash of the event at the position. A position is valid only in the log that contains this event.
   hash       text,
   status     text        NOT NULL DEFAULT 'running',
   last_error jsonb,
   updated_at timestamptz NOT NULL DEFAULT now()
 );
 
--- A log that was found to be shorter than, or other than, what was seen of it. As long as a row is not acknowledged,
--- no process changes anything.
+-- Forks: the log is shorter than before, or contains different events. No process changes anything until every row is
+-- acknowledged.
 CREATE TABLE :"service".service_divergences (
   id             bigint         PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
-  -- The newest place of the log that was seen, and that is not in it any more; the hash where it was known.
+  -- The newest event that a process read before and that the log no longer contains; the hash if it is known.
   seen_position  bigint         NOT NULL,
   seen_hash      text,
-  -- The end of the log that was found instead.
+  -- The head of the log when the fork was detected.
   found_position bigint         NOT NULL,
   found_hash     text           NOT NULL,
-  -- Position of the newest event in both, as far as whoever noticed it remembers; what comes after it may be lost.
+  -- Position of the newest event that both logs are known to contain. Events after it may be lost.
   fork_position  bigint,
   noticed_at     timestamptz(3) NOT NULL DEFAULT now(),
-  -- Position of the event that names it.
+  -- Position of the event that acknowledges it.
   acknowledged   bigint
 );
 
--- Many processes may notice the same, one of them only when another one has acknowledged it.
+-- Several processes may detect the same fork, some of them only after it is acknowledged.
 CREATE UNIQUE INDEX service_divergences_once
   ON :"service".service_divergences (seen_position, coalesce(seen_hash, ''), found_position, found_hash);
 
--- The keys that checkpoints of the log are and were signed with: Ed25519, the public half for good.
+-- The Ed25519 keys that sign or signed checkpoints. Public keys are never deleted.
 CREATE TABLE :"service".service_keys (
   id            bigint         PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
   public_key    bytea          NOT NULL UNIQUE CHECK (pg_catalog.octet_length(public_key) = 32),
-  -- PKCS #8, of the one key that is kept here; null: it is in a file, or was replaced.
+  -- PKCS #8. Null if the private key is in a file or was replaced; at most one row has one.
   private_key   bytea,
   kept          text           NOT NULL CHECK (kept IN ('file', 'database')),
-  -- The end of the log when it came.
+  -- The head of the log when the key was added.
   from_position bigint         NOT NULL,
   created_at    timestamptz(3) NOT NULL DEFAULT now()
 );
 
 CREATE UNIQUE INDEX service_keys_one_private ON :"service".service_keys ((true)) WHERE private_key IS NOT NULL;
 
--- Checkpoints that go somewhere: signed once, so that whichever process delivers one delivers the same bytes.
+-- Checkpoints to publish. Each is signed once, so that every process delivers the same bytes.
 CREATE TABLE :"service".service_checkpoints (
   id           bigint         PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
-  -- Where to, without credentials.
+  -- The URL without credentials.
   target       text           NOT NULL,
-  -- Which log, and what it says of it.
+  -- The origin line of the signed note, which names the log.
   origin       text           NOT NULL,
   position     bigint         NOT NULL,
   hash         text           NOT NULL,
   note         text           NOT NULL,
   signed_at    timestamptz(3) NOT NULL DEFAULT now(),
-  -- Since when a process is delivering it.
+  -- When a process started to deliver it.
   claimed_at   timestamptz(3),
   published_at timestamptz(3),
-  -- The place holds another checkpoint of this position: it is not tried again.
+  -- The target has a different checkpoint for this position. The service does not retry.
   refused_at   timestamptz(3),
   last_error   text,
   UNIQUE (target, origin, position)
@@ -182,8 +183,8 @@ CREATE TABLE :"service".service_checkpoints (
 CREATE INDEX service_checkpoints_waiting ON :"service".service_checkpoints (target, id)
   WHERE published_at IS NULL AND refused_at IS NULL;
 
--- What change requests ask for, and why they failed: canonical JSON, each once by its hash, which their events carry. One
--- that had to be erased leaves its hash.
+-- Documents of change requests: the proposed change, and the errors of failed ones, as canonical JSON. Events refer to
+-- them by hash. An erased document leaves its hash.
 CREATE TABLE :"service".service_documents (
   hash       text           PRIMARY KEY CHECK (hash ~ '^[0-9a-f]{64}$'),
   content    text,
@@ -192,17 +193,17 @@ CREATE TABLE :"service".service_documents (
   CHECK ((content IS NULL) = (erased_at IS NOT NULL))
 );
 
--- Change requests, folded from their events, in whose transaction they are written.
+-- The change requests, folded from their events. The transaction that appends the events also writes these rows.
 CREATE TABLE :"service".service_changes (
   id              uuid   PRIMARY KEY,
   state           text   NOT NULL,
-  -- What it changes.
+  -- The collections that it changes.
   collections     text[] NOT NULL,
-  -- Whose tables nothing else may change now.
+  -- The collections that only this change request may change now.
   held            text[] NOT NULL,
   opened_position bigint NOT NULL,
   request         jsonb  NOT NULL CHECK (pg_catalog.jsonb_typeof(request) = 'object'),
-  -- What keeps it from going on now, where it has no steps; for people, and in no event.
+  -- What it waits for if it has no steps, as text for users. No event contains this.
   progress        jsonb
 );
 
@@ -210,36 +211,36 @@ CREATE INDEX service_changes_opened ON :"service".service_changes (opened_positi
 CREATE INDEX service_changes_state ON :"service".service_changes (state, opened_position);
 CREATE INDEX service_changes_held ON :"service".service_changes (opened_position) WHERE held OPERATOR(pg_catalog.<>) '{}';
 
--- What is prepared for them outside their transaction, and how far that is. Rows are here as long as something of it may
--- be in the database.
+-- The steps that prepare online changes outside their transaction, and their progress. A row exists as long as the
+-- database may contain objects that its step created.
 CREATE TABLE :"service".service_preparations (
   request      uuid    NOT NULL,
   number       integer NOT NULL,
-  -- What is to be done, as it was planned.
+  -- The step as planned.
   step         jsonb   NOT NULL CHECK (pg_catalog.jsonb_typeof(step) = 'object'),
-  -- How far the step is, in its own words; for whoever goes on with it.
+  -- Where the process that continues the step must start. The format depends on the kind of step.
   checkpoint   jsonb,
-  -- The same for people.
+  -- Progress for users.
   progress     jsonb,
   started_at   timestamptz(3),
-  -- What it has taken; null: it is not done.
+  -- How long the step took; null if it is not finished.
   milliseconds double precision,
-  -- How often what it had made was not there, or not enough, when it was to be used.
+  -- How often the results of the step were missing or incomplete when the change was about to use them.
   lost         integer NOT NULL DEFAULT 0,
   PRIMARY KEY (request, number)
 );
 
--- Accounts.
+-- The accounts: users, API tokens and sessions.
 CREATE TABLE :"service".service_users (
   id            uuid        PRIMARY KEY,
   email         text        NOT NULL,
   name          text        NOT NULL,
   password_hash text,
-  -- The user who set the password, where that is another user; null: the user, or whoever runs the service.
+  -- The other user who set the password; null if the user did so, or an operator on the command line.
   password_set_by uuid,
   role          text        NOT NULL CHECK (role IN ('admin', 'auditor', 'author', 'reader')),
   status        text        NOT NULL DEFAULT 'active',
-  -- The network of the last login that succeeded: from there the account stays usable while others try it.
+  -- The network of the last successful login. Failed attempts from other networks do not block logins from this one.
   login_network text,
   created_at    timestamptz NOT NULL DEFAULT now()
 );
@@ -251,7 +252,7 @@ CREATE TABLE :"service".service_tokens (
   user_id    uuid        NOT NULL REFERENCES :"service".service_users (id) ON DELETE CASCADE,
   name       text        NOT NULL,
   token_hash bytea       NOT NULL UNIQUE,
-  -- The user who issued the token, where that is another user; null: the user, or whoever runs the service.
+  -- The other user who issued the token; null if the user did so, or an operator on the command line.
   issued_by  uuid,
   created_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz
@@ -263,11 +264,11 @@ CREATE TABLE :"service".service_sessions (
   id           uuid        PRIMARY KEY,
   user_id      uuid        NOT NULL REFERENCES :"service".service_users (id) ON DELETE CASCADE,
   refresh_hash bytea       NOT NULL UNIQUE,
-  -- Of the part that all refresh tokens of the session share: who has it had one of them.
+  -- Hash of the part that all refresh tokens of a session share. It recognizes a token that was already replaced.
   family_hash  bytea       NOT NULL,
-  -- When the token was last replaced: for a moment the one before is still answered. Null: it never was.
+  -- When the token was last replaced; null if never. The previous token stays valid for a few seconds.
   rotated_at   timestamptz,
-  -- Where it was begun, and by what: so that its owner knows it again.
+  -- Network and program of the login, so that the user recognizes the session.
   network      text,
   user_agent   text,
   created_at   timestamptz NOT NULL DEFAULT now(),
@@ -282,8 +283,8 @@ CREATE TABLE :"service".service_settings (
   value jsonb NOT NULL
 );
 
--- Moves with every change of an account, so that a process can keep accounts in memory and know when to read them again.
--- By no fixed step: after a failover that lost changes of accounts, others must not lead to the same number again.
+-- Every change of an account changes this number. Processes cache accounts in memory until it changes. The increments
+-- are random: after a failover that lost changes, later changes must not produce the same number again.
 CREATE TABLE :"service".service_auth_epoch (
   one_row boolean PRIMARY KEY DEFAULT true CHECK (one_row),
   epoch   bigint  NOT NULL
@@ -291,7 +292,7 @@ CREATE TABLE :"service".service_auth_epoch (
 
 INSERT INTO :"service".service_auth_epoch (epoch) VALUES (1);
 
--- Its path: nothing that others have made is called in the place of PostgreSQL's own.
+-- The search path keeps it from calling functions of other schemas in place of PostgreSQL's own.
 CREATE FUNCTION :"service".service_next_auth_epoch() RETURNS trigger LANGUAGE plpgsql
   SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -307,7 +308,7 @@ CREATE TRIGGER service_tokens_epoch AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE
 CREATE TRIGGER service_sessions_epoch AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON :"service".service_sessions
   FOR EACH STATEMENT EXECUTE FUNCTION :"service".service_next_auth_epoch();
 
--- First answers, kept for a day. The body is json, not jsonb: the same answer again keeps the order of its members.
+-- Responses of requests with an Idempotency-Key, kept for a day. The body is json because jsonb would reorder members.
 CREATE TABLE :"service".service_idempotency (
   actor        text        NOT NULL,
   key          text        NOT NULL,
@@ -315,7 +316,7 @@ CREATE TABLE :"service".service_idempotency (
   status       integer     NOT NULL,
   headers      jsonb       NOT NULL,
   body         json,
-  -- The end of the log that the answer is about: an answer belongs to one log.
+  -- The head of the log after the request. A response is valid only in the log that contains this event.
   position     bigint      NOT NULL,
   event_hash   text        NOT NULL,
   created_at   timestamptz NOT NULL DEFAULT now(),
@@ -324,7 +325,7 @@ CREATE TABLE :"service".service_idempotency (
 
 CREATE INDEX service_idempotency_created_at ON :"service".service_idempotency (created_at);
 
--- For people with a SQL prompt: the documents as the API shows them.
+-- Views for users of SQL: the documents as the API returns them.
 CREATE VIEW :"service".service_v_collections AS
 SELECT c.collection,
        pg_catalog.jsonb_build_object('collection', c.collection) || c.meta AS meta,
@@ -364,7 +365,7 @@ SELECT c.id, c.state, c.collections, c.request ->> 'operation'::text AS operatio
        c.request ->> 'reason'::text AS reason, c.opened_position, (c.request ->> 'opened_at'::text)::timestamptz AS opened_at
   FROM :"service".service_changes c;
 
--- Who changed what, when and why, one row an event.
+-- One row per event: who changed what, when and why.
 CREATE VIEW :"service".service_v_history AS
 SELECT e.position, e.occurred_at, e.type, e.collection, e.field, e.subject, e.actor ->> 'name'::text AS actor, e.command, e.reason, e.batch
   FROM :"service".service_events e;

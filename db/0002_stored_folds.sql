@@ -1,13 +1,13 @@
--- The state of the schema at some positions of the log, so that neither a start nor a look back folds it from the
--- beginning. A cache: deleting all of it changes no answer.
+-- The state of the schema at some positions of the log, so that the service need not fold the log from the first event.
+-- This is a cache: deleting its rows changes no response.
 CREATE TABLE :"service".service_folds (
   position    bigint         PRIMARY KEY CHECK (position > 0),
-  -- Of the content; folds in another format are not used.
+  -- Format of the content. The service ignores rows in a format that it does not know.
   format      integer        NOT NULL,
-  -- The event at the position: a fold belongs to one log.
+  -- Hash of the event at the position. A state is valid only in the log that contains this event.
   event_hash  text           NOT NULL,
   occurred_at timestamptz(3) NOT NULL,
-  -- Of everything above and of the content before it was compressed.
+  -- Hash of the columns above and of the uncompressed content.
   hash        text           NOT NULL,
   content     bytea          NOT NULL,
   made_at     timestamptz    NOT NULL DEFAULT now()
@@ -15,9 +15,9 @@ CREATE TABLE :"service".service_folds (
 
 COMMENT ON TABLE :"service".service_folds IS 'States of the schema along the log, computed from it; may be emptied at any time.';
 
--- It is compressed already.
+-- The service has already compressed the content.
 ALTER TABLE :"service".service_folds ALTER COLUMN content SET STORAGE EXTERNAL;
 
--- A batch's first and last position, for the list of accepted commands.
+-- Finds the first and last position of a batch, for the list of batches.
 DROP INDEX :"service".service_events_batch;
 CREATE INDEX service_events_batch ON :"service".service_events (batch, position);

@@ -10,7 +10,7 @@ import { own } from '../postgres/own-tables.js';
 
 /** The body of service_refuse_change(), without whitespace. */
 const BODY =
-  "BEGIN RAISE EXCEPTION '% is append-only: % is refused', TG_TABLE_NAME, TG_OP " +
+  `BEGIN RAISE EXCEPTION 'table "%" is append-only: % is not allowed', TG_TABLE_NAME, TG_OP ` +
   "USING ERRCODE = 'insufficient_privilege', HINT = 'Correct a mistake with a new event.'; END";
 
 /**
