@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
+import { load } from 'js-yaml';
 import { memoize } from '../src/kernel/memoize.js';
 import { renderDiagram } from '../scripts/docs/diagrams.js';
 import { INSIDE } from '../scripts/rooms/rooms.js';
@@ -58,6 +59,22 @@ describe('the documentation', () => {
   it('explains how to rotate each secret', () => {
     const [, rotation = ''] = /^## Rotate secrets$(.*?)^## /ms.exec(readPage('docs/security.md')) ?? [];
     for (const secret of [...SECRETS, 'CHECKPOINT_KEY_FILE']) expect(rotation).to.contain(`\`${secret}\``);
+  });
+
+  it('names each GET request that auditors cannot use, with the role that it requires', () => {
+    const document = load(readFileSync(join(ROOT, 'test/fixtures/openapi.yaml'), 'utf8')) as {
+      paths: Record<string, { get?: { description: string } }>;
+    };
+    const required = Object.entries(document.paths).flatMap(([path, { get }]) => {
+      const [, role = ''] = /Requires the role (admin|author)[.,]/.exec(get?.description ?? '') ?? [];
+      return role === '' ? [] : [`${role} GET ${path}`];
+    });
+    const rows = [...readPage('docs/security.md').matchAll(/^\| (`GET [^|]*)\| (\w+) +\|/gm)];
+    const named = rows.flatMap(([, requests = '', role]) =>
+      [...requests.matchAll(/`([^`]+)`/g)].map(([, request]) => `${role} ${request}`),
+    );
+    expect(required).to.include('author GET /schema/snapshot');
+    expect(named).to.have.members(required);
   });
 
   it('recommends verified backups, and merge in every comparison but those that explain mirror', () => {
