@@ -50,6 +50,20 @@ describe('columns that get a sequence', () => {
     expect(await insert('serialised')).deep.equal([{ id: '6' }]);
   });
 
+  it('stay listed by their table, so that the SQL export creates them', async () => {
+    await adopted('listed', 'serial PRIMARY KEY');
+    const snapshot = await api.ok<Snapshot>('GET', '/schema/snapshot');
+    const at = snapshot.collections.findIndex(({ collection }) => collection === 'listed');
+    delete snapshot.collections[at]?.schema.extras?.needs;
+    const { message } = await api.refused(
+      { status: 400, code: 'INVALID_PAYLOAD', at: `collections[${at}].schema.extras.needs` },
+      'POST',
+      '/schema/diff',
+      snapshot,
+    );
+    expect(message).equal('must contain sequence "listed_id_seq", because field "id" uses it');
+  });
+
   it('continue when a dropped sequence is repaired', async () => {
     await adopted('repaired', 'serial PRIMARY KEY');
     await api.sql('ALTER TABLE repaired ALTER id DROP DEFAULT');

@@ -1,12 +1,18 @@
 /**
- * Checks that a shared object is defined equally in all tables that use it, and that a sequence has only one owner
- * column.
+ * Checks that a shared object is defined equally in all tables that use it, that a sequence has only one owner column,
+ * and that a table lists what it uses.
  */
 import { quoted } from '../../kernel/text.js';
 import { type Need, isIdentity } from '../model/extras.js';
 import { isSameNeed, needLabel, needsOfNode, ownerOf } from '../model/order.js';
 import { type Problem, about } from '../../kernel/problem.js';
-import type { CollectionNode, State } from '../model/state.js';
+import type { Field } from '../model/model.js';
+import { type CollectionNode, type State, extrasOf } from '../model/state.js';
+import { extensionsWith } from '../sql-text/allowed-names.js';
+import { checkSqlText } from '../sql-text/check-sql-text.js';
+import { type TextContext, parseTypeText, textContextOf } from '../sql-text/expression.js';
+import { type SqlText, textsOfField, textsOfTable } from '../sql-text/texts.js';
+import { withExtras } from '../transition/cascade.js';
 
 interface OwnedNeed {
   need: Need;
@@ -20,6 +26,10 @@ interface OwnedNeed {
  * @param from the state before the change
  */
 export function needProblems(state: State, touched: ReadonlySet<string>, from: State): Problem[] {
+  return [...removedProblems(state, touched, from), ...definitionProblems(state, touched, from)];
+}
+
+function definitionProblems(state: State, touched: ReadonlySet<string>, from: State): Problem[] {
   const holders = [...touched].flatMap((name) => {
     const node = state.collections.get(name);
     return node !== undefined && needsOfNode(node).length > 0 ? [node] : [];
@@ -87,4 +97,65 @@ function faultOf(need: Need, known: OwnedNeed | undefined): string | null {
     return `differs from the definition in ${quoted(known.collection)}. Every table must define it in the same way`;
   if (ownerOf(need) === undefined || known.owner === undefined) return null;
   return `is already owned by a column of ${quoted(known.owner)}`;
+}
+
+/*
+ * A table keeps the needs that it uses. Otherwise the table would stay, but the SQL export, a rebuild and a restore
+ * would fail.
+ */
+
+function removedProblems(state: State, touched: ReadonlySet<string>, from: State): Problem[] {
+  return [...touched].flatMap((name) => {
+    const node = state.collections.get(name);
+    const before = needsOfNode(from.collections.get(name));
+    if (before.length === 0 || !node?.collection.schema) return [];
+    const kept = new Set(needsOfNode(node).map(needLabel));
+    return before.filter((need) => !kept.has(needLabel(need))).flatMap((need) => removedProblem(need, node));
+  });
+}
+
+function removedProblem(need: Need, node: CollectionNode): Problem[] {
+  const user = userOf(need, node);
+  if (user === null) return [];
+  const { collection } = node.collection;
+  const member = ['schema', 'extras', 'needs'];
+  const subject = { kind: 'need', collection, name: need.name, member } as const;
+  return [about(subject, `must contain ${need.kind} ${quoted(need.name)}, because ${user} uses it`)];
+}
+
+/** Returns a part of the table that is valid only with the need. Null if there is none. */
+function userOf(need: Need, node: CollectionNode): string | null {
+  const isUsed = usesNeed(need, node);
+  const field = [...node.fields.values()].find((each) => isUsedBy(need, each) || textsOfField(each).some(isUsed));
+  if (field !== undefined) return `field ${quoted(field.field)}`;
+  const extras = extrasOf(node);
+  const domain = extras.needs?.find((each) => each.kind === 'domain' && isTypeOf(need, each.type));
+  if (domain !== undefined) return `domain ${quoted(domain.name)}`;
+  return textsOfTable(extras).some(isUsed) ? 'a constraint, an index or a partition of the table' : null;
+}
+
+const isUsedBy = (need: Need, { schema }: Field): boolean =>
+  schema !== null &&
+  (isTypeOf(need, schema.data_type) || (need.kind === 'collation' && schema.extras?.collation === need.name));
+
+function isTypeOf({ kind, name }: Need, type: string): boolean {
+  const used = parseTypeText(type)?.name ?? type;
+  if (kind === 'extension') return extensionsWith('types', used).includes(name);
+  return (kind === 'enum' || kind === 'domain') && used === name;
+}
+
+/** @returns a function that tells if PostgreSQL can evaluate a text only with the need */
+function usesNeed(need: Need, node: CollectionNode): (text: SqlText) => boolean {
+  let contexts: Record<'without' | 'with', TextContext> | undefined;
+  return ({ kind, text }) => {
+    contexts ??= { without: textContextOf(node), with: textContextOf(withNeed(node, need)) };
+    return checkSqlText(kind, text, contexts.without) !== null && checkSqlText(kind, text, contexts.with) === null;
+  };
+}
+
+function withNeed(node: CollectionNode, need: Need): CollectionNode {
+  const { schema } = node.collection;
+  if (schema === null) return node;
+  const needs = [...needsOfNode(node), need];
+  return { ...node, collection: { ...node.collection, schema: withExtras(schema, { ...schema.extras, needs }) } };
 }

@@ -9,7 +9,7 @@ import { type TextContext, textContextOf } from './expression.js';
 import { needLabel } from '../model/order.js';
 import { isSameText } from './renamed-text.js';
 
-interface SqlText {
+export interface SqlText {
   kind: TextKind;
   text: string;
   /** Relative to the document of the collection or field. */

@@ -61,4 +61,62 @@ describe('needs', () => {
       expect(toldOf(state, ['a'], stateOf({})), 'a new table').to.deep.equal([]);
     }
   });
+
+  it('stay listed while a column, a domain or a text of the table uses them', () => {
+    const extras = (needs: readonly Need[], more: object = {}) => ({
+      change: (collection: Collection) => ({
+        ...collection,
+        schema: { comment: null, extras: { needs: [...needs], ...more } },
+      }),
+    });
+    const used = (needs: readonly Need[], field: object, more?: object): StateInput => ({
+      ...extras(needs, more),
+      fields: [KEY, field],
+    });
+    const calm = `'calm'::mood`;
+    const cases: [need: Need, field: object, more: object, user: string][] = [
+      [mood('calm') as Need, column('n', 'unknown', { data_type: 'mood' }), {}, 'field "n"'],
+      [mood('calm') as Need, column('n', 'unknown', { data_type: 'mood[]' }), {}, 'field "n"'],
+      [mood('calm') as Need, column('n', 'text', { extras: { default: `(${calm})::text` } }), {}, 'field "n"'],
+      [
+        mood('calm') as Need,
+        column('n', 'text'),
+        { constraints: [{ name: 'c', definition: `CHECK ((n <> (${calm})::text))` }] },
+        'a constraint, an index or a partition of the table',
+      ],
+      [{ kind: 'domain', name: 'age', type: 'integer' }, column('n', 'unknown', { data_type: 'age' }), {}, 'field "n"'],
+      [
+        { kind: 'sequence', name: 's' },
+        column('n', 'integer', { has_auto_increment: true, extras: { default: `nextval('s'::regclass)` } }),
+        {},
+        'field "n"',
+      ],
+      [{ kind: 'extension', name: 'citext' }, column('n', 'text', { data_type: 'citext' }), {}, 'field "n"'],
+      [
+        { kind: 'extension', name: 'pg_trgm' },
+        column('n', 'text'),
+        { indexes: [{ name: 'i', definition: 'USING gin (n gin_trgm_ops)' }] },
+        'a constraint, an index or a partition of the table',
+      ],
+      [
+        { kind: 'collation', name: 'german', provider: 'icu', locale: 'de' },
+        column('n', 'text', { extras: { collation: 'german' } }),
+        {},
+        'field "n"',
+      ],
+    ];
+    for (const [need, field, more, user] of cases) {
+      const before = stateOf({ a: used([need], field, more) });
+      const told = `need a.${need.name} schema.extras.needs: must contain ${need.kind} "${need.name}", because ${user} uses it`;
+      expect(toldOf(stateOf({ a: used([], field, more) }), ['a'], before)).to.deep.equal([told]);
+      expect(toldOf(before, ['a'], before), told).to.deep.equal([]);
+      expect(toldOf(stateOf({ a: { fields: [KEY, column('n', 'text')] } }), ['a'], before), told).to.deep.equal([]);
+      expect(toldOf(stateOf({}), ['a'], before), `${told}, and the table is deleted`).to.deep.equal([]);
+    }
+    const based: Need = { kind: 'domain', name: 'mine', type: 'mood' };
+    const before = stateOf({ a: used([mood('calm') as Need, based], column('n')) });
+    expect(toldOf(stateOf({ a: used([based], column('n')) }), ['a'], before)).to.deep.equal([
+      'need a.mood schema.extras.needs: must contain enum "mood", because domain "mine" uses it',
+    ]);
+  });
 });
