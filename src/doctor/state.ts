@@ -134,8 +134,8 @@ const PREPARATIONS_SHOWN = 5;
 
 export const preparations: Check = {
   name: 'preparations of change requests',
-  async run({ pool, config: { schema } }) {
-    const orphans = await findOrphans(pool, schema);
+  async run({ pool }) {
+    const orphans = await findOrphans(pool);
     if (orphans.length === 0) return [];
     const more = orphans.length > PREPARATIONS_SHOWN ? [`  and ${orphans.length - PREPARATIONS_SHOWN} more`] : [];
     const lines = orphans.slice(0, PREPARATIONS_SHOWN).map(({ kind, name, repair }) => `  ${kind} ${name}: ${repair}`);

@@ -19,11 +19,19 @@ import {
 } from '../schema/findings/index.js';
 import { type NamesBefore, collectionsNamed } from '../schema/fold/former-names.js';
 import type { LogEvent } from '../schema/model/events.js';
-import type { State } from '../schema/model/state.js';
+import { type State, tablesBySchema } from '../schema/model/state.js';
 import { type Judged, type Policy, isStopping, judgedAll } from '../schema/policy.js';
 import { typeLookup, typeQuestion } from './refusals/missing-extension.js';
 import { readTableFacts } from './online/steps.js';
 import { sql } from './ddl/sql.js';
+import { locatedElsewhere } from './ddl/step.js';
+
+/** The state that locates the tables of a plan. */
+interface DescribedTables {
+  /** The default schema. */
+  schema: string;
+  state: State;
+}
 
 /* Finds unmanaged objects that depend on a table or a column: views, rules, policies, functions. */
 
@@ -56,10 +64,20 @@ FROM d CROSS JOIN LATERAL (
 ORDER BY 1, 2, 3, 4 LIMIT 1000`;
 
 /** At most 1000, ordered by table. */
-async function readDependents(db: Queryable, schema: string, tables: readonly string[]): Promise<Dependent[]> {
-  const { rows } = await db.query<Dependent>(DEPENDENTS, [schema, tables]);
-  return rows;
+async function readDependents(
+  db: Queryable,
+  { schema, state }: DescribedTables,
+  tables: readonly string[],
+): Promise<Dependent[]> {
+  const found: Dependent[] = [];
+  for (const [place, names] of tablesBySchema(state, tables, schema)) {
+    const { rows } = await db.query<Dependent>(DEPENDENTS, [place, [...names.keys()]]);
+    for (const row of rows) found.push({ ...row, table: names.get(row.table) ?? row.table });
+  }
+  return found.slice(0, MOST_DEPENDENTS);
 }
+
+const MOST_DEPENDENTS = 1_000;
 
 /** Milliseconds for all queries. A plan without these facts is better than none. */
 const LIMIT = 2_000;
@@ -79,7 +97,7 @@ export async function planFindings(
   { patient = false } = {},
 ): Promise<Finding[]> {
   const questions = await runYielding(questionsOf(plan));
-  return runYielding(findingsOf(plan, await ask(db, schema, { questions, patient })));
+  return runYielding(findingsOf(plan, await ask(db, { schema, state: plan.before }, { questions, patient })));
 }
 
 /**
@@ -143,10 +161,10 @@ interface Asking {
   patient: boolean;
 }
 
-async function ask(db: Queryable, schema: string, { questions, patient }: Asking): Promise<DatabaseFacts> {
-  if (patient) return answer(db, schema, questions);
+async function ask(db: Queryable, place: DescribedTables, { questions, patient }: Asking): Promise<DatabaseFacts> {
+  if (patient) return answer(db, place, questions);
   try {
-    return await inTime(answer(db, schema, questions), LIMIT);
+    return await inTime(answer(db, place, questions), LIMIT);
   } catch (error) {
     if (error instanceof NotInTimeError) return {};
     throw error;
@@ -155,16 +173,20 @@ async function ask(db: Queryable, schema: string, { questions, patient }: Asking
 
 async function answer(
   db: Queryable,
-  schema: string,
+  { schema, state }: DescribedTables,
   { tables, altered, types = [] }: Questions,
 ): Promise<DatabaseFacts> {
   const statistics: [string, TableStatistics][] = [];
   for (const some of inParts(tables)) {
-    const facts = await readTableFacts(db, { schema, tables: some, exact: false });
+    const facts = await readTableFacts(db, {
+      schema,
+      tables: some.map((table) => ({ table, ...locatedElsewhere(state, table, schema) })),
+      exact: false,
+    });
     for (const { name, bytes, rows, age, uses } of facts.values()) statistics.push([name, { bytes, rows, age, uses }]);
   }
   const dependents: Dependent[] = [];
-  for (const some of inParts(altered)) dependents.push(...(await readDependents(db, schema, some)));
+  for (const some of inParts(altered)) dependents.push(...(await readDependents(db, { schema, state }, some)));
   const known = { statistics: new Map(statistics), dependents };
   if (types.length === 0) return known;
   const { rows } = await db.query(typeQuestion(types.slice(0, AT_ONCE), schema));

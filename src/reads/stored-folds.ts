@@ -87,7 +87,7 @@ export async function readState(text: Iterable<string>, position: number): Promi
     const name = node.collection.collection;
     collections.set(name, node);
     referencedBy = reindex(referencedBy, name, undefined, node.relations);
-    indexNames = renameIndexes(indexNames, [{ collection: name, before: undefined, after: node.fields }]);
+    indexNames = renameIndexes(indexNames, [{ collection: name, before: undefined, after: node }]);
     if (slice.isOver()) await slice.yield();
   }
   return { position, collections: collections.asImmutable(), referencedBy, indexNames };

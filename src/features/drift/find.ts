@@ -22,7 +22,7 @@ import { withExtras } from '../../schema/transition/cascade.js';
 import type { CatalogColumn, CatalogTable } from '../../projector/catalog/model.js';
 import { type CatalogObjects, readObjects } from '../../projector/catalog/objects.js';
 import { readCatalog } from '../../projector/catalog/read.js';
-import { ident, qualified, sql } from '../../projector/ddl/sql.js';
+import { ident, qualified, sql, tableIn } from '../../projector/ddl/sql.js';
 import { type Difference, verifyCatalog } from '../../projector/verify/index.js';
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
 import { renamedColumns, renamedTables, withNames } from './renames.js';
@@ -154,14 +154,14 @@ async function childrenElsewhere(client: pg.ClientBase, { collections }: State, 
 /** The tables that inherit a column which differs, by the key of the column. */
 type Inheritors = ReadonlyMap<string, string[]>;
 
-async function readInheritors(client: pg.ClientBase, { schema, drifted, tables }: Finding): Promise<Inheritors> {
+async function readInheritors(client: pg.ClientBase, { schema, state, drifted, tables }: Finding): Promise<Inheritors> {
   const columns = [...drifted].flatMap(([table, differences]) =>
     tables.has(table)
       ? [...new Set(differences.flatMap(({ field }) => field ?? []))].map((column) => ({ table, column }))
       : [],
   );
   const found = new Map<string, string[]>();
-  for (const { place, name, parents } of await readDescendants(client, schema, columns)) {
+  for (const { place, name, parents } of await readDescendants(client, { schema, state }, columns)) {
     const of = columns[place];
     if (of === undefined || parents === null) continue;
     const key = memberKey(of.table, of.column);
@@ -321,9 +321,9 @@ function repairPlanOf(finding: Repairable, node: CollectionNode, there: Renamed)
   return { ...needed, statements: needed.statements.map((each) => withInheritors(each, finding)), loose };
 }
 
-function renamedColumn({ schema }: Finding, difference: Difference, { name }: CatalogColumn): DriftDifference {
+function renamedColumn({ schema, state }: Finding, difference: Difference, { name }: CatalogColumn): DriftDifference {
   const { collection, field = '' } = difference;
-  const text = sql`ALTER TABLE ${qualified(schema, collection)} RENAME COLUMN ${ident(name)} TO ${ident(field)}`;
+  const text = sql`ALTER TABLE ${tableIn(state, collection, schema)} RENAME COLUMN ${ident(name)} TO ${ident(field)}`;
   const rename: RepairStatement = {
     sql: text,
     summary: `rename column ${collection}.${name} to ${field}`,

@@ -12,7 +12,7 @@ import { runToEnd } from '../../kernel/resumable.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { primaryKeyConstraint } from '../../projector/ddl/create-table.js';
 import { primaryKeyNameOf } from '../../schema/model/constraint-names.js';
-import { ident, qualified, sql } from '../../projector/ddl/sql.js';
+import { ident, sql, tableOfNode } from '../../projector/ddl/sql.js';
 
 /* A primary key with several columns is dropped and created as a whole instead of per field. */
 
@@ -29,7 +29,7 @@ export function repairKey(known: CollectionNode, there: CollectionNode, schema: 
   const isWhole = expected.columns.every((column) => there.fields.get(column)?.schema);
   if (!isWhole || !concerns(known, there)) return null;
   const name = known.collection.collection;
-  const table = qualified(schema, name);
+  const table = tableOfNode(known, schema);
   const keyed = withKeyOf(known, there);
   const key = (node: CollectionNode) => partOf(name, 'constraint', primaryKeyNameOf(node));
   if (jsonEqual(expected.columns, found.columns) && expected.definition === found.definition) {

@@ -10,10 +10,17 @@ import type { Point } from '../../log/fold.js';
 import { own } from '../../postgres/own-tables.js';
 import { identityOf } from './rows.js';
 import type { RestoreRequest } from '../../schema/operations/trash.js';
-import { type CollectionNode, type Identity, type State, primaryKeyOf, hasDefault } from '../../schema/model/state.js';
+import {
+  type CollectionNode,
+  type Identity,
+  type State,
+  primaryKeyOf,
+  hasDefault,
+  tableNameOf,
+} from '../../schema/model/state.js';
 import { notNullNameOf } from '../../schema/model/constraint-names.js';
 import { COPY, countValues } from '../../projector/ddl/trash.js';
-import { type Sql, integer, qualified, sql, trash } from '../../projector/ddl/sql.js';
+import { type Sql, integer, qualified, sql, trash, tableOfNode } from '../../projector/ddl/sql.js';
 import type { ColumnSchema } from '../../schema/model/model.js';
 import { SQLSTATE, sqlState } from '../../postgres/errors.js';
 
@@ -105,7 +112,7 @@ async function nullsInTheWay(client: pg.ClientBase, counting: Counting): Promise
   const { collection } = counting.now.collection;
   const schema = node.fields.get(name)?.schema;
   if (!schema || schema.is_nullable) return undefined;
-  const key = notNullNameOf({ collection, field: as, schema });
+  const key = notNullNameOf(tableNameOf(counting.now), { field: as, schema });
   if (without.includes(key)) return undefined;
   const nulls = await unlessGone(client, () =>
     empty ? countEmpty(client, counting, schema) : countNulls(client, counting),
@@ -148,9 +155,8 @@ async function unlessGone(client: pg.ClientBase, count: () => Promise<number>): 
 async function countNulls(client: pg.ClientBase, { options, command, now }: Counting): Promise<number> {
   // The command is rejected for another reason.
   if (keyChange(command.node, now) !== null) return 0;
-  const { collection } = now.collection;
   const kept = {
-    table: qualified(options.schema, collection),
+    table: tableOfNode(now, options.schema),
     key: primaryKeyOf(now).map(({ field }) => ({ name: field, identity: now.identities.fields.get(field) ?? '' })),
     copy: qualified(trash(command.position), COPY),
   };
@@ -162,7 +168,7 @@ async function countNulls(client: pg.ClientBase, { options, command, now }: Coun
 
 async function countEmpty(client: pg.ClientBase, { options, now }: Counting, schema: ColumnSchema): Promise<number> {
   if (hasDefault({ schema })) return 0;
-  const table = qualified(options.schema, now.collection.collection);
+  const table = tableOfNode(now, options.schema);
   const rows = sql`SELECT FROM ${table} LIMIT ${integer(String(ENOUGH + 1))}`;
   return countOf(client, sql`(${rows}) AS t`);
 }

@@ -27,6 +27,7 @@ import { HELD, type Held } from '../../features/change-requests/rows.js';
 import { type TrashGlance, glanceAt, parentsAmong } from '../../projector/catalog/deletion-facts.js';
 import type { Store } from '../../reads/state-store.js';
 import { readEvent } from '../../schema/fold/upcasting.js';
+import type { State } from '../../schema/model/state.js';
 import type { Policy } from '../../schema/policy.js';
 import type { Try } from '../keep-alive.js';
 import { DivergedError } from '../diverged.js';
@@ -114,7 +115,7 @@ export async function begin(client: pg.ClientBase, options: PipelineOptions, how
     policyHash,
     found: answered.question,
     glance: { tables: how.keeps ?? [], rows: answered.glance },
-    childless: childlessAmong(how.alters ?? [], answered.parents),
+    childless: childlessAmong(how.alters ?? [], answered.parents, point.state),
   };
 }
 
@@ -150,9 +151,15 @@ function firstFlight(from: Point, options: PipelineOptions, how: Begin) {
   } satisfies Record<string, Parameterised | undefined>;
 }
 
-function childlessAmong(alters: readonly string[], parents: Begun['found'] | undefined): ReadonlySet<string> {
+/** The query has looked for tables of the default schema only. */
+function childlessAmong(
+  alters: readonly string[],
+  parents: Begun['found'] | undefined,
+  { collections }: State,
+): ReadonlySet<string> {
   const names = new Set(parents?.map(({ name }) => name));
-  return new Set(alters.filter((table) => !names.has(table)));
+  const isElsewhere = (name: string) => collections.get(name)?.collection.schema?.schema !== undefined;
+  return new Set(alters.filter((table) => !names.has(table) && !isElsewhere(table)));
 }
 
 /**

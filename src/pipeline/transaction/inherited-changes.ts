@@ -18,6 +18,7 @@ import {
   extrasOf,
   extrasOfTable,
   hasColumn,
+  tableNameOf,
 } from '../../schema/model/state.js';
 import { readNewField } from '../../schema/normal-form/index.js';
 import { parseConstraint } from '../../schema/sql-text/definitions.js';
@@ -217,13 +218,14 @@ function renamed(child: Child, event: Extract<NewEvent, { type: 'field.renamed' 
 
 /** Since PostgreSQL 18, an inherited NOT NULL constraint has the same name as the parent's and is renamed with it. */
 function namesFollowing({ table, folding, parent }: Child, former: (field: string) => string): LogEvent[] {
+  const [before, now] = [parent.before, parent.now].map((node) => (node === undefined ? '' : tableNameOf(node)));
   return [...(parent.now?.fields.values() ?? [])].flatMap((field) => {
     const was = parent.before?.fields.get(former(field.field));
     const own = folding.field(table, field.field);
     if (!hasColumn(field) || !hasColumn(was) || !hasColumn(own)) return [];
-    const not_null_name = notNullNameOf(field);
+    const not_null_name = notNullNameOf(now ?? '', field);
     const { extras } = own.schema;
-    if (extras?.not_null_name !== notNullNameOf(was) || extras.not_null_name === not_null_name) return [];
+    if (extras?.not_null_name !== notNullNameOf(before ?? '', was) || extras.not_null_name === not_null_name) return [];
     return update(own, { ...own, schema: { ...own.schema, extras: { ...extras, not_null_name } } });
   });
 }

@@ -61,7 +61,7 @@ export async function withDescendants(
   const asked = columnsAsked(changes, purge);
   const descendants = await readDescendants(
     db,
-    schema,
+    { schema, state },
     asked.map(({ before }) => before),
   );
   if (descendants.length === 0) return { events: [...events], warnings: [], problems: [] };

@@ -21,12 +21,19 @@ import {
   readValuesFacts,
 } from '../../projector/catalog/deletion-facts.js';
 import type { Queryable } from '../../postgres/pool.js';
-import { type CollectionNode, type State, extrasOf, isFolder, getRelation } from '../../schema/model/state.js';
+import {
+  type CollectionNode,
+  type State,
+  extrasOf,
+  isFolder,
+  getRelation,
+  tableName,
+} from '../../schema/model/state.js';
 import type { Keep, PipelineOptions, RequestContext } from '../types.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { TIME_TO_COUNT, askedWithin } from '../../projector/catalog/table-facts.js';
-import { type Sql, sql, trashOf } from '../../projector/ddl/sql.js';
+import { type Sql, ident, sql, trashOf } from '../../projector/ddl/sql.js';
 import { primaryKeyColumns } from '../../projector/ddl/create-table.js';
 import { planBatch } from '../../projector/ddl/plan.js';
 import { startFolding } from '../../schema/fold/evolve.js';
@@ -154,7 +161,7 @@ interface Deletion {
   never: string | undefined;
 }
 
-const keyOf = ({ name, trash = sql`` }: TrashLocation): string => `${trash} ${name}`;
+const keyOf = ({ name, schema = sql`` }: TrashLocation): string => `${schema} ${name}`;
 
 function* deletionsIn(state: State, events: readonly LogEvent[]): Resumable<Deletion[]> {
   if (!events.some(deletesField)) return [];
@@ -172,7 +179,7 @@ function* deletionsIn(state: State, events: readonly LogEvent[]): Resumable<Dele
         index,
         collection,
         field,
-        table: restored.get(former.collection(collection)) ?? { name: former.collection(collection) },
+        table: restored.get(former.collection(collection)) ?? placeOf(state, former.collection(collection)),
         columns,
         isStored: node.fields.get(field)?.schema?.generation_expression === null,
         never: neverKept(node, field),
@@ -186,11 +193,17 @@ function* deletionsIn(state: State, events: readonly LogEvent[]): Resumable<Dele
   return found;
 }
 
+/** The table of a collection of the state before the batch. */
+function placeOf(state: State, collection: string): TrashLocation {
+  const schema = state.collections.get(collection)?.collection.schema?.schema;
+  return { name: tableName(state, collection), ...(schema !== undefined && { schema: ident(schema) }) };
+}
+
 /** A table that the batch restores is still in the trash before the batch. */
 function noteRestored(places: Map<string, TrashLocation>, event: LogEvent): void {
   if (event.type !== 'collection.created') return;
   const taken = takenFromTrash(event.data);
-  if (taken !== undefined) places.set(event.collection, { name: taken.name, trash: trashOf(taken) });
+  if (taken !== undefined) places.set(event.collection, { name: taken.name, schema: trashOf(taken) });
 }
 
 /** Aliases that are deleted with their relation are reported with the relation. */
@@ -279,7 +292,7 @@ export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Prom
     return 'problems' in values ? { kind: 'refused', problems: values.problems } : { ...asTheyAre, warnings };
   };
   if (!keeps) return without([]);
-  const facts = await readTrashFacts(client, { schema, tables: [...tables.keys()], glance, isDryRun });
+  const facts = await readTrashFacts(client, { schema, state, tables: [...tables.keys()], glance, isDryRun });
   if (!facts.mayCreateSchemas) return without([...[...tables.keys()].map(tableNotKept), ...fieldsNotKept(events)]);
   const problems = [...tables.keys()].flatMap((name) => unkeepable(name, facts.tables.get(name)));
   if (problems.length > 0) return { kind: 'refused', problems };
@@ -319,7 +332,7 @@ export async function foreseeKept(
   if (purge) return all('the change has the option purge');
   if (keep.deleted === 0) return all('this service does not keep deleted objects (KEEP_DELETED)');
   const tables = [...new Set(events.flatMap((event) => tableDeletedBy(state, event).map(([name]) => name)))];
-  const facts = await glanceAtTrashFacts(db, { schema, tables });
+  const facts = await glanceAtTrashFacts(db, { schema, state, tables });
   if (!facts.mayCreateSchemas) return all(MAY_NOT_CREATE, [...tables.map(tableNotKept), ...fieldsNotKept(events)]);
   const copyRows = online ? null : keep.copyRows;
   const lost = await whyValuesAreLost(db, { state, events, schema, copyRows });

@@ -206,7 +206,7 @@ function locking({ statements, schema, waits }: Projection, locks: readonly Lock
 function lockScript(schema: string, locks: readonly LockedTable[], waits: Projection['waits']): Sql[] {
   const { tableWait, vacuumWait } = waits;
   if (vacuumWait === undefined) return [lockTables(schema, locks)];
-  const weak = locks.map(({ table }) => ({ table, lock: 'SHARE UPDATE EXCLUSIVE' }) as const);
+  const weak = locks.map((each) => ({ ...each, lock: 'SHARE UPDATE EXCLUSIVE' }) as const);
   return [lockTimeout(vacuumWait), lockTables(schema, weak), lockTimeout(tableWait), lockTables(schema, locks)];
 }
 

@@ -4,6 +4,7 @@ import { type Parameterised, sendBatch } from '../../postgres/exchange.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { type Sql, block, ident, integer, join, literal, sql, trashSchemaName } from '../ddl/sql.js';
 import { MOST_SHARED } from '../../schema/model/events.js';
+import { type State, type TableLocation, collectionAt, locateTable, tablesBySchema } from '../../schema/model/state.js';
 import { own, trashSchemaNameSql } from '../../postgres/own-tables.js';
 
 export interface TrashFacts {
@@ -52,8 +53,8 @@ export const KEPT_IN = `(e.data ->> 'kept_in'::text)::int`;
 const SHARED_AT_ONCE = 8;
 
 /** The names of the table `c`, its indexes and its sequences. */
-const NAMES = `(ARRAY(
-       SELECT c.relname UNION ALL
+const namesOf = (label: string) => `(ARRAY(
+       SELECT c.relname ${label} UNION ALL
        SELECT o.relname FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class o ON o.oid = i.indexrelid WHERE i.indrelid = c.oid UNION ALL
        SELECT o.relname FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_class o ON o.oid = d.objid AND o.relkind = 'S'
         WHERE d.refclassid = 'pg_catalog.pg_class'::regclass::oid AND d.refobjid = c.oid AND d.classid = 'pg_catalog.pg_class'::regclass::oid))`;
@@ -62,20 +63,20 @@ const NAMES = `(ARRAY(
  * The shared schemas `s` that nobody else may use. An open deletion whose table was dropped by hand keeps its name, so
  * that its entry never leads to another table.
  */
-const SHARED = `
+const sharedFor = (label: string, names = namesOf(label)): string => `
 SELECT s.number FROM (SELECT number, ${trashSchemaNameSql(`'s'`)} || number::text AS name FROM pg_catalog.generate_series(1, ${MOST_SHARED}) number) s
   JOIN pg_catalog.pg_namespace n ON n.nspname = s.name
  WHERE n.nspowner = (SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = current_user)
    AND NOT EXISTS (SELECT FROM pg_catalog.aclexplode(n.nspacl) a WHERE a.grantee <> n.nspowner)
    AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') AND pg_catalog.has_schema_privilege(n.oid, 'CREATE')
    AND NOT EXISTS (
-     SELECT FROM pg_catalog.pg_class x WHERE x.relnamespace = n.oid AND x.relname = ANY (${NAMES}))
+     SELECT FROM pg_catalog.pg_class x WHERE x.relnamespace = n.oid AND x.relname = ANY (${names}))
    AND NOT EXISTS (
      SELECT FROM pg_catalog.pg_type x WHERE x.typnamespace = n.oid AND x.typname = ANY (ARRAY(
        SELECT t.typname FROM pg_catalog.pg_type t WHERE t.oid = c.reltype UNION ALL
-       SELECT a.typname FROM pg_catalog.pg_type t JOIN pg_catalog.pg_type a ON a.oid = t.typarray WHERE t.oid = c.reltype)))
+       SELECT a.typname FROM pg_catalog.pg_type t JOIN pg_catalog.pg_type a ON a.oid = t.typarray WHERE t.oid = c.reltype ${label})))
    AND NOT EXISTS (SELECT FROM ${own.events} e
-     WHERE ${IS_KEPT} AND e.type = 'collection.deleted' AND e.collection = ANY (${NAMES}::text[]) AND ${KEPT_IN} = s.number)
+     WHERE ${IS_KEPT} AND e.type = 'collection.deleted' AND e.collection = ANY (${names}::text[]) AND ${KEPT_IN} = s.number)
  LIMIT 1`;
 
 /** A condition on `n` of pg_namespace. A schema of that name that somebody else created is not shared. */
@@ -101,15 +102,22 @@ const createSharedSchemas = (most: number): Sql =>
     END LOOP; END`)}`;
 
 /** Most tables have none of the properties that `DETAILS` reads, and checking for them takes a third of the time. */
-const GLANCE = `
+const glanceWith = (label: string): string => `
 SELECT clock_timestamp() AS now, ${MAY_CREATE_SCHEMAS} AS creates, c.relname AS name, pg_catalog.pg_has_role(c.relowner, 'USAGE') AS owned,
        EXISTS (SELECT FROM pg_catalog.pg_publication_rel r WHERE r.prrelid = c.oid)
          OR EXISTS (SELECT FROM pg_catalog.pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'f')
          OR EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE i.inhrelid = c.oid) AS "hasMore",
-       CASE WHEN c.oid IS NOT NULL THEN (${SHARED}) END AS "keptIn"
+       CASE WHEN c.oid IS NOT NULL THEN (${sharedFor(label)}) END AS "keptIn"
   FROM (SELECT) one LEFT JOIN pg_catalog.pg_class c
     ON c.relnamespace = (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = $1)
    AND c.relname = ANY ($2) AND c.relkind IN ('r', 'p')`;
+
+const GLANCE = glanceWith('');
+
+/** For tables outside the default schema. $3 has their collections, whose names the tables get in the trash. */
+const GLANCE_ELSEWHERE = glanceWith(
+  'UNION ALL SELECT (($3::text[])[pg_catalog.array_position($2::text[], c.relname::text)])::name',
+);
 
 const DETAILS = `
 SELECT c.relname AS name,
@@ -153,7 +161,11 @@ export const glanceAt = (schema: string, tables: readonly string[]): Parameteris
 });
 
 interface TrashQuery {
+  /** The default schema. */
   schema: string;
+  /** Locates the tables. */
+  state: State;
+  /** Collections. */
   tables: readonly string[];
   /** Replaces the first query if it covered all tables. */
   glance: TrashGlance;
@@ -166,7 +178,7 @@ interface TrashQuery {
  * table, in the transaction of the client.
  */
 export async function readTrashFacts(client: pg.ClientBase, query: TrashQuery): Promise<TrashFacts> {
-  const facts = await factsIn(client, query, (await glanceRows(client, query)) as [Row, ...Row[]]);
+  const facts = await factsIn(client, query, await glanceRows(client, query));
   if (!facts.mayCreateSchemas || [...facts.tables.values()].every(({ keptIn }) => keptIn !== null)) return facts;
   await client.query(createSharedSchemas(query.isDryRun ? 1 : SHARED_AT_ONCE));
   return glanceAtTrashFacts(client, query);
@@ -175,20 +187,34 @@ export async function readTrashFacts(client: pg.ClientBase, query: TrashQuery): 
 /** Returns the same facts as `readTrashFacts`, for a plan that runs nothing. */
 export async function glanceAtTrashFacts(
   db: Queryable,
-  query: Pick<TrashQuery, 'schema' | 'tables'>,
+  query: Pick<TrashQuery, 'schema' | 'state' | 'tables'>,
 ): Promise<TrashFacts> {
-  const { rows } = await db.query<Row>(GLANCE, [query.schema, query.tables]);
-  return factsIn(db, query, rows as [Row, ...Row[]]);
+  return factsIn(db, query, await glanceAll(db, query));
+}
+
+/** Returns the rows with the names of collections. There is at least one. */
+async function glanceAll(db: Queryable, { schema, state, tables }: Pick<TrashQuery, 'schema' | 'state' | 'tables'>) {
+  const groups = [...tablesBySchema(state, tables, schema)];
+  const found: Row[] = [];
+  for (const [place, names] of groups.length === 0 ? [[schema, new Map<string, string>()] as const] : groups) {
+    const values = [place, [...names.keys()]];
+    const { rows } =
+      place === schema
+        ? await db.query<Row>(GLANCE, values)
+        : await db.query<Row>(GLANCE_ELSEWHERE, [...values, [...names.values()]]);
+    for (const row of rows) found.push({ ...row, name: row.name && (names.get(row.name) ?? row.name) });
+  }
+  return found as [Row, ...Row[]];
 }
 
 async function factsIn(
   db: Queryable,
-  { schema }: Pick<TrashQuery, 'schema'>,
+  { schema, state }: Pick<TrashQuery, 'schema' | 'state'>,
   rows: [Row, ...Row[]],
 ): Promise<TrashFacts> {
   const details = await readDetails(
     db,
-    schema,
+    { schema, state },
     rows.flatMap(({ name, hasMore }) => (hasMore && name !== null ? [name] : [])),
   );
   const [{ now, creates }] = rows;
@@ -198,20 +224,26 @@ async function factsIn(
   return { now, mayCreateSchemas: creates, tables: new Map(found) };
 }
 
-async function glanceRows(client: pg.ClientBase, { schema, tables, glance }: TrashQuery): Promise<readonly unknown[]> {
-  if (tables.length > 0 && tables.every((name) => glance.tables.includes(name))) return glance.rows;
-  const [query] = await sendBatch(client, [glanceAt(schema, tables)]);
-  return query?.rows ?? [];
+async function glanceRows(client: pg.ClientBase, query: TrashQuery): Promise<[Row, ...Row[]]> {
+  const { schema, state, tables, glance } = query;
+  const isDefault = tables.every((name) => state.collections.get(name)?.collection.schema?.schema === undefined);
+  if (!isDefault) return glanceAll(client, query);
+  if (tables.length > 0 && tables.every((name) => glance.tables.includes(name))) return glance.rows as [Row, ...Row[]];
+  const [found] = await sendBatch(client, [glanceAt(schema, tables)]);
+  return (found?.rows ?? []) as unknown[] as [Row, ...Row[]];
 }
 
 async function readDetails(
   client: Queryable,
-  schema: string,
+  { schema, state }: Pick<TrashQuery, 'schema' | 'state'>,
   tables: readonly string[],
 ): Promise<ReadonlyMap<string, MoreFacts>> {
-  if (tables.length === 0) return new Map();
-  const { rows } = await client.query<Details>(DETAILS, [schema, tables]);
-  return new Map(rows.map(({ name, ...details }) => [name, details]));
+  const found = new Map<string, MoreFacts>();
+  for (const [place, names] of tablesBySchema(state, tables, schema)) {
+    const { rows } = await client.query<Details>(DETAILS, [place, [...names.keys()]]);
+    for (const { name, ...details } of rows) found.set(names.get(name) ?? name, details);
+  }
+  return found;
 }
 
 /* Facts about a table before its values are copied, read while no other session can change it. */
@@ -228,11 +260,11 @@ export interface ValuesFacts {
   rows: number | null;
 }
 
-/** The location of a table before the batch: the managed schema, or the trash if the batch restores it. */
+/** The location of a table before the batch: a managed schema, or the trash if the batch restores it. */
 export interface TrashLocation {
   name: string;
-  /** The schema of the trash that contains it. */
-  trash?: Sql | undefined;
+  /** Its schema, unless it is the default schema. */
+  schema?: Sql | undefined;
 }
 
 export interface ValuesAsked {
@@ -295,14 +327,14 @@ async function readFacts(
 ): Promise<ReadonlyMap<number, ValuesFacts>> {
   if (places.length === 0) return new Map();
   const values = places.map(
-    ({ name, trash = ident(schema) }, index) =>
-      sql`(${integer(String(index))}, pg_catalog.to_regnamespace(${literal(trash)})::oid, ${literal(name)})`,
+    ({ name, schema: place = ident(schema) }, index) =>
+      sql`(${integer(String(index))}, pg_catalog.to_regnamespace(${literal(place)})::oid, ${literal(name)})`,
   );
   const { rows: found } = await db.query<ValuesRow>(tablesAt(join(values, sql`, `)));
   const counted = found.flatMap(({ place, readable, partitioned, descendants }) => {
     const at = places[place];
     const isCounted = readable && !partitioned && descendants.length === 0;
-    return most !== null && isCounted && at !== undefined ? [countOf(schema, at, { place, most })] : [];
+    return most !== null && isCounted && at !== undefined ? [countOf(schema, at, { index: place, most })] : [];
   });
   const counts = new Map((counted.length > 0 ? await count(counted) : []).map(({ place, rows }) => [place, rows]));
   return new Map(found.map(({ place, ...facts }) => [place, { ...facts, rows: counts.get(place) ?? null }]));
@@ -311,12 +343,12 @@ async function readFacts(
 /** Stops reading a table once the limit is exceeded. */
 function countOf(
   schema: string,
-  { name, trash = ident(schema) }: TrashLocation,
-  { place, most }: { place: number; most: number },
+  { name, schema: place = ident(schema) }: TrashLocation,
+  { index, most }: { index: number; most: number },
 ): Sql {
-  const table = sql`${trash}.${ident(name)}`;
+  const table = sql`${place}.${ident(name)}`;
   const rows = sql`SELECT FROM ${table} LIMIT ${integer(String(most + 1))}`;
-  return sql`SELECT ${integer(String(place))} AS place, count(*)::int AS rows FROM (${rows}) AS counted`;
+  return sql`SELECT ${integer(String(index))} AS place, count(*)::int AS rows FROM (${rows}) AS counted`;
 }
 
 /** A column of a table before the batch, or the table itself with an empty name. */
@@ -333,7 +365,7 @@ export interface Descendant {
   parent: number;
   /** The table of the requested column. */
   root: number;
-  /** Null in another PostgreSQL schema. */
+  /** The collection, or the name of an unmanaged table of the default schema. Null elsewhere. */
   table: string | null;
   /** The name, qualified with the PostgreSQL schema if necessary. */
   name: string;
@@ -369,17 +401,18 @@ SELECT c.relname AS name FROM pg_catalog.pg_class c
 /** At any depth, parents first. Partitions are not listed, because their columns cannot be changed here. */
 export async function readDescendants(
   db: Queryable,
-  schema: string,
+  { schema, state }: { schema: string; state: State },
   columns: readonly ParentColumn[],
 ): Promise<Descendant[]> {
   if (columns.length === 0) return [];
-  const values = columns.map(
-    ({ table, column }, index) => sql`(${integer(String(index))}, ${literal(table)}, ${literal(column)}::name)`,
-  );
-  const { rows } = await db.query<Descendant>(sql`
+  const values = columns.map(({ table, column }, index) => {
+    const at = locateTable(state, table, schema);
+    return sql`(${integer(String(index))}, ${literal(at.schema)}, ${literal(at.name)}, ${literal(column)}::name)`;
+  });
+  const { rows } = await db.query<Omit<Descendant, 'table'> & TableLocation & { relation: string }>(sql`
 WITH RECURSIVE roots AS (
-  SELECT w.place, w.column_name, c.oid FROM (VALUES ${join(values, sql`, `)}) AS w (place, table_name, column_name)
-    JOIN pg_catalog.pg_namespace n ON n.nspname = ${literal(schema)}
+  SELECT w.place, w.column_name, c.oid FROM (VALUES ${join(values, sql`, `)}) AS w (place, schema_name, table_name, column_name)
+    JOIN pg_catalog.pg_namespace n ON n.nspname = w.schema_name
     JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = w.table_name AND c.relkind = 'r'),
 descendants AS (
   SELECT r.place, r.column_name, r.oid AS root, i.inhrelid AS oid, i.inhparent AS parent, 1 AS depth
@@ -387,7 +420,7 @@ descendants AS (
   UNION SELECT d.place, d.column_name, d.root, i.inhrelid, i.inhparent, d.depth + 1
     FROM descendants d JOIN pg_catalog.pg_inherits i ON i.inhparent = d.oid)
 SELECT d.place, d.oid::int8::float8 AS oid, d.parent::int8::float8 AS parent, d.root::int8::float8 AS root,
-  CASE WHEN n.nspname = ${literal(schema)} THEN c.relname::text END AS "table", d.oid::regclass::text AS name,
+  n.nspname::text AS schema, c.relname::text AS relation, d.oid::regclass::text AS name,
   a.attinhcount::int AS parents, a.attislocal AS "isLocal",
   CASE WHEN a.attinhcount > 1 THEN ARRAY(
     SELECT i.inhparent::regclass::text FROM pg_catalog.pg_inherits i
@@ -402,7 +435,13 @@ SELECT d.place, d.oid::int8::float8 AS oid, d.parent::int8::float8 AS parent, d.
   LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = d.oid AND a.attname = d.column_name AND NOT a.attisdropped
   LEFT JOIN pg_catalog.pg_constraint o ON o.conrelid = d.oid AND o.contype = 'n' AND o.conkey OPERATOR(pg_catalog.=) ARRAY[a.attnum]
  ORDER BY d.depth, d.place, 2, 3`);
-  return rows;
+  return rows.map(({ schema: place, relation, ...row }) => {
+    const own = place === schema ? undefined : place;
+    const known = collectionAt(state, own, relation);
+    // An unmanaged table of the default schema is known by its name, unless a collection of another table has it.
+    const isFree = own === undefined && !state.collections.has(relation);
+    return { ...row, table: known ?? (isFree ? relation : null) };
+  });
 }
 
 /** Why a column cannot be dropped without a loss in other tables. */

@@ -10,8 +10,8 @@ import { typeIdentitySequence } from './identity-sequence.js';
 import { createNeeds } from './needs.js';
 import { addIndex } from './alter-column.js';
 import { moveToTrash, restoreTable } from './trash.js';
-import { columnComment } from './parts.js';
-import { type Sql, literal, qualified, sql } from './sql.js';
+import { columnComment, tableOf } from './parts.js';
+import { type Sql, literal, sql } from './sql.js';
 
 /**
  * Creates the table. Empty for a folder. If the event restores a table and there is a trash, the table comes from there
@@ -59,7 +59,7 @@ export function planCollectionUpdated(change: Change<'collection.updated'>): Ste
  * deletions, because deleting an object that was dropped by hand must succeed.
  */
 export function planCollectionDeleted(change: Change<'collection.deleted'>): Step[] {
-  const { event, before, schema } = change;
+  const { event, before } = change;
   const node = before.collections.get(event.collection) as CollectionNode;
   if (isFolder(node)) return [];
   const parent = parentOf(before, event.collection);
@@ -69,7 +69,7 @@ export function planCollectionDeleted(change: Change<'collection.deleted'>): Ste
     return [...refuseWithPartitions(change, node), ...moveToTrash(change, node, { parent, kept_until, lock_entries })];
   return [
     ...refuseWithPartitions(change, node),
-    step(sql`DROP TABLE IF EXISTS ${qualified(schema, event.collection)}`, `drop table ${event.collection}`, {
+    step(sql`DROP TABLE IF EXISTS ${tableOf(change)}`, `drop table ${event.collection}`, {
       ...dropping(tableObject(event.collection)),
       lock: 'ACCESS EXCLUSIVE',
       loses_data: true,
@@ -109,9 +109,7 @@ function droppedLockEntries(node: CollectionNode): number {
 function tableComment(change: Change, comment: string | null): Step {
   const { collection } = change.event;
   const text: Sql = comment === null ? sql`NULL` : literal(comment);
-  return step(
-    sql`COMMENT ON TABLE ${qualified(change.schema, collection)} IS ${text}`,
-    `comment on table ${collection}`,
-    { lock: 'SHARE UPDATE EXCLUSIVE' },
-  );
+  return step(sql`COMMENT ON TABLE ${tableOf(change)} IS ${text}`, `comment on table ${collection}`, {
+    lock: 'SHARE UPDATE EXCLUSIVE',
+  });
 }

@@ -1,7 +1,14 @@
 /* A column definition as CREATE TABLE and ADD COLUMN need it. */
 import { isIdentity } from '../../schema/model/extras.js';
 import type { ColumnSchema, Field } from '../../schema/model/model.js';
-import { type ColumnField, hasColumn, extrasOf, type CollectionNode, primaryKeyOf } from '../../schema/model/state.js';
+import {
+  type ColumnField,
+  hasColumn,
+  extrasOf,
+  type CollectionNode,
+  primaryKeyOf,
+  tableNameOf,
+} from '../../schema/model/state.js';
 import { columnType, isFunctionDefault } from '../../schema/normal-form/index.js';
 import { sequenceOptions } from './sequence.js';
 import { type Sql, collationName, expression, ident, sql, typeName, UnsafeSqlError, literal } from './sql.js';
@@ -97,19 +104,19 @@ export function objectNames(node: CollectionNode): ReadonlySet<string> {
   const sequences = needs.filter((need) => need.kind === 'sequence');
   return new Set([
     ...(primaryKeyOf(node).length === 0 ? [] : [primaryKeyNameOf(node)]),
-    ...[...node.fields.values()].filter(hasColumn).flatMap(columnNames),
+    ...[...node.fields.values()].filter(hasColumn).flatMap((field) => columnNames(tableNameOf(node), field)),
     ...[...node.relations.values()].flatMap(({ schema }) => schema?.constraint_name ?? []),
     ...[...constraints, ...indexes, ...sequences].map(({ name }) => name),
   ]);
 }
 
-function columnNames(field: ColumnField): string[] {
+function columnNames(table: string, field: ColumnField): string[] {
   const { schema } = field;
   return [
-    ...(needsUnique(field) ? [uniqueNameOf(field)] : []),
-    ...(schema.is_indexed ? [indexNameOf(field)] : []),
+    ...(needsUnique(field) ? [uniqueNameOf(table, field)] : []),
+    ...(schema.is_indexed ? [indexNameOf(table, field)] : []),
     ...(schema.is_nullable ? [] : [schema.extras?.not_null_name ?? []].flat()),
     // PostgreSQL's default name, unless a different name was set.
-    ...(isIdentity(schema) ? [identitySequenceNameOf(field)] : []),
+    ...(isIdentity(schema) ? [identitySequenceNameOf(table, field)] : []),
   ];
 }

@@ -6,6 +6,7 @@ import {
   type CollectionNode,
   type State,
   primaryKeyOf,
+  tableNameOf,
 } from '../../schema/model/state.js';
 import type { Deferrable, ForeignKey, Relation } from '../../schema/model/model.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/model/system-collections.js';
@@ -17,8 +18,8 @@ import {
   ident,
   join,
   partitionKey,
-  qualified,
   sql,
+  tableOfNode,
   targetTable,
 } from './sql.js';
 import { primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
@@ -75,7 +76,7 @@ export function foreignKeyDefinition(relation: ForeignKeyRelation, state: State,
   const key = referencedColumns(relation, state);
   // Without columns, the reference means the primary key.
   const columns = key.length === 0 ? sql`` : sql` ${columnList(key)}`;
-  const target = sql`${targetTable(schema, relation.one_collection)}${columns}`;
+  const target = sql`${targetTable(state, relation.one_collection, schema)}${columns}`;
   const rules = sql`${onAction(sql` ON UPDATE `, on_update)}${onAction(sql` ON DELETE `, on_delete)}`;
   const waits = deferrable === undefined ? sql`` : WAITS[deferrable];
   return sql`FOREIGN KEY (${ident(relation.many_field)}) REFERENCES ${target}${rules}${waits}`;
@@ -89,7 +90,7 @@ const WAITS: Record<Deferrable, Sql> = {
 function createTable({ collection }: CollectionNode, lines: readonly Sql[], schema: string): Sql {
   const key = extrasOf({ collection }).partition_by;
   const partitioning = key === undefined ? sql`` : sql` PARTITION BY ${partitionKey(key)}`;
-  const table = qualified(schema, collection.collection);
+  const table = tableOfNode({ collection }, schema);
   if (lines.length === 0) return sql`CREATE TABLE ${table} ()${partitioning}`;
   return sql`CREATE TABLE ${table} (\n  ${join(lines, sql`,\n  `)}\n)${partitioning}`;
 }
@@ -106,7 +107,7 @@ function tableLines(node: CollectionNode): Sql[] {
   }
   if (isKeyed) lines.push(primaryKeyConstraint(node));
   for (const field of uniques) {
-    lines.push(sql`CONSTRAINT ${ident(uniqueNameOf(field))} UNIQUE (${ident(field.field)})`);
+    lines.push(sql`CONSTRAINT ${ident(uniqueNameOf(tableNameOf(node), field))} UNIQUE (${ident(field.field)})`);
   }
   return lines;
 }

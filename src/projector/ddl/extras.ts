@@ -3,7 +3,7 @@ import type { TableExtras } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { parentOf } from '../../schema/model/order.js';
 import { isSameText } from '../../schema/sql-text/renamed-text.js';
-import { type Change, isNew, type Step, dropping, partOf, step } from './step.js';
+import { type Change, isNew, locationIn, type Step, dropping, partOf, step } from './step.js';
 import { createNeeds, freedSequences, isReady, ownSequences } from './needs.js';
 import { dropOwnIndex, preparableConstraint, DROPPED_KEY_ENTRIES, changePrimaryKey, tableOf } from './parts.js';
 import { constraintDefinition, ident, indexDefinition, literal, partitionBound, qualified, sql } from './sql.js';
@@ -132,7 +132,8 @@ export function dropIndex(change: Change, { name }: Index): Step {
  * @throws UnsafeSqlError if the bounds are anything but partition bounds
  */
 export function attachPartition(change: Change, { table, bound }: NonNullable<TableExtras['partition_of']>): Step {
-  const parent = qualified(change.schema, table);
+  const { schema, name } = locationIn(change, table);
+  const parent = qualified(schema, name);
   const text = sql`ALTER TABLE ${parent} ATTACH PARTITION ${tableOf(change)} ${partitionBound(bound)}`;
   const also = [{ table, lock: 'SHARE UPDATE EXCLUSIVE' }] as const;
   const costs = { lock: 'none', lock_entries: 6, also } as const;

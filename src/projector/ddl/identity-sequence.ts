@@ -1,9 +1,9 @@
 /** Plans the sequence options and the sequence name of a column that stays an identity column. */
-import type { ColumnField } from '../../schema/model/state.js';
+import { type ColumnField, type State, tableName } from '../../schema/model/state.js';
 import { identitySequenceNameOf } from '../../schema/model/constraint-names.js';
 import { isIdentity } from '../../schema/model/extras.js';
 import { type EveryOption, type SequenceType, everyOptionOf } from '../../schema/model/sequence-options.js';
-import { type Change, type Costs, type Step, step } from './step.js';
+import { type Change, type Costs, type Step, locationIn, step } from './step.js';
 import { label, tableOf } from './parts.js';
 import { alterSequence, everyOption, withSequence } from './sequence.js';
 import { type Sql, literal, qualified, sql } from './sql.js';
@@ -61,12 +61,16 @@ function costsOf(old: ColumnField, now: ColumnField): Costs {
   return { lock: 'none', may_fail: isNarrower, lock_entries: 2 };
 }
 
+const nameIn = (state: State, field: ColumnField): string =>
+  identitySequenceNameOf(tableName(state, field.collection), field);
+
 /** A sequence without a custom name gets PostgreSQL's default name, if that is free. */
 export function renameIdentitySequence(change: Change, old: ColumnField, now: ColumnField): Step[] {
-  if (!staysIdentity(old, now) || identitySequenceNameOf(old) === identitySequenceNameOf(now)) return [];
-  const name = identitySequenceNameOf(now);
+  if (!staysIdentity(old, now)) return [];
+  const [former, name] = [nameIn(change.before, old), nameIn(change.after, now)];
+  if (former === name) return [];
   const renaming = sql`EXECUTE pg_catalog.format('ALTER SEQUENCE %s RENAME TO %I', altered, ${literal(name)});`;
-  const isFree = sql`pg_catalog.to_regclass(${literal(qualified(change.schema, name))}) IS NULL`;
+  const isFree = sql`pg_catalog.to_regclass(${literal(qualified(locationIn(change, change.event.collection).schema, name))}) IS NULL`;
   const isGiven = now.schema.extras?.sequence?.name !== undefined;
   const body = withSequence(
     identitySequence(change, now),

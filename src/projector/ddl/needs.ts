@@ -17,6 +17,7 @@ import {
   expression,
   typeName,
 } from './sql.js';
+import { tableOf } from './parts.js';
 import { everyOption, sequenceOptions, alterSequence } from './sequence.js';
 
 /* CREATE COLLATION. PostgreSQL cannot alter the definition of a collation. */
@@ -148,7 +149,8 @@ type Made = Exclude<Need, { kind: 'extension' }>;
 interface CreateNeed {
   need: Need;
   schema: string;
-  collection: string;
+  /** The table that needs it. */
+  table: Sql;
   /** The definition that tables used until now. */
   old?: Need | undefined;
   /** True if an existing object must match `need`. */
@@ -202,7 +204,7 @@ function create(need: Made, name: Sql): Sql {
 }
 
 /** The statements end with a semicolon. */
-function comparison(need: Made, name: Sql, { schema, collection, old, isCompared }: CreateNeed): Sql[] {
+function comparison(need: Made, name: Sql, { table, old, isCompared }: CreateNeed): Sql[] {
   if (!isCompared || (old !== undefined && jsonEqual(old, need))) return [];
   if (need.kind === 'enum') {
     const { labels } = need;
@@ -218,8 +220,7 @@ function comparison(need: Made, name: Sql, { schema, collection, old, isCompared
     const compared = unlessSame(describedCollation(name), describedCollation(LIKE));
     return [sql`${createCollation(LIKE, need)};`, compared, sql`DROP COLLATION ${LIKE};`];
   }
-  const others =
-    need.owned_by === undefined || old !== undefined ? [] : [unlessOthers(name, qualified(schema, collection))];
+  const others = need.owned_by === undefined || old !== undefined ? [] : [unlessOthers(name, table)];
   return [unlessSame(describedSequence(name), literal(everyOption(need))), ...others];
 }
 
@@ -264,7 +265,7 @@ export function createNeeds(change: Change, needs: readonly Need[]): Step[] {
     const { old, isUnchanged } = change.needs.record(need, collection);
     if (isUnchanged) return [];
     const { isCompared } = change.needs;
-    const text = createNeed({ need, schema: change.schema, collection, old, isCompared });
+    const text = createNeed({ need, schema: change.schema, table: tableOf(change), old, isCompared });
     const costs: Costs = {
       object: needObject(need),
       ...(changesWhatIsThere({ need, schema: change.schema, old }) ? { drops: droppedChecks(need, old) } : ENSURES),
@@ -297,7 +298,7 @@ export function ownSequences(change: Change, needs: readonly Need[]): Step[] {
   const { collection } = change.event;
   return needs.flatMap((need) => {
     if (need.kind !== 'sequence' || need.owned_by === undefined) return [];
-    const text = ownSequence({ name: need.name, owned_by: need.owned_by }, change.schema, collection);
+    const text = ownSequence({ name: need.name, owned_by: need.owned_by }, change.schema, tableOf(change));
     const summary = `set the owner of sequence ${need.name} to ${collection}.${need.owned_by}`;
     return [step(text, summary, { object: needObject(need), ensures: 'owner', lock: 'none' })];
   });
@@ -338,7 +339,7 @@ export function needsOfColumn({ event, before, after }: Change, field: string): 
   return needs.filter((need) => need.kind === 'sequence' && need.owned_by === field);
 }
 
-function ownSequence(need: { name: string; owned_by: string }, schema: string, collection: string): Sql {
-  const column = sql`${qualified(schema, collection)}.${ident(need.owned_by)}`;
+function ownSequence(need: { name: string; owned_by: string }, schema: string, table: Sql): Sql {
+  const column = sql`${table}.${ident(need.owned_by)}`;
   return sql`ALTER SEQUENCE ${qualified(schema, need.name)} OWNED BY ${column}`;
 }

@@ -1,7 +1,7 @@
 import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
 import type { ColumnSchema } from '../../schema/model/model.js';
 import { type ColumnField, type CollectionNode, extrasOf } from '../../schema/model/state.js';
-import { type Change, isNew, type Step, dropping, partOf, step, type Preparable } from './step.js';
+import { type Change, isNew, locationIn, type Step, dropping, partOf, step, type Preparable } from './step.js';
 import { primaryKeyColumns, primaryKeyConstraint, primaryKeyDefinition } from './create-table.js';
 import { columnList, type Sql, ident, literal, qualified, sql } from './sql.js';
 import { countPastRows } from './sequence.js';
@@ -17,12 +17,13 @@ const costs = (change: Change, name: string) => ({ object: partOf(change.event.c
 
 const LOCK = { lock: 'ACCESS EXCLUSIVE', lock_entries: 2 } as const;
 
-const relation = ({ schema }: Change, name: string): Sql =>
-  sql`pg_catalog.to_regclass(${literal(qualified(schema, name))})`;
+const relation = (change: Change, name: string): Sql => sql`pg_catalog.to_regclass(${literal(beside(change, name))})`;
+
+const ownRelation = (change: Change): Sql => sql`pg_catalog.to_regclass(${literal(tableOf(change))})`;
 
 /** Checks that the name belongs to an index of the event's table that serves no constraint. */
 const isOwn = (change: Change, name: string): Sql => sql`EXISTS (SELECT FROM pg_catalog.pg_index i
-    WHERE i.indexrelid = ${relation(change, name)}::oid AND i.indrelid = ${relation(change, change.event.collection)}::oid
+    WHERE i.indexrelid = ${relation(change, name)}::oid AND i.indrelid = ${ownRelation(change)}::oid
       AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint WHERE conindid = i.indexrelid AND contype IN ('p', 'u', 'x')))`;
 
 const refuseTaken = (name: string): Sql => {
@@ -34,7 +35,7 @@ const block = (body: Sql): Sql => sql`DO ${literal(body)}`;
 
 /** The index may be missing: its build may still be pending, or someone dropped it by hand. */
 export function dropOwnIndex(change: Change, name: string, summary: string): Step {
-  const drop = sql`DROP INDEX ${qualified(change.schema, name)}`;
+  const drop = sql`DROP INDEX ${beside(change, name)}`;
   return step(block(sql`BEGIN IF ${isOwn(change, name)} THEN ${drop}; END IF; END`), summary, {
     ...LOCK,
     ...dropping(partOf(change.event.collection, 'index', name)),
@@ -43,7 +44,7 @@ export function dropOwnIndex(change: Change, name: string, summary: string): Ste
 
 /** A pending index will be built under its new name, so that name must be free. */
 export function renameOwnIndex(change: Change, [from, to]: [string, string], summary: string): Step {
-  const rename = sql`ALTER INDEX ${qualified(change.schema, from)} RENAME TO ${ident(to)}`;
+  const rename = sql`ALTER INDEX ${beside(change, from)} RENAME TO ${ident(to)}`;
   const body = sql`BEGIN IF ${isOwn(change, from)} THEN ${rename};
     ELSIF ${relation(change, to)} IS NOT NULL AND NOT ${isOwn(change, to)} THEN ${refuseTaken(to)}; END IF; END`;
   return step(block(body), summary, costs(change, to));
@@ -54,8 +55,8 @@ export function renameOwnIndex(change: Change, [from, to]: [string, string], sum
  * invalid index of an abandoned build, which the builder has yet to remove.
  */
 export function keepIndexName(change: Change, field: ColumnField): Step {
-  const name = indexNameOf(field);
-  const [index, table] = [relation(change, name), relation(change, change.event.collection)];
+  const name = indexNameOf(nameOfTable(change), field);
+  const [index, table] = [relation(change, name), ownRelation(change)];
   const body = sql`BEGIN IF ${index} IS NOT NULL AND NOT EXISTS (SELECT FROM pg_catalog.pg_index
     WHERE indexrelid = ${index}::oid AND indrelid = ${table}::oid AND NOT indisvalid) THEN ${refuseTaken(name)}; END IF; END`;
   const summary = `reserve the name of the index on ${field.collection}.${field.field}`;
@@ -94,7 +95,16 @@ export const DROPPED_KEY_ENTRIES = 7;
 
 export const label = (field: { collection: string; field: string }): string => `${field.collection}.${field.field}`;
 
-export const tableOf = (change: Change): Sql => qualified(change.schema, change.event.collection);
+export function tableOf(change: Change): Sql {
+  const { schema, name } = locationIn(change, change.event.collection);
+  return qualified(schema, name);
+}
+
+/** An index or a sequence in the schema of the event's table. */
+const beside = (change: Change, name: string): Sql =>
+  qualified(locationIn(change, change.event.collection).schema, name);
+
+const nameOfTable = (change: Change): string => locationIn(change, change.event.collection).name;
 
 const constraint = (change: Change, name: string) => partOf(change.event.collection, 'constraint', name);
 
@@ -102,13 +112,13 @@ const constraint = (change: Change, name: string) => partOf(change.event.collect
 export function createIndex(change: Change, field: ColumnField): Step {
   const { field: name } = field;
   const definition = columnList([name]);
-  const text = sql`CREATE INDEX ${ident(indexNameOf(field))} ON ${tableOf(change)} ${definition}`;
+  const text = sql`CREATE INDEX ${ident(indexNameOf(nameOfTable(change), field))} ON ${tableOf(change)} ${definition}`;
   return step(text, `create index on ${label(field)}`, {
-    object: partOf(change.event.collection, 'index', indexNameOf(field)),
+    object: partOf(change.event.collection, 'index', indexNameOf(nameOfTable(change), field)),
     lock: 'SHARE',
     may_fail: canOutgrowIndex(field.schema),
     lock_entries: 2,
-    preparable: { kind: 'index', name: indexNameOf(field), unique: false, definition },
+    preparable: { kind: 'index', name: indexNameOf(nameOfTable(change), field), unique: false, definition },
   });
 }
 
@@ -125,7 +135,7 @@ function canOutgrowIndex({ data_type, max_length, numeric_precision }: ColumnSch
 const FIXED_SIZE: ReadonlySet<Kind> = new Set<Kind>(['number', 'boolean', 'temporal']);
 
 export function dropIndex(change: Change, field: ColumnField): Step {
-  return dropOwnIndex(change, indexNameOf(field), `drop index on ${label(field)}`);
+  return dropOwnIndex(change, indexNameOf(nameOfTable(change), field), `drop index on ${label(field)}`);
 }
 
 /**
@@ -134,13 +144,18 @@ export function dropIndex(change: Change, field: ColumnField): Step {
  */
 export function becomeUnique(change: Change, field: ColumnField): Step[] {
   if (isNew(change, change.event.collection)) return [addUnique(change, field)];
-  const name = ident(uniqueNameOf(field));
+  const name = ident(uniqueNameOf(nameOfTable(change), field));
   const definition = columnList([field.field]);
   const build = sql`CREATE UNIQUE INDEX ${name} ON ${tableOf(change)} ${definition}`;
   const adopt = sql`ALTER TABLE ${tableOf(change)} ADD CONSTRAINT ${name} UNIQUE USING INDEX ${name}`;
   const summary = `make ${label(field)} unique`;
-  const object = constraint(change, uniqueNameOf(field));
-  const preparable = { kind: 'index', name: uniqueNameOf(field), unique: true, definition } as const;
+  const object = constraint(change, uniqueNameOf(nameOfTable(change), field));
+  const preparable = {
+    kind: 'index',
+    name: uniqueNameOf(nameOfTable(change), field),
+    unique: true,
+    definition,
+  } as const;
   return [
     step(build, summary, { object, lock: 'SHARE', may_fail: true, lock_entries: 3, preparable }),
     step(adopt, `${summary} using its index`, { object, lock: 'ACCESS EXCLUSIVE' }),
@@ -149,9 +164,9 @@ export function becomeUnique(change: Change, field: ColumnField): Step[] {
 
 /** Fails on duplicate values. Nulls are not duplicates. */
 export function addUnique(change: Change, field: ColumnField): Step {
-  const unique = sql`CONSTRAINT ${ident(uniqueNameOf(field))} UNIQUE (${ident(field.field)})`;
+  const unique = sql`CONSTRAINT ${ident(uniqueNameOf(nameOfTable(change), field))} UNIQUE (${ident(field.field)})`;
   return step(sql`ALTER TABLE ${tableOf(change)} ADD ${unique}`, `make ${label(field)} unique`, {
-    object: constraint(change, uniqueNameOf(field)),
+    object: constraint(change, uniqueNameOf(nameOfTable(change), field)),
     lock: 'ACCESS EXCLUSIVE',
     may_fail: true,
     lock_entries: 3,
@@ -160,9 +175,9 @@ export function addUnique(change: Change, field: ColumnField): Step {
 
 /** IF EXISTS is used because someone may have dropped the constraint by hand. */
 export function dropUnique(change: Change, field: ColumnField): Step {
-  const text = sql`ALTER TABLE ${tableOf(change)} DROP CONSTRAINT IF EXISTS ${ident(uniqueNameOf(field))}`;
+  const text = sql`ALTER TABLE ${tableOf(change)} DROP CONSTRAINT IF EXISTS ${ident(uniqueNameOf(nameOfTable(change), field))}`;
   const summary = `drop the unique constraint of ${label(field)}`;
-  const object = constraint(change, uniqueNameOf(field));
+  const object = constraint(change, uniqueNameOf(nameOfTable(change), field));
   return step(text, summary, { ...dropping(object), lock: 'ACCESS EXCLUSIVE', lock_entries: 3 });
 }
 

@@ -14,8 +14,8 @@ import {
   statementsOf,
 } from './step.js';
 import { type ForeignKeyRelation, foreignKeyConstraint, foreignKeyDefinition, hasForeignKey } from './create-table.js';
-import { DROPPED_KEY_ENTRIES } from './parts.js';
-import { ident, qualified, sql } from './sql.js';
+import { DROPPED_KEY_ENTRIES, tableOf } from './parts.js';
+import { ident, sql } from './sql.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Constraint, addConstraint, goesBeforeAttaching } from './extras.js';
 import { newEvent, takenFromTrash, isRename } from '../../schema/model/events.js';
@@ -59,7 +59,7 @@ function replaceForeignKey(change: Change, old: ForeignKeyRelation, now: Foreign
 
 /** Fails on existing rows without a matching key. */
 export function addForeignKey(change: Change, relation: ForeignKeyRelation): Step {
-  const table = qualified(change.schema, relation.many_collection);
+  const table = tableOf(onTable(change, relation));
   const text = sql`ALTER TABLE ${table} ADD ${foreignKeyConstraint(relation, change.after, change.schema)}`;
   const summary = `add a foreign key from ${relation.many_collection}.${relation.many_field} to ${relation.one_collection}`;
   const costs = { object: constraint(relation), lock: 'SHARE ROW EXCLUSIVE', lock_entries: 4 } as const;
@@ -74,7 +74,7 @@ export function addForeignKey(change: Change, relation: ForeignKeyRelation): Ste
 
 /** IF EXISTS is used because someone may have dropped the key, its column or its table by hand. */
 export function dropForeignKey(change: Change, relation: ForeignKeyRelation): Step {
-  const table = qualified(change.schema, relation.many_collection);
+  const table = tableOf(onTable(change, relation));
   const text = sql`ALTER TABLE IF EXISTS ${table} DROP CONSTRAINT IF EXISTS ${ident(relation.schema.constraint_name)}`;
   const summary = `drop the foreign key of ${relation.many_collection}.${relation.many_field}`;
   const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: DROPPED_KEY_ENTRIES } as const;
@@ -84,12 +84,18 @@ export function dropForeignKey(change: Change, relation: ForeignKeyRelation): St
 
 /** Applies to the table of `now` under any previous name. */
 export function renameForeignKey(change: Change, old: ForeignKeyRelation, now: ForeignKeyRelation): Step {
-  const table = qualified(change.schema, now.many_collection);
+  const table = tableOf(onTable(change, now));
   const names = sql`${ident(old.schema.constraint_name)} TO ${ident(now.schema.constraint_name)}`;
   const summary = `rename the foreign key of ${now.many_collection}.${now.many_field}`;
   const text = sql`ALTER TABLE ${table} RENAME CONSTRAINT ${names}`;
   return step(text, summary, { object: constraint(now), lock: 'ACCESS EXCLUSIVE', lock_entries: 2 });
 }
+
+/** The change as seen from the table that holds the foreign key. */
+const onTable = (change: Change, { many_collection: collection }: ForeignKeyRelation): Change => ({
+  ...change,
+  event: { ...change.event, collection },
+});
 
 const constraint = ({ many_collection, schema }: ForeignKeyRelation) =>
   partOf(many_collection, 'constraint', schema.constraint_name);

@@ -5,13 +5,20 @@
 import { newEvent } from '../../schema/model/events.js';
 import { primaryKeyNameOf, indexNameOf, notNullNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
 import { parentOf } from '../../schema/model/order.js';
-import { type ColumnField, hasColumn, type CollectionNode, isFolder } from '../../schema/model/state.js';
+import {
+  type ColumnField,
+  hasColumn,
+  type CollectionNode,
+  isFolder,
+  tableName,
+  tableNameOf,
+} from '../../schema/model/state.js';
 import { type Change, fieldNameOf, type Step, step, tableObject } from './step.js';
 import { hasForeignKey, primaryKeyColumns } from './create-table.js';
 import { renameIdentitySequence } from './identity-sequence.js';
 import { renamePrimaryKey, renameOwnIndex, label, tableOf } from './parts.js';
 import { renameForeignKey } from './relation.js';
-import { ident, qualified, sql, join, literal } from './sql.js';
+import { ident, sql, join, literal, tableOfNode } from './sql.js';
 import { isIdentity } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { needsUnique } from './column.js';
@@ -40,16 +47,23 @@ function renameMarkedKey(change: Change, old: ColumnField, now: ColumnField): St
 }
 
 /** Empty if one of the columns has no unique constraint. */
+const tableBefore = ({ before }: Change, { collection }: ColumnField): string => tableName(before, collection);
+
+const tableAfter = ({ after }: Change, { collection }: ColumnField): string => tableName(after, collection);
+
 function renameUnique(change: Change, old: ColumnField, now: ColumnField): Step[] {
-  if (!needsUnique(old) || !needsUnique(now) || uniqueNameOf(old) === uniqueNameOf(now)) return [];
-  const names = sql`${ident(uniqueNameOf(old))} TO ${ident(uniqueNameOf(now))}`;
+  if (!needsUnique(old) || !needsUnique(now)) return [];
+  const [from, to] = [uniqueNameOf(tableBefore(change, old), old), uniqueNameOf(tableAfter(change, now), now)];
+  if (from === to) return [];
+  const names = sql`${ident(from)} TO ${ident(to)}`;
   const text = sql`ALTER TABLE ${tableOf(change)} RENAME CONSTRAINT ${names}`;
   return [step(text, `rename the constraint of ${label(now)}`, costs)];
 }
 
 function renameIndex(change: Change, old: ColumnField, now: ColumnField): Step[] {
-  if (!old.schema.is_indexed || !now.schema.is_indexed || indexNameOf(old) === indexNameOf(now)) return [];
-  return [renameOwnIndex(change, [indexNameOf(old), indexNameOf(now)], `rename the index of ${label(now)}`)];
+  if (!old.schema.is_indexed || !now.schema.is_indexed) return [];
+  const [from, to] = [indexNameOf(tableBefore(change, old), old), indexNameOf(tableAfter(change, now), now)];
+  return from === to ? [] : [renameOwnIndex(change, [from, to], `rename the index of ${label(now)}`)];
 }
 
 function renameNotNull(change: Change, old: ColumnField, now: ColumnField): Step[] {
@@ -66,7 +80,9 @@ function nameNotNulls(change: Change, columns: readonly ColumnField[]): Step[] {
   const named = columns.filter(({ schema }) => !schema.is_nullable);
   const [first, ...more] = named;
   if (first === undefined) return [];
-  const names = named.map((column) => sql`(${literal(column.field)}, ${literal(notNullNameOf(column))})`);
+  const names = named.map(
+    (column) => sql`(${literal(column.field)}, ${literal(notNullNameOf(tableAfter(change, column), column))})`,
+  );
   const table = sql`pg_catalog.to_regclass(${literal(tableOf(change))})`;
   const body = sql`DECLARE t record; BEGIN
     FOR t IN SELECT c.conname AS found, w.name FROM (VALUES ${join(names, sql`, `)}) AS w (field, name)
@@ -99,7 +115,7 @@ export function planCollectionRenamed(change: Change<'collection.renamed'>): Ste
     CollectionNode,
   ];
   if (isFolder(old)) return [];
-  const text = sql`ALTER TABLE ${qualified(schema, event.collection)} RENAME TO ${ident(to)}`;
+  const text = sql`ALTER TABLE ${tableOfNode(old, schema)} RENAME TO ${ident(tableNameOf(now))}`;
   const rename = step(text, `rename table ${event.collection} to ${to}`, { lock: 'ACCESS EXCLUSIVE', lock_entries: 6 });
   const columns = [...now.fields.values()].filter(hasColumn);
   const named = onField(change, to, '');
@@ -157,9 +173,10 @@ const ofTable = ({ costs, ...each }: Step, table: string): Step => ({
 /** PostgreSQL renames the columns of partitions with those of their parent. Partitions use the parent's sequence. */
 const isInherited = ({ after }: Change, collection: string): boolean => parentOf(after, collection) !== undefined;
 
-function renameColumn({ event, schema }: Change, from: string, to: string): Step {
+function renameColumn(change: Change, from: string, to: string): Step {
+  const { event } = change;
   const names = sql`${ident(from)} TO ${ident(to)}`;
-  const text = sql`ALTER TABLE ${qualified(schema, event.collection)} RENAME COLUMN ${names}`;
+  const text = sql`ALTER TABLE ${tableOf(change)} RENAME COLUMN ${names}`;
   return step(text, `rename column ${event.collection}.${from} to ${to}`, {
     lock: 'ACCESS EXCLUSIVE',
     lock_entries: 4,

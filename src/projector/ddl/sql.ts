@@ -5,6 +5,7 @@
 import { textFault } from '../../kernel/text.js';
 import { checkExpression, checkTypeText } from '../../schema/sql-text/expression.js';
 import { fits } from '../../schema/model/name-length.js';
+import { type CollectionNode, type State, locateTable } from '../../schema/model/state.js';
 import {
   checkCollation,
   checkIndexDefinition,
@@ -63,6 +64,18 @@ export function qualified(schema: string, name: string): Sql {
   return `${ident(schema)}.${ident(name)}` as Sql;
 }
 
+/** The table of a collection. @param schema the default schema */
+export function tableOfNode({ collection }: Pick<CollectionNode, 'collection'>, schema: string): Sql {
+  const { schema: table, collection: name } = collection;
+  return qualified(table?.schema ?? schema, table?.name ?? name);
+}
+
+/** The table of a collection of the state. @param schema the default schema */
+export function tableIn(state: Pick<State, 'collections'>, collection: string, schema: string): Sql {
+  const table = locateTable(state, collection, schema);
+  return qualified(table.schema, table.name);
+}
+
 /** The service's own tables, for templates. */
 export const own = ownTables as Readonly<Record<keyof typeof ownTables, Sql>>;
 
@@ -74,9 +87,11 @@ export const ownSchemaOid = OWN_SCHEMA_OID as Sql;
  */
 export const trashSchemaName = (id: Sql): Sql => trashSchemaNameSql(id) as Sql;
 
-/** The table that a relation references, in the managed schema or among the service's own tables. */
-export function targetTable(schema: string, collection: string): Sql {
-  return REFERABLE_SYSTEM_COLLECTIONS.has(collection) ? (ownTable(collection) as Sql) : qualified(schema, collection);
+/** The table that a relation references, in a managed schema or among the service's own tables. */
+export function targetTable(state: Pick<State, 'collections'>, collection: string, schema: string): Sql {
+  return REFERABLE_SYSTEM_COLLECTIONS.has(collection)
+    ? (ownTable(collection) as Sql)
+    : tableIn(state, collection, schema);
 }
 
 /**

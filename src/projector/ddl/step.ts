@@ -5,7 +5,7 @@
 import type { Sql } from './sql.js';
 import type { EventType, NewEvent, SchemaEventType } from '../../schema/model/events.js';
 import type { Need } from '../../schema/model/extras.js';
-import type { State } from '../../schema/model/state.js';
+import { type State, type TableLocation, locateTable } from '../../schema/model/state.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { needLabel, needsOfNode } from '../../schema/model/order.js';
 
@@ -16,6 +16,8 @@ type TableLock = 'none' | 'SHARE UPDATE EXCLUSIVE' | 'SHARE' | 'SHARE ROW EXCLUS
 export interface LockedTable {
   table: string;
   lock: Exclude<TableLock, 'none'>;
+  /** Its location, unless it has the same name in the default schema. */
+  at?: TableLocation;
 }
 
 /** A named object in the database. */
@@ -37,7 +39,7 @@ export type Preparable =
   /** A primary key or unique constraint that uses a prepared index; `after`: the text after the index name. */
   | { kind: 'key'; name: string; type: 'PRIMARY KEY' | 'UNIQUE'; definition: Sql; after: Sql }
   /** `definition`: the text after the constraint name. `references`: the table that a foreign key references. */
-  | { kind: 'constraint'; name: string; references: string | null; definition: Sql }
+  | { kind: 'constraint'; name: string; references: string | null; referencesAt?: TableLocation; definition: Sql }
   /** The values of a dropped column, with the primary key of their rows. `position`: their position in the trash. */
   | { kind: 'copy'; column: CopiedColumn; key: readonly CopiedColumn[]; position: number };
 
@@ -51,6 +53,8 @@ export interface Statement {
   sql: Sql;
   /** The object that the statement creates, changes or drops. */
   object: DatabaseObject;
+  /** The location of the table that the object belongs to, unless it has the same name in the default schema. */
+  at?: TableLocation;
   /** Objects that no longer exist afterwards: its object or parts of it. */
   drops: readonly DatabaseObject[];
   /**
@@ -143,6 +147,10 @@ export function isNew({ createdAt, index }: Change, collection: string): boolean
   return (createdAt.get(collection) ?? Infinity) <= index;
 }
 
+/** The location of a table of the change. The table may exist only after it. */
+export const locationIn = ({ before, after, schema }: Change, collection: string): TableLocation =>
+  locateTable(before.collections.has(collection) ? before : after, collection, schema);
+
 /** The field of an event. The fallback is not a valid field name. */
 export const fieldNameOf = ({ field }: Pick<NewEvent, 'field'>): string => field ?? '';
 
@@ -189,6 +197,7 @@ export function statementsOf(change: Change, steps: readonly Step[]): Statement[
       summary,
       object,
       drops,
+      ...elsewhere(change, object.table ?? event.collection),
       ...(ensures !== undefined && { ensures }),
       ...costsOn(object.table ?? event.collection, change, costs),
       lock_entries,
@@ -201,10 +210,25 @@ export function statementsOf(change: Change, steps: readonly Step[]): Statement[
 
 type CostsOnTable = Pick<Statement, 'lock' | 'locks' | 'loses_data' | 'rewrites_table' | 'may_fail' | 'preparable'>;
 
+const elsewhere = ({ before, after, schema }: Change, collection: string): { at?: TableLocation } =>
+  locatedElsewhere(before.collections.has(collection) ? before : after, collection, schema);
+
+/** Empty if the table has the collection's name in the default schema. */
+export function locatedElsewhere(
+  state: Pick<State, 'collections'>,
+  collection: string,
+  schema: string,
+): { at?: TableLocation } {
+  const at = locateTable(state, collection, schema);
+  return at.schema === schema && at.name === collection ? {} : { at };
+}
+
 /** No costs on a table that this batch created, because no other session can see it yet. */
 function costsOn(own: string, change: Change, { lock, also = [], ...costs }: Costs): CostsOnTable {
   const locks = [{ table: own, lock }, ...also].flatMap((each) =>
-    each.lock === 'none' || isNew(change, each.table) ? [] : [{ table: each.table, lock: each.lock }],
+    each.lock === 'none' || isNew(change, each.table)
+      ? []
+      : [{ table: each.table, lock: each.lock, ...elsewhere(change, each.table) }],
   );
   const rows = !isNew(change, own);
   return {
@@ -213,8 +237,14 @@ function costsOn(own: string, change: Change, { lock, also = [], ...costs }: Cos
     loses_data: rows && costs.loses_data === true,
     rewrites_table: rows && costs.rewrites_table === true,
     may_fail: rows && costs.may_fail === true,
-    ...(rows && costs.preparable !== undefined && { preparable: costs.preparable }),
+    ...(rows && costs.preparable !== undefined && { preparable: located(costs.preparable, change) }),
   };
+}
+
+function located(preparable: Preparable, change: Change): Preparable {
+  if (preparable.kind !== 'constraint' || preparable.references === null) return preparable;
+  const { at } = elsewhere(change, preparable.references);
+  return at === undefined ? preparable : { ...preparable, referencesAt: at };
 }
 
 /** The column or table of the event. */

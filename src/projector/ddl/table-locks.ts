@@ -50,11 +50,14 @@ const WORDS: Readonly<Record<Mode, Sql>> = {
 
 /** Each table once, with its strongest lock. Ordering by name keeps two changes from deadlocking. */
 export function strongestLocks(statements: readonly Pick<Statement, 'locks'>[]): LockedTable[] {
-  const found = new Map<string, Mode>();
+  const found = new Map<string, LockedTable>();
   for (const { locks } of statements) {
-    for (const { table, lock } of locks) found.set(table, stronger(found.get(table), lock));
+    for (const each of locks) {
+      const known = found.get(each.table);
+      found.set(each.table, { ...(known ?? each), lock: stronger(known?.lock, each.lock) });
+    }
   }
-  return [...found].map(([table, lock]) => ({ table, lock })).sort((a, b) => compareBytes(a.table, b.table));
+  return [...found.values()].sort((a, b) => compareBytes(a.table, b.table));
 }
 
 /** The order of COLLATE "C". */
@@ -74,7 +77,7 @@ function stronger(known: Mode | undefined, lock: Mode): Mode {
  */
 export function lockTables(schema: string, locks: readonly LockedTable[]): Sql {
   const requested = join(
-    locks.map(({ table, lock }) => sql`ARRAY[${quotedName(schema, table)}, ${literal(WORDS[lock])}]`),
+    locks.map((each) => sql`ARRAY[${quotedName(schema, each)}, ${literal(WORDS[each.lock])}]`),
     sql`, `,
   );
   const body = sql`DECLARE t text[]; BEGIN
@@ -86,17 +89,16 @@ export function lockTables(schema: string, locks: readonly LockedTable[]): Sql {
   return sql`DO ${block(body)}`;
 }
 
-/** The quoted, qualified table name as text: in the managed schema, or in the service's own. */
-function quotedName(schema: string, table: string): Sql {
-  if (!REFERABLE_SYSTEM_COLLECTIONS.has(table)) return literal(qualified(schema, table));
+/** The quoted, qualified table name as text: in a managed schema, or in the service's own. */
+function quotedName(schema: string, { table, at }: LockedTable): Sql {
+  if (!REFERABLE_SYSTEM_COLLECTIONS.has(table)) return literal(qualified(at?.schema ?? schema, at?.name ?? table));
   return sql`pg_catalog.format('%s.%I', (${ownSchemaOid})::pg_catalog.regnamespace, ${literal(table)})`;
 }
 
 const OWN_NAMES: Sql = join([...REFERABLE_SYSTEM_COLLECTIONS.keys()].map(literal), sql`, `);
 
-/** Matches the namespace n in which the table w.name is expected: the managed schema or the service's own. */
-const isPlace = (schema: Sql): Sql =>
-  sql`CASE WHEN w.name IN (${OWN_NAMES}) THEN n.oid = ${ownSchemaOid} ELSE n.nspname = ${schema} END`;
+/** Matches the namespace n in which the table w.name is expected: its managed schema or the service's own. */
+const IS_PLACE = sql`CASE WHEN w.label IN (${OWN_NAMES}) THEN n.oid = ${ownSchemaOid} ELSE n.nspname = w.schema END`;
 
 /** A transaction that holds a lock which a change needs, or waits for one ahead of it. */
 export interface Holder {
@@ -132,15 +134,16 @@ const CONFLICTS: Readonly<Record<Mode, readonly string[]>> = (() => {
  */
 export const HOLDERS = sql`
   WITH requested AS (
-    SELECT DISTINCT w.name, w.mode, o.oid
-      FROM ROWS FROM (pg_catalog.unnest($2::text[]), pg_catalog.unnest($3::text[])) AS w (name, mode)
+    SELECT DISTINCT w.label, w.mode, o.oid
+      FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[]), pg_catalog.unnest($3::text[]), pg_catalog.unnest($4::text[]))
+           AS w (schema, name, mode, label)
       JOIN pg_catalog.pg_class c ON c.relname = w.name
-      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND ${isPlace(sql`$1`)},
+      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND ${IS_PLACE},
       LATERAL (${partsOf(sql`c`)}) AS o
   )
   SELECT DISTINCT ON (l.granted, age, l.virtualtransaction)
          l.pid, l.virtualtransaction AS transaction, coalesce(a.application_name, '') AS application,
-         extract(epoch FROM statement_timestamp() - a.xact_start)::float8 AS age, w.name AS table,
+         extract(epoch FROM statement_timestamp() - a.xact_start)::float8 AS age, w.label AS table,
          EXISTS (SELECT FROM pg_catalog.pg_stat_progress_vacuum v WHERE v.pid = l.pid)
            OR EXISTS (SELECT FROM pg_catalog.pg_stat_progress_analyze v WHERE v.pid = l.pid) AS maintenance,
          l.granted
@@ -149,12 +152,17 @@ export const HOLDERS = sql`
      AND l.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())
      AND l.pid IS DISTINCT FROM pg_backend_pid()
     LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
-   ORDER BY l.granted DESC, age DESC NULLS LAST, l.virtualtransaction, w.name
+   ORDER BY l.granted DESC, age DESC NULLS LAST, l.virtualtransaction, w.label
    LIMIT 20`;
 
-export function conflictsOf(schema: string, locks: readonly LockedTable[]): [string, string[], string[]] {
-  const pairs = locks.flatMap(({ table, lock }) => CONFLICTS[lock].map((mode) => [table, mode] as const));
-  return [schema, pairs.map(([table]) => table), pairs.map(([, mode]) => mode)];
+export function conflictsOf(schema: string, locks: readonly LockedTable[]): [string[], string[], string[], string[]] {
+  const all = locks.flatMap(({ table, lock, at }) => CONFLICTS[lock].map((mode) => ({ table, mode, at })));
+  return [
+    all.map(({ at }) => at?.schema ?? schema),
+    all.map(({ table, at }) => at?.name ?? table),
+    all.map(({ mode }) => mode),
+    all.map(({ table }) => table),
+  ];
 }
 
 /** Returns the holders, or the waiters if there are no holders. */

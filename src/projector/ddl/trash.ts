@@ -5,7 +5,7 @@ import {
   type RestoredCollection,
   newEvent,
 } from '../../schema/model/events.js';
-import { qualified, sql, trash, trashOf, block, literal, type Sql, ident, join, asOwner } from './sql.js';
+import { qualified, sql, tableIn, trash, trashOf, block, literal, type Sql, ident, join, asOwner } from './sql.js';
 import {
   type Statement,
   dropping,
@@ -24,6 +24,7 @@ import {
   type State,
   extrasOf,
   initialState,
+  tableNameOf,
 } from '../../schema/model/state.js';
 import { columnAddition, dropColumn, alterColumn } from './alter-column.js';
 import { label, rowEntries, tableOf, countFromRows } from './parts.js';
@@ -31,6 +32,7 @@ import { defaultExpression } from './column.js';
 import { attachPartition } from './extras.js';
 import { createNeeds } from './needs.js';
 import { planCollectionRenamed } from './rename.js';
+import type { TableSchema } from '../../schema/model/model.js';
 import { MENTIONS_NEXTVAL } from '../../schema/model/extras.js';
 
 /*
@@ -247,9 +249,9 @@ export function moveToTrash(
   node: CollectionNode,
   { parent, kept_until, lock_entries }: Moving,
 ): Step[] {
-  const { event, schema, position } = change;
+  const { event, position } = change;
   const name = event.collection;
-  const table = qualified(schema, name);
+  const table = tableOf(change);
   const also = parent === undefined ? [] : [{ table: parent, lock: 'ACCESS EXCLUSIVE' } as const];
   const { publications = [], foreign_keys = [], kept_in } = event.data;
   const summary = `move table ${name} to the trash`;
@@ -283,7 +285,23 @@ export function moveToTrash(
       loses_data: true,
       kept_until,
     }),
+    ...nameInTrash(trashOf({ position, kept_in }), node, [tableNameOf(node), name]),
   ];
+}
+
+/**
+ * The trash names a table like its collection. Two tables with one name can therefore come from two schemas, and an
+ * entry leads to its table.
+ */
+function nameInTrash(
+  schema: Sql,
+  { collection: { collection } }: CollectionNode,
+  [from, to]: [string, string],
+): Step[] {
+  if (from === to) return [];
+  const text = sql`ALTER TABLE ${schema}.${ident(from)} RENAME TO ${ident(to)}`;
+  const costs = { object: tableObject(collection), lock: 'none', lock_entries: 2 } as const;
+  return [step(text, `rename table ${from} to ${to}`, costs)];
 }
 
 /** The SQLSTATE that ends the trial. */
@@ -301,8 +319,9 @@ function trialDrop(table: Sql): Sql {
 }
 
 /** Someone may have detached it already with direct SQL. */
-function detachPartition({ event, schema }: Change, parent: string): Step {
-  const [whole, part] = [qualified(schema, parent), qualified(schema, event.collection)];
+function detachPartition(change: Change, parent: string): Step {
+  const { event, before, schema } = change;
+  const [whole, part] = [tableIn(before, parent, schema), tableOf(change)];
   const body = sql`BEGIN IF EXISTS (SELECT FROM pg_catalog.pg_inherits
     WHERE inhrelid = pg_catalog.to_regclass(${literal(part)})::oid AND inhparent = pg_catalog.to_regclass(${literal(whole)})::oid)
     THEN ALTER TABLE ${whole} DETACH PARTITION ${part}; END IF; END`;
@@ -319,8 +338,9 @@ function pointsElsewhere(node: CollectionNode): boolean {
 }
 
 /** Drops all foreign keys to other tables, including those created by hand. */
-function dropForeignKeys({ event, schema }: Change): Step {
-  const table = qualified(schema, event.collection);
+function dropForeignKeys(change: Change): Step {
+  const { event } = change;
+  const table = tableOf(change);
   const body = sql`DECLARE k record; BEGIN
     FOR k IN SELECT conname FROM pg_catalog.pg_constraint
       WHERE conrelid = pg_catalog.to_regclass(${literal(table)})::oid AND contype = 'f' AND confrelid <> conrelid
@@ -342,7 +362,7 @@ function countedElsewhere(node: CollectionNode): ColumnField[] {
 
 /** Restores a table with all its parts. Later events of the batch add foreign keys with their relations. */
 export function restoreTable(change: Change, node: CollectionNode, restored: RestoredCollection): Step[] {
-  const { schema } = change;
+  const schema = ident(node.collection.schema?.schema ?? change.schema);
   const { position, name, kept_in } = restored;
   const { collection } = node.collection;
   const partition = extrasOf(node).partition_of;
@@ -354,7 +374,8 @@ export function restoreTable(change: Change, node: CollectionNode, restored: Res
   return [
     ...(isMoved ? moveWithinTrash(change, restored) : []),
     ...(isRenamed ? renameInTrash(change, node, restored) : []),
-    step(sql`ALTER TABLE ${table} SET SCHEMA ${ident(schema)}`, `restore table ${collection} from the trash`, costs),
+    step(sql`ALTER TABLE ${table} SET SCHEMA ${schema}`, `restore table ${collection} from the trash`, costs),
+    ...nameInTrash(schema, node, [collection, tableNameOf(node)]),
     ...(isMoved || kept_in === undefined ? [dropTrashSchema(change, position)] : []),
     ...countedElsewhere(node).flatMap((field) => countAgain(change, node, field)),
     ...(partition === undefined ? [] : [attachPartition(change, partition)]),
@@ -375,8 +396,7 @@ function countAgain(change: Change, node: CollectionNode, field: ColumnField): S
   const value = defaultExpression(field, field.schema);
   if (value === null) return [];
   const needs = (extrasOf(node).needs ?? []).filter((need) => need.kind === 'sequence' && need.owned_by === undefined);
-  const table = qualified(change.schema, field.collection);
-  const text = sql`ALTER TABLE ${table} ALTER COLUMN ${ident(field.field)} SET DEFAULT ${value}`;
+  const text = sql`ALTER TABLE ${tableOf(change)} ALTER COLUMN ${ident(field.field)} SET DEFAULT ${value}`;
   const summary = `make ${label(field)} auto-increment again`;
   return [
     ...createNeeds(change, needs),
@@ -405,10 +425,17 @@ function renameInTrash(
 /** Its foreign keys were dropped. */
 const withName = (node: CollectionNode, collection: string): CollectionNode => ({
   ...node,
-  collection: { ...node.collection, collection },
+  collection: { ...node.collection, collection, schema: inDefaultSchema(node.collection.schema) },
   fields: new Map([...node.fields].map(([name, field]) => [name, { ...field, collection }])),
   relations: new Map(),
 });
+
+/** Without its location: the trash names a table like its collection. */
+function inDefaultSchema(table: TableSchema | null): TableSchema | null {
+  if (table?.schema === undefined) return table;
+  const { schema: _, name: __, ...rest } = table;
+  return rest;
+}
 
 function stateOf(node: CollectionNode): State {
   const empty = initialState();

@@ -12,7 +12,15 @@ import type { StoredEvent, LogEvent, NewEvent } from '../../schema/model/events.
 import { readEvent } from '../../schema/fold/upcasting.js';
 import { sql, own, type Sql, ident, qualified } from '../ddl/sql.js';
 import { INDEX_PROJECTION, type PlacedTarget, renamedTarget, renamesWithin } from '../verify/pending-indexes.js';
-import { isIndexed, extrasOf, type State, getField } from '../../schema/model/state.js';
+import {
+  isIndexed,
+  extrasOf,
+  type State,
+  type TableLocation,
+  getField,
+  locateTable,
+  tableName,
+} from '../../schema/model/state.js';
 import { SQLSTATE, sqlState } from '../../postgres/errors.js';
 import { indexName, indexNameOf } from '../../schema/model/constraint-names.js';
 
@@ -160,18 +168,19 @@ async function reconcileOnce(reconciling: Reconciling, placed: PlacedTarget): Pr
   const state = await currentState();
   const target = await targetIn(client, state, placed);
   const { collection, field } = target;
+  const table = locateTable(state, collection, schema);
   const desired = desiredIndex(state, target);
-  const name = desired.name ?? indexName(collection, field);
-  const found = desired.others.has(name) ? NONE : await findIndex(client, schema, target, name);
+  const name = desired.name ?? indexName(table.name, field);
+  const found = desired.others.has(name) ? NONE : await findIndex(client, table, field, name);
   if (desired.name !== null && found.valid === true) return 'as it should be';
-  const index = qualified(schema, name);
+  const index = qualified(table.schema, name);
   if (found.valid !== null) {
     // The index may belong to a change that was committed after the state was read.
     if ((await currentState()).position !== state.position) return reconcileOnce(reconciling, placed);
     await client.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
   }
   if (desired.name === null) return found.valid === null ? 'as it should be' : afterDrop(reconciling, placed);
-  await build(client, sql`${ident(name)} ON ${qualified(schema, collection)} (${ident(field)})`, found);
+  await build(client, sql`${ident(name)} ON ${qualified(table.schema, table.name)} (${ident(field)})`, found);
   return afterBuild(reconciling, placed, name);
 }
 
@@ -204,9 +213,11 @@ async function buildUnderLock(client: pg.ClientBase, create: Sql): Promise<void>
 async function afterBuild(reconciling: Reconciling, target: PlacedTarget, name: string): Promise<Reconciled> {
   const { client, schema, currentState } = reconciling;
   const state = await currentState();
-  const { name: now } = desiredIndex(state, await targetIn(client, state, target));
+  const current = await targetIn(client, state, target);
+  const { name: now } = desiredIndex(state, current);
   if (now === name) return 'built';
-  await client.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${qualified(schema, name)}`);
+  const place = locateTable(state, current.collection, schema).schema;
+  await client.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${qualified(place, name)}`);
   return now === null ? 'dropped' : reconcileOnce(reconciling, target);
 }
 
@@ -220,7 +231,10 @@ interface DesiredIndex {
 function desiredIndex(state: State, { collection, field }: IndexTarget): DesiredIndex {
   const others = extrasOf(state.collections.get(collection)).indexes ?? [];
   const column = getField(state, collection, field);
-  const name = column?.schema?.is_indexed === true ? indexNameOf({ ...column, schema: column.schema }) : null;
+  const name =
+    column?.schema?.is_indexed === true
+      ? indexNameOf(tableName(state, collection), { field, schema: column.schema })
+      : null;
   return { name, others: new Set(others.map((each) => each.name)) };
 }
 
@@ -246,11 +260,11 @@ WHERE n.nspname = $1 AND t.relname = $2 AND t.relkind IN ('r', 'p')`;
 
 async function findIndex(
   client: pg.ClientBase,
-  schema: string,
-  { collection, field }: IndexTarget,
+  table: TableLocation,
+  field: string,
   name: string,
 ): Promise<ExistingIndex> {
-  const { rows } = await client.query<ExistingIndex>(FIND, [schema, collection, name, field]);
+  const { rows } = await client.query<ExistingIndex>(FIND, [table.schema, table.name, name, field]);
   return rows[0] ?? NONE;
 }
 

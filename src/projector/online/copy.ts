@@ -12,6 +12,7 @@ import type { Queryable } from '../../postgres/pool.js';
 import { ownTable } from '../../postgres/own-tables.js';
 import { type LockWaits, underStrongLocks } from './strong-locks.js';
 import type { StepContext } from './types.js';
+import { type Prepared, preparedTable } from './steps.js';
 
 /*
  * Names of objects created for a change request. They identify the request, so that verification can ignore them
@@ -54,13 +55,13 @@ export interface Copying {
 
 /**
  * @param id of the change request
- * @param table its unqualified name; its schema is `schema`
+ * @param schema the default schema
  */
 export function copyingOf(
   { id, schema }: { id: string; schema: string },
-  { table, key: name, what }: { table: string; key: string; what: Pick<Copying, 'column' | 'key'> },
+  { key: name, what, ...table }: Pick<Prepared, 'table' | 'at' | 'key'> & { what: Pick<Copying, 'column' | 'key'> },
 ): Copying {
-  return { table: qualified(schema, table), column: what.column, key: what.key, name: preparedName(id, name) };
+  return { table: preparedTable(table, schema), column: what.column, key: what.key, name: preparedName(id, name) };
 }
 
 const inRoom = (name: string): Sql => sql`${ROOM}.${ident(name)}`;
@@ -221,47 +222,49 @@ interface Orphan {
 }
 
 interface OrphanRow extends Pick<Orphan, 'kind' | 'name'> {
+  schema: string;
   /** Its table, or null. */
   table: string | null;
 }
 
+/** Names identify the request, so that all schemas are searched, except the one of the copies. */
+const IS_ELSEWHERE = sql`n.oid IS DISTINCT FROM pg_catalog.to_regnamespace(${literal(ROOM)})::oid`;
+
 /** In an order in which they can be dropped. */
 const FOUND = sql`
-SELECT 'trigger' AS kind, t.tgname::text AS name, c.relname::text AS table
+SELECT 'trigger' AS kind, t.tgname::text AS name, n.nspname::text AS schema, c.relname::text AS table
   FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
- WHERE n.nspname = $1 AND NOT t.tgisinternal AND t.tgname ~ $2::text
+ WHERE ${IS_ELSEWHERE} AND NOT t.tgisinternal AND t.tgname ~ $1::text
 UNION ALL
-SELECT 'constraint', k.conname::text, c.relname::text
+SELECT 'constraint', k.conname::text, n.nspname::text, c.relname::text
   FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class c ON c.oid = k.conrelid
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
- WHERE n.nspname = $1 AND k.coninhcount = 0 AND k.contype <> 't' AND k.conname ~ $2::text
+ WHERE ${IS_ELSEWHERE} AND k.coninhcount = 0 AND k.contype <> 't' AND k.conname ~ $1::text
 UNION ALL
-SELECT 'index', c.relname::text, NULL
+SELECT 'index', c.relname::text, n.nspname::text, NULL
   FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
- WHERE n.nspname = $1 AND c.relkind IN ('i', 'I') AND c.relname ~ $2::text
+ WHERE ${IS_ELSEWHERE} AND c.relkind IN ('i', 'I') AND c.relname ~ $1::text
 UNION ALL
-SELECT 'function', proname::text, NULL FROM pg_catalog.pg_proc
- WHERE pronamespace = pg_catalog.to_regnamespace(${literal(ROOM)})::oid AND proname ~ $2::text
+SELECT 'function', proname::text, '', NULL FROM pg_catalog.pg_proc
+ WHERE pronamespace = pg_catalog.to_regnamespace(${literal(ROOM)})::oid AND proname ~ $1::text
 UNION ALL
-SELECT 'table', relname::text, NULL FROM pg_catalog.pg_class
- WHERE relnamespace = pg_catalog.to_regnamespace(${literal(ROOM)})::oid AND relkind = 'r' AND relname ~ $2::text`;
+SELECT 'table', relname::text, '', NULL FROM pg_catalog.pg_class
+ WHERE relnamespace = pg_catalog.to_regnamespace(${literal(ROOM)})::oid AND relkind = 'r' AND relname ~ $1::text`;
 
-/**
- * In an order in which they can be dropped.
- * @param schema the managed schema
- */
-export async function findOrphans(db: Queryable, schema: string): Promise<Orphan[]> {
+/** In an order in which they can be dropped. */
+export async function findOrphans(db: Queryable): Promise<Orphan[]> {
   const living = await requestsInPreparation(db);
-  const { rows } = await db.query<OrphanRow>(FOUND, [schema, PREPARED_NAME]);
-  return rows.flatMap(({ kind, name, table }) => {
+  const { rows } = await db.query<OrphanRow>(FOUND, [PREPARED_NAME]);
+  return rows.flatMap((row) => {
+    const { kind, name } = row;
     const request = requestOf(name);
     if (request === null || living.has(request)) return [];
-    return [{ request, kind, name, repair: dropping({ kind, name, table }, schema) }];
+    return [{ request, kind, name, repair: dropping(row) }];
   });
 }
 
-function dropping({ kind, name, table }: OrphanRow, schema: string): Sql {
+function dropping({ kind, schema, name, table }: OrphanRow): Sql {
   switch (kind) {
     case 'constraint':
       return sql`ALTER TABLE ${qualified(schema, table ?? '')} DROP CONSTRAINT ${ident(name)}`;
@@ -286,55 +289,66 @@ export async function cleanUp(context: Cleaning, waits: LockWaits): Promise<void
   await dropIndexes(context);
 }
 
-interface ConstraintRow {
-  table: string;
+interface ConstraintRow extends LocatedTable {
   name: string;
-  /** The table that a foreign key references, if it is in the same schema. */
+  /** The table that a foreign key references. */
   other: string | null;
+  otherSchema: string;
 }
 
+interface LocatedTable {
+  schema: string;
+  table: string;
+}
+
+/** A lock on a table of the catalog, named like the table. */
+const lockOn = ({ schema, table }: LocatedTable) =>
+  ({ table: `${schema}.${table}`, at: { schema, name: table }, lock: 'ACCESS EXCLUSIVE' }) as const;
+
 const CONSTRAINTS = sql`
-SELECT t.relname::text AS table, c.conname::text AS name, o.relname::text AS other
+SELECT n.nspname::text AS schema, t.relname::text AS table, c.conname::text AS name, o.relname::text AS other, m.nspname::text AS "otherSchema"
 FROM pg_catalog.pg_constraint c JOIN pg_catalog.pg_class t ON t.oid = c.conrelid
 JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace
-LEFT JOIN pg_catalog.pg_class o ON o.oid = c.confrelid AND o.oid <> t.oid AND o.relnamespace = t.relnamespace
-WHERE n.nspname = $1 AND c.conname ~ $2::text AND c.coninhcount = 0 AND c.contype <> 't' ORDER BY 1, 2`;
+LEFT JOIN pg_catalog.pg_class o ON o.oid = c.confrelid AND o.oid <> t.oid
+LEFT JOIN pg_catalog.pg_namespace m ON m.oid = o.relnamespace
+WHERE ${IS_ELSEWHERE} AND c.conname ~ $1::text AND c.coninhcount = 0 AND c.contype <> 't' ORDER BY 1, 2, 3`;
 
 async function dropConstraints(context: Cleaning, waits: LockWaits): Promise<void> {
-  const { session, schema, id } = context;
-  const { rows } = await session.query<ConstraintRow>(CONSTRAINTS, [schema, preparedNamesOf(id)]);
-  for (const { table, name, other } of rows) {
-    const tables = [table, ...(other === null ? [] : [other])].sort();
-    const locks = tables.map((each) => ({ table: each, lock: 'ACCESS EXCLUSIVE' }) as const);
+  const { session, id } = context;
+  const { rows } = await session.query<ConstraintRow>(CONSTRAINTS, [preparedNamesOf(id)]);
+  for (const { schema, table, name, other, otherSchema } of rows) {
+    const tables = [{ schema, table }, ...(other === null ? [] : [{ schema: otherSchema, table: other }])];
+    const locks = tables.map(lockOn).sort((a, b) => (a.table < b.table ? -1 : 1));
     const drop = sql`ALTER TABLE IF EXISTS ${qualified(schema, table)} DROP CONSTRAINT IF EXISTS ${ident(name)}`;
     await underStrongLocks(context, locks, waits, { under: [drop] });
   }
 }
 
 const INDEXES: Sql = sql`
-SELECT c.relname::text AS name FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE n.nspname = $1 AND c.relname ~ $2::text AND c.relkind IN ('i', 'I') ORDER BY 1`;
+SELECT n.nspname::text AS schema, c.relname::text AS name
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE ${IS_ELSEWHERE} AND c.relname ~ $1::text AND c.relkind IN ('i', 'I') ORDER BY 1, 2`;
 
 /** Waits for the transactions that use the index, without blocking others. */
-async function dropIndexes({ session, schema, id, signal }: Cleaning): Promise<void> {
-  const { rows } = await session.query<{ name: string }>(INDEXES, [schema, preparedNamesOf(id)]);
-  for (const { name } of rows) {
+async function dropIndexes({ session, id, signal }: Cleaning): Promise<void> {
+  const { rows } = await session.query<{ schema: string; name: string }>(INDEXES, [preparedNamesOf(id)]);
+  for (const { schema, name } of rows) {
     signal.throwIfAborted();
     await session.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${qualified(schema, name)}`);
   }
 }
 
 const TRIGGERS = sql`
-SELECT c.relname::text AS table, pg_catalog.array_agg(t.tgname::text ORDER BY t.tgname) AS names
+SELECT n.nspname::text AS schema, c.relname::text AS table, pg_catalog.array_agg(t.tgname::text ORDER BY t.tgname) AS names
 FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE n.nspname = $1 AND t.tgname ~ $2::text AND NOT t.tgisinternal GROUP BY 1 ORDER BY 1`;
+WHERE ${IS_ELSEWHERE} AND t.tgname ~ $1::text AND NOT t.tgisinternal GROUP BY 1, 2 ORDER BY 1, 2`;
 
 async function dropCopyTriggers(context: Cleaning, waits: LockWaits): Promise<void> {
-  const { session, schema, id } = context;
-  const { rows } = await session.query<{ table: string; names: string[] }>(TRIGGERS, [schema, preparedNamesOf(id)]);
-  for (const { table, names } of rows) {
-    await underStrongLocks(context, [{ table, lock: 'ACCESS EXCLUSIVE' }], waits, {
+  const { session, id } = context;
+  const { rows } = await session.query<LocatedTable & { names: string[] }>(TRIGGERS, [preparedNamesOf(id)]);
+  for (const { schema, table, names } of rows) {
+    await underStrongLocks(context, [lockOn({ schema, table })], waits, {
       under: names.map((name) => sql`DROP TRIGGER IF EXISTS ${ident(name)} ON ${qualified(schema, table)}`),
     });
   }

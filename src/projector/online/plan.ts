@@ -1,6 +1,6 @@
 import type { Queryable } from '../../postgres/pool.js';
 import { tableOfRows, takesLong } from '../../schema/findings/model.js';
-import { type Prepared, preparedOf, stepsOf, readTableFacts, type TableFacts } from './steps.js';
+import { type NamedTable, type Prepared, preparedOf, stepsOf, readTableFacts, type TableFacts } from './steps.js';
 import type { Statement } from '../ddl/step.js';
 import type { DecidedChange, Preparation } from './types.js';
 import type { Warning } from '../../kernel/warning.js';
@@ -191,7 +191,7 @@ export async function planPreparation(
   const tableBefore = (statement: Statement): string => before.get(tableOfRows(statement)) ?? tableOfRows(statement);
   const facts = await readTableFacts(client, {
     schema: change.schema,
-    tables: [...new Set(lengthy.map(tableBefore))],
+    tables: [...new Map(lengthy.map((each) => [tableBefore(each), namedTable(each, tableBefore(each))])).values()],
     exact: true,
   });
   const large = lengthy.flatMap((statement) => {
@@ -219,6 +219,12 @@ export async function planPreparation(
     ),
   };
 }
+
+/** The table of a statement by its name before the change. */
+const namedTable = (statement: Statement, table: string): NamedTable => {
+  const { at } = statement.locks.find((each) => each.table === tableOfRows(statement)) ?? statement;
+  return { table, ...(at !== undefined && { at }) };
+};
 
 /** Maps the name that the change gives a table to its name in the catalog. */
 function namesBefore({ events }: DecidedChange): Map<string, string> {

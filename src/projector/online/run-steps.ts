@@ -1,5 +1,5 @@
 /* Runs the steps of a preparation: constraints, indexes, and the triggers that record writes. */
-import { integer, join, literal, sql, ident, qualified, type Sql } from '../ddl/sql.js';
+import { integer, join, literal, sql, ident, type Sql } from '../ddl/sql.js';
 import {
   type Copying,
   ROOM,
@@ -14,7 +14,7 @@ import {
   preparedName,
 } from './copy.js';
 import { copyingIn, type Pace, waitForStandbys } from './run-copy.js';
-import type { EngineStep, Prepared, NotNullBy } from './steps.js';
+import { type EngineStep, type Prepared, type NotNullBy, besidePrepared, preparedTable } from './steps.js';
 import { type LockWaits, underStrongLocks } from './strong-locks.js';
 import type { StepContext } from './types.js';
 import type { LockedTable } from '../ddl/step.js';
@@ -28,7 +28,7 @@ export async function addConstraint(context: StepContext, step: EngineStep, wait
   const { prepared, notNullBy } = step;
   const definition = notValid(prepared, notNullBy);
   if (definition === null) return;
-  const table = qualified(schema, prepared.table);
+  const table = preparedTable(prepared, schema);
   const name = ident(preparedName(id, prepared.key));
   await underStrongLocks(context, locksOf(prepared), waits, {
     under: [sql`ALTER TABLE ${table} ADD CONSTRAINT ${name} ${definition} NOT VALID`],
@@ -41,8 +41,9 @@ export async function validateConstraint(context: StepContext, step: EngineStep,
   await addConstraint(context, step, waits);
   if ((await findConstraint(context, step)) === true) return;
   const { session, schema, id } = context;
-  const { table, key } = step.prepared;
-  await session.query(sql`ALTER TABLE ${qualified(schema, table)} VALIDATE CONSTRAINT ${ident(preparedName(id, key))}`);
+  const { prepared } = step;
+  const name = ident(preparedName(id, prepared.key));
+  await session.query(sql`ALTER TABLE ${preparedTable(prepared, schema)} VALIDATE CONSTRAINT ${name}`);
 }
 
 function notValid({ what }: Prepared, notNullBy: NotNullBy): Sql | null {
@@ -54,16 +55,19 @@ function notValid({ what }: Prepared, notNullBy: NotNullBy): Sql | null {
   return notNullBy === 'constraint' ? sql`NOT NULL ${column}` : sql`CHECK (${column} IS DISTINCT FROM NULL)`;
 }
 
-function locksOf({ table, what }: Prepared): LockedTable[] {
-  if (what.kind !== 'constraint' || what.references === null) return [{ table, lock: 'ACCESS EXCLUSIVE' }];
-  const tables = [...new Set([table, what.references])].sort();
-  return tables.map((each) => ({ table: each, lock: 'SHARE ROW EXCLUSIVE' }));
+function locksOf({ table, at, what }: Prepared): LockedTable[] {
+  const own = { table, ...(at !== undefined && { at }) };
+  if (what.kind !== 'constraint' || what.references === null) return [{ ...own, lock: 'ACCESS EXCLUSIVE' }];
+  const lock = 'SHARE ROW EXCLUSIVE';
+  if (what.references === table) return [{ ...own, lock }];
+  const other = { table: what.references, ...(what.referencesAt !== undefined && { at: what.referencesAt }) };
+  return [own, other].map((each) => ({ ...each, lock }) as const).sort((a, b) => (a.table < b.table ? -1 : 1));
 }
 
 async function findConstraint({ session, schema, id }: StepContext, { prepared }: EngineStep): Promise<boolean | null> {
   const found = sql`
     SELECT convalidated AS valid FROM pg_catalog.pg_constraint
-    WHERE conrelid = pg_catalog.to_regclass(${literal(qualified(schema, prepared.table))})::oid
+    WHERE conrelid = pg_catalog.to_regclass(${literal(preparedTable(prepared, schema))})::oid
       AND conname = ${literal(preparedName(id, prepared.key))}`;
   const { rows } = await session.query<{ valid: boolean }>(found);
   return rows[0]?.valid ?? null;
@@ -76,26 +80,27 @@ async function findConstraint({ session, schema, id }: StepContext, { prepared }
  * which would take CPU time from applications. A build cannot pause, so standbys catch up before it begins.
  */
 export async function buildIndex(context: StepContext, { prepared }: EngineStep, pace: Pace): Promise<void> {
-  const { table, what, key } = prepared;
+  const { what, key } = prepared;
   if (what.kind !== 'index' && what.kind !== 'key') return;
   const { session, schema, id, signal } = context;
   const name = preparedName(id, key);
-  const valid = await findIndex(context, table, name);
+  const valid = await findIndex(context, prepared, name);
   if (valid === true) return;
-  if (valid === false) await session.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${qualified(schema, name)}`);
+  if (valid === false)
+    await session.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${besidePrepared(prepared, schema, name)}`);
   await waitForStandbys(session, context, pace);
   await session.query('SET max_parallel_maintenance_workers = 0');
   signal.throwIfAborted();
   const kind = what.kind === 'key' || what.unique ? sql`UNIQUE INDEX` : sql`INDEX`;
-  const on = qualified(schema, table);
+  const on = preparedTable(prepared, schema);
   await session.query(sql`CREATE ${kind} CONCURRENTLY ${ident(name)} ON ${on} ${what.definition}`);
 }
 
-async function findIndex({ session, schema }: StepContext, table: string, name: string): Promise<boolean | null> {
+async function findIndex({ session, schema }: StepContext, prepared: Prepared, name: string): Promise<boolean | null> {
   const found = sql`
     SELECT i.indisvalid AND i.indisready AND i.indislive AS valid
     FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
-    WHERE i.indrelid = pg_catalog.to_regclass(${literal(qualified(schema, table))})::oid AND c.relname = ${literal(name)}`;
+    WHERE i.indrelid = pg_catalog.to_regclass(${literal(preparedTable(prepared, schema))})::oid AND c.relname = ${literal(name)}`;
   const { rows } = await session.query<{ valid: boolean }>(found);
   return rows[0]?.valid ?? null;
 }
@@ -106,11 +111,12 @@ async function findIndex({ session, schema }: StepContext, table: string, name: 
 export async function noteWrites(context: StepContext, step: EngineStep, waits: LockWaits): Promise<void> {
   const copying = copyingIn(context, step);
   if (await isWhole(context, copying)) return;
-  const { table } = step.prepared;
-  const locks = [{ table, lock: 'SHARE ROW EXCLUSIVE' }] as const;
+  const { table, at } = step.prepared;
+  const own = { table, ...(at !== undefined && { at }) };
+  const locks = [{ ...own, lock: 'SHARE ROW EXCLUSIVE' }] as const;
   // Old triggers are dropped first, under a separate lock, so that the objects they use can be recreated.
   if (await hasTriggers(context, copying))
-    await underStrongLocks(context, [{ table, lock: 'ACCESS EXCLUSIVE' }], waits, { under: dropTriggers(copying) });
+    await underStrongLocks(context, [{ ...own, lock: 'ACCESS EXCLUSIVE' }], waits, { under: dropTriggers(copying) });
   await ensureRoom(context);
   const before = [...dropNotes(copying), sql`DROP TABLE IF EXISTS ${copyTable(copying)}`, ...createCopy(copying)];
   await underStrongLocks(context, locks, waits, { before, under: createTriggers(copying) });

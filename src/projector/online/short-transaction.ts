@@ -1,7 +1,15 @@
 /** The short transaction: statements that use prepared objects replace slow ones. */
 import type { Statement } from '../ddl/step.js';
 import { offendingOf } from './plan.js';
-import { type Prepared, preparedOf, type EngineStep, readStep, stepsOf } from './steps.js';
+import {
+  type Prepared,
+  besidePrepared,
+  preparedOf,
+  preparedTable,
+  type EngineStep,
+  readStep,
+  stepsOf,
+} from './steps.js';
 import { type DecidedChange, type PreparationStep, type PreparedStatements, PREPARATION_LOST } from './types.js';
 import { type Sql, block, join, literal, qualified, sql, ident, integer, trash } from '../ddl/sql.js';
 import {
@@ -32,9 +40,12 @@ interface Using {
 function inItsPlace(using: Using): Statement[] {
   const { prepared, statement, schema, id } = using;
   const { what } = prepared;
-  const table = qualified(schema, prepared.table);
+  const table = preparedTable(prepared, schema);
   const ours = preparedName(id, prepared.key);
-  const exclusive = { lock: 'ACCESS EXCLUSIVE', locks: [{ table: prepared.table, lock: 'ACCESS EXCLUSIVE' }] } as const;
+  const exclusive = {
+    lock: 'ACCESS EXCLUSIVE',
+    locks: [{ table: prepared.table, ...(prepared.at !== undefined && { at: prepared.at }), lock: 'ACCESS EXCLUSIVE' }],
+  } as const;
   const quick = (text: Sql, how: Pick<Statement, 'lock' | 'locks'> = exclusive): Statement => {
     const { preparable: _, ...rest } = statement;
     return { ...rest, ...how, sql: text, may_fail: false };
@@ -44,7 +55,10 @@ function inItsPlace(using: Using): Statement[] {
       return [...notNull(using, quick), quick(statement.sql)];
     case 'index':
       return [
-        quick(sql`ALTER INDEX ${qualified(schema, ours)} RENAME TO ${ident(what.name)}`, { lock: 'none', locks: [] }),
+        quick(sql`ALTER INDEX ${besidePrepared(prepared, schema, ours)} RENAME TO ${ident(what.name)}`, {
+          lock: 'none',
+          locks: [],
+        }),
       ];
     case 'key': {
       const type = what.type === 'UNIQUE' ? sql`UNIQUE` : sql`PRIMARY KEY`;
@@ -63,16 +77,20 @@ function inItsPlace(using: Using): Statement[] {
  * constraint gets the name that PostgreSQL would have chosen.
  */
 function notNull({ prepared, schema, id, notNullBy }: Using, quick: (text: Sql) => Statement): Statement[] {
-  const { what, table: name, key } = prepared;
+  const { what, table: collection, at, key } = prepared;
   if (what.kind !== 'not null') return [];
-  const table = qualified(schema, name);
+  const table = preparedTable(prepared, schema);
   const ours = ident(preparedName(id, key));
   if (notNullBy === 'check')
     return [
       quick(sql`ALTER TABLE ${table} ALTER COLUMN ${ident(what.column)} SET NOT NULL`),
       quick(sql`ALTER TABLE ${table} DROP CONSTRAINT ${ours}`),
     ];
-  return [quick(renameNotNull({ table, schema, ours }, notNullNames(name, what.column)))];
+  return [
+    quick(
+      renameNotNull({ table, schema: at?.schema ?? schema, ours }, notNullNames(at?.name ?? collection, what.column)),
+    ),
+  ];
 }
 
 /** In the order in which PostgreSQL picks a name that no constraint of the schema has. */
@@ -170,14 +188,14 @@ function check(used: readonly Using[]): Statement {
 
 /** The location, name, type and origin of each prepared object. */
 function expected({ id, schema, prepared, notNullBy, statement }: Using): Sql[] {
-  const { what, table, key } = prepared;
+  const { what, key } = prepared;
   const summary = literal(statement.summary);
   const row = (place: Sql, name: string, type: string): Sql =>
     sql`(${literal(place)}, ${literal(name)}, ${literal(type)}, ${summary})`;
-  const place = qualified(schema, table);
+  const place = preparedTable(prepared, schema);
   const ours = preparedName(id, key);
   if (what.kind !== 'copy') return [row(place, ours, typeOf(what, notNullBy))];
-  const copying = copyingOf({ id, schema }, { table, key, what });
+  const copying = copyingOf({ id, schema }, { ...prepared, what });
   return [
     ...[copyTable, notedTable, lostTable].map((of) => row(of(copying), ours, 'table')),
     ...triggerNames(copying).map((name) => row(place, name, 'trigger')),

@@ -3,7 +3,8 @@ import { hash } from 'node:crypto';
 import type { Json } from '../../kernel/json.js';
 import type { Statement, Preparable, LockedTable } from '../ddl/step.js';
 import type { OffendingRows } from '../refusals/offending-rows.js';
-import { fromStoredSql, storedSql, sql } from '../ddl/sql.js';
+import { type Sql, fromStoredSql, qualified, storedSql, sql } from '../ddl/sql.js';
+import type { TableLocation } from '../../schema/model/state.js';
 import type { PreparationStep } from './types.js';
 import { placeText } from '../../schema/model/place.js';
 import type { Queryable } from '../../postgres/pool.js';
@@ -13,16 +14,26 @@ import { partsOf, strongestLocks } from '../ddl/table-locks.js';
 
 export interface Prepared {
   table: string;
+  /** The location of the table, unless it has the same name in the default schema. */
+  at?: TableLocation;
   what: Preparable;
   /** Stable: planning the same change again yields the same key. */
   key: string;
 }
 
+/** The table on which something is prepared. @param schema the default schema */
+export const preparedTable = ({ table, at }: Pick<Prepared, 'table' | 'at'>, schema: string): Sql =>
+  qualified(at?.schema ?? schema, at?.name ?? table);
+
+/** An index beside that table. @param schema the default schema */
+export const besidePrepared = ({ at }: Pick<Prepared, 'at'>, schema: string, name: string): Sql =>
+  qualified(at?.schema ?? schema, name);
+
 /** Undefined if nothing of the statement can be prepared. */
-export function preparedOf({ preparable: what, object }: Statement): Prepared | undefined {
+export function preparedOf({ preparable: what, object, at }: Statement): Prepared | undefined {
   return what === undefined || object.table === null
     ? undefined
-    : { table: object.table, what, key: keyOf(object.table, what) };
+    : { table: object.table, ...(at !== undefined && { at }), what, key: keyOf(object.table, what) };
 }
 
 function keyOf(table: string, what: Preparable): string {
@@ -92,12 +103,14 @@ export interface TableFacts {
  * pg_inherits, because pg_partition_tree locks them.
  */
 const FACTS = sql`
-SELECT c.relname::text AS name, CASE c.relkind WHEN 'p' THEN 'partitioned' ELSE 'table' END AS kind, p.bytes, p.rows, p.age, p.uses,
+SELECT w.label AS name, CASE c.relkind WHEN 'p' THEN 'partitioned' ELSE 'table' END AS kind, p.bytes, p.rows, p.age, p.uses,
   EXISTS (SELECT FROM pg_catalog.pg_subscription_rel s WHERE s.srrelid = c.oid) AS subscribed,
   EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE c.oid IN (i.inhrelid, i.inhparent)) AS related, c.relforcerowsecurity AS policed
-FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace,
+FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[]), pg_catalog.unnest($3::text[])) AS w (schema, name, label)
+JOIN pg_catalog.pg_namespace n ON n.nspname = w.schema
+JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = w.name AND c.relkind IN ('r', 'p'),
 LATERAL (
-  SELECT pg_catalog.sum(CASE WHEN $3 THEN pg_catalog.pg_relation_size(r.oid)
+  SELECT pg_catalog.sum(CASE WHEN $4 THEN pg_catalog.pg_relation_size(r.oid)
       WHEN r.reltuples >= 0::real THEN r.relpages::bigint * pg_catalog.current_setting('block_size')::bigint END)::float8 AS bytes,
     pg_catalog.sum(coalesce(nullif(r.reltuples, (-1)::real), nullif(pg_catalog.pg_stat_get_live_tuples(r.oid), 0::bigint)))::float8 AS rows,
     extract(epoch FROM now() - pg_catalog.min(greatest(pg_catalog.pg_stat_get_last_analyze_time(r.oid),
@@ -108,23 +121,32 @@ LATERAL (
            FROM pg_catalog.pg_index i WHERE i.indrelid = r.oid))::float8 AS uses
   FROM (${partsOf(sql`c`)}) AS t (oid)
   JOIN pg_catalog.pg_class r ON r.oid = t.oid AND r.relkind = 'r'
-) p
-WHERE n.nspname = $1 AND c.relname = ANY ($2::text[]) AND c.relkind IN ('r', 'p')`;
+) p`;
+
+/** A table by the name of its collection. */
+export type NamedTable = Pick<LockedTable, 'table' | 'at'>;
 
 export interface FactsRequest {
   schema: string;
-  tables: readonly string[];
+  tables: readonly NamedTable[];
   /** True if the sizes are exact instead of estimated. */
   exact: boolean;
 }
 
-/** Keyed by name. Missing tables are left out. */
+/** The parameters that join tables with their locations: schemas, names, and the names of the collections. */
+const locationsOf = (schema: string, tables: readonly NamedTable[]): [string[], string[], string[]] => [
+  tables.map(({ at }) => at?.schema ?? schema),
+  tables.map(({ table, at }) => at?.name ?? table),
+  tables.map(({ table }) => table),
+];
+
+/** Keyed by collection. Missing tables are left out. */
 export async function readTableFacts(
   client: Queryable,
   { schema, tables, exact }: FactsRequest,
 ): Promise<ReadonlyMap<string, TableFacts>> {
   if (tables.length === 0) return new Map();
-  const { rows } = await client.query<TableFacts>(FACTS, [schema, tables, exact]);
+  const { rows } = await client.query<TableFacts>(FACTS, [...locationsOf(schema, tables), exact]);
   return new Map(rows.map((row) => [row.name, row]));
 }
 
@@ -142,10 +164,10 @@ export async function lockedTables(
   { schema, statements }: { schema: string; statements: readonly Statement[] },
 ): Promise<LockedTableFacts[]> {
   const locks = strongestLocks(statements);
-  const facts = await readTableFacts(db, { schema, tables: locks.map(({ table }) => table), exact: false });
-  return locks.map((each) => {
-    const { rows = null, bytes = null } = facts.get(each.table) ?? {};
-    return { ...each, rows, bytes };
+  const facts = await readTableFacts(db, { schema, tables: locks, exact: false });
+  return locks.map(({ table, lock }) => {
+    const { rows = null, bytes = null } = facts.get(table) ?? {};
+    return { table, lock, rows, bytes };
   });
 }
 
@@ -201,7 +223,12 @@ function toStep(kind: EngineStep['kind'], summary: string, stepping: Stepping): 
     summary,
     rows: isScan ? size.rows : null,
     bytes: isScan ? size.bytes : null,
-    prepared: { table: prepared.table, key: prepared.key, what: toStored(prepared.what) },
+    prepared: {
+      table: prepared.table,
+      ...(prepared.at !== undefined && { at: { ...prepared.at } }),
+      key: prepared.key,
+      what: toStored(prepared.what),
+    },
     notNullBy,
     offending: offending && { ...offending, words: [...offending.words], question: storedSql(offending.question) },
     source: { ...statement.source },

@@ -10,9 +10,11 @@ import {
   getField,
   getRelation,
   type CollectionNode,
+  locateTable,
+  tableNameOf,
 } from '../../schema/model/state.js';
 import { type ForeignKeyRelation, hasForeignKey, referencedColumns } from '../ddl/create-table.js';
-import { type Sql, ident, integer, literal, qualified, sql, targetTable, trashOf, join } from '../ddl/sql.js';
+import { type Sql, ident, integer, literal, qualified, sql, targetTable, trashOf, join, tableIn } from '../ddl/sql.js';
 import { kindOf } from '../ddl/type-change.js';
 import { SQLSTATE } from '../../postgres/errors.js';
 import { objectNames } from '../ddl/column.js';
@@ -62,9 +64,9 @@ const stateOf = ({ before, after, restored }: Refused, collection: string): Stat
   restored?.has(collection) === true ? after : before;
 
 /** The current location of the queried or referenced table. */
-function tableNow({ schema, restored }: Refused, collection: string): Sql {
+function tableNow({ schema, before, restored }: Refused, collection: string): Sql {
   const found = restored?.get(collection);
-  return found === undefined ? targetTable(schema, collection) : qualified(trashOf(found), found.name);
+  return found === undefined ? targetTable(before, collection, schema) : qualified(trashOf(found), found.name);
 }
 
 /** Adds the count to the message and details of the problem, if there is one. */
@@ -265,11 +267,11 @@ export function takenParts({ problem, before, after, schema }: Refused): Sql | n
   const node = after.collections.get(collection);
   const state = details?.['sqlstate'];
   if (!isNameTaken(state) || node === undefined) return null;
-  const table = qualified(schema, collection);
+  const table = tableIn(after, collection, schema);
   if (state === SQLSTATE.duplicate_column) return column(field, table);
   const names = newNames(before.collections.get(collection), node, field);
   if (names.size === 0) return null;
-  return sql`${constraints([...names], table)} UNION ALL ${relations([...names], schema)} ORDER BY 1`;
+  return sql`${constraints([...names], table)} UNION ALL ${relations([...names], locateTable(after, collection, schema).schema)} ORDER BY 1`;
 }
 
 function newNames(before: CollectionNode | undefined, after: CollectionNode, changed: string): Set<string> {
@@ -277,7 +279,7 @@ function newNames(before: CollectionNode | undefined, after: CollectionNode, cha
   const had = before === undefined ? [] : objectNames(before);
   for (const name of had) names.delete(name);
   // PostgreSQL chooses another name for the sequence of an identity column.
-  for (const { collection, field } of after.fields.values()) names.delete(identitySequenceName(collection, field));
+  for (const { field } of after.fields.values()) names.delete(identitySequenceName(tableNameOf(after), field));
   // A foreign key can have the same name as another part of its own table.
   const key = after.relations.get(changed)?.schema?.constraint_name;
   if (key !== undefined) names.add(key);

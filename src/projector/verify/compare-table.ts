@@ -6,6 +6,7 @@ import {
   type State,
   extrasOf,
   type ColumnField,
+  tableNameOf,
 } from '../../schema/model/state.js';
 import type { CatalogColumn, CatalogTable, CatalogConstraint, CatalogIndex } from '../catalog/model.js';
 import type { CatalogObjects } from '../catalog/objects.js';
@@ -183,7 +184,7 @@ function* ownConstraints(node: CollectionNode): Generator<Named> {
   if (key.length > 0) yield constraint(primaryKeyNameOf(node), { kind: 'primary key', columns: key });
   for (const field of node.fields.values()) {
     if (!hasColumn(field) || !needsUnique(field)) continue;
-    yield constraint(uniqueNameOf(field), { kind: 'unique', columns: [field.field] });
+    yield constraint(uniqueNameOf(tableNameOf(node), field), { kind: 'unique', columns: [field.field] });
   }
 }
 
@@ -251,7 +252,12 @@ function expectedIndexes(node: CollectionNode): Named[] {
   return [
     ...plain.map((field): Named => {
       const { field: name } = field;
-      return { kind: 'index', name: indexNameOf(field), field: name, shape: { ...PLAIN_INDEX, columns: [name] } };
+      return {
+        kind: 'index',
+        name: indexNameOf(tableNameOf(node), field),
+        field: name,
+        shape: { ...PLAIN_INDEX, columns: [name] },
+      };
     }),
     ...kept.map(({ name, unique, definition }): Named => {
       return { kind: 'index', name, shape: { unique: unique === true, valid: true, definition } };

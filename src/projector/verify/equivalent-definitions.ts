@@ -22,10 +22,18 @@ import {
   qualified,
   scratch,
   sql,
+  tableIn,
   expression,
 } from '../ddl/sql.js';
 import type { Difference } from './difference.js';
-import { type ColumnField, memberKey } from '../../schema/model/state.js';
+import {
+  type ColumnField,
+  type State,
+  type TableLocation,
+  locateTable,
+  memberKey,
+  tableName,
+} from '../../schema/model/state.js';
 import { columnTypeSql, defaultExpression } from '../ddl/column.js';
 
 /*
@@ -41,6 +49,13 @@ export interface SpelledColumn {
   generated: string | null;
 }
 
+/** The state that locates the tables of collections. */
+interface LocatedTables {
+  state: State;
+  /** The default schema. */
+  schema: string;
+}
+
 /** Each copy takes a few locks until it is rolled back. */
 const COPIES_AT_ONCE = 100;
 
@@ -51,19 +66,19 @@ const COPIES_AT_ONCE = 100;
  */
 export async function spelledColumns(
   client: pg.ClientBase,
-  schema: string,
+  tables: LocatedTables,
   fields: readonly ColumnField[],
 ): Promise<ReadonlyMap<string, SpelledColumn>> {
   const found = new Map<string, SpelledColumn>();
   for (let start = 0; start < fields.length; start += COPIES_AT_ONCE) {
-    await readSpellings(client, schema, fields.slice(start, start + COPIES_AT_ONCE), found);
+    await readSpellings(client, tables, fields.slice(start, start + COPIES_AT_ONCE), found);
   }
   return found;
 }
 
 async function readSpellings(
   client: pg.ClientBase,
-  schema: string,
+  tables: LocatedTables,
   fields: readonly ColumnField[],
   found: Map<string, SpelledColumn>,
 ): Promise<void> {
@@ -71,7 +86,7 @@ async function readSpellings(
   try {
     await client.query(
       join(
-        fields.map((field, index) => copyOf(field, index, schema)),
+        fields.map((field, index) => copyOf(field, index, tables)),
         sql`;`,
       ),
     );
@@ -88,8 +103,8 @@ async function readSpellings(
     if (fields.length === 1) return;
     // One failing column hides the others, so each half is tried separately.
     const middle = Math.ceil(fields.length / 2);
-    await readSpellings(client, schema, fields.slice(0, middle), found);
-    await readSpellings(client, schema, fields.slice(middle), found);
+    await readSpellings(client, tables, fields.slice(0, middle), found);
+    await readSpellings(client, tables, fields.slice(middle), found);
   }
 }
 
@@ -99,15 +114,15 @@ const PREFIX = 'column_';
  * Copies the columns without their generation and adds one with a unique name. Its default is set afterwards, because
  * ADD COLUMN would evaluate it.
  */
-function copyOf(field: ColumnField, index: number, schema: string): Sql {
+function copyOf(field: ColumnField, index: number, { state, schema }: LocatedTables): Sql {
   const name = `${PREFIX}${index}`;
   const copy = scratch(name);
   const probe = ident(field.field);
   const { generation_expression: text } = field.schema;
   const value = defaultExpression(field, field.schema);
-  return sql`CREATE TABLE ${copy} (LIKE ${qualified(schema, field.collection)});
+  return sql`CREATE TABLE ${copy} (LIKE ${tableIn(state, field.collection, schema)});
     ALTER TABLE ${copy} DROP COLUMN ${probe};
-    ${text === null ? addColumn(copy, field) : addGenerated(name, field, expression(text))}${
+    ${text === null ? addColumn(copy, field) : addGenerated(name, { field, table: tableName(state, field.collection) }, expression(text))}${
       value === null ? sql`` : sql`; ALTER TABLE ${copy} ALTER COLUMN ${probe} SET DEFAULT ${value}`
     }`;
 }
@@ -116,12 +131,11 @@ const addColumn = (table: Sql, field: ColumnField): Sql =>
   sql`ALTER TABLE ${table} ADD COLUMN ${ident(field.field)} ${columnTypeSql(field)}`;
 
 /** The copy temporarily has the table's name, because an expression may contain it (`articles.title`). */
-function addGenerated(name: string, field: ColumnField, generation: Sql): Sql {
-  const { collection } = field;
-  const added = sql`${addColumn(scratch(collection), field)} GENERATED ALWAYS AS ${generation} STORED`;
-  if (collection === name) return added;
-  return sql`ALTER TABLE ${scratch(name)} RENAME TO ${ident(collection)}; ${added};
-    ALTER TABLE ${scratch(collection)} RENAME TO ${ident(name)}`;
+function addGenerated(name: string, { field, table }: { field: ColumnField; table: string }, generation: Sql): Sql {
+  const added = sql`${addColumn(scratch(table), field)} GENERATED ALWAYS AS ${generation} STORED`;
+  if (table === name) return added;
+  return sql`ALTER TABLE ${scratch(name)} RENAME TO ${ident(table)}; ${added};
+    ALTER TABLE ${scratch(table)} RENAME TO ${ident(name)}`;
 }
 
 const SPELLINGS = sql`
@@ -138,7 +152,7 @@ WHERE c.relnamespace = pg_catalog.pg_my_temp_schema() AND pg_catalog.starts_with
 /** Removes differences in spelling only. Call it inside a transaction, which it leaves unchanged. */
 export async function withoutEquivalent(
   client: pg.ClientBase,
-  schema: string,
+  tables: LocatedTables,
   differences: readonly Difference[],
 ): Promise<Difference[]> {
   const real: Difference[] = [];
@@ -147,9 +161,9 @@ export async function withoutEquivalent(
     if (slice.isOver()) await slice.yield();
     const pair = spelledTwice(difference);
     const need = spelledNeed(difference);
-    const isSame = pair !== null && (await spelled(client, schema, pair)) === pair.found;
-    if (await isPartitionSpelled(client, schema, difference)) continue;
-    if (!isSame && !(need !== null && (await isSpelled(client, schema, need)))) real.push(difference);
+    const isSame = pair !== null && (await spelled(client, tables, pair)) === pair.found;
+    if (await isPartitionSpelled(client, tables, difference)) continue;
+    if (!isSame && !(need !== null && (await isSpelled(client, tables.schema, need)))) real.push(difference);
   }
   return real;
 }
@@ -186,22 +200,28 @@ function spelledNeed({ member, expected, found }: Difference): SpelledNeed | nul
 const COPY = scratch('spelling_of');
 const PARENT = scratch('spelling_parent');
 
-async function spelled(client: pg.ClientBase, schema: string, pair: Pair): Promise<string | undefined> {
-  return tried<string>(client, () => withAddition(schema, pair), SPELLING[pair.kind]);
+async function spelled(client: pg.ClientBase, tables: LocatedTables, pair: Pair): Promise<string | undefined> {
+  return tried<string>(client, () => withAddition(tables, pair), SPELLING[pair.kind]);
 }
 
 /** Checks whether a difference in partitioning or partition bounds is only one of spelling. */
-async function isPartitionSpelled(client: pg.ClientBase, schema: string, difference: Difference): Promise<boolean> {
+async function isPartitionSpelled(
+  client: pg.ClientBase,
+  { state, schema }: LocatedTables,
+  difference: Difference,
+): Promise<boolean> {
   const { collection, member, expected, found } = difference;
   if (member === 'partition_by' && typeof expected === 'string' && typeof found === 'string') {
     const divided = () =>
-      sql`CREATE TABLE ${COPY} (LIKE ${qualified(schema, collection)}) PARTITION BY ${partitionKey(expected)}`;
+      sql`CREATE TABLE ${COPY} (LIKE ${tableIn(state, collection, schema)}) PARTITION BY ${partitionKey(expected)}`;
     return (await tried<string>(client, divided, PARTITION_KEY)) === found;
   }
   if (member !== 'partition_of' || !isObject(expected) || !isObject(found)) return false;
   const { table: parent, bound } = expected;
   if (parent !== found['table'] || typeof parent !== 'string' || typeof bound !== 'string') return false;
-  return (await tried<string>(client, () => partition(qualified(schema, parent), bound), BOUND)) === found['bound'];
+  return (
+    (await tried<string>(client, () => partition(tableIn(state, parent, schema), bound), BOUND)) === found['bound']
+  );
 }
 
 /** A table that is partitioned like the parent. */
@@ -244,16 +264,18 @@ const NAMES = ['dps_spelling', 'dps_spelling_of'] as const;
 /** A temporary name: an index cannot have the name of its table. */
 const nameBeside = (collection: string): Sql => ident(collection === NAMES[0] ? NAMES[1] : NAMES[0]);
 
-function withAddition(schema: string, { kind, collection, expected }: Pair): Sql {
+function withAddition({ state, schema }: LocatedTables, { kind, collection, expected }: Pair): Sql {
   const target = kind === 'constraint' ? targetOf(expected) : undefined;
-  if (target !== undefined) return withReference(schema, { collection, expected, target });
+  if (target !== undefined)
+    return withReference(schema, { table: locateTable(state, collection, schema), expected, target });
   // Uses the table's own name, which a definition may contain (`articles.title`).
-  const [copy, name] = [scratch(collection), nameBeside(collection)];
+  const table = tableName(state, collection);
+  const [copy, name] = [scratch(table), nameBeside(table)];
   const added =
     kind === 'constraint'
       ? sql`ALTER TABLE ${copy} ADD CONSTRAINT ${name} ${constraintDefinition(expected)}`
       : sql`CREATE INDEX ${name} ON ${copy} ${indexDefinition(expected)}`;
-  return sql`CREATE TABLE ${copy} (LIKE ${qualified(schema, collection)}); ${added}`;
+  return sql`CREATE TABLE ${copy} (LIKE ${tableIn(state, collection, schema)}); ${added}`;
 }
 
 /** The table that a foreign key references. */
@@ -263,7 +285,7 @@ function targetOf(definition: string): string | undefined {
 }
 
 interface Reference {
-  collection: string;
+  table: TableLocation;
   expected: string;
   target: string;
 }
@@ -272,11 +294,12 @@ interface Reference {
  * A temporary table can only reference temporary tables, so both are copied under their own names, which take
  * precedence.
  */
-function withReference(schema: string, { collection, expected, target }: Reference): Sql {
-  const copies = [...new Set([collection, target])].map(
-    (name) => sql`CREATE TABLE ${scratch(name)} (LIKE ${qualified(schema, name)} INCLUDING INDEXES)`,
+function withReference(schema: string, { table, expected, target }: Reference): Sql {
+  const others = target === table.name ? [] : [{ schema, name: target }];
+  const copies = [table, ...others].map(
+    (each) => sql`CREATE TABLE ${scratch(each.name)} (LIKE ${qualified(each.schema, each.name)} INCLUDING INDEXES)`,
   );
-  const added = sql`ALTER TABLE ${scratch(collection)} ADD CONSTRAINT ${nameBeside(collection)} ${constraintDefinition(expected)}`;
+  const added = sql`ALTER TABLE ${scratch(table.name)} ADD CONSTRAINT ${nameBeside(table.name)} ${constraintDefinition(expected)}`;
   return sql`${join(copies, sql`; `)}; SET LOCAL search_path = pg_temp; ${added}`;
 }
 

@@ -55,7 +55,7 @@ export async function verifyCatalog(
 ): Promise<Difference[]> {
   const { tables, objects } = catalog ?? (await readCatalog(client, schema, [...state.collections.keys()]));
   const isPending = await pendingIndexes(client);
-  const spelled = await spelledColumns(client, schema, await otherwiseSpelled(state, tables));
+  const spelled = await spelledColumns(client, { state, schema }, await otherwiseSpelled(state, tables));
   const living = await requestsInPreparation(client);
   const differences: Difference[] = [];
   const slice = createTimeSlice();
@@ -70,7 +70,7 @@ export async function verifyCatalog(
         ...orphans(table, living),
       );
   }
-  return withoutEquivalent(client, schema, differences);
+  return withoutEquivalent(client, { state, schema }, differences);
 }
 
 /** Finds objects that were created for an ended change request and that no cleanup will remove. */

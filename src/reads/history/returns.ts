@@ -7,7 +7,7 @@ import type { Queryable } from '../../postgres/pool.js';
 import { createTimeSlice, runYielding } from '../../kernel/event-loop.js';
 import type { Warning } from '../../kernel/warning.js';
 import { COPY, countValues } from '../../projector/ddl/trash.js';
-import { type Sql, integer, qualified, sql, trash, trashOf } from '../../projector/ddl/sql.js';
+import { type Sql, integer, qualified, sql, trash, trashOf, tableOfNode } from '../../projector/ddl/sql.js';
 import { formerNames } from '../../schema/fold/former-names.js';
 import {
   type LogEvent,
@@ -16,7 +16,7 @@ import {
   takenFromTrash,
   isAdopted,
 } from '../../schema/model/events.js';
-import { type State, memberKey, primaryKeyOf } from '../../schema/model/state.js';
+import { type State, memberKey, primaryKeyOf, type CollectionNode } from '../../schema/model/state.js';
 import type { ComingAgain } from '../../schema/transition/restoring-transition.js';
 import { type End, endsOf } from '../../log/lives.js';
 import { TIME_TO_COUNT, askedWithin, functionWarnings, functionsNaming } from '../../projector/catalog/table-facts.js';
@@ -174,7 +174,7 @@ interface Made {
   /** True if the plan first deletes an object of the same name. */
   replaced: boolean;
   /** The table before the plan, and the identities and names of the columns of its primary key. */
-  table: { name: string; key: { name: string; identity: string }[] } | undefined;
+  table: { node: CollectionNode; key: { name: string; identity: string }[] } | undefined;
 }
 
 /** Returns a map key that is equal for equal names. */
@@ -221,7 +221,7 @@ function tableOf({ collections }: State, name: string): Made['table'] {
     name: field,
     identity: node.identities.fields.get(field) ?? '',
   }));
-  return { name, key };
+  return { node, key };
 }
 
 /** Maximum number of rows to count, so that a plan never reads a large table completely. */
@@ -258,7 +258,7 @@ async function countRows(ask: Ask, restored: RestoredField | RestoredCollection)
 async function countReturns(ask: Ask, schema: string, { restored, table }: Restored): Promise<string> {
   if (table === undefined) return '';
   const kept = {
-    table: qualified(schema, table.name),
+    table: tableOfNode(table.node, schema),
     key: table.key,
     copy: qualified(trash(restored.position), COPY),
   };

@@ -13,6 +13,7 @@ import {
   trash,
   trashOf,
   integer,
+  tableOfNode,
 } from '../../projector/ddl/sql.js';
 import { formerNames } from '../../schema/fold/former-names.js';
 import { type LogEvent, type RestoredCollection, takenFromTrash } from '../../schema/model/events.js';
@@ -72,11 +73,11 @@ export function rowsBefore(plan: Planned, schema: string): (collection: string) 
     const name = former.collection(collection);
     const node = plan.before.collections.get(name);
     return node?.identities.collection === identities.collection
-      ? { table: qualified(schema, name), fields: byIdentity(node) }
+      ? { table: tableOfNode(node, schema), fields: byIdentity(node) }
       : restored.get(identities.collection);
   };
   const rowsIn = (collection: string): Rows | undefined => {
-    if (isSystemCollection(collection)) return systemRows(targetTable(schema, collection));
+    if (isSystemCollection(collection)) return systemRows(targetTable(plan.before, collection, schema));
     const node = plan.after.collections.get(collection);
     const table = node && tableOf(collection, node);
     return table && rowsOf(node, table, copies);

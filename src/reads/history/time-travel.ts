@@ -124,7 +124,7 @@ async function withTargets(db: Queryable, state: State, position: number): Promi
     if (!missing.has(name)) continue;
     collections = collections.set(name, node);
     referencedBy = reindex(referencedBy, name, undefined, node.relations);
-    indexNames = renameIndexes(indexNames, [{ collection: name, before: undefined, after: node.fields }]);
+    indexNames = renameIndexes(indexNames, [{ collection: name, before: undefined, after: node }]);
   }
   return { position, collections, referencedBy, indexNames };
 }

@@ -111,7 +111,7 @@ export function startFolding(from: State): Folding {
     const changed: ChangedFields[] = [];
     const map = collections.asMutable();
     for (const [name, node] of open) {
-      changed.push({ collection: name, before: map.get(name)?.fields, after: node?.fields });
+      changed.push({ collection: name, before: map.get(name), after: node });
       if (node === undefined) map.delete(name);
       else map.set(name, node);
     }

@@ -14,17 +14,19 @@ import {
   partitionsOf,
   referencesTo,
   carried,
+  locationKey,
+  tableNameOf,
 } from '../model/state.js';
 import { indexNameOf } from '../model/constraint-names.js';
 
 /* Maintains the indexes State.indexNames and State.referencedBy. */
 
-type Fields = ReadonlyMap<string, Field> | undefined;
+type Indexed = Pick<CollectionNode, 'collection' | 'fields'> | undefined;
 
 export interface ChangedFields {
   collection: string;
-  before: Fields;
-  after: Fields;
+  before: Indexed;
+  after: Indexed;
 }
 
 /**
@@ -32,7 +34,7 @@ export interface ChangedFields {
  * additions.
  */
 export function renameIndexes(names: State['indexNames'], all: readonly ChangedFields[]): State['indexNames'] {
-  const changes = all.filter(({ before, after }) => before !== after);
+  const changes = all.filter(({ before, after }) => before?.fields !== after?.fields || isMovedTable(before, after));
   if (changes.length === 0) return names;
   const map = names.asMutable();
   for (const { collection, before, after } of changes) {
@@ -47,14 +49,22 @@ export function renameIndexes(names: State['indexNames'], all: readonly ChangedF
 }
 
 /** Another field may have taken over the name. */
-function hasIndex(fields: Fields, name: string): boolean {
-  return [...namesOnlyIn(fields, undefined)].includes(name);
+function hasIndex(node: Indexed, name: string): boolean {
+  return [...namesOnlyIn(node, undefined)].includes(name);
 }
 
-function* namesOnlyIn(fields: Fields, others: Fields): Generator<string> {
-  for (const field of fields?.values() ?? []) {
+/** True if the table has another name or schema, and so do its indexes. */
+const isMovedTable = (one: Indexed, other: Indexed): boolean =>
+  one?.collection.schema?.schema !== other?.collection.schema?.schema ||
+  one?.collection.schema?.name !== other?.collection.schema?.name;
+
+function* namesOnlyIn(node: Indexed, others: Indexed): Generator<string> {
+  if (node === undefined) return;
+  const isSame = (field: Field): boolean => others?.fields.get(field.field) === field && !isMovedTable(node, others);
+  for (const field of node.fields.values()) {
     const { schema } = field;
-    if (schema?.is_indexed === true && others?.get(field.field) !== field) yield indexNameOf({ ...field, schema });
+    if (schema?.is_indexed !== true || isSame(field)) continue;
+    yield locationKey(node.collection.schema?.schema, indexNameOf(tableNameOf(node), { field: field.field, schema }));
   }
 }
 
@@ -178,7 +188,7 @@ function secondaryIndexes(state: State, replaced: readonly Replaced[]): Pick<Sta
   const fields: ChangedFields[] = [];
   const note = (collection: string, before: CollectionNode | undefined, after: CollectionNode | undefined): void => {
     referencedBy = reindex(referencedBy, collection, before?.relations, after?.relations);
-    fields.push({ collection, before: before?.fields, after: after?.fields });
+    fields.push({ collection, before, after });
   };
   const isMoved = ({ old, now }: Replaced): boolean => nameOf(old) !== nameOf(now);
   for (const each of replaced) note(nameOf(each.old), each.old, isMoved(each) ? undefined : each.now);

@@ -1,6 +1,16 @@
 /* Problems of names: new names, renames, indexes, and names that PostgreSQL derives. */
 import { parentOf } from '../model/order.js';
-import { type State, isFolder, type CollectionNode, hasTable, extrasOf, primaryKeyOf, UNMADE } from '../model/state.js';
+import {
+  type State,
+  isFolder,
+  type CollectionNode,
+  extrasOf,
+  primaryKeyOf,
+  UNMADE,
+  tableNameOf,
+  hasTableAt,
+  locationKey,
+} from '../model/state.js';
 import { type Problem, about, type Subject, problemsOfEach, type Path } from '../../kernel/problem.js';
 import type { Renames } from '../transition/renames.js';
 import type { UnwrittenText } from '../transition/rename-texts.js';
@@ -43,17 +53,17 @@ function problem({ name, kind, of }: Taken, subject: Subject): Problem {
 }
 
 /** Null if the field has no sequence, or one with a custom name. */
-function sequenceOf({ collection, field, schema }: Field): string | null {
+function sequenceOf(table: string, { field, schema }: Field): string | null {
   if (schema === null || !isIdentity(schema) || schema.extras?.sequence?.name !== undefined) return null;
-  return identitySequenceName(collection, field);
+  return identitySequenceName(table, field);
 }
 
 /** PostgreSQL itself rejects the reverse case. */
 function sequenceProblems(state: State, node: CollectionNode): Problem[] {
   const { collection } = node.collection;
   return problemsOfEach(node.fields.values(), (field) => {
-    const name = sequenceOf(field);
-    if (name === null || !hasTable(state, name)) return [];
+    const name = sequenceOf(tableNameOf(node), field);
+    if (name === null || !hasTableAt(state, node.collection.schema?.schema, name)) return [];
     const taken = { name, kind: 'the table', of: 'that would conflict with the sequence of this column' };
     const member = ['schema', 'has_auto_increment'];
     return [problem(taken, { kind: 'field', collection, field: field.field, member })];
@@ -66,7 +76,7 @@ function notNullProblems(node: CollectionNode): Problem[] {
     schema?.constraint_name?.endsWith(NOT_NULL_SUFFIX),
   );
   if (suspects.length === 0) return [];
-  const names = new Map([...node.fields.values()].flatMap(notNullOf));
+  const names = new Map([...node.fields.values()].flatMap((field) => notNullOf(tableNameOf(node), field)));
   return suspects.flatMap(({ many_field: field, schema }) => {
     const name = schema?.constraint_name ?? '';
     const column = names.get(name);
@@ -77,9 +87,9 @@ function notNullProblems(node: CollectionNode): Problem[] {
   });
 }
 
-function notNullOf({ collection, field, schema }: Field): [string, string][] {
+function notNullOf(table: string, { field, schema }: Field): [string, string][] {
   if (schema === null || schema.is_nullable || schema.extras?.not_null_name !== undefined) return [];
-  return [[notNullName(collection, field), field]];
+  return [[notNullName(table, field), field]];
 }
 
 /* Objects with an index need unique names, both in their table and among the tables and indexes of the schema. */
@@ -100,7 +110,7 @@ interface Part {
 export function indexNameProblems(state: State, node: CollectionNode): Problem[] {
   const parts: Part[] = [];
   for (const field of node.fields.values()) {
-    parts.push(...partsOf(field));
+    parts.push(...partsOf(tableNameOf(node), field));
   }
   const problems = parts.length === 0 ? [] : problemsWithin(node, parts);
   // Without field indexes, PostgreSQL detects all conflicts itself.
@@ -134,7 +144,7 @@ interface Claim {
 function problemsBeyond(state: State, node: CollectionNode, parts: readonly Part[]): Problem[] {
   if (isFolder(node)) return [];
   return claimsOf(node, parts).flatMap(({ name, own, subject }) => {
-    const other = otherThan(state, name, own);
+    const other = otherThan(state, { schema: node.collection.schema?.schema, name }, own);
     if (other === null) return [];
     const { kind, said: description } = other;
     const message = `${quoted(name)} is already the name of ${description}: choose another name`;
@@ -146,7 +156,7 @@ function claimsOf(node: CollectionNode, parts: readonly Part[]): Claim[] {
   const collection = node.collection.collection;
   const claim = (name: string, subject: Subject): Claim => ({ name, own: collection, subject });
   return [
-    { name: collection, own: null, subject: { kind: 'collection', collection, member: ['collection'] } },
+    { name: tableNameOf(node), own: null, subject: { kind: 'collection', collection, member: ['collection'] } },
     ...parts.map(({ field, member, name }) =>
       claim(name, { kind: 'field', collection, field, member: ['schema', member] }),
     ),
@@ -158,10 +168,14 @@ function claimsOf(node: CollectionNode, parts: readonly Part[]): Claim[] {
  * Returns the conflicting object: an index of a collection other than `own`, or a table with the name of an index of
  * `own`.
  */
-function otherThan(state: State, name: string, own: string | null): { kind: string; said: string } | null {
-  const holder = state.indexNames.get(name);
+function otherThan(
+  state: State,
+  { schema, name }: { schema: string | undefined; name: string },
+  own: string | null,
+): { kind: string; said: string } | null {
+  const holder = state.indexNames.get(locationKey(schema, name));
   if (holder !== undefined && holder !== own) return { kind: 'index', said: `an index of ${quoted(holder)}` };
-  const hidden = own !== null && holder === own && hasTable(state, name);
+  const hidden = own !== null && holder === own && hasTableAt(state, schema, name);
   return hidden ? { kind: 'table', said: 'a table' } : null;
 }
 
@@ -179,13 +193,13 @@ function otherNames(node: CollectionNode): Map<string, Kind> {
   ]);
 }
 
-function partsOf({ collection, field, schema }: Field): Part[] {
+function partsOf(table: string, { field, schema }: Field): Part[] {
   if (schema === null) return [];
-  const column = { collection, field, schema };
+  const column = { field, schema };
   const parts: Part[] = [];
   if (schema.is_unique && !schema.is_primary_key)
-    parts.push({ field, member: 'is_unique', name: uniqueNameOf(column), kind: 'constraint' });
-  if (schema.is_indexed) parts.push({ field, member: 'is_indexed', name: indexNameOf(column), kind: 'index' });
+    parts.push({ field, member: 'is_unique', name: uniqueNameOf(table, column), kind: 'constraint' });
+  if (schema.is_indexed) parts.push({ field, member: 'is_indexed', name: indexNameOf(table, column), kind: 'index' });
   return parts;
 }
 

@@ -1,77 +1,73 @@
 /** Derives the names of a table's constraints and indexes from their purpose, so that they need not be stored. */
 import type { ColumnExtras } from './extras.js';
 import { MAX_NAME_BYTES, cut, fitted, withHash } from './name-length.js';
-import { type CollectionNode, primaryKeyOf, extrasOf } from './state.js';
+import { type CollectionNode, primaryKeyOf, extrasOf, tableNameOf } from './state.js';
 
 /** The default name of PostgreSQL, at most 63 bytes. */
-export function primaryKeyName(collection: string): string {
-  return fitted(collection, '_pkey', collection);
+export function primaryKeyName(table: string): string {
+  return fitted(table, '_pkey', table);
 }
 
 /** The service's name, unless the key was adopted with another. */
 export function primaryKeyNameOf(node: CollectionNode): string {
-  const { collection } = node.collection;
   const [only, ...more] = primaryKeyOf(node);
   const own = more.length === 0 ? only?.schema?.extras?.primary_key_name : undefined;
-  return extrasOf(node).primary_key?.name ?? own ?? primaryKeyName(collection);
+  return extrasOf(node).primary_key?.name ?? own ?? primaryKeyName(tableNameOf(node));
 }
 
 /** The service's name, at most 63 bytes. For adopted fields see `uniqueNameOf`. */
-export function uniqueName(collection: string, field: string): string {
-  return ownedByBoth(collection, field, '_unique');
+export function uniqueName(table: string, field: string): string {
+  return ownedByBoth(table, field, '_unique');
 }
 
 /** The service's name, at most 63 bytes. For adopted fields see `indexNameOf`. */
-export function indexName(collection: string, field: string): string {
-  return ownedByBoth(collection, field, '_index');
+export function indexName(table: string, field: string): string {
+  return ownedByBoth(table, field, '_index');
 }
 
 /**
  * Indexes share one namespace per schema. `a_b` + `c` and `a` + `b_c` would both become `a_b_c_index`, so names with an
  * underscore contain a hash of both parts.
  */
-function ownedByBoth(collection: string, field: string, suffix: string): string {
-  const key = `${collection}\0${field}`;
-  const base = `${collection}_${field}`;
-  if (!collection.includes('_') && !field.includes('_')) return fitted(base, suffix, key);
+function ownedByBoth(table: string, field: string, suffix: string): string {
+  const key = `${table}\0${field}`;
+  const base = `${table}_${field}`;
+  if (!table.includes('_') && !field.includes('_')) return fitted(base, suffix, key);
   return withHash(base, suffix, key);
 }
 
 interface Column {
-  collection: string;
   field: string;
   schema: { extras?: ColumnExtras | undefined };
 }
 
 /** The service's default name, unless the field was adopted with a different name. */
-export function uniqueNameOf({ collection, field, schema }: Column): string {
-  return schema.extras?.unique_name ?? uniqueName(collection, field);
+export function uniqueNameOf(table: string, { field, schema }: Column): string {
+  return schema.extras?.unique_name ?? uniqueName(table, field);
 }
 
 /** The service's default name, unless the field was adopted with a different name. */
-export function indexNameOf({ collection, field, schema }: Column): string {
-  return schema.extras?.index_name ?? indexName(collection, field);
+export function indexNameOf(table: string, { field, schema }: Column): string {
+  return schema.extras?.index_name ?? indexName(table, field);
 }
 
 /** The suffix of all `notNullName` names. */
 export const NOT_NULL_SUFFIX = '_not_null';
 
 /** The default name of a NOT NULL constraint from PostgreSQL 18 on. Older versions do not name it. */
-export const notNullName = (collection: string, field: string): string =>
-  postgresName(collection, field, NOT_NULL_SUFFIX);
+export const notNullName = (table: string, field: string): string => postgresName(table, field, NOT_NULL_SUFFIX);
 
 /** PostgreSQL's default name, unless the field was adopted with a different name. */
-export function notNullNameOf({ collection, field, schema }: Column): string {
-  return schema.extras?.not_null_name ?? notNullName(collection, field);
+export function notNullNameOf(table: string, { field, schema }: Column): string {
+  return schema.extras?.not_null_name ?? notNullName(table, field);
 }
 
 /** The default name of the sequence of an identity column. */
-export const identitySequenceName = (collection: string, field: string): string =>
-  postgresName(collection, field, '_seq');
+export const identitySequenceName = (table: string, field: string): string => postgresName(table, field, '_seq');
 
 /** PostgreSQL's default name, unless the sequence has a different name. */
-export function identitySequenceNameOf({ collection, field, schema }: Column): string {
-  return schema.extras?.sequence?.name ?? identitySequenceName(collection, field);
+export function identitySequenceNameOf(table: string, { field, schema }: Column): string {
+  return schema.extras?.sequence?.name ?? identitySequenceName(table, field);
 }
 
 /**

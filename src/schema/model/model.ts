@@ -218,13 +218,17 @@ const identifier = z.string();
 export const collectionMetaDocument = z.strictObject({ collection: identifier, ...collectionMeta.shape });
 
 export const tableDocument = z.strictObject({
+  /** Equal to the collection, except outside the default schema. */
   name: identifier,
+  /** The schema in PostgreSQL. Absent for the default schema, whose name differs between instances. */
+  schema: identifier.optional(),
   /** The table's comment. */
   comment: comment(input('Table')(1, 'Comment in the database', 'area')),
   /** Properties that fields and relations cannot express. Absent if there are none. */
   extras: tableExtras.optional(),
 });
-export const tableSchema = tableDocument.omit({ name: true });
+/** `schema` and `name` are both present or both absent. Requests set them when a table is created or moved. */
+export const tableSchema = tableDocument.partial({ name: true });
 
 export type TableSchema = z.infer<typeof tableSchema>;
 
@@ -455,7 +459,7 @@ const addedTo = (document: z.ZodObject, own: z.ZodObject): string[] =>
 export const DERIVED_MEMBERS = {
   collection: {
     meta: addedTo(collectionMetaDocument, collectionMeta),
-    schema: addedTo(tableDocument, tableSchema),
+    schema: ['name'],
   },
   field: {
     meta: addedTo(fieldMetaDocument, fieldMeta),

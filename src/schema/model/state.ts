@@ -111,7 +111,7 @@ export interface State {
    * Maps a one side to the collections with a relation that references it (one_collection or one_allowed_collections).
    */
   readonly referencedBy: PersistentMap<string, PersistentSet<string>>;
-  /** Maps the name of a field's index, built or pending, to its collection. */
+  /** Maps the `locationKey` of a field's index, built or pending, to its collection. */
   readonly indexNames: PersistentMap<string, string>;
 }
 
@@ -128,6 +128,33 @@ export function getField(state: State, collection: string, field: string): Field
 export function getRelation(state: State, collection: string, field: string): Relation | undefined {
   return state.collections.get(collection)?.relations.get(field);
 }
+
+/** A table in PostgreSQL. */
+export interface TableLocation {
+  schema: string;
+  name: string;
+}
+
+/**
+ * Returns the location of a collection's table. A name without a collection is that of a table in the default schema.
+ * @param schema the default schema
+ */
+export function locateTable(
+  { collections }: Pick<State, 'collections'>,
+  collection: string,
+  schema: string,
+): TableLocation {
+  const table = collections.get(collection)?.collection.schema;
+  return { schema: table?.schema ?? schema, name: table?.name ?? collection };
+}
+
+/** The name of a collection's table in a state that may not contain the collection. */
+export const tableName = ({ collections }: Pick<State, 'collections'>, collection: string): string =>
+  collections.get(collection)?.collection.schema?.name ?? collection;
+
+/** The name of the collection's table, from which the names of its indexes and constraints derive. */
+export const tableNameOf = ({ collection }: Pick<CollectionNode, 'collection'>): string =>
+  collection.schema?.name ?? collection.collection;
 
 const NO_EXTRAS: TableExtras = Object.freeze({});
 
@@ -213,6 +240,48 @@ export const groupedIn = foundBy(({ collection: { meta } }) => (meta.group === n
 export const referencesTo = foundBy(
   (node) => new Set((extrasOf(node).constraints ?? []).flatMap(({ references }) => references ?? [])),
 );
+
+/**
+ * A map key for a table, index or sequence in a schema. Names cannot contain NUL.
+ * @param schema undefined for the default schema
+ */
+export const locationKey = (schema: string | undefined, name: string): string =>
+  schema === undefined ? name : `${schema}\0${name}`;
+
+/** Returns the collections whose table has this `locationKey`: one, or several in a state that is not valid. */
+export const collectionsAt = foundBy((node) => {
+  const { schema } = node.collection;
+  return schema === null ? [] : [locationKey(schema.schema, tableNameOf(node))];
+});
+
+/** Returns the collection with this table, or undefined. */
+export function collectionAt(state: State, schema: string | undefined, name: string): string | undefined {
+  if (schema !== undefined) return collectionsAt(state, locationKey(schema, name)).first();
+  // A table of the default schema is named like its collection, so that most states need no index.
+  const own = state.collections.get(name)?.collection.schema;
+  return own != null && own.schema === undefined ? name : undefined;
+}
+
+export const hasTableAt = (state: State, schema: string | undefined, name: string): boolean =>
+  collectionAt(state, schema, name) !== undefined;
+
+/**
+ * Groups collections by the schema of their tables. Each group maps the names of tables to collections.
+ * @param schema the default schema
+ */
+export function tablesBySchema(
+  state: Pick<State, 'collections'>,
+  collections: Iterable<string>,
+  schema: string,
+): ReadonlyMap<string, ReadonlyMap<string, string>> {
+  const groups = new Map<string, Map<string, string>>();
+  for (const collection of collections) {
+    const at = locateTable(state, collection, schema);
+    const group = groups.get(at.schema) ?? new Map<string, string>();
+    groups.set(at.schema, group.set(at.name, collection));
+  }
+  return groups;
+}
 
 /** Returns the partitions of a table. */
 export const partitionsOf = foundBy((node) => [extrasOf(node).partition_of?.table ?? []].flat());

@@ -114,7 +114,7 @@ export class Draft {
       for (const [name, node] of this.#open) {
         const before = base.collections.get(name);
         reindex(index, name, before?.relations, node?.relations);
-        changed.push({ collection: name, before: before?.fields, after: node?.fields });
+        changed.push({ collection: name, before, after: node });
       }
     });
     const edited = base.collections.withMutations((map) => {

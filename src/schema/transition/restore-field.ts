@@ -3,7 +3,14 @@ import { type Problem, type Result, invalid, ok, refuse } from '../../kernel/pro
 import type { Resumable } from '../../kernel/resumable.js';
 import { indexNameOf, uniqueNameOf, notNullNameOf } from '../model/constraint-names.js';
 import type { Field, NewRelation, Relation, TableSchema } from '../model/model.js';
-import { type CollectionNode, type Identity, type State, extrasOf, extrasOfTable } from '../model/state.js';
+import {
+  type CollectionNode,
+  type Identity,
+  type State,
+  extrasOf,
+  extrasOfTable,
+  tableNameOf,
+} from '../model/state.js';
 import { constraintColumns, indexColumns } from '../sql-text/definitions.js';
 import { type Restores, relationBody } from './context.js';
 import { Draft } from './draft.js';
@@ -46,7 +53,7 @@ function putBackField(at: PutBack): StaysAway[] {
 /** Restores the field with its identity, its group, its group members and references of the collection. */
 function putField(at: PutBack, before: CollectionNode, name: string): void {
   const { draft, collection } = at;
-  const field = asAsked(before.fields.get(name) as Field, at);
+  const field = asAsked(before, before.fields.get(name) as Field, at);
   const identity = before.identities.fields.get(name) as Identity;
   const stays = sameField(draft.get(collection), before);
   const group = field.meta.group !== null && stays(field.meta.group) ? field.meta.group : null;
@@ -57,17 +64,18 @@ function putField(at: PutBack, before: CollectionNode, name: string): void {
 }
 
 /** Removes excluded constraints and indexes. */
-function asAsked(field: Field, { isLeft }: PutBack): Field {
+function asAsked(node: CollectionNode, field: Field, { isLeft }: PutBack): Field {
   const { schema } = field;
   if (schema === null) return field;
   const column = { ...field, schema };
+  const table = tableNameOf(node);
   return {
     ...field,
     schema: {
       ...schema,
-      is_nullable: schema.is_nullable || isLeft(notNullNameOf(column)),
-      is_unique: schema.is_unique && !isLeft(uniqueNameOf(column)),
-      is_indexed: schema.is_indexed && !isLeft(indexNameOf(column)),
+      is_nullable: schema.is_nullable || isLeft(notNullNameOf(table, column)),
+      is_unique: schema.is_unique && !isLeft(uniqueNameOf(table, column)),
+      is_indexed: schema.is_indexed && !isLeft(indexNameOf(table, column)),
     },
   };
 }
@@ -342,20 +350,20 @@ function keysOf(node: CollectionNode, name: string): string[] {
   const { constraints = [], indexes = [] } = extrasOf(node);
   const key = node.relations.get(name)?.schema?.constraint_name;
   return [
-    ...ownKeys(field),
+    ...ownKeys(tableNameOf(node), field),
     ...(key === undefined ? [] : [key]),
     ...constraints.flatMap((each) => (constraintColumns(each.definition).has(name) ? [each.name] : [])),
     ...indexes.flatMap((each) => (indexColumns(each.definition).has(name) ? [each.name] : [])),
   ];
 }
 
-function ownKeys({ collection, field, schema }: Field): string[] {
+function ownKeys(table: string, { field, schema }: Field): string[] {
   if (schema === null) return [];
-  const column = { collection, field, schema };
+  const column = { field, schema };
   return [
-    ...(schema.is_nullable ? [] : [notNullNameOf(column)]),
-    ...(schema.is_unique ? [uniqueNameOf(column)] : []),
-    ...(schema.is_indexed ? [indexNameOf(column)] : []),
+    ...(schema.is_nullable ? [] : [notNullNameOf(table, column)]),
+    ...(schema.is_unique ? [uniqueNameOf(table, column)] : []),
+    ...(schema.is_indexed ? [indexNameOf(table, column)] : []),
   ];
 }
 

@@ -153,12 +153,14 @@ export function updateOrder(names: readonly string[], before: Fields, after: Fie
   return neededFirst(names, (name) => [groupOf(name), ...giversTo(name)].filter((each) => typeof each === 'string'));
 }
 
+/** Only names of one table are compared, so any name of the table serves. */
 function partNames(field: Field | undefined): string[] {
   if (!field?.schema) return [];
-  const column = { ...field, schema: field.schema };
+  const { schema, collection } = field;
+  const column = { field: field.field, schema };
   return [
-    ...(column.schema.is_indexed ? [indexNameOf(column)] : []),
-    ...(column.schema.is_unique ? [uniqueNameOf(column)] : []),
+    ...(column.schema.is_indexed ? [indexNameOf(collection, column)] : []),
+    ...(column.schema.is_unique ? [uniqueNameOf(collection, column)] : []),
   ];
 }
 

@@ -1,3 +1,4 @@
+import { qualified } from '../../../src/projector/ddl/sql.js';
 import { expect } from 'chai';
 import { addsLabels, changesWhatIsThere, createNeed } from '../../../src/projector/ddl/needs.js';
 import type { Need } from '../../../src/schema/model/extras.js';
@@ -57,7 +58,7 @@ const CASES: readonly [what: string, need: Need, old?: Need][] = [
   ['a sequence that was a domain', { kind: 'sequence', name: 'd' }, PLAIN],
 ];
 
-const place = { schema: 'my "own"', collection: 't' };
+const place = { schema: 'my "own"', table: qualified('my "own"', 't') };
 
 describe('objects that tables need', () => {
   it('are created, changed and compared with the recorded SQL', async () => {

@@ -135,12 +135,12 @@ describe('preparation steps', () => {
         online.id,
       ]);
       expect(await found()).to.deep.equal([]);
-      expect(await findOrphans(session, 'public')).to.deep.equal([]);
+      expect(await findOrphans(session)).to.deep.equal([]);
       await session.query('DELETE FROM service.service_preparations');
       const differences = await found();
       expect(differences).to.have.length(1);
       expect(differences[0]?.expected).to.equal(null);
-      const orphans = await findOrphans(session, 'public');
+      const orphans = await findOrphans(session);
       expect(orphans.map(({ request }) => request)).to.deep.equal([online.id]);
       await session.query('BEGIN');
       for (const { sql } of differences[0]?.repair.database ?? []) await session.query(sql);

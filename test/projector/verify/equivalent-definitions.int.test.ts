@@ -1,3 +1,4 @@
+import { initialState } from '../../../src/schema/model/state.js';
 import { expect } from 'chai';
 import type { Json } from '../../../src/kernel/json.js';
 import { withoutEquivalent } from '../../../src/projector/verify/equivalent-definitions.js';
@@ -91,7 +92,7 @@ describe('differences in spelling', () => {
     const { client, schema } = projected;
     await client.query('BEGIN');
     const difference = { where: 'catalog', collection, member, expected, found } as const;
-    const differences = await withoutEquivalent(client, schema, [difference]);
+    const differences = await withoutEquivalent(client, { state: initialState(), schema }, [difference]);
     const { rows } = await client.query<{ path: string; made: number }>(
       `SELECT current_setting('search_path') AS path, (SELECT count(*)::int FROM pg_class
         WHERE relnamespace = pg_my_temp_schema()) AS made`,
@@ -122,7 +123,9 @@ describe('differences in spelling', () => {
       await client.query(`BEGIN; SET LOCAL lock_timeout = '100ms'`);
       const [, member, expected, found] = SAME[0] as Case;
       const difference = { where: 'catalog', collection: 't', member, expected, found } as const;
-      const error: unknown = await withoutEquivalent(client, schema, [difference]).catch((caught: unknown) => caught);
+      const error: unknown = await withoutEquivalent(client, { state: initialState(), schema }, [difference]).catch(
+        (caught: unknown) => caught,
+      );
       expect(error).to.include({ code: '55P03' });
     } finally {
       await client.query('ROLLBACK');

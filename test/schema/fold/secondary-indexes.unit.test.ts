@@ -11,7 +11,7 @@ import { column, created } from '../../projector/columns.js';
 const said = ({ collections }: State) =>
   renameIndexes(
     initialState().indexNames,
-    [...collections].map(([collection, { fields }]) => ({ collection, before: undefined, after: fields })),
+    [...collections].map(([collection, after]) => ({ collection, before: undefined, after })),
   );
 
 const indexed = (name: string, index_name?: string) =>

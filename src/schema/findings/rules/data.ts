@@ -1,5 +1,5 @@
 import { primaryKeyNameOf, uniqueNameOf } from '../../model/constraint-names.js';
-import { hasColumn, hasTable, type CollectionNode, primaryKeyOf, hasDefault } from '../../model/state.js';
+import { hasColumn, hasTable, type CollectionNode, primaryKeyOf, hasDefault, tableNameOf } from '../../model/state.js';
 import type { PlannedEvent, Rule, PlannedStatement, Level, TableStatistics } from '../model.js';
 import { isDeletion } from '../../model/events.js';
 import { extraConstraint, fieldAfter, columnsOf, isOldTable, labelOf, sized, placeOf, isRequired } from './common.js';
@@ -286,7 +286,7 @@ function isThere(node: CollectionNode, name: string): boolean {
   const { fields, relations } = node;
   if ([...relations.values()].some(({ schema }) => schema?.constraint_name === name)) return true;
   return [...fields.values()].some(
-    (field) => hasColumn(field) && field.schema.is_unique && uniqueNameOf(field) === name,
+    (field) => hasColumn(field) && field.schema.is_unique && uniqueNameOf(tableNameOf(node), field) === name,
   );
 }
 

@@ -1,4 +1,4 @@
-import { type ColumnField, hasColumn } from '../../model/state.js';
+import { type ColumnField, hasColumn, tableNameOf } from '../../model/state.js';
 import { columnType } from '../../sql-text/data-types.js';
 import {
   type Rule,
@@ -259,9 +259,8 @@ export const uniqueOverRows: Rule = {
 function isUnique({ preparable, object, source }: PlannedStatement, planned: PlannedEvent): boolean {
   if (preparable?.unique === true || preparable?.type === 'UNIQUE') return true;
   const field = fieldAfter(planned, source);
-  return (
-    hasColumn(field) && object.kind === 'constraint' && field.schema.is_unique && object.name === uniqueNameOf(field)
-  );
+  if (planned.after === undefined || !hasColumn(field) || object.kind !== 'constraint') return false;
+  return field.schema.is_unique && object.name === uniqueNameOf(tableNameOf(planned.after), field);
 }
 
 export const generatedOverRows: Rule = {
