@@ -48,11 +48,11 @@ import { type Changes, createChanges } from './features/change-requests/read.js'
 
 /* Runs the checks of `dps doctor` and GET /server/doctor. */
 
-type Surroundings = Config &
+type ServiceOptions = Config &
   ConnectionOptions & { pool: pg.Pool; logger: Logger; projections: Projections; untrustedProxy: () => string | null };
 
 /** An examination reads the whole log. Requests that arrive during one share the next. */
-function createDoctor(options: Surroundings): () => Promise<Examined[]> {
+function createDoctor(options: ServiceOptions): () => Promise<Examined[]> {
   const { logger, projections, untrustedProxy } = options;
   // Addresses and paths of this machine appear in the service's own log only.
   const explain = (error: unknown, check: string): string => {
@@ -197,7 +197,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   const pool = createPool(pooling);
   shutdown.add('pool', () => pool.end());
   const database = await readDatabase(pool);
-  const place = { database: database.database, schema };
+  const location = { database: database.database, schema };
   const connection = directly(options);
   const preparing = {
     ...options,
@@ -239,7 +239,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   const release = readRelease();
   const metrics = createMetrics();
   const pipeline = metrics.commands.counted(
-    createPipeline({ ...options, pool, place, release, store, watch, readers: READERS }),
+    createPipeline({ ...options, pool, location, release, store, watch, readers: READERS }),
   );
   const ensureAdmin = async () => auth.ensureAdmin(options.admin, await recordingFirstAdmin(pool, pipeline));
   role.onPromotion(async () => {
@@ -255,7 +255,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   const checkpoints = startCheckpoints({
     ...checks,
     pool,
-    place,
+    location,
     fileKey,
     readOnly,
     logger,
@@ -265,12 +265,12 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   shutdown.add('checkpoints', () => checkpoints.publisher.stop());
   store.subscribe(() => checkpoints.publisher.wake());
   role.subscribe(() => checkpoints.publisher.wake());
-  const projections = createProjections({ ...options, ...place, pool, connection, store, pipeline, indexes });
+  const projections = createProjections({ ...options, ...location, pool, connection, store, pipeline, indexes });
   const rendered = createRenderedCache();
   const history = createHistory({ ...options, pool, store, folds, release, keepDeleted: options.keep.deleted });
   const changes = startChanges({
     ...options,
-    ...place,
+    ...location,
     pool,
     connection,
     pipeline,

@@ -8,7 +8,7 @@ import type { Queryable } from './postgres/pool.js';
 import type { Freshness } from './reads/freshness.js';
 import type { Store } from './reads/state-store.js';
 import { own } from './postgres/own-tables.js';
-import { schemaThere } from './postgres/schemas.js';
+import { schemaExists } from './postgres/schemas.js';
 import { UnreadableEventError } from './schema/fold/upcasting.js';
 
 export interface HealthDeps {
@@ -47,7 +47,7 @@ export function createHealth({
 }
 
 async function checkDatabase(head: Promise<unknown>, pool: Queryable, schema: string): Promise<HealthCheck> {
-  const { text, values } = schemaThere(schema);
+  const { text, values } = schemaExists(schema);
   try {
     const [{ rows }] = await inTime(Promise.all([pool.query<{ there: boolean }>(text, values), head]), LIMIT_MS);
     if (rows[0]?.there === true) return { ok: true };

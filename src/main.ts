@@ -2,7 +2,7 @@
 import type { Logger } from 'winston';
 import { type Service, createService } from './app.js';
 import { readConfig, secretsOf } from './config.js';
-import { greeting } from './greeting.js';
+import { startupMessage } from './startup-message.js';
 import { createLogger, redact } from './logger.js';
 import { OperatorError } from './kernel/operator-error.js';
 
@@ -29,7 +29,7 @@ try {
   const starting = createService(config, logger, ended.signal);
   stopOnSignals(starting, logger);
   const service = await starting;
-  console.log(greeting(service, config));
+  console.log(startupMessage(service, config));
   void service.databaseLost.then((lastWords) => endWithoutDatabase(service, logger, lastWords));
 } catch (error) {
   if (ended.signal.aborted) process.exit(0);

@@ -9,7 +9,7 @@ import { hasUsers } from './features/accounts/first-admin.js';
 import { OperatorError } from './kernel/operator-error.js';
 import { isConnectionLoss } from './postgres/errors.js';
 import { own } from './postgres/own-tables.js';
-import { type MigrateOptions, migrate, missingMigrations, refuseRestoring } from './postgres/migrate.js';
+import { type MigrateOptions, migrate, missingMigrations, rejectWhileRestoring } from './postgres/migrate.js';
 import { isStandby } from './postgres/server.js';
 
 export interface SetUpOptions extends MigrateOptions {
@@ -56,13 +56,13 @@ async function look(options: SetUpOptions): Promise<SetUp | { missing: string }>
   const { pool } = options;
   if (!(await isStandby(pool))) {
     await options.withSessions((sessions) => migrate({ ...options, pool: sessions }));
-    await refuseRestoring(pool);
+    await rejectWhileRestoring(pool);
     await requireAuthEpoch(pool, options.serviceSchema);
     return { standby: false, secret: await tokenSecret(pool, options.tokenSecret) };
   }
   const missing = await missingMigrations(options);
   if (missing !== null) return waitFor(missing);
-  await refuseRestoring(pool);
+  await rejectWhileRestoring(pool);
   await requireAuthEpoch(pool, options.serviceSchema);
   const secret = options.tokenSecret ?? (await storedSecret(pool));
   if (secret === null || !(await hasUsers(pool))) return waitFor('has no admin yet');

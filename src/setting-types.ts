@@ -138,7 +138,7 @@ function listOf(text: string): string[] {
 }
 
 /** A folder or a URL. The service checks both when it first writes there. */
-export const place = z.string().refine((text) => {
+export const location = z.string().refine((text) => {
   if (!/^(?:https?:|[a-z][a-z\d+.-]*:\/\/)/i.test(text)) return !text.includes('\0');
   return /^https?:\/\//i.test(text) && URL.canParse(text) && isDecodable(new URL(text));
 }, 'must be a folder, or an address that begins with http:// or https://');

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { readConfig } from '../src/config.js';
-import { greeting } from '../src/greeting.js';
+import { startupMessage } from '../src/startup-message.js';
 import { clientOf } from './support/client.js';
 import { ensureBuilt } from './support/built.js';
 import { type Block, PAGES, ROOT, blocksOf, readPage } from './support/documents.js';
@@ -57,7 +57,7 @@ describe('the documentation', () => {
     await withSetting(false, async (setting) => {
       const { service, directory } = setting;
       const admin = { email: service.adminEmail, created: true, ignored: [], tokenGenerated: service.adminToken };
-      const [, first = ''] = greeting({ url: service.url, admin }, readConfig({})).split('Try it:');
+      const [, first = ''] = startupMessage({ url: service.url, admin }, readConfig({})).split('Try it:');
       expect(await runStep({ language: 'sh', content: first }, setting)).to.contain('"data"');
       const tour = blocksOf('README.md').filter(({ language }) => language === 'sh');
       for (const step of tour) await runStep(step, setting);

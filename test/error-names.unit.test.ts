@@ -15,7 +15,7 @@ import { RefusedError } from '../src/log/signed-checkpoints/targets.js';
 import { redact } from '../src/logger.js';
 import { DivergedError } from '../src/pipeline/diverged.js';
 import { LogBusyError } from '../src/pipeline/lock-conflict.js';
-import { NotOursError, LostError, NotNowError } from '../src/features/change-requests/work-on.js';
+import { NotOursError, LostError, NotNowError } from '../src/features/change-requests/advance-request.js';
 import { StaleConnectionError } from '../src/pipeline/transaction/begin.js';
 import { UnknownOutcomeError, CommitInDoubt } from '../src/pipeline/transaction/commit.js';
 import { CommandRefused } from '../src/pipeline/types.js';

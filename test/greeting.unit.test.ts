@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { readConfig } from '../src/config.js';
-import { greeting } from '../src/greeting.js';
+import { startupMessage } from '../src/startup-message.js';
 
 const URL = 'http://127.0.0.1:8000';
-type Admin = Parameters<typeof greeting>[0]['admin'];
+type Admin = Parameters<typeof startupMessage>[0]['admin'];
 
 function lines(admin: Partial<Admin>, environment: Record<string, string> = {}): string[] {
   const service = { url: URL, admin: { email: 'a@example.com', created: true, ignored: [], ...admin } };
-  return greeting(service, readConfig({ DATABASE_URL: 'postgres://x', ...environment })).split('\n');
+  return startupMessage(service, readConfig({ DATABASE_URL: 'postgres://x', ...environment })).split('\n');
 }
 
 const tokenIn = (said: string[]): string | undefined =>

@@ -5,7 +5,7 @@ import {
   every,
   keeping,
   origins,
-  place,
+  location,
   schemaName,
   secret,
   serviceUrl,
@@ -113,7 +113,7 @@ const TYPES: Readonly<Record<string, Expected>> = {
     refuses: ['*', 'null', 'https://a.example/', 'ftp://a.example', 'https://A.example', 'https://a.example,b.example'],
   },
   'a place': {
-    type: place,
+    type: location,
     refusal: 'must be a folder, or an address that begins with http:// or https://',
     takes: same('/a folder', 'C:\\folder', 'http-folder', 'a%zz', 'HTTP://h/a', 'https://u:p%20@h/a?b'),
     refuses: [

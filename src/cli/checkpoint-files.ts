@@ -11,10 +11,10 @@ import {
   type NoteKey,
   parseNoteKeys,
 } from '../log/signed-checkpoints/checkpoint.js';
-import type { CheckpointFile, Held } from '../log/signed-checkpoints/hold-against.js';
+import type { CheckpointFile, CheckedCheckpoint } from '../log/signed-checkpoints/compare-checkpoint.js';
 import { type Invocation, UsageError, texts } from './command.js';
 
-export interface GivenCheckpoints {
+export interface CheckpointInput {
   files: CheckpointFile[];
   /** The trusted keys. If there are none, signatures are not verified. */
   keys: NoteKey[];
@@ -24,7 +24,7 @@ export interface GivenCheckpoints {
  * --checkpoint and --key.
  * @throws OperatorError naming the invalid file
  */
-export async function readCheckpoints({ values }: Pick<Invocation, 'values'>): Promise<GivenCheckpoints> {
+export async function readCheckpoints({ values }: Pick<Invocation, 'values'>): Promise<CheckpointInput> {
   const [paths, given] = [texts(values, 'checkpoint'), texts(values, 'key')];
   if (paths.length === 0 && given.length > 0)
     throw new UsageError('--key requires --checkpoint, whose signature it verifies.');
@@ -85,7 +85,7 @@ async function keysOf(file: string): Promise<NoteKey[]> {
 }
 
 /** One line each, and a note about unverified signatures. */
-export function describeHeld(held: readonly Held[]): string[] {
+export function describeChecked(held: readonly CheckedCheckpoint[]): string[] {
   const lines = held.map(({ file, ok, position, time, reason, signed_by }) => {
     const what = `Checkpoint ${file} (position ${position}, ${time})`;
     if (!ok) return `${what} does not match the log: ${reason}.`;

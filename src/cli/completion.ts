@@ -20,7 +20,7 @@ export function completionOf(program: Command, shell: string): string {
 function placesOf(command: Command, path: string): CompletedCommand[] {
   const help = command.createHelp();
   const commands = help.visibleCommands(command);
-  const place: CompletedCommand = {
+  const location: CompletedCommand = {
     path,
     commands: commands.map((each) => ({ name: each.name(), summary: help.subcommandDescription(each) })),
     options: help.visibleOptions(command).map((option) => ({
@@ -32,7 +32,7 @@ function placesOf(command: Command, path: string): CompletedCommand[] {
     choices: command.registeredArguments[0]?.argChoices ?? [],
   };
   const below = commands.filter((each) => each.name() !== 'help');
-  return [place, ...below.flatMap((each) => placesOf(each, `${path} ${each.name()}`.trim()))];
+  return [location, ...below.flatMap((each) => placesOf(each, `${path} ${each.name()}`.trim()))];
 }
 
 const wordsOf = ({ commands, options, choices }: CompletedCommand): string =>

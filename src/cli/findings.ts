@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { readRelease } from '../release.js';
 import { json } from './output.js';
 import type { finding } from '../http/openapi/answers/schema.js';
-import { placeText } from '../schema/model/place.js';
+import { locationText } from '../schema/model/location.js';
 import { policyText } from './planned-changes.js';
 import { type Level, RULES, type Rule, ruleOf, LEVELS } from '../schema/findings/index.js';
 import { counted } from '../kernel/text.js';
@@ -27,8 +27,8 @@ export type Locate = (collection?: string, field?: string) => { file: string; li
 
 /** `articles.title`; empty without a location. */
 const placeOf = ({ object, ...finding }: Shown): string => {
-  const place = placeText(finding);
-  return object === undefined ? place : `${place} (${object.kind} ${object.name})`;
+  const location = locationText(finding);
+  return object === undefined ? location : `${location} (${object.kind} ${object.name})`;
 };
 
 /** `PATCH /fields/articles/title?online {"schema":…}` */
@@ -130,23 +130,23 @@ function descriptorOf({ code, title, what, why, safer, level }: Rule): object {
   };
 }
 
-interface Places {
+interface FileLocations {
   locate: Locate;
   used: readonly Rule[];
 }
 
-function resultOf(finding: Shown, { locate, used }: Places): object {
+function resultOf(finding: Shown, { locate, used }: FileLocations): object {
   const { code, level = 'warn', collection, field, message, why, safer } = finding;
   const rule = ruleOf(code);
-  const place = placeOf(finding);
+  const location = placeOf(finding);
   const policy = policyText(finding);
   const text = [message, policy, why, safer?.text, requestOf(finding)].filter((each) => each !== undefined).join('\n');
   const at = locate(collection, field);
   const physical = at !== null && {
     physicalLocation: { artifactLocation: { uri: uriOf(at.file) }, region: { startLine: at.line } },
   };
-  const logical = place !== '' && {
-    logicalLocations: [{ fullyQualifiedName: place, kind: field === undefined ? 'type' : 'member' }],
+  const logical = location !== '' && {
+    logicalLocations: [{ fullyQualifiedName: location, kind: field === undefined ? 'type' : 'member' }],
   };
   return {
     ruleId: code,
@@ -154,7 +154,7 @@ function resultOf(finding: Shown, { locate, used }: Places): object {
     level: policy === undefined ? LEVEL[level] : 'error',
     message: { text },
     ...((physical || logical) && { locations: [{ ...physical, ...logical }] }),
-    partialFingerprints: { 'finding/v1': `${code} ${place}` },
+    partialFingerprints: { 'finding/v1': `${code} ${location}` },
   };
 }
 

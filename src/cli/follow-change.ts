@@ -6,7 +6,7 @@ import { isEnded } from '../schema/change-requests/model.js';
 import { type ExitCode, type Invocation, isSet } from './command.js';
 import { describeWarning } from './planned-changes.js';
 import { json, bar } from './output.js';
-import { askForData } from './connections/service.js';
+import { requestData } from './connections/service.js';
 
 export type ShownChange = z.output<typeof changeRequest>;
 type ShownStep = ShownChange['steps'][number];
@@ -16,7 +16,7 @@ const LOOK = 500;
 
 /** @throws OperatorError if the service rejects it, for example for an unknown id */
 export const readChange = (invocation: Invocation, id: string): Promise<ShownChange> =>
-  askForData(invocation, `/changes/${encodeURIComponent(id)}`);
+  requestData(invocation, `/changes/${encodeURIComponent(id)}`);
 
 /**
  * Waits for the end of a request and prints the result.
@@ -24,7 +24,7 @@ export const readChange = (invocation: Invocation, id: string): Promise<ShownCha
  */
 export async function followChange(invocation: Invocation, { data }: { data: ShownChange }): Promise<ExitCode> {
   const { terminal, values } = invocation;
-  const tell = createTeller(invocation);
+  const tell = createProgressPrinter(invocation);
   terminal.note(`Change request ${data.id} continues without this command. Withdraw it with "dps changes withdraw".`);
   for (const warning of data.warnings) terminal.note(`! ${describeWarning(warning)}`);
   let change = data;
@@ -39,7 +39,7 @@ export async function followChange(invocation: Invocation, { data }: { data: Sho
 }
 
 /** Prints the current activity: on a terminal in one updated line, otherwise a line per change. */
-export function createTeller({ terminal }: Pick<Invocation, 'terminal'>): (change: ShownChange) => void {
+export function createProgressPrinter({ terminal }: Pick<Invocation, 'terminal'>): (change: ShownChange) => void {
   let last = '';
   return (change) => {
     const done = doneOf(change);

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { batch, event } from '../http/openapi/answers/history.js';
 import type { DiffDocument, Entry } from './planned-changes.js';
-import { placeText } from '../schema/model/place.js';
+import { locationText } from '../schema/model/location.js';
 import { oneLine } from './output.js';
 
 export type ShownBatch = z.output<typeof batch>;
@@ -52,7 +52,7 @@ export function describeBatch(
 /** All members of an event and its change. */
 export function describeEvent(event: ShownEvent, change: DiffDocument['diff'], paint: Paint): string {
   const { position, type, subject, actor, occurred_at } = event;
-  const about = [placeText(event), subject && `${subject.kind} ${subject.id}`].filter(Boolean).join(', ');
+  const about = [locationText(event), subject && `${subject.kind} ${subject.id}`].filter(Boolean).join(', ');
   const lines = [
     `${paint.position(`event ${position}`)}  ${type} ${oneLine(about)}`.trimEnd(),
     `when     ${paint.time(shownTime(occurred_at))}`,
@@ -82,7 +82,7 @@ function describeChange({ collections, fields, relations }: DiffDocument['diff']
 }
 
 function describeEntry(kind: string, { diff, ...changed }: Entry, paint: Paint): string[] {
-  const name = oneLine(placeText(changed));
+  const name = oneLine(locationText(changed));
   return diff.map((change) => {
     const path = (change.path ?? []).join('.');
     if (path === '' && change.kind === 'N') return paint.added(`+ ${kind} ${name}`);

@@ -1,6 +1,6 @@
 /* Output formats: columns for people, JSON for programs. */
 import { chmod, writeFile } from 'node:fs/promises';
-import { placeOf, replaceFile } from '../features/backup/file.js';
+import { resolveTarget, replaceFile } from '../features/backup/file.js';
 import { OperatorError } from '../kernel/operator-error.js';
 import type { Result } from '../kernel/problem.js';
 import { type Invocation, isSet, text, type Terminal } from './command.js';
@@ -49,11 +49,11 @@ export async function writeOutput(file: string, content: string): Promise<void> 
 
 /** Replaces the file as a whole. Writes directly to devices and into folders without write permission. */
 async function writeWhole(file: string, content: string): Promise<void> {
-  const place = await placeOf(file);
-  if (place === null) return writeFile(file, content);
-  const { mode } = place;
+  const location = await resolveTarget(file);
+  if (location === null) return writeFile(file, content);
+  const { mode } = location;
   try {
-    await replaceFile(place, async (partial) => {
+    await replaceFile(location, async (partial) => {
       await writeFile(partial, content, { flag: 'wx', flush: true });
       if (mode !== null) await chmod(partial, mode);
     });

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { diff, finding } from '../http/openapi/answers/schema.js';
 import { oneLine } from './output.js';
-import { placeText, NO_PLACE, samePlace } from '../schema/model/place.js';
+import { locationText, INVALID_LOCATION, canonicalLocation } from '../schema/model/location.js';
 import { type Acknowledgement, type Policy, keyOf } from '../schema/policy.js';
 import { shellQuoted } from '../kernel/shell.js';
 import { type Values, UsageError, texts } from './command.js';
@@ -21,9 +21,9 @@ export function acknowledged(values: Values): Acknowledgement[] {
     const [, code, text = ''] = /^([A-Z_]+):(\P{Cc}*)$/su.exec(value) ?? [];
     if (code === undefined)
       throw new UsageError('--acknowledge must be CODE:PLACE, as a plan shows it: LOSES_DATA:posts.title.');
-    const place = samePlace(text);
-    if (place === undefined) throw new UsageError(`--acknowledge ${value}: ${NO_PLACE}.`);
-    return { code, place };
+    const location = canonicalLocation(text);
+    if (location === undefined) throw new UsageError(`--acknowledge ${value}: ${INVALID_LOCATION}.`);
+    return { code, place: location };
   });
 }
 
@@ -48,7 +48,7 @@ export function stoppedBy<F extends FindingAnswer>(findings: readonly F[] | unde
   });
 }
 
-const keyOfFound = (found: FindingAnswer): string => keyOf({ code: found.code, place: placeText(found) });
+const keyOfFound = (found: FindingAnswer): string => keyOf({ code: found.code, place: locationText(found) });
 
 /** The policy's action in words; undefined if it does not block the finding. */
 export function policyText(finding: FindingAnswer): string | undefined {
@@ -131,14 +131,14 @@ export const describeWarnings = (warnings: readonly JudgedWarning[] = []): strin
 /** One line: code, location, and the policy's action if any. */
 export function describeWarning(warning: JudgedWarning): string {
   const { code, message } = warning;
-  const place = placeText(warning);
+  const location = locationText(warning);
   const policy = policyText(warning);
   const said = policy === undefined ? message : `${message}; ${policy}`;
-  return oneLine(place === '' ? `${code}: ${said}` : `${code} ${place}: ${said}`);
+  return oneLine(location === '' ? `${code}: ${said}` : `${code} ${location}: ${said}`);
 }
 
 function describeEntry(kind: string, { diff, ...changed }: Entry): string {
-  const name = oneLine(placeText(changed));
+  const name = oneLine(locationText(changed));
   const whole = diff.find((change) => change.path === undefined || change.path.length === 0);
   if (whole?.kind === 'N') return `+ ${kind} ${name}`;
   if (whole?.kind === 'D') return `- ${kind} ${name}`;

@@ -5,18 +5,18 @@ import { type Values, UsageError, type ExitCode, type Invocation, PolicyRefusedE
 import { Command, type CommanderError } from 'commander';
 import { readRelease } from '../release.js';
 import { declareAccounts, declareOperations } from './declarations/operations.js';
-import type { Does } from './declarations/options.js';
+import type { CommandEffect } from './declarations/options.js';
 import { declareSchema } from './declarations/schema.js';
-import { withPlace } from './connections/database.js';
+import { withLocation } from './connections/database.js';
 
 /** Output of commander's own texts: help to `print`, errors to `note`. */
-export interface Voice {
+export interface CliOutput {
   print(text: string): void;
   note(text: string): void;
 }
 
 /** @param does called for every command with an action */
-export function createProgram({ print, note }: Voice, does: Does): Command {
+export function createProgram({ print, note }: CliOutput, does: CommandEffect): Command {
   const program = new Command('dps')
     .description('The command-line tool of the Data Platform Service.')
     .version(readRelease(), '-V, --version', 'print the release')
@@ -38,10 +38,10 @@ export function createProgram({ print, note }: Voice, does: Does): Command {
 
 const trimmed = (text: string): string => text.replace(/\n+$/, '');
 
-export type Surroundings = Pick<Invocation, 'environment' | 'terminal'>;
+export type CliEnvironment = Pick<Invocation, 'environment' | 'terminal'>;
 
 /** @param args the arguments after the program name */
-export async function runCli(args: readonly string[], surroundings: Surroundings): Promise<ExitCode> {
+export async function runCli(args: readonly string[], surroundings: CliEnvironment): Promise<ExitCode> {
   const { terminal } = surroundings;
   let code: ExitCode = 0;
   let values: Invocation['values'] = {};
@@ -65,12 +65,12 @@ export async function runCli(args: readonly string[], surroundings: Surroundings
 const isCommanders = (error: unknown): error is CommanderError =>
   error instanceof Error && 'code' in error && String(error.code).startsWith('commander.');
 
-async function call(command: Command, run: Run, surroundings: Surroundings): Promise<ExitCode> {
+async function call(command: Command, run: Run, surroundings: CliEnvironment): Promise<ExitCode> {
   const values = command.opts();
   // `dps pull "$FOLDER"` with an empty variable must not fall back to the current directory.
   if (command.args.includes('')) throw new UsageError('An argument is empty.');
   const { readConfig } = await import('../config.js');
-  const config = () => readConfig(withPlace(surroundings.environment, values));
+  const config = () => readConfig(withLocation(surroundings.environment, values));
   return run({ ...surroundings, positionals: command.args, values, config });
 }
 

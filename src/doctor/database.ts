@@ -5,7 +5,7 @@ import { createClient, directly, type Queryable } from '../postgres/pool.js';
 import { type Check, finding, type DoctorContext, type Finding } from './check.js';
 import { locksPerTransaction, readLockSettings } from '../projector/refusals/ddl-failure.js';
 import { own } from '../postgres/own-tables.js';
-import { type Schemas, lostSchema, missingRight, schemaThere } from '../postgres/schemas.js';
+import { type Schemas, lostSchema, missingPrivilege, schemaExists } from '../postgres/schemas.js';
 import { holdsService, migrationsOf, isRestoring } from '../postgres/migrate.js';
 import { isStartupRefused, isThroughPooler, unexpectedPooler } from '../postgres/open-database.js';
 
@@ -165,15 +165,15 @@ export const proxy: Check = {
 export const privileges: Check = {
   name: 'privileges on the schemas',
   async run({ pool, config: { schema, serviceSchema } }) {
-    const missing = [(await lost(pool, { schema, serviceSchema })) ?? (await missingRight(pool, schema))];
-    missing.push(await missingRight(pool, serviceSchema));
+    const missing = [(await lost(pool, { schema, serviceSchema })) ?? (await missingPrivilege(pool, schema))];
+    missing.push(await missingPrivilege(pool, serviceSchema));
     return missing.flatMap((message) => (message === null ? [] : [finding('SCHEMA_NOT_WRITABLE', message)]));
   },
 };
 
 /** After the first start, missing objects mean data loss. */
 async function lost(db: Queryable, { schema, serviceSchema }: Schemas): Promise<string | null> {
-  const { text, values } = schemaThere(schema);
+  const { text, values } = schemaExists(schema);
   const { rows } = await db.query<{ there: boolean }>(text, values);
   return rows[0]?.there !== true && (await holdsService(db, serviceSchema)) ? lostSchema(schema) : null;
 }
@@ -222,8 +222,8 @@ const NOT_OWNED = `
 export const ownership: Check = {
   name: 'ownership of the tables',
   async run({ pool, config: { schema, serviceSchema } }) {
-    const places = [schema, serviceSchema];
-    const { rows } = await pool.query<{ name: string; owner: string; count: number }>(NOT_OWNED, places);
+    const locations = [schema, serviceSchema];
+    const { rows } = await pool.query<{ name: string; owner: string; count: number }>(NOT_OWNED, locations);
     const [row] = rows;
     if (row === undefined) return [];
     const more = row.count > 1 ? ` and ${row.count - 1} more` : '';

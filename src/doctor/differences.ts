@@ -2,8 +2,8 @@ import { counted, visibleText } from '../kernel/text.js';
 import type { AcknowledgedDivergence } from '../log/verify-log.js';
 import type { Difference } from '../projector/verify/index.js';
 import type { Disallowed } from '../schema/change-requests/replay-policy.js';
-import { placeText } from '../schema/model/place.js';
-import type { Divergence, LogPlace } from '../schema/model/events.js';
+import { locationText } from '../schema/model/location.js';
+import type { Divergence, LogPosition } from '../schema/model/events.js';
 
 /** `1 difference`, `3 differences` */
 export function countDifferences({ length }: readonly Difference[]): string {
@@ -12,9 +12,9 @@ export function countDifferences({ length }: readonly Difference[]): string {
 
 /** One line: `catalog articles.title type: expected "text", found "integer"`. */
 export function describeDifference({ where, collection, field, member, expected, found }: Difference): string {
-  const name = visibleText(placeText({ collection, field })).replaceAll('\n', '\\n');
-  const place = [where, name, member].filter((part) => part !== '').join(' ');
-  return `  ${place}: expected ${show(expected)}, found ${show(found)}`;
+  const name = visibleText(locationText({ collection, field })).replaceAll('\n', '\\n');
+  const location = [where, name, member].filter((part) => part !== '').join(' ');
+  return `  ${location}: expected ${show(expected)}, found ${show(found)}`;
 }
 
 const show = (value: unknown): string => (value === null ? 'nothing' : JSON.stringify(value));
@@ -37,5 +37,5 @@ export function describeDivergence({
   return `${line}; ${more.acknowledged === null ? 'not acknowledged yet' : `acknowledged by event ${more.acknowledged}`}`;
 }
 
-const placed = ({ position, hash }: LogPlace): string =>
+const placed = ({ position, hash }: LogPosition): string =>
   `position ${position}${hash === null ? '' : ` (${hash.slice(0, 12)}…)`}`;

@@ -1,7 +1,7 @@
 /** All checks in order. Checks that an earlier finding prevents are skipped. */
 import { type Check, type DoctorContext, type Finding, finding } from './check.js';
 import { nameOwnSchema } from '../postgres/own-tables.js';
-import { ownTables } from './own-tables.js';
+import { serviceTableDefinitions } from './service-tables.js';
 import {
   listening,
   pooler,
@@ -41,7 +41,7 @@ const CHECKS: readonly Check[] = [
   migrations,
   restoring,
   ownership,
-  ownTables,
+  serviceTableDefinitions,
   shadowing,
   clock,
   protection,

@@ -31,7 +31,7 @@ import type { HttpDeps } from './deps.js';
 import { Refused, inManagedSchema } from './errors.js';
 import { below, locatedIn, relocated } from '../features/change-requests/routes-actions.js';
 import type { Call } from './route.js';
-import { placeText } from '../schema/model/place.js';
+import { locationText } from '../schema/model/location.js';
 import { readShape } from './body/shape.js';
 
 const SHOWN_ONLY = 'is reported only when a document is read: set it to off, note or warn';
@@ -213,4 +213,4 @@ function outcomeOf(
   return { outcome, approvals: findings.some(({ action }) => action === 'approve') ? approvals : null };
 }
 
-const acknowledgementOf = (finding: Finding): Acknowledgement => ({ code: finding.code, place: placeText(finding) });
+const acknowledgementOf = (finding: Finding): Acknowledgement => ({ code: finding.code, place: locationText(finding) });

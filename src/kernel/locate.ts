@@ -9,28 +9,28 @@ export interface DocumentLocation {
 }
 
 /** Finds the locations of a collection, a field or a relation (by its many side) in a body. */
-export interface Places {
+export interface Locations {
   collection?(collection: string): DocumentLocation | undefined;
   field?(collection: string, field: string): DocumentLocation | undefined;
   relation?(collection: string, field: string): DocumentLocation | undefined;
 }
 
 /** Adds the path of the subject, or of the object that contains it. Adds no path if the body contains neither. */
-export function locate(problem: Problem, places: Places): Problem {
+export function locate(problem: Problem, locations: Locations): Problem {
   const { subject } = problem;
   if (subject === undefined || problem.path !== undefined) return problem;
-  const path = pathOf(subject, places);
+  const path = pathOf(subject, locations);
   return path === undefined ? problem : { ...problem, path: renderPath(path) };
 }
 
-function pathOf(subject: Subject, places: Places): Path | undefined {
-  const [own, ...holders] = placesOf(subject, places);
+function pathOf(subject: Subject, locations: Locations): Path | undefined {
+  const [own, ...holders] = placesOf(subject, locations);
   if (own !== undefined) return [...own.at, ...own.stepsTo(subject.member ?? [])];
   return holders.find((location) => location !== undefined)?.at;
 }
 
 /** Yields the location of the subject, then the locations of the objects that contain it. */
-function placesOf(subject: Subject, { collection, field, relation }: Places): (DocumentLocation | undefined)[] {
+function placesOf(subject: Subject, { collection, field, relation }: Locations): (DocumentLocation | undefined)[] {
   const collectionLocation = collection?.(subject.collection);
   if (!('field' in subject)) return [collectionLocation];
   const column = field?.(subject.collection, subject.field);
@@ -40,7 +40,7 @@ function placesOf(subject: Subject, { collection, field, relation }: Places): (D
 }
 
 /** The document at `at`, whose members have the same locations as in a snapshot. */
-export function documentPlace(at: Path, document: unknown): DocumentLocation {
+export function documentLocation(at: Path, document: unknown): DocumentLocation {
   return { at, stepsTo: (member) => stepsIn(document, member) };
 }
 

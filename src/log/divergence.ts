@@ -4,7 +4,7 @@
  * process finds it.
  */
 import type { Queryable } from '../postgres/pool.js';
-import type { Divergence, LogPlace } from '../schema/model/events.js';
+import type { Divergence, LogPosition } from '../schema/model/events.js';
 import type { Problem } from '../kernel/problem.js';
 import { TIMELINE } from '../postgres/hosts/probe.js';
 import { own } from '../postgres/own-tables.js';
@@ -15,7 +15,7 @@ export interface HeadCheck {
   /** The end of the log. The hash of an empty log is 64 zeros. */
   head: { position: number; hash: string };
   /** The newest checkpoint of a projection that the log does not contain. Null if the log contains all of them. */
-  forgotten: LogPlace | null;
+  forgotten: LogPosition | null;
   /** Divergences that are recorded and not acknowledged. Null if there are none. */
   pending: NotedDivergence[] | null;
   /** Id of the newest acknowledged divergence. 0 if there is none. */
@@ -124,7 +124,12 @@ SELECT pg_catalog.json_build_object(${NOTED}) AS noted FROM ${own.divergences} d
  */
 export async function noteDivergence(
   db: Queryable,
-  { seen, found, since, path }: { seen: LogPlace; found: LogPlace; since: number; path: readonly HashedPosition[] },
+  {
+    seen,
+    found,
+    since,
+    path,
+  }: { seen: LogPosition; found: LogPosition; since: number; path: readonly HashedPosition[] },
 ): Promise<NotedDivergence | undefined> {
   const covered = await acknowledgedSince(db, { seen, since });
   if (covered !== undefined) return covered;
@@ -137,7 +142,7 @@ export async function noteDivergence(
 /** Returns the divergence, acknowledged after `since`, that covers the loss of `seen`. Only reads. */
 export async function acknowledgedSince(
   db: Queryable,
-  { seen, since }: { seen: LogPlace; since: number },
+  { seen, since }: { seen: LogPosition; since: number },
 ): Promise<NotedDivergence | undefined> {
   const { rows } = await db.query<{ noted: NotedDivergence }>(COVERED, [seen.position, since]);
   return rows[0]?.noted;

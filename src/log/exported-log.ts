@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { runToEnd } from '../kernel/resumable.js';
 import type { Sha256 } from '../kernel/sha256.js';
 import { type Disallowed, type PlanReplay, createPolicyReplay } from '../schema/change-requests/replay-policy.js';
-import { documentsOf } from '../schema/change-requests/documents-of.js';
+import { documentsOf } from '../schema/change-requests/referenced-documents.js';
 import { chainWith } from './event-hash.js';
 import { type Document, documentFault, missing, readDocumentLine } from './document-lines.js';
 import type { LogHead } from './head.js';

@@ -5,7 +5,7 @@ import { createTimeSlice, runYielding, mapYielding } from '../kernel/event-loop.
 import type { Resumable } from '../kernel/resumable.js';
 import type { Queryable } from '../postgres/pool.js';
 import type { StoredEvent } from '../schema/model/events.js';
-import { startFolding, type PlacedEvent } from '../schema/fold/evolve.js';
+import { startFolding, type PositionedEvent } from '../schema/fold/evolve.js';
 import { type State, initialState } from '../schema/model/state.js';
 import { UnreadableEventError, readEvent } from '../schema/fold/upcasting.js';
 import { own } from '../postgres/own-tables.js';
@@ -14,7 +14,7 @@ import type { Range } from './read.js';
 /* Reads the log for folds, without actors and reasons. This makes reading a long log several times faster. */
 
 /** An event with its hashes in the chain. */
-type LinkedEvent = PlacedEvent & { previous_hash: string; hash: string };
+type LinkedEvent = PositionedEvent & { previous_hash: string; hash: string };
 
 interface FoldPage {
   /** In order of position, upcast to the newest version. There is at least one event. */

@@ -1,6 +1,6 @@
 /** Verifies the log. It recomputes the chain and compares the end of the log with known positions. */
 import type { Queryable } from '../postgres/pool.js';
-import type { Divergence, LogPlace } from '../schema/model/events.js';
+import type { Divergence, LogPosition } from '../schema/model/events.js';
 import { checkHead, isInLog, readAcknowledgements, toDivergence } from './divergence.js';
 import { findDamagedDocument } from './documents.js';
 import { type Verification, type VerifyOptions, verifyChain } from './hash-chain.js';
@@ -66,7 +66,11 @@ export interface AcknowledgedDivergence extends Divergence {
  * compared with the checkpoints of projections, with recorded divergences and with `seen`, an end that this process
  * remembers.
  */
-export async function verifyLog(db: Queryable, seen: LogPlace, options: VerifyOptions = {}): Promise<LogVerification> {
+export async function verifyLog(
+  db: Queryable,
+  seen: LogPosition,
+  options: VerifyOptions = {},
+): Promise<LogVerification> {
   // This runs before the chain is read, so that events appended meanwhile do not matter.
   const { forgotten, pending } = await checkHead(db);
   const chain = await verifyChain(db, options);
@@ -81,14 +85,14 @@ export async function verifyLog(db: Queryable, seen: LogPlace, options: VerifyOp
   if (chain.broken !== undefined) return verified;
   const damaged = await findDamagedDocument(db, chain.head.position);
   if (damaged !== null) return { ...verified, ok: false, broken: damaged };
-  for (const place of [forgotten, seen, ...noted.map((each) => each.seen)]) {
-    if (place === null || (await isInLog(db, { position: place.position, hash: place.hash ?? '' }))) continue;
-    return { ...verified, ok: false, broken: gone(place, chain.head.position) };
+  for (const location of [forgotten, seen, ...noted.map((each) => each.seen)]) {
+    if (location === null || (await isInLog(db, { position: location.position, hash: location.hash ?? '' }))) continue;
+    return { ...verified, ok: false, broken: gone(location, chain.head.position) };
   }
   return verified;
 }
 
-function gone({ position }: LogPlace, end: number): NonNullable<Verification['broken']> {
+function gone({ position }: LogPosition, end: number): NonNullable<Verification['broken']> {
   if (position > end) {
     return {
       position: end + 1,

@@ -2,7 +2,7 @@
 import { createTimelineGuard } from '../postgres/hosts/probe.js';
 import type { Logger } from '../postgres/logger.js';
 import type { Queryable } from '../postgres/pool.js';
-import type { LogPlace } from '../schema/model/events.js';
+import type { LogPosition } from '../schema/model/events.js';
 import {
   type HeadCheck,
   type NotedDivergence,
@@ -72,7 +72,7 @@ export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatc
   let confirmed = 0;
   let path: HashedPosition[] = [];
   let pending: NotedDivergence | undefined;
-  let unwritten: { seen: LogPlace; since: number } | undefined;
+  let unwritten: { seen: LogPosition; since: number } | undefined;
 
   const tell = (divergence: NotedDivergence): void => {
     if (known.has(divergence.id)) return;
@@ -91,14 +91,14 @@ export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatc
   };
 
   /** Keeps a divergence that could not be recorded. The next check tries again. */
-  const keep = (lost: { seen: LogPlace; since: number }, found: LogPlace): void => {
+  const keep = (lost: { seen: LogPosition; since: number }, found: LogPosition): void => {
     if (unwritten?.seen.hash !== lost.seen.hash) known.delete(UNWRITTEN);
     unwritten = lost;
     pending = { id: UNWRITTEN, seen: lost.seen, found, noticed_at: new Date().toISOString() };
     tell(pending);
   };
 
-  const note = async (check: HeadCheck, { seen, since }: { seen: LogPlace; since: number }): Promise<void> => {
+  const note = async (check: HeadCheck, { seen, since }: { seen: LogPosition; since: number }): Promise<void> => {
     const lost = { seen: { position: seen.position, hash: seen.hash }, since };
     const found = check.head;
     try {
@@ -157,7 +157,8 @@ export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatc
       const last = path.at(-1);
       if (last?.hash === hash) return;
       // If the log was replaced, only positions with equal hashes belong to both logs.
-      if (last !== undefined && last.position >= position) path = path.filter((place) => place.position < position);
+      if (last !== undefined && last.position >= position)
+        path = path.filter((location) => location.position < position);
       path.push({ position, hash });
       if (path.length > 2 * REMEMBERED) path = path.slice(-REMEMBERED);
     },

@@ -1,9 +1,9 @@
 /* Acknowledges that the log is not the one seen before. One event records all divergences. */
 import { pendingDivergences, toDivergence } from '../log/divergence.js';
 import { prepareEvents } from '../log/append.js';
-import { keepBeginning, originBefore } from '../log/signed-checkpoints/position.js';
+import { storeFirstEvent, originBefore } from '../log/signed-checkpoints/position.js';
 import { sendBatch } from '../postgres/exchange.js';
-import { commitSurely } from '../postgres/transaction.js';
+import { commitOrThrow } from '../postgres/transaction.js';
 import type { Cause, LogEvent } from '../schema/model/events.js';
 import { evolve } from '../schema/fold/evolve.js';
 import type { Try } from './keep-alive.js';
@@ -18,7 +18,7 @@ import type { Logger } from '../postgres/logger.js';
 export const ACKNOWLEDGE = 'acknowledge-log';
 
 /** The cause of the event if ON_LOG_DIVERGENCE=continue acknowledges automatically. */
-export const BY_ITSELF: Cause = {
+export const AUTOMATIC: Cause = {
   actor: { id: 'service', name: 'Data Platform Service' },
   command: ACKNOWLEDGE,
   reason: 'ON_LOG_DIVERGENCE=continue',
@@ -68,10 +68,10 @@ export async function acknowledge(at: Try, options: PipelineOptions, cause: Caus
       values: [head.position, pending.map(({ id }) => String(id))],
     },
     ...DROPPED.map((text) => ({ text })),
-    keepBeginning(head),
+    storeFirstEvent(head),
     ...checkpoints(head, options),
   ]);
-  await commitSurely(options.pool, client);
+  await commitOrThrow(options.pool, client);
   options.store.publish({ state: evolve(point.state, { ...event, position: head.position }), head });
   return { position: head.position, divergences };
 }
@@ -91,7 +91,7 @@ export function autoAcknowledge({ onLogDivergence, logger, watch, pipeline, read
   if (onLogDivergence !== 'continue') return;
   watch.subscribe(() => {
     if (readOnly()) return;
-    pipeline.acknowledge(BY_ITSELF).catch((error: unknown) => {
+    pipeline.acknowledge(AUTOMATIC).catch((error: unknown) => {
       // The next change tries again.
       logger.warn('a fork of the log could not be acknowledged yet', { error });
     });

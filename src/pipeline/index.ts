@@ -2,11 +2,11 @@
 import { logDiverged } from '../log/divergence.js';
 import { createLogWatch } from '../log/watch.js';
 import { SQLSTATE, environmentProblem, unavailable } from '../postgres/errors.js';
-import { commitSurely } from '../postgres/transaction.js';
+import { commitOrThrow } from '../postgres/transaction.js';
 import { UnreadableEventError } from '../schema/fold/upcasting.js';
 import { operations } from '../schema/operations/index.js';
 import { type Problem, ProblemError, ok } from '../kernel/problem.js';
-import { BY_ITSELF, acknowledge } from './acknowledge.js';
+import { AUTOMATIC, acknowledge } from './acknowledge.js';
 import type { Try } from './keep-alive.js';
 import { type Attempt, attempt, attemptDryRun, attemptPlan } from './transaction/attempt.js';
 import {
@@ -18,7 +18,7 @@ import {
   UNTIL_DEADLINE,
 } from './transaction/commit.js';
 import { StaleConnectionError, begin } from './transaction/begin.js';
-import type { Outlook } from './transaction/single-flight.js';
+import type { ExpectedOutcome } from './transaction/single-flight.js';
 import { DivergedError, logUnreadable, lookAtLog, requireReadable } from './diverged.js';
 import { runUrgent } from '../kernel/scheduler.js';
 import { type Semaphore, createSemaphore } from '../kernel/semaphore.js';
@@ -55,7 +55,7 @@ export function createPipeline(submitted: PipelineOptions): Pipeline {
     if (problems.some(({ details }) => details?.['sqlstate'] === SQLSTATE.disk_full)) diskFullAt = performance.now();
     return outcome;
   };
-  const outlook: Outlook = { assumptions: undefined };
+  const outlook: ExpectedOutcome = { assumptions: undefined };
   const writer: Writer = { options, semaphore: createSemaphore(), commitsInDoubt, outlook, isUrgent: true };
   // Plans have their own semaphore. A large plan takes long and needs no lock, so changes must not wait for it.
   const planner: Writer = { ...writer, semaphore: createSemaphore(PLANS), isUrgent: false };
@@ -84,7 +84,7 @@ export function createPipeline(submitted: PipelineOptions): Pipeline {
       return inTransaction(writer, { deadline: deadlineFrom(options), evenDiverged }, async (at) => {
         const { point } = await begin(at.client, options, { ...at, evenDiverged });
         const result = await work(at.client, point);
-        await commitSurely(options.pool, at.client);
+        await commitOrThrow(options.pool, at.client);
         return result;
       });
     },
@@ -122,7 +122,7 @@ interface Writer {
   options: Options;
   semaphore: Semaphore;
   commitsInDoubt: CommitsInDoubt;
-  outlook: Outlook;
+  outlook: ExpectedOutcome;
   /** True if all other changes wait while this runs. */
   isUrgent: boolean;
 }
@@ -186,7 +186,7 @@ async function retryAfterLogCheck<T>(writer: Writer, how: AttemptOptions, attemp
       await requireReadable(options);
       if (pending === undefined || evenDiverged) continue;
       if (options.onLogDivergence !== 'continue') throw new ProblemError(logDiverged(pending));
-      await inTransaction(writer, { deadline, evenDiverged: true }, (at) => acknowledge(at, options, BY_ITSELF));
+      await inTransaction(writer, { deadline, evenDiverged: true }, (at) => acknowledge(at, options, AUTOMATIC));
     }
   }
 }

@@ -4,12 +4,12 @@
  */
 import type pg from 'pg';
 import type { Backend } from '../postgres/client.js';
-import { tellWatch } from '../postgres/silent-connections.js';
+import { attachWatch } from '../postgres/silent-connections.js';
 
 /** Milliseconds between two empty queries while no other statement is sent. */
 const SIGN_OF_LIFE = 1_500;
 
-export interface Attendance {
+export interface KeepAlive {
   /** Call this when the transaction has begun in this server process. */
   began(backend: Backend): void;
   end(): void;
@@ -18,7 +18,7 @@ export interface Attendance {
 /** One transaction: its connection and its time limits. */
 export interface Try {
   client: pg.PoolClient;
-  attendance: Attendance;
+  attendance: KeepAlive;
   /** Milliseconds to wait for the log lock. */
   lockWait: number;
   /** Milliseconds to wait for each table lock. */
@@ -33,10 +33,10 @@ type Connected = pg.PoolClient & { readyForQuery: boolean };
  * The caller must end it with the transaction.
  * @param deadline when the caller gives up waiting (`performance.now`)
  */
-export function keepAlive(client: pg.ClientBase, deadline: number): Attendance {
+export function keepAlive(client: pg.ClientBase, deadline: number): KeepAlive {
   const connected = client as Connected;
   let begun = false;
-  tellWatch(client, { deadline });
+  attachWatch(client, { deadline });
 
   const signOfLife = setInterval(() => {
     // pg sets this flag while no query is running. The server responds to an empty query even in a failed transaction.
@@ -46,11 +46,11 @@ export function keepAlive(client: pg.ClientBase, deadline: number): Attendance {
   return {
     began: (backend) => {
       begun = true;
-      tellWatch(client, { deadline, backend });
+      attachWatch(client, { deadline, backend });
     },
     end: () => {
       clearInterval(signOfLife);
-      tellWatch(client, {});
+      attachWatch(client, {});
     },
   };
 }

@@ -45,7 +45,7 @@ export async function rollbackAndFindHolders(
 ): Promise<LockConflict> {
   const rollback = { text: 'ROLLBACK' };
   if (error instanceof LogBusyError) {
-    const key = advisoryKey(options.place, 'log');
+    const key = advisoryKey(options.location, 'log');
     const results = await sendBatch(client, [rollback, { text: LOG_HOLDER, values: [key] }]);
     const rows = results[1]?.rows ?? [];
     for (const { pid, ended } of rows) {
@@ -58,7 +58,7 @@ export async function rollbackAndFindHolders(
     await sendBatch(client, [rollback]);
     return { locks, holders: [], log: false };
   }
-  const question = { text: HOLDERS, values: conflictsOf(options.place.schema, locks) };
+  const question = { text: HOLDERS, values: conflictsOf(options.location.schema, locks) };
   const results = await sendBatch(client, [rollback, question]);
   return { locks, holders: readHolders(results[1]?.rows ?? []), log: false };
 }
@@ -69,7 +69,7 @@ export async function isStillHeld(
   { locks, holders }: LockConflict,
   within: number,
 ): Promise<boolean> {
-  const asked = options.pool.query(HOLDERS, conflictsOf(options.place.schema, locks));
+  const asked = options.pool.query(HOLDERS, conflictsOf(options.location.schema, locks));
   const { rows } = await inTime(asked, Math.max(1, within));
   const present = new Set((rows as Holder[]).map(holderKey));
   return holders.some((holder) => present.has(holderKey(holder)));

@@ -78,7 +78,7 @@ interface UnderLock {
 export interface PipelineOptions {
   pool: pg.Pool;
   /** Names of the database and of the managed schema. */
-  place: { database: string; schema: string };
+  location: { database: string; schema: string };
   release: string;
   store: Store;
   /** Tracks divergences of the log. Defaults to a new watch. */

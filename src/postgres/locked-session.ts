@@ -17,9 +17,9 @@ export type LockPurpose =
  * The key of a lock: 64 bits of a hash, so that services in other schemas and other programs do not use it by accident.
  * Decimal text, as bigint parameters are sent.
  */
-export function advisoryKey(place: { database: string; schema: string }, purpose: LockPurpose): string {
+export function advisoryKey(location: { database: string; schema: string }, purpose: LockPurpose): string {
   const hash = createHash('sha256')
-    .update(JSON.stringify([place.database, place.schema, purpose]))
+    .update(JSON.stringify([location.database, location.schema, purpose]))
     .digest();
   return hash.readBigInt64BE(0).toString();
 }

@@ -8,7 +8,7 @@ import type { Database } from './server.js';
 import type { Logger } from './logger.js';
 import { type Queryable, withClient } from './pool.js';
 import { own, MIGRATIONS, MIGRATION_FILE } from './own-tables.js';
-import { PLACE_COMMENT, ensureSchema, refuseLeftTrash, refuseOthers } from './schemas.js';
+import { PLACE_COMMENT, ensureSchema, rejectLeftoverTrash, rejectForeignObjects } from './schemas.js';
 import { unlimited } from './limits.js';
 
 /* Marks a database as incomplete until its restore has finished. */
@@ -36,7 +36,7 @@ export async function isRestoring(db: Queryable): Promise<boolean> {
 }
 
 /** @throws OperatorError if the restore of the database has not finished */
-export async function refuseRestoring(db: Queryable): Promise<void> {
+export async function rejectWhileRestoring(db: Queryable): Promise<void> {
   if (!(await isRestoring(db))) return;
   throw new OperatorError(
     'This database is being restored, or its restore was interrupted. Wait until it ends, or drop the database and restore into a new one.',
@@ -89,7 +89,7 @@ export async function missingMigrations(options: MigrateOptions): Promise<string
   const migrations = await readMigrations(options.directory ?? MIGRATIONS);
   return withClient(options.pool, async (client) => {
     if (!(await holdsService(client, options.serviceSchema))) return 'does not contain a service yet';
-    await refuseOthers(client, options);
+    await rejectForeignObjects(client, options);
     const applied = await newestApplied(client);
     refuseNewer(applied, migrations);
     await refuseLostRows(client, migrations, options);
@@ -136,16 +136,16 @@ async function scriptOf(file: URL, schema: string): Promise<string> {
 
 /** Creates the schemas and the table of migrations on the first start. */
 async function prepare(client: pg.ClientBase, options: MigrateOptions): Promise<void> {
-  if (await holdsService(client, options.serviceSchema)) return refuseOthers(client, options);
+  if (await holdsService(client, options.serviceSchema)) return rejectForeignObjects(client, options);
   await locked(client, options, async () => {
     // Services of other schemas may start concurrently and use the same schema for their own tables.
     const everySchema = { database: options.database.database, schema: '' };
     await client.query(`SELECT pg_catalog.pg_advisory_xact_lock($1)`, [advisoryKey(everySchema, 'schemas')]);
     // Another process may have started this service meanwhile.
-    if (!(await holdsService(client, options.serviceSchema))) await refuseLeftTrash(client, options);
+    if (!(await holdsService(client, options.serviceSchema))) await rejectLeftoverTrash(client, options);
     await ensureSchema(client, options.schema);
     await ensureSchema(client, options.serviceSchema);
-    await refuseOthers(client, options);
+    await rejectForeignObjects(client, options);
     await client.query(`CREATE TABLE IF NOT EXISTS ${own.migrations} ${MIGRATIONS_TABLE}`);
     const name = client.escapeLiteral(`${PLACE_COMMENT}${JSON.stringify(options.schema)}.`);
     await client.query(`COMMENT ON TABLE ${own.migrations} IS ${name}`);

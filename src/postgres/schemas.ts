@@ -31,7 +31,7 @@ const RIGHT = `
     FROM (VALUES ($1)) AS wanted (name) LEFT JOIN pg_catalog.pg_namespace n ON n.nspname = wanted.name`;
 
 /** Returns a sentence that names the missing privilege and the statement to run, or null. */
-export async function missingRight(db: Queryable, schema: string): Promise<string | null> {
+export async function missingPrivilege(db: Queryable, schema: string): Promise<string | null> {
   const { rows } = await db.query<Right>(RIGHT, [schema]);
   const { account, database, exists, ok } = rows[0] as Right;
   if (ok) return null;
@@ -51,7 +51,7 @@ export async function missingRight(db: Queryable, schema: string): Promise<strin
 /**
  * Returns one row: `there` is true if the managed schema exists. Someone can rename or drop it with SQL at any time.
  */
-export const schemaThere = (schema: string) =>
+export const schemaExists = (schema: string) =>
   ({
     text: `SELECT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1) AS there`,
     values: [schema],
@@ -74,7 +74,7 @@ const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
  * @throws OperatorError if the role lacks a privilege on it
  */
 export async function ensureSchema(client: pg.ClientBase, schema: string): Promise<void> {
-  const missing = await missingRight(client, schema);
+  const missing = await missingPrivilege(client, schema);
   if (missing !== null) throw new OperatorError(missing);
   // CREATE SCHEMA IF NOT EXISTS requires the privilege to create schemas even if the schema exists.
   const found = await client.query(`SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1`, [schema]);
@@ -93,7 +93,7 @@ const LEFT_TRASH = `
    ORDER BY n.nspname LIMIT 4`;
 
 /** Returns a clause that names trash schemas in the database, or null. */
-export async function leftTrash(db: Queryable, serviceSchema: string): Promise<string | null> {
+export async function leftoverTrash(db: Queryable, serviceSchema: string): Promise<string | null> {
   const { rows } = await db.query<{ name: string }>(LEFT_TRASH, [trashSchemaName(serviceSchema, '')]);
   if (rows.length === 0) return null;
   const some = rows.slice(0, 3).map(({ name }) => quoted(name));
@@ -101,8 +101,11 @@ export async function leftTrash(db: Queryable, serviceSchema: string): Promise<s
 }
 
 /** @throws OperatorError */
-export async function refuseLeftTrash(db: Queryable, { serviceSchema }: Pick<Schemas, 'serviceSchema'>): Promise<void> {
-  const left = await leftTrash(db, serviceSchema);
+export async function rejectLeftoverTrash(
+  db: Queryable,
+  { serviceSchema }: Pick<Schemas, 'serviceSchema'>,
+): Promise<void> {
+  const left = await leftoverTrash(db, serviceSchema);
   if (left === null) return;
   throw new OperatorError(
     `The service cannot create the schema "${serviceSchema}": ${left}. Rename or drop these schemas, or set another SERVICE_SCHEMA.`,
@@ -119,7 +122,7 @@ export const PLACE_COMMENT = 'The tables beside this one belong to the service t
  * Aborts the start if the managed schema is inaccessible, or if the service schema contains other objects.
  * @throws OperatorError
  */
-export async function refuseOthers(client: pg.ClientBase, { schema, serviceSchema }: Schemas): Promise<void> {
+export async function rejectForeignObjects(client: pg.ClientBase, { schema, serviceSchema }: Schemas): Promise<void> {
   await refuseOtherService(client, { schema, serviceSchema });
   await refuseUnreachable(client, schema);
   await refuseForeign(client, serviceSchema);
@@ -141,7 +144,7 @@ export async function refuseOthers(client: pg.ClientBase, { schema, serviceSchem
 async function refuseUnreachable(client: pg.ClientBase, schema: string): Promise<void> {
   const { rows } = await client.query<{ current: string | null }>(`SELECT current_schema() AS current`);
   if (rows[0]?.current === schema) return;
-  const { text, values } = schemaThere(schema);
+  const { text, values } = schemaExists(schema);
   const found = await client.query<{ there: boolean }>(text, values);
   if (found.rows[0]?.there !== true) throw new OperatorError(lostSchema(schema));
   throw new OperatorError(

@@ -71,7 +71,7 @@ export function watchOwnClient(client: pg.Client, options: pg.ClientConfig, logg
 }
 
 /** Passes the current transaction to the watch of a connection. Pass an empty object after its end. */
-export function tellWatch(client: pg.ClientBase, what: Watched): void {
+export function attachWatch(client: pg.ClientBase, what: Watched): void {
   watched.get(client)?.tell(what);
 }
 

@@ -65,7 +65,7 @@ export interface Transaction {
  * returns only if the transaction was committed.
  * @throws ProblemError UNAVAILABLE if nothing was written, or if the outcome is unknown, which the message says
  */
-export async function commitSurely(target: Target, client: pg.ClientBase, known?: Transaction): Promise<void> {
+export async function commitOrThrow(target: Target, client: pg.ClientBase, known?: Transaction): Promise<void> {
   const at = known ?? ((await sendBatch(client, [TRANSACTION_ID]))[0]?.rows[0] as unknown as Transaction);
   const replication = watchReplication(client);
   try {

@@ -2,7 +2,7 @@
 import { runYielding } from '../kernel/event-loop.js';
 import { NotInTimeError, inTime } from '../kernel/time.js';
 import type { Warning } from '../kernel/warning.js';
-import { namesInLives } from '../log/lives.js';
+import { namesInLifetimes } from '../log/lifetimes.js';
 import { readPolicy } from '../log/decisive-events.js';
 import type { Queryable } from '../postgres/pool.js';
 import {
@@ -146,7 +146,7 @@ export async function namesJudged(
   { policy, before, events }: Pick<Plan, 'before' | 'events'> & { policy: Policy },
 ): Promise<NamesBefore> {
   const called = collectionsNamed(before, events);
-  const lives = policy.collections.length === 0 ? undefined : await namesInLives(db, namesBefore(before, events));
+  const lives = policy.collections.length === 0 ? undefined : await namesInLifetimes(db, namesBefore(before, events));
   return (name) => new Set(called(name).flatMap(({ identity, names }) => [...names, ...(lives?.get(identity) ?? [])]));
 }
 

@@ -30,7 +30,7 @@ import { runToEnd } from '../kernel/resumable.js';
 import { awaitedForeignKeys } from './ddl/relation.js';
 import { planBatch } from './ddl/plan.js';
 import type { Statement } from './ddl/step.js';
-import { leftTrash } from '../postgres/schemas.js';
+import { leftoverTrash } from '../postgres/schemas.js';
 import { readDatabase } from '../postgres/server.js';
 import type { Logger } from '../postgres/logger.js';
 import { createPool } from '../postgres/pool.js';
@@ -192,7 +192,7 @@ async function requireEmpty(client: pg.ClientBase, { schema, serviceSchema }: Ta
     const some = rows.slice(0, 3).map(({ name }) => `"${name}"`);
     throw notEmpty(`it contains ${some.join(', ')}${rows.length > 3 ? ' and more' : ''}`);
   }
-  const left = await leftTrash(client, serviceSchema);
+  const left = await leftoverTrash(client, serviceSchema);
   if (left !== null) throw notEmpty(left);
   if (!(await holdsService(client, serviceSchema))) return;
   if (await isRestoring(client)) throw notEmpty('an earlier restore into it was interrupted');

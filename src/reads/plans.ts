@@ -6,7 +6,7 @@ import type { Queryable } from '../postgres/pool.js';
 import type { Finding, Plan } from '../schema/findings/index.js';
 import { collectionsChanged } from '../schema/fold/event-schemas.js';
 import type { Judged } from '../schema/policy.js';
-import type { ComingAgain } from '../schema/transition/restoring-transition.js';
+import type { RecreatedObjects } from '../schema/transition/restoring-transition.js';
 import type { Warning } from '../kernel/warning.js';
 import { namesMentioned, returnsOf } from './history/returns.js';
 import { rowsInTheWay } from './history/rows-before.js';
@@ -18,7 +18,7 @@ export interface DescribedPlan extends Plan {
   /** Warnings to list after those about recreated objects. */
   further?: readonly Warning[];
   /** Known identities of recreated objects. All other objects are matched by name. */
-  again?: ComingAgain;
+  again?: RecreatedObjects;
 }
 
 export interface PlanReads {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ShownChange, createTeller, describeEnd } from '../../src/cli/follow-change.js';
+import { type ShownChange, createProgressPrinter, describeEnd } from '../../src/cli/follow-change.js';
 import { answeredChange, answeredProblem, answeredStep } from '../support/answered.js';
 
 type Step = ShownChange['steps'][number];
@@ -48,12 +48,12 @@ describe('waiting for a change request prints', () => {
       const [noted, written]: string[][] = [[], []];
       const silent = { print: () => undefined, read: () => Promise.resolve('') };
       const note = (line: string) => void noted?.push(line);
-      const elsewhere = createTeller({ terminal: { ...silent, note } });
+      const elsewhere = createProgressPrinter({ terminal: { ...silent, note } });
       // One line per change.
       elsewhere({ ...request, ...change });
       elsewhere({ ...request, ...change });
       expect(noted).to.deep.equal([`${percent} %: ${said}`]);
-      createTeller({ terminal: { ...silent, note, rewrite: (line) => void written?.push(line) } })({
+      createProgressPrinter({ terminal: { ...silent, note, rewrite: (line) => void written?.push(line) } })({
         ...request,
         ...change,
       });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { UsageError } from '../../src/cli/command.js';
-import { namedPlace } from '../../src/cli/named-place.js';
+import { parseObjectName } from '../../src/cli/object-name.js';
 
 describe('an argument that names an object', () => {
   it('is a collection or a field, whatever dots their names contain', () => {
@@ -11,9 +11,9 @@ describe('an argument that names an object', () => {
       ['a%2Eb.c%2Ed', { collection: 'a.b', field: 'c.d' }],
       ['50%25', { collection: '50%' }],
     ] as const)
-      expect(namedPlace(text), text).to.deep.equal(place);
+      expect(parseObjectName(text), text).to.deep.equal(place);
     for (const wrong of ['', 'a.b.c', '.', '50%'])
-      expect(() => namedPlace(wrong), wrong).to.throw(
+      expect(() => parseObjectName(wrong), wrong).to.throw(
         UsageError,
         `${JSON.stringify(wrong)} is not a valid place: a place is a collection or a field (articles.title); in a name, write %2E for a dot, %2C for a comma and %25 for a percent sign.`,
       );

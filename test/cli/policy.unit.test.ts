@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { UsageError } from '../../src/cli/command.js';
-import { NO_PLACE } from '../../src/schema/model/place.js';
+import { INVALID_LOCATION } from '../../src/schema/model/location.js';
 import { acknowledgeHeader, acknowledged, asOption, policyText, stoppedBy } from '../../src/cli/planned-changes.js';
 
 describe('policy output of dps', () => {
@@ -20,7 +20,7 @@ describe('policy output of dps', () => {
     for (const wrong of ['A:a.b.c', 'A:50%'])
       expect(() => acknowledged({ acknowledge: [wrong] }), wrong).to.throw(
         UsageError,
-        `--acknowledge ${wrong}: ${NO_PLACE}.`,
+        `--acknowledge ${wrong}: ${INVALID_LOCATION}.`,
       );
   });
 

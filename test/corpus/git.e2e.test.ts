@@ -7,7 +7,7 @@ import { clientOf, json } from '../support/client.js';
 import { type Ran, dps } from '../support/dps.js';
 import { expectConsistent } from '../support/consistent.js';
 import { type TestService, startService } from '../support/service.js';
-import { placeText } from '../../src/schema/model/place.js';
+import { locationText } from '../../src/schema/model/location.js';
 import { corpusIsThere, historyFiles } from './corpus.js';
 import { type Documents, documentsIn, filesOf, git, writeDocuments } from './folders.js';
 import { carryOver, conflictsBetween, mergedBetween } from './three-ways.js';
@@ -66,7 +66,7 @@ describe('ten steps of a real project in Git', function () {
     const fields = diff.fields.filter(
       (each) => gone(each) && !collections.some(({ collection }) => collection === each.collection),
     );
-    return [...collections, ...fields].flatMap((each) => ['--allow-drop', placeText(each)]);
+    return [...collections, ...fields].flatMap((each) => ['--allow-drop', locationText(each)]);
   };
 
   it('produce the same files on both services after every step', async () => {

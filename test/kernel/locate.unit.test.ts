@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Places, documentPlace, locate, stepsIn } from '../../src/kernel/locate.js';
+import { type Locations, documentLocation, locate, stepsIn } from '../../src/kernel/locate.js';
 import type { Problem, Subject } from '../../src/kernel/problem.js';
 
 const about = (subject: Subject, more: Partial<Problem> = {}): Problem => ({
@@ -10,11 +10,11 @@ const about = (subject: Subject, more: Partial<Problem> = {}): Problem => ({
 });
 
 /** `a` has its own document, and its field `b` and the relation of `b` have theirs. */
-const places: Places = {
+const places: Locations = {
   collection: (collection) =>
-    collection === 'a' ? documentPlace(['collections', 0], { meta: { sort: 1 } }) : undefined,
-  field: (_collection, field) => (field === 'b' ? documentPlace(['fields', 2], { schema: { x: [1] } }) : undefined),
-  relation: (_collection, field) => (field === 'c' ? documentPlace(['relations', 1], {}) : undefined),
+    collection === 'a' ? documentLocation(['collections', 0], { meta: { sort: 1 } }) : undefined,
+  field: (_collection, field) => (field === 'b' ? documentLocation(['fields', 2], { schema: { x: [1] } }) : undefined),
+  relation: (_collection, field) => (field === 'c' ? documentLocation(['relations', 1], {}) : undefined),
 };
 const path = (subject: Subject): string | undefined => locate(about(subject), places).path;
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { endsOf } from '../../src/log/lives.js';
+import { endsOf } from '../../src/log/lifetimes.js';
 import type { LogEvent } from '../../src/schema/model/events.js';
 import { append } from '../support/append.js';
 import { withPool } from '../support/with-pool.js';

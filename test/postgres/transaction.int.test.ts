@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { ProblemError } from '../../src/kernel/problem.js';
 import { sendBatch } from '../../src/postgres/exchange.js';
-import { TRANSACTION_ID, type Transaction, commitSurely } from '../../src/postgres/transaction.js';
+import { TRANSACTION_ID, type Transaction, commitOrThrow } from '../../src/postgres/transaction.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { until } from '../support/until.js';
 
@@ -46,7 +46,7 @@ describe('a COMMIT without a response', function () {
     return (await sendBatch(session, [TRANSACTION_ID]))[0]?.rows[0] as unknown as Transaction;
   };
   const outcome = (known: Transaction): Promise<string> =>
-    commitSurely({ options: { connectionString: database.connectionString } }, lost, known).then(
+    commitOrThrow({ options: { connectionString: database.connectionString } }, lost, known).then(
       () => 'committed',
       (error: unknown) => {
         expect(error).to.be.instanceOf(ProblemError);

@@ -4,7 +4,7 @@ import type { KeptStep } from '../../src/features/change-requests/rows.js';
 import type { StepProgress } from '../../src/projector/online/types.js';
 import { showChange, summaryOf } from '../../src/features/change-requests/read.js';
 import { DEFAULT_POLICY } from '../../src/schema/policy.js';
-import type { ChangeRequest, ChangeState, Said } from '../../src/schema/change-requests/model.js';
+import type { ChangeRequest, ChangeState, CommentEntry } from '../../src/schema/change-requests/model.js';
 import type { Document } from '../../src/log/document-lines.js';
 
 const ADA = { id: 'a', name: 'Ada' };
@@ -42,7 +42,7 @@ const REQUEST: ChangeRequest = {
   failure: null,
 };
 
-const said = (position: number, comment: string | null): Said => ({ by: BOB, at: AT, position, comment });
+const said = (position: number, comment: string | null): CommentEntry => ({ by: BOB, at: AT, position, comment });
 
 const VIEW: ApprovedView = { online: true, credential: 'token', findings: {}, kept: [] };
 

@@ -1,7 +1,7 @@
 /** Adopting tables, against reading the catalog alone. */
 import { ServiceClient } from '../../../src/postgres/client.js';
 import { defaultServiceSchema } from '../../../src/postgres/own-tables.js';
-import { readFound } from '../../../src/features/adopt/read.js';
+import { readCatalogFindings } from '../../../src/features/adopt/read.js';
 import { milliseconds, runScript } from '../measure.js';
 import type { Case, Comparison } from '../runner.js';
 import { applySnapshot, emptySnapshot } from '../schemas.js';
@@ -49,7 +49,7 @@ export const adopt =
       warmUps: 1,
       prepare,
       measured: () => adopted(service as Service, count),
-      limit: () => milliseconds(() => Promise.all(readFound(reader as ServiceClient, 'public'))),
+      limit: () => milliseconds(() => Promise.all(readCatalogFindings(reader as ServiceClient, 'public'))),
     });
     return [
       row('adopt, first', ', the first work of a process', start),

@@ -6,10 +6,10 @@ import { type ExitCode, type Invocation, UsageError, isSet, text, texts } from '
 import { type DiffDocument, describeWarning, isEmpty, shellWord, stoppedBy } from '../planned-changes.js';
 import { type DocumentBody, parseDocument, readDocument } from '../document.js';
 import { json, oneLine } from '../output.js';
-import { type Answered, ask, askFully, changeHeaders } from '../connections/service.js';
+import { type ServiceResponse, requestText, requestChecked, changeHeaders } from '../connections/service.js';
 import { type ShownChange, followChange } from '../follow-change.js';
-import { namedPlace } from '../named-place.js';
-import { placeText } from '../../schema/model/place.js';
+import { parseObjectName } from '../object-name.js';
+import { locationText } from '../../schema/model/location.js';
 
 export type Plan = z.output<typeof planSchema>;
 
@@ -36,7 +36,7 @@ export async function carryOut(invocation: Invocation, body: DocumentBody): Prom
   const headers = changeHeaders(invocation);
   const how = { online: isSet(values, 'online'), purge: isSet(values, 'purge') };
   const plan = JSON.parse(
-    await ask(invocation, '/schema/apply', { method: 'POST', query: { dry_run: true, ...how }, body }),
+    await requestText(invocation, '/schema/apply', { method: 'POST', query: { dry_run: true, ...how }, body }),
   ) as Plan;
   const asJson = isSet(values, 'json');
   const verdict = verdictOn(plan, values);
@@ -47,7 +47,7 @@ export async function carryOut(invocation: Invocation, body: DocumentBody): Prom
     terminal.note('Nothing was changed.');
     return 2;
   }
-  const answer = await askFully(invocation, '/schema/apply', { method: 'POST', query: how, body, headers });
+  const answer = await requestChecked(invocation, '/schema/apply', { method: 'POST', query: how, body, headers });
   return told(invocation, answer, plan);
 }
 
@@ -58,7 +58,7 @@ function verdictOn({ accepted, warnings }: Plan, values: Invocation['values']): 
 }
 
 /** Waits if the change is prepared online first. */
-function told(invocation: Invocation, answer: Answered, plan: Plan): ExitCode | Promise<ExitCode> {
+function told(invocation: Invocation, answer: ServiceResponse, plan: Plan): ExitCode | Promise<ExitCode> {
   if (answer.status === 202) return followChange(invocation, JSON.parse(answer.text) as { data: ShownChange });
   const applied = appliedBy(answer, plan);
   const asJson = isSet(invocation.values, 'json');
@@ -79,7 +79,7 @@ export async function readDiff(invocation: Invocation): Promise<DocumentBody | n
     return body;
   }
   const query = { mode, force: isSet(values, 'force') };
-  const answer = await ask(invocation, '/schema/diff', { method: 'POST', query, body });
+  const answer = await requestText(invocation, '/schema/diff', { method: 'POST', query, body });
   const document = JSON.parse(answer) as DiffDocument;
   // Skipped parts of an imported snapshot are not part of the plan.
   const remarks = (document.warnings ?? []).filter(({ code }) => /LEFT_OUT|IGNORED/.test(code));
@@ -98,7 +98,7 @@ export function nothingToDo({ values, terminal }: Invocation): ExitCode {
 
 /** Asks at a terminal. Data loss needs a separate confirmation. */
 async function mayBegin({ values, terminal }: Invocation, plan: Plan): Promise<boolean> {
-  const allowed = new Set(texts(values, 'allowDrop').map((text) => placeText(namedPlace(text))));
+  const allowed = new Set(texts(values, 'allowDrop').map((text) => locationText(parseObjectName(text))));
   const lost = lossesOf(plan).filter((name) => !allowed.has(name));
   if (terminal.ask === undefined) {
     if (lost.length > 0) throw new OperatorError(lossRefused(lost));
@@ -116,7 +116,7 @@ async function mayBegin({ values, terminal }: Invocation, plan: Plan): Promise<b
 
 /** In the format of --allow-drop: `posts`, `articles.title`. */
 function lossesOf({ statements }: Plan): string[] {
-  const names = statements.filter((statement) => statement.loses_data).map(placeText);
+  const names = statements.filter((statement) => statement.loses_data).map(locationText);
   return [...new Set(names)];
 }
 
@@ -126,7 +126,7 @@ export function lossRefused(lost: readonly string[]): string {
   return `Nothing was changed: the data of ${lost.map(oneLine).join(', ')} would be lost. To allow that, use ${options.join(' ')}`;
 }
 
-function appliedBy(answer: Answered, plan: Plan): Applied {
+function appliedBy(answer: ServiceResponse, plan: Plan): Applied {
   const batch = answer.headers['x-batch-id'];
   return {
     batch: typeof batch === 'string' ? batch : null,

@@ -2,13 +2,13 @@ import { type ExitCode, type Invocation, isSet, text } from '../command.js';
 import { type DiffDocument, describeDiff, isEmpty } from '../planned-changes.js';
 import { json, writeOutput } from '../output.js';
 import { readDocument } from '../document.js';
-import { ask } from '../connections/service.js';
+import { requestText } from '../connections/service.js';
 
 /** Exit code 1 if there are differences. */
 export async function diff(invocation: Invocation): Promise<ExitCode> {
   const [file = ''] = invocation.positionals;
   const { values, terminal } = invocation;
-  const answer = await ask(invocation, '/schema/diff', {
+  const answer = await requestText(invocation, '/schema/diff', {
     method: 'POST',
     query: {
       force: isSet(values, 'force'),

@@ -40,7 +40,7 @@ export async function rotate(invocation: Invocation): Promise<ExitCode> {
 }
 
 /** Creates a private key for CHECKPOINT_KEY_FILE. Never overwrites a file. */
-export async function make(invocation: Invocation): Promise<ExitCode> {
+export async function create(invocation: Invocation): Promise<ExitCode> {
   const [file = ''] = invocation.positionals;
   const { privateKey } = generateKeyPairSync('ed25519');
   await write(file, privateKey.export({ format: 'pem', type: 'pkcs8' }).toString());
@@ -76,5 +76,5 @@ export async function openKeys(
 ): Promise<Keys> {
   const { database } = await readDatabase(pool);
   const fileKey = checkpoints.keyFile === null ? null : readKeyFile(checkpoints.keyFile);
-  return createKeys({ pool, place: { database, schema }, fileKey, logger: silentLogger });
+  return createKeys({ pool, location: { database, schema }, fileKey, logger: silentLogger });
 }

@@ -8,7 +8,7 @@ import { deliver } from '../output.js';
 import { stoppedBy } from '../planned-changes.js';
 import { locateIn, mergeFiles } from '../schema-files/merge-files.js';
 import { isUuid } from '../../kernel/text.js';
-import { type ServiceRequest, ask, readInfo } from '../connections/service.js';
+import { type ServiceRequest, requestText, readInfo } from '../connections/service.js';
 import { readChange } from '../follow-change.js';
 
 interface LintedSource {
@@ -82,7 +82,7 @@ async function findOf(
   path: string,
   request: Pick<ServiceRequest, 'body' | 'query'>,
 ): Promise<readonly Shown[]> {
-  const answer = await ask(invocation, path, { method: 'POST', ...request });
+  const answer = await requestText(invocation, path, { method: 'POST', ...request });
   return answer === '' ? [] : ((JSON.parse(answer) as { warnings?: Shown[] }).warnings ?? []);
 }
 

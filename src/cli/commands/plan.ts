@@ -11,7 +11,7 @@ import { type Source, printFindings } from '../findings.js';
 import { deliver, json } from '../output.js';
 import { locateIn, mergeFiles } from '../schema-files/merge-files.js';
 import { counted } from '../../kernel/text.js';
-import { placeText } from '../../schema/model/place.js';
+import { locationText } from '../../schema/model/location.js';
 
 /** GitHub rejects comments longer than 65,536 characters. */
 const MAX_LENGTH = 60_000;
@@ -41,7 +41,7 @@ function row(kind: string, { diff, ...changed }: Entry): string {
   const whole = diff.find(({ path }) => path === undefined || path.length === 0);
   const sign = whole === undefined ? 'changed' : whole.kind === 'N' ? 'new' : '**removed**';
   const members = whole === undefined ? [...new Set(diff.map(({ path = [] }) => path.join('.')))] : [];
-  return `| ${sign} | ${kind} | ${code(placeText(changed))} | ${members.map(code).join(', ')} |`;
+  return `| ${sign} | ${kind} | ${code(locationText(changed))} | ${members.map(code).join(', ')} |`;
 }
 
 /** Names are untrusted: nothing in them may be a link, mention, cell or heading. */

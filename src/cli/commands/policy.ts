@@ -5,14 +5,14 @@ import { type ExitCode, type Invocation, isSet, text } from '../command.js';
 import { describeWarning, acknowledged, describePolicy } from '../planned-changes.js';
 import { parseDocument, readDocument } from '../document.js';
 import { json, show as print } from '../output.js';
-import { askForData, changeHeaders } from '../connections/service.js';
+import { requestData, changeHeaders } from '../connections/service.js';
 import { openRequest } from '../../features/change-requests/cli-proposals.js';
 
 const PATH = '/policy';
 
 /** The current policy; with --json in the format of `set`. */
 export async function show(invocation: Invocation): Promise<ExitCode> {
-  const policy = await askForData<Policy>(invocation, PATH);
+  const policy = await requestData<Policy>(invocation, PATH);
   print(invocation, policy, () => describePolicy(policy));
   return 0;
 }
@@ -21,7 +21,7 @@ export async function show(invocation: Invocation): Promise<ExitCode> {
 export async function set(invocation: Invocation): Promise<ExitCode> {
   const headers = changeHeaders(invocation);
   const body = bodyOf(await documentOf(invocation, invocation.positionals[0] ?? '', 'a policy'));
-  const policy = await askForData<Policy>(invocation, PATH, { method: 'PUT', headers, body });
+  const policy = await requestData<Policy>(invocation, PATH, { method: 'PUT', headers, body });
   print(invocation, policy, () => describePolicy(policy));
   return 0;
 }
@@ -50,7 +50,7 @@ export async function test(invocation: Invocation): Promise<ExitCode> {
     force: isSet(values, 'force'),
   };
   const sent = { method: 'POST', query, body: bodyOf(asked) } as const;
-  const tested = await askForData<Tested>(invocation, `${PATH}/test`, sent);
+  const tested = await requestData<Tested>(invocation, `${PATH}/test`, sent);
   print(invocation, tested, () => describeTest(tested));
   return tested.outcome === 'allowed' ? 0 : 3;
 }

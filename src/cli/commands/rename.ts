@@ -2,30 +2,30 @@ import type { z } from 'zod';
 import type { renamedCollection, renamedField } from '../../http/openapi/answers/schema.js';
 import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { describeWarning } from '../planned-changes.js';
-import { placeText } from '../../schema/model/place.js';
-import { namedPlace } from '../named-place.js';
-import { ask, changeHeaders } from '../connections/service.js';
+import { locationText } from '../../schema/model/location.js';
+import { parseObjectName } from '../object-name.js';
+import { requestText, changeHeaders } from '../connections/service.js';
 
 /** `articles posts` renames a collection, `posts.title headline` a field. */
 export async function rename(invocation: Invocation): Promise<ExitCode> {
   const { positionals, terminal, values } = invocation;
   const [from = '', to = ''] = positionals;
   const headers = changeHeaders(invocation);
-  const place = namedPlace(from);
+  const location = parseObjectName(from);
   const body = { type: 'application/json', content: Buffer.from(JSON.stringify({ to })) };
-  const answer = await ask(invocation, pathOf(place), { method: 'POST', body, headers });
+  const answer = await requestText(invocation, pathOf(location), { method: 'POST', body, headers });
   if (isSet(values, 'json')) {
     terminal.print(answer.trimEnd());
     return 0;
   }
   const { warnings = [] } = JSON.parse(answer) as z.output<typeof renamedCollection | typeof renamedField>;
-  const now = place.field === undefined ? { collection: to } : { ...place, field: to };
-  terminal.print(`${placeText(place)} is now ${placeText(now)}.`);
+  const now = location.field === undefined ? { collection: to } : { ...location, field: to };
+  terminal.print(`${locationText(location)} is now ${locationText(now)}.`);
   for (const warning of warnings) terminal.note(`! ${describeWarning(warning)}`);
   return 0;
 }
 
-function pathOf({ collection, field }: ReturnType<typeof namedPlace>): string {
+function pathOf({ collection, field }: ReturnType<typeof parseObjectName>): string {
   const name = encodeURIComponent(collection);
   return field === undefined ? `/collections/${name}/rename` : `/fields/${name}/${encodeURIComponent(field)}/rename`;
 }

@@ -1,12 +1,12 @@
 import { type ExitCode, type Invocation, isSet, text } from '../command.js';
 import { deliver } from '../output.js';
-import { ask } from '../connections/service.js';
+import { requestText } from '../connections/service.js';
 
 /** The service's response, in the format of --format or the file extension. */
 export async function snapshot(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
   const output = text(values, 'output');
-  const document = await ask(invocation, '/schema/snapshot', {
+  const document = await requestText(invocation, '/schema/snapshot', {
     query: {
       export: formatOf(invocation, output),
       includeCollections: text(values, 'include'),

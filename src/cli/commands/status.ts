@@ -5,7 +5,7 @@ import { readRelease } from '../../release.js';
 import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { withDatabase } from '../connections/database.js';
 import { own } from '../../postgres/own-tables.js';
-import { placeText } from '../../schema/model/place.js';
+import { locationText } from '../../schema/model/location.js';
 import { json, oneLine, table } from '../output.js';
 
 /** Exit code 1 if a projection has failed. */
@@ -84,9 +84,11 @@ export function describeStatus({ release, database, log, rows, projections }: St
 function describeFailure({ name, last_error: error }: ProjectionStatus): string[] {
   if (error === null) return [];
   const { position, event, sqlstate, message, attempts, next } = error;
-  const place = placeText(error);
+  const location = locationText(error);
   const what =
-    event === null ? place : `${event.type} ${place}, ${event.occurred_at}, by ${oneLine(event.actor ?? 'unknown')}`;
+    event === null
+      ? location
+      : `${event.type} ${location}, ${event.occurred_at}, by ${oneLine(event.actor ?? 'unknown')}`;
   return [
     '',
     `${name} stopped at event ${position} (${what}) after ${attempts} attempts.`,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { deliver, show } from '../output.js';
-import { ask } from '../connections/service.js';
+import { requestText } from '../connections/service.js';
 
 /**
  * With --check nothing is written, and --json prints `file` and `current`. Returns 1 if the file of --output is
@@ -10,7 +10,7 @@ import { ask } from '../connections/service.js';
 export async function types(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
   const query = { lang: text(values, 'lang'), at: text(values, 'at') };
-  const content = await ask(invocation, '/schema/types', { query });
+  const content = await requestText(invocation, '/schema/types', { query });
   if (!isSet(values, 'check')) {
     await deliver(invocation, content.replace(/\n$/, ''));
     return 0;

@@ -1,15 +1,15 @@
 import { createReadStream } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { type ExportedLog, checkExportedLog, positionOf, readLines } from '../../log/exported-log.js';
-import { createExportView, holdAgainst } from '../../log/signed-checkpoints/hold-against.js';
+import { createExportView, compareCheckpoint } from '../../log/signed-checkpoints/compare-checkpoint.js';
 import { sha256 } from '../../kernel/sha256.js';
 import { createPlanReplay } from '../../schema/change-requests/replay-plans.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
-import { describeHeld, readCheckpoints } from '../checkpoint-files.js';
+import { describeChecked, readCheckpoints } from '../checkpoint-files.js';
 import { describeDisallowed } from '../../doctor/differences.js';
 import { json } from '../output.js';
-import { ask, readInfo, send } from '../connections/service.js';
+import { requestText, readInfo, send } from '../connections/service.js';
 
 interface Against {
   url: string;
@@ -38,7 +38,7 @@ export async function verifyFile(invocation: Invocation): Promise<ExitCode> {
     planOf: createPlanReplay(),
     onEvent: view.add,
   });
-  const checkpoints = await holdAgainst(given.files, view.view(log), given.keys);
+  const checkpoints = await compareCheckpoint(given.files, view.view(log), given.keys);
   const against = await compared(invocation, source);
   const ok = [log, ...against, ...checkpoints].every((each) => each.ok);
   const name = source.file === undefined ? `The log of ${source.url}` : 'The file';
@@ -47,7 +47,7 @@ export async function verifyFile(invocation: Invocation): Promise<ExitCode> {
     describeChain(log, name),
     ...log.disallowed.map(describeDisallowed),
     ...against.map(describeAgainst),
-    ...describeHeld(checkpoints),
+    ...describeChecked(checkpoints),
   ];
   terminal.print(isSet(values, 'json') ? json(result) : described.join('\n'));
   return ok ? 0 : 1;
@@ -104,7 +104,7 @@ async function exported(invocation: Invocation, url: string): Promise<AsyncGener
   const answer = await send(service, '/history/export');
   if (answer.statusCode === 200) return readLines(answer);
   // Repeats the request to get the error message.
-  await ask(service, '/history/export');
+  await requestText(service, '/history/export');
   throw new OperatorError(`The service at ${url} does not export its log.`);
 }
 

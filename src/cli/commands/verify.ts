@@ -2,10 +2,14 @@ import type { Verification as ChainVerification } from '../../log/hash-chain.js'
 import { emptyHead } from '../../log/head.js';
 import { type LogVerification, verifyLog } from '../../log/verify-log.js';
 import type { Verified } from '../../features/projections/index.js';
-import { type Held, databaseView, holdAgainst } from '../../log/signed-checkpoints/hold-against.js';
+import {
+  type CheckedCheckpoint,
+  databaseView,
+  compareCheckpoint,
+} from '../../log/signed-checkpoints/compare-checkpoint.js';
 import { UnreadableEventError } from '../../schema/fold/upcasting.js';
 import { type ExitCode, type Invocation, isSet } from '../command.js';
-import { type GivenCheckpoints, describeHeld, readCheckpoints } from '../checkpoint-files.js';
+import { type CheckpointInput, describeChecked, readCheckpoints } from '../checkpoint-files.js';
 import {
   countDifferences,
   describeDifference,
@@ -32,13 +36,13 @@ export interface Result {
   /** A message if the log cannot be folded. */
   projections: Verified | { ok: false; error: string };
   /** The given checkpoints. */
-  checkpoints?: Held[];
+  checkpoints?: CheckedCheckpoint[];
 }
 
 async function verifyAll(
   { terminal }: Invocation,
   tools: ProjectionTools,
-  { files, keys }: GivenCheckpoints,
+  { files, keys }: CheckpointInput,
 ): Promise<Result> {
   const { head } = await tools.projections.list();
   const progress = createProgress(terminal, 'hash chain');
@@ -47,7 +51,7 @@ async function verifyAll(
   });
   progress.end();
   const projections = await compare(tools);
-  const checkpoints = await holdAgainst(files, databaseView(tools.pool, chain), keys);
+  const checkpoints = await compareCheckpoint(files, databaseView(tools.pool, chain), keys);
   const ok = chain.ok && projections.ok && checkpoints.every((each) => each.ok);
   return { ok, chain, projections, ...(files.length > 0 && { checkpoints }) };
 }
@@ -75,7 +79,7 @@ export function describeVerified({ chain, projections, checkpoints = [] }: Resul
   else if (projections.ok) lines.push(`Fold, metadata rows and catalog match at position ${projections.position}.`);
   else lines.push(`${countDifferences(projections.differences)} at position ${projections.position}:`);
   if ('differences' in projections) lines.push(...projections.differences.map(describeDifference));
-  return [...lines, ...describeHeld(checkpoints)].join('\n');
+  return [...lines, ...describeChecked(checkpoints)].join('\n');
 }
 
 function describeChain({ checked, head, broken }: ChainVerification): string {

@@ -14,7 +14,7 @@ import type { Logger } from '../../postgres/logger.js';
 type Environment = Invocation['environment'];
 
 /** The settings with the given options. An explicit data directory takes precedence over DATABASE_URL. */
-export function withPlace(environment: Environment, values: Invocation['values']): Environment {
+export function withLocation(environment: Environment, values: Invocation['values']): Environment {
   const { dataDir, databaseUrl } = values as { dataDir?: string; databaseUrl?: string };
   if (dataDir !== undefined) return { ...atDatabase(environment, undefined), DATA_DIR: dataDir };
   return databaseUrl === undefined ? environment : atDatabase(environment, databaseUrl);

@@ -16,7 +16,7 @@ import { type User, type AccountChange, type Users, createUsers } from '../../fe
 import { changeAccount } from '../../features/accounts/change-account.js';
 import { accepted } from '../output.js';
 
-export interface Workplace {
+export interface PipelineContext {
   pipeline: Pipeline;
   pool: pg.Pool;
   /** Past a pooler. */
@@ -25,7 +25,7 @@ export interface Workplace {
 }
 
 /** Folds the whole log first. Waits for `work` and then closes the connections. */
-export function withPipeline<T>(invocation: Invocation, work: (workplace: Workplace) => Promise<T>): Promise<T> {
+export function withPipeline<T>(invocation: Invocation, work: (workplace: PipelineContext) => Promise<T>): Promise<T> {
   const config = invocation.config();
   return withDatabase(config, async (pool, connectionString) =>
     work({ pool, connectionString, schema: config.schema, pipeline: await openPipeline(pool, config) }),
@@ -37,14 +37,14 @@ async function openPipeline(pool: pg.Pool, config: Config): Promise<Pipeline> {
   const { database } = await readDatabase(pool);
   const store = createStore({ pool, logger: silentLogger });
   await store.load();
-  const place = { database, schema: config.schema };
+  const location = { database, schema: config.schema };
   return createPipeline({
     ...config,
     pool,
     store,
     logger: silentLogger,
     release: readRelease(),
-    place,
+    location,
     readers: READERS,
   });
 }
@@ -62,8 +62,8 @@ export function operatorsRequest(command: string, { environment, values }: Invoc
 
 /** An OperatorError with one line per problem. */
 export function refusedByService({ problems }: Refusal): OperatorError {
-  const place = renderPath([OPTION]);
-  const lines = problems.map(({ message, path }) => asOption(message, path === place ? OPTION : undefined));
+  const location = renderPath([OPTION]);
+  const lines = problems.map(({ message, path }) => asOption(message, path === location ? OPTION : undefined));
   const message = lines.join('\n');
   return problems[0]?.code === 'POLICY_REFUSED' ? new PolicyRefusedError(message) : new OperatorError(message);
 }

@@ -39,10 +39,10 @@ export async function openProjectionTools({ config, pool, connectionString }: Su
   const { rows } = await pool.query<{ database: string }>('SELECT current_database() AS database');
   const database = rows[0]?.database ?? '';
   const store = createStore({ pool, logger: silentLogger });
-  const place = { database, schema: config.schema };
+  const location = { database, schema: config.schema };
   const connection = { ...config, connectionString };
-  const options = { ...config, pool, connection, ...place, logger: silentLogger };
-  const pipeline = createPipeline({ ...options, place, release: readRelease(), store, readers: READERS });
+  const options = { ...config, pool, connection, ...location, logger: silentLogger };
+  const pipeline = createPipeline({ ...options, location, release: readRelease(), store, readers: READERS });
   const indexes = builder(options, store);
   const projections = createProjections({ ...options, store, pipeline, indexes });
   return { pool, projections, load: () => loadWhole(store), close: () => indexes.stop() };

@@ -21,7 +21,7 @@ export interface ServiceRequest {
   headers?: Readonly<Record<string, string>>;
 }
 
-export interface Answered {
+export interface ServiceResponse {
   status: number;
   text: string;
   headers: IncomingMessage['headers'];
@@ -52,21 +52,21 @@ export function reasonHeader({ values }: Invocation): Record<string, string> {
  * Sends one request and returns the text of the response.
  * @throws OperatorError unless it succeeds
  */
-export async function ask(invocation: Invocation, path: string, request: ServiceRequest = {}): Promise<string> {
-  return (await askFully(invocation, path, request)).text;
+export async function requestText(invocation: Invocation, path: string, request: ServiceRequest = {}): Promise<string> {
+  return (await requestChecked(invocation, path, request)).text;
 }
 
 /**
  * The `data` of a JSON response. Its type comes from the OpenAPI document and is not verified, because the service may
  * have another release.
  */
-export async function askForData<T>(invocation: Invocation, path: string, request: ServiceRequest = {}): Promise<T> {
-  return (JSON.parse(await ask(invocation, path, request)) as { data: T }).data;
+export async function requestData<T>(invocation: Invocation, path: string, request: ServiceRequest = {}): Promise<T> {
+  return (JSON.parse(await requestText(invocation, path, request)) as { data: T }).data;
 }
 
 /** Reads the version of the service and the state of its schema. */
 export const readInfo = (invocation: Invocation): Promise<z.output<typeof info>> =>
-  askForData(invocation, '/server/info');
+  requestData(invocation, '/server/info');
 
 /** Items per page. */
 const PAGE = 1_000;
@@ -75,7 +75,7 @@ const PAGE = 1_000;
  * All items of a paginated list, or as many as `limit` says. Concurrent changes shift pages, so items may be repeated
  * or missing.
  */
-export async function askForAll<T>(
+export async function requestAll<T>(
   invocation: Invocation,
   path: string,
   { limit = Infinity, query = {} }: { limit?: number } & Pick<ServiceRequest, 'query'> = {},
@@ -84,7 +84,7 @@ export async function askForAll<T>(
   while (found.length < limit) {
     const size = Math.min(PAGE, limit - found.length);
     const page = { ...query, offset: String(found.length), limit: String(size) };
-    const items = await askForData<T[]>(invocation, path, { query: page });
+    const items = await requestData<T[]>(invocation, path, { query: page });
     for (const item of items) found.push(item);
     if (items.length < size) break;
   }
@@ -92,8 +92,12 @@ export async function askForAll<T>(
 }
 
 /** The same with the response headers. */
-export async function askFully(invocation: Invocation, path: string, request: ServiceRequest = {}): Promise<Answered> {
-  const answer = await askAnyway(invocation, path, request);
+export async function requestChecked(
+  invocation: Invocation,
+  path: string,
+  request: ServiceRequest = {},
+): Promise<ServiceResponse> {
+  const answer = await requestAnyStatus(invocation, path, request);
   if (answer.status < 200 || answer.status > 299) throw refusedBy(answer);
   for (const code of warningsIn(answer)) invocation.terminal.note(`! ${code}: ${WARNINGS[code] ?? 'see docs/http.md'}`);
   return answer;
@@ -104,12 +108,12 @@ const WARNINGS: Readonly<Record<string, string>> = {
   DATA_NOT_KEPT: 'the trash did not keep everything that was deleted',
 };
 
-function warningsIn({ headers }: Answered): string[] {
+function warningsIn({ headers }: ServiceResponse): string[] {
   const warnings = headers['x-warnings'];
   return typeof warnings === 'string' ? warnings.split(',').map((code) => oneLine(code.trim())) : [];
 }
 
-function refusedBy({ status, text: content }: Answered): OperatorError {
+function refusedBy({ status, text: content }: ServiceResponse): OperatorError {
   const message = refusal(status, content);
   return isByPolicy(status, content) ? new PolicyRefusedError(message) : new OperatorError(message);
 }
@@ -123,7 +127,11 @@ function isByPolicy(status: number, content: string): boolean {
  * The same for any status.
  * @throws OperatorError without a response
  */
-export async function askAnyway(invocation: Invocation, path: string, request: ServiceRequest = {}): Promise<Answered> {
+export async function requestAnyStatus(
+  invocation: Invocation,
+  path: string,
+  request: ServiceRequest = {},
+): Promise<ServiceResponse> {
   const answer = await send(invocation, path, request);
   const status = answer.statusCode ?? 0;
   const content = await readText(answer).catch((cause: Error) => {
@@ -152,7 +160,7 @@ export async function send(
     const [answer] = (await once(sent, 'response')) as [IncomingMessage];
     return answer;
   } catch (cause) {
-    throw unanswered(url, cause);
+    throw noResponse(url, cause);
   }
 }
 
@@ -160,7 +168,7 @@ export async function send(
 const NEVER_REACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']);
 
 /** The error for a request without a response. */
-export function unanswered(url: URL, cause: unknown): OperatorError {
+export function noResponse(url: URL, cause: unknown): OperatorError {
   const { code = '', message } = cause as NodeJS.ErrnoException;
   const what = NEVER_REACHED.has(code)
     ? `No service responds at ${url.origin}. Start it, or set another address with --url.`

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { type Does, acknowledge, onDatabase, reason, repeatable, oneOf } from './options.js';
+import { type CommandEffect, acknowledge, onDatabase, reason, repeatable, oneOf } from './options.js';
 import { ROLES, USER_STATUSES } from '../../features/accounts/caller.js';
 
 const PLACE =
   'It uses the database of the service (DATABASE_URL, or the embedded server of DATA_DIR). The service may run or not.';
 
 /** Loads a command only when it runs. */
-export function declareOperations(program: Command, does: Does): void {
+export function declareOperations(program: Command, does: CommandEffect): void {
   program.commandsGroup('Operations:');
   const start = program
     .command('start')
@@ -36,7 +36,7 @@ export function declareOperations(program: Command, does: Does): void {
   declareRepairs(program, does);
 }
 
-function declareChecks(program: Command, does: Does): void {
+function declareChecks(program: Command, does: CommandEffect): void {
   const verify = program
     .command('verify')
     .summary('verify the hash chain, and compare fold, metadata rows and catalog')
@@ -87,7 +87,7 @@ Unmanaged tables are listed and are not drift. Exit code 1 if differences remain
   does(onDatabase(drift), async () => (await import('../../features/drift/cli.js')).drift);
 }
 
-function declareRepairs(program: Command, does: Does): void {
+function declareRepairs(program: Command, does: CommandEffect): void {
   const adopt = program
     .command('adopt')
     .summary('adopt existing tables without changing them')
@@ -188,14 +188,14 @@ It works with any server and needs no pg_dump. Schema changes wait while it runs
 const USER = 'an e-mail address or an id';
 
 /** Loads a command only when it runs. */
-export function declareAccounts(program: Command, does: Does): void {
+export function declareAccounts(program: Command, does: CommandEffect): void {
   program.commandsGroup('Accounts:');
   declareUsers(program, does);
   declareTokens(program, does);
   declareKeys(program, does);
 }
 
-function declareUsers(program: Command, does: Does): void {
+function declareUsers(program: Command, does: CommandEffect): void {
   const users = program
     .command('users')
     .summary('list, create, update and delete users')
@@ -240,7 +240,7 @@ function declareUsers(program: Command, does: Does): void {
   does(onDatabase(remove.addOption(reason())), async () => (await load()).remove);
 }
 
-function declareTokens(program: Command, does: Does): void {
+function declareTokens(program: Command, does: CommandEffect): void {
   const tokens = program
     .command('tokens')
     .summary('list, create and revoke the API tokens of users')
@@ -266,7 +266,7 @@ function declareTokens(program: Command, does: Does): void {
   does(onDatabase(revoke.addOption(reason())), async () => (await load()).revoke);
 }
 
-function declareKeys(program: Command, does: Does): void {
+function declareKeys(program: Command, does: CommandEffect): void {
   const keys = program
     .command('keys')
     .summary('the keys that sign checkpoints of the log')
@@ -293,5 +293,5 @@ function declareKeys(program: Command, does: Does): void {
     )
     .argument('<file>', 'output file; never overwritten')
     .option('--json', 'print JSON');
-  does(make, async () => (await load()).make);
+  does(make, async () => (await load()).create);
 }

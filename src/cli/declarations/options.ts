@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { Run } from '../command.js';
 
 /** Sets the action of a command, loaded on use so that help and completion start fast. */
-export type Does = (command: Command, load: () => Promise<Run>) => void;
+export type CommandEffect = (command: Command, load: () => Promise<Run>) => void;
 
 /** A command on the service's database. */
 export function onDatabase(command: Command): Command {

@@ -1,6 +1,6 @@
 import { Argument, type Command } from 'commander';
 import {
-  type Does,
+  type CommandEffect,
   FORCE,
   acknowledge,
   base,
@@ -20,7 +20,7 @@ const AUTHORS = 'an admin or author';
 const ID = 'id from "dps changes"';
 
 /** Loads a command only when it runs. */
-function declareChanges(program: Command, does: Does): void {
+function declareChanges(program: Command, does: CommandEffect): void {
   const changes = program
     .command('changes')
     .summary('review, apply and follow change requests')
@@ -55,7 +55,7 @@ function declareChanges(program: Command, does: Does): void {
   does(onService(withdraw, AUTHORS), async () => (await load()).withdraw);
 }
 
-function declareProposals(changes: Command, does: Does): void {
+function declareProposals(changes: Command, does: CommandEffect): void {
   const load = () => import('../../features/change-requests/cli-proposals.js');
 
   const open = changes
@@ -142,7 +142,7 @@ const PLAN_FORMATS = ['text', 'json', 'markdown', 'github', 'sarif'];
 const DIRECTORY = 'a folder of such files';
 
 /** Loads a command only when it runs. */
-function declareFiles(program: Command, does: Does): void {
+function declareFiles(program: Command, does: CommandEffect): void {
   const pull = program
     .command('pull')
     .summary('write the schema as files, one per collection')
@@ -206,7 +206,7 @@ Changes by others since then are kept. Afterwards it writes the files again, unl
 }
 
 /** Loads a command only when it runs. */
-function declarePolicy(program: Command, does: Does): void {
+function declarePolicy(program: Command, does: CommandEffect): void {
   const policy = program
     .command('policy')
     .summary('show, set, propose and test the policy')
@@ -258,7 +258,7 @@ const FINDING_FORMATS = ['text', 'json', 'markdown', 'github', 'sarif'];
 const MOMENT = 'a position (42), a time (2026-11-21T08:00:00Z, 2026-11-21) or now';
 
 /** Loads a command only when it runs. */
-export function declareSchema(program: Command, does: Does): void {
+export function declareSchema(program: Command, does: CommandEffect): void {
   program.commandsGroup('Schema:');
   const snapshot = program
     .command('snapshot')
@@ -323,7 +323,7 @@ No row changes. References in the schema are renamed too. The output lists refer
   declareHistory(program, does);
 }
 
-function declareTrash(program: Command, does: Does): void {
+function declareTrash(program: Command, does: CommandEffect): void {
   const trash = program
     .command('trash')
     .summary('list, restore and purge deleted objects')
@@ -358,7 +358,7 @@ A deletion is identified by its position in the log, which "dps history" shows t
   does(onService(purge), async () => (await load()).purge);
 }
 
-function declareHistory(program: Command, does: Does): void {
+function declareHistory(program: Command, does: CommandEffect): void {
   const history = program
     .command('history')
     .summary('show who changed what, when and why')
@@ -400,7 +400,7 @@ To go back to position 40:  dps history diff now 40 --output back.json  and then
   does(onService(sql, 'an admin or auditor'), async () => (await load()).sql);
 }
 
-function declareLint(program: Command, does: Does): void {
+function declareLint(program: Command, does: CommandEffect): void {
   const lint = program
     .command('lint')
     .summary('show the findings of a change')

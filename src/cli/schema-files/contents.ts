@@ -107,9 +107,9 @@ export const writeLock = ({ hash, position, release }: Lock): string => REMARK +
 export function readLock(text: string, file: string): Lock {
   const found = parsed(text, file) as Partial<Record<keyof Lock, unknown>> | null;
   const { hash, position, release } = found ?? {};
-  const place = typeof position === 'number' ? String(position) : position;
-  if (typeof hash === 'string' && typeof place === 'string' && typeof release === 'string') {
-    if (/^\d{1,15}(?:-[0-9a-f]{8,64})?$/.test(place)) return { hash, position: place, release };
+  const location = typeof position === 'number' ? String(position) : position;
+  if (typeof hash === 'string' && typeof location === 'string' && typeof release === 'string') {
+    if (/^\d{1,15}(?:-[0-9a-f]{8,64})?$/.test(location)) return { hash, position: location, release };
   }
   throw new OperatorError(`${file} was not written by "dps pull". Run "dps pull" again.`);
 }

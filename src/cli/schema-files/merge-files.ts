@@ -3,12 +3,12 @@ import type { Errors } from '../../http/openapi/answers/envelopes.js';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OperatorError } from '../../kernel/operator-error.js';
-import type { MergePlace } from '../../schema/merge/model.js';
+import type { MergeLocation } from '../../schema/merge/model.js';
 import { type Invocation, UsageError, isSet, text } from '../command.js';
 import type { Locate } from '../findings.js';
 import type { DiffDocument } from '../planned-changes.js';
 import { parseDocument, readDocument } from '../document.js';
-import { type Answered, askAnyway, readInfo, refusal } from '../connections/service.js';
+import { type ServiceResponse, requestAnyStatus, readInfo, refusal } from '../connections/service.js';
 import { LOCK } from './contents.js';
 import { type SchemaFiles, readSchemaFiles } from './read-folder.js';
 import { counted } from '../../kernel/text.js';
@@ -17,7 +17,7 @@ import { counted } from '../../kernel/text.js';
 
 export interface ConflictAnswer {
   message: string;
-  extensions: { kind: string; place: MergePlace; base?: unknown; ours?: unknown; theirs?: unknown };
+  extensions: { kind: string; place: MergeLocation; base?: unknown; ours?: unknown; theirs?: unknown };
 }
 
 /** One or more lines per conflict, with the locations in files and the options. */
@@ -35,7 +35,7 @@ function describe({ message, extensions }: ConflictAnswer, files: SchemaFiles): 
 }
 
 /** The file and line of the location. */
-function fileOf({ part, collection, field, path = [] }: MergePlace, { parts, placeOf }: SchemaFiles): string | null {
+function fileOf({ part, collection, field, path = [] }: MergeLocation, { parts, placeOf }: SchemaFiles): string | null {
   const index = parts[part].findIndex((each) => {
     if (part === 'collections') return each['collection'] === collection;
     if (part === 'fields') return each['collection'] === collection && each['field'] === field;
@@ -54,7 +54,7 @@ function short(value: unknown): string {
 /** Parses the locations in errors. */
 
 /** `theirs.fields[2]["a b"]` → `['theirs', 'fields', 2, 'a b']`. */
-export function parsePlace(path: string): (string | number)[] {
+export function parseLocation(path: string): (string | number)[] {
   const steps: (string | number)[] = [];
   for (const [, name, index, quoted] of path.matchAll(/\.?([A-Za-z_$][\w$-]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/g)) {
     if (index !== undefined) steps.push(Number(index));
@@ -69,8 +69,8 @@ export const locateIn =
   (collection, field) => {
     const inField = parts.fields.findIndex((each) => each['collection'] === collection && each['field'] === field);
     const index = parts.collections.findIndex((each) => each['collection'] === collection);
-    const place = inField >= 0 ? placeOf(['fields', inField]) : index < 0 ? null : placeOf(['collections', index]);
-    const [, file, line] = /^(.*):(\d+)$/.exec(place ?? '') ?? [];
+    const location = inField >= 0 ? placeOf(['fields', inField]) : index < 0 ? null : placeOf(['collections', index]);
+    const [, file, line] = /^(.*):(\d+)$/.exec(location ?? '') ?? [];
     return file === undefined ? null : { file: join(directory, file), line: Number(line) };
   };
 
@@ -102,15 +102,15 @@ export async function mergeFiles(invocation: Invocation, directory: string): Pro
 /** Resolved conflicts can reveal others: first names, then members, then rule violations. */
 const MAX_ROUNDS = 10;
 
-async function merged(invocation: Invocation, body: object, files: SchemaFiles): Promise<Answered> {
+async function merged(invocation: Invocation, body: object, files: SchemaFiles): Promise<ServiceResponse> {
   const take = text(invocation.values, 'take');
   const query = { force: isSet(invocation.values, 'force') };
   // Absent until there is something to resolve.
-  let resolve: { place: MergePlace; take: string }[] | undefined;
+  let resolve: { place: MergeLocation; take: string }[] | undefined;
   for (let round = 1; ; round += 1) {
     const content = Buffer.from(JSON.stringify({ ...body, resolve }));
     const sent = { method: 'POST' as const, query, body: { type: 'application/json', content } };
-    const answer = await askAnyway(invocation, '/schema/merge', sent);
+    const answer = await requestAnyStatus(invocation, '/schema/merge', sent);
     if (answer.status === 200) return answer;
     const conflicts = conflictsIn(answer.text);
     if (take === undefined || conflicts.length === 0 || round === MAX_ROUNDS)
@@ -150,7 +150,7 @@ async function namedBase(invocation: Invocation, base: string, snapshotOf: Snaps
   return snapshotOf(await readSchemaFiles(base));
 }
 
-function why({ status, text: content }: Answered, files: SchemaFiles): string {
+function why({ status, text: content }: ServiceResponse, files: SchemaFiles): string {
   const conflicts = conflictsIn(content);
   if (conflicts.length > 0) return describeConflicts(conflicts, files);
   const errors = errorsIn(content);
@@ -173,7 +173,7 @@ function errorsIn(content: string): Errors['errors'] {
 /** With file and line if it concerns the files. */
 function located({ message, extensions: { path } }: Errors['errors'][number], files: SchemaFiles): string {
   if (path === undefined) return message;
-  const [member, ...steps] = parsePlace(path);
-  const place = member === 'theirs' ? (steps[0] === 'service' ? LOCK : files.placeOf(steps)) : null;
-  return `${place ?? path}: ${message}`;
+  const [member, ...steps] = parseLocation(path);
+  const location = member === 'theirs' ? (steps[0] === 'service' ? LOCK : files.placeOf(steps)) : null;
+  return `${location ?? path}: ${message}`;
 }

@@ -16,7 +16,7 @@ import {
 } from './contents.js';
 import type { ShownEvent } from '../history-text.js';
 import type { Invocation } from '../command.js';
-import { askForData, askFully } from '../connections/service.js';
+import { requestData, requestChecked } from '../connections/service.js';
 
 /** The line of a location in a YAML text. */
 
@@ -296,7 +296,7 @@ interface PresentFiles {
 
 /** @throws OperatorError if the response has no hash or position */
 export async function presentFiles(invocation: Invocation): Promise<PresentFiles> {
-  const { text, headers } = await askFully(invocation, '/schema/snapshot');
+  const { text, headers } = await requestChecked(invocation, '/schema/snapshot');
   const snapshot = JSON.parse(text) as SnapshotParts & { service: string };
   const files = new Map<string, string>();
   for (const [name, document] of documentsOf(snapshot)) files.set(`${FOLDER}/${fileNameOf(name)}`, textOf(document));
@@ -317,6 +317,6 @@ export const withLock = ({ files, lock }: PresentFiles): Map<string, string> =>
 /** `42-3f9a…`: a position of this log. */
 async function placeOf(invocation: Invocation, position: string): Promise<string> {
   if (position === '0') return position;
-  const { hash } = await askForData<ShownEvent>(invocation, `/history/events/${encodeURIComponent(position)}`);
+  const { hash } = await requestData<ShownEvent>(invocation, `/history/events/${encodeURIComponent(position)}`);
   return `${position}-${hash}`;
 }

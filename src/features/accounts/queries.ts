@@ -2,7 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 import { sendBatch } from '../../postgres/exchange.js';
 import { withClient } from '../../postgres/pool.js';
 import { REFUSE_OLDER_RELEASE } from '../../postgres/own-tables.js';
-import { TRANSACTION_ID, type Transaction, commitSurely } from '../../postgres/transaction.js';
+import { TRANSACTION_ID, type Transaction, commitOrThrow } from '../../postgres/transaction.js';
 
 /**
  * Commits the changes of `work`. If it throws, the connection is closed and everything is rolled back. Fails in a
@@ -12,7 +12,7 @@ export function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promi
   return withClient(pool, async (client) => {
     await client.query(`begin; ${REFUSE_OLDER_RELEASE.text}`);
     const result = await work(client);
-    await commitSurely(pool, client);
+    await commitOrThrow(pool, client);
     return result;
   });
 }
@@ -27,7 +27,7 @@ export function write<Row>(
     const statement = { text, values: values.map(asText) };
     const results = await sendBatch(client, [{ text: 'begin' }, REFUSE_OLDER_RELEASE, statement, TRANSACTION_ID]);
     const { rows, command } = results[2] as (typeof results)[number];
-    await commitSurely(pool, client, results[3]?.rows[0] as unknown as Transaction);
+    await commitOrThrow(pool, client, results[3]?.rows[0] as unknown as Transaction);
     // The last word of the command tag: `INSERT 0 1`.
     return { rows: rows as Row[], rowCount: Number(command.split(' ').at(-1)) };
   });

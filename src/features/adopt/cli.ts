@@ -7,7 +7,7 @@ import { type ExitCode, type Invocation, UsageError, isSet } from '../../cli/com
 import { type JudgedWarning, describeWarnings } from '../../cli/planned-changes.js';
 import { accepted, json, oneLine } from '../../cli/output.js';
 import { withPipeline } from '../../cli/connections/pipeline.js';
-import { take } from '../../cli/rehearsed.js';
+import { planAndApply } from '../../cli/plan-and-apply.js';
 
 /**
  * Returns 1 if a table stays unmanaged, 3 if the policy would block the adoption in a dry run.
@@ -18,7 +18,7 @@ export async function adopt(invocation: Invocation): Promise<ExitCode> {
   const adoption = accepted(runToEnd(stepsTo(operations['adopt-tables'].parse({ body: requestOf(invocation) }))));
   const isDry = isSet(values, 'dryRun');
   const { report, code } = await withPipeline(invocation, async (workplace) => {
-    const taken = await take(invocation, workplace, 'adopt-tables', adoption);
+    const taken = await planAndApply(invocation, workplace, 'adopt-tables', adoption);
     const { command, warnings, code: stopped } = taken;
     const dry = isDry && { warnings };
     return { report: { ...(isDry && { dry_run: true }), ...adoptionReport(command), ...dry }, code: stopped };

@@ -273,7 +273,7 @@ export async function readAdoption(
   request: AdoptRequest,
 ): Promise<Adoption> {
   const names = 'all' in request ? undefined : request.tables;
-  const [catalog, hanging, beside] = readFound(client, schema, names, waitingTables(state));
+  const [catalog, hanging, beside] = readCatalogFindings(client, schema, names, waitingTables(state));
   const { tables: known, objects } = await catalog;
   const there = [...known.values()];
   const unmanaged = there.filter(({ name }) => !state.collections.has(name));
@@ -308,7 +308,7 @@ export async function readAdoption(
  * @param tables limits the result to these tables; if absent, all tables and standalone objects are read
  * @param more tables whose columns and keys are also read
  */
-export function readFound(
+export function readCatalogFindings(
   client: pg.ClientBase,
   schema: string,
   tables?: readonly string[],

@@ -16,7 +16,7 @@ import { json, oneLine, createProgress } from '../../cli/output.js';
 import { withScratchDatabase } from '../../cli/connections/database.js';
 import { openKeys } from '../../cli/commands/keys.js';
 import { restoreBackupInto } from './cli-restore.js';
-import { type Workplace, withPipeline } from '../../cli/connections/pipeline.js';
+import { type PipelineContext, withPipeline } from '../../cli/connections/pipeline.js';
 
 /**
  * Writers wait only until the snapshot of the backup has begun.
@@ -25,26 +25,26 @@ import { type Workplace, withPipeline } from '../../cli/connections/pipeline.js'
 export function backup(invocation: Invocation): Promise<ExitCode> {
   const [file = ''] = invocation.positionals;
   return withPipeline(invocation, (workplace) =>
-    withClient(workplace.pool, (client) => take({ invocation, file, place: workplace, client })),
+    withClient(workplace.pool, (client) => take({ invocation, file, location: workplace, client })),
   );
 }
 
 interface Work {
   invocation: Invocation;
   file: string;
-  place: Workplace;
+  location: PipelineContext;
   client: pg.ClientBase;
 }
 
 async function take(work: Work): Promise<ExitCode> {
-  const { invocation, file, place, client } = work;
+  const { invocation, file, location, client } = work;
   const moment = await begin(work);
   const { applied: migration } = await migrationsOf(client);
   const { database: name, version } = await readDatabase(client);
   const progress = createProgress(invocation.terminal, 'tables');
   const about = { release: readRelease(), migration, database: { name, version }, onRows: progress.at };
-  const contents = await contentsOf(client, { ...moment, schema: place.schema }, about);
-  const { key, privateKey } = await (await openKeys(place.pool, invocation.config())).signer();
+  const contents = await contentsOf(client, { ...moment, schema: location.schema }, about);
+  const { key, privateKey } = await (await openKeys(location.pool, invocation.config())).signer();
   const sign = (text: string): string => signNote(text, key, privateKey);
   const isVerified = isSet(invocation.values, 'verify');
   const bytes = await writeFileWhole(file, writeBackup({ ...contents, sign }), async (partial) => {
@@ -65,14 +65,14 @@ interface TryRestore {
 }
 
 /** @throws OperatorError if the backup cannot be restored, or restores differently */
-async function tryRestore({ invocation, place }: Work, { partial, keys, rowCounts }: TryRestore): Promise<void> {
-  const differences = await withScratchDatabase(invocation.config(), place, async (connectionString) => {
+async function tryRestore({ invocation, location }: Work, { partial, keys, rowCounts }: TryRestore): Promise<void> {
+  const differences = await withScratchDatabase(invocation.config(), location, async (connectionString) => {
     const { replayed } = await restoreBackupInto(invocation, { file: partial, keys, connectionString });
     const { verification, damaged } = replayed;
     return [
       ...verification.differences.map(describeDifference),
       ...(damaged === null ? [] : [`  the log is damaged at position ${damaged.position}: ${damaged.reason}`]),
-      ...(await compareRowCounts(connectionString, place.schema, rowCounts)),
+      ...(await compareRowCounts(connectionString, location.schema, rowCounts)),
     ];
   }).catch((cause: unknown) => {
     if (!(cause instanceof Error)) throw cause;
@@ -108,8 +108,8 @@ async function compareRowCounts(
 }
 
 /** Holds the log's lock until the backup's transaction has begun and its tables are locked. */
-function begin({ invocation, place, client }: Work): Promise<Moment> {
-  const { schema, pipeline } = place;
+function begin({ invocation, location, client }: Work): Promise<Moment> {
+  const { schema, pipeline } = location;
   const { lockTimeout } = invocation.config();
   return pipeline.underLock(async (locked, { state, head }) => {
     const { position, hash } = head;

@@ -117,12 +117,12 @@ export async function leftOut(
 export const COPY_SETTINGS = `SET LOCAL lc_monetary = 'C'; SET LOCAL xmloption = 'content'; SET LOCAL row_security = off`;
 
 /** @param schema null for the service's own */
-const place = (schema: string | null, { table, columns }: TableRows): string => {
+const location = (schema: string | null, { table, columns }: TableRows): string => {
   const list = columns.length === 0 ? '' : ` (${columns.map((name) => pg.escapeIdentifier(name)).join(', ')})`;
   const name = pg.escapeIdentifier(table);
   return `${schema === null ? ownTable(name) : `${pg.escapeIdentifier(schema)}.${name}`}${list}`;
 };
 
-export const copyOut = (schema: string | null, rows: TableRows): string => `COPY ${place(schema, rows)} TO STDOUT`;
+export const copyOut = (schema: string | null, rows: TableRows): string => `COPY ${location(schema, rows)} TO STDOUT`;
 
-export const copyIn = (schema: string | null, rows: TableRows): string => `COPY ${place(schema, rows)} FROM STDIN`;
+export const copyIn = (schema: string | null, rows: TableRows): string => `COPY ${location(schema, rows)} FROM STDIN`;

@@ -18,7 +18,7 @@ interface FileTarget {
 }
 
 /** @returns null if it is something other than a file, such as a device, a directory, or a link to itself */
-export async function placeOf(file: string): Promise<FileTarget | null> {
+export async function resolveTarget(file: string): Promise<FileTarget | null> {
   const found = await stat(file).catch(() => null);
   if (found === null) {
     const target = await endOf(file);
@@ -73,12 +73,12 @@ export async function writeFileWhole(
   bytes: AsyncIterable<Buffer>,
   check: (partial: string) => Promise<void> = () => Promise.resolve(),
 ): Promise<number> {
-  const place = await placeOf(file);
-  if (place === null) throw new OperatorError(`${file} cannot be written: it is not a file.`);
+  const location = await resolveTarget(file);
+  if (location === null) throw new OperatorError(`${file} cannot be written: it is not a file.`);
   // A write error concerns the target. Any other error concerns the source and is rethrown.
   let failure: unknown;
   try {
-    return await replaceFile(place, async (partial) => {
+    return await replaceFile(location, async (partial) => {
       const written = createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true });
       written.on('error', (error) => (failure = error));
       await pipeline(Readable.from(bytes), createGzip({ level: constants.Z_BEST_SPEED + 2 }), written);

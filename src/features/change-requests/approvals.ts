@@ -251,7 +251,7 @@ export const schedulingOf =
   };
 
 /** Returns the command of a due request. It checks that the request is still due before deciding anything. */
-export const onTime =
+export const whenDue =
   <C>(request: ChangeRequest, command: Command<C>): Prepare<C> =>
   async (client, ...at) => {
     const problem = await whyNotNow(client, request);

@@ -5,10 +5,10 @@ import type { DocumentBody } from '../../cli/document.js';
 import { followChange, readChange } from '../../cli/follow-change.js';
 import { json, oneLine } from '../../cli/output.js';
 import { OperatorError } from '../../kernel/operator-error.js';
-import { type Answered, askFully, changeHeaders } from '../../cli/connections/service.js';
+import { type ServiceResponse, requestChecked, changeHeaders } from '../../cli/connections/service.js';
 import { nothingToDo, readDiff } from '../../cli/commands/apply.js';
 import { describeWhole } from './cli.js';
-import { placeText } from '../../schema/model/place.js';
+import { locationText } from '../../schema/model/location.js';
 
 /**
  * Returns 0 without opening a request if there is nothing to do.
@@ -126,7 +126,7 @@ export async function revert(invocation: Invocation): Promise<ExitCode> {
   const path = `/changes/${encodeURIComponent(idOf(invocation))}/revert`;
   const { data } = await send<z.output<typeof reverting>>(invocation, path, title === undefined ? {} : { title });
   const back = data.returns.map(({ kept_until: until, ...returned }) => {
-    const what = oneLine(placeText(returned));
+    const what = oneLine(locationText(returned));
     return `${what} is restored from the trash${until === null ? '' : `, which keeps it until ${until}`}`;
   });
   const message = `Opened change request ${data.id}, plan ${data.plan}. Nothing changes until it is applied.`;
@@ -158,10 +158,10 @@ async function send<T = z.output<typeof actedOn>>(
   path: string,
   body?: object,
   method: 'PATCH' | 'POST' = 'POST',
-): Promise<Pick<Answered, 'status'> & { data: T }> {
+): Promise<Pick<ServiceResponse, 'status'> & { data: T }> {
   const headers = changeHeaders(invocation);
   const content = body && { type: 'application/json', content: Buffer.from(JSON.stringify(body)) };
-  const answer = await askFully(invocation, path, { method, headers, ...(content && { body: content }) });
+  const answer = await requestChecked(invocation, path, { method, headers, ...(content && { body: content }) });
   const { data } = JSON.parse(answer.text) as { data?: T };
   if (data === undefined) throw new OperatorError('The response of the service is not a change request.');
   return { status: answer.status, data };

@@ -4,9 +4,9 @@ import { type ExitCode, type Invocation, UsageError, isSet, text } from '../../c
 import { type ShownChange, describeNow, followChange, readChange } from '../../cli/follow-change.js';
 import { describeWarnings, describePolicy } from '../../cli/planned-changes.js';
 import { json, oneLine } from '../../cli/output.js';
-import { askForAll, askForData, reasonHeader } from '../../cli/connections/service.js';
+import { requestAll, requestData, reasonHeader } from '../../cli/connections/service.js';
 import type { Policy } from '../../schema/policy.js';
-import { placeText } from '../../schema/model/place.js';
+import { locationText } from '../../schema/model/location.js';
 
 const LIMIT = 20;
 
@@ -23,7 +23,7 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
     collection: text(values, 'collection'),
     author: text(values, 'author'),
   };
-  const data = await askForAll<Summary>(invocation, '/changes', { query, limit: Number(limit) });
+  const data = await requestAll<Summary>(invocation, '/changes', { query, limit: Number(limit) });
   if (isSet(values, 'json')) terminal.print(json(data));
   else if (data.length === 0) terminal.print('No change requests.');
   else terminal.print(data.map(describe).join('\n'));
@@ -44,7 +44,7 @@ export async function withdraw(invocation: Invocation): Promise<ExitCode> {
   const id = idOf(invocation);
   const headers = reasonHeader(invocation);
   const path = `/changes/${encodeURIComponent(id)}/withdraw`;
-  const data = await askForData<ShownChange>(invocation, path, { method: 'POST', headers });
+  const data = await requestData<ShownChange>(invocation, path, { method: 'POST', headers });
   if (isSet(invocation.values, 'json')) invocation.terminal.print(json(data));
   else
     invocation.terminal.print(
@@ -110,7 +110,7 @@ function describePlan(planned: NonNullable<ShownChange['planned']>): string[] {
     ...(policy ? describePolicyChange(policy) : []),
     ...describeWarnings(findings),
     ...loses.map(({ kept, why_not: reason, ...deleted }) => {
-      const name = oneLine(placeText(deleted));
+      const name = oneLine(locationText(deleted));
       if (kept) return `deletes ${name}, restorable from the trash`;
       return `deletes ${name} permanently${reason === null ? '' : `: ${oneLine(reason)}`}`;
     }),

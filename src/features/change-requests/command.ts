@@ -17,7 +17,7 @@ import type { Acknowledgement } from '../../schema/policy.js';
 import type { Acknowledgements } from '../../pipeline/types.js';
 
 /** The content of a request's document. */
-export interface AskedFor {
+export interface RequestedOperation {
   operation: OperationName;
   /** The input of the operation: names, body, options. */
   input: object;
@@ -45,19 +45,19 @@ export interface Reading {
 }
 
 /** Parses the document of a request. */
-export async function askedForBy(
+export async function readRequestedOperation(
   db: Queryable,
   { document }: Pick<ChangeRequest, 'document'>,
-): Promise<Result<AskedFor>> {
+): Promise<Result<RequestedOperation>> {
   const found = (await readDocuments(db, [document])).get(document);
   const fault = documentFault(found, { hash: document, sha256 });
   if (fault !== null || found?.content == null) return refuse(lost(fault ?? 'its document was erased'));
-  return ok(JSON.parse(found.content) as AskedFor);
+  return ok(JSON.parse(found.content) as RequestedOperation);
 }
 
 /** Returns the command, to be decided again against the current schema. */
 export async function commandOf(reading: Reading, request: ChangeRequest): Promise<Result<NamedCommand>> {
-  const askedFor = await askedForBy(reading.pool, request);
+  const askedFor = await readRequestedOperation(reading.pool, request);
   if (!askedFor.ok) return askedFor;
   const { operation, input, purge, acknowledged } = askedFor.value;
   const { parse } = operations[operation] as unknown as Operation<string, object, object>;

@@ -7,8 +7,8 @@ import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import type { Command, Done, Outcome, Pipeline, PlanRequest, RequestContext } from '../../pipeline/types.js';
 import type { PreparationEngine } from '../../projector/online/types.js';
 import { eraseDocuments } from './rows.js';
-import { recordingOf, foreseeing, openingOf } from './planning.js';
-import type { AskedFor } from './command.js';
+import { recordingOf, withPreparation, openingOf } from './planning.js';
+import type { RequestedOperation } from './command.js';
 
 export { createChangeRunner } from './runner.js';
 
@@ -40,14 +40,14 @@ export function createChangeRequests(
   engine: Pick<PreparationEngine, 'planPreparation'>,
   pipeline: Pick<Pipeline, 'apply' | 'plan' | 'dryRun'>,
 ): ChangeRequests {
-  const foresee = (request: PlanRequest) => ({ ...request, online: true, revise: foreseeing(engine) });
+  const foresee = (request: PlanRequest) => ({ ...request, online: true, revise: withPreparation(engine) });
   return {
     online: {
       plan: (name, command, request) => pipeline.plan(name, command, foresee(request)),
       dryRun: (name, command, request) => pipeline.dryRun(name, command, foresee(request)),
       async apply(operation, command, { input, ...request }) {
         const { purge, acknowledges } = request;
-        const askedFor: AskedFor = {
+        const askedFor: RequestedOperation = {
           operation,
           input,
           ...(purge === true && { purge }),

@@ -13,17 +13,17 @@ import type { Warning } from '../../kernel/warning.js';
 import type { Statement } from '../../projector/ddl/step.js';
 import { planBatch } from '../../projector/ddl/plan.js';
 import { findingsByPolicy } from '../../projector/findings.js';
-import { seenIn } from '../../schema/change-requests/approvals.js';
+import { approvedViewOf } from '../../schema/change-requests/approvals.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';
 import { collectionsChanged } from '../../schema/fold/event-schemas.js';
 import type { Finding } from '../../schema/findings/index.js';
 import { type ApprovedView, type LogEvent, isDeletion } from '../../schema/model/events.js';
-import { placeText } from '../../schema/model/place.js';
+import { locationText } from '../../schema/model/location.js';
 import { type Judged, type Policy, policyWarnings } from '../../schema/policy.js';
 import { type State, byName } from '../../schema/model/state.js';
 import { mentions } from '../../pipeline/transaction/enforce-policy.js';
-import { type Foreseen, foreseeKept } from '../../pipeline/transaction/keep-deleted.js';
+import { type EstimatedRetention, estimateKept } from '../../pipeline/transaction/keep-deleted.js';
 import { operations, type CommandOf } from '../../schema/operations/index.js';
 import type { Operation } from '../../schema/operations/operation.js';
 import type { UpdatePolicy } from '../../schema/operations/update-policy.js';
@@ -124,7 +124,7 @@ async function readView({ pool, schema, keep }: Planning, { purge, warnings, ...
   const { before: state, after, events, online } = plan;
   const { policy } = await readPolicy(pool);
   const { lost, warnings: ofTrash } = events.some(isDeletion)
-    ? await foreseeKept(pool, { state, events, schema, keep, online, purge })
+    ? await estimateKept(pool, { state, events, schema, keep, online, purge })
     : NOTHING_LOST;
   const named = await mentions(pool, policy, { before: state, after, events });
   const noticed = [...warnings, ...ofTrash, ...named, ...policyWarnings(policy, events)];
@@ -133,12 +133,12 @@ async function readView({ pool, schema, keep }: Planning, { purge, warnings, ...
   const loses = events.flatMap((event, index) =>
     isDeletion(event) ? [{ collection: event.collection, field: event.field, why: lost.get(index) ?? null }] : [],
   );
-  const kept = loses.filter(({ why }) => why === null).map(placeText);
-  const seen = { online, findings: seenIn(findings), kept: kept.sort(byName) };
+  const kept = loses.filter(({ why }) => why === null).map(locationText);
+  const seen = { online, findings: approvedViewOf(findings), kept: kept.sort(byName) };
   return { findings, loses, seen, hash: sha256(canonicalJson(seen)) };
 }
 
-const NOTHING_LOST: Foreseen = { lost: new Map(), warnings: [] };
+const NOTHING_LOST: EstimatedRetention = { lost: new Map(), warnings: [] };
 
 /* Reads the requested change of a proposal for an action on it. */
 
@@ -157,7 +157,11 @@ interface AskedForNow {
 }
 
 /** The document is read before the transaction. In the transaction, the request must still have the same document. */
-export async function askedForNow(reading: Reading, id: string, action: ChangeAction): Promise<Result<AskedForNow>> {
+export async function requestedOperationNow(
+  reading: Reading,
+  id: string,
+  action: ChangeAction,
+): Promise<Result<AskedForNow>> {
   const request = await readChange(reading.pool, id);
   if (request === undefined) return refuse(wrongState(id, undefined));
   if (request.proposal === null) return refuse(wrongState(id, request));

@@ -25,7 +25,7 @@ import {
 import { type ChangeEvent, type ChangeRequest, CHANGE } from '../../schema/change-requests/model.js';
 import { readChange } from './rows.js';
 import { allowedIn } from '../../schema/change-requests/fold.js';
-import { mayFollow } from '../../schema/change-requests/fold.js';
+import { isAllowedAfter } from '../../schema/change-requests/fold.js';
 
 /* Creates events about change requests, and the causes of those without a requester. */
 
@@ -83,7 +83,7 @@ const tooLarge = (): Problem => ({
 });
 
 /** For plans of online changes: adds what would be prepared first. */
-export const foreseeing =
+export const withPreparation =
   (engine: Planner): Revise =>
   async (client, batch) => {
     const preparation = await planned(engine, client, { id: NO_ID, batch });
@@ -212,7 +212,7 @@ export const recordingOf =
   ): Prepare<Recording> =>
   async (client) => {
     const request = await readChange(client, id);
-    if (request === undefined || !mayFollow(request, type) || !still(request))
+    if (request === undefined || !isAllowedAfter(request, type) || !still(request))
       throw new CommandRefused([wrongState(id, request)]);
     return { events: [changeEvent(type, id, data)], also };
   };

@@ -20,7 +20,7 @@ import {
   type RequestContext,
   type Revise,
 } from '../../pipeline/types.js';
-import type { Reading, AskedFor } from './command.js';
+import type { Reading, RequestedOperation } from './command.js';
 import {
   type CarryingOut,
   carryingOut,
@@ -31,7 +31,7 @@ import {
   rejectingOf,
   schedulingOf,
 } from './approvals.js';
-import { foreseeing } from './planning.js';
+import { withPreparation } from './planning.js';
 import {
   type PlanOptions,
   type PlanNow,
@@ -39,7 +39,7 @@ import {
   planNow,
   type ProposedOperation,
   allowed,
-  askedForNow,
+  requestedOperationNow,
   requireAction,
 } from './plan.js';
 import { deletesNothing, otherView } from './problems.js';
@@ -56,7 +56,7 @@ import {
 } from './propose.js';
 
 /** The requested change. */
-export interface RequestedChange extends Pick<AskedFor, 'purge' | 'acknowledged'> {
+export interface RequestedChange extends Pick<RequestedOperation, 'purge' | 'acknowledged'> {
   name: ProposedOperation;
   /** The input of the operation. */
   input: object;
@@ -125,7 +125,7 @@ export function createProposals(options: ProposalOptions): Proposals {
     },
   };
   const carry = async (id: string, action: 'prepare' | 'apply', request: RequestContext): Promise<Outcome> => {
-    const askedFor = await askedForNow(options, id, action);
+    const askedFor = await requestedOperationNow(options, id, action);
     if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
     const { name, command, how, online } = askedFor.value;
     const revise = carryingOut(id, action, { ...options, how });
@@ -167,7 +167,7 @@ export function createProposals(options: ProposalOptions): Proposals {
       const shown = now.kind === 'planned' ? now.view : undefined;
       if (read !== undefined && read !== shown?.hash)
         return { kind: 'refused', problems: [otherView(id, read, shown?.hash)] };
-      const askedFor = await askedForNow(options, id, 'approve');
+      const askedFor = await requestedOperationNow(options, id, 'approve');
       if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
       const { name, command, how, online } = askedFor.value;
       const approving = {
@@ -184,18 +184,18 @@ export function createProposals(options: ProposalOptions): Proposals {
     prepare: (id, request) => carry(id, 'prepare', request),
     apply: (id, request) => carry(id, 'apply', request),
     async rehearse(id, request) {
-      const askedFor = await askedForNow(options, id, 'apply');
+      const askedFor = await requestedOperationNow(options, id, 'apply');
       if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
       const { name, command, how, online } = askedFor.value;
       return pipeline.dryRun(name, command, {
         ...request,
-        revise: rehearsing(id, { how, ...(online && { foresee: foreseeing(options.engine) }) }),
+        revise: rehearsing(id, { how, ...(online && { foresee: withPreparation(options.engine) }) }),
         ...how,
         online,
       });
     },
     async schedule(id, at, request) {
-      const askedFor = await askedForNow(options, id, 'apply');
+      const askedFor = await requestedOperationNow(options, id, 'apply');
       if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
       const { name, command, how, online } = askedFor.value;
       const revise = schedulingOf(id, at, how);
@@ -213,7 +213,7 @@ export function createProposals(options: ProposalOptions): Proposals {
 
 /** The requested change of a proposal, with another value of `purge`. */
 async function withPurge(reading: Reading, id: string, purge: boolean): Promise<Result<RequestedChange>> {
-  const askedFor = await askedForNow(reading, id, 'update');
+  const askedFor = await requestedOperationNow(reading, id, 'update');
   if (!askedFor.ok) return askedFor;
   const { how, ...change } = askedFor.value;
   if (change.name === 'update-policy') return refuse(deletesNothing(id));
@@ -223,7 +223,7 @@ async function withPurge(reading: Reading, id: string, purge: boolean): Promise<
 
 const OVER: ReadonlySet<ChangeState> = new Set(['applied', 'withdrawn']);
 
-const knownOf = ({ purge, acknowledged }: Pick<AskedFor, 'purge' | 'acknowledged'>): PlanOptions => ({
+const knownOf = ({ purge, acknowledged }: Pick<RequestedOperation, 'purge' | 'acknowledged'>): PlanOptions => ({
   ...(purge && { purge }),
   ...(acknowledged && { acknowledges: { findings: acknowledged } }),
 });
@@ -232,7 +232,7 @@ const knownOf = ({ purge, acknowledged }: Pick<AskedFor, 'purge' | 'acknowledged
 const planning = (
   request: RequestContext,
   revise: NonNullable<RequestContext['revise']>,
-  { purge }: Pick<AskedFor, 'purge'>,
+  { purge }: Pick<RequestedOperation, 'purge'>,
 ): RequestContext => ({ ...request, revise, ...(purge && { purge: true }) });
 
 /** A proposal that cannot be updated is rejected for that reason first. */
@@ -246,7 +246,7 @@ const guarded =
 const commentDocument = async (text: string | undefined): Promise<Document | undefined> =>
   text === undefined ? undefined : toDocument({ comment: text });
 
-async function documentOf(askedFor: AskedFor): Promise<Result<Document>> {
+async function documentOf(askedFor: RequestedOperation): Promise<Result<Document>> {
   const document = await toDocument(askedFor);
   if (document.content.length <= MOST) return { ok: true, value: document };
   const message = `A change request may have at most ${MOST.toLocaleString('en')} characters. Propose a large change in several requests.`;

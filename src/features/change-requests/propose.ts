@@ -5,7 +5,7 @@ import { keepDocuments } from '../../log/documents.js';
 import { countUnderWay, findOpenRevert } from './rows.js';
 import { collectionsChanged } from '../../schema/fold/event-schemas.js';
 import type { ChangeUpdated } from '../../schema/model/events.js';
-import { byName, type State, UNMADE, memberKey, namesThatDiffer } from '../../schema/model/state.js';
+import { byName, type State, NEW_IDENTITY, memberKey, differingNames } from '../../schema/model/state.js';
 import {
   CommandRefused,
   type PlannedBatch,
@@ -27,11 +27,16 @@ import { returningBy } from '../trash/rows.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import type { EntryFindings } from '../../schema/diff/entries.js';
 import { originsIn, withOrigins } from '../../schema/diff/origins.js';
-import { type Resolution, type MergeConflict, describePlace } from '../../schema/merge/model.js';
+import { type Resolution, type MergeConflict, describeLocation } from '../../schema/merge/model.js';
 import { drafted } from '../../schema/operations/apply-diff.js';
 import { type CommandOf, operations } from '../../schema/operations/index.js';
-import { comingAgain, type ComingAgain, fitting, type InTrash } from '../../schema/transition/restoring-transition.js';
-import { type Reading, type AskedFor, askedForBy } from './command.js';
+import {
+  recreatedObjects,
+  type RecreatedObjects,
+  restorableEntries,
+  type InTrash,
+} from '../../schema/transition/restoring-transition.js';
+import { type Reading, type RequestedOperation, readRequestedOperation } from './command.js';
 import { type SchemaDiff, diffStates, isEmptyDiff } from '../../schema/diff/diff.js';
 import { nothingToDecide, mergeStates } from '../../schema/merge/merge-states.js';
 import { snapshotHash } from '../../schema/snapshot/snapshot.js';
@@ -106,7 +111,7 @@ interface Leading {
   /** New objects in it have no identity, except those of `again`. */
   theirs: State;
   /** Objects of `theirs` that existed before, by their names in `theirs`. */
-  again: ComingAgain;
+  again: RecreatedObjects;
   /** Their trash entries when the merge was requested. */
   kept: readonly InTrash[];
   resolutions: readonly Resolution[];
@@ -149,12 +154,12 @@ const MOST_CONFLICTS = 100;
 /** MERGE_CONFLICT. `details` contains the location and its three values. */
 const problemOf = ({ message, ...details }: MergeConflict): Problem => ({
   code: 'MERGE_CONFLICT',
-  message: `${describePlace(details.place)}: ${message}`,
+  message: `${describeLocation(details.place)}: ${message}`,
   details,
 });
 
 /** Recreated objects get their former identity. */
-function identified(state: State, touched: ReadonlySet<string>, again: ComingAgain): State {
+function identified(state: State, touched: ReadonlySet<string>, again: RecreatedObjects): State {
   if (again.size === 0) return state;
   const draft = new Draft(state);
   for (const name of touched) {
@@ -163,9 +168,9 @@ function identified(state: State, touched: ReadonlySet<string>, again: ComingAga
     const { identities } = node;
     const fields = [...identities.fields].flatMap(([field, identity]) => {
       const before = again.get(memberKey(name, field));
-      return identity === UNMADE && before !== undefined ? [[field, before] as const] : [];
+      return identity === NEW_IDENTITY && before !== undefined ? [[field, before] as const] : [];
     });
-    draft.identify(name, new Map(fields), identities.collection === UNMADE ? again.get(name) : undefined);
+    draft.identify(name, new Map(fields), identities.collection === NEW_IDENTITY ? again.get(name) : undefined);
   }
   return draft.toState();
 }
@@ -179,8 +184,8 @@ interface Differing {
 
 function* differing({ ours, to, touched, kept }: Differing): Resumable<SchemaDiff> {
   const way = { from: ours, to, touched };
-  const found = yield* fitting(way, kept);
-  return withOrigins(yield* diffStates(ours, to, touched), comingAgain(way), found);
+  const found = yield* restorableEntries(way, kept);
+  return withOrigins(yield* diffStates(ours, to, touched), recreatedObjects(way), found);
 }
 
 export interface Rebasing extends Reading {
@@ -190,11 +195,11 @@ export interface Rebasing extends Reading {
   /** Open requests per user. */
   quotas: { changes: number };
   /** Stores the requested change as a document. Rejects it if it is too long. */
-  documentOf(askedFor: AskedFor): Promise<Document>;
+  documentOf(askedFor: RequestedOperation): Promise<Document>;
 }
 
 interface Making {
-  how: Pick<AskedFor, 'purge' | 'acknowledged'>;
+  how: Pick<RequestedOperation, 'purge' | 'acknowledged'>;
   online: boolean;
   leading: Leading;
   /** Checks preconditions before deciding. @throws CommandRefused */
@@ -234,7 +239,7 @@ export async function rebase(
   const before = await requireAction(rebasing.pool, id, 'rebase');
   if (!before.ok) return { kind: 'refused', problems: before.problems };
   const { document, online, proposal } = before.value;
-  const askedFor = await askedForBy(rebasing.pool, before.value);
+  const askedFor = await readRequestedOperation(rebasing.pool, before.value);
   if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
   const { input, purge, acknowledged } = askedFor.value;
   const { state: base } = await rebasing.at(proposal?.base ?? 0);
@@ -295,8 +300,8 @@ export async function revert(
   if (!found.ok) return { kind: 'refused', problems: found.problems };
   const { result } = found.value;
   const [{ state: base }, { state: theirs }] = await aroundBatch(rebasing, result as NonNullable<typeof result>);
-  const touched = namesThatDiffer(base, theirs);
-  const again = comingAgain({ from: base, to: theirs, touched });
+  const touched = differingNames(base, theirs);
+  const again = recreatedObjects({ from: base, to: theirs, touched });
   const kept = await rebasing.inTrash([...again.values()]);
   return make(
     rebasing,

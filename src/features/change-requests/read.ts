@@ -19,7 +19,13 @@ import type { StepProgress } from '../../projector/online/types.js';
 import type { Holder } from '../../projector/ddl/table-locks.js';
 import { type Finding, findingOf } from '../../schema/findings/index.js';
 import { type ChangeAction, allowedIn } from '../../schema/change-requests/fold.js';
-import { type ChangeRequest, heldBy, isAtRest, type Approval, type Said } from '../../schema/change-requests/model.js';
+import {
+  type ChangeRequest,
+  heldBy,
+  isAtRest,
+  type Approval,
+  type CommentEntry,
+} from '../../schema/change-requests/model.js';
 import type { ChangeStep, Cause } from '../../schema/model/events.js';
 import { readPolicy } from '../../log/decisive-events.js';
 import {
@@ -95,7 +101,7 @@ function showProposal(
 ): ShownProposal | null {
   const { proposal } = request;
   if (proposal === null) return null;
-  const shown = ({ by, at, position, comment }: Said): ShownSaid => ({
+  const shown = ({ by, at, position, comment }: CommentEntry): ShownSaid => ({
     by,
     at,
     position,

@@ -26,7 +26,7 @@ import { type Comparison, compareSnapshot } from '../../schema/compare/compare-s
 import { isEmptyDiff } from '../../schema/diff/diff.js';
 import { originsIn } from '../../schema/diff/origins.js';
 import { mergeSnapshot } from '../../schema/merge/merge-states.js';
-import { describePlace } from '../../schema/merge/model.js';
+import { describeLocation } from '../../schema/merge/model.js';
 import type { ChangeUpdate, NewChange } from './routes-bodies.js';
 import { createMomentState } from '../../http/history.js';
 
@@ -158,7 +158,7 @@ export function createProposedChange(deps: HttpDeps) {
     if (outcome.kind === 'merged') return outcome;
     const problems = outcome.conflicts.slice(0, MOST_CONFLICTS).map(({ message, ...details }) => ({
       code: 'MERGE_CONFLICT' as const,
-      message: `${describePlace(details.place)}: ${message}`,
+      message: `${describeLocation(details.place)}: ${message}`,
       details,
     }));
     throw new Refused(problems);
@@ -220,7 +220,7 @@ export async function shownPlan(
     statements: statements.map(shownStatement),
     tables: await plans.lockedTables(statements),
     findings: withoutPlaces(view.findings),
-    loses: view.loses.map(({ why, ...place }) => ({ ...place, kept: why === null, why_not: why })),
+    loses: view.loses.map(({ why, ...location }) => ({ ...location, kept: why === null, why_not: why })),
     view: view.hash,
     returns: await returningBy(pool, plan.events),
   };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { textFault } from '../../kernel/text.js';
-import { NO_PLACE, samePlace } from '../../schema/model/place.js';
+import { INVALID_LOCATION, canonicalLocation } from '../../schema/model/location.js';
 
 /** Lengths in code points. */
 const LONGEST = { title: 200, reason: 1_000, comment: 10_000 } as const;
@@ -35,13 +35,13 @@ const plan = z
   .regex(/^[0-9a-f]{64}$/, { error: 'must be the hash of a plan.' })
   .describe('The reviewed plan: the value of `plan` in the request');
 
-const place = z
+const location = z
   .string()
   .max(500)
-  .refine((text) => samePlace(text) !== undefined, { error: `${NO_PLACE}.` });
+  .refine((text) => canonicalLocation(text) !== undefined, { error: `${INVALID_LOCATION}.` });
 
 const acknowledgement = z
-  .strictObject({ code: z.string().min(1).max(100), place })
+  .strictObject({ code: z.string().min(1).max(100), place: location })
   .describe(
     'A finding, by its code and place: `articles.title`. In a name, write `%2E` for a dot, `%2C` for a comma, `%25` for a percent sign',
   );

@@ -20,7 +20,7 @@ import {
 import type { HttpDeps } from '../../http/deps.js';
 import { readPolicyBody } from '../../http/policy.js';
 import { Refused, refused } from '../../http/errors.js';
-import { rehearsalQuery, rehearsed, asPlaced } from '../../http/change/change.js';
+import { rehearsalQuery, rehearsed, asLocated } from '../../http/change/change.js';
 import { acknowledgeOf } from '../../http/request/headers.js';
 import { data } from '../../http/openapi/answers/envelopes.js';
 import { actedOn, reverting } from './routes-answers.js';
@@ -100,7 +100,7 @@ function howOf(call: Call<unknown>, { purge, acknowledge }: Pick<bodies.NewChang
     throw new Refused([
       invalid(['acknowledge'], 'send the acknowledgements in the body or in X-Acknowledge, not in both'),
     ]);
-  const acknowledged = [...(acknowledge?.map(asPlaced) ?? inHeader ?? [])];
+  const acknowledged = [...(acknowledge?.map(asLocated) ?? inHeader ?? [])];
   return { ...(purge === true && { purge }), ...(acknowledged.length > 0 && { acknowledged }) };
 }
 

@@ -9,7 +9,7 @@ import type { Logger } from '../../postgres/logger.js';
 import type { ConnectionOptions } from '../../postgres/pool.js';
 import { untilNextDue, type Unfinished, readChange, unfinishedChanges } from './rows.js';
 import { isAtRest } from '../../schema/change-requests/model.js';
-import { LostError, NotNowError, type Work, showPhase, workOn } from './work-on.js';
+import { LostError, NotNowError, type Work, showPhase, advanceRequest } from './advance-request.js';
 
 export interface ChangeRunner {
   /** Signals that the log may have new events. Cheap, call it after every commit. */
@@ -161,7 +161,7 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
       try {
         const { signal } = run.abort;
         const onCleaning = (): void => void (run.cleaning = true);
-        if ((await workOn({ ...options, id, session: opened, signal, onCleaning })) === 'ended') timer.set(0);
+        if ((await advanceRequest({ ...options, id, session: opened, signal, onCleaning })) === 'ended') timer.set(0);
         failed.delete(id);
       } finally {
         run.session = undefined;

@@ -18,7 +18,7 @@ import type { Note } from '../../projector/inspect/needs.js';
 import type { CatalogTable } from '../../projector/catalog/model.js';
 import { type Difference, verifyCatalog } from '../../projector/verify/index.js';
 import { renamedTables, renamedColumns } from './renames.js';
-import { convert, type Finding, lookForDrift, withNeeds } from './find.js';
+import { convert, type Finding, inspectDrift, withNeeds } from './find.js';
 import { SQLSTATE, isLocked, sqlState } from '../../postgres/errors.js';
 import { type Renames, withRenames } from '../../schema/transition/renames.js';
 import type { LockedTable } from '../../projector/ddl/step.js';
@@ -45,25 +45,25 @@ interface LockedDrift {
  * Reads drift again until all tables that the request covers are locked.
  * @throws LockedError
  */
-async function readLockedDrift(place: DriftTarget, request: AcceptRequest): Promise<LockedDrift> {
+async function readLockedDrift(location: DriftTarget, request: AcceptRequest): Promise<LockedDrift> {
   const held = new Set<string>();
   for (;;) {
-    const sight = await look(place, request).catch((error: unknown) => {
-      throw isLocked(error) ? new LockedError(error, locksOn(place.state.collections.keys())) : error;
+    const sight = await look(location, request).catch((error: unknown) => {
+      throw isLocked(error) ? new LockedError(error, locksOn(location.state.collections.keys())) : error;
     });
     const open = tablesOf(sight).filter((name) => !held.has(name));
     if (open.length === 0) return sight;
-    await lockHeld(place, open);
+    await lockHeld(location, open);
     for (const name of open) held.add(name);
   }
 }
 
 async function look({ client, schema, state }: DriftTarget, request: AcceptRequest): Promise<LockedDrift> {
-  const finding = await lookForDrift(client, state, schema);
+  const finding = await inspectDrift(client, state, schema);
   const renames = renamesOf(finding, request);
   if (renames.collections.size === 0 && renames.fields.size === 0) return { renames, finding, request };
   const { state: base } = await runYielding(withRenames(state, renames));
-  return { renames, finding: await lookForDrift(client, base, schema), request: requestAfter(request, renames) };
+  return { renames, finding: await inspectDrift(client, base, schema), request: requestAfter(request, renames) };
 }
 
 /** The renames that the request covers completely and that the log can record. */
@@ -139,8 +139,8 @@ interface NotAccepted {
  * Call it in a transaction that holds the log's lock. The tables it covers cannot be changed until that transaction
  * ends.
  */
-export async function readAcceptance(place: DriftTarget, request: AcceptRequest): Promise<Acceptance> {
-  const sight = await readLockedDrift(place, request);
+export async function readAcceptance(location: DriftTarget, request: AcceptRequest): Promise<Acceptance> {
+  const sight = await readLockedDrift(location, request);
   const { renames, finding } = sight;
   const { only } = sight.request;
   const missing = missingFields(sight);
@@ -148,7 +148,7 @@ export async function readAcceptance(place: DriftTarget, request: AcceptRequest)
   for (const [name, differences] of finding.drifted) {
     if (only === undefined || only.has(name)) take(sight, { name, differences }, found);
   }
-  await addStillDifferent(place, { sight, request }, found);
+  await addStillDifferent(location, { sight, request }, found);
   return found;
 }
 

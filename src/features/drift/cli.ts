@@ -7,11 +7,11 @@ import { type ExitCode, type Invocation, UsageError, isSet } from '../../cli/com
 import { type AcceptanceReport, acceptanceReport } from './accept.js';
 import { operations } from '../../schema/operations/index.js';
 import { describeWarnings } from '../../cli/planned-changes.js';
-import { namedPlace } from '../../cli/named-place.js';
+import { parseObjectName } from '../../cli/object-name.js';
 import { accepted, json, oneLine } from '../../cli/output.js';
-import { type Workplace, withPipeline } from '../../cli/connections/pipeline.js';
-import { take } from '../../cli/rehearsed.js';
-import { placeText } from '../../schema/model/place.js';
+import { type PipelineContext, withPipeline } from '../../cli/connections/pipeline.js';
+import { planAndApply } from '../../cli/plan-and-apply.js';
+import { locationText } from '../../schema/model/location.js';
 
 /**
  * Returns 1 if drift exists or remains, 3 if the policy would block it in a dry run.
@@ -24,13 +24,13 @@ export async function drift(invocation: Invocation): Promise<ExitCode> {
   if (isSet(values, 'repair') && values['accept'] !== undefined)
     throw new UsageError('Use --repair or --accept, not both.');
   if (isSet(values, 'dryRun') && values['accept'] === undefined) throw new UsageError('--dry-run requires --accept.');
-  return withPipeline(invocation, (place) => {
-    if (values['accept'] !== undefined) return accept(invocation, place);
-    return isSet(values, 'repair') ? repair(invocation, place) : show(invocation, place);
+  return withPipeline(invocation, (location) => {
+    if (values['accept'] !== undefined) return accept(invocation, location);
+    return isSet(values, 'repair') ? repair(invocation, location) : show(invocation, location);
   });
 }
 
-async function show({ values, terminal }: Invocation, { pipeline, schema }: Workplace): Promise<ExitCode> {
+async function show({ values, terminal }: Invocation, { pipeline, schema }: PipelineContext): Promise<ExitCode> {
   const found = await pipeline.underLock((client, { state }) => findDrift(client, state, schema), {
     readOnly: true,
   });
@@ -38,7 +38,7 @@ async function show({ values, terminal }: Invocation, { pipeline, schema }: Work
   return found.ok ? 0 : 1;
 }
 
-async function repair({ values, terminal }: Invocation, { pipeline, schema }: Workplace): Promise<ExitCode> {
+async function repair({ values, terminal }: Invocation, { pipeline, schema }: PipelineContext): Promise<ExitCode> {
   const allowDrop = isSet(values, 'allowDrop');
   const purge = isSet(values, 'purge');
   const repaired = await pipeline.underLock((client, { state }) =>
@@ -48,12 +48,12 @@ async function repair({ values, terminal }: Invocation, { pipeline, schema }: Wo
   return repaired.drift.ok ? 0 : 1;
 }
 
-async function accept(invocation: Invocation, place: Workplace): Promise<ExitCode> {
+async function accept(invocation: Invocation, location: PipelineContext): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const isDry = isSet(values, 'dryRun');
-  const places = Array.isArray(values['accept']) ? (values['accept'] as string[]) : [];
-  const acceptance = accepted(runToEnd(stepsTo(operations['accept-drift'].parse({ body: bodyOf(places) }))));
-  const { command, warnings, code } = await take(invocation, place, 'accept-drift', acceptance);
+  const locations = Array.isArray(values['accept']) ? (values['accept'] as string[]) : [];
+  const acceptance = accepted(runToEnd(stepsTo(operations['accept-drift'].parse({ body: bodyOf(locations) }))));
+  const { command, warnings, code } = await planAndApply(invocation, location, 'accept-drift', acceptance);
   const report = { ...(isDry && { dry_run: true }), ...acceptanceReport(command), ...(isDry && { warnings }) };
   const lines = [describeAcceptance(report, isDry), ...describeWarnings(warnings)];
   terminal.print(isSet(values, 'json') ? json(report) : lines.join('\n'));
@@ -61,13 +61,13 @@ async function accept(invocation: Invocation, place: Workplace): Promise<ExitCod
 }
 
 function bodyOf(given: readonly string[]): object {
-  const places = given.map(namedPlace);
-  const collections = places.filter(({ field }) => field === undefined).map(({ collection }) => collection);
-  const fields = places.filter(({ field }) => field !== undefined);
+  const locations = given.map(parseObjectName);
+  const collections = locations.filter(({ field }) => field === undefined).map(({ collection }) => collection);
+  const fields = locations.filter(({ field }) => field !== undefined);
   return { ...(collections.length > 0 && { collections }), ...(fields.length > 0 && { fields }) };
 }
 
-const named = (collection: string): string => placeText({ collection });
+const named = (collection: string): string => locationText({ collection });
 
 /** One line per table, the count, then the remaining differences with reasons. */
 export function describeAcceptance(
@@ -81,9 +81,9 @@ export function describeAcceptance(
   ];
   const count = lines.length;
   for (const { collection, from, to } of fields)
-    lines.push(`  ${placeText({ collection, field: from })} is now ${placeText({ collection, field: to })}`);
+    lines.push(`  ${locationText({ collection, field: from })} is now ${locationText({ collection, field: to })}`);
   lines.push(`${isDry ? 'Would accept' : 'Accepted'} the drift of ${counted(count, 'table')}.`);
-  for (const { message, ...where } of left) lines.push(`! ${placeText(where)} still differs: ${message}`);
+  for (const { message, ...where } of left) lines.push(`! ${locationText(where)} still differs: ${message}`);
   for (const { table, code, message } of more.not_represented) lines.push(`  ${code} on ${table}: ${message}`);
   return lines.join('\n');
 }
@@ -108,13 +108,15 @@ function describeTable({ table, kind, renamed_to: other, differences }: TableDri
 }
 
 function describeDifference({ field, member, expected, found, renamed_to: other, repair }: DriftDifference) {
-  const place = field === undefined ? member : `${field} ${member}`;
+  const location = field === undefined ? member : `${field} ${member}`;
   const as = other === undefined ? '' : `, probably renamed to ${oneLine(other)}`;
-  const lines = [`  ${oneLine(place)}: log says ${JSON.stringify(expected)}, database ${JSON.stringify(found)}${as}`];
+  const lines = [
+    `  ${oneLine(location)}: log says ${JSON.stringify(expected)}, database ${JSON.stringify(found)}${as}`,
+  ];
   for (const { sql, drops, inherited_by: descendants } of repair.database) {
     const also = descendants === undefined ? '' : `, also from ${descendants.map(oneLine).join(', ')}`;
     lines.push(`    database${drops ? ` (drops${also})` : ''}: ${sql}`);
   }
-  for (const event of repair.log) lines.push(`    log: ${event.type} ${placeText(event)}`);
+  for (const event of repair.log) lines.push(`    log: ${event.type} ${locationText(event)}`);
   return lines;
 }

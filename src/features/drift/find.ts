@@ -126,7 +126,7 @@ export interface Finding {
 
 /** `state` must match the position of the database, so call it in a transaction that holds the log's lock. */
 export async function findDrift(client: pg.ClientBase, state: State, schema: string): Promise<Drift> {
-  const finding = await lookForDrift(client, state, schema);
+  const finding = await inspectDrift(client, state, schema);
   const inheritors = await readInheritors(client, finding);
   const found = await mapYielding(
     finding.drifted,
@@ -191,7 +191,7 @@ function asShown(client: pg.ClientBase, table: TableDrift): TableDrift {
 }
 
 /** The same as `findDrift`, before it is prepared for display. */
-export async function lookForDrift(client: pg.ClientBase, state: State, schema: string): Promise<Finding> {
+export async function inspectDrift(client: pg.ClientBase, state: State, schema: string): Promise<Finding> {
   const catalog = await readCatalog(client, schema, undefined, [...state.collections.keys()]);
   const { tables } = catalog;
   const differences = await verifyCatalog(client, state, schema, catalog);

@@ -169,11 +169,11 @@ export function repairOf(
   field: string | undefined,
   { others = [], sequences = [] }: { others?: readonly (string | null)[]; sequences?: readonly string[] } = {},
 ): Repair {
-  const place = field ?? null;
+  const location = field ?? null;
   const isNeeded = ({ object }: PlannedRepair) => object.kind === 'sequence' && sequences.includes(object.name);
   return repairOfAll({
-    statements: plan.statements.filter((each) => each.field === place || (each.field === null && isNeeded(each))),
-    events: plan.events.filter((each) => each.field === place || others.includes(each.field)),
+    statements: plan.statements.filter((each) => each.field === location || (each.field === null && isNeeded(each))),
+    events: plan.events.filter((each) => each.field === location || others.includes(each.field)),
   });
 }
 

@@ -2,7 +2,7 @@ import type { Document } from '../../log/document-lines.js';
 import { gatherDocuments, readDocuments } from '../../log/documents.js';
 import { type EventRecord, readRecordPages } from '../../log/read.js';
 import type { Queryable } from '../../postgres/pool.js';
-import { documentsOf } from '../../schema/change-requests/documents-of.js';
+import { documentsOf } from '../../schema/change-requests/referenced-documents.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { PROJECTION_NAMES, type ProjectionName } from '../../projector/replay.js';
 import { type Rebuilt, isProjectionName } from './index.js';

@@ -4,16 +4,16 @@ import type { Plan } from '../../cli/commands/apply.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text, texts } from '../../cli/command.js';
 import { type JudgedWarning, describeWarning } from '../../cli/planned-changes.js';
 import { json, oneLine, table } from '../../cli/output.js';
-import { ask, askForAll, askForData, changeHeaders, reasonHeader } from '../../cli/connections/service.js';
+import { requestText, requestAll, requestData, changeHeaders, reasonHeader } from '../../cli/connections/service.js';
 import { isPosition } from '../../kernel/position.js';
-import { placeText } from '../../schema/model/place.js';
+import { locationText } from '../../schema/model/location.js';
 
 type Entry = z.output<typeof trashEntry>;
 
 /** Newest first. */
 export async function list(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
-  const data = await askForAll<Entry>(invocation, '/trash');
+  const data = await requestAll<Entry>(invocation, '/trash');
   if (isSet(values, 'json')) terminal.print(json(data));
   else if (data.length === 0) terminal.print('The trash is empty.');
   else terminal.print(table(['position', 'what', 'rows', 'bytes', 'deleted', 'by', 'kept until'], data.map(row)));
@@ -23,7 +23,7 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
 /** A table row; a question mark marks unknown values. */
 export const row = ({ position, rows, bytes, deleted_at, deleted_by, kept_until, ...entry }: Entry): string[] => [
   String(position),
-  placeText(entry),
+  locationText(entry),
   rows === null ? '?' : String(rows),
   bytes === null ? '?' : String(bytes),
   deleted_at,
@@ -39,7 +39,7 @@ export async function restore(invocation: Invocation): Promise<ExitCode> {
   const position = positionIn(invocation);
   const as = text(values, 'as');
   const request = { ...(as !== undefined && { as }), without: texts(values, 'without') };
-  const answer = await ask(invocation, `/trash/${position}/restore`, {
+  const answer = await requestText(invocation, `/trash/${position}/restore`, {
     method: 'POST',
     query: { dry_run: isSet(values, 'dryRun') },
     body: { type: 'application/json', content: Buffer.from(JSON.stringify(request)) },
@@ -56,7 +56,7 @@ export async function restore(invocation: Invocation): Promise<ExitCode> {
 function show({ print, note }: Invocation['terminal'], answer: Restored | Plan): void {
   const { warnings = [] } = answer;
   const tell = 'data' in answer ? note : print;
-  if ('data' in answer) print(`${placeText(answer.data)} was restored${isEmpty(warnings) ? ', empty' : ''}.`);
+  if ('data' in answer) print(`${locationText(answer.data)} was restored${isEmpty(warnings) ? ', empty' : ''}.`);
   else print(answer.statements.map(({ summary }) => summary).join('\n'));
   for (const warning of warnings) tell(`! ${describeWarning(warning)}`);
 }
@@ -69,17 +69,17 @@ const isEmpty = (warnings: readonly JudgedWarning[]): boolean =>
 export async function purge(invocation: Invocation): Promise<ExitCode> {
   const { terminal } = invocation;
   const position = positionIn(invocation);
-  const entry = await askForData<Entry>(invocation, `/trash/${position}`);
-  const question = `${placeText(entry)} will be permanently deleted. To continue, type "lose it": `;
+  const entry = await requestData<Entry>(invocation, `/trash/${position}`);
+  const question = `${locationText(entry)} will be permanently deleted. To continue, type "lose it": `;
   if (terminal.ask !== undefined && (await terminal.ask(question)).trim() !== 'lose it') {
     terminal.note('Nothing was changed.');
     return 2;
   }
-  await ask(invocation, `/trash/${position}`, { method: 'DELETE', headers: reasonHeader(invocation) });
+  await requestText(invocation, `/trash/${position}`, { method: 'DELETE', headers: reasonHeader(invocation) });
   terminal.print(
     isSet(invocation.values, 'json')
       ? json({ purged: position })
-      : `${placeText(entry)} of position ${position} was purged.`,
+      : `${locationText(entry)} of position ${position} was purged.`,
   );
   return 0;
 }

@@ -1,7 +1,7 @@
 /* Prepares commands that restore objects: the trash is read in the transaction of the command. */
 import type pg from 'pg';
 import type { Queryable } from '../../postgres/pool.js';
-import { findReturning, keptDeletions, type TrashEntry, findInTrash, isKept, notInTrash } from './rows.js';
+import { findRestorable, keptDeletions, type TrashEntry, findInTrash, isKept, notInTrash } from './rows.js';
 import type { CommandOf } from '../../schema/operations/index.js';
 import { type InTrash, keyChange } from '../../schema/transition/restoring-transition.js';
 import type { Prepare } from '../../pipeline/types.js';
@@ -218,7 +218,7 @@ const holds = ({ collections }: State, identity: Identity): boolean =>
 
 /** @throws ProblemError */
 async function refuseWithoutTable(client: pg.ClientBase, entry: TrashEntry, node: CollectionNode): Promise<never> {
-  const [table] = await findReturning(client, [node.identities.collection]);
+  const [table] = await findRestorable(client, [node.identities.collection]);
   const { collection, field } = entry;
   const what = `Collection ${JSON.stringify(table?.collection ?? collection)} of the field is`;
   const message =
@@ -234,7 +234,7 @@ async function refuseWithoutTable(client: pg.ClientBase, entry: TrashEntry, node
 /** Another process may have changed the trash. */
 export async function stillInTrash(client: Queryable, kept: readonly InTrash[]): Promise<InTrash[]> {
   if (kept.length === 0) return [];
-  const found = await findReturning(
+  const found = await findRestorable(
     client,
     kept.map(({ identity }) => identity),
   );

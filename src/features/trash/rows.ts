@@ -4,7 +4,7 @@ import { own, trashSchemaNameSql } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { IS_KEPT, KEPT_IN as KEPT_IN_OF_EVENT } from '../../projector/catalog/deletion-facts.js';
 import { COPY, copiedRows } from '../../projector/ddl/trash.js';
-import { endsOf } from '../../log/lives.js';
+import { endsOf } from '../../log/lifetimes.js';
 import type { Identity, CollectionNode, State } from '../../schema/model/state.js';
 import { type LogEvent, takenFromTrash, type StoredEvent, isDeletion } from '../../schema/model/events.js';
 import { type Parameterised, sendBatch } from '../../postgres/exchange.js';
@@ -40,7 +40,8 @@ const isKeptTable = (of: Deletion): string =>
    AND c.relname = CASE WHEN ${of}.field IS NULL THEN ${of}.collection ELSE '${COPY}' END AND c.relkind IN ('r', 'p')`;
 
 /** Checks that it exists, because someone may have dropped it by hand. */
-export const isThere = (of: Deletion): string => `EXISTS (SELECT FROM pg_catalog.pg_class c WHERE ${isKeptTable(of)})`;
+export const keptObjectExists = (of: Deletion): string =>
+  `EXISTS (SELECT FROM pg_catalog.pg_class c WHERE ${isKeptTable(of)})`;
 
 export interface TrashEntry {
   /** The position of the event that deleted it. */
@@ -107,7 +108,7 @@ async function findIdentities(
   identities: readonly string[],
 ): Promise<(Omit<TrashEntry, 'deleted_by' | 'publications' | 'foreign_keys'> & { there: boolean })[]> {
   if (identities.length === 0) return [];
-  const query = `SELECT ${COLUMNS}, ${isThere('t')} AS there
+  const query = `SELECT ${COLUMNS}, ${keptObjectExists('t')} AS there
     FROM ${own.trash} t WHERE t.identity = ANY ($1)`;
   return (await db.query(query, [identities])).rows;
 }
@@ -155,7 +156,7 @@ export async function notInTrash(db: Queryable, position: number): Promise<Probl
 /** Checks whether the object of an entry exists. */
 export async function isKept(db: Queryable, { position, field, collection }: TrashEntry): Promise<boolean> {
   const { rows } = await db.query<{ there: boolean }>(
-    `SELECT ${isThere('t')} AS there FROM (SELECT $1::bigint AS position, $2::text AS field, $3::text AS collection) t`,
+    `SELECT ${keptObjectExists('t')} AS there FROM (SELECT $1::bigint AS position, $2::text AS field, $3::text AS collection) t`,
     [position, field, collection],
   );
   return rows[0]?.there === true;
@@ -179,7 +180,7 @@ SELECT e.position::float8 AS position, CASE WHEN e.field IS NULL THEN 'collectio
        e.collection, e.field, e.batch, ${KEPT_IN.e} AS kept_in, ${shownTime('e.occurred_at')} AS deleted_at,
        ${shownTime("(e.data ->> 'kept_until'::text)::timestamptz")} AS kept_until, e.actor AS deleted_by,
        coalesce(e.data -> 'publications'::text, '[]') AS publications, coalesce(e.data -> 'foreign_keys'::text, '[]') AS foreign_keys,
-       ${isThere('e')} AS there, (e.data ->> 'kept_until'::text)::timestamptz <= clock_timestamp() AS expired
+       ${keptObjectExists('e')} AS there, (e.data ->> 'kept_until'::text)::timestamptz <= clock_timestamp() AS expired
   FROM ${own.events} e WHERE ${IS_KEPT}`;
 
 export async function allKeptDeletions(db: Queryable): Promise<KeptDeletion[]> {
@@ -201,7 +202,7 @@ interface Returning extends Pick<TrashEntry, 'position' | 'kind' | 'collection' 
 }
 
 /** Ordered by deletion. Objects that someone dropped from the trash by hand are not found. */
-export async function findReturning(db: Queryable, identities: readonly Identity[]): Promise<Returning[]> {
+export async function findRestorable(db: Queryable, identities: readonly Identity[]): Promise<Returning[]> {
   const listed = await findIdentities(db, identities);
   const known = new Set(listed.map(({ identity }) => identity));
   const found = listed

@@ -481,16 +481,16 @@ export function* parseFragment(bytes: Uint8Array): Resumable<unknown> {
 }
 
 async function refusal({ kind, message, path, at }: JsonFault, bytes: Buffer, limits: JsonLimits): Promise<Refused> {
-  const place = path.length === 0 ? {} : { path: renderPath(path) };
+  const location = path.length === 0 ? {} : { path: renderPath(path) };
   if (kind === 'syntax') {
     const { line, column } = await runYielding(lineAndColumn(bytes, at ?? 0));
     const where = `line ${line}, column ${column}`;
     return refused('INVALID_PAYLOAD', `The body is not valid JSON: ${message} (${where}).`, {
-      ...place,
+      ...location,
       details: { line, column },
     });
   }
   const sentence = `The body exceeds a limit: ${message}.`;
-  if (kind === 'duplicate' || kind === 'depth') return refused('INVALID_PAYLOAD', sentence, place);
-  return refused('CONTENT_TOO_LARGE', sentence, { ...place, details: { limit: limits[kind], limited: kind } });
+  if (kind === 'duplicate' || kind === 'depth') return refused('INVALID_PAYLOAD', sentence, location);
+  return refused('CONTENT_TOO_LARGE', sentence, { ...location, details: { limit: limits[kind], limited: kind } });
 }

@@ -39,7 +39,7 @@ import {
 import type { Call } from '../route.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { isObject } from '../../kernel/json.js';
-import { NO_PLACE, samePlace } from '../../schema/model/place.js';
+import { INVALID_LOCATION, canonicalLocation } from '../../schema/model/location.js';
 import type { Statement } from '../../projector/ddl/step.js';
 
 /* The response to a dry run: statements, costs, and whether PostgreSQL accepted them. */
@@ -127,13 +127,13 @@ function read(list: unknown): Acknowledgement[] {
     throw new Refused([invalid([MEMBER], `must be an array of at most ${MOST} objects with code and place`)]);
   const problems = list.flatMap((entry: unknown, index) => problemsOf(entry, index));
   if (problems.length > 0) throw new Refused(problems);
-  return (list as Acknowledgement[]).map(asPlaced);
+  return (list as Acknowledgement[]).map(asLocated);
 }
 
 /** Uses the location format of findings. */
-export const asPlaced = ({ code, place }: Acknowledgement): Acknowledgement => ({
+export const asLocated = ({ code, place }: Acknowledgement): Acknowledgement => ({
   code,
-  place: samePlace(place) ?? place,
+  place: canonicalLocation(place) ?? place,
 });
 
 function problemsOf(entry: unknown, index: number): Problem[] {
@@ -144,7 +144,8 @@ function problemsOf(entry: unknown, index: number): Problem[] {
     if (typeof entry[member] !== 'string')
       problems.push(invalid([...at, member], `${member} is required and must be a string`));
   const { place } = entry;
-  if (typeof place === 'string' && samePlace(place) === undefined) problems.push(invalid([...at, 'place'], NO_PLACE));
+  if (typeof place === 'string' && canonicalLocation(place) === undefined)
+    problems.push(invalid([...at, 'place'], INVALID_LOCATION));
   return problems;
 }
 

@@ -160,11 +160,11 @@ function outlinedOperation(
     path,
     summary: textOf(operation['summary']),
     description: textOf(operation['description']),
-    parameters: parameters.map(({ name, in: place, schema, description = '' }) => ({
+    parameters: parameters.map(({ name, in: location, schema, description = '' }) => ({
       name,
-      in: place,
+      in: location,
       type: typeOf(schema),
-      required: place === 'path',
+      required: location === 'path',
       description,
     })),
     body: bodyOf(operation['requestBody'] as JsonSchema | undefined, components['schemas'] ?? {}),

@@ -8,7 +8,7 @@ import type { RequestHandler, Request } from 'express';
 import type { Acknowledgement } from '../../schema/policy.js';
 import { refused } from '../errors.js';
 import { type Cursor, cursor } from './history-query.js';
-import { NO_PLACE, samePlace } from '../../schema/model/place.js';
+import { INVALID_LOCATION, canonicalLocation } from '../../schema/model/location.js';
 
 /* Request headers that the service uses. Malformed ones are rejected, never ignored. */
 
@@ -86,9 +86,9 @@ export function acknowledgeOf(req: IncomingMessage): Acknowledgement[] | undefin
   if (text === undefined || text.trim() === '') return undefined;
   return text.split(',').map((part) => {
     const [, code, given = ''] = /^\s*([A-Z_]+):(.*?)\s*$/s.exec(part) ?? [];
-    const place = samePlace(given);
-    if (code !== undefined && place !== undefined) return { code, place };
-    const message = `X-Acknowledge must be a comma-separated list of CODE:place; ${NO_PLACE}.`;
+    const location = canonicalLocation(given);
+    if (code !== undefined && location !== undefined) return { code, place: location };
+    const message = `X-Acknowledge must be a comma-separated list of CODE:place; ${INVALID_LOCATION}.`;
     throw refused('INVALID_PAYLOAD', message, { path: 'X-Acknowledge' });
   });
 }

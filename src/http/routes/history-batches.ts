@@ -51,8 +51,8 @@ function batchesRoute({ history }: HttpDeps): Route {
     access: 'auditor',
     query: batchesQuery,
     answers: { 200: batchPage },
-    async handle({ query: { after: place, limit, order, q, ...rest } }) {
-      const after = await positionOf(place, history);
+    async handle({ query: { after: location, limit, order, q, ...rest } }) {
+      const after = await positionOf(location, history);
       const filter = { ...(await filterOf(history, rest)), text: q || undefined };
       const found = await history.batches({ filter: beyond(filter, order, after), order, limit });
       const page = found.slice(0, limit);
@@ -75,8 +75,8 @@ function changesRoute({ history }: HttpDeps): Route {
     access: 'auditor',
     query: changesQuery,
     answers: { 200: logPage(changedBatch) },
-    async handle({ query: { after: place, limit, order } }) {
-      const filter = beyond({}, order, await positionOf(place, history));
+    async handle({ query: { after: location, limit, order } }) {
+      const filter = beyond({}, order, await positionOf(location, history));
       const { batches, more } = await history.changes({ filter, order, limit });
       return jsonTextsAnswer(changesTexts(batches, more ? endOf(batches, order) : null));
     },

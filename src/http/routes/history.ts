@@ -62,8 +62,8 @@ function eventsRoute({ history }: HttpDeps): Route {
     access: 'auditor',
     query: eventsQuery,
     answers: { 200: logPage(event) },
-    async handle({ query: { after: place, limit, order, ...rest } }) {
-      const after = await positionOf(place, history);
+    async handle({ query: { after: location, limit, order, ...rest } }) {
+      const after = await positionOf(location, history);
       const filter = await filterOf(history, rest);
       const found = await history.events(beyond(filter, order, after), order, limit);
       const page = found.slice(0, limit);
@@ -118,8 +118,8 @@ function collectionHistoryRoute({ history }: HttpDeps): Route {
     access: 'auditor',
     query: collectionHistoryQuery,
     answers: { 200: collectionHistory },
-    async handle({ params: { id = '' }, query: { after: place, limit } }) {
-      const after = (await positionOf(place, history)) ?? 0;
+    async handle({ params: { id = '' }, query: { after: location, limit } }) {
+      const after = (await positionOf(location, history)) ?? 0;
       const found = await history.collection({ collection: id, after, limit });
       if (found === undefined) throw refused('NOT_FOUND', `Collection ${JSON.stringify(id)} has never existed.`);
       const { events, lives } = found;

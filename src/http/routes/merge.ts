@@ -4,7 +4,7 @@ import { runYielding } from '../../kernel/event-loop.js';
 import { isObject } from '../../kernel/json.js';
 import { invalid, unknownMembers } from '../../kernel/problem.js';
 import { mergeSnapshot, stateOfSnapshot } from '../../schema/merge/merge-states.js';
-import { type MergeConflict, describePlace, readResolutions } from '../../schema/merge/model.js';
+import { type MergeConflict, describeLocation, readResolutions } from '../../schema/merge/model.js';
 import type { State } from '../../schema/model/state.js';
 import { type Answer, jsonBytesAnswer, unwrap, jsonBytes } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
@@ -111,7 +111,7 @@ function membersOf(body: unknown): { base: unknown; ours?: unknown; theirs: unkn
 /** 409 with every conflict. A list of thousands is written in steps. */
 async function conflictsAnswer(conflicts: readonly MergeConflict[]): Promise<Answer> {
   const errors = conflicts.map(({ message, ...conflict }) => ({
-    message: `${describePlace(conflict.place)}: ${message}`,
+    message: `${describeLocation(conflict.place)}: ${message}`,
     extensions: { code: 'MERGE_CONFLICT', ...conflict },
   }));
   return jsonBytesAnswer(STATUS.MERGE_CONFLICT, await runYielding(jsonBytes({ errors })));

@@ -8,7 +8,7 @@ import { type HeadCheck, type NotedDivergence, logDiverged } from '../divergence
 import type { LogHead } from '../head.js';
 import { checkpointText, signNote } from './checkpoint.js';
 import type { Keys } from './keys.js';
-import { keepBeginning, type Kept, type LogEnd, type Look, isKept, lookAtEnd } from './position.js';
+import { storeFirstEvent, type Kept, type LogEnd, type HeadView, isKept, readHeadView } from './position.js';
 
 interface SignedCheckpoint {
   position: number;
@@ -63,9 +63,9 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
   /** The beginning of the log, as this process stored it in the database. */
   let beginning: string | null = null;
 
-  const look = async (): Promise<Look> => {
+  const look = async (): Promise<HeadView> => {
     const seen = options.seen();
-    const found = await lookAtEnd(pool);
+    const found = await readHeadView(pool);
     await options.examine(found.check, seen);
     const pending = options.pending();
     if (pending !== undefined) throw new ProblemError(logDiverged(pending));
@@ -75,7 +75,7 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
   const signEnd = async (end: LogEnd): Promise<string> => {
     const { key, privateKey } = await keys.signer();
     if (beginning !== end.beginning.hash) {
-      const { text, values } = keepBeginning(end.beginning);
+      const { text, values } = storeFirstEvent(end.beginning);
       await pool.query(text, values as unknown[]);
       beginning = end.beginning.hash;
     }

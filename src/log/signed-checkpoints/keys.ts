@@ -105,7 +105,7 @@ export interface Keys {
 interface KeysOptions {
   pool: pg.Pool;
   /** The name of the database and the name of the managed schema. */
-  place: { database: string; schema: string };
+  location: { database: string; schema: string };
   /** The key in CHECKPOINT_KEY_FILE. Null means that the key is in the database. */
   fileKey: KeyObject | null;
   logger: Logger;
@@ -121,7 +121,7 @@ const WARNING =
   'so they prove little. Set CHECKPOINT_KEY_FILE to a key outside the database';
 
 /** Creates a key only when one is needed. Warns once if the key is in the database. */
-export function createKeys({ pool, place, fileKey, logger }: KeysOptions): Keys {
+export function createKeys({ pool, location, fileKey, logger }: KeysOptions): Keys {
   let ready: Signer | undefined;
   let warned = false;
 
@@ -154,7 +154,7 @@ export function createKeys({ pool, place, fileKey, logger }: KeysOptions): Keys 
       if (fileKey !== null) throw new ProblemError({ code: 'IN_USE', message: KEPT_IN_FILE });
       return withClient(pool, async (client) => {
         await client.query('BEGIN');
-        await client.query('SELECT pg_catalog.pg_advisory_xact_lock($1)', [advisoryKey(place, 'checkpoints')]);
+        await client.query('SELECT pg_catalog.pg_advisory_xact_lock($1)', [advisoryKey(location, 'checkpoints')]);
         await client.query(`UPDATE ${own.keys} SET private_key = NULL WHERE private_key IS NOT NULL`);
         const [publicKey, ...rest] = newKey();
         await client.query(ADD, [publicKey, ...rest]);

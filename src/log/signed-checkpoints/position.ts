@@ -1,6 +1,6 @@
 /* Decides which position of the log may be signed. No failover may lose it, and the log must be the one seen before. */
 import { CHECK_COLUMNS, type CheckRow, type HeadCheck, toHeadCheck } from '../divergence.js';
-import type { LogPlace } from '../../schema/model/events.js';
+import type { LogPosition } from '../../schema/model/events.js';
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { originOf } from './checkpoint.js';
@@ -36,7 +36,7 @@ const KEPT_BEGINNING = `
     FROM ${own.settings} k WHERE k.key = '${KEY}'`;
 
 /** Does nothing if the log does not contain the event. */
-export const keepBeginning = ({ position, hash }: LogPlace): Parameterised => ({
+export const storeFirstEvent = ({ position, hash }: LogPosition): Parameterised => ({
   text: `INSERT INTO ${own.settings} (key, value)
          SELECT '${KEY}', pg_catalog.jsonb_build_object('position', e.position, 'hash', e.hash)
            FROM ${own.events} e WHERE e.position = $1 AND e.hash = $2
@@ -54,7 +54,7 @@ export async function originBefore(db: Queryable, position: number): Promise<str
 export interface LogEnd {
   origin: string;
   /** The event that determines the origin. */
-  beginning: LogPlace;
+  beginning: LogPosition;
   position: number;
   hash: string;
   /** ISO 8601. */
@@ -63,7 +63,7 @@ export interface LogEnd {
   lsn: string;
 }
 
-export interface Look {
+export interface HeadView {
   /** True if the server is in recovery. Checkpoints are not signed there. */
   standby: boolean;
   /** Null if the log is empty. */
@@ -74,9 +74,9 @@ export interface Look {
 
 type LookRow = CheckRow & {
   standby: boolean;
-  beginning: LogPlace | null;
+  beginning: LogPosition | null;
   lsn: string | null;
-  broken: LogPlace | null;
+  broken: LogPosition | null;
 };
 
 /**
@@ -99,7 +99,7 @@ SELECT h.position, h.hash, h.occurred_at, pg_is_in_recovery() AS standby,
   LEFT JOIN LATERAL ${beginningAt('h.position')} b ON true`;
 
 /** Reads everything in one query and thus in one snapshot. `isKept` checks the standbys. */
-export async function lookAtEnd(db: Queryable): Promise<Look> {
+export async function readHeadView(db: Queryable): Promise<HeadView> {
   const { rows } = await db.query<LookRow>(LOOK, [originOf('')]);
   const row = rows[0] as LookRow;
   const check = toHeadCheck(row);

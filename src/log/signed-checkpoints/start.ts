@@ -29,7 +29,7 @@ const MAX_KEPT = 1_000;
 const MAX_WAITING = 100;
 
 /** True if no checkpoint covers the newest event, and fewer than the maximum wait for their delivery. */
-export async function isNews(db: Queryable, target: string): Promise<boolean> {
+export async function isNewPosition(db: Queryable, target: string): Promise<boolean> {
   const { rows } = await db.query<{ news: boolean }>(
     `SELECT (SELECT count(*) FROM ${own.checkpoints}
               WHERE target = $1 AND published_at IS NULL AND refused_at IS NULL) < ${MAX_WAITING} AND EXISTS (
@@ -144,7 +144,7 @@ interface PublisherStatus {
 
 interface PublisherOptions {
   pool: pg.Pool;
-  place: { database: string; schema: string };
+  location: { database: string; schema: string };
   checkpoints: Pick<Checkpoints, 'signable' | 'signEnd'>;
   target: Target;
   every: Every;
@@ -274,14 +274,14 @@ function createPublisher(options: PublisherOptions): Publisher {
 
 /** Signs and records a checkpoint of the end of the log if one is due. @returns true if it recorded one */
 async function writeDown(options: PublisherOptions): Promise<boolean> {
-  const { pool, place, checkpoints, target, every } = options;
-  if (!(await isNews(pool, target.name))) return false;
+  const { pool, location, checkpoints, target, every } = options;
+  if (!(await isNewPosition(pool, target.name))) return false;
   const end = await checkpoints.signable();
   if (end === undefined || !(await isDue(pool, { target: target.name, end, every }))) return false;
   const note = await checkpoints.signEnd(end);
   await withClient(pool, async (client) => {
     await client.query('BEGIN');
-    await client.query('SELECT pg_catalog.pg_advisory_xact_lock($1)', [advisoryKey(place, 'checkpoints')]);
+    await client.query('SELECT pg_catalog.pg_advisory_xact_lock($1)', [advisoryKey(location, 'checkpoints')]);
     if (await isDue(client, { target: target.name, end, every })) await insert(client, target.name, { ...end, note });
     await client.query('COMMIT');
   });
@@ -308,7 +308,7 @@ export interface Started {
 
 export interface StartOptions extends Pick<CheckpointOptions, 'seen' | 'examine' | 'pending' | 'readOnly'> {
   pool: pg.Pool;
-  place: { database: string; schema: string };
+  location: { database: string; schema: string };
   settings: CheckpointSettings;
   /** The key in CHECKPOINT_KEY_FILE. */
   fileKey: KeyObject | null;

@@ -30,7 +30,7 @@ export const createTarget = (to: string): Target =>
   /^https?:/i.test(to) ? addressTarget(new URL(to)) : folderTarget(to);
 
 /** If the target has a checkpoint of the same log and position with another time or key, that is just as good. */
-function refuseOther(there: Buffer, { origin, position, note }: Delivery, place: string): void {
+function refuseOther(there: Buffer, { origin, position, note }: Delivery, location: string): void {
   if (there.toString() === note) return;
   try {
     const [found, ours] = [parseCheckpoint(there), parseCheckpoint(Buffer.from(note))];
@@ -38,7 +38,7 @@ function refuseOther(there: Buffer, { origin, position, note }: Delivery, place:
   } catch {
     // The content is not a checkpoint at all.
   }
-  throw new RefusedError(`${place} already exists with other content, and the service does not overwrite it`);
+  throw new RefusedError(`${location} already exists with other content, and the service does not overwrite it`);
 }
 
 /** The folder must exist. A missing folder suggests that a disk is not mounted. */

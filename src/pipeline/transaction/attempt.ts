@@ -15,16 +15,16 @@ import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import type { Try } from '../keep-alive.js';
 import { type Begun, begin, notCommitted } from './begin.js';
 import { type DecidedBatch, type Deciding, decideBatch, isReader } from './decide.js';
-import { type Admission, enforcePolicy, misacknowledged } from './enforce-policy.js';
+import { type Admission, enforcePolicy, unmatchedAcknowledgements } from './enforce-policy.js';
 import { type Batch, finishDone, finishRefused, finishUnchanged, rollback } from './commit.js';
 import { earlierAnswer, findAnswer, storeAnswerStatements, isStorable } from './idempotency.js';
 import { type Projection, runStatements, unobstructedScript } from './run-ddl.js';
 import {
   NO_DATABASE,
-  type Outlook,
+  type ExpectedOutcome,
   assumedBegin,
   assumptionsAfter,
-  fitsOneFlight,
+  fitsOneRoundTrip,
   opening,
   requireRejected,
   undefinedIfNeeded,
@@ -39,7 +39,10 @@ import { asSent } from '../../postgres/client.js';
 /* Updates the checkpoints of projections that are written together with their events. */
 
 /** The checkpoints at a new head, and the NOTIFY for all listeners. */
-export function checkpoints({ position, hash }: LogHead, { place }: Pick<PipelineOptions, 'place'>): Parameterised[] {
+export function checkpoints(
+  { position, hash }: LogHead,
+  { location }: Pick<PipelineOptions, 'location'>,
+): Parameterised[] {
   return [
     {
       text: `INSERT INTO ${own.projections} (name, kind, position, hash)
@@ -49,7 +52,7 @@ export function checkpoints({ position, hash }: LogHead, { place }: Pick<Pipelin
                 SET position = excluded.position, hash = excluded.hash, updated_at = now()`,
       values: [position, hash],
     },
-    { text: `SELECT pg_catalog.pg_notify($1, $2)`, values: [logChannel(place.schema), String(position)] },
+    { text: `SELECT pg_catalog.pg_notify($1, $2)`, values: [logChannel(location.schema), String(position)] },
   ];
 }
 
@@ -79,7 +82,7 @@ async function streamRows(client: pg.ClientBase, { running, rows }: DdlAndRows):
 export interface Attempt<C> extends Try {
   options: PipelineOptions;
   job: Job<C>;
-  outlook: Outlook;
+  outlook: ExpectedOutcome;
 }
 
 /** @throws CommitInDoubt, LockedError, or StaleConnectionError if the connection was lost before COMMIT was sent */
@@ -121,7 +124,7 @@ async function run<C>(attempting: Attempt<C>): Promise<Outcome<C>> {
 async function inOneFlight<C>({ options, job, outlook, ...at }: Attempt<C>): Promise<Done<C> | undefined> {
   const { client } = at;
   const { assumptions } = outlook;
-  const begun = assumptions && fitsOneFlight(job) ? assumedBegin(client, options, assumptions) : undefined;
+  const begun = assumptions && fitsOneRoundTrip(job) ? assumedBegin(client, options, assumptions) : undefined;
   if (begun === undefined) return undefined;
   const decided = await decideBatch(NO_DATABASE, { options, job, begun, waits: at }).catch(undefinedIfNeeded);
   if (decided?.kind !== 'decided' || decided.events.length === 0) return undefined;
@@ -200,8 +203,8 @@ async function carryOut<C>(client: pg.ClientBase, deciding: Omit<Preparing<C>, '
 }
 
 /** Adds the pool and the schema of the pipeline. */
-function projectionOf({ pool, place }: PipelineOptions, batch: Omit<Projection, 'pool' | 'schema'>): Projection {
-  return { ...batch, pool, schema: place.schema };
+function projectionOf({ pool, location }: PipelineOptions, batch: Omit<Projection, 'pool' | 'schema'>): Projection {
+  return { ...batch, pool, schema: location.schema };
 }
 
 interface Preparing<C> extends DecidedBatch<C> {
@@ -282,7 +285,7 @@ async function planOf<C>(client: pg.ClientBase, deciding: Deciding<C>): Promise<
   const decided = await decideBatch(client, deciding);
   if (decided.kind === 'refused') return decided;
   const { command, events, statements, after, warnings, judging, preparation } = decided;
-  const problems = await misacknowledged(client, {
+  const problems = await unmatchedAcknowledgements(client, {
     planned: judging.planned,
     acknowledges: deciding.job.request.acknowledges,
     warnings: [...warnings, ...(preparation?.warnings ?? [])],

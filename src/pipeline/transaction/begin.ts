@@ -20,11 +20,11 @@ import {
 } from '../../postgres/errors.js';
 import { type Parameterised, sendNamed } from '../../postgres/exchange.js';
 import { REFUSE_OLDER_RELEASE, own } from '../../postgres/own-tables.js';
-import { lostSchema, schemaThere } from '../../postgres/schemas.js';
+import { lostSchema, schemaExists } from '../../postgres/schemas.js';
 import { writeLimits } from '../../postgres/limits.js';
 import { LogDivergedError, type Point, foldLog, foldPage } from '../../log/fold.js';
 import { HELD, type Held } from '../../features/change-requests/rows.js';
-import { type TrashGlance, glanceAt, parentsAmong } from '../../projector/catalog/deletion-facts.js';
+import { type TrashFactsQuery, trashFactsQuery, parentsAmong } from '../../projector/catalog/deletion-facts.js';
 import type { Store } from '../../reads/state-store.js';
 import { readEvent } from '../../schema/fold/upcasting.js';
 import type { State } from '../../schema/model/state.js';
@@ -54,7 +54,7 @@ export interface Begun {
   /** Rows of the caller's own query. */
   found: Record<string, unknown>[];
   /** Facts that the trash needs about the tables to be deleted. */
-  glance: TrashGlance;
+  glance: TrashFactsQuery;
   /** Those tables of `Begin.alters` that have no inheriting tables. */
   childless: ReadonlySet<string>;
 }
@@ -120,11 +120,11 @@ export async function begin(client: pg.ClientBase, options: PipelineOptions, how
 }
 
 /** Returns the statements that begin every transaction of a change, up to the log lock. */
-export function openingStatements({ place, statementTimeout: statement }: PipelineOptions, how: Limits) {
+export function openingStatements({ location, statementTimeout: statement }: PipelineOptions, how: Limits) {
   return {
     begin: { text: 'BEGIN ISOLATION LEVEL READ COMMITTED' },
     logLimits: writeLimits({ lock: how.lockWait, statement }),
-    logLock: { text: 'SELECT pg_catalog.pg_advisory_xact_lock($1)', values: [advisoryKey(place, 'log')] },
+    logLock: { text: 'SELECT pg_catalog.pg_advisory_xact_lock($1)', values: [advisoryKey(location, 'log')] },
     tableLimits: writeLimits({ lock: how.tableWait, statement }),
   } satisfies Record<string, Parameterised>;
 }
@@ -136,7 +136,7 @@ function firstFlight(from: Point, options: PipelineOptions, how: Begin) {
     ...(unlocked && { begin: { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ' }, logLock: undefined }),
     release: REFUSE_OLDER_RELEASE,
     // Commands that do not change the schema can continue without it and report what is missing.
-    place: how.evenDiverged === true ? undefined : schemaThere(options.place.schema),
+    place: how.evenDiverged === true ? undefined : schemaExists(options.location.schema),
     check: { text: CHECK_QUERY },
     events: {
       text: `SELECT ${EVENT_COLUMNS} FROM ${own.events} WHERE position > $1 ORDER BY position LIMIT ${FIRST_PAGE}`,
@@ -145,8 +145,8 @@ function firstFlight(from: Point, options: PipelineOptions, how: Begin) {
     held: { text: HELD },
     policy: { text: POLICY_QUERY },
     question: how.question,
-    glance: keeps.length > 0 ? glanceAt(options.place.schema, keeps) : undefined,
-    parents: alters.length > 0 ? parentsAmong(options.place.schema, alters) : undefined,
+    glance: keeps.length > 0 ? trashFactsQuery(options.location.schema, keeps) : undefined,
+    parents: alters.length > 0 ? parentsAmong(options.location.schema, alters) : undefined,
     savepoint: how.savepoint === true ? { text: `SAVEPOINT ${SAVEPOINT}` } : undefined,
   } satisfies Record<string, Parameterised | undefined>;
 }
@@ -201,9 +201,9 @@ function notBegun(error: unknown): never {
 }
 
 /** Statements with IF EXISTS would silently do nothing if the schema was renamed. */
-function refuseWithoutSchema(rows: Begun['found'] | undefined, { place }: PipelineOptions): void {
+function refuseWithoutSchema(rows: Begun['found'] | undefined, { location }: PipelineOptions): void {
   if (rows?.[0]?.['there'] === false)
-    throw new ProblemError(unavailable(`${lostSchema(place.schema)} Nothing was changed.`));
+    throw new ProblemError(unavailable(`${lostSchema(location.schema)} Nothing was changed.`));
 }
 
 interface Missing {

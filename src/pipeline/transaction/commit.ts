@@ -126,7 +126,7 @@ interface Look {
 
 async function look(client: pg.Client, lost: Unanswered, { options, limit }: Look): Promise<boolean> {
   const patience = limit < LIMIT ? SHORT_PATIENCE : PATIENCE;
-  const key = advisoryKey(options.place, 'log');
+  const key = advisoryKey(options.location, 'log');
   const flight = sendNamed(client, {
     // Explicit, because the default of new sessions may be read-only by now.
     begin: { text: 'BEGIN READ WRITE' },

@@ -124,7 +124,7 @@ async function decideAndPlan<C>(
   const from = { job, state: point.state, policy, options, waits, isDryRun, glance, childless };
   const decided = await decideEvents(client, from);
   if (decided.kind === 'refused') return decided;
-  const { schema } = options.place;
+  const { schema } = options.location;
   const { command, events, warnings } = decided;
   const { statements, after } = await runYielding(planBatch(point.state, events, schema));
   const planned = { command, before: point, after, events, statements, schema, held, policy };
@@ -167,8 +167,8 @@ async function decideEvents<C>(
     Pick<Deciding<C>, 'job' | 'options' | 'waits'> &
     Pick<Begun, 'policy' | 'childless'>,
 ): Promise<Decided<C>> {
-  const { release, place } = how.options;
-  const { schema } = place;
+  const { release, location } = how.options;
+  const { schema } = location;
   const { operation, request } = job;
   const command = await readCommand(client, job, { state, policy, schema });
   const { ifMatch } = request;

@@ -13,11 +13,11 @@ import { namesMentioned } from '../../reads/history/returns.js';
 import { type Finding, type Plan, findingOf } from '../../schema/findings/index.js';
 import { collectionsChanged } from '../../schema/fold/event-schemas.js';
 import type { NamesBefore } from '../../schema/fold/former-names.js';
-import { coversFinding, seenIn } from '../../schema/change-requests/approvals.js';
+import { coversFinding, approvedViewOf } from '../../schema/change-requests/approvals.js';
 import { isJudged } from '../../schema/change-requests/replay-policy.js';
 import { type ApprovedView, type LogEvent, isDeletion } from '../../schema/model/events.js';
 import type { State } from '../../schema/model/state.js';
-import { placeText } from '../../schema/model/place.js';
+import { locationText } from '../../schema/model/location.js';
 import {
   type Acknowledgement,
   type Judged,
@@ -83,7 +83,7 @@ async function judgeBatch(client: pg.ClientBase, enforcing: Enforcing, batch: Ju
     return {
       kind: 'admitted',
       acknowledged: known.needed,
-      ...(known.covered.length > 0 && { covered: seenIn(known.covered) }),
+      ...(known.covered.length > 0 && { covered: approvedViewOf(known.covered) }),
     };
   return { kind: 'refused', problems: problems.slice(0, MAX_PROBLEMS) };
 }
@@ -91,7 +91,7 @@ async function judgeBatch(client: pg.ClientBase, enforcing: Enforcing, batch: Ju
 /** Returns the locations of objects that the events delete and the trash keeps. */
 const keptBy = (events: readonly LogEvent[]): ReadonlySet<string> =>
   new Set(
-    events.flatMap((event) => (isDeletion(event) && event.data.kept_until !== undefined ? [placeText(event)] : [])),
+    events.flatMap((event) => (isDeletion(event) && event.data.kept_until !== undefined ? [locationText(event)] : [])),
   );
 
 /** For dry runs and proposals: the policy blocks nothing, but acknowledgements must match findings. */
@@ -99,7 +99,7 @@ async function admittedUnjudged(
   client: pg.ClientBase,
   { planned, revised: { online = false }, acknowledges, warnings }: Enforcing,
 ): Promise<Admission> {
-  const problems = await misacknowledged(client, { planned, acknowledges, warnings, online });
+  const problems = await unmatchedAcknowledgements(client, { planned, acknowledges, warnings, online });
   return problems.length === 0 ? ADMITTED : { kind: 'refused', problems };
 }
 
@@ -112,7 +112,7 @@ export interface Acknowledging extends Pick<Enforcing, 'planned' | 'warnings' | 
 }
 
 /** Returns problems for acknowledgements that match no finding of the plan. Their author saw a different plan. */
-export async function misacknowledged(
+export async function unmatchedAcknowledgements(
   client: pg.ClientBase,
   { planned, acknowledges, warnings, online = false, plansOnly = false }: Acknowledging,
 ): Promise<Problem[]> {
@@ -146,7 +146,7 @@ async function foundIn(client: pg.ClientBase, { planned, batch, warnings, plan }
   return [...found, ...noticed.map(findingOf)];
 }
 
-const keyOfFinding = (finding: Finding): string => keyOf({ code: finding.code, place: placeText(finding) });
+const keyOfFinding = (finding: Finding): string => keyOf({ code: finding.code, place: locationText(finding) });
 
 interface JudgedBatch {
   events: readonly LogEvent[];
@@ -207,7 +207,7 @@ function* weigh(findings: readonly Finding[], { planned, revised, said, names, e
   const covered: Finding[] = [];
   const kept = keptBy(events);
   const approvalsOf = (finding: Finding): number => {
-    const location = placeText(finding);
+    const location = locationText(finding);
     const seen = { code: finding.code, location, kept: kept.has(location) };
     return (revised.approvals ?? []).filter((approval) => coversFinding(approval, seen)).length;
   };
@@ -240,17 +240,17 @@ function unfound({ findings, at }: Acknowledgements, found: ReadonlySet<number>)
 /** The problem of a blocked finding: its code, level, location and the safer alternative. */
 function refusalOf({ needs, ...finding }: Stopped): Problem {
   const { code, level, action, message, collection, field, object, why, safer } = finding;
-  const place = placeText(finding);
+  const location = locationText(finding);
   return {
     code: 'POLICY_REFUSED',
-    message: `${SAYS[action](keyOf({ code, place }), needs?.approvals)}: ${message}.${safer === undefined ? '' : ` ${safer.text}`}`,
+    message: `${SAYS[action](keyOf({ code, place: location }), needs?.approvals)}: ${message}.${safer === undefined ? '' : ` ${safer.text}`}`,
     ...(collection !== undefined && { collection }),
     ...(field !== undefined && { field }),
     details: {
       finding: code,
       level,
       action,
-      place,
+      place: location,
       ...(object && { object }),
       why,
       ...(safer && { safer }),

@@ -18,7 +18,7 @@ import { type LogEvent, type NewEvent, isAdopted } from '../../schema/model/even
 import {
   type CollectionNode,
   type State,
-  UNMADE,
+  NEW_IDENTITY,
   extrasOfTable,
   getField,
   hasColumn,
@@ -96,7 +96,7 @@ function withoutLost({ before, after }: { before: State; after: State }, lost: r
   if (lost.length === 0) return { draft, warnings };
   const names = new Map([...after.collections].map(([name, { identities }]) => [identities.collection, name]));
   for (const { table, column, of: parent } of lost) {
-    const name = names.get(before.collections.get(table)?.identities.collection ?? UNMADE);
+    const name = names.get(before.collections.get(table)?.identities.collection ?? NEW_IDENTITY);
     if (name === undefined || !hasColumn(getField(after, name, column))) continue;
     dropField(draft, after, name, column);
     const message = `drop column ${name}.${column}, which is inherited from ${parent}: data is permanently lost`;

@@ -9,14 +9,14 @@ import type { Warning } from '../../kernel/warning.js';
 import {
   type TrashTable,
   type TrashFacts,
-  type TrashGlance,
-  glanceAtTrashFacts,
+  type TrashFactsQuery,
+  queueTrashFacts,
   readTrashFacts,
   type CountedRows,
   type TrashLocation,
-  type ValuesAsked,
+  type ValuesFactsRequest,
   type ValuesFacts,
-  glanceAtValues,
+  readValuesFactsUnlocked,
   inheritedBy,
   readValuesFacts,
 } from '../../projector/catalog/deletion-facts.js';
@@ -32,7 +32,7 @@ import {
 import type { Keep, PipelineOptions, RequestContext } from '../types.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { TIME_TO_COUNT, askedWithin } from '../../projector/catalog/table-facts.js';
+import { TIME_TO_COUNT, queryWithin } from '../../projector/catalog/table-facts.js';
 import { type Sql, ident, sql, trashOf } from '../../projector/ddl/sql.js';
 import { primaryKeyColumns } from '../../projector/ddl/create-table.js';
 import { planBatch } from '../../projector/ddl/plan.js';
@@ -98,8 +98,12 @@ async function whyValuesAreLost(
 ): Promise<Map<number, string>> {
   const deletions = await runYielding(deletionsIn(state, events));
   const until = performance.now() + TIME_TO_COUNT;
-  const ask = (question: Sql) => askedWithin<CountedRows & pg.QueryResultRow>(db, question, until - performance.now());
-  const factsOf = await factsBy((asked) => glanceAtValues(db, asked, ask), { deletions, schema, most: copyRows });
+  const ask = (question: Sql) => queryWithin<CountedRows & pg.QueryResultRow>(db, question, until - performance.now());
+  const factsOf = await factsBy((asked) => readValuesFactsUnlocked(db, asked, ask), {
+    deletions,
+    schema,
+    most: copyRows,
+  });
   return new Map(
     deletions.flatMap((at) => {
       const why = reasonAgainst(at, factsOf(at), copyRows);
@@ -113,7 +117,7 @@ async function whyValuesAreLost(
 type FactsOf = (deletion: Deletion) => ValuesFacts | undefined;
 
 async function factsBy(
-  read: (asked: ValuesAsked) => Promise<ReadonlyMap<number, ValuesFacts>>,
+  read: (asked: ValuesFactsRequest) => Promise<ReadonlyMap<number, ValuesFacts>>,
   { deletions, schema, most }: { deletions: readonly Deletion[]; schema: string; most: number | null },
 ): Promise<FactsOf> {
   const stored = deletions.filter(({ isStored }) => isStored);
@@ -179,7 +183,7 @@ function* deletionsIn(state: State, events: readonly LogEvent[]): Resumable<Dele
         index,
         collection,
         field,
-        table: restored.get(former.collection(collection)) ?? placeOf(state, former.collection(collection)),
+        table: restored.get(former.collection(collection)) ?? locationOf(state, former.collection(collection)),
         columns,
         isStored: node.fields.get(field)?.schema?.generation_expression === null,
         never: neverKept(node, field),
@@ -194,7 +198,7 @@ function* deletionsIn(state: State, events: readonly LogEvent[]): Resumable<Dele
 }
 
 /** The table of a collection of the state before the batch. */
-function placeOf(state: State, collection: string): TrashLocation {
+function locationOf(state: State, collection: string): TrashLocation {
   const schema = state.collections.get(collection)?.collection.schema?.schema;
   return { name: tableName(state, collection), ...(schema !== undefined && { schema: ident(schema) }) };
 }
@@ -257,8 +261,8 @@ export interface Keeping {
   events: readonly LogEvent[];
   request: Pick<RequestContext, 'purge' | 'online'>;
   waits: KeepValues['waits'];
-  options: Pick<PipelineOptions, 'keep' | 'place'>;
-  glance: TrashGlance;
+  options: Pick<PipelineOptions, 'keep' | 'location'>;
+  glance: TrashFactsQuery;
   isDryRun: boolean;
 }
 
@@ -283,7 +287,7 @@ export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Prom
   const deletesFields = events.some(deletesField);
   const asTheyAre: Kept = { kind: 'kept', events: [...events], warnings: [] };
   if (request.purge === true || (!deletesFields && (tables.size === 0 || !keeps))) return asTheyAre;
-  const { schema } = options.place;
+  const { schema } = options.location;
   // An online change copies the values beforehand, so their number does not matter.
   const copyRows = request.online === true ? null : options.keep.copyRows;
   const deleted = { state, events, schema, waits, copyRows };
@@ -310,7 +314,7 @@ export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Prom
   return { kind: 'kept', events: told, warnings: [...tableWarnings(tables.keys(), facts), ...values.warnings] };
 }
 
-export interface Foreseen {
+export interface EstimatedRetention {
   /** Why the trash cannot keep an object, by the index of the event that deletes it. */
   lost: ReadonlyMap<number, string>;
   /** The warnings of `keepDeleted`. */
@@ -321,18 +325,18 @@ export interface Foreseen {
  * Returns which objects of a plan the trash would not keep. Nothing is locked, so the result only describes the current
  * tables.
  */
-export async function foreseeKept(
+export async function estimateKept(
   db: Queryable,
   { state, events, schema, keep, online, purge }: Deleting,
-): Promise<Foreseen> {
-  const all = (why: string, warnings: Warning[] = []): Foreseen => ({
+): Promise<EstimatedRetention> {
+  const all = (why: string, warnings: Warning[] = []): EstimatedRetention => ({
     lost: new Map(events.map((_, index) => [index, why])),
     warnings,
   });
   if (purge) return all('the change has the option purge');
   if (keep.deleted === 0) return all('this service does not keep deleted objects (KEEP_DELETED)');
   const tables = [...new Set(events.flatMap((event) => tableDeletedBy(state, event).map(([name]) => name)))];
-  const facts = await glanceAtTrashFacts(db, { schema, state, tables });
+  const facts = await queueTrashFacts(db, { schema, state, tables });
   if (!facts.mayCreateSchemas) return all(MAY_NOT_CREATE, [...tables.map(tableNotKept), ...fieldsNotKept(events)]);
   const copyRows = online ? null : keep.copyRows;
   const lost = await whyValuesAreLost(db, { state, events, schema, copyRows });

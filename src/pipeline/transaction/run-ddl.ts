@@ -24,7 +24,7 @@ import {
   isNameTaken,
   takenByOthers,
   takenParts,
-  withTaken,
+  withTakenNames,
   type Refused,
   offendingRowsOf,
   withCount,
@@ -105,7 +105,7 @@ function inquiryOf(refused: Refused): Inquiry | null {
     return { question: offenders.question, told: (rows) => withCount(problem, offenders, count(rows)) };
   }
   const question = takenParts(refused);
-  return question && { question, told: (rows) => withTaken(problem, rows as readonly Taken[]) };
+  return question && { question, told: (rows) => withTakenNames(problem, rows as readonly Taken[]) };
 }
 
 export interface Projection {

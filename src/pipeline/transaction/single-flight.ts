@@ -24,7 +24,7 @@ export interface Assumptions {
 }
 
 /** Updated after every transaction of this process. */
-export interface Outlook {
+export interface ExpectedOutcome {
   /** Undefined if a single flight would probably fail. */
   assumptions: Assumptions | undefined;
 }
@@ -37,7 +37,7 @@ export interface Outlook {
 export const assumptionsAfter = ({ held, policyHash, timeline, point, base }: Begun): Assumptions | undefined =>
   held.length === 0 && policyHash === null && timeline !== null && point === base ? { timeline } : undefined;
 
-export function fitsOneFlight<C>({ operation, command, request }: Job<C>): boolean {
+export function fitsOneRoundTrip<C>({ operation, command, request }: Job<C>): boolean {
   if (isReader(command) || operation.isLight?.(command) !== true) return false;
   const { revise, online, acknowledges, ifMatch } = request;
   return [revise, online, acknowledges, ifMatch].every((each) => each === undefined);
@@ -111,7 +111,10 @@ export function opening(
   { idempotency, cause, batch, ...limits }: Pick<RequestContext, 'idempotency' | 'cause'> & Limits & { batch: string },
 ): Parameterised[] {
   const answer = idempotency === undefined ? [null, null] : [cause.actor.id, idempotency.key];
-  const guard = { text: GUARD, values: [head.position, head.hash, timeline, options.place.schema, batch, ...answer] };
+  const guard = {
+    text: GUARD,
+    values: [head.position, head.hash, timeline, options.location.schema, batch, ...answer],
+  };
   return [...Object.values(openingStatements(options, limits)), guard];
 }
 

@@ -148,14 +148,14 @@ interface Details extends MoreFacts {
 const NOTHING_MORE: MoreFacts = { publications: [], foreignKeys: [], inherits: null };
 
 /** The result of the first query about deleted tables. */
-export interface TrashGlance {
+export interface TrashFactsQuery {
   tables: readonly string[];
-  /** The rows of `glanceAt`. */
+  /** The rows of `trashFactsQuery`. */
   rows: readonly unknown[];
 }
 
 /** The first query. It stays prepared as part of a batch, because planning it takes longer than running it. */
-export const glanceAt = (schema: string, tables: readonly string[]): Parameterised => ({
+export const trashFactsQuery = (schema: string, tables: readonly string[]): Parameterised => ({
   text: GLANCE,
   values: [schema, tables],
 });
@@ -168,7 +168,7 @@ interface TrashQuery {
   /** Collections. */
   tables: readonly string[];
   /** Replaces the first query if it covered all tables. */
-  glance: TrashGlance;
+  glance: TrashFactsQuery;
   /** Creates one shared schema if none fits, because it is rolled back. */
   isDryRun: boolean;
 }
@@ -181,11 +181,11 @@ export async function readTrashFacts(client: pg.ClientBase, query: TrashQuery): 
   const facts = await factsIn(client, query, await glanceRows(client, query));
   if (!facts.mayCreateSchemas || [...facts.tables.values()].every(({ keptIn }) => keptIn !== null)) return facts;
   await client.query(createSharedSchemas(query.isDryRun ? 1 : SHARED_AT_ONCE));
-  return glanceAtTrashFacts(client, query);
+  return queueTrashFacts(client, query);
 }
 
 /** Returns the same facts as `readTrashFacts`, for a plan that runs nothing. */
-export async function glanceAtTrashFacts(
+export async function queueTrashFacts(
   db: Queryable,
   query: Pick<TrashQuery, 'schema' | 'state' | 'tables'>,
 ): Promise<TrashFacts> {
@@ -229,7 +229,7 @@ async function glanceRows(client: pg.ClientBase, query: TrashQuery): Promise<[Ro
   const isDefault = tables.every((name) => state.collections.get(name)?.collection.schema?.schema === undefined);
   if (!isDefault) return glanceAll(client, query);
   if (tables.length > 0 && tables.every((name) => glance.tables.includes(name))) return glance.rows as [Row, ...Row[]];
-  const [found] = await sendBatch(client, [glanceAt(schema, tables)]);
+  const [found] = await sendBatch(client, [trashFactsQuery(schema, tables)]);
   return (found?.rows ?? []) as unknown[] as [Row, ...Row[]];
 }
 
@@ -267,7 +267,7 @@ export interface TrashLocation {
   schema?: Sql | undefined;
 }
 
-export interface ValuesAsked {
+export interface ValuesFactsRequest {
   schema: string;
   places: readonly TrashLocation[];
   /** The counting limit. Null skips counting. */
@@ -289,7 +289,7 @@ SELECT w.place, pg_catalog.has_table_privilege(c.oid, 'SELECT') AS readable, c.r
 /** Keyed by index. Tables that someone dropped by hand are missing. Call it with the tables locked. */
 export async function readValuesFacts(
   client: pg.ClientBase,
-  query: ValuesAsked,
+  query: ValuesFactsRequest,
 ): Promise<ReadonlyMap<number, ValuesFacts>> {
   return readFacts(client, query, async (counted) => {
     const { rows } = await client.query<CountedRows>(join(counted, sql` UNION ALL `));
@@ -298,9 +298,9 @@ export async function readValuesFacts(
 }
 
 /** The same without locks. @param ask returns null for a table that cannot be counted in time */
-export async function glanceAtValues(
+export async function readValuesFactsUnlocked(
   db: Queryable,
-  query: ValuesAsked,
+  query: ValuesFactsRequest,
   ask: (question: Sql) => Promise<CountedRows | null>,
 ): Promise<ReadonlyMap<number, ValuesFacts>> {
   return readFacts(db, query, async (questions) => {
@@ -322,7 +322,7 @@ type Count = (questions: readonly Sql[]) => Promise<CountedRows[]>;
 
 async function readFacts(
   db: Queryable,
-  { schema, places, most }: ValuesAsked,
+  { schema, places, most }: ValuesFactsRequest,
   count: Count,
 ): Promise<ReadonlyMap<number, ValuesFacts>> {
   if (places.length === 0) return new Map();

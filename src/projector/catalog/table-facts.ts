@@ -15,7 +15,7 @@ export const TIME_TO_COUNT = 1_500;
  * @param limit in milliseconds
  * @returns the first row, or null if the query timed out or was cancelled
  */
-export async function askedWithin<Row extends pg.QueryResultRow>(
+export async function queryWithin<Row extends pg.QueryResultRow>(
   db: Queryable,
   question: Sql,
   limit: number,
@@ -39,7 +39,7 @@ export async function askedWithin<Row extends pg.QueryResultRow>(
  * time.
  */
 
-export interface NamingFunction {
+export interface MentioningFunction {
   /** Qualified: `public.on_article`. */
   name: string;
   mentions: string;
@@ -63,14 +63,14 @@ SELECT pg_catalog.format('%I.%I', n.nspname, p.proname) AS name, w.name AS menti
  ORDER BY 1, 2 LIMIT 50`;
 
 /** Returns at most 50 functions. Functions of extensions are excluded. */
-export async function functionsNaming(db: Queryable, names: readonly string[]): Promise<NamingFunction[]> {
+export async function functionsThatMention(db: Queryable, names: readonly string[]): Promise<MentioningFunction[]> {
   if (names.length === 0) return [];
-  const { rows } = await db.query<NamingFunction>(QUERY, [names]);
+  const { rows } = await db.query<MentioningFunction>(QUERY, [names]);
   return rows;
 }
 
 /** Warnings for a caller who renames an object. */
-export const functionWarnings = (functions: readonly NamingFunction[]): Warning[] =>
+export const functionWarnings = (functions: readonly MentioningFunction[]): Warning[] =>
   functions.map(({ name, mentions }) => ({
     code: 'NAME_STILL_USED',
     message: `the body of the function ${name} contains ${JSON.stringify(mentions)}. If it means the renamed object, change it`,
@@ -230,13 +230,13 @@ SELECT kind, name, 'catalog' AS by FROM found ORDER BY kind, name LIMIT 200`;
 const TIME_TO_MEASURE = 1_000;
 
 /** Returns undefined if the table does not exist. Lists at most 200 dependents, and 50 functions found by text. */
-export async function readDatabaseTable(db: Queryable, place: TableLocation): Promise<DatabaseTable | undefined> {
-  const facts = await readFacts(db, place);
+export async function readDatabaseTable(db: Queryable, location: TableLocation): Promise<DatabaseTable | undefined> {
+  const facts = await readFacts(db, location);
   if (facts === undefined) return undefined;
-  const { schema, table } = place;
+  const { schema, table } = location;
   const known = await db.query<Dependent>(DEPENDENTS, [schema, table]);
   const named = new Set(known.rows.filter(({ kind }) => kind === 'function').map(({ name }) => name));
-  const mentioned = (await functionsNaming(db, [table]))
+  const mentioned = (await functionsThatMention(db, [table]))
     .filter(({ name }) => !named.has(name))
     .map(({ name }): Dependent => ({ kind: 'function', name, by: 'text' }));
   return { ...facts, dependents: [...known.rows, ...mentioned] };
@@ -244,7 +244,7 @@ export async function readDatabaseTable(db: Queryable, place: TableLocation): Pr
 
 type Facts = Omit<DatabaseTable, 'dependents'>;
 
-async function readFacts(db: Queryable, place: TableLocation): Promise<Facts | undefined> {
-  const measured = await askedWithin<Facts>(db, factsOf(place, MEASURED), TIME_TO_MEASURE);
-  return measured ?? (await db.query<Facts>(factsOf(place, ESTIMATED))).rows[0];
+async function readFacts(db: Queryable, location: TableLocation): Promise<Facts | undefined> {
+  const measured = await queryWithin<Facts>(db, factsOf(location, MEASURED), TIME_TO_MEASURE);
+  return measured ?? (await db.query<Facts>(factsOf(location, ESTIMATED))).rows[0];
 }

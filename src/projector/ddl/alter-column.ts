@@ -37,7 +37,7 @@ import {
   keepIndexName,
   addUnique,
   createIndex,
-} from './parts.js';
+} from './keys-and-indexes.js';
 import { renameParts } from './rename.js';
 import { ident, sql, type Sql, join } from './sql.js';
 import { needsOfNode } from '../../schema/model/order.js';

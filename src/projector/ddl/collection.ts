@@ -10,7 +10,7 @@ import { typeIdentitySequence } from './identity-sequence.js';
 import { createNeeds } from './needs.js';
 import { addIndex } from './alter-column.js';
 import { moveToTrash, restoreTable } from './trash.js';
-import { columnComment, tableOf } from './parts.js';
+import { columnComment, tableOf } from './keys-and-indexes.js';
 import { type Sql, literal, sql } from './sql.js';
 
 /**

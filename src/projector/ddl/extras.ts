@@ -5,7 +5,13 @@ import { parentOf } from '../../schema/model/order.js';
 import { isSameText } from '../../schema/sql-text/renamed-text.js';
 import { type Change, isNew, locationIn, type Step, dropping, partOf, step } from './step.js';
 import { createNeeds, freedSequences, isReady, ownSequences } from './needs.js';
-import { dropOwnIndex, preparableConstraint, DROPPED_KEY_ENTRIES, changePrimaryKey, tableOf } from './parts.js';
+import {
+  dropOwnIndex,
+  preparableConstraint,
+  DROPPED_KEY_ENTRIES,
+  changePrimaryKey,
+  tableOf,
+} from './keys-and-indexes.js';
 import { constraintDefinition, ident, indexDefinition, literal, partitionBound, qualified, sql } from './sql.js';
 
 export type Constraint = NonNullable<TableExtras['constraints']>[number];

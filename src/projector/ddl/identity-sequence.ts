@@ -4,7 +4,7 @@ import { identitySequenceNameOf } from '../../schema/model/constraint-names.js';
 import { isIdentity } from '../../schema/model/extras.js';
 import { type EveryOption, type SequenceType, everyOptionOf } from '../../schema/model/sequence-options.js';
 import { type Change, type Costs, type Step, locationIn, step } from './step.js';
-import { label, tableOf } from './parts.js';
+import { label, tableOf } from './keys-and-indexes.js';
 import { alterSequence, everyOption, withSequence } from './sequence.js';
 import { type Sql, literal, qualified, sql } from './sql.js';
 

@@ -17,7 +17,7 @@ import {
   expression,
   typeName,
 } from './sql.js';
-import { tableOf } from './parts.js';
+import { tableOf } from './keys-and-indexes.js';
 import { everyOption, sequenceOptions, alterSequence } from './sequence.js';
 
 /* CREATE COLLATION. PostgreSQL cannot alter the definition of a collation. */
@@ -172,7 +172,7 @@ export function createNeed(given: CreateNeed): Sql {
 }
 
 /** Checks whether it changes an existing object and does not only compare it. */
-export const changesWhatIsThere = ({ need, schema, old }: Pick<CreateNeed, 'need' | 'schema' | 'old'>): boolean =>
+export const changesExistingObject = ({ need, schema, old }: Pick<CreateNeed, 'need' | 'schema' | 'old'>): boolean =>
   changeNeed(need, qualified(schema, need.name), old).length > 0;
 
 const FOUND: Record<Made['kind'], Sql> = {
@@ -268,7 +268,7 @@ export function createNeeds(change: Change, needs: readonly Need[]): Step[] {
     const text = createNeed({ need, schema: change.schema, table: tableOf(change), old, isCompared });
     const costs: Costs = {
       object: needObject(need),
-      ...(changesWhatIsThere({ need, schema: change.schema, old }) ? { drops: droppedChecks(need, old) } : ENSURES),
+      ...(changesExistingObject({ need, schema: change.schema, old }) ? { drops: droppedChecks(need, old) } : ENSURES),
       ...costsOf(need, old),
       ...(addsLabels({ need, old }) && { commit: 'before it is used' }),
     };

@@ -12,7 +12,7 @@ import { type Statement, type Change, fieldNameOf, isNew, type Step, statementsO
 import { addColumn, dropColumn, alterColumn } from './alter-column.js';
 import { hasForeignKey, type ForeignKeyRelation, primaryKeyColumns } from './create-table.js';
 import { type DeferredForeignKey, addForeignKey, dropForeignKey, isInheritedRelation } from './relation.js';
-import { label, tableOf, addPrimaryKey, dropPrimaryKey } from './parts.js';
+import { label, tableOf, addPrimaryKey, dropPrimaryKey } from './keys-and-indexes.js';
 import { ident, sql, type Sql, join, literal } from './sql.js';
 import {
   constraintColumns,

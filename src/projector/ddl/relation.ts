@@ -14,7 +14,7 @@ import {
   statementsOf,
 } from './step.js';
 import { type ForeignKeyRelation, foreignKeyConstraint, foreignKeyDefinition, hasForeignKey } from './create-table.js';
-import { DROPPED_KEY_ENTRIES, tableOf } from './parts.js';
+import { DROPPED_KEY_ENTRIES, tableOf } from './keys-and-indexes.js';
 import { ident, sql } from './sql.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Constraint, addConstraint, goesBeforeAttaching } from './extras.js';

@@ -16,7 +16,7 @@ import {
 import { type Change, fieldNameOf, type Step, step, tableObject } from './step.js';
 import { hasForeignKey, primaryKeyColumns } from './create-table.js';
 import { renameIdentitySequence } from './identity-sequence.js';
-import { renamePrimaryKey, renameOwnIndex, label, tableOf } from './parts.js';
+import { renamePrimaryKey, renameOwnIndex, label, tableOf } from './keys-and-indexes.js';
 import { renameForeignKey } from './relation.js';
 import { ident, sql, join, literal, tableOfNode } from './sql.js';
 import { isIdentity } from '../../schema/model/extras.js';

@@ -27,7 +27,7 @@ import {
   tableNameOf,
 } from '../../schema/model/state.js';
 import { columnAddition, dropColumn, alterColumn } from './alter-column.js';
-import { label, rowEntries, tableOf, countFromRows } from './parts.js';
+import { label, rowEntries, tableOf, countFromRows } from './keys-and-indexes.js';
 import { defaultExpression } from './column.js';
 import { attachPartition } from './extras.js';
 import { createNeeds } from './needs.js';
@@ -132,9 +132,9 @@ export function returnValues({ table, key, column, copy }: Kept): Sql {
 
 /** Grants the column privileges again, except to roles that no longer exist. */
 export function returnPrivileges({ table, column, copy }: Omit<Kept, 'key'>): Sql {
-  const place = sql`'${copy}'::regclass`;
-  const noted = sql`pg_catalog.col_description(${place}, (SELECT a.attnum FROM pg_catalog.pg_attribute a
-      WHERE a.attrelid = ${place}::oid AND a.attname = ${literal(column.identity)}))`;
+  const location = sql`'${copy}'::regclass`;
+  const noted = sql`pg_catalog.col_description(${location}, (SELECT a.attnum FROM pg_catalog.pg_attribute a
+      WHERE a.attrelid = ${location}::oid AND a.attname = ${literal(column.identity)}))`;
   return sql`DO ${block(sql`DECLARE p record; BEGIN
     FOR p IN SELECT g.*, r.rolname FROM pg_catalog.json_to_recordset(${noted}::json) AS g ("to" text, privilege text, grantable boolean)
       LEFT JOIN pg_catalog.pg_roles r ON r.rolname = g."to"

@@ -11,7 +11,7 @@ import type { LockedSession } from '../../postgres/locked-session.js';
 import type { StoredEvent, LogEvent, NewEvent } from '../../schema/model/events.js';
 import { readEvent } from '../../schema/fold/upcasting.js';
 import { sql, own, type Sql, ident, qualified } from '../ddl/sql.js';
-import { INDEX_PROJECTION, type PlacedTarget, renamedTarget, renamesWithin } from '../verify/pending-indexes.js';
+import { INDEX_PROJECTION, type PositionedTarget, renamedTarget, renamesWithin } from '../verify/pending-indexes.js';
 import {
   isIndexed,
   extrasOf,
@@ -137,7 +137,7 @@ const PAUSES = [100, 300, 1_000, 3_000];
  * a valid index and drops an invalid one, which a failed build left behind. Idempotent.
  * @throws the PostgreSQL error if the index cannot be built
  */
-export async function reconcileIndex(reconciling: Reconciling, target: PlacedTarget): Promise<Reconciled> {
+export async function reconcileIndex(reconciling: Reconciling, target: PositionedTarget): Promise<Reconciled> {
   const pauses = PAUSES.values();
   for (let look = 1; ;) {
     try {
@@ -153,17 +153,17 @@ export async function reconcileIndex(reconciling: Reconciling, target: PlacedTar
 }
 
 /** Checks whether a field should have an index, under any current name. */
-export async function isDesired(db: Queryable, state: State, target: PlacedTarget): Promise<boolean> {
+export async function isDesired(db: Queryable, state: State, target: PositionedTarget): Promise<boolean> {
   const { collection, field } = await targetIn(db, state, target);
   return isIndexed(getField(state, collection, field));
 }
 
 /** Translates the target to the names of the state, which is at the target's event or later. */
-async function targetIn(db: Queryable, state: State, target: PlacedTarget): Promise<IndexTarget> {
+async function targetIn(db: Queryable, state: State, target: PositionedTarget): Promise<IndexTarget> {
   return renamedTarget(target, await renamesWithin(db, target.position, state.position));
 }
 
-async function reconcileOnce(reconciling: Reconciling, placed: PlacedTarget): Promise<Reconciled> {
+async function reconcileOnce(reconciling: Reconciling, placed: PositionedTarget): Promise<Reconciled> {
   const { client, schema, currentState } = reconciling;
   const state = await currentState();
   const target = await targetIn(client, state, placed);
@@ -190,7 +190,7 @@ async function build(client: pg.ClientBase, on: Sql, { partitioned }: ExistingIn
 }
 
 /** A concurrent change may want the index again, and have taken the dropped one for its own. */
-const afterDrop = async (reconciling: Reconciling, target: PlacedTarget): Promise<Reconciled> =>
+const afterDrop = async (reconciling: Reconciling, target: PositionedTarget): Promise<Reconciled> =>
   (await isDesired(reconciling.client, await reconciling.currentState(), target))
     ? reconcileOnce(reconciling, target)
     : 'dropped';
@@ -210,7 +210,7 @@ async function buildUnderLock(client: pg.ClientBase, create: Sql): Promise<void>
 /**
  * A concurrent rename or removal did not see the new index, and no longer knows the name under which it was built.
  */
-async function afterBuild(reconciling: Reconciling, target: PlacedTarget, name: string): Promise<Reconciled> {
+async function afterBuild(reconciling: Reconciling, target: PositionedTarget, name: string): Promise<Reconciled> {
   const { client, schema, currentState } = reconciling;
   const state = await currentState();
   const current = await targetIn(client, state, target);

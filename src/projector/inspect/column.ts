@@ -64,7 +64,7 @@ export const noParts = (): ColumnParts => ({
 
 export type Unmanaged = NonNullable<TableExtras['unmanaged']>;
 
-export interface PlacedColumn {
+export interface LocatedColumn {
   column: CatalogColumn;
   /** Ordinal position in the table, starting at 1. */
   sort: number;
@@ -86,7 +86,7 @@ interface Typed {
  */
 export function toField(
   converting: Converting,
-  { column, sort, parts }: PlacedColumn,
+  { column, sort, parts }: LocatedColumn,
   unmanaged: Unmanaged,
 ): Result<Field> {
   const { table, like } = converting;

@@ -10,7 +10,7 @@ import { type Result, allOf, ok } from '../../kernel/problem.js';
 import { checkSqlText } from '../../schema/sql-text/check-sql-text.js';
 import { withExtras } from '../../schema/transition/cascade.js';
 import { type Unmanaged, noParts, toField } from './column.js';
-import { type Converting, type IsEqual, note, aroundOf, needsOf, type Refused } from './needs.js';
+import { type Converting, type IsEqual, note, contextOf, needsOf, type Refused } from './needs.js';
 import { keysOf, foreignKeysOf } from './keys.js';
 
 export interface Converted {
@@ -84,7 +84,7 @@ const orderedExtras = (extras: TableExtras): TableExtras => tableExtras.parse(ex
 function notePartitionKey(converting: Converting): void {
   const { partitionKey: key, name } = converting.table;
   const fault =
-    key === null || converting.like !== undefined ? null : checkSqlText('partition key', key, aroundOf(converting));
+    key === null || converting.like !== undefined ? null : checkSqlText('partition key', key, contextOf(converting));
   if (fault === null) return;
   const message = `the partition key of ${quoted(name)} ${fault}: it stays unchanged, and a snapshot with this table cannot be applied elsewhere`;
   note(converting, { kind: 'partition key', name, code: 'PARTITION_KEY_NOT_REPRESENTED', message });

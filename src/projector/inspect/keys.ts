@@ -13,7 +13,7 @@ import { keyDefinition, checkIndexDefinition, parseConstraint } from '../../sche
 import { type TableExtras, tableExtras } from '../../schema/model/extras.js';
 import type { CatalogConstraint, CatalogIndex, CatalogTable } from '../catalog/model.js';
 import { type ColumnParts, noParts } from './column.js';
-import { type Converting, note, isSaid, listFault, unmanagedUse } from './needs.js';
+import { type Converting, note, isStoredDefinition, listFault, unmanagedUse } from './needs.js';
 import type { ForeignKey, NewRelation, Collection, TableSchema } from '../../schema/model/model.js';
 import { keyFamily } from '../../schema/sql-text/data-types.js';
 import { typeFromColumn } from '../../schema/normal-form/index.js';
@@ -37,7 +37,9 @@ export function foreignKeysOf(converting: Converting): ForeignKeys {
   const wasRelation = ({ name, columns }: CatalogConstraint): boolean =>
     like?.relations.get(columns[0] ?? '')?.schema?.constraint_name === name;
   for (const constraint of [...found.filter(wasRelation), ...found.filter((each) => !wasRelation(each))]) {
-    const relation = isSaid(converting, 'constraint', constraint.name) ? null : toRelation(converting, constraint);
+    const relation = isStoredDefinition(converting, 'constraint', constraint.name)
+      ? null
+      : toRelation(converting, constraint);
     if (relation === null || relations.has(relation.many_field)) others.push(constraint);
     else relations.set(relation.many_field, relation);
   }
@@ -206,7 +208,7 @@ function mark(parts: Building['parts'], column: string, marks: Partial<ColumnPar
 /** Converts a unique, check or exclusion constraint. */
 function other(building: Building, converting: Converting, constraint: CatalogConstraint): void {
   const { name, definition } = constraint;
-  const canBeField = isPlainUnique(constraint) && !isSaid(converting, 'constraint', name);
+  const canBeField = isPlainUnique(constraint) && !isStoredDefinition(converting, 'constraint', name);
   if (canBeField && uniqueOfField(building, converting, constraint)) return;
   const used = unmanagedUse(converting, 'constraint', name) ?? unmanagedUse(converting, 'index', name);
   const fault = used === null ? constraintFault(converting, name, definition) : `uses ${used}`;
@@ -275,7 +277,7 @@ function indexOfField({ parts }: Building, converting: Converting, found: Catalo
   const { table } = converting;
   const column = found.columns[0] ?? '';
   const part = parts.get(column);
-  if (!found.plain || found.unique || !found.valid || isSaid(converting, 'index', found.name)) return false;
+  if (!found.plain || found.unique || !found.valid || isStoredDefinition(converting, 'index', found.name)) return false;
   if (part === undefined || part.is_indexed || part.is_primary_key) return false;
   if (found.name !== indexName(table.name, column)) part.names.index_name = found.name;
   part.is_indexed = true;

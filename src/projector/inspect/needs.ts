@@ -76,17 +76,17 @@ const TEXT_KINDS: { readonly [K in Kind]: TextKind } = {
  */
 export function listFault(converting: Converting, { kind, name, text }: Part): string | null {
   const { like } = converting;
-  if (isSaid(converting, kind, name)) return null;
+  if (isStoredDefinition(converting, kind, name)) return null;
   const left = extrasOf(like).unmanaged ?? [];
   if (left.some((each) => each.kind === kind && each.name === name)) return 'is left out of the log';
-  return checkSqlText(TEXT_KINDS[kind], text, aroundOf(converting));
+  return checkSqlText(TEXT_KINDS[kind], text, contextOf(converting));
 }
 
 /**
  * Checks whether the log stores this object in PostgreSQL's own words. It then stays that way even if a field or
  * relation could represent it.
  */
-export const isSaid = ({ like }: Pick<Converting, 'like'>, kind: Kind, name: string): boolean =>
+export const isStoredDefinition = ({ like }: Pick<Converting, 'like'>, kind: Kind, name: string): boolean =>
   like !== undefined && SAID[kind](like, name);
 
 const hasName = (items: readonly { name: string }[] | undefined, name: string): boolean =>
@@ -111,7 +111,7 @@ function keepNeeds(converting: Converting, needs: readonly Need[]): TextContext 
 }
 
 /** The names that texts of the table may use. The table's needs are missing until `keepNeeds` was called. */
-export const aroundOf = (converting: Converting): TextContext => known.get(converting) ?? keepNeeds(converting, []);
+export const contextOf = (converting: Converting): TextContext => known.get(converting) ?? keepNeeds(converting, []);
 
 const usesOf = ({ objects, table }: Converting): readonly Use[] => objects.uses.get(table.name) ?? [];
 

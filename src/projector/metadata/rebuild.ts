@@ -13,7 +13,7 @@ import { ServiceClient } from '../../postgres/client.js';
 import { type ConnectionOptions, connectionConfig } from '../../postgres/pool.js';
 import { REFUSE_OLDER_RELEASE } from '../../postgres/own-tables.js';
 import { watchOwnClient } from '../../postgres/silent-connections.js';
-import { commitSurely } from '../../postgres/transaction.js';
+import { commitOrThrow } from '../../postgres/transaction.js';
 import { unlimited, writeLimits } from '../../postgres/limits.js';
 import { type FoldLogOptions, type Point, foldLog, foldPage, startPoint } from '../../log/fold.js';
 import { collectionsChanged } from '../../schema/fold/event-schemas.js';
@@ -296,8 +296,8 @@ async function rebuild(
   options: RebuildMetadataOptions,
 ): Promise<RebuiltMetadata> {
   const started = performance.now();
-  const place = { database: options.database, schema: options.connection.schema };
-  await enter(client, advisoryKey(place, 'rebuild-metadata'));
+  const location = { database: options.database, schema: options.connection.schema };
+  await enter(client, advisoryKey(location, 'rebuild-metadata'));
   await requireUndiverged(client);
   const total = await headPosition(client);
   // Starts at the first event: a rebuild trusts only the log, not stored folds.
@@ -306,7 +306,7 @@ async function rebuild(
   await createStaging(client);
   const rows = await stage(client, folded.state);
   const caughtUp = await approach(client, folded);
-  const switched = await switchOver(client, { ...caughtUp, options, config, key: advisoryKey(place, 'log') });
+  const switched = await switchOver(client, { ...caughtUp, options, config, key: advisoryKey(location, 'log') });
   return { ...switched, ...rows, milliseconds: Math.round(performance.now() - started) };
 }
 
@@ -406,6 +406,6 @@ async function switchOver(client: pg.Client, { point, touched, options, config, 
   const replaced = await switchRows(client);
   const { position, hash } = last.point.head;
   await client.query(CHECKPOINT, [position, hash]);
-  await commitSurely({ options: config }, client);
+  await commitOrThrow({ options: config }, client);
   return { position, replaced, locked_milliseconds: Math.round(performance.now() - locked) };
 }

@@ -43,7 +43,7 @@ export function requestOf(name: string): string | null {
 }
 
 /** The schema for copies until their change is applied. */
-export const ROOM: Sql = trash(0);
+export const PREPARATION_SCHEMA: Sql = trash(0);
 
 export interface Copying {
   table: Sql;
@@ -64,7 +64,7 @@ export function copyingOf(
   return { table: preparedTable(table, schema), column: what.column, key: what.key, name: preparedName(id, name) };
 }
 
-const inRoom = (name: string): Sql => sql`${ROOM}.${ident(name)}`;
+const inRoom = (name: string): Sql => sql`${PREPARATION_SCHEMA}.${ident(name)}`;
 
 /** The values, in columns named by identity. */
 export const copyTable = ({ name }: Copying): Sql => inRoom(name);
@@ -179,7 +179,7 @@ function upsert(copying: Copying, from: Sql): Sql {
  * number of notes and whether the table was truncated. Each row is looked up by key separately: after a VACUUM of an
  * empty notes table, PostgreSQL estimates almost no notes.
  */
-export function followNotes(copying: Copying, most: Sql): Sql {
+export function applyNotes(copying: Copying, most: Sql): Sql {
   const { table, key, column } = copying;
   const noted = notedTable(copying);
   const match = (a: Sql, b: Sql): Sql =>
@@ -228,7 +228,7 @@ interface OrphanRow extends Pick<Orphan, 'kind' | 'name'> {
 }
 
 /** Names identify the request, so that all schemas are searched, except the one of the copies. */
-const IS_ELSEWHERE = sql`n.oid IS DISTINCT FROM pg_catalog.to_regnamespace(${literal(ROOM)})::oid`;
+const IS_ELSEWHERE = sql`n.oid IS DISTINCT FROM pg_catalog.to_regnamespace(${literal(PREPARATION_SCHEMA)})::oid`;
 
 /** In an order in which they can be dropped. */
 const FOUND = sql`
@@ -247,10 +247,10 @@ SELECT 'index', c.relname::text, n.nspname::text, NULL
  WHERE ${IS_ELSEWHERE} AND c.relkind IN ('i', 'I') AND c.relname ~ $1::text
 UNION ALL
 SELECT 'function', proname::text, '', NULL FROM pg_catalog.pg_proc
- WHERE pronamespace = pg_catalog.to_regnamespace(${literal(ROOM)})::oid AND proname ~ $1::text
+ WHERE pronamespace = pg_catalog.to_regnamespace(${literal(PREPARATION_SCHEMA)})::oid AND proname ~ $1::text
 UNION ALL
 SELECT 'table', relname::text, '', NULL FROM pg_catalog.pg_class
- WHERE relnamespace = pg_catalog.to_regnamespace(${literal(ROOM)})::oid AND relkind = 'r' AND relname ~ $1::text`;
+ WHERE relnamespace = pg_catalog.to_regnamespace(${literal(PREPARATION_SCHEMA)})::oid AND relkind = 'r' AND relname ~ $1::text`;
 
 /** In an order in which they can be dropped. */
 export async function findOrphans(db: Queryable): Promise<Orphan[]> {
@@ -273,9 +273,9 @@ function dropping({ kind, schema, name, table }: OrphanRow): Sql {
     case 'index':
       return sql`DROP INDEX CONCURRENTLY ${qualified(schema, name)}`;
     case 'table':
-      return sql`DROP TABLE ${ROOM}.${ident(name)}`;
+      return sql`DROP TABLE ${PREPARATION_SCHEMA}.${ident(name)}`;
     default:
-      return sql`DROP FUNCTION ${ROOM}.${ident(name)}()`;
+      return sql`DROP FUNCTION ${PREPARATION_SCHEMA}.${ident(name)}()`;
   }
 }
 
@@ -356,20 +356,20 @@ async function dropCopyTriggers(context: Cleaning, waits: LockWaits): Promise<vo
 
 const IN_ROOM = sql`
 SELECT 'function' AS kind, proname::text AS name FROM pg_catalog.pg_proc
- WHERE pronamespace = pg_catalog.to_regnamespace(${literal(ROOM)})::oid AND proname ~ $1::text
+ WHERE pronamespace = pg_catalog.to_regnamespace(${literal(PREPARATION_SCHEMA)})::oid AND proname ~ $1::text
 UNION ALL
 SELECT 'table', relname::text FROM pg_catalog.pg_class
- WHERE relnamespace = pg_catalog.to_regnamespace(${literal(ROOM)})::oid AND relname ~ $1::text AND relkind = 'r'`;
+ WHERE relnamespace = pg_catalog.to_regnamespace(${literal(PREPARATION_SCHEMA)})::oid AND relname ~ $1::text AND relkind = 'r'`;
 
 /** Without the triggers, nothing uses the copies. The schema is dropped with the last copy. */
 async function dropCopies({ session, id }: Cleaning): Promise<void> {
   const { rows } = await session.query<{ kind: 'function' | 'table'; name: string }>(IN_ROOM, [preparedNamesOf(id)]);
   for (const { kind, name } of rows) {
-    const place = sql`${ROOM}.${ident(name)}`;
+    const place = sql`${PREPARATION_SCHEMA}.${ident(name)}`;
     await session.query(
       kind === 'table' ? sql`DROP TABLE IF EXISTS ${place}` : sql`DROP FUNCTION IF EXISTS ${place}()`,
     );
   }
-  const body = sql`BEGIN DROP SCHEMA IF EXISTS ${ROOM}; EXCEPTION WHEN dependent_objects_still_exist THEN NULL; END`;
+  const body = sql`BEGIN DROP SCHEMA IF EXISTS ${PREPARATION_SCHEMA}; EXCEPTION WHEN dependent_objects_still_exist THEN NULL; END`;
   await session.query(sql`DO ${block(body)}`);
 }

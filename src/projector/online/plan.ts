@@ -48,7 +48,7 @@ interface Judged {
 }
 
 /** Reported as `ONLINE_NOT_POSSIBLE`; null if there is no obstacle. */
-export function obstacleTo(judged: Judged): Problem | null {
+export function findObstacle(judged: Judged): Problem | null {
   const { statement, prepared } = judged;
   const reason = statement.rewrites_table
     ? 'PostgreSQL rewrites the whole table'
@@ -202,7 +202,7 @@ export async function planPreparation(
   });
   if (large.length === 0) return { kind: 'nothing' };
   const version = await serverVersion(client);
-  const problems = large.flatMap((each) => obstacleTo({ ...each, change, version }) ?? []);
+  const problems = large.flatMap((each) => findObstacle({ ...each, change, version }) ?? []);
   if (problems.length > 0) return { kind: 'not possible', problems };
   const notNullBy = version >= 180_000 ? 'constraint' : 'check';
   const steps = large.flatMap(({ statement, prepared, facts: size }) => {

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isObject } from '../../kernel/json.js';
 import { integer, literal, sql } from '../ddl/sql.js';
-import { type Copying, copyBatch, copyTable, copyingOf, followNotes, lostTable, notedTable } from './copy.js';
+import { type Copying, copyBatch, copyTable, copyingOf, applyNotes, lostTable, notedTable } from './copy.js';
 import type { EngineStep } from './steps.js';
 import { PreparationRefused, type StepContext } from './types.js';
 import type { Queryable } from '../../postgres/pool.js';
@@ -89,7 +89,7 @@ const TIMES = 5;
 const LOOKS = { every: 20, vain: 5 };
 
 /** Counts the passes of one copy, from its first batch of notes. It does not query the table. */
-export class Pursuit {
+export class CatchUp {
   private whole = 0;
   /** Goes of `NOTES_AT_ONCE` since the last count. */
   private full = 0;
@@ -203,7 +203,7 @@ async function follow(context: StepContext, copying: Copying): Promise<boolean> 
 
 async function followOnce({ session }: StepContext, copying: Copying): Promise<{ notes: number; truncated: boolean }> {
   const { rows } = await session.query<{ notes: number; truncated: boolean }>(
-    followNotes(copying, integer(String(NOTES_AT_ONCE))),
+    applyNotes(copying, integer(String(NOTES_AT_ONCE))),
   );
   return rows[0] ?? { notes: 0, truncated: false };
 }
@@ -233,7 +233,7 @@ async function followToTheEnd(context: StepContext, copying: Copying, pace: Pace
 /** Processes notes until few are left. */
 async function pursue(context: StepContext, copying: Copying, pace: Pace): Promise<void> {
   const { signal, session } = context;
-  const pursuit = new Pursuit();
+  const pursuit = new CatchUp();
   for (let isNear = false; !isNear;) {
     signal.throwIfAborted();
     await waitForStandbys(session, context, pace);
@@ -248,7 +248,7 @@ async function pursue(context: StepContext, copying: Copying, pace: Pace): Promi
 }
 
 /** @throws PreparationRefused if the copy cannot catch up */
-async function look(context: StepContext, copying: Copying, pursuit: Pursuit): Promise<void> {
+async function look(context: StepContext, copying: Copying, pursuit: CatchUp): Promise<void> {
   const left = await notesLeft(context, copying);
   context.progress({ phase: `applying concurrent writes: ${left.toLocaleString('en')} rows remaining` });
   if (pursuit.isHopeless(left)) throw tooFast(copying, left);

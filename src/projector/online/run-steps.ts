@@ -2,7 +2,7 @@
 import { integer, join, literal, sql, ident, type Sql } from '../ddl/sql.js';
 import {
   type Copying,
-  ROOM,
+  PREPARATION_SCHEMA,
   copyTable,
   createCopy,
   createTriggers,
@@ -150,7 +150,7 @@ async function hasTriggers({ session }: StepContext, copying: Copying): Promise<
 /** IF NOT EXISTS alone would require the CREATE privilege even if the schema exists. */
 async function ensureRoom({ session }: StepContext): Promise<void> {
   const { rowCount } = await session.query(
-    sql`SELECT FROM pg_catalog.pg_namespace WHERE oid = pg_catalog.to_regnamespace(${literal(ROOM)})::oid`,
+    sql`SELECT FROM pg_catalog.pg_namespace WHERE oid = pg_catalog.to_regnamespace(${literal(PREPARATION_SCHEMA)})::oid`,
   );
-  if (rowCount === 0) await session.query(sql`CREATE SCHEMA IF NOT EXISTS ${ROOM}`);
+  if (rowCount === 0) await session.query(sql`CREATE SCHEMA IF NOT EXISTS ${PREPARATION_SCHEMA}`);
 }

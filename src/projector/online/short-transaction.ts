@@ -20,7 +20,7 @@ import {
   triggerNames,
   dropNotes,
   dropTriggers,
-  followNotes,
+  applyNotes,
   preparedName,
 } from './copy.js';
 import { postgresName } from '../../schema/model/constraint-names.js';
@@ -133,7 +133,7 @@ function takeCopy(
   const copy = qualified(trash(what.position), COPY);
   return [
     sql`DO ${block(refuse)}`,
-    followNotes(copying, integer(String(FEW_NOTES))),
+    applyNotes(copying, integer(String(FEW_NOTES))),
     ...dropTriggers(copying),
     ...dropNotes(copying),
     sql`ALTER TABLE ${copyTable(copying)} SET SCHEMA ${trash(what.position)}`,

@@ -6,7 +6,7 @@ import type { OffendingRows } from '../refusals/offending-rows.js';
 import { type Sql, fromStoredSql, qualified, storedSql, sql } from '../ddl/sql.js';
 import type { TableLocation } from '../../schema/model/state.js';
 import type { PreparationStep } from './types.js';
-import { placeText } from '../../schema/model/place.js';
+import { locationText } from '../../schema/model/location.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { partsOf, strongestLocks } from '../ddl/table-locks.js';
 
@@ -37,10 +37,10 @@ export function preparedOf({ preparable: what, object, at }: Statement): Prepare
 }
 
 function keyOf(table: string, what: Preparable): string {
-  if (what.kind === 'not null') return `not null ${placeText({ collection: table, field: what.column })}`;
+  if (what.kind === 'not null') return `not null ${locationText({ collection: table, field: what.column })}`;
   if (what.kind === 'copy')
-    return `copy ${placeText({ collection: table, field: what.column.name })} ${hashOf([what.column, what.key])}`;
-  return `${wordOf(what)} ${placeText({ collection: table, field: what.name })} ${hashOf(what)}`;
+    return `copy ${locationText({ collection: table, field: what.column.name })} ${hashOf([what.column, what.key])}`;
+  return `${wordOf(what)} ${locationText({ collection: table, field: what.name })} ${hashOf(what)}`;
 }
 
 const hashOf = (what: unknown): string => hash('sha256', JSON.stringify(what)).slice(0, 8);

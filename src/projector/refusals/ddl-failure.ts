@@ -78,12 +78,12 @@ export function ddlFailure(
 ): Problem {
   const state = sqlState(error);
   if (state === undefined && !isConnectionLoss(error)) throw error;
-  const place = placeOf(statements[completed]);
-  if (isLockTableFull(driverError(error))) return { ...tooFewLocks(lockEntriesOf(statements), settings), ...place };
+  const location = placeOf(statements[completed]);
+  if (isLockTableFull(driverError(error))) return { ...tooFewLocks(lockEntriesOf(statements), settings), ...location };
   const environment = environmentProblem(error);
   if (environment !== undefined)
-    return environment.code === 'LOCK_TIMEOUT' ? { ...environment, ...place } : environment;
-  return { ...refused(error, state, statements[completed]), ...place };
+    return environment.code === 'LOCK_TIMEOUT' ? { ...environment, ...location } : environment;
+  return { ...refused(error, state, statements[completed]), ...location };
 }
 
 function placeOf(statement: Statement | undefined): Pick<Problem, 'collection' | 'field'> {

@@ -287,7 +287,7 @@ function newNames(before: CollectionNode | undefined, after: CollectionNode, cha
 }
 
 /** Adds the objects that have the names. Each is listed once, because a constraint and its index share a name. */
-export function withTaken(problem: Problem, rows: readonly Taken[]): Problem {
+export function withTakenNames(problem: Problem, rows: readonly Taken[]): Problem {
   const taken = new Map<string, Taken>();
   for (const row of rows) {
     if (!taken.has(row.name) || row.kind === CONSTRAINT) taken.set(row.name, row);

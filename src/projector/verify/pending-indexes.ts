@@ -7,7 +7,7 @@ import type { Queryable } from '../../postgres/pool.js';
 /* Resolves the current name of an event's field, which may have been renamed since. */
 
 /** A field with its name at a position. */
-export interface PlacedTarget {
+export interface PositionedTarget {
   collection: string;
   field: string;
   position: number;
@@ -30,7 +30,10 @@ export async function renamesWithin(db: Queryable, after: number, upTo: number):
 }
 
 /** Applies the renames after the target's event. */
-export function renamedTarget(target: PlacedTarget, renames: readonly RenameRow[]): Omit<PlacedTarget, 'position'> {
+export function renamedTarget(
+  target: PositionedTarget,
+  renames: readonly RenameRow[],
+): Omit<PositionedTarget, 'position'> {
   let { collection, field } = target;
   for (const rename of renames) {
     if (Number(rename.position) <= target.position || rename.collection !== collection) continue;
@@ -51,7 +54,7 @@ WHERE e.position > coalesce((SELECT p.position FROM ${own.projections} p WHERE p
 
 /** Returns a check for pending indexes: an event requested one that the builder has not processed. */
 export async function pendingIndexes(client: pg.ClientBase): Promise<(collection: string, field: string) => boolean> {
-  const { rows } = await client.query<PlacedTarget>(UNFINISHED, [INDEX_PROJECTION]);
+  const { rows } = await client.query<PositionedTarget>(UNFINISHED, [INDEX_PROJECTION]);
   const [first] = rows;
   if (first === undefined) return () => false;
   const renames = await renamesWithin(client, Number(first.position), Number.MAX_SAFE_INTEGER);

@@ -1,9 +1,15 @@
 /* Compares the service's rows with the log: accounts, change requests, metadata and the trash list. */
 import type pg from 'pg';
-import { type End, endsOf } from '../../log/lives.js';
+import { type LifetimeEnd, endsOf } from '../../log/lifetimes.js';
 
 import type { Queryable } from '../../postgres/pool.js';
-import { isThere, shownTime, type KeptDeletion, allKeptDeletions, type TrashEntry } from '../../features/trash/rows.js';
+import {
+  keptObjectExists,
+  shownTime,
+  type KeptDeletion,
+  allKeptDeletions,
+  type TrashEntry,
+} from '../../features/trash/rows.js';
 import type { Difference } from './difference.js';
 import { jsonEqual, type Json, isObject } from '../../kernel/json.js';
 import { readAccounts } from '../../log/decisive-events.js';
@@ -126,8 +132,8 @@ function placeOf(
   { key: [collection, field] }: Kind,
   row: Document,
 ): Pick<Difference, 'where' | 'collection' | 'field'> {
-  const place = { where: 'metadata', collection: row[collection] as string } as const;
-  return field === undefined ? place : { ...place, field: row[field] as string };
+  const location = { where: 'metadata', collection: row[collection] as string } as const;
+  return field === undefined ? location : { ...location, field: row[field] as string };
 }
 
 /** Returns every differing member, and every extra or missing row. */
@@ -172,9 +178,9 @@ async function compareRows(kind: Kind, { nodes, rowsOf }: Expected, found: reado
       const key = keyOf(document);
       const row = rows.get(key);
       rows.delete(key);
-      const place = placeOf(kind, document);
-      if (row === undefined) differences.push({ ...place, member: kind.member, expected: 'a row', found: null });
-      else differences.push(...compareMembers(document, row).map((member) => ({ ...place, ...member })));
+      const location = placeOf(kind, document);
+      if (row === undefined) differences.push({ ...location, member: kind.member, expected: 'a row', found: null });
+      else differences.push(...compareMembers(document, row).map((member) => ({ ...location, ...member })));
     }
   }
   // Most rows are equal, so only the differences are sorted, here by field. The caller sorts by collection.
@@ -225,7 +231,7 @@ interface Row extends Pick<TrashEntry, (typeof MEMBERS)[number] | 'position' | '
 
 const ENTRIES = `
 SELECT t.position::float8 AS position, t.kind, t.collection, t.field, t.identity, t.batch,
-  ${shownTime('t.deleted_at')} AS deleted_at, ${shownTime('t.kept_until')} AS kept_until, ${isThere('t')} AS there,
+  ${shownTime('t.deleted_at')} AS deleted_at, ${shownTime('t.kept_until')} AS kept_until, ${keptObjectExists('t')} AS there,
   (SELECT pg_catalog.max(e.position)::float8 FROM ${own.events} e
     WHERE e.subject ->> 'kind'::text = 'trash' AND e.subject ->> 'id'::text = t.position::text) AS ended
   FROM ${own.trash} t ORDER BY t.position`;
@@ -253,7 +259,7 @@ export async function verifyTrash(db: Queryable): Promise<Difference[]> {
 /** The format of identities in the fold. */
 const IDENTITY = /^[1-9]\d{0,14}(\.[1-9]\d{0,5})?$/;
 
-function differencesOf(row: Row, deletion: KeptDeletion | undefined, end: End | undefined): Difference[] {
+function differencesOf(row: Row, deletion: KeptDeletion | undefined, end: LifetimeEnd | undefined): Difference[] {
   const { position, kept_until, there, ended } = row;
   if (deletion === undefined) {
     const expected = ended === null ? null : `removed by position ${ended}`;

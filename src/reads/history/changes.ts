@@ -6,7 +6,7 @@ import { runYielding, createTimeSlice } from '../../kernel/event-loop.js';
 import { type Point, foldPage } from '../../log/fold.js';
 import { readEventPages, type EventText, selectEventTexts } from '../../log/read.js';
 import type { Queryable } from '../../postgres/pool.js';
-import { collectionsChanged, touchedBy } from '../../schema/fold/event-schemas.js';
+import { collectionsChanged, collectionsTouchedBy } from '../../schema/fold/event-schemas.js';
 import {
   type State,
   type CollectionNode,
@@ -32,7 +32,7 @@ import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';
 import { evolve } from '../../schema/fold/evolve.js';
 import { type SchemaChange, renamedWithin } from '../../schema/fold/rename-events.js';
 import { readEvent, type RawEvent } from '../../schema/fold/upcasting.js';
-import { type Life, livesOf, spansIn } from '../../log/lives.js';
+import { type ObjectLifetime, lifetimesOf, spansIn } from '../../log/lifetimes.js';
 import { withinSpans } from './filter.js';
 import { isRename } from '../../schema/model/events.js';
 
@@ -289,7 +289,7 @@ export interface CollectionHistory {
   /** In order of position. */
   events: CollectionEvent[];
   /** The lives of all collections that ever had the name. */
-  lives: Life[];
+  lives: ObjectLifetime[];
 }
 
 export interface CollectionHistoryOptions {
@@ -309,7 +309,7 @@ export async function readCollectionHistory(
   options: CollectionHistoryOptions,
 ): Promise<CollectionHistory | undefined> {
   const { collection, after, limit } = options;
-  const lives = await livesOf(db, collection);
+  const lives = await lifetimesOf(db, collection);
   if (lives.length === 0) return undefined;
   const values: unknown[] = [after];
   const where = `e.position > $1 AND ${withinSpans(lives.flatMap(spansIn), values)}`;
@@ -326,7 +326,7 @@ export async function readCollectionHistory(
     const placed = readEvent(JSON.parse(event.text) as RawEvent) as SchemaChange;
     const before = state;
     state = evolveWithin(before, placed);
-    events.push({ ...event, diff: await runYielding(diffStates(before, state, touchedBy(placed)), slice) });
+    events.push({ ...event, diff: await runYielding(diffStates(before, state, collectionsTouchedBy(placed)), slice) });
   }
   return { events, lives };
 }

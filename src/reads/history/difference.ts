@@ -8,10 +8,10 @@ import { changeProblems } from '../../schema/invariants/index.js';
 import type { Problem } from '../../kernel/problem.js';
 import { isReplacedField } from '../../schema/transition/context.js';
 import { snapshotHash } from '../../schema/snapshot/snapshot.js';
-import { type State, getField, type Identity, namesThatDiffer } from '../../schema/model/state.js';
+import { type State, getField, type Identity, differingNames } from '../../schema/model/state.js';
 import {
-  comingAgain,
-  fitting,
+  recreatedObjects,
+  restorableEntries,
   restoringTransition,
   type InTrash,
 } from '../../schema/transition/restoring-transition.js';
@@ -20,7 +20,7 @@ import { runYielding } from '../../kernel/event-loop.js';
 import { namesMentioned, returnsOf } from './returns.js';
 import { rowsInTheWay } from './rows-before.js';
 import type { TimeTravel } from './time-travel.js';
-import { findReturning } from '../../features/trash/rows.js';
+import { findRestorable } from '../../features/trash/rows.js';
 
 /* Finds objects by identity in the trash, and returns them as they were when they were deleted. */
 
@@ -28,7 +28,7 @@ import { findReturning } from '../../features/trash/rows.js';
 export async function inTrash(db: Queryable, travel: TimeTravel, identities: readonly Identity[]): Promise<InTrash[]> {
   const found: InTrash[] = [];
   // Sequential, because each state is folded from the previous one.
-  for (const { position, kind, collection: name, identity, kept_in, empty } of await findReturning(db, identities)) {
+  for (const { position, kind, collection: name, identity, kept_in, empty } of await findRestorable(db, identities)) {
     const { state } = await travel.at(position - 1);
     const node = state.collections.get(name);
     if (node === undefined) throw new Error(`trash: position ${position} did not delete ${JSON.stringify(name)}`);
@@ -67,11 +67,11 @@ export async function differenceBetween(
   { from, to, isFromNow }: Moments,
   { release, schema, travel, keepDeleted }: DifferenceOptions,
 ): Promise<Difference> {
-  const touched = namesThatDiffer(from, to);
+  const touched = differingNames(from, to);
   const way = { from, to, touched };
-  const again = comingAgain(way);
+  const again = recreatedObjects(way);
   const kept = isFromNow ? await inTrash(db, travel, [...again.values()]) : [];
-  const found = await runYielding(fitting(way, kept));
+  const found = await runYielding(restorableEntries(way, kept));
   const diff = withOrigins(await runYielding(diffStates(from, to, touched)), again, found);
   const events = await runYielding(restoringTransition(way, found));
   const { statements } = await runYielding(planBatch(from, events, schema));
@@ -87,8 +87,8 @@ export async function differenceBetween(
 }
 
 /** Returns the problems for which apply would reject the difference. */
-export async function obstaclesBetween(from: State, to: State): Promise<Problem[]> {
-  const touched = new Set(namesThatDiffer(from, to));
+export async function findObstaclesBetween(from: State, to: State): Promise<Problem[]> {
+  const touched = new Set(differingNames(from, to));
   // True if a field was deleted and created again under the same name. A diff shows both changes.
   const isRecreated = (collection: string, field: string): boolean => {
     const [before, after] = [getField(from, collection, field), getField(to, collection, field)];

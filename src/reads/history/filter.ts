@@ -1,5 +1,5 @@
 /* Converts an event filter to a condition with parameters. */
-import { type NameSpan, spansOf } from '../../log/lives.js';
+import { type NameSpan, spansOf } from '../../log/lifetimes.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { EVENT_KINDS } from '../../schema/fold/event-schemas.js';
 import type { EventType } from '../../schema/model/events.js';
@@ -74,20 +74,21 @@ const AT = `CASE WHEN e.type = 'trash.purged' THEN (e.data ->> 'position'::text)
 
 /** Selects the events of the spans, and renames of other objects that affect them. */
 export function withinSpans(spans: readonly NameSpan[], values: unknown[]): string {
-  const place = (value: unknown, type: string): string => `$${values.push(value)}::${type}`;
+  const location = (value: unknown, type: string): string => `$${values.push(value)}::${type}`;
   const conditions = spans.map(({ collection, field, from, to }) => {
-    const begin = place(from, 'bigint');
-    const end = to === null ? null : place(to, 'bigint');
+    const begin = location(from, 'bigint');
+    const end = to === null ? null : location(to, 'bigint');
     const within = `e.position >= ${begin} AND ${AT} >= ${begin}${end === null ? '' : ` AND ${AT} <= ${end}`}`;
-    const name = place(collection, 'text');
+    const name = location(collection, 'text');
     if (field === null)
       return `(${within} AND (e.collection = ${name} OR (${RENAME} AND e.data -> 'touches'::text ? ${name})))`;
     // True if the collection was created, renamed or deleted at the beginning or end of the span.
     const ends = `${AT} IN (${[begin, ...(end === null ? [] : [end])].join(', ')})`;
     const patched = ['field', 'relation'].map(
-      (member) => `e.data -> 'patches'::text @> ${place(JSON.stringify([{ collection, [member]: field }]), 'jsonb')}`,
+      (member) =>
+        `e.data -> 'patches'::text @> ${location(JSON.stringify([{ collection, [member]: field }]), 'jsonb')}`,
     );
-    return `(${within} AND (e.collection = ${name} AND (e.field = ${place(field, 'text')} OR ${ends}) OR (${RENAME} AND (${patched.join(' OR ')}))))`;
+    return `(${within} AND (e.collection = ${name} AND (e.field = ${location(field, 'text')} OR ${ends}) OR (${RENAME} AND (${patched.join(' OR ')}))))`;
   });
   return conditions.length === 0 ? 'false' : `(${conditions.join(' OR ')})`;
 }

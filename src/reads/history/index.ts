@@ -17,7 +17,7 @@ import {
   readCollectionHistory,
 } from './changes.js';
 import type { Problem } from '../../kernel/problem.js';
-import { type Difference, differenceBetween, obstaclesBetween, inTrash } from './difference.js';
+import { type Difference, differenceBetween, findObstaclesBetween, inTrash } from './difference.js';
 import { type EventFilter, conditionOf } from './filter.js';
 import { type Moment, isReached, positionAt, positionBefore, createTimeTravel } from './time-travel.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -96,7 +96,7 @@ export function createHistory(options: HistoryOptions): History {
       return selectEventTexts(pool, { where, values, order, limit: limit + 1 });
     },
     event: async (position) => (await readEventTexts(pool, { after: position - 1, upTo: position, limit: 1 }))[0],
-    holds: (place) => isInLog(pool, place),
+    holds: (location) => isInLog(pool, location),
     batches: (selection) => readBatches(pool, { ...selection, limit: selection.limit + 1 }),
     changes: (selection) => readChanges(pool, travel, selection),
     collection: (options) => readCollectionHistory(pool, travel, { ...options, limit: options.limit + 1 }),
@@ -106,7 +106,7 @@ export function createHistory(options: HistoryOptions): History {
     collectionsAt: travel.collectionsAt,
     difference: (from, to, isFromNow) =>
       differenceBetween(pool, { from: from.state, to: to.state, isFromNow }, { ...options, travel }),
-    obstacles: (from, to) => obstaclesBetween(from.state, to.state),
+    obstacles: (from, to) => findObstaclesBetween(from.state, to.state),
     script: (point) => scriptOf(point, { schema, serviceSchema }),
     inTrash: (identities) => inTrash(pool, travel, identities),
     // A verification reads the whole log, so concurrent requests share it.

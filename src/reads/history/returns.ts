@@ -17,9 +17,14 @@ import {
   isAdopted,
 } from '../../schema/model/events.js';
 import { type State, memberKey, primaryKeyOf, type CollectionNode } from '../../schema/model/state.js';
-import type { ComingAgain } from '../../schema/transition/restoring-transition.js';
-import { type End, endsOf } from '../../log/lives.js';
-import { TIME_TO_COUNT, askedWithin, functionWarnings, functionsNaming } from '../../projector/catalog/table-facts.js';
+import type { RecreatedObjects } from '../../schema/transition/restoring-transition.js';
+import { type LifetimeEnd, endsOf } from '../../log/lifetimes.js';
+import {
+  TIME_TO_COUNT,
+  queryWithin,
+  functionWarnings,
+  functionsThatMention,
+} from '../../projector/catalog/table-facts.js';
 import { renamesBetween } from '../../schema/transition/renames.js';
 import { stillUsed } from '../../schema/transition/still-used.js';
 import { own } from '../../postgres/own-tables.js';
@@ -40,7 +45,7 @@ export interface NamesChanged {
 export async function namesMentioned(db: Queryable, { before, after, touched }: NamesChanged): Promise<Warning[]> {
   const renames = renamesBetween(before, after, touched);
   const names = [renames.collections, ...renames.fields.values()].flatMap((each) => [...each.keys()]);
-  const functions = await functionsNaming(db, [...new Set(names)]);
+  const functions = await functionsThatMention(db, [...new Set(names)]);
   return [...(await runYielding(stillUsed(after, renames))), ...functionWarnings(functions)];
 }
 
@@ -134,7 +139,7 @@ export interface Plan {
   before: State;
   events: readonly LogEvent[];
   /** Known identities of recreated objects. All other objects are matched by name. */
-  again?: ComingAgain;
+  again?: RecreatedObjects;
 }
 
 /** Warns about each created table and column, in the order of the events. @param schema of the tables */
@@ -152,7 +157,7 @@ export async function returnsOf(db: Queryable, schema: string, plan: Plan): Prom
   );
   const warnings: Warning[] = [];
   const until = performance.now() + TIME_TO_COUNT;
-  const ask: Ask = (question) => askedWithin(db, question, until - performance.now());
+  const ask: Ask = (question) => queryWithin(db, question, until - performance.now());
   for (const each of made) {
     if (slice.isOver()) await slice.yield();
     const { identity, restored, replaced } = each;
@@ -160,7 +165,7 @@ export async function returnsOf(db: Queryable, schema: string, plan: Plan): Prom
     if (taken !== undefined) warnings.push(await restoredWarning(ask, schema, { ...each, restored: taken }));
     else if (restored !== undefined) warnings.push(emptied(each, restored.position));
     else if (identity === undefined) warnings.push(...(named.get(keyOf(each)) ?? []));
-    else if (ends.has(identity)) warnings.push(comesEmpty(each, (ends.get(identity) as End).position));
+    else if (ends.has(identity)) warnings.push(comesEmpty(each, (ends.get(identity) as LifetimeEnd).position));
     if (replaced && taken === undefined) warnings.push(goneNow(each));
   }
   return warnings;

@@ -32,7 +32,7 @@ import { createTimeSlice } from '../../kernel/event-loop.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { hasForeignKey, referencedColumns } from '../../projector/ddl/create-table.js';
-import { TIME_TO_COUNT, askedWithin } from '../../projector/catalog/table-facts.js';
+import { TIME_TO_COUNT, queryWithin } from '../../projector/catalog/table-facts.js';
 
 export interface Planned {
   before: State;
@@ -174,7 +174,7 @@ export async function rowsInTheWay(db: Queryable, schema: string, plan: Planned)
     if (check === undefined) continue;
     const { collection, field, rows, told } = check;
     const question = sql`SELECT count(*)::int AS count FROM (${rows} LIMIT ${integer(String(ENOUGH + 1))}) AS t`;
-    const { count } = (await askedWithin<{ count: number }>(db, question, until - performance.now())) ?? { count: 0 };
+    const { count } = (await queryWithin<{ count: number }>(db, question, until - performance.now())) ?? { count: 0 };
     if (count === 0) continue;
     const number = count > ENOUGH ? `more than ${ENOUGH.toLocaleString('en')}` : count.toLocaleString('en');
     const message = `${collection}.${field}: ${number} ${told[count === 1 ? 0 : 1]}`;

@@ -24,13 +24,13 @@ const EXTENSIONS: readonly { type: RegExp; extension: Sql }[] = [
  * The schema of the managed tables, and the schema of the service tables that they reference. The script creates them
  * if they are missing.
  */
-export interface ScriptPlace {
+export interface ScriptTarget {
   schema: string;
   serviceSchema: string;
 }
 
 /** Returns the SQL script as UTF-8. */
-export function* scriptOf({ state, head }: Point, { schema, serviceSchema }: ScriptPlace): Resumable<Buffer> {
+export function* scriptOf({ state, head }: Point, { schema, serviceSchema }: ScriptTarget): Resumable<Buffer> {
   const events = yield* transition(initialState(), state, state.collections.keys());
   const { statements } = yield* planBatch(initialState(), events, schema);
   const before = [

@@ -5,8 +5,8 @@ import { createSemaphore } from '../../kernel/semaphore.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { type Point, foldLog, startPoint } from '../../log/fold.js';
 import type { LogHead } from '../../log/head.js';
-import { spansOfCollections } from '../../log/lives.js';
-import { type PlacedEvent, startFolding } from '../../schema/fold/evolve.js';
+import { spansOfCollections } from '../../log/lifetimes.js';
+import { type PositionedEvent, startFolding } from '../../schema/fold/evolve.js';
 import { renamedWithin } from '../../schema/fold/rename-events.js';
 import { reindex, renameIndexes } from '../../schema/fold/replace-names.js';
 import { readEvent } from '../../schema/fold/upcasting.js';
@@ -88,7 +88,7 @@ async function foldCollections(db: Queryable, names: Iterable<string>, position:
   const spans = await spansOfCollections(db, names, position);
   if (spans.length > MOST.spans) return undefined;
   const values: unknown[] = [position];
-  const { rows } = await db.query<PlacedEvent>(
+  const { rows } = await db.query<PositionedEvent>(
     `SELECT position, type, version, collection, field, data FROM ${own.events} e
       WHERE e.position <= $1::bigint AND ${withinSpans(spans, values)} ORDER BY e.position LIMIT ${MOST.events + 1}`,
     values,

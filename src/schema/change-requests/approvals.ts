@@ -1,6 +1,6 @@
 /** Decides which approvals count: those of the current plan, by users who may approve now. */
 import type { Accounts } from '../fold/accounts.js';
-import { type SchemaPlace, placeText } from '../model/place.js';
+import { type SchemaLocation, locationText } from '../model/location.js';
 import { byName } from '../model/state.js';
 import type { Policy } from '../policy.js';
 import type { Approval, ChangeRequest } from './model.js';
@@ -76,13 +76,13 @@ export const countedApprovals = (judged: readonly JudgedApproval[]): Approval[] 
   judged.filter(({ whyNot }) => whyNot === null).map(({ approval }) => approval);
 
 /** Returns the locations of findings by code, as an approval records them. A grouped finding has several. */
-export function seenIn(
-  findings: readonly (SchemaPlace & { code: string; places?: readonly SchemaPlace[] })[],
+export function approvedViewOf(
+  findings: readonly (SchemaLocation & { code: string; places?: readonly SchemaLocation[] })[],
 ): Approval['findings'] {
   const seen = new Map<string, Set<string>>();
   for (const { code, places = [], ...place } of findings) {
     const locations = seen.get(code) ?? new Set();
-    for (const each of [place, ...places]) locations.add(placeText(each));
+    for (const each of [place, ...places]) locations.add(locationText(each));
     seen.set(code, locations);
   }
   return Object.fromEntries([...seen].map(([code, locations]) => [code, [...locations].sort(byName)]));

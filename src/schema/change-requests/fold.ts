@@ -12,7 +12,7 @@ import {
   type ChangeRequest,
   type ChangeState,
   type StoredChangeEvent,
-  type Said,
+  type CommentEntry,
 } from './model.js';
 
 /* Applies events to all details of a request except its state. */
@@ -102,7 +102,7 @@ function rejected(event: Of<'change.rejected'>, { proposal }: ChangeRequest): Pa
   return { proposal: proposal && { ...proposal, approvals: [], rejection: saidBy(event) }, applicant: null };
 }
 
-function saidBy(event: Of<'change.commented' | 'change.approved' | 'change.rejected'>): Said {
+function saidBy(event: Of<'change.commented' | 'change.approved' | 'change.rejected'>): CommentEntry {
   const { actor, occurred_at, position, data } = event;
   return { by: actor, at: occurred_at, position, comment: data.comment ?? null };
 }
@@ -205,7 +205,7 @@ const TRANSITIONS: { readonly [T in Type]: Transition<T> } = {
 };
 
 /** True if the state of the request allows an event of this type. */
-export const mayFollow = (request: Pick<ChangeRequest, 'state' | 'proposal'>, type: Type): boolean =>
+export const isAllowedAfter = (request: Pick<ChangeRequest, 'state' | 'proposal'>, type: Type): boolean =>
   isFrom(TRANSITIONS[type] as Transition<Type>, request);
 
 export const isChangeEvent = <E extends { type: string }>(event: E): event is E & ChangeEvent =>
@@ -325,7 +325,10 @@ export const allowedIn = (request: Moving): ChangeAction[] => CHANGE_ACTIONS.fil
 export function mayDo(request: Moving, action: ChangeAction): boolean {
   const { event, in: states } = ACTIONS[action];
   if (request.operation === 'update-policy' && NOT_OF_POLICY.has(action)) return false;
-  if ((event !== undefined && !mayFollow(request, event)) || (states !== undefined && !states.includes(request.state)))
+  if (
+    (event !== undefined && !isAllowedAfter(request, event)) ||
+    (states !== undefined && !states.includes(request.state))
+  )
     return false;
   if (action === 'prepare') return request.online;
   return action !== 'apply' || request.applicant === null || request.state === 'scheduled';

@@ -70,9 +70,9 @@ export interface Proposal {
   base: number;
   /** The newest approval of each person, in order. Approvals of other plans do not count. */
   approvals: Approval[];
-  rejection: Said | null;
+  rejection: CommentEntry | null;
   /** In the order in which they were made. */
-  comments: Said[];
+  comments: CommentEntry[];
   /** Time of the last change of title or reason. Null if never changed. ISO 8601 */
   described_at: string | null;
 }
@@ -87,7 +87,7 @@ interface Schedule {
 }
 
 /** A comment. The text is a document outside the log. */
-export interface Said {
+export interface CommentEntry {
   by: Cause['actor'];
   /** ISO 8601. */
   at: string;
@@ -96,7 +96,7 @@ export interface Said {
   comment: string | null;
 }
 
-export interface Approval extends Said, ApprovedView {
+export interface Approval extends CommentEntry, ApprovedView {
   plan: string;
 }
 

@@ -9,7 +9,7 @@ import { EVENT_KINDS } from '../fold/event-schemas.js';
 import { type RawEvent, UnreadableEventError, readEvent } from '../fold/upcasting.js';
 import { USER } from '../model/events.js';
 import type { Cause, EventSubject, LogEvent, StoredEvent } from '../model/events.js';
-import { placeText } from '../model/place.js';
+import { locationText } from '../model/location.js';
 import {
   type Acknowledgement,
   DEFAULT_POLICY,
@@ -169,10 +169,10 @@ function noteJudged(batch: Batch, event: Recorded): void {
   batch.position ??= event.position;
   // Only tables and columns have content for the trash.
   if (!DELETIONS.has(event.type) || !isObject(event.data) || event.data['kept_until'] === undefined) return;
-  const place = placeText(event);
-  batch.kept.add(place);
+  const location = locationText(event);
+  batch.kept.add(location);
   if (actionOf(batch.policy, 'LOSES_DATA', event.collection ?? undefined) === 'approve')
-    batch.certain.push({ code: 'LOSES_DATA', place });
+    batch.certain.push({ code: 'LOSES_DATA', place: location });
 }
 
 const DELETIONS: ReadonlySet<string> = new Set(['collection.deleted', 'field.deleted']);
@@ -242,7 +242,7 @@ function requiredBy({ policy, replaces, certain, applied }: Batch): Required {
     acknowledge: ofAction('acknowledge'),
     approve: [
       ...ofAction('approve'),
-      ...recorded.flatMap(([code, places]) => places.map((place) => ({ code, place }))),
+      ...recorded.flatMap(([code, locations]) => locations.map((location) => ({ code, place: location }))),
       // Findings about the steps of an online change are judged before the steps begin, so they are not required here.
       ...(applied?.request?.request.online === true ? [] : certain),
     ],

@@ -17,7 +17,7 @@ import { SNAPSHOT_VERSION, VENDOR, isSnapshotOf, snapshotHash } from '../snapsho
 import { type State, getField, getRelation, primaryKeyOf } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { REFERABLE_SYSTEM_COLLECTIONS, isSystemCollection } from '../model/system-collections.js';
-import { type SnapshotParts, snapshotPlaces } from './submitted-documents.js';
+import { type SnapshotParts, snapshotLocations } from './submitted-documents.js';
 import { type DesiredState, desiredState } from './desired-state.js';
 import type { Warning } from '../../kernel/warning.js';
 import { locate } from '../../kernel/locate.js';
@@ -102,7 +102,7 @@ interface Naming {
   isSent: (name: string) => boolean;
   /** The renames read so far. */
   names: Map<string, string>;
-  place: { collection: string; field?: string };
+  location: { collection: string; field?: string };
   /** True to warn about names that do not exist. */
   notes: boolean;
 }
@@ -122,7 +122,10 @@ function collectionRenames(state: State, { documents, said: all }: Documents, fo
     }
     const isThere = (name: string) => state.collections.has(name);
     const isSent = (name: string) => sent.has(name);
-    decide({ kind: 'collection', from, to, at, isThere, isSent, names, place: { collection: to }, notes: true }, found);
+    decide(
+      { kind: 'collection', from, to, at, isThere, isSent, names, location: { collection: to }, notes: true },
+      found,
+    );
   }
   return names;
 }
@@ -150,8 +153,8 @@ function fieldRenames(
     const names = fields.get(collection) ?? new Map<string, string>();
     const isThere = (name: string) => node?.fields.has(name) === true;
     const isSent = (name: string) => sent.has(`${collection}\0${name}`);
-    const place = { collection, field: to };
-    decide({ kind: 'field', from, to, at, isThere, isSent, names, place, notes: node !== undefined }, found);
+    const location = { collection, field: to };
+    decide({ kind: 'field', from, to, at, isThere, isSent, names, location, notes: node !== undefined }, found);
     if (names.size > 0) fields.set(collection, names);
   }
   return fields;
@@ -176,10 +179,10 @@ function textAt(document: { [member: string]: unknown }, at: Path, { problems }:
 }
 
 function decide(naming: Naming, { notes, problems }: RenamedFrom): void {
-  const { kind, from, to, at, isThere, isSent, names, place } = naming;
+  const { kind, from, to, at, isThere, isSent, names, location } = naming;
   const refused = fault(naming);
   if (refused !== null) {
-    problems.push({ ...invalid([...at, MEMBER], refused), ...place });
+    problems.push({ ...invalid([...at, MEMBER], refused), ...location });
     return;
   }
   if (isThere(from) && !isSent(from)) {
@@ -187,7 +190,7 @@ function decide(naming: Naming, { notes, problems }: RenamedFrom): void {
     names.set(from, to);
   } else if (!isThere(to) && naming.notes) {
     const message = `${kind} ${quoted(from)} does not exist, so it cannot be renamed: ${quoted(to)} is created`;
-    notes.push({ code: 'RENAMED_FROM_NOTHING', ...place, message });
+    notes.push({ code: 'RENAMED_FROM_NOTHING', ...location, message });
   }
 }
 
@@ -259,7 +262,7 @@ export function* desiredBy(state: State, body: unknown, options: CompareOptions)
   if (!read.ok) return read;
   const { desired, warnings } = read.value;
   const problems = renameProblems(desired.state, renamed.renames, named.unwritten);
-  if (problems.length > 0) return refuse(...problems.map((problem) => locate(problem, snapshotPlaces(composed))));
+  if (problems.length > 0) return refuse(...problems.map((problem) => locate(problem, snapshotLocations(composed))));
   return ok({
     named: named.state,
     warnings: [...warnings, ...renamed.notes],

@@ -15,7 +15,7 @@ import {
   relationSteps,
 } from '../normal-form/index.js';
 import {
-  snapshotPlaces,
+  snapshotLocations,
   type Collecting,
   type Documents,
   type SnapshotParts,
@@ -52,8 +52,8 @@ export function* desiredState(
   options: DesiredStateOptions,
 ): Resumable<Result<DesiredState>> {
   const imported = options.imported !== undefined;
-  const places = snapshotPlaces(imported ? options.imported : parts);
-  const reading: Reading = { state, draft: new Draft(state), parts, imported, places, problems: [] };
+  const locations = snapshotLocations(imported ? options.imported : parts);
+  const reading: Reading = { state, draft: new Draft(state), parts, imported, locations, problems: [] };
   const names = yield* documentsOf(reading, 'collections', ['collection']);
   const fields = yield* documentsOf(reading, 'fields', ['collection', 'field']);
   const relations = yield* relationDocuments(reading);
@@ -66,7 +66,7 @@ export function* desiredState(
   if (reading.problems.length > 0) return refuse(...reading.problems);
   const desired = { state: reading.draft.toState(), touched: reading.draft.touched };
   const problems = yield* changeProblems({ from: state, to: desired.state, touched: desired.touched });
-  return problems.length > 0 ? refuse(...problems.map((problem) => locate(problem, places))) : ok(desired);
+  return problems.length > 0 ? refuse(...problems.map((problem) => locate(problem, locations))) : ok(desired);
 }
 
 function* removeMissing(reading: Reading, names: Documents, fields: Documents, relations: Documents): Resumable<void> {
@@ -103,7 +103,7 @@ function removeMissingFields(draft: Draft, { collection: { collection }, fields 
 /** One document: its current value, its reader and the target of the result. */
 interface Submitted<T> {
   /** The object that its problems are about. */
-  place: { collection: string; field?: string };
+  location: { collection: string; field?: string };
   /** The value in the draft. Undefined if it does not exist or was removed. */
   held: T | undefined;
   /** The value before the draft. */
@@ -116,11 +116,11 @@ interface Submitted<T> {
 }
 
 function readDocument<T>({ problems }: Reading, input: unknown, subject: Submitted<T>): void {
-  const { held, base, place } = subject;
+  const { held, base, location } = subject;
   if (held !== undefined && held === base && jsonEqual(input, subject.document())) return;
   const existing = held ?? base;
   const read = existing === undefined ? subject.fresh(input) : subject.merge(existing, input);
-  if (!read.ok) problems.push(...read.problems.map((problem) => ({ ...place, ...problem })));
+  if (!read.ok) problems.push(...read.problems.map((problem) => ({ ...location, ...problem })));
   else if (!jsonEqual(read.value, held)) subject.put(read.value);
 }
 
@@ -132,7 +132,7 @@ function* readCollections(reading: Reading, documents: Documents): Resumable<voi
     const [name] = names as [string];
     const node = state.collections.get(name);
     readDocument(reading, input, {
-      place: { collection: name },
+      location: { collection: name },
       held: draft.get(name)?.collection,
       base: node?.collection,
       document: () => node && collectionDocumentOf(state, node),
@@ -158,7 +158,7 @@ function* readFields(reading: Reading, documents: Documents): Resumable<void> {
     }
     const current = yield* documentsIn(collection);
     readDocument(reading, input, {
-      place: { collection, field },
+      location: { collection, field },
       held: holder.fields.get(field),
       base: getField(state, collection, field),
       document: () => current.get(field),
@@ -216,7 +216,7 @@ function* readRelations(reading: Reading, documents: Documents): Resumable<void>
     }
     const base = getRelation(state, collection, field);
     readDocument<NewRelation & { id?: number }>(reading, input, {
-      place: { collection, field },
+      location: { collection, field },
       held: holder.relations.get(field),
       base,
       document: () => base,

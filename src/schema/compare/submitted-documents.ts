@@ -1,11 +1,11 @@
 /* The documents of a submitted snapshot by name. */
 import { isObject } from '../../kernel/json.js';
 import { relationEnds } from '../normal-form/index.js';
-import { type DocumentLocation, type Places, documentPlace } from '../../kernel/locate.js';
+import { type DocumentLocation, type Locations, documentLocation } from '../../kernel/locate.js';
 import { MAX_PROBLEMS, type Path, type Problem, invalid } from '../../kernel/problem.js';
 import { type Resumable, pausingEvery } from '../../kernel/resumable.js';
 import { isSystemCollection } from '../model/system-collections.js';
-import { relationPlace } from '../normal-form/relation.js';
+import { relationLocation } from '../normal-form/relation.js';
 
 /* Locations within a submitted snapshot. */
 
@@ -13,7 +13,7 @@ import { relationPlace } from '../normal-form/relation.js';
 const joinedKey = (...names: unknown[]): string => names.join('\0');
 
 /** Indexes a submitted snapshot. Of duplicate documents, the first one counts. */
-export function snapshotPlaces(body: unknown): Required<Places> {
+export function snapshotLocations(body: unknown): Required<Locations> {
   const indexes = {
     collections: once(() => indexesOf(body, 'collections', ({ collection }) => joinedKey(collection))),
     fields: once(() => indexesOf(body, 'fields', ({ collection, field }) => joinedKey(collection, field))),
@@ -21,16 +21,16 @@ export function snapshotPlaces(body: unknown): Required<Places> {
   };
   const find = (
     part: keyof typeof indexes,
-    make: typeof documentPlace,
+    make: typeof documentLocation,
     ...names: string[]
   ): DocumentLocation | undefined => {
     const found = indexes[part]().get(joinedKey(...names));
     return found && make([part, found.index], found.document);
   };
   return {
-    collection: (collection) => find('collections', documentPlace, collection),
-    field: (collection, field) => find('fields', documentPlace, collection, field),
-    relation: (collection, field) => find('relations', relationPlace, collection, field),
+    collection: (collection) => find('collections', documentLocation, collection),
+    field: (collection, field) => find('fields', documentLocation, collection, field),
+    relation: (collection, field) => find('relations', relationLocation, collection, field),
   };
 }
 
@@ -69,7 +69,7 @@ export interface Collecting {
   imported: boolean;
   problems: Problem[];
   /** Locations in the submitted snapshot. */
-  places: Required<Places>;
+  locations: Required<Locations>;
 }
 
 interface Document {
@@ -159,19 +159,19 @@ function* collect(
       problems.push(invalid(at, `${JSON.stringify(names[0])} is a system collection; remove it from the snapshot`));
     } else if (documents.has(...(names as [string, string?])))
       problems.push(invalid(at, `${JSON.stringify(names.join('.'))} occurs more than once in ${part}`));
-    const place = sentPlace(reading, part, names as [string, string]) ?? { at, stepsTo: undefined };
-    documents.set({ names, input: input as { [member: string]: unknown }, ...place });
+    const location = sentPlace(reading, part, names as [string, string]) ?? { at, stepsTo: undefined };
+    documents.set({ names, input: input as { [member: string]: unknown }, ...location });
   }
   return documents;
 }
 
 /** Returns the location in the submitted snapshot of a document that was derived from it. */
 function sentPlace(
-  { imported, places }: Collecting,
+  { imported, locations }: Collecting,
   part: keyof SnapshotParts,
   [collection, field]: [string, string],
 ): DocumentLocation | undefined {
   if (!imported) return undefined;
-  if (part === 'collections') return places.collection(collection);
-  return part === 'fields' ? places.field(collection, field) : places.relation(collection, field);
+  if (part === 'collections') return locations.collection(collection);
+  return part === 'fields' ? locations.field(collection, field) : locations.relation(collection, field);
 }

@@ -23,7 +23,7 @@ import { copyJson, jsonEqual, type Json } from '../../kernel/json.js';
 import { readNewCollection, readNewField, readNewRelation, withNamedType } from '../normal-form/index.js';
 import { MAX_PROBLEMS, type Path, type Result, invalid, refuse, type Problem } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { type DocumentLocation, type Places, stepsIn } from '../../kernel/locate.js';
+import { type DocumentLocation, type Locations, stepsIn } from '../../kernel/locate.js';
 import { inverse } from '../../kernel/inverse.js';
 import type { Names } from '../fold/replace-names.js';
 import type { CollectionNode, State } from '../model/state.js';
@@ -32,7 +32,7 @@ import { checkName } from '../normal-form/names.js';
 
 /* Locations within a submitted diff. */
 
-export function diffPlaces({ collections, fields, relations }: SchemaDiff): Places {
+export function diffLocations({ collections, fields, relations }: SchemaDiff): Locations {
   const named = (collection: string, field: string) => (item: FieldDiff | RelationDiff) =>
     item.collection === collection && item.field === field;
   return {
@@ -391,10 +391,10 @@ function renameIn(
   { problems, conflicts }: EntryFindings,
 ): RenamedEntry[] {
   const to = member === 'field' && 'field' in item ? item.field : item.collection;
-  const place = item.diff.findIndex((entry) => isRenameEntry(entry, member));
-  if (place < 0) return [];
-  const at = ['diff', part, index, 'diff', place];
-  const { lhs: from, rhs } = item.diff[place] as { lhs: unknown; rhs: unknown };
+  const location = item.diff.findIndex((entry) => isRenameEntry(entry, member));
+  if (location < 0) return [];
+  const at = ['diff', part, index, 'diff', location];
+  const { lhs: from, rhs } = item.diff[location] as { lhs: unknown; rhs: unknown };
   const wrong: Problem[] = [];
   if (typeof from !== 'string') wrong.push(invalid([...at, 'lhs'], `lhs must be the current name of the ${member}`));
   if (rhs !== to) wrong.push(invalid([...at, 'rhs'], `rhs must be ${JSON.stringify(to)}, the name of the item`));

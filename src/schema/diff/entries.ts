@@ -71,9 +71,9 @@ export interface Misfit {
  * first, so an array temporarily has gaps, at most `gap`, the number of entries.
  */
 export function applyEntry(document: Json, entry: Entry & { path: Path }, gap: number): Misfit | undefined {
-  const place = placeIn(document, entry);
-  if (place === undefined) return { conflict: true, message: 'this path has no value' };
-  const { parent, last } = place;
+  const location = placeIn(document, entry);
+  if (location === undefined) return { conflict: true, message: 'this path has no value' };
+  const { parent, last } = location;
   const change = entry.kind === 'A' ? entry.item : entry;
   if (Array.isArray(parent)) {
     if (typeof last !== 'number')

@@ -4,14 +4,14 @@
  */
 import { type Path, type Problem, invalid, renderPath } from '../../kernel/problem.js';
 import { type Identity, memberKey, type State } from '../model/state.js';
-import { type ComingAgain, type InTrash, fitting } from '../transition/restoring-transition.js';
+import { type RecreatedObjects, type InTrash, restorableEntries } from '../transition/restoring-transition.js';
 import type { SchemaDiff, CollectionDiff, FieldDiff } from './diff.js';
 import { type Entry, type Origin, isAddition } from './entries.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Draft } from '../transition/draft.js';
 
 /** Adds the origins to the new objects of a diff. */
-export function withOrigins(diff: SchemaDiff, again: ComingAgain, found: readonly InTrash[]): SchemaDiff {
+export function withOrigins(diff: SchemaDiff, again: RecreatedObjects, found: readonly InTrash[]): SchemaDiff {
   if (again.size === 0) return diff;
   const kept = found.filter(({ empty }) => empty !== true);
   const positions = new Map(kept.map(({ identity, position }) => [identity, position]));
@@ -29,7 +29,7 @@ export function withOrigins(diff: SchemaDiff, again: ComingAgain, found: readonl
 }
 
 /** Reads the origins of a submitted diff by name. */
-export function originsIn({ collections, fields }: SchemaDiff): ComingAgain {
+export function originsIn({ collections, fields }: SchemaDiff): RecreatedObjects {
   const found = new Map<string, Identity>();
   for (const { collection, identity } of collections) if (identity !== undefined) found.set(collection, identity);
   for (const { collection, field, identity } of fields) {
@@ -80,11 +80,11 @@ export function* identifyFromTrash(
   identifyTables(draft, diff, { again, kept });
   identifyFields(draft, diff, { again, kept });
   const to = draft.toState();
-  return yield* fitting({ from: state, to, touched: draft.touched }, kept);
+  return yield* restorableEntries({ from: state, to, touched: draft.touched }, kept);
 }
 
 interface RestorableObjects {
-  again: ComingAgain;
+  again: RecreatedObjects;
   kept: readonly InTrash[];
 }
 

@@ -3,7 +3,7 @@ import { visibleText } from '../../kernel/text.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Finding, Observed, PlannedEvent, Rule } from './model.js';
 import { RULES } from './rules/index.js';
-import { placeText } from '../model/place.js';
+import { locationText } from '../model/location.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { IMPORTED } from './rules/imported.js';
 
@@ -32,7 +32,7 @@ export function findingOf(noticed: Warning): Finding {
   return {
     code,
     level: rule.level,
-    ...place(collection, field),
+    ...location(collection, field),
     message: visibleText(message),
     ...(SAID.get(rule) as Said),
   };
@@ -46,7 +46,7 @@ function foundBy(rule: Rule, observed: Observed, planned: PlannedEvent, statemen
   return {
     code: rule.code,
     level,
-    ...place(collection, field ?? undefined),
+    ...location(collection, field ?? undefined),
     ...(object !== undefined && { object }),
     message: visibleText(message),
     event: index,
@@ -57,13 +57,16 @@ function foundBy(rule: Rule, observed: Observed, planned: PlannedEvent, statemen
   };
 }
 
-const place = (collection: string | undefined, field: string | undefined): Pick<Finding, 'collection' | 'field'> => ({
+const location = (
+  collection: string | undefined,
+  field: string | undefined,
+): Pick<Finding, 'collection' | 'field'> => ({
   ...(collection !== undefined && { collection }),
   ...(field !== undefined && { field }),
 });
 
 /** Removes plan indexes, which are meaningless without the plan. */
-export const withoutPlaces = <F extends Finding>(findings: readonly F[]): Omit<F, 'event' | 'statement'>[] =>
+export const withoutLocations = <F extends Finding>(findings: readonly F[]): Omit<F, 'event' | 'statement'>[] =>
   findings.map(({ event: _event, statement: _statement, ...finding }) => finding);
 
 /*
@@ -104,17 +107,17 @@ export function createGathering(groupOf: GroupOf = (code) => code): Gathering {
   const notes = new Map<string, Note>();
 
   /** True if the same note already exists. */
-  function isNoted({ code }: Rule, place: FindingLocation): boolean {
-    const group = groupOf(code, place);
+  function isNoted({ code }: Rule, location: FindingLocation): boolean {
+    const group = groupOf(code, location);
     if (group === undefined) return false;
-    const name = JSON.stringify([place.collection, place.field]);
+    const name = JSON.stringify([location.collection, location.field]);
     const note = notes.get(group);
     if (note === undefined) {
-      notes.set(group, { first: found.length, places: [place], known: new Set([name]) });
+      notes.set(group, { first: found.length, places: [location], known: new Set([name]) });
       return false;
     }
     // A table may have several objects that need the same note.
-    if (!note.known.has(name) && note.places.length < MOST_PLACES) note.places.push(place);
+    if (!note.known.has(name) && note.places.length < MOST_PLACES) note.places.push(location);
     note.known.add(name);
     return true;
   }
@@ -128,9 +131,9 @@ export function createGathering(groupOf: GroupOf = (code) => code): Gathering {
 
   return {
     add(rule, observed, planned, statement) {
-      const place = placeOf(observed, planned);
-      const isNew = planned.batch.isNew(place.collection);
-      if (isNew && (observed.level ?? rule.level) === 'note' && isNoted(rule, place)) return;
+      const location = placeOf(observed, planned);
+      const isNew = planned.batch.isNew(location.collection);
+      if (isNew && (observed.level ?? rule.level) === 'note' && isNoted(rule, location)) return;
       const finding = foundBy(rule, observed, planned, statement);
       if (isNew || !isSeen(finding)) found.push(finding);
     },
@@ -156,9 +159,9 @@ const keyOf = ({ code, collection, field, object, message }: Finding): string =>
 /** Names per sentence. */
 const NAMED = 3;
 
-/** @param places the first is the location of the finding @param count number of all locations */
-function alsoText(places: readonly FindingLocation[], count: number): string {
-  const others = places.slice(1, NAMED + 1).map(placeText);
+/** @param locations the first is the location of the finding @param count number of all locations */
+function alsoText(locations: readonly FindingLocation[], count: number): string {
+  const others = locations.slice(1, NAMED + 1).map(locationText);
   const more = count - 1 - others.length;
   return `also applies to ${others.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
@@ -166,22 +169,24 @@ function alsoText(places: readonly FindingLocation[], count: number): string {
 /* Groups the findings of an imported file, so that the same reason is not repeated for each object. */
 
 /** Groups findings with the same code and reason at the position of the first. */
-export function* together<F extends Finding & { action?: string }>(noticed: readonly F[]): Resumable<F[]> {
-  const groups = new Map<string, { first: F; places: FindingLocation[]; count: number }>();
+export function* groupFindings<F extends Finding & { action?: string }>(noticed: readonly F[]): Resumable<F[]> {
+  const groups = new Map<string, { first: F; locations: FindingLocation[]; count: number }>();
   for (const [index, finding] of noticed.entries()) {
     yield;
-    const place = placeToList(finding);
-    const key = place === undefined ? String(index) : reasonOf(finding);
+    const location = placeToList(finding);
+    const key = location === undefined ? String(index) : reasonOf(finding);
     const group = groups.get(key);
     if (group === undefined) {
-      groups.set(key, { first: finding, places: place === undefined ? [] : [place], count: 1 });
+      groups.set(key, { first: finding, locations: location === undefined ? [] : [location], count: 1 });
       continue;
     }
     group.count += 1;
-    if (place !== undefined && group.places.length < MOST_PLACES) group.places.push(place);
+    if (location !== undefined && group.locations.length < MOST_PLACES) group.locations.push(location);
   }
-  return [...groups.values()].map(({ first, places, count }) =>
-    count === 1 ? first : { ...first, message: `${ended(first.message)}; ${alsoText(places, count)}`, places },
+  return [...groups.values()].map(({ first, locations, count }) =>
+    count === 1
+      ? first
+      : { ...first, message: `${ended(first.message)}; ${alsoText(locations, count)}`, places: locations },
   );
 }
 

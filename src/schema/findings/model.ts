@@ -109,15 +109,15 @@ function usesOfColumn({ collection, field, schema }: Field, node: CollectionNode
 function usesOfDomains(event: LogEvent, node: CollectionNode, after: State): TypeUse[] {
   if (event.type !== 'collection.created' && event.type !== 'collection.updated') return [];
   if (event.type === 'collection.created' && takenFromTrash(event.data) !== undefined) return [];
-  const place = { collection: node.collection.collection };
+  const location = { collection: node.collection.collection };
   return needsOfNode(node).flatMap((need) =>
-    need.kind === 'domain' ? typeUse(need.type, place, { node, after }) : [],
+    need.kind === 'domain' ? typeUse(need.type, location, { node, after }) : [],
   );
 }
 
 function typeUse(
   text: string,
-  place: Pick<TypeUse, 'collection' | 'field'>,
+  location: Pick<TypeUse, 'collection' | 'field'>,
   { node, after }: { node: CollectionNode; after: State },
 ): TypeUse[] {
   const parsed = parseTypeText(text);
@@ -128,7 +128,7 @@ function typeUse(
     isNeeded(node, 'domain', name) ||
     after.collections.has(name) ||
     extensionsWith('types', name).some((extension) => isNeeded(node, 'extension', extension));
-  return isMade ? [] : [{ kind: 'type', text, ...place }];
+  return isMade ? [] : [{ kind: 'type', text, ...location }];
 }
 
 /** True if the change creates the type when it is missing. */

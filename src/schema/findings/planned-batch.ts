@@ -23,7 +23,7 @@ import {
   type Observed,
   type Rule,
 } from './model.js';
-import { placeText } from '../model/place.js';
+import { locationText } from '../model/location.js';
 import { type GroupOf, createGathering } from './finding.js';
 import { RULES } from './rules/index.js';
 
@@ -235,12 +235,12 @@ export function* findingsOf(plan: Plan, known: DatabaseFacts = {}): Resumable<Fi
 function groupsOf({ policy, apart = NONE }: Plan): GroupOf | undefined {
   if (apart === 'every') return () => undefined;
   if (policy === undefined) return undefined;
-  return (code, place) => {
-    const action = actionOf(policy, code, place.collection);
+  return (code, location) => {
+    const action = actionOf(policy, code, location.collection);
     const isApart =
       action === 'acknowledge' ||
       action === 'approve' ||
-      (apart.size > 0 && apart.has(keyOf({ code, place: placeText(place) })));
+      (apart.size > 0 && apart.has(keyOf({ code, place: locationText(location) })));
     return isApart ? undefined : `${code} ${action}`;
   };
 }

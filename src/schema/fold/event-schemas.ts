@@ -356,12 +356,12 @@ export function changesSchema<E extends { type: EventType }>(event: E): event is
 /** Returns the collections whose schema the events change, under all of their names. */
 export function collectionsChanged(events: Iterable<LogEvent>): Set<string> {
   const names = new Set<string>();
-  for (const event of events) if (changesSchema(event)) for (const name of touchedBy(event)) names.add(name);
+  for (const event of events) if (changesSchema(event)) for (const name of collectionsTouchedBy(event)) names.add(name);
   return names;
 }
 
 /** Returns the collections that an event changes. Its own comes first. */
-export function touchedBy(event: NewEvent): string[] {
+export function collectionsTouchedBy(event: NewEvent): string[] {
   if (event.type === 'collection.renamed') return [event.collection, event.data.to, ...(event.data.touches ?? [])];
   return event.type === 'field.renamed' ? [event.collection, ...(event.data.touches ?? [])] : [event.collection];
 }

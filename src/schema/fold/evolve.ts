@@ -61,15 +61,15 @@ function ownIdentities(): OwnIdentities {
 }
 
 /** An event with its position in the log. */
-export type PlacedEvent = LogEvent & { position: number };
+export type PositionedEvent = LogEvent & { position: number };
 
 /** Applies one event. `fold` is faster for several. @throws ImpossibleEventError */
-export function evolve(state: State, event: PlacedEvent): State {
+export function evolve(state: State, event: PositionedEvent): State {
   return fold([event], state);
 }
 
 /** Folds events into `from`, in order. */
-export function fold(events: Iterable<PlacedEvent>, from: State = initialState()): State {
+export function fold(events: Iterable<PositionedEvent>, from: State = initialState()): State {
   const folding = startFolding(from);
   for (const event of events) folding.add(event);
   return folding.state();
@@ -78,7 +78,7 @@ export function fold(events: Iterable<PlacedEvent>, from: State = initialState()
 /** A running fold. */
 export interface Folding {
   /** @throws ImpossibleEventError, which makes the fold unusable */
-  add(event: PlacedEvent): void;
+  add(event: PositionedEvent): void;
   /** Returns the field after the events so far. */
   field(collection: string, field: string): Field | undefined;
   /** Returns the collection after the events so far. The next event may change this object in place. */

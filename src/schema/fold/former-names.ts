@@ -1,6 +1,6 @@
 /** Translates names within a batch to the names at its beginning. */
 import type { LogEvent, RestoredCollection } from '../model/events.js';
-import { type Identity, type State, UNMADE, memberKey } from '../model/state.js';
+import { type Identity, type State, NEW_IDENTITY, memberKey } from '../model/state.js';
 
 export interface FormerNames {
   /** Call it with each event after the event has been processed. */
@@ -56,7 +56,7 @@ export function collectionsNamed(
   const byIdentity = new Map<Identity, NamedCollection>();
   const withIdentity = (identity: Identity): NamedCollection => {
     const collection = byIdentity.get(identity) ?? { identity, names: new Set() };
-    if (identity !== UNMADE) byIdentity.set(identity, collection);
+    if (identity !== NEW_IDENTITY) byIdentity.set(identity, collection);
     return collection;
   };
   const assign = (name: string, collection: NamedCollection): void => {
@@ -71,7 +71,7 @@ export function collectionsNamed(
   };
   for (const event of events) {
     const { ended, assigned, restored } = nameChange(event);
-    const collection = ended === undefined ? withIdentity(restored?.identity ?? UNMADE) : find(ended);
+    const collection = ended === undefined ? withIdentity(restored?.identity ?? NEW_IDENTITY) : find(ended);
     if (ended !== undefined) current.set(ended, undefined);
     if (collection === undefined || assigned === undefined) continue;
     assign(assigned, collection);

@@ -111,8 +111,8 @@ export type SchemaChange = NewEvent & { position: number };
 /** An event that cannot follow its state, because another program wrote the log. */
 export class ImpossibleEventError extends UnreadableEventError {
   constructor(event: SchemaChange, why: string) {
-    const place = `${event.type} ${event.collection}${event.field ? '.' + event.field : ''}`;
-    super(event.position, `${why} (${place})`);
+    const location = `${event.type} ${event.collection}${event.field ? '.' + event.field : ''}`;
+    super(event.position, `${why} (${location})`);
   }
 }
 

@@ -47,8 +47,8 @@ const META_CHECKS = checksOf(collectionMeta);
 
 function readCollection(collection: string, input: Record<string, unknown>, into: Import): CollectionDocument {
   for (const name of Object.keys(input)) if (!TOP_LEVEL.has(name)) warnOfMember(into, 'collections', name);
-  const place = { collection };
-  const meta = readMeta(input['meta'], { part: 'collections', checks: META_CHECKS, place }, into);
+  const location = { collection };
+  const meta = readMeta(input['meta'], { part: 'collections', checks: META_CHECKS, location }, into);
   const schema = readSchema(collection, input['schema'], into);
   return { collection, ...(meta === undefined ? {} : { meta }), ...(schema === undefined ? {} : { schema }) };
 }
@@ -137,17 +137,17 @@ function reasonToLeave(collection: string, field: string, into: Import): { code:
 const FIELD_META_CHECKS = checksOf(fieldMeta);
 
 function readField(
-  place: { collection: string; field: string },
+  location: { collection: string; field: string },
   input: Record<string, unknown>,
   into: Import,
 ): FieldDocument {
   for (const name of Object.keys(input)) if (!FIELD_TOP_LEVEL.has(name)) warnOfMember(into, 'fields', name);
-  const meta = readMeta(input['meta'], { part: 'fields', checks: FIELD_META_CHECKS, place }, into);
+  const meta = readMeta(input['meta'], { part: 'fields', checks: FIELD_META_CHECKS, location }, into);
   const column = readColumn(
-    { ...place, type: input['type'], schema: isObject(input['schema']) ? input['schema'] : undefined },
+    { ...location, type: input['type'], schema: isObject(input['schema']) ? input['schema'] : undefined },
     into,
   );
-  return { ...place, ...(meta === undefined ? {} : { meta }), ...column };
+  return { ...location, ...(meta === undefined ? {} : { meta }), ...column };
 }
 
 /** Folders have no fields. */

@@ -147,19 +147,19 @@ const OTHERS: ReadonlySet<string> = new Set([...membersOf(columnDocument), 'sche
 /** Converts a field's `type` and `schema`. Unspecified members stay absent. */
 export function readColumn(input: ColumnInput, into: Import): Column {
   const { type, schema } = input;
-  const place = { collection: input.collection, field: input.field };
-  const column = typeOf(input, place, into);
+  const location = { collection: input.collection, field: input.field };
+  const column = typeOf(input, location, into);
   if (column.type === ALIAS_TYPE) return { type: ALIAS_TYPE, schema: null };
   if (schema === undefined) return column.type === undefined ? {} : { type: column.type };
-  const { type: ours, ...numbers } = withShape(column, place, into);
+  const { type: ours, ...numbers } = withShape(column, location, into);
   const result: Record<string, unknown> = {
     ...(type === undefined ? rawType(schema) : numbers),
-    ...plainMembers(schema, place, into),
+    ...plainMembers(schema, location, into),
   };
   if (schema['generation_expression'] !== undefined) {
-    result['generation_expression'] = readExpression(schema['generation_expression'], place, into);
+    result['generation_expression'] = readExpression(schema['generation_expression'], location, into);
   }
-  Object.assign(result, readColumnDefault(schema, { type: ours, column: numbers, result, place }, into));
+  Object.assign(result, readColumnDefault(schema, { type: ours, column: numbers, result, location }, into));
   dropImpossibleIncrement(result, ours, into.instance.columnOf(input.collection, input.field));
   normaliseKey(result);
   return { ...(ours === undefined || type === undefined ? {} : { type: ours }), schema: result };
@@ -189,14 +189,14 @@ function rawType(schema: Record<string, unknown>): Record<string, unknown> {
   return given;
 }
 
-function typeOf({ type, schema }: ColumnInput, place: Required<ImportLocation>, into: Import): VendorColumn {
+function typeOf({ type, schema }: ColumnInput, location: Required<ImportLocation>, into: Import): VendorColumn {
   const column = readVendorColumn(type, schema ?? {}, into.vendor);
   const isValid = column.type !== UNKNOWN_TYPE || checkTypeText(column.data_type ?? '') === null;
   const ours = isValid ? column : { ...column, type: 'text', data_type: 'text' };
   const theirs = schema?.['data_type'] ?? type;
   if (typeof theirs === 'string' && isTypeGuessed(type, theirs, ours.type)) {
-    const message = `The type of ${quotedPath(place.collection, place.field)}, ${theirs}, is not supported. The field gets the type ${ours.type}.`;
-    warn(into, 'TYPE_CHANGED', place, message);
+    const message = `The type of ${quotedPath(location.collection, location.field)}, ${theirs}, is not supported. The field gets the type ${ours.type}.`;
+    warn(into, 'TYPE_CHANGED', location, message);
   }
   return ours;
 }
@@ -208,7 +208,11 @@ function isTypeGuessed(type: unknown, theirs: string, ours: string | undefined):
   return typeof type === 'string' && !isFieldType(type);
 }
 
-function plainMembers(schema: Record<string, unknown>, place: ImportLocation, into: Import): Record<string, unknown> {
+function plainMembers(
+  schema: Record<string, unknown>,
+  location: ImportLocation,
+  into: Import,
+): Record<string, unknown> {
   const members: Record<string, unknown> = {};
   for (const name of Object.keys(schema)) {
     const check = CHECKS.get(name);
@@ -219,18 +223,18 @@ function plainMembers(schema: Record<string, unknown>, place: ImportLocation, in
       continue;
     }
     const value = check(schema[name], true);
-    if (value instanceof Wrong) warnOfValue(into, place, `schema.${name}`, value);
+    if (value instanceof Wrong) warnOfValue(into, location, `schema.${name}`, value);
     else members[name] = value;
   }
   return members;
 }
 
-function readExpression(given: unknown, place: Required<ImportLocation>, into: Import): string | null {
+function readExpression(given: unknown, location: Required<ImportLocation>, into: Import): string | null {
   if (given === null || given === '') return null;
   const fault = into.vendor === 'postgres' ? expressionFault(given) : 'uses another dialect of SQL';
   if (fault === null) return given as string;
-  const message = `${quotedPath(place.collection, place.field)} becomes an ordinary column: its generation expression ${fault}.`;
-  warn(into, 'EXPRESSION_LEFT_OUT', place, message);
+  const message = `${quotedPath(location.collection, location.field)} becomes an ordinary column: its generation expression ${fault}.`;
+  warn(into, 'EXPRESSION_LEFT_OUT', location, message);
   return null;
 }
 
@@ -244,7 +248,7 @@ interface DefaultInput {
   column: Partial<ColumnType>;
   /** The column as read so far. */
   result: Record<string, unknown>;
-  place: Required<ImportLocation>;
+  location: Required<ImportLocation>;
 }
 
 function readColumnDefault(
@@ -266,21 +270,26 @@ function readColumnDefault(
   }
   if (result['has_auto_increment'] === true) return { default_value: null };
   const ours = read === 'expression' ? expressionDefault(type, column, given) : defaultOf(type, column, value);
-  return { default_value: ours instanceof Wrong ? leftOut(given, ours, input.place, into) : ours };
+  return { default_value: ours instanceof Wrong ? leftOut(given, ours, input.location, into) : ours };
 }
 
 /** Other vendors do not export sequences, so a sequence default can stay only where the column already has one. */
-function isPresentSequence(value: unknown, { data_type }: ColumnType, { place }: DefaultInput, into: Import): boolean {
+function isPresentSequence(
+  value: unknown,
+  { data_type }: ColumnType,
+  { location }: DefaultInput,
+  into: Import,
+): boolean {
   if (typeof value !== 'string' || !NEXTVAL.test(value)) return false;
-  const existing = into.instance.columnOf(place.collection, place.field)?.schema;
+  const existing = into.instance.columnOf(location.collection, location.field)?.schema;
   return existing?.data_type === data_type && isSerial(existing);
 }
 
 const functionOr = (value: unknown): unknown => (typeof value === 'string' && vendorFunction(value)) || value;
 
-function leftOut(given: unknown, { message: why }: Wrong, place: Required<ImportLocation>, into: Import): null {
-  const message = `The default of ${quotedPath(place.collection, place.field)}, ${defaultText(given)}, was skipped: it ${why}.`;
-  warn(into, 'DEFAULT_LEFT_OUT', place, message);
+function leftOut(given: unknown, { message: why }: Wrong, location: Required<ImportLocation>, into: Import): null {
+  const message = `The default of ${quotedPath(location.collection, location.field)}, ${defaultText(given)}, was skipped: it ${why}.`;
+  warn(into, 'DEFAULT_LEFT_OUT', location, message);
   return null;
 }
 

@@ -171,9 +171,9 @@ function fit(field: FieldDocument, target: FieldDocument | 'unsaid', one: string
   if (target === 'unsaid' || targetType === undefined) return leaveGuess(field, into);
   const own = field.type === undefined ? undefined : dataTypeOf(completedField(field, into));
   if (own === undefined || keyFamily(own) === keyFamily(targetType)) return;
-  const place = { collection: field.collection, field: field.field };
+  const location = { collection: field.collection, field: field.field };
   const message = `${quotedPath(field.collection, field.field)} gets the type ${target.type}, the type of the primary key of ${quotedPath(one)} that it references.`;
-  warn(into, 'TYPE_CHANGED', place, message);
+  warn(into, 'TYPE_CHANGED', location, message);
   const numbers = { max_length: null, numeric_precision: null, numeric_scale: null };
   const schema = { ...field.schema, ...numbers, ...typeMembers(target), data_type: targetType };
   Object.assign(field, { type: target.type, schema: { ...schema, ...refitDefault(schema, target) } });
@@ -206,7 +206,7 @@ function refitDefault(schema: Record<string, unknown>, { type = 'unknown' }: Fie
 function resolveReferences(into: Import): void {
   for (const { collection, meta } of into.collections.values()) {
     const isField = (name: string) => !isFolder(collection, into) && hasField(collection, name, into);
-    const owner = { meta, place: { collection } };
+    const owner = { meta, location: { collection } };
     resolve(owner, 'group', into, (name) => !isSystem(name, into) && hasCollection(name, into));
     resolve(owner, 'archive_field', into, isField);
     resolve(owner, 'sort_field', into, isField);
@@ -214,7 +214,7 @@ function resolveReferences(into: Import): void {
   breakCycles(into.collections, (collection) => ({ collection }), into);
   for (const [collection, fields] of into.fields) {
     for (const { field, meta } of fields.values()) {
-      resolve({ meta, place: { collection, field } }, 'group', into, (name) => canGroup(collection, name, into));
+      resolve({ meta, location: { collection, field } }, 'group', into, (name) => canGroup(collection, name, into));
     }
     breakCycles(fields, (field) => ({ collection, field }), into);
   }
@@ -228,19 +228,19 @@ function canGroup(collection: string, name: string, into: Import): boolean {
 
 interface Owner {
   meta: Record<string, unknown> | undefined;
-  place: ImportLocation;
+  location: ImportLocation;
 }
 
-function resolve({ meta, place }: Owner, member: string, into: Import, isThere: (name: string) => boolean): void {
+function resolve({ meta, location }: Owner, member: string, into: Import, isThere: (name: string) => boolean): void {
   const name = meta?.[member];
   if (meta === undefined || typeof name !== 'string' || isThere(name)) return;
   meta[member] = null;
-  warnOfReference(into, place, `meta.${member}`, `names ${quotedPath(name)}, which was not imported`);
+  warnOfReference(into, location, `meta.${member}`, `names ${quotedPath(name)}, which was not imported`);
 }
 
-function warnOfReference(into: Import, place: ImportLocation, member: string, reason: string): void {
-  const owner = quotedPath(...[place.collection, place.field].filter((name) => name !== undefined));
-  warn(into, 'REFERENCE_LEFT_OUT', place, `${member} of ${owner} ${reason}. It is set to null.`);
+function warnOfReference(into: Import, location: ImportLocation, member: string, reason: string): void {
+  const owner = quotedPath(...[location.collection, location.field].filter((name) => name !== undefined));
+  warn(into, 'REFERENCE_LEFT_OUT', location, `${member} of ${owner} ${reason}. It is set to null.`);
 }
 
 interface Grouped {
@@ -321,9 +321,9 @@ export function importSnapshot(
   return into.problems.length > 0 ? refuse(...into.problems) : ok(finish(into));
 }
 
-type Surroundings = Pick<Import, 'systemCollections' | 'instance' | 'parts'>;
+type ImportContext = Pick<Import, 'systemCollections' | 'instance' | 'parts'>;
 
-function start(body: Record<string, unknown>, surroundings: Surroundings): Import {
+function start(body: Record<string, unknown>, surroundings: ImportContext): Import {
   return {
     ...surroundings,
     vendor: vendorOf(body),

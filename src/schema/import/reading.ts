@@ -68,8 +68,8 @@ export const EMPTY_INSTANCE: Instance = {
 };
 
 /** Records skipped parts in order. @param code of a rule in `rules/imported.ts` */
-export function warn({ warnings }: Import, code: string, place: ImportLocation, message: string): void {
-  warnings.push({ code, ...place, message });
+export function warn({ warnings }: Import, code: string, location: ImportLocation, message: string): void {
+  warnings.push({ code, ...location, message });
 }
 
 /** Warns once per member, however many documents contain it. */
@@ -138,13 +138,13 @@ const REPEATED: ReadonlySet<string> = new Set(['id', 'collection', 'field', 'sys
 interface MetaInput {
   part: 'collections' | 'fields';
   checks: Checks;
-  place: ImportLocation;
+  location: ImportLocation;
 }
 
 /** Undefined if there is no `meta`. */
 export function readMeta(
   given: unknown,
-  { part, checks, place }: MetaInput,
+  { part, checks, location }: MetaInput,
   into: Import,
 ): Record<string, unknown> | undefined {
   if (!isObject(given)) return undefined;
@@ -157,14 +157,14 @@ export function readMeta(
       continue;
     }
     const value = check(given[name], true);
-    if (value instanceof Wrong) warnOfValue(into, place, `meta.${name}`, value);
+    if (value instanceof Wrong) warnOfValue(into, location, `meta.${name}`, value);
     else meta[name] = value;
   }
   return meta;
 }
 
 /** Warns with VALUE_LEFT_OUT about each document that has such a value. */
-export function warnOfValue(into: Import, place: ImportLocation, member: string, { message }: Wrong): void {
-  const owner = quotedPath(...[place.collection, place.field].filter((name) => name !== undefined));
-  warn(into, 'VALUE_LEFT_OUT', place, `The value of ${member} of ${owner} was skipped: it ${message}.`);
+export function warnOfValue(into: Import, location: ImportLocation, member: string, { message }: Wrong): void {
+  const owner = quotedPath(...[location.collection, location.field].filter((name) => name !== undefined));
+  warn(into, 'VALUE_LEFT_OUT', location, `The value of ${member} of ${owner} was skipped: it ${message}.`);
 }

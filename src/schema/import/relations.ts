@@ -184,9 +184,9 @@ function allowedOf(many: Many, allowed: unknown[], into: Import): string[] {
   const names = allowed.filter((name) => typeof name === 'string');
   const kept = names.filter((name) => oneFault(name, into) === null);
   for (const name of names.filter((other) => !kept.includes(other))) {
-    const place = { collection: many.many_collection, field: many.many_field };
-    const message = `${quotedPath(name)} was removed from the allowed collections of ${quotedPath(place.collection, place.field)}: it was not imported.`;
-    warn(into, 'REFERENCE_LEFT_OUT', place, message);
+    const location = { collection: many.many_collection, field: many.many_field };
+    const message = `${quotedPath(name)} was removed from the allowed collections of ${quotedPath(location.collection, location.field)}: it was not imported.`;
+    warn(into, 'REFERENCE_LEFT_OUT', location, message);
   }
   return [...new Set(kept.map((name) => ourName(name, into)))];
 }
@@ -196,15 +196,15 @@ const WEAK = ['one_field', 'junction_field', 'sort_field'] as const;
 /** Members that name optional fields, and the one with fixed values. */
 function weakMembers(relation: RelationDocument, given: RelationInput, into: Import): Partial<RelationDocument> {
   const members: Partial<RelationDocument> = {};
-  const place = { collection: relation.many_collection, field: relation.many_field };
+  const location = { collection: relation.many_collection, field: relation.many_field };
   for (const member of WEAK) {
     const name = given[member];
     if (name === undefined) continue;
     const found = typeof name === 'string' && name !== '' && isThere(member, name, { ...relation, ...members }, into);
     members[member] = found ? name : null;
     if (found || name === null) continue;
-    const message = `${member} of the relation of ${quotedPath(place.collection, place.field)} names ${JSON.stringify(name)}, which is not a suitable field of the file. It is set to null.`;
-    warn(into, 'REFERENCE_LEFT_OUT', place, message);
+    const message = `${member} of the relation of ${quotedPath(location.collection, location.field)} names ${JSON.stringify(name)}, which is not a suitable field of the file. It is set to null.`;
+    warn(into, 'REFERENCE_LEFT_OUT', location, message);
   }
   const action = given.one_deselect_action;
   if (action === 'nullify' || action === 'delete') members.one_deselect_action = action;

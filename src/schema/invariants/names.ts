@@ -6,7 +6,7 @@ import {
   type CollectionNode,
   extrasOf,
   primaryKeyOf,
-  UNMADE,
+  NEW_IDENTITY,
   tableNameOf,
   hasTableAt,
   locationKey,
@@ -213,13 +213,14 @@ export function newNameProblems({ from, to }: { from: State; to: State }, collec
   const node = to.collections.get(collection);
   const before = from.collections.get(collection);
   if (node === undefined || node === before) return [];
-  const isRestored = before === undefined && node.identities.collection !== UNMADE;
+  const isRestored = before === undefined && node.identities.collection !== NEW_IDENTITY;
   return isRestored ? [] : namesOf(node, before);
 }
 
 function namesOf(node: CollectionNode, before: CollectionNode | undefined): Problem[] {
   const { collection } = node.collection;
-  const isNew = (field: string) => before?.fields.has(field) !== true && node.identities.fields.get(field) === UNMADE;
+  const isNew = (field: string) =>
+    before?.fields.has(field) !== true && node.identities.fields.get(field) === NEW_IDENTITY;
   return [
     ...(before === undefined ? collectionName(collection) : []),
     ...[...node.fields.keys()].filter(isNew).flatMap((field) => fieldName(collection, field)),

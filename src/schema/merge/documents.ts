@@ -3,7 +3,7 @@ import { jsonEqual, type Json, isObject } from '../../kernel/json.js';
 import type { Result } from '../../kernel/problem.js';
 import type { Collection, ColumnSchema, Field, NewRelation } from '../model/model.js';
 import { readNewCollection, readNewField, readNewRelation } from '../normal-form/index.js';
-import type { Decisions, MergeConflict, MergePlace, Side } from './model.js';
+import type { Decisions, MergeConflict, MergeLocation, Side } from './model.js';
 import type { Step } from '../diff/entries.js';
 
 /* Merges JSON values of one document member by member. */
@@ -136,30 +136,30 @@ export const RELATION: Kind<NewRelation> = { read: (document) => readNewRelation
  */
 export function mergeDocument<T extends object>(
   merging: Merging,
-  place: MergePlace,
+  location: MergeLocation,
   sides: Sides<T>,
   { kind, isOther = false }: { kind: Kind<T>; isOther?: boolean },
 ): T | undefined {
-  const decided = merging.decisions.at(place);
+  const decided = merging.decisions.at(location);
   if (decided !== undefined) return sides[decided];
   const known = settled(sides);
   if (known !== null) return known.value;
   const { base, ours, theirs } = sides;
   if (ours === undefined || theirs === undefined || isOther) {
-    merging.conflicts.push(removedConflict(place, sides));
+    merging.conflicts.push(removedConflict(location, sides));
     return ours;
   }
-  return mixed(merging, place, { base, ours, theirs }, kind);
+  return mixed(merging, location, { base, ours, theirs }, kind);
 }
 
 /** For an object that one side removed or recreated, and the other changed. */
-export function removedConflict<T extends object>(place: MergePlace, sides: Sides<T>): MergeConflict {
+export function removedConflict<T extends object>(location: MergeLocation, sides: Sides<T>): MergeConflict {
   const gone = sides.ours === undefined ? 'ours deleted it' : sides.theirs === undefined ? 'theirs deleted it' : null;
   const message =
     gone === null
       ? 'ours deleted it and created another one with the same name, and theirs changed it'
       : `${gone}, and ${sides.ours === undefined ? 'theirs' : 'ours'} changed it`;
-  return { kind: 'removed', place, message, ...shown(sides) };
+  return { kind: 'removed', place: location, message, ...shown(sides) };
 }
 
 /** The existing values. */
@@ -171,13 +171,13 @@ export const shown = <T>({ base, ours, theirs }: Sides<T>): Partial<Record<'base
 
 function mixed<T extends object>(
   { decisions, conflicts }: Merging,
-  place: MergePlace,
+  location: MergeLocation,
   sides: { base: T | undefined; ours: T; theirs: T },
   { read, align }: Kind<T>,
 ): T {
   const before = conflicts.length;
   const onConflict = (path: (string | number)[], values: Three): Json | undefined => {
-    const at = { ...place, path };
+    const at = { ...location, path };
     const decided = decisions.at(at);
     if (decided !== undefined) return values[decided];
     const message = 'both changed it differently';
@@ -200,7 +200,7 @@ function mixed<T extends object>(
     const where = path === undefined || path === '' ? '' : `${path}: `;
     conflicts.push({
       kind: 'invalid',
-      place,
+      place: location,
       message: `the merged schema is not valid: ${where}${message}`,
       ...shown(sides),
     });

@@ -1,7 +1,7 @@
 /* Three-way merge: applies the changes of theirs since the base to ours. */
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Field, NewRelation } from '../model/model.js';
-import { type CollectionNode, type Identity, type State, UNMADE, byName, initialState } from '../model/state.js';
+import { type CollectionNode, type Identity, type State, NEW_IDENTITY, byName, initialState } from '../model/state.js';
 import { relationBody } from '../transition/context.js';
 import { Draft } from '../transition/draft.js';
 import {
@@ -15,7 +15,7 @@ import {
   removedConflict,
   shown,
 } from './documents.js';
-import { type MergeConflict, type MergePlace, type Resolution, decisionsOf } from './model.js';
+import { type MergeConflict, type MergeLocation, type Resolution, decisionsOf } from './model.js';
 import { renameSides, isSameNode, type Renamed } from './rename-sides.js';
 import type { Json } from '../../kernel/json.js';
 import { type Problem, type Result, invalid, ok, refuse } from '../../kernel/problem.js';
@@ -38,21 +38,26 @@ function* invalidities(named: Renamed, state: State, touched: ReadonlySet<string
 }
 
 function conflictOf(named: Renamed, problem: Problem): MergeConflict {
-  const place = placeOf(problem);
+  const location = placeOf(problem);
   const documents = {
-    base: documentAt(named.base, place),
-    ours: documentAt(named.ours, place),
-    theirs: documentAt(named.theirs, place),
+    base: documentAt(named.base, location),
+    ours: documentAt(named.ours, location),
+    theirs: documentAt(named.theirs, location),
   };
-  return { kind: 'invalid', place, message: `the merged schema is not valid: ${problem.message}`, ...shown(documents) };
+  return {
+    kind: 'invalid',
+    place: location,
+    message: `the merged schema is not valid: ${problem.message}`,
+    ...shown(documents),
+  };
 }
 
-function placeOf({ subject, collection = '', field }: Problem): MergePlace {
+function placeOf({ subject, collection = '', field }: Problem): MergeLocation {
   const part = subject?.kind === 'relation' ? 'relations' : 'fields';
   return field === undefined ? { part: 'collections', collection } : { part, collection, field };
 }
 
-function documentAt({ collections }: State, { part, collection, field = '' }: MergePlace): Json | undefined {
+function documentAt({ collections }: State, { part, collection, field = '' }: MergeLocation): Json | undefined {
   const node = collections.get(collection);
   if (part === 'collections') return node?.collection as unknown as Json;
   if (part === 'fields') return node?.fields.get(field) as unknown as Json;
@@ -110,14 +115,14 @@ function mergeCollection(merging: Merging, draft: Draft, name: string, nodes: No
   const { base, ours, theirs } = nodes;
   // Theirs did not change it, so ours stays.
   if (isSame(base, theirs)) return;
-  const place: MergePlace = { part: 'collections', collection: name };
-  const decided = merging.decisions.at(place);
+  const location: MergeLocation = { part: 'collections', collection: name };
+  const decided = merging.decisions.at(location);
   if (decided === 'theirs') replace(draft, name, theirs);
   else if (decided === undefined && (ours === undefined || theirs === undefined || isOther(nodes))) {
-    wholeCollection(merging, draft, place, nodes);
+    wholeCollection(merging, draft, location, nodes);
   } else if (decided === undefined) {
     const documents = mapped(nodes, ({ collection }) => collection);
-    const merged = mergeDocument(merging, place, documents, { kind: COLLECTION });
+    const merged = mergeDocument(merging, location, documents, { kind: COLLECTION });
     if (merged !== undefined && merged !== documents.ours) draft.putCollection(merged);
     mergeMembers({ merging, draft, nodes, name }, FIELDS);
     mergeMembers({ merging, draft, nodes, name }, RELATIONS);
@@ -128,13 +133,13 @@ const isSame = (a: CollectionNode | undefined, b: CollectionNode | undefined): b
   a === b || (a !== undefined && b !== undefined && isSameNode(a, b));
 
 /** One of the sides lacks the collection, or has a different collection with its name. */
-function wholeCollection(merging: Merging, draft: Draft, place: MergePlace, nodes: Nodes): void {
+function wholeCollection(merging: Merging, draft: Draft, location: MergeLocation, nodes: Nodes): void {
   const { base, ours, theirs } = nodes;
-  if (base === undefined || isSame(base, ours)) replace(draft, place.collection, theirs);
+  if (base === undefined || isSame(base, ours)) replace(draft, location.collection, theirs);
   else if (ours !== undefined || theirs !== undefined) {
     merging.conflicts.push(
       removedConflict(
-        place,
+        location,
         mapped(nodes, ({ collection }) => collection),
       ),
     );
@@ -184,7 +189,7 @@ const RELATIONS: Members<NewRelation> = {
   part: 'relations',
   kind: RELATION,
   of: ({ relations }) => new Map([...relations].map(([field, relation]) => [field, relationBody(relation)])),
-  identityOf: () => UNMADE,
+  identityOf: () => NEW_IDENTITY,
   put: (draft, relation) => draft.putRelation(relation),
   remove: (draft, collection, name) => draft.removeRelation(collection, name),
 };
@@ -206,8 +211,8 @@ function mergeMembers<T extends object>(
     const documents = mapped(all, (each) => each.get(member));
     if (documents.base === documents.theirs) continue;
     const identities = mapped(nodes, (node) => identityOf(node, member));
-    const place = { part, collection: name, field: member };
-    const merged = mergeDocument(merging, place, documents, { kind, isOther: isOther(identities) });
+    const location = { part, collection: name, field: member };
+    const merged = mergeDocument(merging, location, documents, { kind, isOther: isOther(identities) });
     if (merged === documents.ours) continue;
     if (merged === undefined) remove(draft, name, member);
     else put(draft, merged);
@@ -217,7 +222,7 @@ function mergeMembers<T extends object>(
 /** True if a side removed the object of the base and created a different object with its name. */
 function isOther({ base, ours, theirs }: Sides<CollectionNode | string>): boolean {
   const identityOf = (of: CollectionNode | string): string => (typeof of === 'string' ? of : of.identities.collection);
-  if (base === undefined || identityOf(base) === UNMADE) return false;
+  if (base === undefined || identityOf(base) === NEW_IDENTITY) return false;
   return [ours, theirs].some((side) => side !== undefined && identityOf(side) !== identityOf(base));
 }
 

@@ -18,7 +18,7 @@ import type { Step } from '../diff/entries.js';
 type Part = 'collections' | 'fields' | 'relations';
 
 /** A document, or with `path` one of its members. Without `path`, a collection includes its fields and relations. */
-export interface MergePlace {
+export interface MergeLocation {
   part: Part;
   collection: string;
   field?: string;
@@ -36,7 +36,7 @@ export type ConflictKind = 'changed' | 'removed' | 'renamed' | 'name_taken' | 'i
 
 export interface MergeConflict {
   kind: ConflictKind;
-  place: MergePlace;
+  place: MergeLocation;
   /** A sentence for people. */
   message: string;
   /** A value is absent if it does not exist on that side. */
@@ -47,13 +47,13 @@ export interface MergeConflict {
 
 /** A decision about a conflict, identified by its location. */
 export interface Resolution {
-  place: MergePlace;
+  place: MergeLocation;
   take: Side;
 }
 
 /** Looks up decisions by location. A decision may be used several times. Unused ones are reported. */
 export interface Decisions {
-  at(place: MergePlace): Side | undefined;
+  at(place: MergeLocation): Side | undefined;
   /**
    * Indexes of the first decisions that match no conflict. A decision about a location within a decided one is not
    * reported.
@@ -61,12 +61,12 @@ export interface Decisions {
   unused(): number[];
 }
 
-const keyOf = ({ part, collection, field, path }: MergePlace): string =>
+const keyOf = ({ part, collection, field, path }: MergeLocation): string =>
   JSON.stringify([part, collection, field, path ?? []]);
 
 /** Returns the locations that contain a location. */
-function holdersOf({ part, collection, field, path }: MergePlace): MergePlace[] {
-  const collectionPlace: MergePlace = { part: 'collections', collection };
+function holdersOf({ part, collection, field, path }: MergeLocation): MergeLocation[] {
+  const collectionPlace: MergeLocation = { part: 'collections', collection };
   const document = field === undefined ? [] : [{ part, collection, field }];
   return path === undefined ? (field === undefined ? [] : [collectionPlace]) : [collectionPlace, ...document];
 }
@@ -78,10 +78,10 @@ export function decisionsOf(resolutions: readonly Resolution[]): Decisions {
     takes.set(keyOf(place), take);
   }
   const used = new Set<string>();
-  const isUsed = (place: MergePlace): boolean => used.has(keyOf(place));
+  const isUsed = (location: MergeLocation): boolean => used.has(keyOf(location));
   return {
-    at(place) {
-      const key = takes.size === 0 ? '' : keyOf(place);
+    at(location) {
+      const key = takes.size === 0 ? '' : keyOf(location);
       const take = takes.get(key);
       if (take !== undefined) used.add(key);
       return take;
@@ -122,9 +122,9 @@ function resolutionProblems(given: unknown, at: Path): Problem[] {
   return problems;
 }
 
-function isPlace(place: unknown): boolean {
-  if (!isObject(place)) return false;
-  const { part, collection, field, path = [] } = place;
+function isPlace(location: unknown): boolean {
+  if (!isObject(location)) return false;
+  const { part, collection, field, path = [] } = location;
   if (typeof part !== 'string' || !PARTS.has(part) || typeof collection !== 'string') return false;
   const isNamed = part === 'collections' ? field === undefined : typeof field === 'string';
   const isStep = (step: unknown): boolean => typeof step === 'string' || Number.isInteger(step);
@@ -132,7 +132,7 @@ function isPlace(place: unknown): boolean {
 }
 
 /** Formats a location for display: `fields posts.title, meta.note`. */
-export function describePlace({ part, collection, field, path = [] }: MergePlace): string {
+export function describeLocation({ part, collection, field, path = [] }: MergeLocation): string {
   const thing = field === undefined ? collection : `${collection}.${field}`;
   const kind = { collections: 'collection', fields: 'field', relations: 'relation' }[part];
   return `${kind} ${thing}${path.length > 0 ? `, ${renderPath(path)}` : ''}`;

@@ -2,11 +2,11 @@
 import { jsonEqual } from '../../kernel/json.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Names } from '../fold/replace-names.js';
-import { type CollectionNode, type Identity, type State, UNMADE, byName } from '../model/state.js';
+import { type CollectionNode, type Identity, type State, NEW_IDENTITY, byName } from '../model/state.js';
 import type { Rewritten, UnwrittenText } from '../transition/rename-texts.js';
 import { NO_RENAMES, type Renames, isNone, renamesBetween, withRenames } from '../transition/renames.js';
 import type { Merging, Sides } from './documents.js';
-import type { MergePlace, Side, ConflictKind } from './model.js';
+import type { MergeLocation, Side, ConflictKind } from './model.js';
 import { relationBody } from '../transition/context.js';
 
 /* Merges names: a rename on one side applies, and renames on both sides must agree. */
@@ -183,12 +183,12 @@ function* byTables(states: States, merging: Merging): Resumable<Renamed> {
 
 /** True if the base does not contain the object. */
 const isUnknown = (identity: Identity | undefined, known: ReadonlySet<Identity>): boolean =>
-  identity !== undefined && (identity === UNMADE || !known.has(identity));
+  identity !== undefined && (identity === NEW_IDENTITY || !known.has(identity));
 
 function tablesByIdentity({ collections }: State): ReadonlyMap<Identity, string> {
   const found = new Map<Identity, string>();
   for (const [name, { identities }] of collections) {
-    if (identities.collection !== UNMADE) found.set(identities.collection, name);
+    if (identities.collection !== NEW_IDENTITY) found.set(identities.collection, name);
   }
   return found;
 }
@@ -202,7 +202,7 @@ function isChanged(
   return now !== undefined && !isSameNode(node, now);
 }
 
-function deciding({ decisions, conflicts }: Merging, placeOf: (name: string) => MergePlace) {
+function deciding({ decisions, conflicts }: Merging, placeOf: (name: string) => MergeLocation) {
   return {
     decided: (name: string) => decisions.at(placeOf(name)),
     conflict: ({ kind, message, base, ...names }: Parameters<Parameters<typeof mergedNames>[0]['conflict']>[0]) =>
@@ -273,14 +273,14 @@ function haveOtherNames({ base, ours, theirs }: Sides<CollectionNode>): boolean 
     const gone = [...fields].filter(([name, identity]) => side.identities.fields.get(name) !== identity);
     if (gone.length === 0) return false;
     const there = new Set(side.identities.fields.values());
-    return gone.some(([, identity]) => identity !== UNMADE && there.has(identity));
+    return gone.some(([, identity]) => identity !== NEW_IDENTITY && there.has(identity));
   });
 }
 
 function fieldThing({ base, ours, theirs }: Sides<CollectionNode>, field: string): NamedThing {
-  const identity = base?.identities.fields.get(field) ?? UNMADE;
+  const identity = base?.identities.fields.get(field) ?? NEW_IDENTITY;
   const nameIn = (node: CollectionNode | undefined): string | undefined => {
-    if (identity === UNMADE) return node?.fields.has(field) === true ? field : undefined;
+    if (identity === NEW_IDENTITY) return node?.fields.has(field) === true ? field : undefined;
     for (const [name, each] of node?.identities.fields ?? []) if (each === identity) return name;
     return undefined;
   };

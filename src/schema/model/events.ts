@@ -12,7 +12,7 @@ import type { Warning } from '../../kernel/warning.js';
 /** The content of an event about a diverged log. */
 
 /** A position in the log with the hash of its event. The hash is null if only the position was known. */
-export interface LogPlace {
+export interface LogPosition {
   position: number;
   hash: string | null;
 }
@@ -20,9 +20,9 @@ export interface LogPlace {
 /** A log that is shorter than the log seen before, or differs from it. */
 export interface Divergence {
   /** The newest position seen that the log no longer contains. */
-  seen: LogPlace;
+  seen: LogPosition;
   /** The end of the current log. */
-  found: LogPlace;
+  found: LogPosition;
   /**
    * Position of the newest event that both logs contain, as far as known. Nothing up to it is lost. The log may have
    * continued since, so it can be before `found`. Null if no common event is known.

@@ -85,7 +85,7 @@ function remove(index: Index, word: string, key: string): void {
 export type Identity = string;
 
 /** The identity of an object that the log does not contain yet, as in a draft. No two objects share one. */
-export const UNMADE: Identity = '';
+export const NEW_IDENTITY: Identity = '';
 
 export interface Identities {
   readonly collection: Identity;
@@ -223,7 +223,7 @@ export function byName(a: string, b: string): number {
 }
 
 /** Returns the collections that differ between two states. */
-export const namesThatDiffer = (from: State, to: State): string[] =>
+export const differingNames = (from: State, to: State): string[] =>
   [...new Set([...from.collections.keys(), ...to.collections.keys()])].filter(
     (name) => from.collections.get(name) !== to.collections.get(name),
   );

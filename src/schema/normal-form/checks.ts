@@ -51,7 +51,7 @@ export interface Reading {
 }
 
 /** `message` follows the member's name: `must be true or false`. */
-export function complain(reading: Reading, steps: Path, message: string): void {
+export function addFault(reading: Reading, steps: Path, message: string): void {
   if (reading.problems.length >= MAX_PROBLEMS) return;
   const sent = reading.stepsTo?.(steps) ?? steps;
   reading.problems.push(invalid([...reading.at, ...sent], `${steps.at(-1)} ${message}`));
@@ -66,7 +66,7 @@ export type Report = (steps: Path, fault: string | null) => void;
 /** Reports faults below `steps`. */
 export function reporter(steps: Path, reading: Reading): Report {
   return (more, fault) => {
-    if (fault !== null) complain(reading, [...steps, ...more], fault);
+    if (fault !== null) addFault(reading, [...steps, ...more], fault);
   };
 }
 
@@ -117,7 +117,7 @@ export function overlay<D extends object>(base: D, { input, checks, others, part
     const before = base[name as keyof D];
     if (value === before) continue;
     const checked = check(value, reading.imported);
-    if (checked instanceof Wrong) complain(reading, [...part, name], checked.message);
+    if (checked instanceof Wrong) addFault(reading, [...part, name], checked.message);
     else if (!jsonEqual(checked, before)) {
       if (result === base) result = { ...base };
       result[name as keyof D] = checked as D[keyof D];
@@ -127,8 +127,8 @@ export function overlay<D extends object>(base: D, { input, checks, others, part
 }
 
 function checkOther(answer: boolean | Wrong, steps: readonly string[], reading: Reading): void {
-  if (answer instanceof Wrong) complain(reading, steps, answer.message);
-  else if (!answer && !reading.imported) complain(reading, steps, 'is not a known member');
+  if (answer instanceof Wrong) addFault(reading, steps, answer.message);
+  else if (!answer && !reading.imported) addFault(reading, steps, 'is not a known member');
 }
 
 /** A derived member that must equal a name. */

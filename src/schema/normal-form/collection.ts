@@ -11,7 +11,7 @@ import {
 import { invalid, ok, type Path, refuse, type Result } from '../../kernel/problem.js';
 import {
   asText,
-  complain,
+  addFault,
   type Reading,
   reporter,
   Wrong,
@@ -53,7 +53,7 @@ export function readNewCollection(input: unknown, at: Path, options: ReadOptions
   checkTopLevel(input, reading);
   const meta = readMeta(input['meta'], COLLECTION_META_DEFAULTS, name, reading);
   const given = input['schema'] === undefined && options.imported ? null : input['schema'];
-  if (given === undefined) complain(reading, ['schema'], 'is required: {} creates a table, null creates a folder');
+  if (given === undefined) addFault(reading, ['schema'], 'is required: {} creates a table, null creates a folder');
   const schema = given === null || given === undefined ? null : readSchema(given, NEW_TABLE, name, reading);
   return reading.problems.length > 0 ? refuse(...reading.problems) : ok({ collection: name, meta, schema });
 }
@@ -72,7 +72,7 @@ export function mergeCollection(
   const reading = startReading(input, at, options);
   const name = existing.collection;
   if (input['collection'] !== undefined && input['collection'] !== name) {
-    complain(reading, ['collection'], `must be ${JSON.stringify(name)}: a collection cannot be renamed here`);
+    addFault(reading, ['collection'], `must be ${JSON.stringify(name)}: a collection cannot be renamed here`);
   }
   checkTopLevel(input, reading);
   const meta = readMeta(input['meta'], existing.meta, name, reading);
@@ -85,10 +85,10 @@ function mergeSchema(existing: TableSchema | null, input: unknown, name: string,
   if (input === undefined || (input === null && existing === null)) return existing;
   if (input === null) {
     const message = `must not be null: collection ${JSON.stringify(name)} is a table in the database, and null changes it to a folder. Send {} to keep the table, or delete the collection first`;
-    complain(reading, ['schema'], message);
+    addFault(reading, ['schema'], message);
   } else if (existing === null) {
     const message = `must be null: collection ${JSON.stringify(name)} is a folder here, and an object changes it to a table. Send null to keep the folder, or create a collection with another name`;
-    complain(reading, ['schema'], message);
+    addFault(reading, ['schema'], message);
   }
   return input === null || existing === null ? existing : readSchema(input, existing, name, reading);
 }
@@ -98,7 +98,7 @@ const TOP_LEVEL: ReadonlySet<string> = new Set(['collection', 'meta', 'schema'])
 function checkTopLevel(input: Record<string, unknown>, reading: Reading): void {
   if (reading.imported) return;
   for (const name of Object.keys(input)) {
-    if (!TOP_LEVEL.has(name)) complain(reading, [name], 'is not a known member');
+    if (!TOP_LEVEL.has(name)) addFault(reading, [name], 'is not a known member');
   }
 }
 
@@ -107,7 +107,7 @@ const META_CHECKS = checksOf(collectionMeta);
 function readMeta(input: unknown, base: CollectionMeta, collection: string, reading: Reading): CollectionMeta {
   if (input === undefined || input === null) return base;
   if (!isObject(input)) {
-    complain(reading, ['meta'], 'must be an object or null');
+    addFault(reading, ['meta'], 'must be an object or null');
     return base;
   }
   const others: Others = (name, value) => {
@@ -124,7 +124,7 @@ const SCHEMA_CHECKS = checksOf(tableSchema);
 
 function readSchema(input: unknown, base: TableSchema, collection: string, reading: Reading): TableSchema {
   if (!isObject(input)) {
-    complain(reading, ['schema'], 'must be an object (a table) or null (a folder)');
+    addFault(reading, ['schema'], 'must be an object (a table) or null (a folder)');
     return base;
   }
   const others: Others = (name, value) => {

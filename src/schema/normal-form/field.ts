@@ -9,7 +9,7 @@ import {
   membersOf,
 } from '../model/model.js';
 import { invalid, ok, type Path, type Problem, refuse, type Result } from '../../kernel/problem.js';
-import { asText, checksOf, complain, type Reading, Wrong, mustEqual, type Others, overlay } from './checks.js';
+import { asText, checksOf, addFault, type Reading, Wrong, mustEqual, type Others, overlay } from './checks.js';
 import { checkName } from './names.js';
 import { type FieldReadOptions, type ReadOptions, startReading } from './options.js';
 import type { GivenColumn } from './types/column-type.js';
@@ -59,13 +59,13 @@ function readFieldColumn(input: FieldColumnInput, existing: Field | undefined, r
 function givenMembers(input: FieldColumnInput, reading: Reading): GivenColumn | null {
   if (input.schema === undefined || input.schema === null) return {};
   if (isObject(input.schema)) return ownMembers(input.schema, input, reading);
-  complain(reading, ['schema'], 'must be an object (a column) or null (an alias field)');
+  addFault(reading, ['schema'], 'must be an object (a column) or null (an alias field)');
   return null;
 }
 
 function unknownType(type: unknown, reading: Reading): null {
   const known = FIELD_TYPES.join(', ');
-  complain(reading, ['type'], type === undefined ? `is required: one of ${known}` : `must be one of ${known}`);
+  addFault(reading, ['type'], type === undefined ? `is required: one of ${known}` : `must be one of ${known}`);
   return null;
 }
 
@@ -79,7 +79,7 @@ function unsaidType(
 }
 
 function alias(schema: unknown, reading: Reading): FieldColumn {
-  if (schema != null && !reading.imported) complain(reading, ['schema'], 'must be null: an alias field has no column');
+  if (schema != null && !reading.imported) addFault(reading, ['schema'], 'must be null: an alias field has no column');
   return { type: ALIAS_TYPE, schema: null };
 }
 
@@ -92,7 +92,7 @@ interface SubmittedColumn {
 
 function column({ type, given, schema, existing }: SubmittedColumn, reading: Reading): FieldColumn | null {
   if (schema === null && !reading.imported) {
-    complain(reading, ['schema'], `must be an object: only a field of type ${ALIAS_TYPE} has no column`);
+    addFault(reading, ['schema'], `must be an object: only a field of type ${ALIAS_TYPE} has no column`);
     return null;
   }
   const before = existing?.schema ?? null;
@@ -104,7 +104,7 @@ function column({ type, given, schema, existing }: SubmittedColumn, reading: Rea
     existingType: existing?.type,
     imported,
   });
-  for (const [steps, message] of faults) complain(reading, ['schema', ...steps], message);
+  for (const [steps, message] of faults) addFault(reading, ['schema', ...steps], message);
   if (now === null) return null;
   return { type, schema: before !== null && jsonEqual(before, now) ? before : now };
 }
@@ -144,7 +144,7 @@ function ownMembers(schema: Record<string, unknown>, names: FieldColumnInput, re
       continue;
     }
     const fault = derived(name, value, names, reading.imported);
-    if (fault !== true && !reading.imported) complain(reading, ['schema', name], fault.message);
+    if (fault !== true && !reading.imported) addFault(reading, ['schema', name], fault.message);
   }
   return given;
 }
@@ -200,9 +200,9 @@ export function readNewField(input: unknown, at: Path, options: FieldReadOptions
   const collection = input['collection'] ?? options.collection;
   const field = input['field'];
   if (options.collection !== undefined && collection !== options.collection) {
-    complain(reading, ['collection'], `must be ${JSON.stringify(options.collection)} or omitted`);
+    addFault(reading, ['collection'], `must be ${JSON.stringify(options.collection)} or omitted`);
   } else if (typeof collection !== 'string')
-    complain(reading, ['collection'], 'must be the name of the collection, as a string');
+    addFault(reading, ['collection'], 'must be the name of the collection, as a string');
   const problems = [...reading.problems, ...checkName('field', field, [...at, 'field'])];
   const names = { collection: asText(collection), field: asText(field) };
   return finish(readParts(input, { names, existing: undefined }, reading, options), reading, problems);
@@ -219,7 +219,7 @@ export function mergeField(existing: Field, input: unknown, at: Path, options: R
   for (const name of ['collection', 'field'] as const) {
     const value = input[name];
     if (value === undefined || value === existing[name]) continue;
-    complain(reading, [name], `must be ${JSON.stringify(existing[name])} or omitted: a field cannot be renamed here`);
+    addFault(reading, [name], `must be ${JSON.stringify(existing[name])} or omitted: a field cannot be renamed here`);
   }
   const names = { collection: existing.collection, field: existing.field };
   return finish(readParts(input, { names, existing }, reading, options), reading, []);
@@ -282,7 +282,7 @@ function readMeta(
     top === undefined ? base : overlay(base, { input: top, checks: META_CHECKS, others, part: [] }, reading);
   if (given === undefined || given === null) return start;
   if (isObject(given)) return overlay(start, { input: given, checks: META_CHECKS, others, part: ['meta'] }, reading);
-  complain(reading, ['meta'], 'must be an object or null');
+  addFault(reading, ['meta'], 'must be an object or null');
   return start;
 }
 
@@ -314,13 +314,13 @@ function topLevelMeta(
   for (const name of Object.keys(input)) {
     if (TOP_LEVEL.has(name)) continue;
     if (options.topLevelMeta !== true || !META_CHECKS.has(name)) {
-      if (!reading.imported) complain(reading, [name], 'is not a known member');
+      if (!reading.imported) addFault(reading, [name], 'is not a known member');
       continue;
     }
     top ??= {};
     top[name] = input[name];
     if (isObject(meta) && Object.hasOwn(meta, name) && !jsonEqual(meta[name], input[name])) {
-      complain(reading, [name], `must not differ from meta.${name}: send one of them`);
+      addFault(reading, [name], `must not differ from meta.${name}: send one of them`);
     }
   }
   return top;

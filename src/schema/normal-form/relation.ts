@@ -14,7 +14,7 @@ import {
 } from '../model/model.js';
 import { stepsIn, type DocumentLocation } from '../../kernel/locate.js';
 import { invalid, ok, type Path, refuse, type Result } from '../../kernel/problem.js';
-import { complain, type Reading, overlay, checksOf, Wrong, mustEqual, type Others } from './checks.js';
+import { addFault, type Reading, overlay, checksOf, Wrong, mustEqual, type Others } from './checks.js';
 import { type ReadOptions, startReading } from './options.js';
 import { foreignKeyName } from '../model/name-length.js';
 import { identifierFault } from './names.js';
@@ -54,7 +54,7 @@ function flattenRelation(
   const { meta, schema, ...top } = input;
   gather(top, NESTED, [], into);
   if (isObject(meta)) gather(meta, NO_OTHER_NAMES, ['meta'], into);
-  else if (meta !== undefined && meta !== null) complain(reading, ['meta'], 'must be an object or null');
+  else if (meta !== undefined && meta !== null) addFault(reading, ['meta'], 'must be an object or null');
   return { members, schema };
 }
 
@@ -78,7 +78,7 @@ function gather(
     const value = from[name];
     if (name === 'id' || value === undefined) continue;
     if (member !== undefined) put(member, value, [...part, name], gathered);
-    else if (!gathered.reading.imported) complain(gathered.reading, [...part, name], 'is not a known member');
+    else if (!gathered.reading.imported) addFault(gathered.reading, [...part, name], 'is not a known member');
   }
 }
 
@@ -86,7 +86,7 @@ function put(member: string, value: unknown, steps: string[], { members, reading
   const other = members[member];
   if (other === undefined || isAsItWas(existing, member, other)) members[member] = value;
   else if (!jsonEqual(other, value) && !isAsItWas(existing, member, value)) {
-    complain(reading, steps, `must not differ from the other location of ${member}`);
+    addFault(reading, steps, `must not differ from the other location of ${member}`);
   }
 }
 
@@ -122,7 +122,7 @@ function placeOf(member: string, input: Record<string, unknown>): string[] {
 }
 
 /** The location of a relation in either form. */
-export function relationPlace(at: Path, body: unknown): DocumentLocation {
+export function relationLocation(at: Path, body: unknown): DocumentLocation {
   return { at, stepsTo: (member) => (isObject(body) ? stepsIn(body, relationSteps(member, body)) : []) };
 }
 
@@ -151,7 +151,7 @@ const FOREIGN_KEY_CHECKS = checksOf(foreignKey, {
 /** Returns `base` with the given members. Derived members must match the relation. */
 function readForeignKey(given: unknown, base: ForeignKey, relation: KeyedEnds, reading: Reading): ForeignKey {
   if (!isObject(given)) {
-    complain(reading, ['schema'], 'must be an object (a foreign key) or null (none)');
+    addFault(reading, ['schema'], 'must be an object (a foreign key) or null (none)');
     return base;
   }
   const { constraint_name: name, ...rest } = given;
@@ -169,7 +169,7 @@ function readForeignKey(given: unknown, base: ForeignKey, relation: KeyedEnds, r
 function withDeferrable({ deferrable, ...key }: ForeignKey, input: unknown, reading: Reading): ForeignKey {
   const known = DEFERRABLES.find((value) => value === input);
   if (known !== undefined) return { ...key, deferrable: known };
-  if (input !== null) complain(reading, ['schema', 'deferrable'], `must be ${DEFERRABLES.join(' or ')}, or null`);
+  if (input !== null) addFault(reading, ['schema', 'deferrable'], `must be ${DEFERRABLES.join(' or ')}, or null`);
   return input === null || deferrable === undefined ? key : { ...key, deferrable };
 }
 
@@ -202,7 +202,7 @@ export function readNewRelation(input: unknown, at: Path, options: ReadOptions):
   const many_collection = requiredName('many_collection', members, reading);
   const many_field = requiredName('many_field', members, reading);
   if (members['one_collection'] === undefined && members['one_allowed_collections'] === undefined) {
-    complain(reading, ['one_collection'], 'is required: the related collection, or null with one_allowed_collections');
+    addFault(reading, ['one_collection'], 'is required: the related collection, or null with one_allowed_collections');
   }
   const ends = readEnds(members, RELATION_META_DEFAULTS, reading);
   const relation = { many_collection, many_field, ...ends };
@@ -229,7 +229,7 @@ export function mergeRelation(existing: Relation, input: unknown, at: Path, opti
   const { members, schema } = flattenRelation(input, reading, { ...existing });
   for (const name of ['many_collection', 'many_field'] as const) {
     if (members[name] === undefined || members[name] === existing[name]) continue;
-    complain(reading, [name], `must be ${JSON.stringify(existing[name])} or omitted: it identifies the relation`);
+    addFault(reading, [name], `must be ${JSON.stringify(existing[name])} or omitted: it identifies the relation`);
   }
   const { id: _, schema: before, ...present } = existing;
   const relation = { ...present, ...readEnds(members, present, reading) };
@@ -254,7 +254,7 @@ function mergeForeignKey(
 function requiredName(name: string, members: Record<string, unknown>, reading: Reading): string {
   const value = members[name];
   if (typeof value === 'string' && value !== '') return value;
-  complain(reading, [name], 'is required and must be a name, as a string');
+  addFault(reading, [name], 'is required and must be a name, as a string');
   return '';
 }
 
@@ -272,14 +272,14 @@ function finish(relation: NewRelation, reading: Reading): Result<NewRelation> {
     if (!hasProblems && (one_allowed_collections === null || one_collection_field === null)) {
       const message =
         'must name a collection. A many-to-any relation needs one_allowed_collections and one_collection_field instead';
-      complain(reading, ['one_collection'], message);
+      addFault(reading, ['one_collection'], message);
     }
     if (schema !== null)
-      complain(reading, ['schema'], 'must be null: a many-to-any relation cannot have a foreign key');
+      addFault(reading, ['schema'], 'must be null: a many-to-any relation cannot have a foreign key');
   } else if (one_collection_field !== null || one_allowed_collections !== null) {
     const message =
       'must be null with one_allowed_collections or one_collection_field, which are for many-to-any relations only';
-    complain(reading, ['one_collection'], message);
+    addFault(reading, ['one_collection'], message);
   }
   if (reading.problems.length === 0) return ok(relation);
   return refuse(...reading.problems);

@@ -6,7 +6,7 @@ import { invariantProblems } from '../invariants/index.js';
 import { isObject } from '../../kernel/json.js';
 import type { Collection, Field, NewRelation } from '../model/model.js';
 import { locate } from '../../kernel/locate.js';
-import { adoptPlaces, type Operation } from './operation.js';
+import { adoptLocations, type Operation } from './operation.js';
 import {
   type Problem,
   type Result,
@@ -78,8 +78,8 @@ export const adoptTables: Operation<'adopt-tables', AdoptTablesInput, AdoptTable
     const desired = draft.toState();
     const faults = yield* invariantProblems(desired, draft.touched, state);
     if (faults.length === 0) return ok(eventsOf(found, state, desired));
-    const places = adoptPlaces('all' in request ? [] : request.tables);
-    return refuse(...faults.map((fault) => locate(fault, places)));
+    const locations = adoptLocations('all' in request ? [] : request.tables);
+    return refuse(...faults.map((fault) => locate(fault, locations)));
   },
 };
 
@@ -111,17 +111,17 @@ function nameProblems(tables: unknown): Problem[] {
 function requestProblems(state: State, request: AdoptRequest, { missing, refused }: CatalogFindings): Problem[] {
   if ('all' in request) return [];
   return problemsOfEach(request.tables, (table, index): Problem[] => {
-    const place = { path: renderPath(['tables', index]), collection: table };
+    const location = { path: renderPath(['tables', index]), collection: table };
     if (state.collections.has(table)) {
-      return [{ code: 'ALREADY_EXISTS', message: `table ${quoted(table)} is already a collection`, ...place }];
+      return [{ code: 'ALREADY_EXISTS', message: `table ${quoted(table)} is already a collection`, ...location }];
     }
     if (missing.includes(table)) {
-      return [{ code: 'NOT_FOUND', message: `table ${quoted(table)} does not exist in the database`, ...place }];
+      return [{ code: 'NOT_FOUND', message: `table ${quoted(table)} does not exist in the database`, ...location }];
     }
     const refusal = refused.find((each) => each.table === table);
     return refusal === undefined
       ? []
-      : [{ code: 'INVALID_PAYLOAD', message: `${quoted(table)}: ${refusal.message}`, ...place }];
+      : [{ code: 'INVALID_PAYLOAD', message: `${quoted(table)}: ${refusal.message}`, ...location }];
   });
 }
 

@@ -2,7 +2,7 @@
 import type { SchemaDiff } from '../diff/diff.js';
 import { identifyFromTrash, lostSince } from '../diff/origins.js';
 import { Draft } from '../transition/draft.js';
-import { diffPlaces, applyItems, byNewNames } from '../diff/apply-entries.js';
+import { diffLocations, applyItems, byNewNames } from '../diff/apply-entries.js';
 import { type Problem, type Result, ok, refuse } from '../../kernel/problem.js';
 import { snapshotHash } from '../snapshot/snapshot.js';
 import type { State } from '../model/state.js';
@@ -45,7 +45,7 @@ export const applyDiff: Operation<'apply-diff', ApplyDiffInput, ApplyDiff> = {
     const found = yield* identifyFromTrash(state, draft, { diff, kept });
     const lost = lostSince(diff, found);
     if (lost.length > 0) return refuse(...lost);
-    return yield* decideDraft(state, draft, { found }, diffPlaces(diff));
+    return yield* decideDraft(state, draft, { found }, diffLocations(diff));
   },
 };
 

@@ -1,12 +1,12 @@
 /* create-collection, update-collection, delete-collection, create-collections, update-collections. */
 import { Draft } from '../transition/draft.js';
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
-import { locate, type Places } from '../../kernel/locate.js';
+import { locate, type Locations } from '../../kernel/locate.js';
 import {
-  collectionPlaces,
+  collectionLocations,
   type Operation,
   decideDraft,
-  requestPlace,
+  requestLocation,
   missingCollection,
   systemCollection,
 } from './operation.js';
@@ -64,8 +64,8 @@ export const createCollection: Operation<'create-collection', CreateCollectionIn
     const document: Record<string, Json> = { meta: meta.value };
     if (body['collection'] !== undefined) document['collection'] = body['collection'];
     if (body['schema'] !== undefined) document['schema'] = body['schema'];
-    const place = requestPlace(at, body);
-    const collection = readNewCollection(document, at, { imported: false, stepsTo: place.stepsTo });
+    const location = requestLocation(at, body);
+    const collection = readNewCollection(document, at, { imported: false, stepsTo: location.stepsTo });
     if (!collection.ok) return refuse(...problems, ...collection.problems);
     const fields = yield* readFields(body['fields'], collection.value, at);
     if (!fields.ok) return refuse(...problems, ...fields.problems);
@@ -79,12 +79,12 @@ export const createCollection: Operation<'create-collection', CreateCollectionIn
 
   decide(state, command) {
     const { collection, fields, concurrentIndexes } = command;
-    const places = collectionPlaces([{ collection: collection.collection, ...command.sent }]);
-    if (state.collections.has(collection.collection)) return refuse(locate(takenName(collection), places));
+    const locations = collectionLocations([{ collection: collection.collection, ...command.sent }]);
+    if (state.collections.has(collection.collection)) return refuse(locate(takenName(collection), locations));
     const draft = new Draft(state);
     draft.putCollection(collection);
     for (const field of fields) draft.putField(field);
-    return decideDraft(state, draft, { concurrentIndexes }, places);
+    return decideDraft(state, draft, { concurrentIndexes }, locations);
   },
 };
 
@@ -260,8 +260,8 @@ export const updateCollection: Operation<'update-collection', UpdateCollectionIn
 };
 
 /** Bodies in which only `meta` can cause problems. */
-const updatePlaces = (updates: readonly UpdateCollection[]): Places =>
-  collectionPlaces(updates.map(({ collection, meta, at }) => ({ collection, at, body: { collection, meta } })));
+const updatePlaces = (updates: readonly UpdateCollection[]): Locations =>
+  collectionLocations(updates.map(({ collection, meta, at }) => ({ collection, at, body: { collection, meta } })));
 
 /** Applies the update to the draft, or returns its problems. */
 function applyUpdate(state: State, draft: Draft, { collection, meta, schema, at }: UpdateCollection): Problem[] {
@@ -343,17 +343,19 @@ export const createCollections: Operation<'create-collections', CreateCollection
   decide(state, { creates, concurrentIndexes }) {
     const draft = new Draft(state);
     const taken: Problem[] = [];
-    const places = collectionPlaces(creates.map(({ collection: { collection }, sent }) => ({ collection, ...sent })));
+    const locations = collectionLocations(
+      creates.map(({ collection: { collection }, sent }) => ({ collection, ...sent })),
+    );
     for (const { collection, fields } of creates) {
       if (state.collections.has(collection.collection)) {
-        taken.push(locate(takenName(collection), places));
+        taken.push(locate(takenName(collection), locations));
         continue;
       }
       draft.putCollection(collection);
       for (const field of fields) draft.putField(field);
     }
     if (taken.length > 0) return refuse(...taken);
-    return decideDraft(state, draft, { concurrentIndexes }, places);
+    return decideDraft(state, draft, { concurrentIndexes }, locations);
   },
 };
 

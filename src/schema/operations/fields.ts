@@ -21,7 +21,7 @@ import { withComposedNames } from '../normal-form/names.js';
 import {
   type Operation,
   decideDraft,
-  fieldPlaces,
+  fieldLocations,
   missingCollection,
   missingField,
   systemCollection,
@@ -162,7 +162,7 @@ export const createField: Operation<'create-field', CreateFieldInput, CreateFiel
   },
 
   decide(state, { field, body, concurrentIndexes }) {
-    const places = fieldPlaces(field.collection, [{ field: field.field, body, at: [] }]);
+    const locations = fieldLocations(field.collection, [{ field: field.field, body, at: [] }]);
     const node = state.collections.get(field.collection);
     if (node === undefined)
       return refuse(systemCollection(field.collection) ?? missingCollection(state, field.collection));
@@ -173,11 +173,11 @@ export const createField: Operation<'create-field', CreateFieldInput, CreateFiel
     if (node.fields.has(field.field)) {
       const message = `field ${JSON.stringify(field.field)} of collection ${JSON.stringify(field.collection)} already exists`;
       const subject = { kind: 'field', collection: field.collection, field: field.field, member: ['field'] } as const;
-      return refuse(locate(about(subject, message, { code: 'ALREADY_EXISTS' }), places));
+      return refuse(locate(about(subject, message, { code: 'ALREADY_EXISTS' }), locations));
     }
     const draft = new Draft(state);
     draft.putField(field.meta.sort === null ? last(node, field) : field);
-    return decideDraft(state, draft, { concurrentIndexes }, places);
+    return decideDraft(state, draft, { concurrentIndexes }, locations);
   },
 };
 
@@ -245,7 +245,7 @@ export const updateFields: Operation<'update-fields', UpdateFieldsInput, UpdateF
     }
     problems.push(...keyProblems(node, draft, changes));
     if (problems.length > 0) return refuse(...problems);
-    return yield* decideDraft(state, draft, { concurrentIndexes }, fieldPlaces(collection, changes));
+    return yield* decideDraft(state, draft, { concurrentIndexes }, fieldLocations(collection, changes));
   },
 };
 

@@ -1,7 +1,7 @@
 /* The interface of all operations. */
 import type { Draft } from '../transition/draft.js';
 import type { LogEvent, NewEvent } from '../model/events.js';
-import { type Places, locate, type DocumentLocation, documentPlace, stepsIn } from '../../kernel/locate.js';
+import { type Locations, locate, type DocumentLocation, documentLocation, stepsIn } from '../../kernel/locate.js';
 import { type Result, ok, refuse, type Problem, type Path } from '../../kernel/problem.js';
 import type { State } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -11,7 +11,7 @@ import { type ProposedChange, changeProblems } from '../invariants/index.js';
 import { renameProblems } from '../invariants/names.js';
 import { isNone, renamesBetween, withRenames } from '../transition/renames.js';
 import { isObject } from '../../kernel/json.js';
-import { relationPlace } from '../normal-form/relation.js';
+import { relationLocation } from '../normal-form/relation.js';
 import { isSystemCollection } from '../model/system-collections.js';
 
 /* Finds the problems of a change that may include renames. */
@@ -58,13 +58,13 @@ export function* decideDraft(
   state: State,
   draft: Draft,
   options: DraftOptions = {},
-  places: Places = {},
+  locations: Locations = {},
 ): Resumable<Result<NewEvent[]>> {
   const desired = draft.toState();
   const touched = draft.touched;
   const isRecreated = (collection: string, field: string) => draft.isRecreated(collection, field);
   const problems = yield* proposalProblems({ from: state, to: desired, touched, isRecreated });
-  if (problems.length > 0) return refuse(...problems.map((problem) => locate(problem, places)));
+  if (problems.length > 0) return refuse(...problems.map((problem) => locate(problem, locations)));
   const { found = [], ...rest } = options;
   return ok(yield* restoringTransition({ from: state, to: desired, touched, options: rest }, found));
 }
@@ -72,7 +72,7 @@ export function* decideDraft(
 /* Locations in request bodies of collections, fields and relations. */
 
 /** A body that may contain members of `meta` at its top level. */
-export function requestPlace(at: Path, body: unknown): DocumentLocation {
+export function requestLocation(at: Path, body: unknown): DocumentLocation {
   return {
     at,
     stepsTo(member) {
@@ -93,7 +93,7 @@ interface CollectionBody {
 }
 
 /** Bodies of collections with their fields. */
-export function collectionPlaces(bodies: readonly CollectionBody[]): Places {
+export function collectionLocations(bodies: readonly CollectionBody[]): Locations {
   const named = firstBy(bodies, ({ collection }) => collection);
   const fieldsIn = new Map<CollectionBody, (field: string) => [index: number, field: unknown] | undefined>();
   const fieldsOf = (body: CollectionBody) => {
@@ -104,12 +104,12 @@ export function collectionPlaces(bodies: readonly CollectionBody[]): Places {
   return {
     collection(name) {
       const found = named(name);
-      return found && requestPlace(found.at, found.body);
+      return found && requestLocation(found.at, found.body);
     },
     field(name, field) {
       const body = named(name);
       const [index, found] = (body && fieldsOf(body)(field)) ?? [];
-      return body && index !== undefined ? requestPlace([...body.at, 'fields', index], found) : undefined;
+      return body && index !== undefined ? requestLocation([...body.at, 'fields', index], found) : undefined;
     },
   };
 }
@@ -136,29 +136,29 @@ interface FieldBody {
 }
 
 /** Bodies of fields of one collection. */
-export function fieldPlaces(collection: string, bodies: readonly FieldBody[]): Places {
+export function fieldLocations(collection: string, bodies: readonly FieldBody[]): Locations {
   const named = firstBy(bodies, ({ field }) => field);
   return {
     field(name, field) {
       const found = name === collection ? named(field) : undefined;
-      return found && requestPlace(found.at, found.body);
+      return found && requestLocation(found.at, found.body);
     },
   };
 }
 
 /** The body of one relation. */
-export function relationPlaces(collection: string, field: string, body: unknown): Places {
+export function relationLocations(collection: string, field: string, body: unknown): Locations {
   return {
-    relation: (name, many) => (name === collection && many === field ? relationPlace([], body) : undefined),
+    relation: (name, many) => (name === collection && many === field ? relationLocation([], body) : undefined),
   };
 }
 
 /** The request with the names of tables to adopt. */
-export function adoptPlaces(tables: readonly string[]): Places {
+export function adoptLocations(tables: readonly string[]): Locations {
   return {
     collection(name) {
       const index = tables.indexOf(name);
-      return index < 0 ? undefined : documentPlace(['tables', index], name);
+      return index < 0 ? undefined : documentLocation(['tables', index], name);
     },
   };
 }

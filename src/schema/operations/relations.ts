@@ -4,9 +4,9 @@ import { changeRelation, dropRelation } from '../transition/cascade.js';
 import { isObject, type Json } from '../../kernel/json.js';
 import type { NewRelation, Relation } from '../model/model.js';
 import { mergeRelation, readNewRelation } from '../normal-form/index.js';
-import { type Places, locate } from '../../kernel/locate.js';
+import { type Locations, locate } from '../../kernel/locate.js';
 import {
-  relationPlaces,
+  relationLocations,
   type Operation,
   decideDraft,
   missingCollection,
@@ -40,7 +40,7 @@ export const createRelation: Operation<'create-relation', CreateRelationInput, C
 
   decide(state, { relation: read, body }) {
     const relation = { ...read, one_collection: collectionName(read.one_collection, has(state)) };
-    const places = placesOf(relation, body);
+    const locations = placesOf(relation, body);
     const { many_collection: collection, many_field: field } = relation;
     const system = systemCollection(collection);
     if (system !== undefined) return refuse(system);
@@ -50,11 +50,11 @@ export const createRelation: Operation<'create-relation', CreateRelationInput, C
     }
     if (!state.collections.has(collection)) {
       const subject = { kind: 'relation', collection, field, member: ['many_collection'] } as const;
-      return refuse(locate(about(subject, `collection ${JSON.stringify(collection)} does not exist`), places));
+      return refuse(locate(about(subject, `collection ${JSON.stringify(collection)} does not exist`), locations));
     }
     const draft = new Draft(state);
     draft.putRelation(relation);
-    return decideDraft(state, draft, {}, places);
+    return decideDraft(state, draft, {}, locations);
   },
 };
 
@@ -94,12 +94,12 @@ export const updateRelation: Operation<'update-relation', UpdateRelationInput, U
     if (!existing.ok) return existing;
     const merged = mergeRelation(existing.value, withCollectionNames(body, has(state)), [], { imported: false });
     if (!merged.ok) return merged;
-    const places = placesOf(existing.value, body);
-    const empty = merged.value === existing.value ? undefined : emptyChoice(merged.value, places);
+    const locations = placesOf(existing.value, body);
+    const empty = merged.value === existing.value ? undefined : emptyChoice(merged.value, locations);
     if (empty !== undefined) return refuse(empty);
     const draft = new Draft(state);
     changeRelation(draft, existing.value, merged.value);
-    return decideDraft(state, draft, {}, places);
+    return decideDraft(state, draft, {}, locations);
   },
 };
 
@@ -128,15 +128,15 @@ function withCollectionNames(body: Body, exists: (collection: string) => boolean
   };
 }
 
-const placesOf = ({ many_collection, many_field }: NewRelation, body: unknown): Places =>
-  relationPlaces(many_collection, many_field, body);
+const placesOf = ({ many_collection, many_field }: NewRelation, body: unknown): Locations =>
+  relationLocations(many_collection, many_field, body);
 
 /** Deleting collections may leave a relation without targets, but a request cannot create such a relation. */
-function emptyChoice(relation: NewRelation, places: Places): Problem | undefined {
+function emptyChoice(relation: NewRelation, locations: Locations): Problem | undefined {
   const { many_collection: collection, many_field: field, one_allowed_collections: allowed } = relation;
   if (allowed?.length !== 0) return undefined;
   const subject = { kind: 'relation', collection, field, member: ['one_allowed_collections'] } as const;
-  return locate(about(subject, 'one_allowed_collections must name at least one collection'), places);
+  return locate(about(subject, 'one_allowed_collections must name at least one collection'), locations);
 }
 
 export interface DeleteRelation {

@@ -104,8 +104,8 @@ function partitionProblems(state: State, { fields }: CollectionNode, { collectio
 
 function* decideRenames(state: State, renames: Renames): Resumable<Result<NewEvent[]>> {
   const named = yield* withRenames(state, renames);
-  const places = { collection: placeOfTo, field: placeOfTo };
-  return yield* decideDraft(state, new Draft(named.state, named.touched), {}, places);
+  const locations = { collection: placeOfTo, field: placeOfTo };
+  return yield* decideDraft(state, new Draft(named.state, named.touched), {}, locations);
 }
 
 /** Every problem of the result concerns the new name. */

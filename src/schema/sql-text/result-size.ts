@@ -156,7 +156,7 @@ interface PathGrowth {
 }
 
 /** Overestimates, because it also counts text and regular expressions within the path. */
-export function growthOfPath(path: string): PathGrowth {
+export function jsonPathGrowth(path: string): PathGrowth {
   const everything = path.match(/\*\*/g)?.length ?? 0;
   // A filter evaluates its wildcards for each item.
   const filtered = path.includes('?') ? (path.replaceAll('**', '').match(/\*/g)?.length ?? 0) : 0;
@@ -212,7 +212,7 @@ function sizeByPath(value: unknown, path: unknown): number {
   }
   const literal = member(member(inner, 'A_Const'), 'sval');
   if (literal === undefined) return isCast ? Infinity : sizeOf(value) + sizeOf(path);
-  const { depth, lists } = growthOfPath(textOf(literal['sval']));
+  const { depth, lists } = jsonPathGrowth(textOf(literal['sval']));
   return Math.max(1, sizeOf(value)) ** depth * lists;
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Collection, Field, NewRelation, Relation } from '../model/model.js';
 import { type ChangedFields, renameIndexes, reindex } from '../fold/replace-names.js';
-import { carried, type CollectionNode, type Identity, type State, UNMADE } from '../model/state.js';
+import { carried, type CollectionNode, type Identity, type State, NEW_IDENTITY } from '../model/state.js';
 
 interface OpenNode {
   identities: { collection: Identity; fields: Map<string, Identity> };
@@ -79,7 +79,7 @@ export class Draft {
   putField(field: Field): void {
     const { fields, identities } = this.#existing(field.collection);
     fields.set(field.field, field);
-    if (!identities.fields.has(field.field)) identities.fields.set(field.field, UNMADE);
+    if (!identities.fields.has(field.field)) identities.fields.set(field.field, NEW_IDENTITY);
   }
 
   removeField(collection: string, field: string): void {
@@ -150,7 +150,7 @@ export class Draft {
 /** A collection that the log does not contain yet. */
 function newNode(collection: Collection): OpenNode {
   return {
-    identities: { collection: UNMADE, fields: new Map() },
+    identities: { collection: NEW_IDENTITY, fields: new Map() },
     collection,
     fields: new Map(),
     relations: new Map(),

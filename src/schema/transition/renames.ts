@@ -12,7 +12,7 @@ import {
   type Identities,
   type Identity,
   type State,
-  UNMADE,
+  NEW_IDENTITY,
   byName,
   groupedIn,
   partitionsOf,
@@ -121,8 +121,8 @@ export function renamesBetween(from: State, to: State, touched: Iterable<string>
 function namesByIdentity({ collections }: State, names: readonly string[]): ReadonlyMap<Identity, string> {
   const found = new Map<Identity, string>();
   for (const name of names) {
-    const identity = collections.get(name)?.identities.collection ?? UNMADE;
-    if (identity !== UNMADE) found.set(identity, name);
+    const identity = collections.get(name)?.identities.collection ?? NEW_IDENTITY;
+    if (identity !== NEW_IDENTITY) found.set(identity, name);
   }
   return found;
 }
@@ -132,7 +132,7 @@ function fieldsRenamed({ identities: before }: CollectionNode, { identities: aft
   if (before.fields === after.fields) return renamed;
   const others: [string, Identity][] = [];
   for (const [name, identity] of after.fields) {
-    if (identity !== UNMADE && before.fields.get(name) !== identity) others.push([name, identity]);
+    if (identity !== NEW_IDENTITY && before.fields.get(name) !== identity) others.push([name, identity]);
   }
   const names = others.length === 0 ? new Map<Identity, string>() : fieldsByIdentity(before);
   for (const [name, identity] of others) {

@@ -318,9 +318,11 @@ function withoutTable({ collection, name }: RestoreField): Problem {
 function takenName({ fields, collection }: CollectionNode, { name, as }: RestoreField): Problem[] {
   if (!fields.has(as ?? name)) return [];
   const taken = `field ${JSON.stringify(as ?? name)} of collection ${JSON.stringify(collection.collection)} already exists`;
-  const place = { collection: collection.collection, field: as ?? name };
-  if (as !== undefined) return [{ code: 'ALREADY_EXISTS', message: taken, path: 'as', ...place }];
-  return [{ code: 'ALREADY_EXISTS', message: `${taken}: restore this one with another name, {"as": "…"}`, ...place }];
+  const location = { collection: collection.collection, field: as ?? name };
+  if (as !== undefined) return [{ code: 'ALREADY_EXISTS', message: taken, path: 'as', ...location }];
+  return [
+    { code: 'ALREADY_EXISTS', message: `${taken}: restore this one with another name, {"as": "…"}`, ...location },
+  ];
 }
 
 function otherKey(then: CollectionNode, now: CollectionNode, { name, empty }: RestoreField): Problem[] {

@@ -10,7 +10,7 @@ import {
   type Identity,
   type State,
   initialState,
-  UNMADE,
+  NEW_IDENTITY,
   isFolder,
   memberKey,
   extrasOf,
@@ -112,10 +112,10 @@ function asItComesBack(node: CollectionNode, isThere: (name: string) => boolean)
 /* Finds objects that a transition creates and that existed before. */
 
 /** Identities by name: of collections, and of fields by `memberKey`. */
-export type ComingAgain = ReadonlyMap<string, Identity>;
+export type RecreatedObjects = ReadonlyMap<string, Identity>;
 
 /** Returns tables and columns that only the target state contains, by their names there. */
-export function comingAgain({ from, to, touched }: Omit<TransitionRequest, 'options'>): ComingAgain {
+export function recreatedObjects({ from, to, touched }: Omit<TransitionRequest, 'options'>): RecreatedObjects {
   const before = new Map<Identity, CollectionNode>();
   const names = [...touched];
   for (const name of names) {
@@ -128,7 +128,7 @@ export function comingAgain({ from, to, touched }: Omit<TransitionRequest, 'opti
     if (node === undefined || isFolder(node)) continue;
     const { collection: identity } = node.identities;
     const old = before.get(identity);
-    if (old === undefined && identity !== UNMADE) found.set(name, identity);
+    if (old === undefined && identity !== NEW_IDENTITY) found.set(name, identity);
     if (old !== node) noteColumns(found, node, old);
   }
   return found;
@@ -137,8 +137,9 @@ export function comingAgain({ from, to, touched }: Omit<TransitionRequest, 'opti
 function noteColumns(found: Map<string, Identity>, node: CollectionNode, before: CollectionNode | undefined): void {
   const had = new Set(before?.identities.fields.values());
   for (const { collection, field, schema } of node.fields.values()) {
-    const identity = node.identities.fields.get(field) ?? UNMADE;
-    if (schema === null || schema.generation_expression !== null || identity === UNMADE || had.has(identity)) continue;
+    const identity = node.identities.fields.get(field) ?? NEW_IDENTITY;
+    if (schema === null || schema.generation_expression !== null || identity === NEW_IDENTITY || had.has(identity))
+      continue;
     found.set(memberKey(collection, field), identity);
   }
 }
@@ -146,7 +147,7 @@ function noteColumns(found: Map<string, Identity>, node: CollectionNode, before:
 /* Decides which trash entries can be restored by a transition. */
 
 /** Returns the restorable entries, tables first, because fields may be restored into them. */
-export function* fitting<T extends InTrash>(way: TransitionRequest, found: readonly T[]): Resumable<T[]> {
+export function* restorableEntries<T extends InTrash>(way: TransitionRequest, found: readonly T[]): Resumable<T[]> {
   const { to } = way;
   const tables: T[] = [];
   for (const each of found) {

@@ -60,9 +60,9 @@ function fieldsAround(state: State, collection: string): Field[] {
 
 function ofField({ collection, field, meta }: Field, names: Names): Warning[] {
   return LOOSE.flatMap((member) => {
-    const places = mentionsIn(meta[member], names, ['meta', member]);
-    return [...places].map(([from, place]) => ({
-      ...warning(from, names.get(from) as string, renderPath(place)),
+    const locations = mentionsIn(meta[member], names, ['meta', member]);
+    return [...locations].map(([from, location]) => ({
+      ...warning(from, names.get(from) as string, renderPath(location)),
       collection,
       field,
     }));
@@ -81,9 +81,9 @@ function ofTemplates(state: State, collection: string, names: Names): Warning[] 
   });
 }
 
-const warning = (from: string, to: string, place: string): { code: string; message: string } => ({
+const warning = (from: string, to: string, location: string): { code: string; message: string } => ({
   code: 'NAME_STILL_USED',
-  message: `${place} contains ${JSON.stringify(from)}, which is now named ${JSON.stringify(to)}. If it means the renamed object, change it`,
+  message: `${location} contains ${JSON.stringify(from)}, which is now named ${JSON.stringify(to)}. If it means the renamed object, change it`,
 });
 
 /** Returns the first location of each name in a value: as a member, a text, or part of a path or template. */

@@ -22,7 +22,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { Heading } from 'docs:headings';
 import { Glyph, MaterialIcon } from '../shared/glyph.js';
 import { type SearchHit, type Searched, best, actionsFor } from './search-actions.js';
-import { withDraft } from '../draft/listed.js';
+import { withDraft } from '../draft/collection-list.js';
 import { useDraft } from '../draft/store.js';
 import { collectionsQuery, fieldNamesQuery } from '../service/queries.js';
 import { may, type ListedCollection } from '../service/types.js';

@@ -9,7 +9,7 @@ import { Glyph } from '../shared/glyph.js';
 import { type Draft, changesIn, isEmpty } from './model.js';
 import { discardDraft, undoEdit, useDraft } from './store.js';
 import classes from './draft-bar.module.css';
-import type { Mark } from './drafted.js';
+import type { Mark } from './marked-documents.js';
 
 const LOOKS = {
   made: { color: 'teal', label: 'new' },

@@ -1,6 +1,6 @@
 /** Draft edits with their cascades, like the service's deletes. */
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
-import { type Drafted, byKey, drafted } from './drafted.js';
+import { type Drafted, byKey, drafted } from './marked-documents.js';
 import { discard, put, remove } from './edits.js';
 import { type Documents, type Draft, type Part, keyOf, memberKey } from './model.js';
 

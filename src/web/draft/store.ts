@@ -15,7 +15,7 @@ import {
 } from './model.js';
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
 import { collectionsQuery, fieldsQuery, infoQuery, relationsQuery } from '../service/queries.js';
-import { type Drafted, drafted } from './drafted.js';
+import { type Drafted, drafted } from './marked-documents.js';
 import { type Source, DraftEditor } from './editor.js';
 
 interface DraftState {

@@ -57,32 +57,32 @@ const extrasQuery = (collection: string) =>
     },
   });
 
-export type Doomed =
+export type DeletionTarget =
   | { part: 'collections'; document: Collection }
   | { part: 'fields'; document: Field }
   | { part: 'relations'; document: NewRelation };
 
-const doomedEdit = (doomed: Doomed): Edit => {
+const doomedEdit = (doomed: DeletionTarget): Edit => {
   if (doomed.part === 'collections') return (editor) => editor.dropCollection(doomed.document);
   if (doomed.part === 'fields') return (editor) => editor.dropField(doomed.document);
   return (editor) => editor.dropRelation(doomed.document);
 };
 
-const nameOf = ({ part, document }: Doomed): string => {
+const nameOf = ({ part, document }: DeletionTarget): string => {
   if (part === 'collections') return document.collection;
   if (part === 'fields') return `${document.collection}.${document.field}`;
   return `${document.many_collection}.${document.many_field}`;
 };
 
 /** Fields and relations with their collection: `Delete articles.title`. */
-export const deleteTitle = (doomed: Doomed): string =>
+export const deleteTitle = (doomed: DeletionTarget): string =>
   doomed.part === 'relations' ? `Delete relation ${nameOf(doomed)}` : `Delete ${nameOf(doomed)}`;
 
-const collectionOf = ({ part, document }: Doomed): string =>
+const collectionOf = ({ part, document }: DeletionTarget): string =>
   part === 'relations' ? document.many_collection : document.collection;
 
 interface DoomedProps {
-  doomed: Doomed;
+  doomed: DeletionTarget;
   onDone: () => void;
   onCancel: () => void;
 }
@@ -173,7 +173,7 @@ const CONSEQUENCES: Readonly<Record<Part, string>> = {
 const NOUNS: Readonly<Record<Part, string>> = { collections: 'collection', fields: 'field', relations: 'relation' };
 
 /** Other changes that the delete makes in the draft. */
-function differences(before: Draft, after: Draft, doomed: Doomed): string[] {
+function differences(before: Draft, after: Draft, doomed: DeletionTarget): string[] {
   return PARTS.flatMap((part) =>
     [...after[part]].flatMap(([key, edit]) => {
       const name = key.replace('\0', '.');

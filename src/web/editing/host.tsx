@@ -2,14 +2,14 @@ import { Text, TextInput, Radio } from '@mantine/core';
 import { type ReactNode, useState, use, useEffect } from 'react';
 import { type FieldValues, useForm } from 'react-hook-form';
 import { type Collection, collectionMeta, type Field } from '../../schema/model/model.js';
-import type { Drafted } from '../draft/drafted.js';
+import type { Drafted } from '../draft/marked-documents.js';
 import { type Draft, memberKey } from '../draft/model.js';
 import { useDraft, useDraftedCollections, useDraftedFields, useDraftedRelations } from '../draft/store.js';
 import type { EditName } from './edit-names.js';
 import { Caution } from '../shared/form.js';
 import { ProblemAlert, Waiting } from '../shared/problem-alert.js';
 import { interfaceOf, newField, specialOf } from './column-defaults.js';
-import { type Doomed, DeleteForm, deleteTitle } from './delete-form.js';
+import { type DeletionTarget, DeleteForm, deleteTitle } from './delete-form.js';
 import { EditorDrawer, EditorForm } from './editor-frame.js';
 import { FieldForm, nameFault } from './field-form.js';
 import { RelationEditForm, AnyForm, ManyToManyForm, OneForm } from './relation-forms.js';
@@ -173,7 +173,7 @@ function CollectionForm({ document, onDone }: { document: Collection; onDone: ()
   );
 }
 
-export interface Next {
+export interface EditRequest {
   /** The new name of the collection. */
   collection?: string;
   /** The collection was deleted. */
@@ -186,7 +186,7 @@ interface Props {
   collection: string;
   edit: EditName;
   of: string | undefined;
-  onClose: (next?: Next) => void;
+  onClose: (next?: EditRequest) => void;
 }
 
 /**
@@ -284,7 +284,7 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
     relation: () => relation && { title: 'Relation', form: <RelationEditForm document={relation} onDone={done} /> },
     'delete-relation': () => relation && doomed({ part: 'relations', document: relation }, done),
   };
-  const doomed = (what: Doomed, onDone: () => void): Shown => ({
+  const doomed = (what: DeletionTarget, onDone: () => void): Shown => ({
     title: deleteTitle(what),
     form: <DeleteForm doomed={what} onDone={onDone} onCancel={done} />,
   });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { describeAgainst, describeChain } from '../../../src/cli/commands/verify-file.js';
 import { describeVerified } from '../../../src/cli/commands/verify.js';
-import { describeHeld } from '../../../src/cli/checkpoint-files.js';
+import { describeChecked } from '../../../src/cli/checkpoint-files.js';
 import { describeDifference, describeDivergence } from '../../../src/doctor/differences.js';
 
 const HASH = 'ab'.repeat(32);
@@ -84,19 +84,21 @@ describe('dps verify', () => {
 
   it('reports which checkpoints match, and that no signature was verified', () => {
     const held = { file: 'c', ok: true, position: 7, time: 'then', signed_by: 'k' };
-    const all = [held, { ...held, ok: false, reason: 'another hash' }] as unknown as Parameters<typeof describeHeld>[0];
-    expect(describeHeld(all)).to.deep.equal([
+    const all = [held, { ...held, ok: false, reason: 'another hash' }] as unknown as Parameters<
+      typeof describeChecked
+    >[0];
+    expect(describeChecked(all)).to.deep.equal([
       'Checkpoint c (position 7, then) matches the log: no event up to it has changed; signed by k.',
       'Checkpoint c (position 7, then) does not match the log: another hash.',
     ]);
-    const unsigned = [{ ...held, signed_by: null }] as unknown as Parameters<typeof describeHeld>[0];
-    expect(describeHeld(unsigned)).to.deep.equal([
+    const unsigned = [{ ...held, signed_by: null }] as unknown as Parameters<typeof describeChecked>[0];
+    expect(describeChecked(unsigned)).to.deep.equal([
       'Checkpoint c (position 7, then) matches the log: no event up to it has changed.',
       'No signature was verified. Pass the public key, which you must have from elsewhere, with --key.',
     ]);
     const differs = [{ ...held, ok: false, signed_by: null, reason: 'r' }] as unknown as Parameters<
-      typeof describeHeld
+      typeof describeChecked
     >[0];
-    expect(describeHeld(differs)).to.have.length(1);
+    expect(describeChecked(differs)).to.have.length(1);
   });
 });

@@ -3,7 +3,7 @@ import { type IncomingMessage, type ServerResponse, createServer } from 'node:ht
 import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { expect } from 'chai';
 import type { Invocation } from '../../../src/cli/command.js';
-import { type ServiceRequest, ask, askFully, unanswered } from '../../../src/cli/connections/service.js';
+import { type ServiceRequest, requestText, requestChecked, noResponse } from '../../../src/cli/connections/service.js';
 import { OperatorError } from '../../../src/kernel/operator-error.js';
 
 describe('requests of commands to a service', () => {
@@ -30,23 +30,29 @@ describe('requests of commands to a service', () => {
   const invocation = (values: object = {}, environment: Record<string, string> = { DPS_URL: url }) =>
     ({ values, environment }) as unknown as Invocation;
   const refusalOf = async (from: Invocation, request?: ServiceRequest): Promise<string> => {
-    const error: unknown = await ask(from, '/x', request).catch((reason: unknown) => reason);
+    const error: unknown = await requestText(from, '/x', request).catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(OperatorError);
     return (error as Error).message;
   };
 
   it('have the address, the token, the query and the body', async () => {
     expect(
-      await ask(invocation({}, { DPS_URL: url, DPS_TOKEN: 'one' }), '/a/b', { query: { x: 'é', y: undefined } }),
+      await requestText(invocation({}, { DPS_URL: url, DPS_TOKEN: 'one' }), '/a/b', {
+        query: { x: 'é', y: undefined },
+      }),
     ).to.equal('fine');
     expect([asked.method, asked.url]).to.deep.equal(['GET', '/a/b?x=%C3%A9']);
     expect(asked.headers.authorization).to.equal('Bearer one');
     const body = { type: 'application/json', content: Buffer.from('{"é":1}') };
-    await ask(invocation({ url: `${url}/below/`, token: 'two' }, { DPS_URL: 'http://other', DPS_TOKEN: 'one' }), '/a', {
-      method: 'POST',
-      body,
-      headers: { 'x-more': 'yes' },
-    });
+    await requestText(
+      invocation({ url: `${url}/below/`, token: 'two' }, { DPS_URL: 'http://other', DPS_TOKEN: 'one' }),
+      '/a',
+      {
+        method: 'POST',
+        body,
+        headers: { 'x-more': 'yes' },
+      },
+    );
     expect(asked).to.deep.include({ method: 'POST', url: '/below/a', body: '{"é":1}' });
     expect(asked.headers).to.include({
       authorization: 'Bearer two',
@@ -54,13 +60,13 @@ describe('requests of commands to a service', () => {
       'content-length': '8',
       'x-more': 'yes',
     });
-    await ask(invocation({ url: `${url}/below` }), '/a');
+    await requestText(invocation({ url: `${url}/below` }), '/a');
     expect(asked.url).to.equal('/below/a');
     expect(asked.headers).not.to.have.any.keys('authorization', 'content-type');
   });
 
   it('include flags that are set, and use TLS for https addresses', async () => {
-    await ask(invocation(), '/a', { query: { force: true, dry_run: false, mode: undefined } });
+    await requestText(invocation(), '/a', { query: { force: true, dry_run: false, mode: undefined } });
     expect(asked.url).to.equal('/a?force=true');
     const secured = createSocketServer((socket) => {
       socket.once('data', (sent) => {
@@ -82,7 +88,7 @@ describe('requests of commands to a service', () => {
 
   it('return the text and headers of any success', async () => {
     answer = (response) => void response.writeHead(299, { 'x-there': '1' }).end('text');
-    const { text, headers } = await askFully(invocation(), '/x');
+    const { text, headers } = await requestChecked(invocation(), '/x');
     expect([text, headers['x-there']]).to.deep.equal(['text', '1']);
   });
 
@@ -120,7 +126,7 @@ describe('requests of commands to a service', () => {
 
   it('report that a change may have been made when the response is lost', () => {
     const said = (code: string): string =>
-      unanswered(new URL('http://there/x'), Object.assign(new Error('no'), { code })).message;
+      noResponse(new URL('http://there/x'), Object.assign(new Error('no'), { code })).message;
     for (const code of ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']) {
       expect(said(code), code).to.equal(
         'No service responds at http://there. Start it, or set another address with --url.',

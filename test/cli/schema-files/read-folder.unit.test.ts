@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { documentsOf, writeLock } from '../../../src/cli/schema-files/contents.js';
-import { parsePlace } from '../../../src/cli/schema-files/merge-files.js';
+import { parseLocation } from '../../../src/cli/schema-files/merge-files.js';
 import { namesIn, readLockIn, readSchemaFiles } from '../../../src/cli/schema-files/read-folder.js';
 
 const POSTS = `collection: posts
@@ -213,7 +213,7 @@ describe('the documents of schema files', () => {
       [String.raw`["a\"]"][0]`, ['a"]', 0]],
       ['', []],
     ] as const) {
-      expect(parsePlace(path), path).to.deep.equal(steps);
+      expect(parseLocation(path), path).to.deep.equal(steps);
     }
   });
 });

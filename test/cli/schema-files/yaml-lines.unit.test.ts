@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parsePlace } from '../../../src/cli/schema-files/merge-files.js';
+import { parseLocation } from '../../../src/cli/schema-files/merge-files.js';
 import { aliasLine, lineOf } from '../../../src/cli/schema-files/read-folder.js';
 import { renderPath } from '../../../src/kernel/problem.js';
 
@@ -43,6 +43,6 @@ describe('the line of a location in YAML', () => {
 describe('the location in an error', () => {
   it('is parsed into its steps', () => {
     for (const path of [['theirs', 'fields', 2, 'a b', 'type'], ['base'], ['a"b', '__proto__', 0]])
-      expect(parsePlace(renderPath(path))).to.deep.equal(path);
+      expect(parseLocation(renderPath(path))).to.deep.equal(path);
   });
 });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { replayInto } from '../../../src/cli/connections/projections.js';
 import { readRecordPages } from '../../../src/log/read.js';
-import { readAdoption, type Adoption, readFound } from '../../../src/features/adopt/read.js';
+import { readAdoption, type Adoption, readCatalogFindings } from '../../../src/features/adopt/read.js';
 import type { Outcome } from '../../../src/pipeline/index.js';
 import { verify } from '../../../src/projector/verify/index.js';
 import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
@@ -183,7 +183,7 @@ export async function roundTrip(sql: string, rows = ''): Promise<RoundTrip> {
 async function readAll({ pool, schema }: Instance): Promise<void> {
   const client = await pool.connect();
   try {
-    await Promise.all(readFound(client, schema));
+    await Promise.all(readCatalogFindings(client, schema));
   } finally {
     client.release();
   }

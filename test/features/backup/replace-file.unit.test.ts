@@ -2,7 +2,7 @@ import { mkdtemp, readFile, readlink, rm, symlink, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { placeOf, replaceFile } from '../../../src/features/backup/file.js';
+import { resolveTarget, replaceFile } from '../../../src/features/backup/file.js';
 
 describe('replacing a file', () => {
   let directory: string;
@@ -13,7 +13,7 @@ describe('replacing a file', () => {
   after(() => rm(directory, { recursive: true }));
 
   const put = async (name: string): Promise<string> => {
-    const place = await placeOf(at(name));
+    const place = await resolveTarget(at(name));
     if (place === null) throw new Error(`${name} is not a file`);
     await replaceFile(place, (partial) => writeFile(partial, 'new'));
     return place.target;
@@ -31,7 +31,7 @@ describe('replacing a file', () => {
   it('rejects a directory and a link that leads back to itself', async () => {
     await symlink('round', at('about'));
     await symlink('about', at('round'));
-    expect(await placeOf(at('round'))).to.equal(null);
-    expect(await placeOf(directory)).to.equal(null);
+    expect(await resolveTarget(at('round'))).to.equal(null);
+    expect(await resolveTarget(directory)).to.equal(null);
   });
 });

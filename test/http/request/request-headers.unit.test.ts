@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Refused } from '../../../src/http/errors.js';
-import { NO_PLACE } from '../../../src/schema/model/place.js';
+import { INVALID_LOCATION } from '../../../src/schema/model/location.js';
 import {
   acknowledgeOf,
   addressOf,
@@ -142,7 +142,7 @@ describe('request headers', () => {
       expect(
         refusalOf('X-Acknowledge', () => acknowledged(text)),
         text,
-      ).equal(`X-Acknowledge must be a comma-separated list of CODE:place; ${NO_PLACE}.`);
+      ).equal(`X-Acknowledge must be a comma-separated list of CODE:place; ${INVALID_LOCATION}.`);
     }
   });
 

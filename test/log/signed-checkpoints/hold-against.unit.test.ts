@@ -10,7 +10,7 @@ import {
   rawPublicKey,
   signNote,
 } from '../../../src/log/signed-checkpoints/checkpoint.js';
-import { createExportView, holdAgainst } from '../../../src/log/signed-checkpoints/hold-against.js';
+import { createExportView, compareCheckpoint } from '../../../src/log/signed-checkpoints/compare-checkpoint.js';
 
 const { privateKey } = generateKeyPairSync('ed25519');
 const KEY = noteKey('data-platform-service', rawPublicKey(privateKey));
@@ -53,7 +53,7 @@ async function held(
     head: { position: events.length },
     ...(broken !== undefined && { broken: { position: broken, reason: '' } }),
   };
-  return holdAgainst(files, view(log), keys);
+  return compareCheckpoint(files, view(log), keys);
 }
 
 const reasonOf = async (...given: Parameters<typeof held>): Promise<string | undefined> =>
@@ -79,7 +79,7 @@ describe('checkpoints compared with an export', () => {
     const files = [signed(2)];
     const { add, view } = createExportView(files);
     PLAIN.forEach(add);
-    const [found] = await holdAgainst(files, view({ head: { position: 3 } }), [OTHER_KEY]);
+    const [found] = await compareCheckpoint(files, view({ head: { position: 3 } }), [OTHER_KEY]);
     expect(found).to.include({ ok: false, signed_by: null });
     expect(found?.reason).to.equal(`it is not signed by a given key, but by ${KEY.name}+${KEY.id}`);
   });

@@ -1,5 +1,12 @@
 import { expect } from 'chai';
-import { claim, insert, isDue, isNews, markPublished, release } from '../../../src/log/signed-checkpoints/start.js';
+import {
+  claim,
+  insert,
+  isDue,
+  isNewPosition,
+  markPublished,
+  release,
+} from '../../../src/log/signed-checkpoints/start.js';
 import type pg from 'pg';
 import { ACKNOWLEDGED, append } from '../../support/append.js';
 import { type Instance, startInstance } from '../../support/instance.js';
@@ -71,22 +78,22 @@ describe('stored checkpoints', () => {
       ?.count ?? 0;
 
   it('are created for uncovered positions while few are waiting', async () => {
-    expect(await isNews(pool, 'folder')).to.equal(false);
+    expect(await isNewPosition(pool, 'folder')).to.equal(false);
     const [event] = await append(database.connectionString, [ACKNOWLEDGED]);
-    expect(await isNews(pool, 'folder')).to.equal(true);
+    expect(await isNewPosition(pool, 'folder')).to.equal(true);
     const end = { origin: 'here', position: 1, hash: event?.hash, note: 'a note' } as Parameters<typeof insert>[2];
     await insert(pool, 'folder', end);
     await insert(pool, 'folder', end);
     expect(await count()).to.equal(1);
-    expect([await isNews(pool, 'folder'), await isNews(pool, 'elsewhere')]).to.deep.equal([false, true]);
+    expect([await isNewPosition(pool, 'folder'), await isNewPosition(pool, 'elsewhere')]).to.deep.equal([false, true]);
     await append(database.connectionString, [ACKNOWLEDGED]);
     await keep(98, { from: 10 });
-    expect(await isNews(pool, 'folder')).to.equal(true);
+    expect(await isNewPosition(pool, 'folder')).to.equal(true);
     await keep(1, { from: 200 });
-    expect(await isNews(pool, 'folder')).to.equal(false);
+    expect(await isNewPosition(pool, 'folder')).to.equal(false);
     const claimed = await claim(pool, 'folder');
     await release(pool, claimed?.id ?? '', { message: 'another one is there', refused: true });
-    expect(await isNews(pool, 'folder')).to.equal(true);
+    expect(await isNewPosition(pool, 'folder')).to.equal(true);
   });
 
   it('are due after a number of events, a time with an event, or a clock change', async () => {

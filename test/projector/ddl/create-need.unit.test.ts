@@ -1,6 +1,6 @@
 import { qualified } from '../../../src/projector/ddl/sql.js';
 import { expect } from 'chai';
-import { addsLabels, changesWhatIsThere, createNeed } from '../../../src/projector/ddl/needs.js';
+import { addsLabels, changesExistingObject, createNeed } from '../../../src/projector/ddl/needs.js';
 import type { Need } from '../../../src/schema/model/extras.js';
 import { createTranscript } from '../../support/transcript.js';
 
@@ -72,7 +72,7 @@ describe('objects that tables need', () => {
   });
 
   it('are changed if they differed before and can be changed', () => {
-    const changing = CASES.filter(([, need, old]) => changesWhatIsThere({ need, schema: 'public', old }));
+    const changing = CASES.filter(([, need, old]) => changesExistingObject({ need, schema: 'public', old }));
     expect(changing.map(([what]) => what)).to.deep.equal([
       'an enum with more labels',
       'an enum that had none',

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type PlacedColumn, type Unmanaged, noParts, toField } from '../../../src/projector/inspect/column.js';
+import { type LocatedColumn, type Unmanaged, noParts, toField } from '../../../src/projector/inspect/column.js';
 import { needsOf } from '../../../src/projector/inspect/needs.js';
 import type { CatalogColumn } from '../../../src/projector/catalog/model.js';
 import type { CatalogSequence, Use } from '../../../src/projector/catalog/objects.js';
@@ -15,7 +15,7 @@ interface Read {
   notes: string[];
 }
 
-function read(found: CatalogColumn, given: ConversionInput = {}, placed: Partial<PlacedColumn> = {}): Read {
+function read(found: CatalogColumn, given: ConversionInput = {}, placed: Partial<LocatedColumn> = {}): Read {
   const context = converting({ columns: [found] }, given);
   needsOf(context);
   const unmanaged: Unmanaged = [];

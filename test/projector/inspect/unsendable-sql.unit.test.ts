@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isSaid, listFault } from '../../../src/projector/inspect/needs.js';
+import { isStoredDefinition, listFault } from '../../../src/projector/inspect/needs.js';
 import { catalogColumn } from '../catalog-tables.js';
 import { column } from '../columns.js';
 import { converting } from './converting.js';
@@ -55,10 +55,10 @@ describe('SQL that a request could not send', () => {
     });
 
     it(`is classified for a ${kind}`, () => {
-      const said = (of: string) => isSaid(converting(table, { like }), kind, of);
+      const said = (of: string) => isStoredDefinition(converting(table, { like }), kind, of);
       expect([said(name(kind)), said('x'), said(`left ${kind}`)]).to.deep.equal([true, false, false]);
-      expect(isSaid(converting(table), kind, name(kind))).to.equal(false);
-      expect(isSaid(converting(table, { like: {} }), kind, name(kind))).to.equal(false);
+      expect(isStoredDefinition(converting(table), kind, name(kind))).to.equal(false);
+      expect(isStoredDefinition(converting(table, { like: {} }), kind, name(kind))).to.equal(false);
     });
   }
 });

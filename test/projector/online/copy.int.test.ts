@@ -12,7 +12,7 @@ import {
 } from '../../../src/projector/online/index.js';
 import { sql } from '../../../src/projector/ddl/sql.js';
 import type { Statement } from '../../../src/projector/ddl/step.js';
-import { copyTable, copyingOf, followNotes, notedTable } from '../../../src/projector/online/copy.js';
+import { copyTable, copyingOf, applyNotes, notedTable } from '../../../src/projector/online/copy.js';
 import { preparedOf } from '../../../src/projector/online/steps.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import type { Json } from '../../../src/kernel/json.js';
@@ -195,7 +195,7 @@ describe('copying column values', function () {
     // Like an autovacuum while there are none.
     await session.query(`VACUUM ${notedTable(copying)}`);
     const { rows } = await session.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-      `EXPLAIN (FORMAT json) ${followNotes(copying, sql`20000`)}`,
+      `EXPLAIN (FORMAT json) ${applyNotes(copying, sql`20000`)}`,
     );
     const repeated = nodesOf(rows[0]?.['QUERY PLAN'][0].Plan)
       .filter((node) => node['Node Type'] === 'Nested Loop')

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { sql } from '../../../src/projector/ddl/sql.js';
 import type { Preparable, Statement } from '../../../src/projector/ddl/step.js';
-import { obstacleTo } from '../../../src/projector/online/plan.js';
+import { findObstacle } from '../../../src/projector/online/plan.js';
 import type { TableFacts } from '../../../src/projector/online/steps.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import { initialState } from '../../../src/schema/model/state.js';
@@ -62,7 +62,7 @@ interface ObstacleInput {
 function obstacle({ kind = 'not null', facts = {}, version = 180_000, events = [], ...given }: ObstacleInput) {
   const { field = 'a', rewrites = false, references } = given;
   const statement = { summary: 'do it', rewrites_table: rewrites, source: { collection: 't', field } } as Statement;
-  return obstacleTo({
+  return findObstacle({
     change: {
       id: '',
       before: BEFORE,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { articled, isNameTaken, takenParts, withTaken } from '../../../src/projector/refusals/offending-rows.js';
+import { articled, isNameTaken, takenParts, withTakenNames } from '../../../src/projector/refusals/offending-rows.js';
 import type { Problem } from '../../../src/kernel/problem.js';
 import type { NewEvent } from '../../../src/schema/model/events.js';
 import { initialState } from '../../../src/schema/model/state.js';
@@ -73,9 +73,9 @@ describe('names in use', () => {
   it('are reported with the objects that have them, constraints before their indexes', () => {
     const problem = refused('42P07');
     const constraint = 'constraint of the table';
-    expect(withTaken(problem, [])).to.equal(problem);
+    expect(withTakenNames(problem, [])).to.equal(problem);
     expect(
-      withTaken(problem, [
+      withTakenNames(problem, [
         { name: 'a', kind: 'index' },
         { name: 'a', kind: constraint },
         { name: 'b', kind: constraint },

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { UnreadableEventError } from '../../../src/schema/fold/upcasting.js';
 import { allowedIn } from '../../../src/schema/change-requests/fold.js';
-import { evolveChange, foldChanges, mayFollow } from '../../../src/schema/change-requests/fold.js';
+import { evolveChange, foldChanges, isAllowedAfter } from '../../../src/schema/change-requests/fold.js';
 import {
   CHANGE_STATES,
   type ChangeEvent,
@@ -221,7 +221,7 @@ describe('the fold of change requests for any events', () => {
           const [id, before] = [idOf(event), requests.get(idOf(event))];
           const kept = structuredClone(before);
           const next = nextOf(model.get(id) ?? NONE, event);
-          if (before !== undefined) expect(mayFollow(before, event.type)).to.equal(next !== undefined);
+          if (before !== undefined) expect(isAllowedAfter(before, event.type)).to.equal(next !== undefined);
           if (next === undefined) expect(() => evolveChange(before, event)).to.throw(UnreadableEventError);
           else {
             const after = evolveChange(before, event);

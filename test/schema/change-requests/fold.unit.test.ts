@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { UnreadableEventError } from '../../../src/schema/fold/upcasting.js';
 import { allowedIn } from '../../../src/schema/change-requests/fold.js';
-import { evolveChange, foldChanges, mayFollow } from '../../../src/schema/change-requests/fold.js';
-import { documentsOf } from '../../../src/schema/change-requests/documents-of.js';
+import { evolveChange, foldChanges, isAllowedAfter } from '../../../src/schema/change-requests/fold.js';
+import { documentsOf } from '../../../src/schema/change-requests/referenced-documents.js';
 import {
   CHANGE_STATES,
   type ChangeEvent,
@@ -100,7 +100,7 @@ describe('the fold of change requests', () => {
           const after = evolveChange(before, eventOf(type, 9));
           expect(after).to.include({ id: ID, state: then, position: 9, changed_at: timeAt(9) });
           expect(before, 'the request before was changed').to.deep.equal(kept);
-          if (before !== undefined) expect(mayFollow(before, type)).to.equal(true);
+          if (before !== undefined) expect(isAllowedAfter(before, type)).to.equal(true);
         });
       else
         it(`given ${state}, when ${type}, then it is rejected`, () => {
@@ -109,7 +109,7 @@ describe('the fold of change requests', () => {
             .with.property('message')
             .that.includes(state === 'none' ? 'the change request does not exist' : `the change request is ${state}`);
           const before = given(state);
-          if (before !== undefined) expect(mayFollow(before, type)).to.equal(false);
+          if (before !== undefined) expect(isAllowedAfter(before, type)).to.equal(false);
         });
     }
 

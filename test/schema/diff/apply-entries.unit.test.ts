@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type Problem, about } from '../../../src/kernel/problem.js';
 import { locate } from '../../../src/kernel/locate.js';
-import { diffPlaces, stepsInEntries } from '../../../src/schema/diff/apply-entries.js';
+import { diffLocations, stepsInEntries } from '../../../src/schema/diff/apply-entries.js';
 
 const whole = { kind: 'N', rhs: { meta: { note: 'n' }, schema: { extras: { indexes: [{ name: 'i' }] } } } } as const;
 const edit = (path: (string | number)[], rhs: unknown) => ({ kind: 'E', path, lhs: null, rhs }) as const;
@@ -32,7 +32,7 @@ describe('locations in a diff', () => {
 
   it('are those of the last item with a name', () => {
     const item = (collection: string, field: string) => ({ collection, field, diff: [whole] });
-    const places = diffPlaces({
+    const places = diffLocations({
       collections: [
         { collection: 'a', diff: [whole] },
         { collection: 'b', diff: [whole] },

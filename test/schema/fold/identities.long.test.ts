@@ -1,9 +1,9 @@
 /** Permanent identities of collections and fields: assigned by the fold, whichever release wrote the log. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { type PlacedEvent, fold } from '../../../src/schema/fold/evolve.js';
+import { type PositionedEvent, fold } from '../../../src/schema/fold/evolve.js';
 import { readEvent } from '../../../src/schema/fold/upcasting.js';
-import { type CollectionNode, type State, UNMADE, initialState } from '../../../src/schema/model/state.js';
+import { type CollectionNode, type State, NEW_IDENTITY, initialState } from '../../../src/schema/model/state.js';
 import { readState, writeState } from '../../../src/reads/stored-folds.js';
 import { Draft } from '../../../src/schema/transition/draft.js';
 import { accepted, attempt, follow } from '../../support/given.js';
@@ -102,13 +102,13 @@ describe('identities', () => {
     expect([...identities.fields.keys()]).to.deep.equal(['id', 'body']);
     expect(identities.collection).to.equal('1');
     draft.putCollection({ ...node(made, 'articles').collection, collection: 'other' });
-    expect(draft.get('other')?.identities.collection).to.equal(UNMADE);
+    expect(draft.get('other')?.identities.collection).to.equal(NEW_IDENTITY);
   });
 
   it('are unique, however the log is folded', async () => {
     for (const seed of [1, 2, 3]) {
       const next = createRandomCommands(seed);
-      const events: PlacedEvent[] = [];
+      const events: PositionedEvent[] = [];
       const given = new Set<string>();
       let [state, known] = [initialState(), new Set<string>()];
       while (events.length < 300) {
@@ -133,7 +133,7 @@ describe('identities', () => {
 
   it('are assigned to old logs', () => {
     const events = parseLog(readFileSync(fileOf('0.1.0', 'ndjson'), 'utf8')).map((event) => readEvent(event));
-    const found = all(fold(events as PlacedEvent[]));
+    const found = all(fold(events as PositionedEvent[]));
     const positions = new Set(events.map(({ position }) => String(position)));
     expect(found.size).to.be.greaterThan(20);
     for (const identity of found.keys()) expect(positions.has(identity.replace(/\.\d+$/, ''))).to.equal(true);

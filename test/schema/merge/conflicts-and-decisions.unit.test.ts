@@ -3,10 +3,10 @@ import { runToEnd } from '../../../src/kernel/resumable.js';
 import { mergeStates } from '../../../src/schema/merge/merge-states.js';
 import {
   type MergeConflict,
-  type MergePlace,
+  type MergeLocation,
   type Resolution,
   decisionsOf,
-  describePlace,
+  describeLocation,
 } from '../../../src/schema/merge/model.js';
 import type { State } from '../../../src/schema/model/state.js';
 import type { InputOf, OperationName } from '../../../src/schema/operations/index.js';
@@ -58,15 +58,15 @@ function conflicts(ours: State, theirs: State): MergeConflict[] {
 const told = (ours: State, theirs: State): string[] =>
   conflicts(ours, theirs).map(({ kind, place, message, ...values }) => {
     const shown = Object.keys(values).join(' ');
-    return `${kind} ${describePlace(place)}: ${message} (${shown})`;
+    return `${kind} ${describeLocation(place)}: ${message} (${shown})`;
   });
 
 const tables = (state: State): string[] => [...state.collections.keys()].sort();
 const fields = (state: State, collection: string): string[] =>
   [...(state.collections.get(collection)?.fields.keys() ?? [])].sort();
-const take = (side: 'ours' | 'theirs', place: MergePlace): Resolution[] => [{ place, take: side }];
-const tableName = (collection: string): MergePlace => ({ part: 'collections', collection, path: ['collection'] });
-const fieldName = (collection: string, field: string): MergePlace => ({
+const take = (side: 'ours' | 'theirs', place: MergeLocation): Resolution[] => [{ place, take: side }];
+const tableName = (collection: string): MergeLocation => ({ part: 'collections', collection, path: ['collection'] });
+const fieldName = (collection: string, field: string): MergeLocation => ({
   part: 'fields',
   collection,
   field,
@@ -195,7 +195,7 @@ describe('names in a merge', () => {
 
 describe('documents in a merge', () => {
   const noted = (text: string) => after(note('tags', text));
-  const place: MergePlace = { part: 'collections', collection: 'tags', path: ['meta', 'note'] };
+  const place: MergeLocation = { part: 'collections', collection: 'tags', path: ['meta', 'note'] };
 
   it('conflict if both changed a member differently', () => {
     expect(conflicts(noted('a'), noted('b'))).to.deep.equal([
@@ -204,7 +204,7 @@ describe('documents in a merge', () => {
     const noteIn = (state: State) => state.collections.get('tags')?.collection.meta.note;
     expect(noteIn(merged(noted('a'), noted('b'), take('ours', place)))).to.equal('a');
     expect(noteIn(merged(noted('a'), noted('b'), take('theirs', place)))).to.equal('b');
-    const whole: MergePlace = { part: 'collections', collection: 'tags' };
+    const whole: MergeLocation = { part: 'collections', collection: 'tags' };
     expect(noteIn(merged(noted('a'), noted('b'), take('ours', whole)))).to.equal('a');
     expect(noteIn(merged(noted('a'), noted('b'), take('theirs', whole)))).to.equal('b');
   });
@@ -221,7 +221,7 @@ describe('documents in a merge', () => {
     expect(told(again, changed)).to.deep.equal([
       'removed collection comments: ours deleted it and created another one with the same name, and theirs changed it (base ours theirs)',
     ]);
-    const whole: MergePlace = { part: 'collections', collection: 'comments' };
+    const whole: MergeLocation = { part: 'collections', collection: 'comments' };
     expect(tables(merged(gone, changed, take('ours', whole)))).not.to.include('comments');
     expect(tables(merged(gone, changed, take('theirs', whole)))).to.include('comments');
     const [without, typed] = [
@@ -289,7 +289,7 @@ describe('documents in a merge', () => {
 
 describe('decisions in a merge', () => {
   it('are matched by location, and unmatched ones are reported', () => {
-    const places: MergePlace[] = [
+    const places: MergeLocation[] = [
       { part: 'collections', collection: 'a' },
       { part: 'fields', collection: 'a', field: 'x' },
       { part: 'fields', collection: 'a', field: 'x', path: ['meta', 'note'] },
@@ -299,23 +299,23 @@ describe('decisions in a merge', () => {
     ];
     const decisions = (side: 'ours' | 'theirs' = 'theirs') =>
       decisionsOf(places.map((place) => ({ place, take: side })));
-    const unusedAfter = (...asked: MergePlace[]): number[] => {
+    const unusedAfter = (...asked: MergeLocation[]): number[] => {
       const made = decisions();
       for (const place of asked) expect(made.at(place)).to.equal('theirs');
       return made.unused();
     };
     expect(unusedAfter()).to.deep.equal([0, 1, 2, 3, 4, 5]);
     // Locations below a resolved one need no resolution.
-    expect(unusedAfter(places[0] as MergePlace)).to.deep.equal([4, 5]);
-    expect(unusedAfter(places[1] as MergePlace)).to.deep.equal([0, 3, 4, 5]);
-    expect(unusedAfter(places[2] as MergePlace)).to.deep.equal([0, 1, 3, 4, 5]);
-    expect(unusedAfter(places[3] as MergePlace)).to.deep.equal([0, 1, 2, 4, 5]);
+    expect(unusedAfter(places[0] as MergeLocation)).to.deep.equal([4, 5]);
+    expect(unusedAfter(places[1] as MergeLocation)).to.deep.equal([0, 3, 4, 5]);
+    expect(unusedAfter(places[2] as MergeLocation)).to.deep.equal([0, 1, 3, 4, 5]);
+    expect(unusedAfter(places[3] as MergeLocation)).to.deep.equal([0, 1, 2, 4, 5]);
     expect(unusedAfter({ part: 'fields', collection: 'b', field: 'y' }), 'no path is the whole').to.deep.equal([
       0, 1, 2, 3, 4,
     ]);
     expect(decisions().at({ part: 'collections', collection: 'c' })).to.equal(undefined);
     expect(decisions().at({ part: 'fields', collection: 'a', field: 'x', path: ['meta'] })).to.equal(undefined);
-    expect(decisionsOf([]).at(places[0] as MergePlace)).to.equal(undefined);
+    expect(decisionsOf([]).at(places[0] as MergeLocation)).to.equal(undefined);
   });
 
   it('are reported at most a hundred times', () => {
@@ -327,9 +327,9 @@ describe('decisions in a merge', () => {
   });
 
   it('are described by their object', () => {
-    expect(describePlace({ part: 'collections', collection: 'a' })).to.equal('collection a');
-    expect(describePlace({ part: 'fields', collection: 'a', field: 'x', path: [] })).to.equal('field a.x');
-    expect(describePlace({ part: 'relations', collection: 'a', field: 'x', path: ['schema', 0] })).to.equal(
+    expect(describeLocation({ part: 'collections', collection: 'a' })).to.equal('collection a');
+    expect(describeLocation({ part: 'fields', collection: 'a', field: 'x', path: [] })).to.equal('field a.x');
+    expect(describeLocation({ part: 'relations', collection: 'a', field: 'x', path: ['schema', 0] })).to.equal(
       'relation a.x, schema[0]',
     );
   });

@@ -4,7 +4,7 @@
  */
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { mergeSnapshot } from '../../../src/schema/merge/merge-states.js';
-import { describePlace } from '../../../src/schema/merge/model.js';
+import { describeLocation } from '../../../src/schema/merge/model.js';
 import type { State } from '../../../src/schema/model/state.js';
 import type { InputOf, OperationName } from '../../../src/schema/operations/index.js';
 import { snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
@@ -86,7 +86,7 @@ describe('merges of pairs of changes', () => {
     if (result.value.kind === 'conflicts') {
       return result.value.conflicts.map(({ kind, place, message, ...values }) => {
         const shown = Object.entries(values).map(([side, value]) => `${side} ${short(value)}`);
-        return `conflict ${kind} at ${describePlace(place)}: ${message} | ${shown.join(' | ')}`;
+        return `conflict ${kind} at ${describeLocation(place)}: ${message} | ${shown.join(' | ')}`;
       });
     }
     const { diff, warnings } = result.value;

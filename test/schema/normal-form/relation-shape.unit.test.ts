@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { relationEnds, relationPlace, relationSteps } from '../../../src/schema/normal-form/relation.js';
+import { relationEnds, relationLocation, relationSteps } from '../../../src/schema/normal-form/relation.js';
 
 type Members = Record<string, unknown>;
 
@@ -57,11 +57,11 @@ describe('a relation in either format', () => {
   }
 
   it('has locations as far as it was sent', () => {
-    const place = relationPlace(['relations', 3], { collection: 'a', schema: {} });
+    const place = relationLocation(['relations', 3], { collection: 'a', schema: {} });
     expect(place.at).to.deep.equal(['relations', 3]);
     expect(place.stepsTo(['schema', 'on_delete'])).to.deep.equal(['schema', 'on_delete']);
     expect(place.stepsTo(['many_collection'])).to.deep.equal(['collection']);
     expect(place.stepsTo(['sort_field'])).to.deep.equal(['meta']);
-    expect(relationPlace([], 'no object').stepsTo(['schema'])).to.deep.equal([]);
+    expect(relationLocation([], 'no object').stepsTo(['schema'])).to.deep.equal([]);
   });
 });

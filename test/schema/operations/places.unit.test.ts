@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import {
-  adoptPlaces,
-  collectionPlaces,
-  fieldPlaces,
-  relationPlaces,
-  requestPlace,
+  adoptLocations,
+  collectionLocations,
+  fieldLocations,
+  relationLocations,
+  requestLocation,
 } from '../../../src/schema/operations/operation.js';
 import { type DocumentLocation } from '../../../src/kernel/locate.js';
 import { renderPath } from '../../../src/kernel/problem.js';
@@ -31,13 +31,13 @@ describe('locations in requests', () => {
       ['text', ['meta', 'icon'], ''],
     ];
     for (const [body, member, place] of CASES) {
-      expect(shown(requestPlace([], body), ...member), JSON.stringify(body)).to.equal(place);
+      expect(shown(requestLocation([], body), ...member), JSON.stringify(body)).to.equal(place);
     }
-    expect(shown(requestPlace([3], { icon: 'x' }), 'meta', 'icon')).to.equal('[3].icon');
+    expect(shown(requestLocation([3], { icon: 'x' }), 'meta', 'icon')).to.equal('[3].icon');
   });
 
   it('of collections and fields are those of the first with the name', () => {
-    const places = collectionPlaces([
+    const places = collectionLocations([
       { collection: 'a', body: { fields: ['text', { field: 'b', meta: {} }, { field: 'b' }] }, at: [0] },
       { collection: 'c', body: {}, at: [1] },
       { collection: 'a', body: { fields: [{ field: 'z' }] }, at: [2] },
@@ -52,13 +52,13 @@ describe('locations in requests', () => {
   });
 
   it('of fields, a relation and adopted tables are the given ones', () => {
-    const fields = fieldPlaces('a', [{ field: 'b', body: { type: 'string' }, at: [4] }]);
+    const fields = fieldLocations('a', [{ field: 'b', body: { type: 'string' }, at: [4] }]);
     expect(shown(fields.field?.('a', 'b'), 'type')).to.equal('[4].type');
     expect([fields.field?.('a', 'c'), fields.field?.('x', 'b')]).to.deep.equal([undefined, undefined]);
-    const relation = relationPlaces('a', 'b', { schema: {} });
+    const relation = relationLocations('a', 'b', { schema: {} });
     expect(shown(relation.relation?.('a', 'b'), 'schema', 'on_delete')).to.equal('schema.on_delete');
     expect([relation.relation?.('a', 'c'), relation.relation?.('x', 'b')]).to.deep.equal([undefined, undefined]);
-    const tables = adoptPlaces(['a', 'b']);
+    const tables = adoptLocations(['a', 'b']);
     expect([shown(tables.collection?.('a')), shown(tables.collection?.('b'))]).to.deep.equal([
       'tables[0]',
       'tables[1]',

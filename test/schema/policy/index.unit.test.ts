@@ -11,7 +11,7 @@ import {
   policyUpdated,
   fits,
 } from '../../../src/schema/policy.js';
-import { placeText } from '../../../src/schema/model/place.js';
+import { locationText } from '../../../src/schema/model/location.js';
 import { changesSchema } from '../../../src/schema/fold/event-schemas.js';
 import { readEvent } from '../../../src/schema/fold/upcasting.js';
 
@@ -145,6 +145,6 @@ describe('a finding with a policy', () => {
   });
 
   it('is identified by its location', () => {
-    assert.equal(placeText(found), 'articles.title');
+    assert.equal(locationText(found), 'articles.title');
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { growthOfPath } from '../../../src/schema/sql-text/result-size.js';
+import { jsonPathGrowth } from '../../../src/schema/sql-text/result-size.js';
 
 describe('the result of a JSON path', () => {
   const CASES: [path: string, depth: number, lists: number][] = [
@@ -23,7 +23,7 @@ describe('the result of a JSON path', () => {
   ];
   for (const [path, depth, lists] of CASES) {
     it(`${path} is ${depth} deep and ${lists} wide`, () => {
-      expect(growthOfPath(path)).to.deep.equal({ depth, lists });
+      expect(jsonPathGrowth(path)).to.deep.equal({ depth, lists });
     });
   }
 });

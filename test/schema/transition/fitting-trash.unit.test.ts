@@ -1,7 +1,12 @@
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { type CollectionNode, type State, initialState, memberKey } from '../../../src/schema/model/state.js';
-import { comingAgain, fitting, keyChange, type InTrash } from '../../../src/schema/transition/restoring-transition.js';
+import {
+  recreatedObjects,
+  restorableEntries,
+  keyChange,
+  type InTrash,
+} from '../../../src/schema/transition/restoring-transition.js';
 import { accepted } from '../../support/given.js';
 import { column, fieldIn } from '../findings/diffs.js';
 import { type Edit, LIBRARY, edited, without } from './trashed.js';
@@ -25,7 +30,7 @@ const namesOf = (...states: State[]) => new Set(states.flatMap(({ collections })
 
 /** Checks whether it fits between two states. */
 const fits = (from: State, to: State, each: InTrash): boolean =>
-  runToEnd(fitting({ from, to, touched: namesOf(from, to) }, [each])).length === 1;
+  runToEnd(restorableEntries({ from, to, touched: namesOf(from, to) }, [each])).length === 1;
 
 /** The library with another column of articles. */
 const withColumn = (name: string, type: string, schema: object): State =>
@@ -70,13 +75,14 @@ describe('matching trash entries', () => {
   it('include fields of a table that is restored with them', () => {
     const found = [inTrash('articles', 'rank'), inTrash('notes')];
     const from = without(noField, 'notes');
-    const kept = runToEnd(fitting({ from, to: LIBRARY, touched: namesOf(LIBRARY) }, found));
+    const kept = runToEnd(restorableEntries({ from, to: LIBRARY, touched: namesOf(LIBRARY) }, found));
     expect(kept.map(({ kind, name }) => `${kind} ${name}`)).to.deep.equal(['collection notes', 'field articles']);
   });
 });
 
 describe('objects that a revert restores', () => {
-  const again = (from: State, to: State) => Object.fromEntries(comingAgain({ from, to, touched: namesOf(from, to) }));
+  const again = (from: State, to: State) =>
+    Object.fromEntries(recreatedObjects({ from, to, touched: namesOf(from, to) }));
 
   it('are tables and columns that exist only in the target', () => {
     const { identities } = node(LIBRARY, 'articles');

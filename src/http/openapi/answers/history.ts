@@ -128,8 +128,13 @@ export const pastDocuments = z.strictObject({
   meta: z.strictObject({ position, occurred_at: time.nullable() }),
 });
 
-const place = z.strictObject({ position, hash: hash.nullable() });
-const divergence = z.strictObject({ seen: place, found: place, fork: z.int().nullable().optional(), noticed_at: text });
+const location = z.strictObject({ position, hash: hash.nullable() });
+const divergence = z.strictObject({
+  seen: location,
+  found: location,
+  fork: z.int().nullable().optional(),
+  noticed_at: text,
+});
 
 /** The acknowledgement of a diverged log. */
 export const acknowledged = z

@@ -29,7 +29,7 @@ import type { NewEvent } from '../../model/events.js';
 export const labelOf = ({ collection, field }: Pick<Field, 'collection' | 'field'>): string => `${collection}.${field}`;
 
 /** True for a new column, or if the member of an existing column changes. */
-export const comes = ({ old, now }: FieldChange, member: 'data_type'): boolean =>
+export const changesTo = ({ old, now }: FieldChange, member: 'data_type'): boolean =>
   hasColumn(now) && (!hasColumn(old) || old.schema[member] !== now.schema[member]);
 
 /** Returns both columns if the field keeps its column. */
@@ -80,7 +80,7 @@ export function added<K extends 'constraints' | 'indexes' | 'needs'>(
 }
 
 /** Formats a location as `articles.title`, or as the name of the collection. */
-export const placedUse = ({ collection, field }: { collection: string; field?: string }): string =>
+export const locatedUse = ({ collection, field }: { collection: string; field?: string }): string =>
   field === undefined ? collection : `${collection}.${field}`;
 
 /* Helpers of rules about statements whose duration grows with the table. */
@@ -138,7 +138,7 @@ export function lasting(statement: PlannedStatement, planned: PlannedEvent, sent
   return {
     message: `${statement.summary}: ${sentence}${size}`,
     level: levelBySize(statistics),
-    ...placeOf(statement),
+    ...locationOf(statement),
     statistics: statistics ?? null,
     ...(online && { safer: preparedOnline(planned) }),
   };
@@ -169,7 +169,7 @@ export const preparedOnline = ({ event }: PlannedEvent): SaferWay => ({
 });
 
 /** The location of a statement's finding. */
-export function placeOf({ object, source }: PlannedStatement): Pick<Observed, 'field' | 'object'> {
+export function locationOf({ object, source }: PlannedStatement): Pick<Observed, 'field' | 'object'> {
   const isPart = object.kind === 'constraint' || object.kind === 'index';
   return { field: source.field, ...(isPart && { object: { kind: object.kind, name: object.name } }) };
 }

@@ -2,7 +2,16 @@ import { primaryKeyNameOf, uniqueNameOf } from '../../model/constraint-names.js'
 import { hasColumn, hasTable, type CollectionNode, primaryKeyOf, hasDefault, tableNameOf } from '../../model/state.js';
 import type { PlannedEvent, Rule, PlannedStatement, Level, TableStatistics } from '../model.js';
 import { isDeletion } from '../../model/events.js';
-import { extraConstraint, fieldAfter, columnsOf, isOldTable, labelOf, sized, placeOf, isRequired } from './common.js';
+import {
+  extraConstraint,
+  fieldAfter,
+  columnsOf,
+  isOldTable,
+  labelOf,
+  sized,
+  locationOf,
+  isRequired,
+} from './common.js';
 import { durationText } from '../levels.js';
 import type { ColumnSchema } from '../../model/model.js';
 import { columnType } from '../../sql-text/data-types.js';
@@ -135,7 +144,7 @@ export const mayFail: Rule = {
   aliases: { squawk: ['ban-new-write-restriction'], atlas: ['MF101', 'MF102', 'MF104'] },
   statement: (statement, planned) =>
     statement.may_fail && !isOfNulls(statement, planned)
-      ? { message: `${statement.summary}: ${whyOf(statement)}`, ...placeOf(statement) }
+      ? { message: `${statement.summary}: ${whyOf(statement)}`, ...locationOf(statement) }
       : undefined,
 };
 

@@ -84,7 +84,7 @@ export const neededElsewhere: Rule = {
     if (change === undefined) return undefined;
     const needing = namesOf(batch.dependents(event.collection), change.column);
     if (needing.length === 0) return undefined;
-    return { message: `${change.what}: ${whoNeeds(needing)}${after(change, needing.length)}`, ...change.place };
+    return { message: `${change.what}: ${whoNeeds(needing)}${after(change, needing.length)}`, ...change.location };
   },
 };
 
@@ -110,23 +110,23 @@ interface Change {
   what: string;
   /** The name of the column in the database. Null for the whole table. */
   column: string | null;
-  place: Partial<Observed>;
+  location: Partial<Observed>;
 }
 
 function changeOf(planned: PlannedEvent): Change | undefined {
   const { event, before, formerField } = planned;
   const { collection, field } = event;
-  if (event.type === 'collection.deleted') return { what: `drop table ${collection}`, column: null, place: {} };
+  if (event.type === 'collection.deleted') return { what: `drop table ${collection}`, column: null, location: {} };
   if (event.type === 'collection.renamed')
-    return { what: `rename table ${collection}`, column: null, place: { level: 'note', collection: event.data.to } };
+    return { what: `rename table ${collection}`, column: null, location: { level: 'note', collection: event.data.to } };
   if (!hasColumn(before?.fields.get(formerField))) return undefined;
-  const ofColumn = { column: formerField, place: {} };
+  const ofColumn = { column: formerField, location: {} };
   if (event.type === 'field.deleted') return { what: `drop column ${collection}.${field}`, ...ofColumn };
   if (event.type === 'field.renamed')
     return {
       what: `rename column ${collection}.${field}`,
       ...ofColumn,
-      place: { level: 'note', field: event.data.to },
+      location: { level: 'note', field: event.data.to },
     };
   return isRetyped(planned) ? { what: `alter column ${collection}.${field}`, ...ofColumn } : undefined;
 }
@@ -138,9 +138,9 @@ function isRetyped(planned: PlannedEvent): boolean {
   return isUpdate && columnType(old.schema) !== columnType(now.schema);
 }
 
-function after({ place }: Change, count: number): string {
+function after({ location }: Change, count: number): string {
   const isOne = count === 1;
-  if (place.level === 'note')
+  if (location.level === 'note')
     return `, and ${isOne ? 'keeps' : 'keep'} the old name in ${isOne ? 'its' : 'their'} own columns`;
   return `, so PostgreSQL rejects it (${isOne ? 'it is' : 'they are'} not part of the schema)`;
 }

@@ -18,7 +18,7 @@ import {
   fieldAfter,
   isRequired,
   isPreparable,
-  placeOf,
+  locationOf,
   preparedOnline,
 } from './common.js';
 import { parseConstraint } from '../../sql-text/definitions.js';
@@ -147,7 +147,7 @@ export const notOnline: Rule = {
     const size = statistics === undefined ? NOT_KNOWN : sizeText(statistics);
     return {
       message: `${statement.summary}: above ${most.toLocaleString('en')} rows the policy requires an online change (${size})`,
-      ...placeOf(statement),
+      ...locationOf(statement),
       statistics: statistics ?? null,
       safer: preparedOnline(planned),
     };

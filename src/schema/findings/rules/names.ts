@@ -10,7 +10,7 @@ interface GivenName {
   name: string;
   label: string;
   /** The location, by its new name, as in a diff. */
-  place: Pick<Observed, 'collection' | 'field'>;
+  location: Pick<Observed, 'collection' | 'field'>;
 }
 
 /** Empty for folders, aliases and all other events. */
@@ -24,7 +24,7 @@ function namesGiven({ event, after, batch }: PlannedEvent): GivenName[] {
       return hasTable(batch.after, event.data.to) ? [ofTable(event.data.to)] : [];
     case 'field.renamed': {
       const { to } = event.data;
-      const given = { name: to, label: `${collection}.${to}`, place: { field: to } };
+      const given = { name: to, label: `${collection}.${to}`, location: { field: to } };
       return hasColumn(after?.fields.get(to)) ? [given] : [];
     }
     default:
@@ -32,7 +32,7 @@ function namesGiven({ event, after, batch }: PlannedEvent): GivenName[] {
   }
 }
 
-const ofTable = (name: string): GivenName => ({ name, label: name, place: { collection: name, field: null } });
+const ofTable = (name: string): GivenName => ({ name, label: name, location: { collection: name, field: null } });
 
 export const nameLooksAlike: Rule = {
   code: 'NAME_LOOKS_ALIKE',
@@ -79,9 +79,9 @@ function ofObjects(planned: PlannedEvent): Observed[] {
   });
 }
 
-const observed = (label: string, other: string, place: Partial<Observed>): Observed => ({
+const observed = (label: string, other: string, location: Partial<Observed>): Observed => ({
   message: `${label}: the name differs from ${JSON.stringify(other)} only in case or Unicode normalization`,
-  ...place,
+  ...location,
 });
 
 interface Named {
@@ -125,12 +125,12 @@ export const nameNeedsQuotes: Rule = {
       ? said(labelOf(now), { field: now.field })
       : undefined,
   event: (planned) =>
-    namesGiven(planned).flatMap(({ name, place, label }) => (PLAIN.test(name) ? [] : [said(label, place)])),
+    namesGiven(planned).flatMap(({ name, location, label }) => (PLAIN.test(name) ? [] : [said(label, location)])),
 };
 
-const said = (label: string, place: Pick<Observed, 'collection' | 'field'>): Observed => ({
+const said = (label: string, location: Pick<Observed, 'collection' | 'field'>): Observed => ({
   message: `${label}: SQL must quote its name`,
-  ...place,
+  ...location,
 });
 
 export const nameShortened: Rule = {
@@ -184,12 +184,12 @@ export const reservedName: Rule = {
       ? reservedNameFinding(labelOf(now), { field: now.field })
       : undefined,
   event: (planned: PlannedEvent) =>
-    namesGiven(planned).flatMap(({ name, place, label }) =>
-      RESERVED.has(name) ? [reservedNameFinding(label, place)] : [],
+    namesGiven(planned).flatMap(({ name, location, label }) =>
+      RESERVED.has(name) ? [reservedNameFinding(label, location)] : [],
     ),
 };
 
-const reservedNameFinding = (label: string, place: Pick<Observed, 'collection' | 'field'>): Observed => ({
+const reservedNameFinding = (label: string, location: Pick<Observed, 'collection' | 'field'>): Observed => ({
   message: `${label}: its name is a reserved word of SQL and must be quoted`,
-  ...place,
+  ...location,
 });

@@ -1,5 +1,5 @@
 import { type Observed, type Rule, type Level, type TableStatistics, typeKey, typesUsed } from '../model.js';
-import { added, comes, labelOf, counts, placedUse } from './common.js';
+import { added, changesTo, labelOf, counts, locatedUse } from './common.js';
 import { type ColumnField, hasColumn } from '../../model/state.js';
 import { isSerial } from '../../model/extras.js';
 
@@ -17,7 +17,7 @@ export const charType: Rule = {
   },
   aliases: { squawk: ['ban-char-field'] },
   field: (change) =>
-    comes(change, 'data_type') && change.now.schema?.data_type === 'character'
+    changesTo(change, 'data_type') && change.now.schema?.data_type === 'character'
       ? { message: `${labelOf(change.now)} is char(${change.now.schema.max_length ?? 1})`, field: change.now.field }
       : undefined,
 };
@@ -36,7 +36,7 @@ export const jsonNotJsonb: Rule = {
   },
   aliases: { strong_migrations: ['add_column_json'] },
   field: (change) =>
-    comes(change, 'data_type') && change.now.schema?.data_type === 'json'
+    changesTo(change, 'data_type') && change.now.schema?.data_type === 'json'
       ? { message: `${labelOf(change.now)} is json, not jsonb`, field: change.now.field }
       : undefined,
 };
@@ -53,7 +53,7 @@ export const timeWithoutZone: Rule = {
   example: { unsafe: '{"field": "sent_at", "type": "dateTime"}', safe: '{"field": "sent_at", "type": "timestamp"}' },
   aliases: { squawk: ['prefer-timestamptz'] },
   field: (change) =>
-    comes(change, 'data_type') && change.now.schema?.data_type === 'timestamp without time zone'
+    changesTo(change, 'data_type') && change.now.schema?.data_type === 'timestamp without time zone'
       ? { message: `${labelOf(change.now)} is a timestamp without time zone`, field: change.now.field }
       : undefined,
 };
@@ -158,7 +158,7 @@ export const typeNeeded: Rule = {
       const fault = facts.isMissing
         ? 'does not exist in this database'
         : `contains the row type of ${JSON.stringify(facts.relation)}, a relation of another schema, and cannot be used`;
-      return [{ message: `${placedUse(use)} needs the ${what}, which ${fault}`, field: use.field ?? null }];
+      return [{ message: `${locatedUse(use)} needs the ${what}, which ${fault}`, field: use.field ?? null }];
     }),
 };
 

@@ -8,7 +8,7 @@ import { Link } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import moreIcon from 'icon:more_vert';
 import type { Field, ColumnSchema } from '../../../schema/model/model.js';
-import type { Drafted, Mark } from '../../draft/drafted.js';
+import type { Drafted, Mark } from '../../draft/marked-documents.js';
 import { useIndexesUnderWay } from '../../shared/indexes-under-way.js';
 import { MarkBadge } from '../../draft/draft-bar.js';
 import { headName, useDraftedFields, useDraftedRelations, editSchema, useDraft, editDraft } from '../../draft/store.js';

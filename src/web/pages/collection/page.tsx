@@ -8,9 +8,9 @@ import folderIcon from 'icon:folder';
 import moreIcon from 'icon:more_vert';
 import tableIcon from 'icon:table';
 import type { Collection } from '../../../schema/model/model.js';
-import type { Drafted, Mark } from '../../draft/drafted.js';
+import type { Drafted, Mark } from '../../draft/marked-documents.js';
 import { headName, useDraftedCollections, useDraft } from '../../draft/store.js';
-import type { Next } from '../../editing/host.js';
+import type { EditRequest } from '../../editing/host.js';
 import { RefusedError } from '../../service/send.js';
 import { collectionQuery, databaseTableQuery } from '../../service/queries.js';
 import type { CollectionDocument } from '../../service/types.js';
@@ -265,7 +265,7 @@ const factsOf = (asked: CollectionDocument | undefined) => ({
   sql: asked?.schema?.sql ?? null,
 });
 
-function Editing({ collection, onClose }: { collection: string; onClose: (next?: Next) => void }) {
+function Editing({ collection, onClose }: { collection: string; onClose: (next?: EditRequest) => void }) {
   const { edit, of } = route.useSearch();
   if (edit === undefined) return null;
   return (
@@ -284,7 +284,7 @@ function useEditing(collection: string) {
       noteOpener();
       void navigate({ search: { ...here, edit, ...(of !== undefined && { of }) } });
     },
-    end: ({ gone, field, collection: name = collection }: Next = {}) => {
+    end: ({ gone, field, collection: name = collection }: EditRequest = {}) => {
       const search = { ...here, ...(field !== undefined && { field }) };
       void navigate(gone === true ? { to: '/' } : { to: '/collections/$name', params: { name }, search });
     },

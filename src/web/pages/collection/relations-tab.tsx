@@ -3,7 +3,7 @@ import moreIcon from 'icon:more_vert';
 import { ActionIcon, Badge, Button, Menu, Stack, Text, Title, VisuallyHidden } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { NewRelation } from '../../../schema/model/model.js';
-import { type Drafted } from '../../draft/drafted.js';
+import { type Drafted } from '../../draft/marked-documents.js';
 import { discard } from '../../draft/edits.js';
 import { MarkBadge } from '../../draft/draft-bar.js';
 import { memberKey } from '../../draft/model.js';

@@ -2,7 +2,7 @@ import { Stack, Badge, Code, Group, Text, VisuallyHidden, TextInput } from '@man
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTitle } from '../../shared/page.js';
-import { Checks, Ask } from './checks.js';
+import { Checks, CheckButton } from './checks.js';
 import { examination, acceptDrift, driftQuery, rebuild } from '../../service/operations-queries.js';
 import type { Examination, Drift } from '../../service/types.js';
 import { counted, brief } from '../../shared/text.js';
@@ -21,7 +21,7 @@ export function DoctorPart() {
     <Part
       title="Doctor"
       about="Checks the server, settings, privileges, migrations, event log, notifications and projections, like “dps doctor”. It reads the whole event log."
-      action={<Ask label="Run checks" isAsking={doctor.isPending} onAsk={() => doctor.mutate()} />}
+      action={<CheckButton label="Run checks" isAsking={doctor.isPending} onAsk={() => doctor.mutate()} />}
     >
       {doctor.error !== null && <ProblemAlert error={doctor.error} />}
       {doctor.data && <CheckResult found={doctor.data} />}
@@ -94,7 +94,7 @@ export function DriftPart() {
     <Part
       title="Drift"
       about="Changes that someone made in the database without the service. Repair the database, or accept the changes into the event log."
-      action={<Ask label="Check for drift" isAsking={drift.isFetching} onAsk={look} />}
+      action={<CheckButton label="Check for drift" isAsking={drift.isFetching} onAsk={look} />}
     >
       {drift.error !== null && <ProblemAlert error={drift.error} />}
       {drift.data && <DriftReport drift={drift.data} onChanged={look} />}

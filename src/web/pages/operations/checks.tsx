@@ -19,7 +19,7 @@ export function Checks() {
       <Part
         title="Verification"
         about="The service recomputes the hash chain of the event log and reports the first position at which it is broken, and changes that the policy did not allow or that differ from the plan of their change request."
-        action={<Ask label="Verify the event log" isAsking={chain.isPending} onAsk={() => chain.mutate()} />}
+        action={<CheckButton label="Verify the event log" isAsking={chain.isPending} onAsk={() => chain.mutate()} />}
       >
         {chain.error !== null && <ProblemAlert error={chain.error} />}
         {chain.data && <Chain found={chain.data} />}
@@ -27,7 +27,7 @@ export function Checks() {
       <Part
         title="Compare projections"
         about="The service compares the state of the event log with the metadata rows and the PostgreSQL catalog."
-        action={<Ask label="Compare" isAsking={compared.isPending} onAsk={() => compared.mutate()} />}
+        action={<CheckButton label="Compare" isAsking={compared.isPending} onAsk={() => compared.mutate()} />}
       >
         {compared.error !== null && <ProblemAlert error={compared.error} />}
         {compared.data && <Comparison found={compared.data} />}
@@ -46,7 +46,7 @@ interface AskProps {
  * The button of a check.
  * @param props.onAsk not called again while `isAsking`
  */
-export function Ask({ label, isAsking, onAsk }: AskProps) {
+export function CheckButton({ label, isAsking, onAsk }: AskProps) {
   return (
     <SteadyButton variant="default" size="xs" loading={isAsking} onClick={onAsk}>
       {label}

@@ -8,7 +8,7 @@ import { useMay } from '../../service/session.js';
 import type { ReviewSearch } from './search.js';
 import { DraftSource } from './sources/draft-source.js';
 import { FileSource } from './sources/file-source.js';
-import { PastSource } from './sources/made-from.js';
+import { PastSource } from './sources/base-select.js';
 import { batchQuery } from '../../service/history-queries.js';
 import type { Batch, ChangeRequest, ChangeSummary } from '../../service/types.js';
 import { Answered, More } from '../../shared/problem-alert.js';
@@ -26,12 +26,12 @@ import { Naming } from '../../shared/change-request/naming.js';
 import { Proposal } from '../../shared/change-request/proposal.js';
 import { changesOf } from '../../shared/changes/sentences.js';
 import { Time } from '../../shared/time.js';
-import { askedFor, policyAskedFor } from './model/asked-for.js';
+import { requestedDiff, requestedPolicy } from './model/requested-diff.js';
 import { PlannedChange } from './parts/planned-change.js';
 import { ProposedPolicy } from './parts/risks.js';
 import { changesQuery } from '../../service/change-queries.js';
 import { itemsIn } from '../../service/request.js';
-import { Bring } from './sources/upload.js';
+import { UploadForm } from './sources/upload.js';
 
 /* The start page of reviews: a file, a past state, a change request. */
 
@@ -52,7 +52,7 @@ function Begin() {
       <Stack gap="xl">
         {mayPropose && (
           <Section title="Import a snapshot">
-            <Bring />
+            <UploadForm />
           </Section>
         )}
         <Section title="Go back to a point in time">
@@ -182,8 +182,8 @@ function Request({ request, isLost }: { request: ChangeRequest; isLost: boolean 
 }
 
 function ProposedChanges({ request }: { request: ChangeRequest }) {
-  const diff = askedFor(request.document.content);
-  const policy = policyAskedFor(request);
+  const diff = requestedDiff(request.document.content);
+  const policy = requestedPolicy(request);
   if (policy !== null) return <ProposedPolicy from={request.planned?.policy?.from ?? null} to={policy} />;
   if (diff === null) return null;
   return (

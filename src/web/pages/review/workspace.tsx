@@ -11,7 +11,7 @@ import { counted } from '../../shared/text.js';
 import { conflictsOf, deletedCollections } from './model/items.js';
 import { ActionBar } from './parts/action-bar.js';
 import { ChangesPane, Outline } from './parts/changes-pane.js';
-import { Meanwhile, Kept, Same, Settling } from './parts/notes.js';
+import { ConcurrentConflicts, Kept, NoChangesPage, ConflictChoices } from './parts/notes.js';
 import { Risks } from './parts/risks.js';
 import { type Source, type Review, useReview } from './use-review.js';
 import classes from './review.module.css';
@@ -40,7 +40,7 @@ export function Workspace({ source }: { source: Source }) {
   };
   const since = useSince(source);
   const review = useReview({ source, isBehind: since !== undefined, onDone });
-  if (review.items.length === 0) return <Same source={source} />;
+  if (review.items.length === 0) return <NoChangesPage source={source} />;
   const deleted = deletedCollections(review.carriedOut).length;
   const held = since === undefined && !review.isStale ? null : 'Review the new changes above before you apply.';
   return (
@@ -89,7 +89,7 @@ function Notices({ source, review, since }: PartProps & { since: ReturnType<type
   return (
     <div className={classes.notices}>
       {since !== undefined && (
-        <Meanwhile
+        <ConcurrentConflicts
           since={since}
           conflicts={conflicts === undefined ? conflictsOf(items, since.diff) : []}
           isRenewing={renewal.isRenewing}
@@ -97,7 +97,7 @@ function Notices({ source, review, since }: PartProps & { since: ReturnType<type
         />
       )}
       {renewal.error !== null && <ProblemAlert error={renewal.error} retry={() => void renewal.renew()} />}
-      {conflicts !== undefined && conflicts.length > 0 && <Settling conflicts={conflicts} />}
+      {conflicts !== undefined && conflicts.length > 0 && <ConflictChoices conflicts={conflicts} />}
       {kept.length > 0 && <Kept keys={kept} leave={leave} leftOut={leftOut} />}
     </div>
   );

@@ -18,7 +18,7 @@ import addIcon from 'icon:add';
 import type { ListedCollection } from '../../service/types.js';
 import { useMay } from '../../service/session.js';
 import { Waiting } from '../../shared/problem-alert.js';
-import type { Marks } from './replay/moment.js';
+import type { Marks } from './replay/frame.js';
 import type { Replay } from './replay/use-replay.js';
 import type { SchemaSearch } from './search.js';
 import classes from './page.module.css';

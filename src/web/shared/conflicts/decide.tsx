@@ -1,7 +1,7 @@
 /** The user resolves merge conflicts here, one by one or all alike. */
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { useMemo, useRef, useState } from 'react';
-import type { MergeConflict, Resolution, ConflictKind, MergePlace } from '../../../schema/merge/model.js';
+import type { MergeConflict, Resolution, ConflictKind, MergeLocation } from '../../../schema/merge/model.js';
 import { SteadyButton } from '../buttons.js';
 import { useKeyboard } from '../form.js';
 import { Conflicts, useShown } from './conflicts.js';
@@ -22,7 +22,7 @@ export function conflictsIn(error: Error | null): MergeConflict[] | null {
   });
 }
 
-const keyOfPlace = ({ part, collection, field, path }: MergePlace): string =>
+const keyOfPlace = ({ part, collection, field, path }: MergeLocation): string =>
   JSON.stringify([part, collection, field, path ?? []]);
 
 /** `theirs` is the current value, `ours` of the merge. */

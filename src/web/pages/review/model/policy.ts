@@ -1,11 +1,11 @@
 /** The findings that the policy blocks, their acknowledgements, and the changes of a proposed policy. */
-import { placeText } from '../../../../schema/model/place.js';
+import { locationText } from '../../../../schema/model/location.js';
 import { keyOf, type Acknowledgement, type Policy } from '../../../../schema/policy.js';
 import type { Finding } from '../../../service/types.js';
 import { ACTION_WORDS, BY_LEVEL, POLICY_CHANGE_WORDS, POLICY_WORDS } from '../../../shared/policy-words.js';
 
 /** The acknowledgement text of a finding: `LOSES_DATA:articles.title`. */
-export const acknowledgedAs = ({ code, ...place }: Finding): string => keyOf({ code, place: placeText(place) });
+export const acknowledgedAs = ({ code, ...place }: Finding): string => keyOf({ code, place: locationText(place) });
 
 const STOPPING: ReadonlySet<string | undefined> = new Set(['acknowledge', 'approve', 'refuse']);
 
@@ -31,7 +31,9 @@ export function stopsOf(findings: readonly Finding[], known: ReadonlySet<string>
 
 /** For the service, only those that the user acknowledged. */
 export const acknowledgementsOf = (stops: readonly Stop[]): Acknowledgement[] =>
-  stops.filter(({ isKnown }) => isKnown).map(({ finding: { code, ...place } }) => ({ code, place: placeText(place) }));
+  stops
+    .filter(({ isKnown }) => isKnown)
+    .map(({ finding: { code, ...place } }) => ({ code, place: locationText(place) }));
 
 /** A member of a policy that differs. */
 export interface PolicyChange {

@@ -52,7 +52,7 @@ export function Frame<T>({ title, query, label, isFinal = false, below, children
 }
 
 /** There is nothing to do. */
-export function Same({ source }: { source: Source }) {
+export function NoChangesPage({ source }: { source: Source }) {
   const { warnings } = source.reviewed;
   return (
     <Page>
@@ -114,7 +114,7 @@ export function Kept({ keys, leftOut, leave }: KeptProps) {
 }
 
 /** Conflicts with three values and a choice. Mine wins until chosen. */
-export function Settling({ conflicts }: { conflicts: NonNullable<Source['conflicts']> }) {
+export function ConflictChoices({ conflicts }: { conflicts: NonNullable<Source['conflicts']> }) {
   const settle = (key: string, choice: 'mine' | 'theirs') => conflicts.find((each) => each.key === key)?.settle(choice);
   return (
     <Alert
@@ -144,7 +144,7 @@ interface MeanwhileProps {
 }
 
 /** Mine wins unless theirs is chosen. Continues after all conflicts were shown or resolved alike. */
-export function Meanwhile({ since, conflicts, isRenewing, onGoOn }: MeanwhileProps) {
+export function ConcurrentConflicts({ since, conflicts, isRenewing, onGoOn }: MeanwhileProps) {
   const [theirs, setTheirs] = useState<ReadonlySet<string>>(new Set());
   const [isOpen, setOpen] = useState(false);
   const shown = useShown();

@@ -5,7 +5,7 @@ import { Button, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useMemo, useState } from 'react';
 import { brief } from '../../../shared/text.js';
-import { placeText } from '../../../../schema/model/place.js';
+import { locationText } from '../../../../schema/model/location.js';
 import { infoQuery } from '../../../service/queries.js';
 import { rehearse } from '../../../service/review-queries.js';
 import type { ChangeRequest, Finding, Plan } from '../../../service/types.js';
@@ -16,7 +16,7 @@ import { ProblemAlert } from '../../../shared/problem-alert.js';
 import { Section } from '../../../shared/page.js';
 import { SteadyButton } from '../../../shared/buttons.js';
 import { Time } from '../../../shared/time.js';
-import { applyingOf } from '../model/asked-for.js';
+import { applyingOf } from '../model/requested-diff.js';
 import { worstFirst } from '../model/plan.js';
 import { FindingNote, LockNote, PlaceName, RiskSection, Statements } from './risks.js';
 import classes from './parts.module.css';
@@ -37,7 +37,7 @@ export function PlannedChange({ request, planned }: Props) {
       <RiskSection title="Data loss" tone="bad" of={loses}>
         {({ kept, why_not: why, ...place }) => (
           <>
-            <PlaceName>{placeText(place)}</PlaceName>
+            <PlaceName>{locationText(place)}</PlaceName>
             <br />
             {kept
               ? 'The trash keeps it for a limited time.'
@@ -48,7 +48,7 @@ export function PlannedChange({ request, planned }: Props) {
       <RiskSection title="Restored from the trash" of={returns}>
         {({ kept_until: until, collection, field }) => (
           <>
-            <PlaceName>{placeText({ collection, field })}</PlaceName>
+            <PlaceName>{locationText({ collection, field })}</PlaceName>
             <br />
             {until === null ? 'The trash no longer has it.' : <Until at={until} />}
           </>

@@ -7,7 +7,7 @@ import { type LockedTable, type Loss, lossesOf, otherFindings, type Statement } 
 import { acknowledgedAs, type Stop, policyChanges } from '../model/policy.js';
 import type { Review } from '../use-review.js';
 import classes from './parts.module.css';
-import { placeText } from '../../../../schema/model/place.js';
+import { locationText } from '../../../../schema/model/location.js';
 import { DEFAULT_POLICY, type Policy } from '../../../../schema/policy.js';
 import { Section } from '../../../shared/page.js';
 import { CopyButton } from '../../../shared/buttons.js';
@@ -224,7 +224,7 @@ export const PlaceName = ({ children }: { children: string }) => (
 function Lost({ loss: { until, message, isForGood, ...lost } }: { loss: Loss }) {
   return (
     <>
-      <PlaceName>{placeText(lost)}</PlaceName>
+      <PlaceName>{locationText(lost)}</PlaceName>
       <br />
       {until === null ? (
         <span>
@@ -261,7 +261,7 @@ export function FindingNote({ finding }: { finding: Finding }) {
   const { code, level, message, why, safer, places = [] } = finding;
   return (
     <>
-      <PlaceName>{placeText(finding) || 'Entire schema'}</PlaceName>{' '}
+      <PlaceName>{locationText(finding) || 'Entire schema'}</PlaceName>{' '}
       <code className={classes.code} data-level={level}>
         {LEVELS[level]} · {code}
       </code>

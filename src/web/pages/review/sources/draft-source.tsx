@@ -15,7 +15,7 @@ import { valueText } from '../../../shared/changes/sentences.js';
 import { keyOf, leftOutOf, memberKeyOf } from '../model/items.js';
 import { Frame } from '../parts/notes.js';
 import { Workspace } from '../workspace.js';
-import { STILL } from './made-from.js';
+import { STILL } from './base-select.js';
 import { type Renewal, renewalOf } from '../use-review.js';
 
 /**

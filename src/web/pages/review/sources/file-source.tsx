@@ -22,8 +22,8 @@ import { Frame } from '../parts/notes.js';
 import type { ReviewSearch } from '../search.js';
 import { Workspace } from '../workspace.js';
 import { renewalOf } from '../use-review.js';
-import { type BroughtFile, broughtFile } from './upload.js';
-import { KeptOfOthers, MadeFrom, NOW, Unsaid, type Base, STILL, momentText } from './made-from.js';
+import { type UploadedFile, uploadedFile } from './upload.js';
+import { KeptChangesNote, BaseSelect, NOW, UnknownBaseNote, type Base, STILL, momentText } from './base-select.js';
 import { ChangeList } from '../../../shared/changes/change-list.js';
 import { changesOf } from '../../../shared/changes/sentences.js';
 
@@ -112,7 +112,7 @@ interface Props {
  */
 export function FileSource(props: Props) {
   const { file: id } = props.search;
-  const kept = useQuery({ ...STILL, queryKey: ['file', id], queryFn: () => broughtFile(id) });
+  const kept = useQuery({ ...STILL, queryKey: ['file', id], queryFn: () => uploadedFile(id) });
   return (
     <Answered query={kept} label="Loading the file">
       {(file) => (file === null ? <Gone /> : <Based {...props} file={file} />)}
@@ -134,7 +134,7 @@ function Gone() {
 }
 
 /** Asks for the base schema if the file name contains a time and it makes a difference. */
-function Based(props: Props & { file: BroughtFile }) {
+function Based(props: Props & { file: UploadedFile }) {
   const { search, file, onChange } = props;
   const named = useMemo(() => timeInName(file.name, file.at), [file]);
   const compared = <Compared {...props} named={named} />;
@@ -147,7 +147,7 @@ function Based(props: Props & { file: BroughtFile }) {
 }
 
 type BasedProps = Props & {
-  file: BroughtFile;
+  file: UploadedFile;
   /** The time in its name. */
   named: string | null;
 };
@@ -179,7 +179,7 @@ function useComparison({ search, onChange, file, named }: BasedProps) {
   return { file, mirror, force, named, base, isUnsaid, resolve, setResolve, without, setWithout, query, change };
 }
 
-async function fileWithout(file: BroughtFile, collections: readonly string[]): Promise<SentFile> {
+async function fileWithout(file: UploadedFile, collections: readonly string[]): Promise<SentFile> {
   if (collections.length === 0) return file;
   const document = withoutCollections(await readDocument(file), new Set(collections));
   return { content: new Blob([JSON.stringify(document)]), type: 'application/json' };
@@ -234,7 +234,7 @@ function About({ comparison }: { comparison: Comparison }) {
   return (
     <Stack gap="xs">
       <Group gap="lg" align="flex-end">
-        <MadeFrom base={base} named={named} onChange={(next) => change({ base: next })} />
+        <BaseSelect base={base} named={named} onChange={(next) => change({ base: next })} />
         <Options mirror={mirror} force={force} onChange={change} />
       </Group>
       {without.length > 0 && (
@@ -245,9 +245,9 @@ function About({ comparison }: { comparison: Comparison }) {
           </Button>
         </Group>
       )}
-      {isUnsaid && <Unsaid />}
+      {isUnsaid && <UnknownBaseNote />}
       {base !== NOW && query.data !== undefined && (
-        <KeptOfOthers base={base} position={query.data.position} onTakeBack={() => change({ base: NOW })} />
+        <KeptChangesNote base={base} position={query.data.position} onTakeBack={() => change({ base: NOW })} />
       )}
     </Stack>
   );

@@ -11,7 +11,7 @@ import { newId } from '../../../shared/use-attempt.js';
 
 /* Imported files, stored in this browser for reloads and links. Only the newest few. */
 
-export interface BroughtFile {
+export interface UploadedFile {
   id: string;
   name: string;
   /** The media type for the service. */
@@ -27,7 +27,7 @@ const store = createStore('dps-files', 'files');
 const MOST = 5;
 
 /** Without browser storage, files are kept in memory until a reload. */
-const atHand = new Map<string, BroughtFile>();
+const atHand = new Map<string, UploadedFile>();
 
 /** JSON if it looks like it, otherwise YAML, a superset. */
 function typeOf(name: string, beginning: string): string {
@@ -47,13 +47,13 @@ async function bring(name: string, content: Blob): Promise<string> {
 }
 
 /** Null if this browser does not have it, or has it from another user. */
-export async function broughtFile(id: string): Promise<BroughtFile | null> {
-  const found = atHand.get(id) ?? (await get<BroughtFile>(id, store).catch(() => undefined));
+export async function uploadedFile(id: string): Promise<UploadedFile | null> {
+  const found = atHand.get(id) ?? (await get<UploadedFile>(id, store).catch(() => undefined));
   return found?.user === currentUserId() ? found : null;
 }
 
 async function forgetOld(): Promise<void> {
-  const all = await entries<string, BroughtFile>(store);
+  const all = await entries<string, UploadedFile>(store);
   const old = all.sort(([, one], [, other]) => other.at - one.at).slice(MOST);
   for (const [id] of old) await del(id, store);
 }
@@ -61,7 +61,7 @@ async function forgetOld(): Promise<void> {
 /** Deletes the files of the user who is signed in. */
 export async function forgetFiles(): Promise<void> {
   const user = currentUserId();
-  const all = await entries<string, BroughtFile>(store);
+  const all = await entries<string, UploadedFile>(store);
   const own = all.filter(([, file]) => file.user === user).map(([id]) => id);
   atHand.clear();
   await delMany(own, store);
@@ -72,7 +72,7 @@ const LARGEST = 256 * 1024 ** 2;
 const TAKEN = '.json,.yaml,.yml,application/json,application/yaml';
 
 /** Stores it in this browser and opens its review. Shows errors for empty, too large and unreadable files. */
-export function Bring() {
+export function UploadForm() {
   const navigate = useNavigate();
   const isHere = useHere();
   const [isOver, setOver] = useState(false);

@@ -2,10 +2,10 @@ import type { FieldDocument, ListedCollection, RelationDocument } from '../../..
 import type { Depth } from '../search.js';
 
 /** The effect of a batch on an object. */
-export type Doing = 'made' | 'changed' | 'removed';
+export type ChangeKind = 'made' | 'changed' | 'removed';
 
 /** Or the current state: drift, a change in preparation, or an index being built. */
-export type Mark = Doing | 'drift' | 'prepared' | 'indexing';
+export type Mark = ChangeKind | 'drift' | 'prepared' | 'indexing';
 
 /** By collection; fields and relations by `fieldKey`. */
 export interface DrawnMarks {

@@ -16,8 +16,8 @@ import { useMay } from '../../../service/session.js';
 import { brief } from '../../../shared/text.js';
 import { Time } from '../../../shared/time.js';
 import { MARK_WORDS, MarkSign } from '../graph/mark-sign.js';
-import type { Doing } from '../graph/graph.js';
-import { countsOf } from './moment.js';
+import type { ChangeKind } from '../graph/graph.js';
+import { countsOf } from './frame.js';
 
 /* The batch at the current position, with actor and reason. */
 
@@ -63,7 +63,7 @@ function ReplayFacts({ replay, isPlaying }: { replay: Replay; isPlaying: boolean
   );
 }
 
-const ORDER: readonly Doing[] = ['made', 'changed', 'removed'];
+const ORDER: readonly ChangeKind[] = ['made', 'changed', 'removed'];
 
 function Counts({ replay: { changes } }: { replay: Replay }) {
   if (changes === null) return null;

@@ -6,7 +6,7 @@ import type { FieldDocument, ListedCollection } from '../../../service/types.js'
 import { type ShownRelation, graphOf, type Graph, type Placed, type Point } from '../graph/graph.js';
 import { type GraphState, tablesFor } from '../graph/use-graph.js';
 import type { SchemaSearch } from '../search.js';
-import { aroundChanges, inOrder } from './moment.js';
+import { aroundChanges, inOrder } from './frame.js';
 import type { Replay } from './use-replay.js';
 import { layOut } from '../graph/layout.js';
 import { placeSteadily } from './steady-layout.js';

@@ -3,7 +3,7 @@ import { useQuery, type UseInfiniteQueryResult, useInfiniteQuery } from '@tansta
 import { useMemo, useRef, useEffect, useState } from 'react';
 import { momentQuery, framesQuery } from '../../../service/history-queries.js';
 import type { ChangedBatch, DocumentChanges } from '../../../service/types.js';
-import { type Marks, NO_MARKS, marksOf, type Moment, momentOf, stepTo } from './moment.js';
+import { type Marks, NO_MARKS, marksOf, type Moment, momentOf, stepTo } from './frame.js';
 import { infoQuery } from '../../../service/queries.js';
 
 /* The batches around a position, loaded in pages near either end. */

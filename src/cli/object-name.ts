@@ -1,8 +1,8 @@
-import { NO_PLACE, readPlace } from '../schema/model/place.js';
+import { INVALID_LOCATION, parseLocation } from '../schema/model/location.js';
 import { UsageError } from './command.js';
 
 /** The object that an argument such as `posts` or `posts.title` names. */
-export interface NamedPlace {
+export interface NamedObject {
   collection: string;
   field?: string;
 }
@@ -11,9 +11,9 @@ export interface NamedPlace {
  * Parses an argument.
  * @throws UsageError
  */
-export function namedPlace(text: string): NamedPlace {
-  const { collection, field } = readPlace(text) ?? {};
+export function parseObjectName(text: string): NamedObject {
+  const { collection, field } = parseLocation(text) ?? {};
   if (typeof collection !== 'string')
-    throw new UsageError(`${JSON.stringify(text)} is not a valid place: ${NO_PLACE}.`);
+    throw new UsageError(`${JSON.stringify(text)} is not a valid place: ${INVALID_LOCATION}.`);
   return typeof field === 'string' ? { collection, field } : { collection };
 }

@@ -2,7 +2,7 @@
 import type { Collection } from '../../schema/model/model.js';
 import type { ListedCollection } from '../service/types.js';
 import { collectionOf, type Draft, isEmpty } from './model.js';
-import { drafted } from './drafted.js';
+import { drafted } from './marked-documents.js';
 
 /** The members of lists: of the schema only the table name; null for a folder. */
 export const listedOf = ({ collection, meta, schema }: Collection): ListedCollection => ({

@@ -113,7 +113,7 @@ async function bothDefinitions(
 /** Maximum lines of a finding. */
 const SHOWN = 10;
 
-export const ownTables: Check = {
+export const serviceTableDefinitions: Check = {
   name: 'own tables = migrations',
   needsPrimary: true,
   async run({ pool, config: { serviceSchema } }) {

@@ -6,7 +6,7 @@ import { Link } from '@tanstack/react-router';
 import { useMay } from '../../service/session.js';
 import { Glyph } from '../../shared/glyph.js';
 import { CopyButton } from '../../shared/buttons.js';
-import classes from './greeting.module.css';
+import classes from './welcome.module.css';
 
 interface StartOption {
   icon: string;

@@ -4,7 +4,7 @@
  */
 
 /** A collection or a field. Without either, the whole schema. */
-export interface SchemaPlace {
+export interface SchemaLocation {
   collection?: string | null | undefined;
   field?: string | null | undefined;
 }
@@ -13,7 +13,7 @@ export interface SchemaPlace {
  * `articles`, `articles.title`. Within a name `%2E` is a dot, `%2C` a comma (lists contain commas) and `%25` a percent
  * sign.
  */
-export const placeText = ({ collection, field }: SchemaPlace): string =>
+export const locationText = ({ collection, field }: SchemaLocation): string =>
   [collection, field]
     .filter((name) => name !== undefined && name !== null)
     .map((name) => name.replaceAll(/[%.,]/g, (character) => ESCAPED[character] ?? character))
@@ -22,17 +22,17 @@ export const placeText = ({ collection, field }: SchemaPlace): string =>
 const ESCAPED: Readonly<Record<string, string>> = { '%': '%25', '.': '%2E', ',': '%2C' };
 
 /** The message about an invalid location, as the end of a sentence. */
-export const NO_PLACE =
+export const INVALID_LOCATION =
   'a place is a collection or a field (articles.title); in a name, write %2E for a dot, %2C for a comma and %25 for a percent sign';
 
 /** Returns the canonical text of a location, which escapes no more than necessary. */
-export function samePlace(text: string): string | undefined {
-  const place = readPlace(text);
-  return place && placeText(place);
+export function canonicalLocation(text: string): string | undefined {
+  const location = parseLocation(text);
+  return location && locationText(location);
 }
 
 /** Parses a location. Undefined if it is invalid. */
-export function readPlace(text: string): SchemaPlace | undefined {
+export function parseLocation(text: string): SchemaLocation | undefined {
   if (text === '') return {};
   try {
     const [collection = '', field, ...more] = text.split('.').map(decodeURIComponent);

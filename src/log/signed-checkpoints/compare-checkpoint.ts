@@ -16,7 +16,7 @@ import {
 import { originAt } from './position.js';
 
 /** A checkpoint with the result of its comparison. */
-export interface Held extends Checkpoint {
+export interface CheckedCheckpoint extends Checkpoint {
   /** The file that contains the checkpoint. */
   file: string;
   ok: boolean;
@@ -45,12 +45,12 @@ export interface CheckpointFile {
 }
 
 /** @param keys trusted keys. Without keys, signatures are not verified. */
-export async function holdAgainst(
+export async function compareCheckpoint(
   files: readonly CheckpointFile[],
   log: LogView,
   keys: readonly NoteKey[],
-): Promise<Held[]> {
-  const held: Held[] = [];
+): Promise<CheckedCheckpoint[]> {
+  const held: CheckedCheckpoint[] = [];
   for (const { file, checkpoint } of files) {
     const { origin, position, hash, time } = checkpoint;
     const signature = keys.length === 0 ? { signed_by: null } : signatureOf(checkpoint, keys);

@@ -3,7 +3,7 @@ import type { Service } from './app.js';
 import type { Config } from './config.js';
 
 /** Returns lines that end with a newline. They contain a password or a token only if this start generated it. */
-export function greeting({ url, admin }: Pick<Service, 'url' | 'admin'>, config: Config): string {
+export function startupMessage({ url, admin }: Pick<Service, 'url' | 'admin'>, config: Config): string {
   const { passwordGenerated, tokenGenerated } = admin;
   const app = config.app ? [`Open ${url}/app in a browser`] : [];
   const lines = [...app, `The Data Platform Service listens on ${url}`, `Admin: ${admin.email}`];

@@ -6,14 +6,14 @@ import type { Applying } from '../../../service/review-queries.js';
 import type { ChangeRequest, SchemaDiff } from '../../../service/types.js';
 
 /** Null if the document is another operation or was erased. */
-export function askedFor(content: unknown): Partial<SchemaDiff> | null {
+export function requestedDiff(content: unknown): Partial<SchemaDiff> | null {
   const input = memberOf(content, 'input');
   const diff = memberOf(memberOf(input, 'body'), 'diff');
   return isObject(diff) ? diff : null;
 }
 
 /** The policy that the request proposes. Null if it changes the schema, or its document was erased. */
-export function policyAskedFor({ operation, document: { content } }: ChangeRequest): Policy | null {
+export function requestedPolicy({ operation, document: { content } }: ChangeRequest): Policy | null {
   const policy = operation === 'update-policy' ? memberOf(memberOf(content, 'input'), 'policy') : undefined;
   return isObject(policy) ? (policy as Policy) : null;
 }
@@ -24,7 +24,7 @@ export function applyingOf(
   hash: string,
 ): Applying | null {
   const { content } = document;
-  const diff = askedFor(content);
+  const diff = requestedDiff(content);
   if (diff === null) return null;
   const acknowledged = memberOf(content, 'acknowledged');
   return {

@@ -3,9 +3,9 @@ import { stoppingFindings } from '../projector/findings.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
 import { type ExitCode, type Invocation, isSet } from './command.js';
 import { type JudgedWarning, stoppedBy } from './planned-changes.js';
-import { type Workplace, operatorsRequest, refusedByService } from './connections/pipeline.js';
+import { type PipelineContext, operatorsRequest, refusedByService } from './connections/pipeline.js';
 
-export interface Taken<C> {
+export interface PlannedAndApplied<C> {
   /** The command that was decided. It may have been read from the database. */
   command: C;
   /** The findings that would block it; empty if it was done. */
@@ -18,12 +18,12 @@ export interface Taken<C> {
  * With --dry-run nothing is stored.
  * @throws OperatorError if it is rejected
  */
-export async function take<N extends OperationName, C extends CommandOf<N>>(
+export async function planAndApply<N extends OperationName, C extends CommandOf<N>>(
   invocation: Invocation,
-  { pipeline, pool, schema }: Workplace,
+  { pipeline, pool, schema }: PipelineContext,
   name: N,
   command: Command<C>,
-): Promise<Taken<C>> {
+): Promise<PlannedAndApplied<C>> {
   const request = operatorsRequest(name, invocation);
   if (!isSet(invocation.values, 'dryRun')) {
     const outcome = await pipeline.apply(name, command, request);

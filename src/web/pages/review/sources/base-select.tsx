@@ -72,7 +72,7 @@ interface NOWProps {
  * Users who may read the history can choose a recent point; all can type a time.
  * @param props.onChange called with a position, a time or `NOW`
  */
-export function MadeFrom({ base, named, onChange }: NOWProps) {
+export function BaseSelect({ base, named, onChange }: NOWProps) {
   const [isOther, setOther] = useState(false);
   const { data: moments = [] } = useQuery({ ...momentsQuery(), enabled: useMay('readHistory') });
   const offered = [
@@ -129,7 +129,7 @@ function MadeAt({ onChoose }: { onChoose: (time: string) => void }) {
 }
 
 /** The creation time is unknown, so concurrent changes missing from the file are undone. */
-export function Unsaid() {
+export function UnknownBaseNote() {
   return (
     <Text size="sm">
       The file is compared with the current schema, and differing changes are reverted. To keep later changes, choose
@@ -146,7 +146,7 @@ interface KeptProps {
 }
 
 /** Concurrent changes since the file was made, which are kept. */
-export function KeptOfOthers({ base, position, onTakeBack }: KeptProps) {
+export function KeptChangesNote({ base, position, onTakeBack }: KeptProps) {
   const [isOpen, setOpen] = useState(false);
   const { data: diff } = useQuery(keptQuery(base, position));
   if (diff === undefined) return null;

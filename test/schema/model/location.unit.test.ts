@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { placeText, readPlace, samePlace } from '../../../src/schema/model/place.js';
+import { locationText, parseLocation, canonicalLocation } from '../../../src/schema/model/location.js';
 
 describe('locations as text', () => {
   it('escape special characters', () => {
@@ -14,7 +14,7 @@ describe('locations as text', () => {
       [{ collection: 'a', field: 'b' }, 'a.b'],
       [{ collection: 'a.b', field: 'c,d 50%' }, 'a%2Eb.c%2Cd 50%25'],
     ] as const)
-      expect(placeText(place)).to.equal(text);
+      expect(locationText(place)).to.equal(text);
   });
 
   it('read back for any names, and are unique', () => {
@@ -22,19 +22,19 @@ describe('locations as text', () => {
     const place = fc.oneof(fc.record({ collection: name }), fc.record({ collection: name, field: name }));
     fc.assert(
       fc.property(place, place, (one, other) => {
-        expect(readPlace(placeText(one))).to.deep.equal(one);
+        expect(parseLocation(locationText(one))).to.deep.equal(one);
         const isSame = JSON.stringify(one) === JSON.stringify(other);
-        expect(placeText(one) === placeText(other)).to.equal(isSame);
-        expect(placeText(one)).to.not.include(',');
+        expect(locationText(one) === locationText(other)).to.equal(isSame);
+        expect(locationText(one)).to.not.include(',');
       }),
     );
   });
 
   it('accept extra escapes, and reject texts with two or no locations', () => {
-    expect(readPlace('')).to.deep.equal({});
-    expect(samePlace('%61.b%2c')).to.equal('a.b%2C');
-    expect(samePlace('a,b c')).to.equal('a%2Cb c');
+    expect(parseLocation('')).to.deep.equal({});
+    expect(canonicalLocation('%61.b%2c')).to.equal('a.b%2C');
+    expect(canonicalLocation('a,b c')).to.equal('a%2Cb c');
     for (const wrong of ['a.b.c', 'a.', '.b', '.', '50%', 'a%2', '%zz', '%ff'])
-      expect(samePlace(wrong), wrong).to.equal(undefined);
+      expect(canonicalLocation(wrong), wrong).to.equal(undefined);
   });
 });

@@ -27,8 +27,8 @@ import { described, holderDetails } from '../../pipeline/lock-conflict.js';
 import type { Done, Outcome, Pipeline, Revise } from '../../pipeline/types.js';
 import { applyingOf, recordingOf, applicantsCause, ownCause } from './planning.js';
 import { type Reading, commandOf } from './command.js';
-import { guarding, starting, onTime } from './approvals.js';
-import { lostSchema, schemaThere } from '../../postgres/schemas.js';
+import { guarding, starting, whenDue } from './approvals.js';
+import { lostSchema, schemaExists } from '../../postgres/schemas.js';
 
 /* Runs the steps of a preparation in order. Each continues where the previous process stopped. */
 
@@ -71,7 +71,7 @@ const NOTHING: StepProgress = { done: null, phase: null, waiting_for: [] };
 
 async function observed(running: RunningSteps, { number, step, checkpoint }: KeptStep): Promise<void> {
   const { engine, id, session, pool, schema, signal } = running;
-  const place = { request: id, number };
+  const location = { request: id, number };
   let lastProgress: Partial<StepProgress> = {};
   let shown = '';
   const look = async (): Promise<void> => {
@@ -80,7 +80,7 @@ async function observed(running: RunningSteps, { number, step, checkpoint }: Kep
     const text = JSON.stringify(progress);
     if (text === shown) return;
     shown = text;
-    await keepProgress(pool, place, progress);
+    await keepProgress(pool, location, progress);
   };
   const attending = attend(look);
   try {
@@ -93,7 +93,7 @@ async function observed(running: RunningSteps, { number, step, checkpoint }: Kep
         checkpoint,
         save: async (saved) => {
           signal.throwIfAborted();
-          if (!(await keepCheckpoint(session.client, place, saved)))
+          if (!(await keepCheckpoint(session.client, location, saved)))
             throw new NotOursError('another process has taken over the change request');
         },
         progress: (progress) => (lastProgress = { ...lastProgress, ...progress }),
@@ -143,7 +143,7 @@ export interface OnRequest extends Work {
 }
 
 /** `waits` means that other requests hold its tables. */
-export type Worked = 'ended' | 'waits';
+export type WorkResult = 'ended' | 'waits';
 
 /** A temporary condition prevents the work. It is retried. */
 export class NotNowError extends Error {
@@ -159,7 +159,7 @@ export class LostError extends NotNowError {
 const TRIES = 20;
 
 /** @throws NotNowError, the signal's reason, and temporary errors of steps */
-export async function workOn(work: OnRequest): Promise<Worked> {
+export async function advanceRequest(work: OnRequest): Promise<WorkResult> {
   for (;;) {
     const request = await readChange(work.pool, work.id);
     if (request === undefined || (isAtRest(request) && !(await isDue(work.pool, request)))) {
@@ -205,7 +205,7 @@ async function change(work: OnRequest, request: ChangeRequest, revise: Revise): 
   const { name, command, ...how } = askedFor.value;
   // If the display of the holders fails, the next attempt shows them.
   const onBlocked = (problem: Problem): Promise<void> => showWaiting(work, problem).catch(() => undefined);
-  const outcome = await work.pipeline.apply(name, state === 'scheduled' ? onTime(request, command) : command, {
+  const outcome = await work.pipeline.apply(name, state === 'scheduled' ? whenDue(request, command) : command, {
     cause: applicantsCause(request),
     revise: guarding(request.id, revise, how),
     online: request.online,
@@ -328,7 +328,7 @@ async function fail(work: OnRequest, request: ChangeRequest, problems: readonly 
 }
 
 /** Removes all prepared objects. The request is then complete. */
-async function cleanUp({ engine, pool, id, session, schema, signal, onCleaning }: OnRequest): Promise<Worked> {
+async function cleanUp({ engine, pool, id, session, schema, signal, onCleaning }: OnRequest): Promise<WorkResult> {
   onCleaning();
   await requireSchema(session.client, schema);
   await engine.cleanUp({ id, session: session.client, schema, signal });
@@ -342,7 +342,7 @@ async function cleanUp({ engine, pool, id, session, schema, signal, onCleaning }
  * left.
  */
 async function requireSchema(client: pg.ClientBase, schema: string): Promise<void> {
-  const { text, values } = schemaThere(schema);
+  const { text, values } = schemaExists(schema);
   const { rows } = await client.query<{ there: boolean }>(text, values);
   if (rows[0]?.there !== true) throw new NotNowError(lostSchema(schema));
 }

@@ -1,7 +1,14 @@
 /* The documents at one position of the log, and stepping to the next or previous one. */
 import type { PastDocuments } from '../../../service/history-queries.js';
 import type { DocumentChanges, FieldDocument, ListedCollection } from '../../../service/types.js';
-import { type ShownRelation, targetsOf, fieldKey, type Doing, type DrawnMarks, type Mark } from '../graph/graph.js';
+import {
+  type ShownRelation,
+  targetsOf,
+  fieldKey,
+  type ChangeKind,
+  type DrawnMarks,
+  type Mark,
+} from '../graph/graph.js';
 
 export interface Moment {
   position: number;
@@ -126,7 +133,7 @@ interface ChangePair<T> {
   after: T | null;
 }
 
-const markOf = ({ before, after }: ChangePair<unknown>): Doing =>
+const markOf = ({ before, after }: ChangePair<unknown>): ChangeKind =>
   before === null ? 'made' : after === null ? 'removed' : 'changed';
 
 /**
@@ -191,7 +198,7 @@ export function aroundChanges({ collections }: Marks, relations: Iterable<ShownR
 }
 
 /** `2 new, 1 changed`: collections, and fields and relations of existing ones. */
-export function countsOf({ collections, fields, relations }: Changes): Record<Doing, number> {
+export function countsOf({ collections, fields, relations }: Changes): Record<ChangeKind, number> {
   const counts = { made: 0, changed: 0, removed: 0 };
   const whole = new Set<string>();
   for (const change of collections) {

@@ -6,7 +6,7 @@ import type { Queryable } from '../postgres/pool.js';
 import { own } from '../postgres/own-tables.js';
 import type { Identity } from '../schema/model/state.js';
 
-export interface Life {
+export interface ObjectLifetime {
   identity: Identity;
   /** In order of position. */
   names: LifeName[];
@@ -34,7 +34,7 @@ export interface NameSpan {
 
 interface FieldLife {
   /** The life of the collection. */
-  of: Life;
+  of: ObjectLifetime;
   /** In order of position. */
   spans: NameSpan[];
 }
@@ -78,7 +78,7 @@ const ENDS_AND_FIELDS = `SELECT ${COLUMNS},
  ORDER BY position`;
 
 /** Returns every life in which a collection had the name, in the order of creation. */
-export async function livesOf(db: Queryable, name: string): Promise<Life[]> {
+export async function lifetimesOf(db: Queryable, name: string): Promise<ObjectLifetime[]> {
   const changes = await readNameChanges(db);
   const { lives } = await livesOfNames(db, connected([name], changes.links), changes);
   return [...lives.values()].filter(({ names }) => names.some((each) => each.name === name));
@@ -88,7 +88,7 @@ export async function livesOf(db: Queryable, name: string): Promise<Life[]> {
  * Returns the names that collections had during their lives, by identity. Collections that were never renamed are
  * omitted.
  */
-export async function namesInLives(db: Queryable, names: Iterable<string>): Promise<Map<Identity, string[]>> {
+export async function namesInLifetimes(db: Queryable, names: Iterable<string>): Promise<Map<Identity, string[]>> {
   const changes = await readNameChanges(db);
   const changed = new Set(changes.links.flat());
   const requested = [...names].filter((name) => changed.has(name));
@@ -135,7 +135,7 @@ export async function spansOfCollections(db: Queryable, names: Iterable<string>,
 }
 
 /** In order of position. */
-export const spansIn = ({ names }: Life): NameSpan[] =>
+export const spansIn = ({ names }: ObjectLifetime): NameSpan[] =>
   names.map(({ name, from, to }) => ({ collection: name, field: null, from, to }));
 
 /** Returns the lives that have a matching span, sorted by that span. The most recent one comes first. */
@@ -156,7 +156,7 @@ async function readNameChanges(db: Queryable): Promise<NameChanges> {
 
 /** Maps identities to lives, in the order of creation. */
 interface Lives {
-  lives: ReadonlyMap<Identity, Life>;
+  lives: ReadonlyMap<Identity, ObjectLifetime>;
   /** Empty if the query reads no fields. */
   fields: ReadonlyMap<Identity, FieldLife>;
 }
@@ -173,12 +173,12 @@ async function livesOfNames(
 }
 
 interface LivingCollection {
-  life: Life;
+  life: ObjectLifetime;
   fields: Map<string, FieldLife>;
 }
 
 interface Walk {
-  lives: Map<Identity, Life>;
+  lives: Map<Identity, ObjectLifetime>;
   fields: Map<Identity, FieldLife>;
   /** Maps current names to lives. */
   alive: Map<string, LivingCollection>;
@@ -279,11 +279,11 @@ function connected(from: Iterable<string>, links: readonly [string, string][]): 
   return names;
 }
 
-function begin(life: Life, name: string, { position, occurred_at }: Row): void {
+function begin(life: ObjectLifetime, name: string, { position, occurred_at }: Row): void {
   life.names.push({ name, from: position, since: occurred_at.toISOString(), to: null, until: null });
 }
 
-function end({ names }: Life, { position, occurred_at }: Row): void {
+function end({ names }: ObjectLifetime, { position, occurred_at }: Row): void {
   const last = names.at(-1);
   if (last !== undefined) Object.assign(last, { to: position, until: occurred_at.toISOString() });
 }
@@ -326,17 +326,20 @@ interface Living {
   fields: Map<string, Identity>;
 }
 
-export interface End {
+export interface LifetimeEnd {
   position: number;
   /** True if the event deleted the object itself. False if it deleted the collection that contains the field. */
   isOwn: boolean;
 }
 
 /** Returns the event that last deleted each object. Objects that still exist are omitted. */
-export async function endsOf(db: Queryable, identities: Iterable<Identity>): Promise<ReadonlyMap<Identity, End>> {
+export async function endsOf(
+  db: Queryable,
+  identities: Iterable<Identity>,
+): Promise<ReadonlyMap<Identity, LifetimeEnd>> {
   const requested = new Set(identities);
   const births = [...new Set([...requested].map(bornAt))].sort((a, b) => a - b);
-  const ends = new Map<Identity, End>();
+  const ends = new Map<Identity, LifetimeEnd>();
   const [first] = births;
   if (first === undefined) return ends;
   const { rows } = await db.query<EndRow>(EVENTS, [births, first]);
@@ -347,7 +350,7 @@ export async function endsOf(db: Queryable, identities: Iterable<Identity>): Pro
 
 interface EndSearch {
   asked: ReadonlySet<Identity>;
-  ends: Map<Identity, End>;
+  ends: Map<Identity, LifetimeEnd>;
 }
 
 type Follow = (living: Map<string, Living>, row: EndRow, found: EndSearch) => void;
@@ -394,7 +397,7 @@ const FOLLOW: Readonly<Record<string, Follow>> = {
   },
 };
 
-function endLife(identity: Identity, at: End, { asked: requested, ends }: EndSearch): void {
+function endLife(identity: Identity, at: LifetimeEnd, { asked: requested, ends }: EndSearch): void {
   if (requested.has(identity)) ends.set(identity, at);
 }
 
