@@ -11,14 +11,14 @@ const PAUSES: Readonly<Record<string, string>> = {
     compare/submitted-documents diff/apply-entries diff/diff findings/finding findings/planned-batch
     invariants/index merge/merge-states merge/rename-sides normal-form/json operations/accept-drift
     operations/adopt-tables operations/collections operations/fields policy program-types snapshot/documents
-    snapshot/snapshot sql-text/texts transition/context transition/renames transition/restoring-transition
+    snapshot/renderings snapshot/snapshot sql-text/texts transition/context transition/renames transition/restoring-transition
     transition/still-used transition/transition`,
   log: `documents fold hash-chain`,
   projector: `ddl/plan ddl/recreate ddl/relation`,
   features: `drift/find drift/renames trash/rows`,
   reads: `history/changes history/rows-before rendered-cache`,
   pipeline: `transaction/enforce-policy transaction/inherited-columns transaction/keep-deleted`,
-  http: `body/json documents/snapshot-pieces documents/texts errors routes/relations`,
+  http: `body/json documents/snapshot-pieces errors routes/relations`,
 };
 
 const filesThatPause: ReadonlySet<string> = new Set(

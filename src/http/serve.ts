@@ -189,7 +189,8 @@ export function serve(route: Route, { deps, log, bodies, quotas, onOverload }: S
     const caller = known.caller?.id ?? `${NOBODY} ${req.ip}`;
     const answering = async (): Promise<Answer> => {
       const answer = await route.answer(exchange, known.caller, bodies);
-      if (Buffer.isBuffer(answer.body)) whenClosed(res, scheduler.hold(caller, answer.body));
+      const { body } = answer;
+      if (body !== null && typeof body === 'object') whenClosed(res, scheduler.hold(caller, body));
       if (answer.stream !== undefined && known.caller !== null) quotas.stream(known.caller, res);
       return encoded(req, answer);
     };

@@ -56,7 +56,7 @@ export function* bytes(texts: Texts): Resumable<Buffer> {
 /** Chunks that are copied in one step. */
 const COPIED = 16;
 
-export function* joinBytes(chunks: readonly Buffer[]): Resumable<Buffer> {
+function* joinBytes(chunks: readonly Buffer[]): Resumable<Buffer> {
   const joined = Buffer.allocUnsafe(chunks.reduce((size, { length }) => size + length, 0));
   let at = 0;
   for (const [index, chunk] of chunks.entries()) {
@@ -66,8 +66,21 @@ export function* joinBytes(chunks: readonly Buffer[]): Resumable<Buffer> {
   return joined;
 }
 
-const COMMA = Buffer.from(',');
+/** Bytes in several buffers, so that long bodies can share what they have in common. */
+export class SharedBytes {
+  readonly parts: readonly Buffer[];
+  /** The total number of bytes. */
+  readonly length: number;
 
-/** Puts a comma between each two pieces. */
-export const joinedByCommas = (pieces: readonly Buffer[]): Buffer[] =>
-  pieces.flatMap((piece, index) => (index === 0 ? [piece] : [COMMA, piece]));
+  constructor(parts: readonly Buffer[]) {
+    this.parts = parts;
+    this.length = parts.reduce((sum, part) => sum + part.length, 0);
+  }
+
+  toString(): string {
+    return toBuffer(this).toString();
+  }
+}
+
+export const toBuffer = (bytes: Buffer | SharedBytes): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.concat(bytes.parts, bytes.length);

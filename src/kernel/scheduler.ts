@@ -176,6 +176,11 @@ export interface Piece {
   end(): void;
 }
 
+/** The bytes of an answer. */
+interface Body {
+  readonly length: number;
+}
+
 export interface Scheduler {
   readonly sliceMs: number;
   /**
@@ -186,7 +191,7 @@ export interface Scheduler {
   /** True if this turn of the event loop has no time left. */
   isBusy(): boolean;
   /** Counts a finished answer until the returned function is called. The same bytes count once. */
-  hold(caller: string, bytes: Uint8Array): () => void;
+  hold(caller: string, body: Body): () => void;
   /** Counts a rejection and returns the error for the caller to throw. */
   refuse(): OverloadedError;
   load(): Load;
@@ -393,22 +398,22 @@ function createRing(): Ring {
 /** Unsent answers. A buffer that is sent to several callers counts once, for the first of them. */
 function createHeld() {
   const bytes = createCounts();
-  const users = new Map<Uint8Array, { caller: string; count: number }>();
-  const release = (body: Uint8Array): void => {
+  const users = new Map<Body, { caller: string; count: number }>();
+  const release = (body: Body): void => {
     const found = users.get(body);
     if (found === undefined) return;
     found.count -= 1;
     if (found.count > 0) return;
     users.delete(body);
-    bytes.add(found.caller, -body.byteLength);
+    bytes.add(found.caller, -body.length);
   };
   return {
-    hold(caller: string, body: Uint8Array): () => void {
+    hold(caller: string, body: Body): () => void {
       const found = users.get(body);
       if (found !== undefined) found.count += 1;
       else {
         users.set(body, { caller, count: 1 });
-        bytes.add(caller, body.byteLength);
+        bytes.add(caller, body.length);
       }
       return once(() => release(body));
     },

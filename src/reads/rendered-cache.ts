@@ -1,12 +1,13 @@
 /** Caches rendered responses as long as the data they show does not change. */
 import { createHash } from 'node:crypto';
+import { SharedBytes, toBuffer } from '../kernel/bytes.js';
 import type { Resumable } from '../kernel/resumable.js';
 import { runYielding } from '../kernel/event-loop.js';
 import { AbandonedError, type Job, runAsRead, currentJob } from '../kernel/scheduler.js';
 
 export interface Rendered {
-  body: Buffer;
-  /** A strong entity tag, with quotes. It is computed from the body, so all instances return the same one. */
+  body: Buffer | SharedBytes;
+  /** A strong entity tag, with quotes. It is computed from the content, so all instances return the same one. */
   etag: string;
   /**
    * Returns the encoded body. The first request runs `encode`, concurrent requests wait for it, and the result is
@@ -15,8 +16,11 @@ export interface Rendered {
   encoded<C extends string>(coding: C, encode: (body: Buffer, coding: C) => Promise<Buffer>): Promise<Buffer>;
 }
 
+/** A body whose digest is not known is hashed. */
+type Content = Buffer | Digested;
+
 /** Renders a response in steps. Returns a promise if it needs to wait first. */
-type Render = () => Resumable<Buffer> | Promise<Resumable<Buffer>>;
+type Render = () => Resumable<Content> | Promise<Resumable<Content>>;
 
 export interface RenderedCache {
   /**
@@ -123,28 +127,85 @@ interface Kept {
   bytes: number;
 }
 
+/** Bytes, and a digest that differs if they differ. */
+export interface Digested {
+  body: SharedBytes;
+  digest: string;
+}
+
+/** A part of a body: the text `before`, then the pieces with commas between them. */
+export interface Section {
+  before: string;
+  pieces: readonly Buffer[];
+}
+
+interface Group extends Section {
+  joined: Buffer;
+  digest: string;
+}
+
+/** Pieces that are joined and hashed in one step. */
+const GROUPED = 32;
+
+/**
+ * Returns a function that joins sections, and the text `end` after them. It joins and hashes only those groups of
+ * pieces that differ from its last call. The digest depends on the pieces alone, so all processes compute the same one.
+ */
+export function createJoiner(): (sections: readonly Section[], end: string) => Resumable<Digested> {
+  let last: readonly (readonly Group[])[] = [];
+  return function* (sections, end) {
+    const known = last;
+    const next: Group[][] = [];
+    for (const [index, section] of sections.entries()) next.push(yield* joinSection(section, known[index] ?? []));
+    last = next;
+    const groups = next.flat();
+    const parts = [...groups.map(({ joined }) => joined), Buffer.from(end)];
+    const hash = createHash('sha256');
+    for (const { digest } of groups) hash.update(digest);
+    return { body: new SharedBytes(parts), digest: hash.digest('base64url') };
+  };
+}
+
+function* joinSection({ before, pieces }: Section, known: readonly Group[]): Resumable<Group[]> {
+  const groups: Group[] = [];
+  for (let start = 0; start === 0 || start < pieces.length; start += GROUPED) {
+    const group = { before: start === 0 ? before : ',', pieces: pieces.slice(start, start + GROUPED) };
+    const same = known[groups.length];
+    if (same !== undefined && isSame(group, same)) {
+      groups.push(same);
+      continue;
+    }
+    const between = group.pieces.flatMap((piece, at) => (at === 0 ? [piece] : [COMMA, piece]));
+    const joined = Buffer.concat([Buffer.from(group.before), ...between]);
+    groups.push({ ...group, joined, digest: createHash('sha256').update(joined).digest('base64url') });
+    yield;
+  }
+  return groups;
+}
+
+const COMMA = Buffer.from(',');
+
+const isSame = (a: Section, b: Section): boolean =>
+  a.before === b.before && a.pieces.length === b.pieces.length && a.pieces.every((piece, at) => piece === b.pieces[at]);
+
 /** Bytes hashed per step. */
 const HASHED = 512 * 1024;
 
 /** Renders a body and its entity tag. `onGrown` receives the number of additional cached bytes. */
 export function* renderedChunks(
-  content: Resumable<Buffer>,
+  content: Resumable<Content>,
   onGrown: (bytes: number) => void = () => undefined,
 ): Resumable<Rendered> {
-  const body = yield* content;
-  const hash = createHash('sha256');
-  for (let at = 0; at < body.length; at += HASHED) {
-    hash.update(body.subarray(at, at + HASHED));
-    yield;
-  }
+  const rendered = yield* content;
+  const { body, digest } = Buffer.isBuffer(rendered) ? yield* digested(rendered) : rendered;
   const codings = new Map<string, Promise<Buffer>>();
   return {
     body,
-    etag: `"${hash.digest('base64url')}"`,
+    etag: `"${digest}"`,
     encoded: (coding, encode) => {
       const found = codings.get(coding);
       if (found !== undefined) return found;
-      const made = encode(body, coding);
+      const made = encode(toBuffer(body), coding);
       codings.set(coding, made);
       made.then(
         (bytes) => onGrown(bytes.length),
@@ -153,4 +214,13 @@ export function* renderedChunks(
       return made;
     },
   };
+}
+
+function* digested(body: Buffer): Resumable<{ body: Buffer; digest: string }> {
+  const hash = createHash('sha256');
+  for (let at = 0; at < body.length; at += HASHED) {
+    hash.update(body.subarray(at, at + HASHED));
+    yield;
+  }
+  return { body, digest: hash.digest('base64url') };
 }

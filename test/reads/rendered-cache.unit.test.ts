@@ -1,15 +1,49 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { bytes } from '../../src/kernel/bytes.js';
-import { createRenderedCache } from '../../src/reads/rendered-cache.js';
+import { createJoiner, createRenderedCache } from '../../src/reads/rendered-cache.js';
 import { yieldToEventLoop } from '../../src/kernel/event-loop.js';
-import type { Resumable } from '../../src/kernel/resumable.js';
+import { type Resumable, runToEnd } from '../../src/kernel/resumable.js';
 import { runAsRead } from '../../src/kernel/scheduler.js';
 import { until } from '../support/until.js';
 
 function workFor(milliseconds: number): void {
   for (const end = performance.now() + milliseconds; performance.now() < end;);
 }
+
+describe('a joiner', () => {
+  const piece = fc.constantFrom(...Array.from({ length: 8 }, (_, index) => Buffer.from(`piece ${index}`)));
+  const body = fc.array(
+    fc.record({ before: fc.constantFrom('[', '{"a":['), pieces: fc.array(piece, { maxLength: 99 }) }),
+  );
+
+  it('joins the same bytes with the same digest, whatever it joined before', () => {
+    fc.assert(
+      fc.property(fc.array(body, { minLength: 1 }), (bodies) => {
+        const join = createJoiner();
+        for (const sections of bodies) {
+          const { body: joined, digest } = runToEnd(join(sections, '}'));
+          const text = sections.map(({ before, pieces }) => before + pieces.map(String).join(',')).join('');
+          expect(String(joined)).to.equal(`${text}}`);
+          expect(joined.length).to.equal(text.length + 1);
+          expect(digest).to.equal(runToEnd(createJoiner()(sections, '}')).digest);
+        }
+      }),
+    );
+  });
+
+  it('changes the digest with any piece, and joins again only the group of that piece', () => {
+    const join = createJoiner();
+    const pieces = Array.from({ length: 1_000 }, (_, index) => Buffer.from(`piece ${index}`));
+    const before = runToEnd(join([{ before: '[', pieces }], ']'));
+    const changed = pieces.with(500, Buffer.from('changed'));
+    const after = runToEnd(join([{ before: '[', pieces: changed }], ']'));
+    expect(after.digest).not.to.equal(before.digest);
+    const shared = after.body.parts.filter((part) => before.body.parts.includes(part));
+    expect(after.body.parts.length - shared.length).to.be.at.most(2);
+  });
+});
 
 describe('rendered responses', () => {
   it('are rendered once per subject and key', async () => {

@@ -66,8 +66,8 @@ describe('documents of a collection of 5,000 fields', () => {
     expect(stepsOf(fieldDocumentsOf(state, node))).to.be.at.least(FIELDS);
     const another = accepted(initialState(), 'create-collection', wide(alias));
     expect(stepsOf(snapshotOf(another, '1.0.0')), 'snapshot').to.be.at.least(FIELDS);
-    // The documents are cached, and their text is cut into pieces of 50.
-    expect(stepsOf(snapshotHash(another, '1.0.0')), 'hash').to.be.at.least((2 * FIELDS) / 50);
+    // The documents are cached, and hashed in pieces of 50.
+    expect(stepsOf(snapshotHash(another, '1.0.0')), 'hash').to.be.at.least(FIELDS / 50);
   });
 
   it('do not need the fields for the collection itself', () => {
@@ -89,9 +89,9 @@ describe('documents of a collection of 5,000 fields', () => {
 
   it('are written in pieces that form the snapshot', () => {
     expect(stepsOf(snapshotBytes(state, '1.0.0'))).to.be.at.least(FIELDS / 50);
-    const text = String(runToEnd(snapshotBytes(state, '1.0.0')));
+    const text = String(runToEnd(snapshotBytes(state, '1.0.0')).body);
     expect(text).to.equal(JSON.stringify(runToEnd(snapshotOf(state, '1.0.0'))));
-    expect(String(runToEnd(snapshotBytes(state, '1.0.0', () => false)))).to.contain('"fields":[]');
+    expect(String(runToEnd(snapshotBytes(state, '1.0.0', { include: () => false })).body)).to.contain('"fields":[]');
   });
 });
 

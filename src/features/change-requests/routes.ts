@@ -1,4 +1,5 @@
 /** /changes: reading change requests (authors and auditors) and withdrawing them (authors their own). */
+import { toBuffer } from '../../kernel/bytes.js';
 import { z } from 'zod';
 import { WITHDRAW } from './index.js';
 import { type Caller, allows } from '../accounts/caller.js';
@@ -105,7 +106,7 @@ function oneRoute(deps: HttpDeps): Route {
           return jsonBytes(now === null ? null : await shownPlan(deps, now, { plan }));
         });
         const shown = await runYielding(jsonBytes(changeBody(found)));
-        return { ...jsonBytesAnswer(200, withPlanned(shown, planned.body)), position: state.position };
+        return { ...jsonBytesAnswer(200, withPlanned(shown, toBuffer(planned.body))), position: state.position };
       } finally {
         permit.release();
       }

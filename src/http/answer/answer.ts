@@ -1,7 +1,7 @@
 /* The response of a route as a value. Only `respond` writes it. */
 import type { ServerResponse } from 'node:http';
 import { errorBody, headersOf, type EdgeProblem, Refused, statusOf, refused } from '../errors.js';
-import { bytes, inChunks, type Texts } from '../../kernel/bytes.js';
+import { bytes, inChunks, type SharedBytes, type Texts, toBuffer } from '../../kernel/bytes.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { jsonTokens } from '../../kernel/canonical.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -17,7 +17,7 @@ export interface Answer {
   status: number;
   /** Alternating names and values. */
   headers: readonly string[];
-  body: Buffer | string | null;
+  body: Buffer | SharedBytes | string | null;
   /** The schema position that the response reflects. */
   position?: number;
   /**
@@ -136,7 +136,7 @@ export function failureAnswer(
 /* Keeps the limits of the schema endpoints consistent: each response must be acceptable as a request. */
 
 /** Cached responses that were already checked. */
-const looked = new WeakSet<Buffer>();
+const looked = new WeakSet<Buffer | SharedBytes>();
 
 /** The first character of a JSON document, which no YAML document has. */
 const BRACE = 0x7b;
@@ -150,15 +150,20 @@ const BYTES_PER_VALUE = 2;
  * @param advice a sentence that names the fix if it is too large
  * @throws Refused CONTENT_TOO_LARGE
  */
-export async function expectTakeable(text: string | Buffer, limit: number, advice: string): Promise<void> {
-  const length = Buffer.byteLength(text);
+export async function expectTakeable(
+  text: string | Buffer | SharedBytes,
+  limit: number,
+  advice: string,
+): Promise<void> {
+  const content = typeof text === 'string' ? Buffer.from(text) : text;
+  const { length } = content;
   if (length > limit) throw tooLarge(`of ${length} bytes`, { limit, length }, advice);
-  const bytes = Buffer.isBuffer(text) ? text : Buffer.from(text);
-  const isJson = bytes[0] === BRACE;
-  if (!isJson || length <= JSON_LIMITS.values * BYTES_PER_VALUE || looked.has(bytes)) return;
+  if (length <= JSON_LIMITS.values * BYTES_PER_VALUE || looked.has(content)) return;
+  const bytes = toBuffer(content);
+  if (bytes[0] !== BRACE) return;
   try {
     await runYielding(scanJson(bytes, { limits: JSON_LIMITS, group: length }));
-    looked.add(bytes);
+    looked.add(content);
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error;
     throw tooLarge(`(${error.message})`, { limited: error.kind }, advice);

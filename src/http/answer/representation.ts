@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { type SharedBytes, toBuffer } from '../../kernel/bytes.js';
 import type { Rendered } from '../../reads/rendered-cache.js';
 import type { Answer } from './answer.js';
 import { refused } from '../errors.js';
@@ -22,7 +23,8 @@ const zip = promisify(gzip);
 const QUALITY = { [constants.BROTLI_PARAM_QUALITY]: 5 };
 
 /** Encodes `body` outside the event loop. */
-export function encode(body: Buffer | string, coding: Coding): Promise<Buffer> {
+export function encode(content: Buffer | SharedBytes | string, coding: Coding): Promise<Buffer> {
+  const body = typeof content === 'string' ? content : toBuffer(content);
   return coding === 'gzip' ? zip(body, { level: 6 }) : brotli(body, { params: QUALITY });
 }
 
@@ -105,7 +107,7 @@ export function representationAnswer(
   const had = asked['if-none-match'] === undefined ? null : tagThatMatches(asked['if-none-match'], etag, tag);
   if (had !== null) return { status: 304, headers: ['ETag', had, ...KEEPING], body: null, ...at };
 
-  const answer = (bytes: Buffer): Answer => {
+  const answer = (bytes: Buffer | SharedBytes): Answer => {
     const content = ['Content-Type', type, 'Content-Length', String(bytes.length)];
     if (coding !== null) content.push('Content-Encoding', coding);
     return { status: 200, headers: [...content, 'ETag', tag, ...KEEPING, ...headers], body: bytes, ...at };

@@ -157,10 +157,18 @@ export function respond(req: IncomingMessage, res: ServerResponse, requestId: st
   if (answer.stream !== undefined && req.method !== 'HEAD') return stream(res, answer.stream);
   if (answer.body === null) res.end();
   else {
-    res.end(answer.body);
+    end(res, answer.body);
     closeIfSlow(res, answer.body.length);
   }
   drain(req);
+}
+
+function end(res: ServerResponse, body: NonNullable<Answer['body']>): void {
+  if (typeof body === 'string' || Buffer.isBuffer(body)) return void res.end(body);
+  // One system call sends all parts.
+  res.cork();
+  for (const part of body.parts) res.write(part);
+  res.end();
 }
 
 /** Keeps the Vary header of cross-origin handling, which `writeHead` would replace. */

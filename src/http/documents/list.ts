@@ -1,6 +1,7 @@
 /* Lists: pagination and counts. */
 import { z } from 'zod';
-import { type Texts, bytes, joinBytes, joinedByCommas } from '../../kernel/bytes.js';
+import { type Texts, bytes } from '../../kernel/bytes.js';
+import { type Digested, createJoiner } from '../../reads/rendered-cache.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { count, type MetaMember, metaMembers, type QueryShape } from '../request/query.js';
 import type { User } from '../../features/accounts/users.js';
@@ -108,7 +109,11 @@ function counts(members: readonly MetaMember[], total: number): Partial<Record<M
 /* Reads of the schema: the state at the head, rendered once per state. */
 
 /** Responds with the JSON that `render` produces; `key` identifies the response among those of one state. */
-type Read = (call: Call<unknown>, key: string, render: (state: State) => Resumable<Buffer>) => Promise<Answer>;
+type Read = (
+  call: Call<unknown>,
+  key: string,
+  render: (state: State) => Resumable<Buffer | Digested>,
+) => Promise<Answer>;
 
 /** Sends an ETag of the content, and 304 if the client already has it. */
 function createRead({ store, rendered }: Pick<HttpDeps, 'store' | 'rendered'>): Read {
@@ -144,18 +149,16 @@ interface ListRoute<Query> extends Reading<Query> {
 const isWhole = ({ offset, limit, meta, fields }: ListQuery): boolean =>
   offset === 0 && limit === undefined && meta === undefined && fields === undefined;
 
-const [HEAD, END] = [Buffer.from('{"data":['), Buffer.from(']}')];
-
-function* joinList(pieces: Resumable<Buffer[]>): Resumable<Buffer> {
-  return yield* joinBytes([HEAD, ...joinedByCommas(yield* pieces), END]);
-}
-
 /** For readers. The page is cut from the texts, so `texts` ignores pagination. */
 export function listRoute<Query extends ListQuery>(
   deps: Deps,
   { key, texts, pieces, ...spec }: ListRoute<Query>,
 ): Route {
   const read = createRead(deps);
+  const join = createJoiner();
+  const whole = function* (found: Resumable<Buffer[]>): Resumable<Digested> {
+    return yield* join([{ before: '{"data":[', pieces: yield* found }], ']}');
+  };
   return route({
     ...spec,
     method: 'get',
@@ -164,7 +167,7 @@ export function listRoute<Query extends ListQuery>(
     handle: (call) =>
       read(call, `${key(call)} ${pageKey(call.query)}`, (state) =>
         pieces !== undefined && isWhole(call.query)
-          ? joinList(pieces(state))
+          ? whole(pieces(state))
           : bytes(listTexts(texts(state, call), call.query)),
       ),
   });

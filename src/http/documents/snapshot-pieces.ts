@@ -3,12 +3,12 @@
  * reading one back compares bytes.
  */
 import { createAttachment } from '../../kernel/attachment.js';
-import { joinBytes, joinedByCommas } from '../../kernel/bytes.js';
+import { type Digested, createJoiner } from '../../reads/rendered-cache.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { recordBytes } from '../../kernel/scheduler.js';
-import { collectionsInOrder } from '../../schema/model/order.js';
-import type { CollectionNode, State } from '../../schema/model/state.js';
+import type { State } from '../../schema/model/state.js';
 import { collectionDocumentOf, fieldDocumentsOf, relationDocumentsOf } from '../../schema/snapshot/documents.js';
+import { createRenderings } from '../../schema/snapshot/renderings.js';
 import { SNAPSHOT_VERSION, VENDOR, noteSnapshot } from '../../schema/snapshot/snapshot.js';
 import { BYTE, endOfContainer, parseFragment, skipSpace } from '../body/json.js';
 
@@ -45,17 +45,25 @@ function* piecesOf(collection: string, key: object, documents: readonly object[]
   return pieces;
 }
 
-function* snapshotPieces(state: State, nodes: Iterable<CollectionNode>): Resumable<Pieces> {
+type PiecesOfNode = Record<(typeof PARTS)[number], readonly Piece[]>;
+
+const renderings = createRenderings(function* (state, node): Resumable<PiecesOfNode> {
+  const { collection } = node.collection;
+  const document = collectionDocumentOf(state, node);
+  const fields = yield* fieldDocumentsOf(state, node);
+  const relations = relationDocumentsOf(state, node);
+  return {
+    collections: yield* piecesOf(collection, document, [document]),
+    fields: yield* piecesOf(collection, fields, fields),
+    relations: yield* piecesOf(collection, relations, relations),
+  };
+});
+
+function* snapshotPieces(state: State, include: (collection: string) => boolean): Resumable<Pieces> {
   const pieces: Pieces = { collections: [], fields: [], relations: [] };
-  for (const node of nodes) {
-    const { collection } = node.collection;
-    const document = collectionDocumentOf(state, node);
-    const fields = yield* fieldDocumentsOf(state, node);
-    const relations = relationDocumentsOf(state, node);
-    pieces.collections.push(...(yield* piecesOf(collection, document, [document])));
-    pieces.fields.push(...(yield* piecesOf(collection, fields, fields)));
-    pieces.relations.push(...(yield* piecesOf(collection, relations, relations)));
-    yield;
+  const { names, rendered } = yield* renderings(state);
+  for (const [index, name] of names.entries()) {
+    if (include(name)) for (const part of PARTS) pieces[part].push(...(rendered[index]?.[part] ?? []));
   }
   return pieces;
 }
@@ -63,41 +71,34 @@ function* snapshotPieces(state: State, nodes: Iterable<CollectionNode>): Resumab
 const headOf = (release: string): string =>
   `{"version":${SNAPSHOT_VERSION},"service":${JSON.stringify(release)},"vendor":"${VENDOR}","collections":[`;
 
-/** Returns the bytes of `JSON.stringify(snapshotOf(…))`. */
+/** Returns the bytes of `JSON.stringify(snapshotOf(…))`. `join` reuses what did not change since its last call. */
 export function* snapshotBytes(
   state: State,
   release: string,
-  include: (collection: string) => boolean = () => true,
-): Resumable<Buffer> {
-  const nodes = collectionsInOrder(state);
-  const pieces = yield* snapshotPieces(
-    state,
-    nodes.filter((node) => include(node.collection.collection)),
-  );
-  const head = Buffer.from(headOf(release));
-  const [fields, relations, end] = [Buffer.from('],"fields":['), Buffer.from('],"relations":['), Buffer.from(']}')];
-  return yield* joinBytes([
-    head,
-    ...joined(pieces.collections),
-    fields,
-    ...joined(pieces.fields),
-    relations,
-    ...joined(pieces.relations),
-    end,
-  ]);
+  { include = () => true, join = createJoiner() }: SnapshotBytesOptions = {},
+): Resumable<Digested> {
+  const { collections, fields, relations } = yield* snapshotPieces(state, include);
+  const sections = [
+    { before: headOf(release), pieces: bytesOf(collections) },
+    { before: BEFORE_FIELDS, pieces: bytesOf(fields) },
+    { before: BEFORE_RELATIONS, pieces: bytesOf(relations) },
+  ];
+  return yield* join(sections, END);
 }
 
-const joined = (pieces: readonly Piece[]): Buffer[] => joinedByCommas(pieces.map(({ bytes }) => bytes));
+interface SnapshotBytesOptions {
+  include?: (collection: string) => boolean;
+  join?: ReturnType<typeof createJoiner>;
+}
+
+const [BEFORE_FIELDS, BEFORE_RELATIONS, END] = ['],"fields":[', '],"relations":[', ']}'] as const;
+
+const bytesOf = (pieces: readonly Piece[]): Buffer[] => pieces.map(({ bytes }) => bytes);
 
 /** Returns the JSON of all fields in order, in pieces of one or more fields. */
 export function* fieldPieces(state: State): Resumable<Buffer[]> {
-  const found: Buffer[] = [];
-  for (const node of collectionsInOrder(state)) {
-    const fields = yield* fieldDocumentsOf(state, node);
-    for (const { bytes } of yield* piecesOf(node.collection.collection, fields, fields)) found.push(bytes);
-    yield;
-  }
-  return found;
+  const { fields } = yield* snapshotPieces(state, () => true);
+  return bytesOf(fields);
 }
 
 /** Bytes of pieces that differ. Beyond them, parsing the whole body is faster. */
@@ -114,10 +115,10 @@ export function* readKnownSnapshot(body: Buffer, state: State, release: string):
   const reader = new PieceReader(body);
   const isWrapped = reader.passes(WRAPPER);
   if (!reader.passes(headOf(release))) return undefined;
-  const pieces = yield* snapshotPieces(state, collectionsInOrder(state));
-  const collections = yield* readPart(reader, pieces.collections, '],"fields":[');
-  const fields = collections && (yield* readPart(reader, pieces.fields, '],"relations":['));
-  const relations = fields && (yield* readPart(reader, pieces.relations, isWrapped ? ']}}' : ']}'));
+  const pieces = yield* snapshotPieces(state, () => true);
+  const collections = yield* readPart(reader, pieces.collections, BEFORE_FIELDS);
+  const fields = collections && (yield* readPart(reader, pieces.fields, BEFORE_RELATIONS));
+  const relations = fields && (yield* readPart(reader, pieces.relations, isWrapped ? `${END}}` : END));
   if (relations === undefined || !reader.isAtEnd()) return undefined;
   const snapshot = { version: SNAPSHOT_VERSION, service: release, vendor: VENDOR, collections, fields, relations };
   const all = PARTS.reduce((count, part) => count + pieces[part].length, 0);

@@ -1,6 +1,7 @@
-import { type Texts } from '../../kernel/bytes.js';
+import { type Texts, bytes } from '../../kernel/bytes.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { createAttachment } from '../../kernel/attachment.js';
+import { createRenderings } from '../../schema/snapshot/renderings.js';
 import { collectionDocumentOf } from '../../schema/snapshot/documents.js';
 import { type CollectionNode, type State, byName } from '../../schema/model/state.js';
 import { createTableSql, hasForeignKey, primaryKeyColumns } from '../../projector/ddl/create-table.js';
@@ -22,8 +23,6 @@ export interface CollectionTexts {
 
 interface CachedText {
   text: string;
-  /** The text as bytes, once a list has shown it. */
-  bytes?: Buffer;
   targets: (CollectionNode | undefined)[];
   /** The primary keys of `targets`, which is all that the text shows of them. */
   keys: string;
@@ -55,10 +54,10 @@ export function createCollectionTexts(
     return cached;
   }
 
-  function bytesOf(state: State, node: CollectionNode): Buffer {
-    const cached = cachedText(state, node);
-    return (cached.bytes ??= Buffer.from(cached.text));
-  }
+  const systemBytes = [...system].map(([name, text]) => ({ name, bytes: Buffer.from(text) }));
+  // The last one first, so that inserting one leaves the indexes of the others.
+  systemBytes.sort((a, b) => byName(b.name, a.name));
+  const renderings = createRenderings((state, node) => bytes([cachedText(state, node).text]));
 
   function one(state: State, name: string): string | undefined {
     const node = state.collections.get(name);
@@ -74,15 +73,18 @@ export function createCollectionTexts(
       }
     },
     *pieces(state) {
-      const pieces: Buffer[] = [];
-      for (const name of namesOf(state)) {
-        const node = state.collections.get(name);
-        pieces.push(node === undefined ? Buffer.from(system.get(name) ?? '') : bytesOf(state, node));
-        yield;
-      }
+      const { names, rendered } = yield* renderings(state);
+      const pieces = [...rendered];
+      for (const { name, bytes } of systemBytes) pieces.splice(indexIn(names, name), 0, bytes);
       return pieces;
     },
   };
+}
+
+/** The index at which `name` belongs into sorted names. */
+function indexIn(names: readonly string[], name: string): number {
+  const index = names.findIndex((each) => byName(each, name) > 0);
+  return index === -1 ? names.length : index;
 }
 
 /** A managed collection in API form. */

@@ -1,6 +1,6 @@
 /** /schema: snapshot, diff, apply. */
 import { z } from 'zod';
-import type { Rendered } from '../../reads/rendered-cache.js';
+import { type Rendered, createJoiner } from '../../reads/rendered-cache.js';
 import { compareSnapshot } from '../../schema/compare/compare-snapshot.js';
 import { originsIn } from '../../schema/diff/origins.js';
 import { snapshotHash, snapshotOf } from '../../schema/snapshot/snapshot.js';
@@ -43,6 +43,7 @@ const SENT_BACK: ReadonlySet<string> = new Set(['json', 'yaml']);
 const SOME = 'Request fewer collections at a time, with includeCollections.';
 
 function snapshotRoute({ store, rendered, config: { release, maxBody } }: HttpDeps): Route {
+  const join = createJoiner();
   return route({
     method: 'get',
     path: '/schema/snapshot',
@@ -66,12 +67,12 @@ function snapshotRoute({ store, rendered, config: { release, maxBody } }: HttpDe
         if (SENT_BACK.has(query.export)) await expectTakeable(found.body, maxBody.schema, SOME);
         return send(found, type, ['Content-Disposition', attachment(query.export, new Date())]);
       }
+      const whole = query.includeCollections === undefined && query.excludeCollections === undefined;
       const found = await rendered.get(state.collections, `snapshot ${filter}`, () =>
-        snapshotBytes(state, release, include),
+        snapshotBytes(state, release, whole ? { join } : { include }),
       );
       await expectTakeable(found.body, maxBody.schema, SOME);
       // The tag of the whole schema is its hash, which If-Match and diffs use.
-      const whole = query.includeCollections === undefined && query.excludeCollections === undefined;
       const hash = whole && (await runYielding(snapshotHash(state, release)));
       return send(whole ? { ...found, etag: `"${hash}"` } : found, JSON_TYPE);
     },

@@ -11,8 +11,8 @@ import {
   fieldDocumentsOf,
   relationDocumentsOf,
 } from './documents.js';
-import type { CollectionNode, State } from '../model/state.js';
-import { createAttachment } from '../../kernel/attachment.js';
+import { createRenderings } from './renderings.js';
+import type { State } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
 
 export const SNAPSHOT_VERSION = 1;
@@ -28,15 +28,6 @@ export interface Snapshot {
   relations: Relation[];
 }
 
-/** Canonical texts of documents, joined by commas. */
-interface CanonicalTexts {
-  collection: string;
-  fields: readonly string[];
-  relations: string;
-}
-
-/** Cached by field documents, which change with the node and with the targets of its foreign keys. */
-const canonicalOfFields = createAttachment<readonly FieldDocument[], CanonicalTexts>();
 /** A snapshot contains only collections, so an event that changes none of them keeps the hash. */
 const hashOf = new WeakMap<State['collections'], { release: string; hash: string }>();
 
@@ -67,38 +58,15 @@ export function* snapshotOf(
 }
 
 /**
- * Hex sha256 of the canonical snapshot without relation ids. Those depend on the log, and two instances with the same
- * schema must have the same hash. A cached hash is returned at once.
+ * Hex sha256 over the hashes of the collections. Each covers the canonical documents of a collection without relation
+ * ids. Those depend on the log, and two instances with the same schema must have the same hash.
  */
 export function* snapshotHash(state: State, release: string): Resumable<string> {
   const known = hashOf.get(state.collections);
   if (known?.release === release) return known.hash;
-  const write = createCanonicalWriter();
-  const texts: CanonicalTexts[] = [];
-  for (const node of collectionsInOrder(state)) {
-    texts.push(yield* canonicalOf(state, node, write));
-    yield;
-  }
   const hash = createHash('sha256');
-  // Hashing in chunks avoids megabytes of temporary strings.
-  const part = function* (name: string, chunksOf: (text: CanonicalTexts) => Iterable<string>): Resumable<void> {
-    hash.update(`"${name}":[`);
-    let separator = '';
-    for (const text of texts) {
-      for (const chunk of chunksOf(text)) {
-        if (chunk === '') continue;
-        hash.update(separator + chunk);
-        separator = ',';
-        yield;
-      }
-    }
-    hash.update('],');
-  };
-  hash.update('{');
-  yield* part('collections', (text) => [text.collection]);
-  yield* part('fields', (text) => text.fields);
-  yield* part('relations', (text) => [text.relations]);
-  hash.update(`"service":${JSON.stringify(release)},"vendor":"${VENDOR}","version":${SNAPSHOT_VERSION}}`);
+  hash.update(`{"service":${JSON.stringify(release)},"vendor":"${VENDOR}","version":${SNAPSHOT_VERSION}}`);
+  hash.update((yield* collectionHashes(state)).rendered.join(''));
   const digest = hash.digest('hex');
   hashOf.set(state.collections, { release, hash: digest });
   return digest;
@@ -107,31 +75,15 @@ export function* snapshotHash(state: State, release: string): Resumable<string> 
 /** Fields written as one text: few calls for small collections, and short pauses for wide ones. */
 const FIELDS_TOGETHER = 50;
 
-function* canonicalOf(
-  state: State,
-  node: CollectionNode,
-  write: (value: unknown) => string,
-): Resumable<CanonicalTexts> {
+const collectionHashes = createRenderings(function* (state, node): Resumable<string> {
+  const write = createCanonicalWriter();
   const documents = yield* fieldDocumentsOf(state, node);
-  const known = canonicalOfFields.get(documents);
-  if (known !== undefined) return known;
-  const fields: string[] = [];
+  const hash = createHash('sha256');
+  hash.update(write(collectionDocumentOf(state, node)));
   for (let start = 0; start < documents.length; start += FIELDS_TOGETHER) {
-    fields.push(
-      documents
-        .slice(start, start + FIELDS_TOGETHER)
-        .map(write)
-        .join(','),
-    );
+    for (const field of documents.slice(start, start + FIELDS_TOGETHER)) hash.update(write(field));
     yield;
   }
-  const texts: CanonicalTexts = {
-    collection: write(collectionDocumentOf(state, node)),
-    fields,
-    relations: relationDocumentsOf(state, node)
-      .map((relation) => write(relationBody(relation)))
-      .join(','),
-  };
-  canonicalOfFields.set(documents, texts);
-  return texts;
-}
+  for (const relation of relationDocumentsOf(state, node)) hash.update(write(relationBody(relation)));
+  return hash.digest('hex');
+});

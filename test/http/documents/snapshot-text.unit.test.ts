@@ -6,6 +6,8 @@ import type { CollectionDocument } from '../../../src/http/deps.js';
 import { COLLECTION_META_DEFAULTS } from '../../../src/schema/model/model.js';
 import { collectionsInOrder } from '../../../src/schema/model/order.js';
 import { snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
+import { collectionDocumentOf, fieldDocumentsOf } from '../../../src/schema/snapshot/documents.js';
+import { createRenderings } from '../../../src/schema/snapshot/renderings.js';
 import type { State } from '../../../src/schema/model/state.js';
 import { schemaState } from '../../support/arbitraries.js';
 import { accepted } from '../../support/given.js';
@@ -15,7 +17,7 @@ import { runToEnd } from '../../../src/kernel/resumable.js';
 const everything = () => true;
 
 const textOf = (state: State, include: (name: string) => boolean): string =>
-  String(runToEnd(snapshotBytes(state, '1.0.0', include)));
+  String(runToEnd(snapshotBytes(state, '1.0.0', { include })).body);
 
 const system: CollectionDocument = {
   collection: 'service_users',
@@ -31,6 +33,7 @@ function* history(): Generator<State> {
     () => accepted(state, 'update-collection', { collection: 'authors', body: { meta: { note: 'who' } } }),
     () => accepted(state, 'create-collection', { body: { collection: 'Z', schema: null }, concurrentIndexes: false }),
     () => accepted(state, 'create-collection', { body: { collection: 'a', schema: {} }, concurrentIndexes: false }),
+    () => accepted(state, 'rename-field', { collection: 'authors', field: 'id', body: { to: 'key' } }),
     () => accepted(state, 'delete-collection', { collection: 'tags' }),
     () => accepted(state, 'delete-collection', { collection: 'authors' }),
     () => accepted(state, 'update-collection', { collection: 'Z', body: { meta: { hidden: true } } }),
@@ -45,6 +48,41 @@ describe('cached texts', () => {
       const only = (name: string) => name.startsWith('a');
       expect(textOf(state, only)).equal(JSON.stringify(runToEnd(snapshotOf(state, '1.0.0', only))));
     }
+  });
+
+  it('are rendered again for exactly the collections that a change concerns', () => {
+    const rendered: string[] = [];
+    const follow = createRenderings(function* (state, node) {
+      const { collection } = node.collection;
+      rendered.push(collection);
+      return JSON.stringify([collectionDocumentOf(state, node), yield* fieldDocumentsOf(state, node)]);
+    });
+    const before = withRelations();
+    const concerned = (state: State) => {
+      rendered.length = 0;
+      runToEnd(follow(state));
+      return rendered.toSorted();
+    };
+    expect(concerned(before)).deep.equal([...before.collections.keys()].toSorted());
+    const note = accepted(before, 'update-collection', { collection: 'authors', body: { meta: { note: 'who' } } });
+    expect(concerned(note)).deep.equal(['authors']);
+    const key = accepted(note, 'rename-field', { collection: 'authors', field: 'id', body: { to: 'key' } });
+    expect(concerned(key)).include.members(['articles', 'authors']).not.include('tags');
+    expect(concerned(key)).deep.equal([]);
+  });
+
+  it('are the same for any state, whatever was rendered before', () => {
+    const renderings = () =>
+      createRenderings(function* (state, node) {
+        return JSON.stringify([collectionDocumentOf(state, node), yield* fieldDocumentsOf(state, node)]);
+      });
+    fc.assert(
+      fc.property(fc.array(schemaState, { minLength: 2, maxLength: 5 }), (states) => {
+        const follow = renderings();
+        for (const state of states) expect(runToEnd(follow(state))).deep.equal(runToEnd(renderings()(state)));
+      }),
+      { numRuns: 50 },
+    );
   });
 
   it('of any snapshot equal the output of JSON.stringify', () => {

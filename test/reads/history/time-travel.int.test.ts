@@ -29,7 +29,7 @@ describe('time travel through a random history', () => {
   let folds: StoredFolds;
   /** By position: the snapshot at that head. */
   const recorded = [''];
-  const text = (state: State): string => String(runToEnd(snapshotBytes(state, RELEASE)));
+  const text = (state: State): string => String(runToEnd(snapshotBytes(state, RELEASE)).body);
 
   before(async function () {
     this.timeout(300_000);

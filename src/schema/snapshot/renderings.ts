@@ -1,0 +1,91 @@
+/** Follows the collections from state to state, and renders again only those that a change concerns. */
+import type { Resumable } from '../../kernel/resumable.js';
+import { type CollectionNode, type State, byName, primaryKeyOf } from '../model/state.js';
+
+/** Arrays with one element per collection, by name in document order. */
+export interface Renderings<T> {
+  names: readonly string[];
+  nodes: readonly CollectionNode[];
+  rendered: readonly T[];
+}
+
+/** Collections that are compared in one step. */
+const COMPARED = 500;
+
+/**
+ * Returns a function that renders every collection of a state.
+ * @param render may use the collection and the primary keys that its relations reference, and nothing else of the state
+ */
+export function createRenderings<T>(render: (state: State, node: CollectionNode) => Resumable<T>) {
+  let last: { collections?: State['collections']; renderings: Renderings<T> } = {
+    renderings: { names: [], nodes: [], rendered: [] },
+  };
+  return function* (state: State): Resumable<Renderings<T>> {
+    const { collections, renderings: before } = last;
+    if (collections === state.collections) return before;
+    const names = namesInOrder(before.names, state);
+    yield;
+    const known = names === before.names ? before : aligned(before, names);
+    const { nodes, concerned } = yield* compare(state, names, { before, known: known.nodes });
+    const rendered = known.rendered.slice();
+    for (const index of concerned) {
+      rendered[index] = yield* render(state, nodes[index] as CollectionNode);
+      yield;
+    }
+    const renderings = { names, nodes, rendered: rendered as readonly T[] };
+    last = { collections: state.collections, renderings };
+    return renderings;
+  };
+}
+
+/** Sorting thousands of names is expensive, and few names differ between states. */
+function namesInOrder(before: readonly string[], { collections }: State): readonly string[] {
+  const kept = before.filter((name) => collections.has(name));
+  if (kept.length === collections.size) return kept.length === before.length ? before : kept;
+  const known = new Set(kept);
+  return [...kept, ...[...collections.keys()].filter((name) => !known.has(name))].sort(byName);
+}
+
+/** Earlier renderings by the indexes of other names. Undefined for a new collection. */
+interface Aligned<T> {
+  nodes: readonly (CollectionNode | undefined)[];
+  rendered: readonly (T | undefined)[];
+}
+
+function aligned<T>(before: Renderings<T>, names: readonly string[]): Aligned<T> {
+  const indexes = new Map(before.names.map((name, index) => [name, index]));
+  const at = names.map((name) => indexes.get(name) ?? -1);
+  return { nodes: at.map((index) => before.nodes[index]), rendered: at.map((index) => before.rendered[index]) };
+}
+
+interface Compared {
+  nodes: CollectionNode[];
+  /** The indexes of collections that differ, or reference a primary key that differs. */
+  concerned: ReadonlySet<number>;
+}
+
+function* compare(
+  state: State,
+  names: readonly string[],
+  { before, known }: { before: Renderings<unknown>; known: Aligned<unknown>['nodes'] },
+): Resumable<Compared> {
+  const nodes: CollectionNode[] = [];
+  const concerned = new Set<number>();
+  const otherKeys = before.names === names ? [] : before.names.filter((name) => !state.collections.has(name));
+  for (const [index, name] of names.entries()) {
+    const node = state.collections.get(name) as CollectionNode;
+    nodes.push(node);
+    if (node !== known[index]) {
+      concerned.add(index);
+      if (keyOf(node) !== keyOf(known[index])) otherKeys.push(name);
+    }
+    if (index % COMPARED === 0) yield;
+  }
+  const referencing = new Set(otherKeys.flatMap((name) => [...(state.referencedBy.get(name) ?? [])]));
+  if (referencing.size > 0)
+    for (const [index, name] of names.entries()) if (referencing.has(name)) concerned.add(index);
+  return { nodes, concerned };
+}
+
+const keyOf = (node: CollectionNode | undefined): string | undefined =>
+  node && JSON.stringify(primaryKeyOf(node).map(({ field }) => field));
