@@ -4,6 +4,7 @@ import pg from 'pg';
 import type { Outcome } from '../../src/pipeline/index.js';
 import { logChannel } from '../../src/postgres/locked-session.js';
 import { type Proxy, startProxy } from '../support/proxy.js';
+import { type ResponsiveClock, startResponsiveClock } from '../support/responsive-clock.js';
 import { INSTALL_PGBOUNCER, type Pgbouncer, pgbouncerProgram, startPgbouncer } from '../support/pgbouncer.js';
 import { until } from '../support/until.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
@@ -19,7 +20,7 @@ import {
   table,
 } from '../support/instance.js';
 
-/** Milliseconds until a silent connection is detected and closed, with slack for a busy machine. */
+/** Milliseconds until a silent connection is detected and closed. */
 const NOTICED = 20_000;
 
 for (const way of ['the server', 'a pooler'] as const)
@@ -33,6 +34,7 @@ for (const way of ['the server', 'a pooler'] as const)
     /** Another process without the proxy. */
     let beside: Instance;
     let other: pg.Client;
+    let clock: ResponsiveClock;
     let warnings: string[];
 
     before(function () {
@@ -55,6 +57,7 @@ for (const way of ['the server', 'a pooler'] as const)
       beside = await startInstance(database.connectionString, { lockTimeout: 15_000 });
       other = new pg.Client(database.connectionString);
       await other.connect();
+      clock = await startResponsiveClock(database.connectionString);
       done(await create('first'));
     });
 
@@ -62,6 +65,7 @@ for (const way of ['the server', 'a pooler'] as const)
       proxy.intercept(() => 'pass');
       proxy.answer('through');
       proxy.cut();
+      await clock.stop();
       await instance.stop();
       await beside.stop();
       await other.end();
@@ -82,11 +86,6 @@ for (const way of ['the server', 'a pooler'] as const)
     const messageOf = (outcome: Outcome): string =>
       (outcome.kind === 'refused' && outcome.problems[0]?.message) || outcome.kind;
 
-    async function timed<T>(work: Promise<T>): Promise<[T, number]> {
-      const started = performance.now();
-      return [await work, performance.now() - started];
-    }
-
     const isCommit = (sent: Buffer): boolean => sent.includes(logChannel('public'));
 
     /** Once. */
@@ -101,18 +100,18 @@ for (const way of ['the server', 'a pooler'] as const)
 
     it('after its COMMIT: the response is right, and others can write', async () => {
       when(isCommit, 'pass and fall silent');
-      const writing = timed(create('second'));
+      const writing = clock.timed(create('second'));
       await until(
         'it is committed',
         async () => (await other.query('SELECT FROM service.service_events')).rowCount === 2,
       );
-      const [third, waited] = await timed(create('third', beside));
+      const [third, waited] = await clock.timed(create('third', beside));
       done(third);
       expect(waited).to.be.below(5_000);
       const [outcome, took] = await writing;
       expect(done(outcome).position).to.equal(2);
       expect(took).to.be.below(NOTICED);
-      const [next, tookNext] = await timed(create('fourth'));
+      const [next, tookNext] = await clock.timed(create('fourth'));
       expect(done(next).position).to.equal(4);
       expect(tookNext).to.be.below(5_000);
       expect(warnings).to.include('closing a database connection that has gone silent');
@@ -120,9 +119,9 @@ for (const way of ['the server', 'a pooler'] as const)
 
     it('before its COMMIT: nothing is written, the lock is soon free, and the message is true', async () => {
       when(isCommit, 'fall silent');
-      const writing = timed(addField('b'));
+      const writing = clock.timed(addField('b'));
       await sleep(500);
-      const [third, waited] = await timed(create('third', beside));
+      const [third, waited] = await clock.timed(create('third', beside));
       done(third);
       expect(waited).to.be.below(NOTICED);
       const [outcome, took] = await writing;
@@ -138,7 +137,7 @@ for (const way of ['the server', 'a pooler'] as const)
 
     it(`before the change begins leads to ${pooled ? 'a failure in time' : 'another connection for the change'}`, async () => {
       when((sent) => sent.includes('BEGIN') || sent.includes('batch_'), 'fall silent');
-      const [outcome, took] = await timed(create('second'));
+      const [outcome, took] = await clock.timed(create('second'));
       // The request may also wait for a pooler connection and time out.
       if (pooled) expect(refusedWith(outcome)).to.equal('UNAVAILABLE');
       else done(outcome);
@@ -148,10 +147,10 @@ for (const way of ['the server', 'a pooler'] as const)
 
     it('during its DDL: another connection makes the change once', async () => {
       when((sent) => sent.includes('CREATE TABLE'), 'pass and fall silent');
-      const [outcome, took] = await timed(create('second'));
+      const [outcome, took] = await clock.timed(create('second'));
       done(outcome);
       expect(took).to.be.below(NOTICED + 1_000);
-      const [next, waited] = await timed(create('third'));
+      const [next, waited] = await clock.timed(create('third'));
       done(next);
       expect(waited).to.be.below(5_000);
     });
