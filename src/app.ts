@@ -247,8 +247,6 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
     await ensureAdmin();
   });
   autoAcknowledge({ ...options, watch, pipeline, readOnly });
-  const purger = createPurger({ ...options, pool, pipeline, readOnly, news: [store, role] });
-  shutdown.add('purger', () => purger.stop());
   // Checkpoints may show that the log diverged while no process was running.
   await freshness.check();
   const following = followLog({ connection, role, freshness, store, logger, shutdown });
@@ -268,6 +266,9 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   const projections = createProjections({ ...options, ...location, pool, connection, store, pipeline, indexes });
   const rendered = createRenderedCache();
   const history = createHistory({ ...options, pool, store, folds, release, keepDeleted: options.keep.deleted });
+  const { collectionsAt } = history;
+  const purger = createPurger({ ...options, pool, pipeline, collectionsAt, readOnly, news: [store, role] });
+  shutdown.add('purger', () => purger.stop());
   const changes = startChanges({
     ...options,
     ...location,

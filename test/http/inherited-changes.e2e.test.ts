@@ -251,6 +251,29 @@ describe('changing a column that managed tables inherit', function () {
     await noDrift();
   });
 
+  it('rejects to change the column of a child, and names the parents', async () => {
+    const head = await api.head();
+    for (const [collection, parents] of [
+      ['grandkid', 'a_kid'],
+      ['diamond', 'a_kid and z_kid'],
+      ['distant', 'elsewhere.kid'],
+    ] as const)
+      for (const [method, path, body] of [
+        ['POST', '/rename', { to: 'renamed' }],
+        ['PATCH', '', { type: 'bigInteger', schema: { data_type: 'bigint' } }],
+        ['DELETE', '?purge', undefined],
+      ] as const) {
+        const at = `/fields/${collection}/b${path}`;
+        const refused = await api.refused({ status: 422, code: 'DATABASE_REFUSED' }, method, at, body);
+        expect(refused.message, at).to.equal(
+          `Column "b" of "${collection}" cannot be changed: the table inherits it from ${parents}. ` +
+            'Change the column there, which changes it here too.',
+        );
+        expect(refused.extensions['parents']).to.deep.equal(parents.split(' and '));
+      }
+    expect(await api.head()).to.equal(head);
+  });
+
   describe('and CHECK constraints', () => {
     const positive = { name: 'positive', definition: 'CHECK ((b > 0))' };
     type Edit = (constraints: Constraint[]) => Constraint[];
@@ -311,7 +334,11 @@ describe('changing a column that managed tables inherit', function () {
       base.schema.extras = { ...base.schema.extras, constraints: [different] };
       const diff = await api.ok<object>('POST', '/schema/diff', document);
       const refused = await api.refused({ status: 409, code: 'ALREADY_EXISTS' }, 'POST', '/schema/apply', diff);
-      expect(refused.message).to.contain('"own"');
+      expect(refused.message).to.contain(
+        '"positive" is already the name of a constraint of own, which inherits from it',
+      );
+      expect(refused.message).to.contain('with the definition CHECK ((b > 0))');
+      expect(refused.message).to.contain('Use the same definition, or rename or drop the constraint');
     });
 
     it('carries no constraint with NO INHERIT', async () => {

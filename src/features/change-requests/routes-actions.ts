@@ -109,7 +109,7 @@ export const locatedIn =
     // Acknowledgements are a sibling of the diff in the body.
     if (path === undefined || path === 'diff' || path === 'policy' || details?.['acknowledged'] !== undefined)
       return problem;
-    return { ...problem, path: snapshot === undefined ? `diff.${path}` : 'snapshot' };
+    return { ...problem, path: snapshot === undefined ? joined('diff', path) : 'snapshot' };
   };
 
 /** Prefixes the locations of problems with the member. */

@@ -2,41 +2,85 @@
 import { createEarliestTimer } from '../../kernel/time.js';
 import type pg from 'pg';
 import { type Problem, ProblemError } from '../../kernel/problem.js';
-import { keptDeletions, type TrashEntry, findExpired, findInTrash, notInTrash, untilNextExpiry } from './rows.js';
+import {
+  columnsLost,
+  keptColumns,
+  keptDeletions,
+  type TrashEntry,
+  findExpired,
+  findInTrash,
+  notInTrash,
+  untilNextExpiry,
+} from './rows.js';
+import type { Queryable } from '../../postgres/pool.js';
+import type { Point } from '../../log/fold.js';
+import { quoted } from '../../kernel/text.js';
 import type { PurgeTrash } from '../../schema/operations/trash.js';
 import type { Pipeline, PipelineOptions, Reader } from '../../pipeline/types.js';
 import { MAY_CREATE_SCHEMAS } from '../../projector/catalog/deletion-facts.js';
 import type { Logger } from '../../postgres/logger.js';
 import type { Cause } from '../../schema/model/events.js';
 
+/** Returns at least these collections after the event at a position. */
+type CollectionsAt = (names: readonly string[], position: number) => Promise<Point>;
+
+/** Creates the command of a purge. It reads the columns of the kept object from the log, before the log is locked. */
+export async function purging(
+  { pool, collectionsAt }: { pool: Queryable; collectionsAt: CollectionsAt },
+  { position, expired }: Pick<PurgeTrash, 'position' | 'expired'>,
+): Promise<PurgeTrash> {
+  const [kept] = await keptDeletions(pool, [position]);
+  if (kept === undefined) return { position, expired, columns: [] };
+  const { state } = await collectionsAt([kept.collection], position - 1);
+  const node = state.collections.get(kept.collection);
+  return { position, expired, columns: node === undefined ? [] : keptColumns(kept, node) };
+}
+
 /**
  * Another process may have purged an expired entry first. Then nothing is left to do.
  * @throws ProblemError NOT_FOUND if a user requested the purge of an entry that does not exist
  */
 export const readPurge: Reader<PurgeTrash> = async (client, command) => {
-  const { position, expired } = command;
+  const { position } = command;
   const entry = await findInTrash(client, position);
-  if (entry === undefined && !expired) throw new ProblemError(await notInTrash(client, position));
-  const problem = entry === undefined ? null : await disagreement(client, entry, expired);
+  if (entry === undefined && !command.expired) throw new ProblemError(await notInTrash(client, position));
+  const problem = entry === undefined ? null : await disagreement(client, entry, command);
   if (problem !== null) throw new ProblemError(problem);
   return { ...command, entry };
 };
 
 /**
- * Someone can edit the list of the trash by hand, and a purge is final. Therefore the log is checked first.
- * @param mustBeExpired requires that the retention period in the log is over
+ * Someone can edit the list and the tables of the trash by hand, and a purge is final. Therefore the log is checked
+ * first. If the entry must be expired, the retention period in the log must be over.
  * @returns why the entry must not be purged. Null if the log agrees.
  */
-async function disagreement(client: pg.ClientBase, entry: TrashEntry, mustBeExpired: boolean): Promise<Problem | null> {
-  const { position, kind, collection, field } = entry;
-  const [kept] = await keptDeletions(client, [position]);
-  const isSame = kept?.kind === kind && kept.collection === collection && kept.field === field;
-  if (isSame && (kept.expired || !mustBeExpired)) return null;
-  const why = isSame
-    ? `the trash keeps it until ${kept.kept_until}`
-    : 'the list of the trash does not match the log (GET /projections/verify)';
+async function disagreement(client: pg.ClientBase, entry: TrashEntry, command: PurgeTrash): Promise<Problem | null> {
+  const { position, collection } = entry;
+  const why = await reasonToKeep(client, entry, command);
+  if (why === null) return null;
   return { code: 'IN_USE', message: `The deleted object of position ${position} was not purged: ${why}.`, collection };
 }
+
+async function reasonToKeep(
+  client: pg.ClientBase,
+  entry: TrashEntry,
+  { expired, columns }: PurgeTrash,
+): Promise<string | null> {
+  const { position, kind, collection, field } = entry;
+  const [kept] = await keptDeletions(client, [position]);
+  if (kept?.kind !== kind || kept.collection !== collection || kept.field !== field)
+    return 'the list of the trash does not match the log (GET /projections/verify)';
+  if (expired && !kept.expired) return `the trash keeps it until ${kept.kept_until}`;
+  const lost = await columnsLost(client, entry, columns);
+  return lost.length === 0 ? null : replaced(entry, lost);
+}
+
+/** Another table may have taken its place. Only a person can tell if that may be dropped. */
+const replaced = ({ field }: TrashEntry, lost: readonly string[]): string =>
+  field === null
+    ? `the table in the trash has no column ${lost.map(quoted).join(', ')}, so someone changed or replaced it. ` +
+      'If it is not needed, drop it with SQL, then purge the entry'
+    : 'someone changed or replaced the table that keeps its values. If it is not needed, drop it with SQL, then purge the entry';
 
 /**
  * Purges expired trash entries by the database's clock. Every process does this. The log lock and the list of the trash
@@ -51,6 +95,7 @@ export interface Purger {
 export interface PurgerOptions extends Pick<PipelineOptions, 'keep'> {
   pool: pg.Pool;
   pipeline: Pick<Pipeline, 'apply'>;
+  collectionsAt: CollectionsAt;
   logger: Logger;
   /** True while the database is read-only. */
   readOnly: () => boolean;
@@ -118,7 +163,8 @@ export function createPurger(options: PurgerOptions): Purger {
     const [entry] = await findExpired(pool, [...failed.keys()]);
     if (entry === undefined) return false;
     const { position } = entry;
-    const outcome = await options.pipeline.apply('purge-trash', { position, expired: true }, { cause: BY_ITSELF });
+    const command = await purging(options, { position, expired: true });
+    const outcome = await options.pipeline.apply('purge-trash', command, { cause: BY_ITSELF });
     if (outcome.kind === 'done') return true;
     const problem = outcome.kind === 'refused' ? outcome.problems[0] : undefined;
     if (problem === undefined || isAboutAll(problem)) throw new Error(problem?.message ?? outcome.kind);

@@ -7,6 +7,7 @@ import type { HttpDeps } from '../../http/deps.js';
 import { Refused, invalidQuery } from '../../http/errors.js';
 import { createCollectionTexts } from '../../http/documents/texts.js';
 import { countsIn, count, metaMembers, pageLimit, noQuery } from '../../http/request/query.js';
+import { purging } from './purger.js';
 import { restore } from './routes-restore.js';
 import { isPosition } from '../../kernel/position.js';
 import { acknowledge, data, page } from '../../http/openapi/answers/envelopes.js';
@@ -96,10 +97,13 @@ export function trashRoutes(deps: HttpDeps): Route[] {
       changes: true,
       // The policy already judged the objects when they were deleted.
       headers: NO_ACKNOWLEDGE,
-      handle: (call) =>
+      handle: async (call) =>
         change(deps, call, {
           name: 'purge-trash',
-          command: { position: positionOf(call), expired: false },
+          command: await purging(
+            { pool, collectionsAt: deps.history.collectionsAt },
+            { position: positionOf(call), expired: false },
+          ),
           render: ({ position }) => noContent(position),
         }),
     }),

@@ -5,7 +5,7 @@ import type { Queryable } from '../../postgres/pool.js';
 import { IS_KEPT, KEPT_IN as KEPT_IN_OF_EVENT } from '../../projector/catalog/deletion-facts.js';
 import { COPY, copiedRows } from '../../projector/ddl/trash.js';
 import { endsOf } from '../../log/lifetimes.js';
-import type { Identity, CollectionNode, State } from '../../schema/model/state.js';
+import { type Identity, type CollectionNode, type State, hasColumn, primaryKeyOf } from '../../schema/model/state.js';
 import { type LogEvent, takenFromTrash, type StoredEvent, isDeletion } from '../../schema/model/events.js';
 import { type Parameterised, sendBatch } from '../../postgres/exchange.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -160,6 +160,29 @@ export async function isKept(db: Queryable, { position, field, collection }: Tra
     [position, field, collection],
   );
   return rows[0]?.there === true;
+}
+
+/** The columns that a deletion kept, according to the log. The copy of a field names its columns by identity. */
+export function keptColumns({ kind, field }: Pick<TrashEntry, 'kind' | 'field'>, node: CollectionNode): string[] {
+  if (kind === 'collection') return [...node.fields.values()].filter(hasColumn).map((each) => each.field);
+  const copied = [...primaryKeyOf(node).map((each) => each.field), field ?? ''];
+  return copied.flatMap((name) => node.identities.fields.get(name) ?? []);
+}
+
+/** The columns that a kept object lacks, because someone changed or replaced it by hand. */
+export async function columnsLost(
+  db: Queryable,
+  { position, field, collection }: TrashEntry,
+  columns: readonly string[],
+): Promise<string[]> {
+  const { rows } = await db.query<{ name: string }>(
+    `SELECT w.name FROM (SELECT $1::bigint AS position, $2::text AS field, $3::text AS collection) t
+       JOIN pg_catalog.pg_class c ON ${isKeptTable('t')} CROSS JOIN pg_catalog.unnest($4::text[]) AS w (name)
+      WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a
+        WHERE a.attrelid = c.oid AND a.attname = w.name AND a.attnum > 0 AND NOT a.attisdropped)`,
+    [position, field, collection, columns],
+  );
+  return rows.map(({ name }) => name);
 }
 
 /*

@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { ExchangeError, driverError, isConnectionLoss, isLocked, sqlState } from '../../postgres/errors.js';
 import { sendScript, runScript } from '../../postgres/exchange.js';
-import { type Sql, integer, sql, ident, join } from '../../projector/ddl/sql.js';
+import { type Sql, integer, sql, ident, join, literal, qualified, trashOf } from '../../projector/ddl/sql.js';
 import {
   ddlFailure,
   type LockSettings,
@@ -24,6 +24,8 @@ import {
   isNameTaken,
   takenByOthers,
   takenParts,
+  parentsOfColumn,
+  withParents,
   withTakenNames,
   type Refused,
   offendingRowsOf,
@@ -104,6 +106,8 @@ function inquiryOf(refused: Refused): Inquiry | null {
     const count = (rows: readonly unknown[]) => Number((rows[0] as { count: unknown }).count);
     return { question: offenders.question, told: (rows) => withCount(problem, offenders, count(rows)) };
   }
+  const parents = parentsOfColumn(refused);
+  if (parents !== null) return { question: parents, told: (rows) => withParents(problem, rows as readonly Taken[]) };
   const question = takenParts(refused);
   return question && { question, told: (rows) => withTakenNames(problem, rows as readonly Taken[]) };
 }
@@ -162,16 +166,57 @@ function questionsOf(projection: Projection): CatalogQuestions {
   const names = takenNames(projection, (name) => isFolder(projection.after, name));
   const uses = typesToCheck(projection.events, projection.after);
   const types = uses.length === 0 ? null : typeQuestion(uses, projection.schema);
-  const texts = [names, types].filter((text) => text !== null);
+  const lost = lostColumns(projection.events);
+  const texts = [names, lost, types].filter((text) => text !== null);
+  const rowsOf = (text: Sql | null, results: readonly { rows: readonly unknown[] }[]): readonly unknown[] =>
+    text === null ? [] : (results[texts.indexOf(text)]?.rows ?? []);
   return {
     texts,
     judge(results) {
-      const found = types === null ? [] : (results[texts.length - 1]?.rows ?? []);
+      const missing = lostProblems(rowsOf(lost, results) as readonly LostColumn[]);
+      if (missing.length > 0) return missing;
+      const found = rowsOf(types, results);
       const problems = rowTypeProblems(uses, typeLookup(found));
       if (problems.length > 0) return problems;
-      return names === null ? null : hiddenByFolders(projection, results[0]?.rows ?? []);
+      return names === null ? null : hiddenByFolders(projection, rowsOf(names, results));
     },
   };
+}
+
+interface LostColumn {
+  collection: string;
+  table: string;
+  column: string;
+}
+
+/**
+ * Returns rows of `LostColumn`: what restored tables lack because someone changed them in the trash by hand. Null if the
+ * batch restores no table. Ask before the tables are moved.
+ */
+function lostColumns(events: readonly LogEvent[]): Sql | null {
+  const wanted = events.flatMap((event) => {
+    const restored = event.type === 'collection.created' ? takenFromTrash(event.data) : undefined;
+    if (event.type !== 'collection.created' || restored === undefined) return [];
+    const table = literal(qualified(trashOf(restored), restored.name));
+    const columns = event.data.fields.filter(({ schema }) => schema !== null);
+    return columns.map(
+      ({ field }) => sql`(${literal(event.collection)}::text, ${table}::text, ${literal(field)}::text)`,
+    );
+  });
+  if (wanted.length === 0) return null;
+  return sql`SELECT w.collection, w.tab AS table, w.col AS column FROM (VALUES ${join(wanted, sql`, `)}) AS w (collection, tab, col)
+    WHERE pg_catalog.to_regclass(w.tab) IS NOT NULL AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a
+      WHERE a.attrelid = pg_catalog.to_regclass(w.tab)::oid AND a.attname = w.col AND a.attnum > 0 AND NOT a.attisdropped)`;
+}
+
+function lostProblems(lost: readonly LostColumn[]): Problem[] {
+  return [...new Map(lost.map((each) => [each.collection, each])).values()].map(({ collection, table }) => {
+    const columns = lost.filter((each) => each.collection === collection).map(({ column }) => column);
+    const message =
+      `Table ${JSON.stringify(collection)} cannot be restored: the table ${table} in the trash has no column ` +
+      `${columns.map((name) => JSON.stringify(name)).join(', ')}, so someone changed or replaced it. Add the column with SQL, then restore the table.`;
+    return { code: 'IN_USE', message, collection, details: { columns } };
+  });
 }
 
 /**

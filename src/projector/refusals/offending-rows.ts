@@ -12,11 +12,13 @@ import {
   type CollectionNode,
   locateTable,
   tableNameOf,
+  extrasOf,
 } from '../../schema/model/state.js';
 import { type ForeignKeyRelation, hasForeignKey, referencedColumns } from '../ddl/create-table.js';
 import { type Sql, ident, integer, literal, qualified, sql, targetTable, trashOf, join, tableIn } from '../ddl/sql.js';
 import { kindOf } from '../ddl/type-change.js';
 import { SQLSTATE } from '../../postgres/errors.js';
+import { jsonEqual } from '../../kernel/json.js';
 import { objectNames } from '../ddl/column.js';
 import { identitySequenceName } from '../../schema/model/constraint-names.js';
 
@@ -249,6 +251,19 @@ const constraints = (names: readonly string[], table: Sql): Sql => sql`
 SELECT conname::text AS name, ${literal(CONSTRAINT)} AS kind FROM pg_catalog.pg_constraint
  WHERE conrelid = pg_catalog.to_regclass(${literal(table)})::oid AND conname IN (${list(names)})`;
 
+const OF_CHILD = 'constraint of';
+
+/** PostgreSQL merges a CHECK constraint with one of an inheriting table only if both have the same definition. */
+const checksOfChildren = (names: readonly string[], table: Sql): Sql => sql`
+SELECT k.conname::text AS name, pg_catalog.format(${literal(`${OF_CHILD} %s, which inherits from it, with the definition %s`)}, k.conrelid::regclass,
+    pg_catalog.pg_get_constraintdef(k.oid)) AS kind
+  FROM pg_catalog.pg_constraint k
+ WHERE k.conname IN (${list(names)}) AND k.conrelid IN (
+   WITH RECURSIVE children (oid) AS (
+     SELECT i.inhrelid FROM pg_catalog.pg_inherits i WHERE i.inhparent = pg_catalog.to_regclass(${literal(table)})::oid
+     UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN children c ON i.inhparent = c.oid)
+   SELECT c.oid FROM children c)`;
+
 /** A column created by hand. */
 const column = (name: string, table: Sql): Sql => sql`
 SELECT attname::text AS name, 'column of the table' AS kind FROM pg_catalog.pg_attribute
@@ -269,9 +284,23 @@ export function takenParts({ problem, before, after, schema }: Refused): Sql | n
   if (!isNameTaken(state) || node === undefined) return null;
   const table = tableIn(after, collection, schema);
   if (state === SQLSTATE.duplicate_column) return column(field, table);
-  const names = newNames(before.collections.get(collection), node, field);
-  if (names.size === 0) return null;
-  return sql`${constraints([...names], table)} UNION ALL ${relations([...names], locateTable(after, collection, schema).schema)} ORDER BY 1`;
+  const old = before.collections.get(collection);
+  const names = newNames(old, node, field);
+  const checks = newConstraints(old, node);
+  const questions = [
+    ...(checks.length === 0 ? [] : [checksOfChildren(checks, table)]),
+    ...(names.size === 0
+      ? []
+      : [constraints([...names], table), relations([...names], locateTable(after, collection, schema).schema)]),
+  ];
+  return questions.length === 0 ? null : sql`${join(questions, sql` UNION ALL `)} ORDER BY 1`;
+}
+
+/** The names of constraints that are new or get another definition. */
+function newConstraints(before: CollectionNode | undefined, after: CollectionNode): string[] {
+  const had = extrasOf(before).constraints ?? [];
+  const added = (extrasOf(after).constraints ?? []).filter((each) => !had.some((other) => jsonEqual(each, other)));
+  return added.map(({ name }) => name);
 }
 
 function newNames(before: CollectionNode | undefined, after: CollectionNode, changed: string): Set<string> {
@@ -296,8 +325,35 @@ export function withTakenNames(problem: Problem, rows: readonly Taken[]): Proble
   const descriptions = [...taken.values()].map(
     ({ name, kind }) => `${JSON.stringify(name)} is already the name of ${articled(kind)}`,
   );
-  const message = `${problem.message} (${descriptions.join('; ')})`;
+  const next = rows.some(({ kind }) => kind !== CONSTRAINT && kind.startsWith(OF_CHILD))
+    ? '. Use the same definition, or rename or drop the constraint of the inheriting table first.'
+    : '';
+  const message = `${problem.message} (${descriptions.join('; ')})${next}`;
   return { ...problem, message, details: { ...problem.details, taken: [...taken.values()] } };
+}
+
+/* Explains why PostgreSQL does not change a column of a table that inherits it. */
+
+const INVALID_TABLE_DEFINITION = '42P16';
+
+/** Returns the parents that give a table the column. Null if that was not the reason. */
+export function parentsOfColumn({ problem, before, schema }: Refused): Sql | null {
+  const { collection, field, details } = problem;
+  if (details?.['sqlstate'] !== INVALID_TABLE_DEFINITION || collection === undefined || field === undefined)
+    return null;
+  return sql`SELECT i.inhparent::regclass::text AS name FROM pg_catalog.pg_inherits i
+      JOIN pg_catalog.pg_attribute p ON p.attrelid = i.inhparent AND p.attname = ${literal(field)} AND NOT p.attisdropped
+     WHERE i.inhrelid = pg_catalog.to_regclass(${literal(tableIn(before, collection, schema))})::oid ORDER BY i.inhseqno`;
+}
+
+export function withParents(problem: Problem, rows: readonly Pick<Taken, 'name'>[]): Problem {
+  if (rows.length === 0) return problem;
+  const { collection, field } = problem;
+  const parents = rows.map(({ name }) => name);
+  const message =
+    `Column ${JSON.stringify(field)} of ${JSON.stringify(collection)} cannot be changed: the table inherits it from ` +
+    `${parents.join(' and ')}. Change the column there, which changes it here too.`;
+  return { ...problem, message, details: { ...problem.details, parents } };
 }
 
 /** "a table", "an index". */

@@ -13,6 +13,8 @@ export interface PurgeTrash {
   position: number;
   /** The entry of the position by its former names, if it was read and exists. */
   entry?: { collection: string; field: string | null; kept_in: number | null } | undefined;
+  /** The columns that the kept object must have, according to the log. */
+  columns: readonly string[];
   /** True if the retention period is over, false if a user requested it. */
   expired: boolean;
 }

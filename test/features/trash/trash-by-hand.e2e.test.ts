@@ -61,4 +61,64 @@ describe('the trash after manual changes', () => {
       expect(extensions['collection']).to.equal(name);
     }
   });
+
+  describe('to the table that it keeps', () => {
+    const deleted = async (name: string): Promise<{ position: number; kept: string }> => {
+      await api.ok('POST', '/collections', { collection: name, schema: {}, fields: [plain('a'), plain('b')] });
+      await api.sql(`INSERT INTO ${name} (a, b) VALUES ('x', 'y')`);
+      await api.ok('DELETE', `/collections/${name}`);
+      const { data } = await api.ok<{ data: { position: number }[] }>('GET', '/trash');
+      const [row] = await api.sql<{ kept: string }>(
+        `SELECT c.oid::regclass::text AS kept FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+          WHERE c.relname = $1 AND n.nspname LIKE 'service_trash_%'`,
+        [name],
+      );
+      return { position: data[0]!.position, kept: row?.kept ?? '' };
+    };
+
+    for (const [what, change, lost] of [
+      ['lacks a column', (kept: string) => `ALTER TABLE ${kept} DROP COLUMN b`, '"b"'],
+      ['was replaced', (kept: string) => `DROP TABLE ${kept}; CREATE TABLE ${kept} (a text, c text)`, '"id", "b"'],
+    ] as const)
+      it(`neither restores nor purges it if it ${what}, and names the columns`, async () => {
+        const { position, kept } = await deleted(`kept_${what.length}`);
+        await api.sql(change(kept));
+        const conflict = { status: 409, code: 'IN_USE' } as const;
+        const purge = await api.refused(conflict, 'DELETE', `/trash/${position}`);
+        expect(purge.message).to.contain(`has no column ${lost}`).and.contain('was not purged');
+        const restore = await api.refused(conflict, 'POST', `/trash/${position}/restore`, {});
+        expect(restore.message).to.contain(`has no column ${lost}`).and.contain('cannot be restored');
+        const planned = await api.ok<Plan>('POST', `/trash/${position}/restore?dry_run`, {});
+        expect(planned.accepted).to.equal(false);
+        const back = await api.ok<object>('GET', `/history/diff?to=${position - 1}`);
+        await api.refused(conflict, 'POST', '/schema/apply', back);
+        expect(await api.sql(`SELECT a FROM ${kept}`)).to.have.length(what === 'was replaced' ? 0 : 1);
+        await api.sql(`DROP TABLE ${kept}`);
+        await api.ok('DELETE', `/trash/${position}`);
+      });
+
+    it('restores it with a column that was added by hand, also before the deletion', async () => {
+      const { position, kept } = await deleted('extended');
+      await api.sql(`ALTER TABLE ${kept} ADD COLUMN further int`);
+      await api.ok('POST', `/trash/${position}/restore`, {});
+      expect(await api.sql('SELECT a, b, further FROM extended')).to.deep.equal([{ a: 'x', b: 'y', further: null }]);
+      await api.ok('DELETE', '/collections/extended');
+      const { data } = await api.ok<{ data: { position: number }[] }>('GET', '/trash');
+      await api.ok('DELETE', `/trash/${data[0]!.position}`);
+    });
+
+    it('purges no values of a field whose table was replaced', async () => {
+      await api.ok('POST', '/collections', { collection: 'valued', schema: {}, fields: [plain('a')] });
+      await api.sql(`INSERT INTO valued (a) VALUES ('x')`);
+      await api.ok('DELETE', '/fields/valued/a');
+      const { data } = await api.ok<{ data: { position: number }[] }>('GET', '/trash');
+      const { position } = data[0]!;
+      const kept = `service_trash_${position}.values`;
+      await api.sql(`DROP TABLE ${kept}; CREATE TABLE ${kept} (own text)`);
+      const refused = await api.refused({ status: 409, code: 'IN_USE' }, 'DELETE', `/trash/${position}`);
+      expect(refused.message).to.contain('someone changed or replaced the table that keeps its values');
+      await api.sql(`DROP TABLE ${kept}`);
+      await api.ok('DELETE', `/trash/${position}`);
+    });
+  });
 });
