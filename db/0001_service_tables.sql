@@ -260,9 +260,26 @@ CREATE TABLE :"service".service_tokens (
 
 CREATE INDEX service_tokens_user ON :"service".service_tokens (user_id);
 
+-- Identities at an OpenID provider that sign in as a user.
+CREATE TABLE :"service".service_identities (
+  id         uuid        PRIMARY KEY,
+  user_id    uuid        NOT NULL REFERENCES :"service".service_users (id) ON DELETE CASCADE,
+  issuer     text        NOT NULL,
+  subject    text        NOT NULL,
+  -- The other user who had set the password with which the identity was linked; null if there is none.
+  issued_by  uuid,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  UNIQUE (issuer, subject)
+);
+
+CREATE INDEX service_identities_user ON :"service".service_identities (user_id);
+
 CREATE TABLE :"service".service_sessions (
   id           uuid        PRIMARY KEY,
   user_id      uuid        NOT NULL REFERENCES :"service".service_users (id) ON DELETE CASCADE,
+  -- The identity that signed in, and the provider's own session; null for a password.
+  identity     uuid        REFERENCES :"service".service_identities (id) ON DELETE CASCADE,
+  provider_session text,
   refresh_hash bytea       NOT NULL UNIQUE,
   -- Hash of the part that all refresh tokens of a session share. It recognizes a token that was already replaced.
   family_hash  bytea       NOT NULL,
@@ -275,6 +292,7 @@ CREATE TABLE :"service".service_sessions (
   expires_at   timestamptz NOT NULL
 );
 
+CREATE INDEX service_sessions_identity ON :"service".service_sessions (identity) WHERE identity IS NOT NULL;
 CREATE INDEX service_sessions_user ON :"service".service_sessions (user_id);
 CREATE INDEX service_sessions_expires_at ON :"service".service_sessions (expires_at);
 

@@ -210,7 +210,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   const role = createServerRole({ logger, standby });
   const readOnly = (): boolean => role.current().standby;
 
-  const auth = await createAuth({ pool, secret });
+  const auth = await createAuth({ ...options, pool, secret });
   shutdown.add('accounts', () => auth.stop());
 
   const folds = createStoredFolds({ pool, logger, secret, readOnly });

@@ -2,16 +2,20 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { z } from 'zod';
 import { PASSWORD_LENGTH } from './features/accounts/account-rules.js';
+import type { OidcSettings } from './features/accounts/oidc.js';
 import { OperatorError } from './kernel/operator-error.js';
 import {
   KIB,
   databaseUrl,
   duration,
   every,
+  issuer,
   keeping,
   origins,
   location,
+  rolesByClaim,
   schemaName,
+  scopes,
   secret,
   serviceUrl,
   size,
@@ -142,6 +146,13 @@ const settings = z.object({
   ADMIN_PASSWORD: secret(PASSWORD_LENGTH.min).optional(),
   ADMIN_TOKEN: token.optional(),
   TOKEN_SECRET: secret(32).optional(),
+  OIDC_ISSUER: issuer.optional(),
+  OIDC_CLIENT_ID: z.string().max(512).optional(),
+  OIDC_CLIENT_SECRET: z.string().max(4_096).optional(),
+  OIDC_SCOPES: scopes.default('openid email profile'),
+  OIDC_ROLES: rolesByClaim.optional(),
+  OIDC_LABEL: z.string().max(60, 'must have at most 60 characters').default('Single sign-on'),
+  PASSWORD_LOGIN: z.enum(['on', 'off'], 'must be on or off').default('on'),
   TRUST_PROXY: trustProxy.default(0),
   CORS_ORIGINS: origins.default([]),
   APP: z.enum(['on', 'off'], 'must be on or off').default('on'),
@@ -177,6 +188,7 @@ export const SECRETS = [
   'ADMIN_PASSWORD',
   'ADMIN_TOKEN',
   'TOKEN_SECRET',
+  'OIDC_CLIENT_SECRET',
   'CHECKPOINT_TO',
 ];
 
@@ -200,6 +212,10 @@ export interface Config {
   admin: { email: string | null; password: string | null; token: string | null };
   /** Signs access tokens. Null uses the secret that the database keeps. */
   tokenSecret: string | null;
+  /** The OpenID provider. Null if not configured. */
+  oidc: OidcSettings | null;
+  /** False if users log in with the provider only. */
+  passwordLogin: boolean;
   /** The number of trusted proxies in front of the service, or their addresses. */
   trustProxy: number | readonly string[];
   /** Origins of other sites whose pages may send requests. */
@@ -292,6 +308,8 @@ function toConfig(given: z.output<typeof settings>): Config {
       token: given.ADMIN_TOKEN ?? null,
     },
     tokenSecret: given.TOKEN_SECRET ?? null,
+    oidc: oidcOf(given),
+    passwordLogin: given.PASSWORD_LOGIN === 'on',
     trustProxy: given.TRUST_PROXY,
     corsOrigins: given.CORS_ORIGINS,
     app: given.APP === 'on',
@@ -322,6 +340,25 @@ const paceOf = ({
   maxLag,
 });
 
+/** @throws OperatorError if the settings of the provider are incomplete */
+function oidcOf(given: z.output<typeof settings>): OidcSettings | null {
+  const { OIDC_ISSUER: url, OIDC_CLIENT_ID: clientId, OIDC_ROLES: roles, OIDC_CLIENT_SECRET: clientSecret } = given;
+  if (url === undefined) {
+    const alone = (['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_ROLES'] as const).find((name) => given[name]);
+    if (alone !== undefined) throw new OperatorError(`The setting ${alone} requires OIDC_ISSUER.`);
+    if (given.PASSWORD_LOGIN === 'on') return null;
+    throw new OperatorError('The setting PASSWORD_LOGIN=off requires OIDC_ISSUER. Otherwise nobody could log in.');
+  }
+  if (clientId === undefined) throw new OperatorError('The setting OIDC_ISSUER requires OIDC_CLIENT_ID.');
+  if (roles === undefined) {
+    throw new OperatorError(
+      'The setting OIDC_ISSUER requires OIDC_ROLES, such as {"groups":{"platform-team":"admin"}}. Without a role nobody could log in.',
+    );
+  }
+  const { OIDC_SCOPES, OIDC_LABEL: label } = given;
+  return { issuer: url, clientId, clientSecret: clientSecret ?? null, scopes: OIDC_SCOPES, roles, label };
+}
+
 const checkpointsOf = (given: z.output<typeof settings>): Config['checkpoints'] => ({
   to: given.CHECKPOINT_TO ?? null,
   every: given.CHECKPOINT_EVERY,
@@ -336,6 +373,7 @@ export function secretsOf(config: Config): string[] {
     password,
     adminToken,
     config.tokenSecret,
+    config.oidc?.clientSecret ?? null,
     config.databaseUrl,
     config.directDatabaseUrl,
     ...passwordsIn(config.checkpoints.to),

@@ -1,6 +1,7 @@
 /** Formats of setting values: numbers, sizes, durations, addresses, names. */
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { ROLES } from './features/accounts/caller.js';
 import { parseAddress } from './postgres/hosts/address.js';
 
 export const KIB = 1024;
@@ -151,6 +152,44 @@ function isDecodable({ username, password }: URL): boolean {
     return false;
   }
 }
+
+/** The address of an OpenID provider. Its answers decide who may log in, so they must not be forged on the way. */
+export const issuer = z
+  .string()
+  .refine(
+    isIssuer,
+    'must be the https address of an OpenID provider, such as https://id.example.com/realms/main. http is allowed on this machine only',
+  );
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+function isIssuer(text: string): boolean {
+  if (!isServiceUrl(text)) return false;
+  const { protocol, hostname, search, hash } = new URL(text);
+  return search === '' && hash === '' && (protocol === 'https:' || LOOPBACK.has(hostname));
+}
+
+export const scopes = z
+  .string()
+  .refine(
+    (text) =>
+      /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/.test(text) && text.split(' ').includes('openid'),
+    'must be scopes separated by spaces, and contain openid',
+  );
+
+const ROLES_BY_CLAIM = `must be JSON with roles by claim and value, such as {"groups":{"platform-team":"admin"}}. The roles are ${ROLES.join(', ')}`;
+
+/** `{"groups":{"platform-team":"admin"}}`, as JSON because claims and values may contain any character. */
+export const rolesByClaim = z.string().transform((text, context) => {
+  try {
+    const roles = z.record(z.string().min(1), z.record(z.string().min(1), z.enum(ROLES))).parse(JSON.parse(text));
+    if (Object.keys(roles).length > 0) return roles;
+  } catch {
+    // Reported below.
+  }
+  context.addIssue(ROLES_BY_CLAIM);
+  return z.NEVER;
+});
 
 const EVERY = 'must be a number of events, a time, or both, such as 100, 10min or 100,10min';
 

@@ -15,6 +15,12 @@ function refusal(environment: Record<string, string>): string {
   throw new Error('the settings were accepted');
 }
 
+const OIDC = {
+  OIDC_ISSUER: 'https://id.example',
+  OIDC_CLIENT_ID: 'dps',
+  OIDC_ROLES: '{"groups":{"team":"admin"}}',
+};
+
 describe('readConfig', () => {
   it('requires no setting', () => {
     expect(readConfig({ LOG_FORMAT: 'json' })).to.deep.equal({
@@ -29,6 +35,8 @@ describe('readConfig', () => {
       poolSize: 10,
       admin: { email: null, password: null, token: null },
       tokenSecret: null,
+      oidc: null,
+      passwordLogin: true,
       trustProxy: 0,
       corsOrigins: [],
       app: true,
@@ -62,6 +70,13 @@ describe('readConfig', () => {
       ADMIN_PASSWORD: 'a long password',
       ADMIN_TOKEN: 't'.repeat(32),
       TOKEN_SECRET: 's'.repeat(32),
+      OIDC_ISSUER: 'https://id.example/realm',
+      OIDC_CLIENT_ID: 'dps',
+      OIDC_CLIENT_SECRET: 'o',
+      OIDC_SCOPES: 'openid groups',
+      OIDC_ROLES: '{"groups":{"a b":"auditor"}}',
+      OIDC_LABEL: 'Example ID',
+      PASSWORD_LOGIN: 'off',
       TRUST_PROXY: '1',
       CORS_ORIGINS: 'https://a.example',
       APP: 'off',
@@ -98,6 +113,15 @@ describe('readConfig', () => {
       poolSize: 500,
       admin: { email: 'a@example.com', password: 'a long password', token: 't'.repeat(32) },
       tokenSecret: 's'.repeat(32),
+      oidc: {
+        issuer: 'https://id.example/realm',
+        clientId: 'dps',
+        clientSecret: 'o',
+        scopes: 'openid groups',
+        roles: { groups: { 'a b': 'auditor' } },
+        label: 'Example ID',
+      },
+      passwordLogin: false,
       trustProxy: 1,
       corsOrigins: ['https://a.example'],
       app: false,
@@ -307,6 +331,23 @@ describe('readConfig', () => {
     expect(readConfig({})).to.deep.include({ trustProxy: 0, corsOrigins: [] });
   });
 
+  it('rejects incomplete settings of an OpenID provider, addresses that can be forged, and unknown roles', () => {
+    for (const name of ['OIDC_CLIENT_ID', 'OIDC_ROLES'] as const) {
+      const { [name]: _, ...others } = OIDC;
+      expect(refusal(others)).to.match(new RegExp(`^The setting OIDC_ISSUER requires ${name}`));
+    }
+    expect(refusal({ OIDC_CLIENT_ID: 'dps' })).to.equal('The setting OIDC_CLIENT_ID requires OIDC_ISSUER.');
+    expect(refusal({ PASSWORD_LOGIN: 'off' })).to.match(/^The setting PASSWORD_LOGIN=off requires OIDC_ISSUER/);
+    for (const issuer of ['http://id.example', 'https://u:p@id.example', 'https://id.example/?a', 'id.example'])
+      expect(refusal({ ...OIDC, OIDC_ISSUER: issuer }), issuer).to.match(/^The setting OIDC_ISSUER must be the https/);
+    for (const roles of ['admin', '{}', '{"groups":"admin"}', '{"groups":{"a":"owner"}}', '[]'])
+      expect(refusal({ ...OIDC, OIDC_ROLES: roles }), roles).to.match(
+        /^The setting OIDC_ROLES must be JSON with roles/,
+      );
+    expect(refusal({ ...OIDC, OIDC_SCOPES: 'email' })).to.match(/^The setting OIDC_SCOPES must be scopes/);
+    expect(readConfig({ ...OIDC, OIDC_ISSUER: 'http://localhost:8080' }).oidc?.clientSecret).to.equal(null);
+  });
+
   describe('secrets in files', () => {
     let directory: string;
     before(() => {
@@ -321,7 +362,10 @@ describe('readConfig', () => {
     it('are read without the trailing line break', () => {
       for (const name of SECRETS) {
         const value = name.endsWith('URL') ? 'postgres://u:p@h/d' : 's'.repeat(32);
-        const beside = name === 'DATABASE_URL' ? {} : { DATABASE_URL: 'postgres://u:p@h/d' };
+        const beside = {
+          ...(name !== 'DATABASE_URL' && { DATABASE_URL: 'postgres://u:p@h/d' }),
+          ...(name === 'OIDC_CLIENT_SECRET' && OIDC),
+        };
         const given = { ...beside, [`${name}_FILE`]: file(name, `${value}\n`) };
         expect(readConfig(given)).to.deep.equal(readConfig({ ...beside, [name]: value }));
       }

@@ -22,12 +22,12 @@ interface Snapshot {
 const COLLECTION = 'Verträge';
 
 /** @throws if a request is rejected */
-export async function agree(api: Api, session: string): Promise<void> {
+export async function agree(api: Api, sessions: readonly string[]): Promise<void> {
   const fields = ['text', 'number'].map((field) => ({ field, type: 'string', interface: 'input' }));
   await api.ok('POST', '/collections', { collection: COLLECTION, schema: {}, fields });
   await policies(api);
   await talked(api);
-  await scheduled(api, session);
+  await scheduled(api, sessions);
   await prepared(api);
   await purged(api);
   await ownChanges(api);
@@ -79,10 +79,10 @@ async function talked(api: Api): Promise<void> {
   await api.ok('POST', `/changes/${revert.data.id}/reject`, { comment: 'it stays' });
 }
 
-/** @param session of the admin, whose approvals record a password */
-async function scheduled(api: Api, session: string): Promise<void> {
+/** @param sessions of admins with a password and with an identity, which their approvals record */
+async function scheduled(api: Api, sessions: readonly string[]): Promise<void> {
   const { id, plan } = await opened(api, { title: 'At night', snapshot: await noted(api, 'third') });
-  await api.client(`/changes/${id}/approve`, { ...json({ plan }), token: session });
+  for (const token of sessions) await api.client(`/changes/${id}/approve`, { ...json({ plan }), token });
   await api.ok('POST', `/changes/${id}/apply`, { at: new Date(Date.now() + 3_600_000).toISOString() });
   await api.ok('POST', `/changes/${id}/withdraw`);
 }

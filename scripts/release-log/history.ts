@@ -1,6 +1,7 @@
 /** The history of one service, created through its API. It contains every event type with every version and member. */
 import { type Api } from '../../test/support/api.js';
-import { clientOf } from '../../test/support/client.js';
+import { clientOf, json } from '../../test/support/client.js';
+import { Browser, type OpenIdProvider } from '../../test/support/openid-provider.js';
 import { startService } from '../../test/support/service.js';
 import { until } from '../../test/support/until.js';
 import { cutOff } from '../../test/support/tamper.js';
@@ -15,7 +16,10 @@ interface Living {
   api: Api;
   /** The admin's access token. */
   session: string;
+  /** The address of the service. */
+  url: string;
   databaseUrl: string;
+  provider: OpenIdProvider;
 }
 
 /** @throws if a request is rejected */
@@ -30,13 +34,13 @@ export async function live(living: Living): Promise<void> {
   await trash(living);
   await lostTrash(living);
   await online(living);
-  await agree(living.api, living.session);
+  await agree(living.api, [living.session, await signInWithProvider(living)]);
   await accounts(living);
   await loseTheEnd(living);
 }
 
-/** Every event about users and API tokens, with every member and choice. */
-async function accounts({ api }: Living): Promise<void> {
+/** Every event about users, API tokens and identities, with every member and choice. */
+async function accounts({ api, url, provider }: Living): Promise<void> {
   interface Made {
     data: { id: string };
   }
@@ -49,7 +53,31 @@ async function accounts({ api }: Living): Promise<void> {
   await api.ok('PATCH', path, { password: `${password} 2`, status: 'active' });
   const token = (await api.ok<Made>('POST', `${path}/tokens`, { expires_at: '2030-01-01T00:00:00Z' })).data;
   await api.ok('DELETE', `${path}/tokens/${token.id}`);
+  await linkIdentity(url, provider, { email: 'lovelace@example.com', password: `${password} 2` });
+  const [identity] = (await api.ok<{ data: { id: string }[] }>('GET', `${path}/identities`)).data;
+  await api.ok('DELETE', `${path}/identities/${identity?.id}`);
   await api.ok('DELETE', path);
+}
+
+/** @returns the access token of an admin whom the provider names */
+async function signInWithProvider({ url, provider }: Living): Promise<string> {
+  provider.person = { sub: 'grace', email: 'grace@example.com', groups: ['admins'] };
+  const browser = new Browser();
+  await browser.follow(`${url}/auth/oidc/login`, ({ pathname }) => pathname === '/app');
+  const refreshed = await browser.request(`${url}/auth/refresh`, { method: 'POST', ...json({ mode: 'cookie' }) });
+  return ((await refreshed.json()) as { data: { access_token: string } }).data.access_token;
+}
+
+async function linkIdentity(
+  url: string,
+  provider: OpenIdProvider,
+  login: { email: string; password: string },
+): Promise<void> {
+  provider.person = { sub: 'ada', email: login.email, groups: ['authors'] };
+  const browser = new Browser();
+  await browser.follow(`${url}/auth/oidc/login`, ({ pathname }) => pathname === '/app');
+  const linked = await browser.request(`${url}/auth/oidc/link`, { method: 'POST', ...json(login) });
+  if (linked.status !== 200) throw new Error(await linked.text());
 }
 
 /** A change with a reason and a trace. */

@@ -15,6 +15,7 @@ import { readRelease } from '../../src/release.js';
 import { createApi } from '../../test/support/api.js';
 import { signIn } from '../../test/support/client.js';
 import { declaredVersions, neverUsed } from '../../test/support/payload-members.js';
+import { settingsOf, startOpenIdProvider } from '../../test/support/openid-provider.js';
 import { stopTestServer } from '../../test/support/postgres.js';
 import { fileOf, parseLog, type ReleaseLog } from '../../test/support/release-log.js';
 import { startService } from '../../test/support/service.js';
@@ -58,11 +59,16 @@ await writeFile(fileOf(release, 'json'), said);
 process.stdout.write(`${events.length} events, ${size} bytes\n`);
 
 async function written(): Promise<{ text: string; answers: Record<string, unknown> }> {
-  const service = await startService();
+  const provider = await startOpenIdProvider();
+  const service = await startService({
+    ...settingsOf(provider),
+    OIDC_ROLES: '{"groups":{"authors":"author","admins":"admin"}}',
+  });
+  await provider.register(service.url);
   const api = createApi(service);
   try {
     const session = await signIn(api.client, { email: service.adminEmail, password: service.adminPassword });
-    await live({ api, session, databaseUrl: service.databaseUrl });
+    await live({ ...service, api, session, provider });
     const { data } = await api.ok<{ data: object }>('GET', '/projections/verify');
     if (!('ok' in data && data.ok === true)) throw new Error(JSON.stringify(data));
     const exported = await api.client('/history/export');
@@ -72,6 +78,7 @@ async function written(): Promise<{ text: string; answers: Record<string, unknow
   } finally {
     await api.stop();
     await service.stop();
+    await provider.stop();
   }
 }
 

@@ -67,7 +67,7 @@ export interface HttpDeps {
   plans: PlanReads;
   /** Signed checkpoints for auditors. */
   checkpoints: CheckpointService;
-  auth: Pick<Auth, 'identify' | 'users' | 'tokens' | 'sessions' | 'liveSessions' | 'loginLimit'>;
+  auth: Omit<Auth, 'ensureAdmin' | 'stop'>;
   /** The service's own tables, as documents with `meta.system`. */
   systemCollections: readonly CollectionDocument[];
   health: () => Promise<HealthReport>;

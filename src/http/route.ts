@@ -49,8 +49,8 @@ interface Stricter<Query> {
 
 /** The body of a request. */
 export interface BodySpec<Body> {
-  /** `document`: YAML and uploaded files too. */
-  format: 'json' | 'document';
+  /** `document`: YAML and uploaded files too. `form`: the fields of a form. */
+  format: 'json' | 'document' | 'form';
   schema: z.ZodType;
   /** For the reference. Without it, the example of the schema is shown. */
   example: unknown;
@@ -84,6 +84,9 @@ export const jsonBody = <Body>(schema: z.ZodType<Body>, options: BodyOptions = {
 export const documentBody = <Body>(schema: z.ZodType<Body>, options: BodyOptions = {}): BodySpec<Body> =>
   bodySpec('document', schema, options);
 
+/** The fields of a form (`application/x-www-form-urlencoded`). */
+export const formBody = <Body>(schema: z.ZodType<Body>): BodySpec<Body> => bodySpec('form', schema, {});
+
 /** The handler reads the body itself, so that errors name the location as operations do. The schema documents it. */
 export const unparsed = (body: BodySpec<unknown>): BodySpec<unknown> => ({ ...body, read: (value) => value });
 
@@ -96,7 +99,7 @@ export interface Documentation {
   summary: string;
   description?: string;
   /** Responses other than errors, by status. 200 or 204 is the usual one. */
-  answers: Readonly<Partial<Record<200 | 201 | 202 | 204 | 503, Content>>>;
+  answers: Readonly<Partial<Record<200 | 201 | 202 | 204 | 302 | 503, Content>>>;
   /** The response to `dry_run` and `explain`, on routes that accept them. Default: a plan. */
   dryRunAnswer?: z.ZodType;
   /** The response has a validator: If-None-Match, 304. */

@@ -23,6 +23,7 @@ export const own = {
   fields: ownTable('service_fields'),
   folds: ownTable('service_folds'),
   idempotency: ownTable('service_idempotency'),
+  identities: ownTable('service_identities'),
   keys: ownTable('service_keys'),
   migrations: ownTable('service_migrations'),
   preparations: ownTable('service_preparations'),

@@ -19,13 +19,15 @@ export function expectPlaces(sent: Sent, status: number, answer: unknown): void 
   if (!REFUSED.has(status) || sent.body instanceof FormData) return;
   const paths = pathsOf(answer as ErrorBody);
   if (paths.length === 0) return;
-  const body = parsed(String(sent.body));
+  const body = isForm(sent) ? Object.fromEntries(new URLSearchParams(String(sent.body))) : parsed(String(sent.body));
   const document = documentOf(body);
   for (const path of paths) {
     const found = isPlace(path, document) || isPlace(path, body);
     expect(found, `${path} is not in the body that was sent: ${shown(sent.body)}`).equal(true);
   }
 }
+
+const isForm = ({ headers }: Sent): boolean => headers['content-type'] === 'application/x-www-form-urlencoded';
 
 const pathsOf = ({ errors = [] }: ErrorBody): string[] =>
   errors.flatMap(({ extensions: { code, path } = {} }) =>

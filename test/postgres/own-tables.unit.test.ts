@@ -22,6 +22,7 @@ describe("names of the service's own tables", () => {
       fields: 'service.service_fields',
       folds: 'service.service_folds',
       idempotency: 'service.service_idempotency',
+      identities: 'service.service_identities',
       keys: 'service.service_keys',
       migrations: 'service.service_migrations',
       preparations: 'service.service_preparations',

@@ -13,8 +13,8 @@ export interface Served {
 }
 
 export interface Serving {
-  /** As in `startService`. */
-  settings?: Readonly<Record<string, string>>;
+  /** As in `startService`. A function is called before the service starts. */
+  settings?: Readonly<Record<string, string>> | (() => Promise<Record<string, string>>);
   /** A separate service for each test. */
   each?: boolean;
   /** At the end, the rows and the catalog must match the log. */
@@ -33,7 +33,7 @@ export function withService({ settings, each = false, consistent = false, atEnd 
   let running = false;
 
   (each ? beforeEach : before)(async () => {
-    Object.assign(service, await startService(settings));
+    Object.assign(service, await startService(typeof settings === 'function' ? await settings() : settings));
     Object.assign(api, createApi(service));
     running = true;
   });

@@ -8,6 +8,7 @@ import type { Errors } from '../../http/openapi/answers/envelopes.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type Invocation, PolicyRefusedError, UsageError, text } from '../command.js';
 import { oneLine } from '../output.js';
+import { storedToken } from './sessions.js';
 import { acknowledgeHeader, asOption } from '../planned-changes.js';
 
 /** Query parameters by name; a flag is sent if it is true. */
@@ -151,7 +152,7 @@ export async function send(
 ): Promise<IncomingMessage> {
   const url = address(invocation, path, request.query ?? {});
   const { body, method } = request;
-  const headers: Record<string, string | number> = { ...request.headers, ...authorization(invocation) };
+  const headers: Record<string, string | number> = { ...request.headers, ...(await authorization(invocation)) };
   if (body) Object.assign(headers, { 'content-type': body.type, 'content-length': body.content.length });
   // fetch gives up after five minutes, which is too short for changes of large tables.
   const sent = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, { method, headers });
@@ -176,24 +177,30 @@ export function noResponse(url: URL, cause: unknown): OperatorError {
   return new OperatorError(what, { cause });
 }
 
-function authorization({ values, environment }: Invocation): Record<string, string> {
-  const token = text(values, 'token') ?? environment['DPS_TOKEN'];
+/** The token of --token or DPS_TOKEN, or of "dps login". */
+async function authorization(invocation: Invocation): Promise<Record<string, string>> {
+  const { values, environment } = invocation;
+  const given = text(values, 'token') ?? environment['DPS_TOKEN'];
+  const token = given || (await storedToken(invocation, baseOf(invocation)));
   if (!token) return {};
   if (!/^[\x21-\x7E]+$/.test(token)) throw new OperatorError('The token contains invalid characters.');
   return { authorization: `Bearer ${token}` };
 }
 
 function address(invocation: Invocation, path: string, query: Query): URL {
-  const base = baseOf(text(invocation.values, 'url') ?? (invocation.environment['DPS_URL'] || 'http://127.0.0.1:8055'));
-  const url = new URL(path.replace(/^\//, ''), base);
+  const url = new URL(path.replace(/^\//, ''), baseOf(invocation));
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined && value !== false) url.searchParams.set(name, String(value));
   }
   return url;
 }
 
-/** The invalid value is never repeated, because it may contain a password. */
-function baseOf(address: string): string {
+/**
+ * The address of the service, with a slash at its end.
+ * @throws OperatorError, which never repeats an invalid value, because it may contain a password
+ */
+export function baseOf({ values, environment }: Invocation): string {
+  const address = text(values, 'url') ?? (environment['DPS_URL'] || 'http://127.0.0.1:8055');
   if (!URL.canParse(address) || !['http:', 'https:'].includes(new URL(address).protocol)) {
     throw new OperatorError('The address of the service is not valid. Write it like http://127.0.0.1:8055.');
   }

@@ -190,9 +190,31 @@ const USER = 'an e-mail address or an id';
 /** Loads a command only when it runs. */
 export function declareAccounts(program: Command, does: CommandEffect): void {
   program.commandsGroup('Accounts:');
+  declareLogin(program, does);
   declareUsers(program, does);
   declareTokens(program, does);
   declareKeys(program, does);
+}
+
+function declareLogin(program: Command, does: CommandEffect): void {
+  const load = () => import('../../features/accounts/cli-login.js');
+
+  const login = program
+    .command('login')
+    .summary('log in to a service with its OpenID provider')
+    .description(
+      'Opens a browser, waits until you have signed in, and stores the session. Later commands for the same address use it unless they receive --token or DPS_TOKEN.',
+    )
+    .option('--url <url>', 'address of the service; default: DPS_URL, else http://127.0.0.1:8055')
+    .option('--no-browser', 'only print the address to open');
+  does(login, async () => (await load()).login);
+
+  const logout = program
+    .command('logout')
+    .summary('end the session of "dps login"')
+    .description('Ends the session of "dps login" and deletes it from this machine.')
+    .option('--url <url>', 'address of the service; default: DPS_URL, else http://127.0.0.1:8055');
+  does(logout, async () => (await load()).logout);
 }
 
 function declareUsers(program: Command, does: CommandEffect): void {

@@ -16,10 +16,10 @@ export interface Caller {
 
 /** The credential that the caller used. */
 export interface Credential {
-  readonly kind: 'password' | 'token';
+  readonly kind: 'password' | 'token' | 'identity';
   /** The id of another user who issued the token or set the password; null if there is none. */
   readonly issuedBy: string | null;
-  /** The id of the API token. */
+  /** The id of the API token, or of the identity. */
   readonly token?: string;
 }
 

@@ -39,7 +39,7 @@ interface Row {
   id: string;
   name: string;
   role: Role;
-  /** The id of the API token. Null if the caller has a session. */
+  /** The id of the API token, or of the identity that started the session; null if a password did. */
   token: string | null;
   issued_by: string | null;
   expires_at: Date | null;
@@ -79,12 +79,13 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
     if (!claims || !isUuid(claims.userId) || !isUuid(claims.sessionId)) return null;
     const { rows } = await pool.query<Row>({
       name: 'identify-session',
-      text: `select u.id, u.name, u.role, null::uuid as token, u.password_set_by as issued_by, s.expires_at
-        from ${own.sessions} s join ${own.users} u on u.id = s.user_id
+      text: `select u.id, u.name, u.role, s.identity as token, s.expires_at,
+          case when s.identity is null then u.password_set_by else i.issued_by end as issued_by
+        from ${own.sessions} s join ${own.users} u on u.id = s.user_id left join ${own.identities} i on i.id = s.identity
         where s.id = $1 and u.id = $2 and u.status = 'active'`,
       values: [claims.sessionId, claims.userId],
     });
-    return rows[0] ? remembered(rows[0], 'password', claims.expiresAt) : null;
+    return rows[0] ? remembered(rows[0], rows[0].token === null ? 'password' : 'identity', claims.expiresAt) : null;
   }
 
   const current = (entry: VerifiedCaller | null | undefined): Caller | null =>

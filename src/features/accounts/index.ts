@@ -3,6 +3,8 @@ import { createAccessTokens } from './access-tokens.js';
 import { ensureAdmin, type FirstAdmin, type FirstAdminSettings, type RecordFirstAdmin } from './first-admin.js';
 import { createIdentify, type Identify } from './identify.js';
 import { createLiveSessions, type LiveSessions, createSessions, type Sessions } from './sessions.js';
+import { createIdentities, type Identities } from './identities.js';
+import { createOidc, type Oidc, type OidcSettings } from './oidc.js';
 import { createLoginLimit, type LoginLimit } from './login-limit.js';
 import { createPasswords, tokenSecret } from './secrets.js';
 import { createTokens, type Tokens } from './tokens.js';
@@ -14,6 +16,11 @@ export interface Auth {
   sessions: Sessions;
   liveSessions: LiveSessions;
   loginLimit: LoginLimit;
+  identities: Identities;
+  /** Null without a provider. */
+  oidc: Oidc | null;
+  /** False if users log in with the provider only. */
+  passwordLogin: boolean;
   identify: Identify;
   /** See first-admin.ts. */
   ensureAdmin(settings: FirstAdminSettings, record?: RecordFirstAdmin): Promise<FirstAdmin>;
@@ -25,18 +32,32 @@ export interface AuthDeps {
   pool: Pool;
   /** TOKEN_SECRET; null for the generated secret of the database. */
   secret: string | null;
+  /** The OpenID provider. */
+  oidc?: OidcSettings | null;
+  /** Default: true. */
+  passwordLogin?: boolean;
   /** Milliseconds since 1970. */
   clock?: () => number;
 }
 
 /** The authentication services of a migrated database. */
-export async function createAuth({ pool, secret, clock = Date.now }: AuthDeps): Promise<Auth> {
+export async function createAuth({
+  pool,
+  secret,
+  oidc = null,
+  passwordLogin = true,
+  clock = Date.now,
+}: AuthDeps): Promise<Auth> {
   const passwords = createPasswords();
   const key = await tokenSecret(pool, secret);
   const accessTokens = createAccessTokens({ secret: key, clock });
   const loginLimit = createLoginLimit();
+  const users = createUsers({ pool, passwords });
   return {
-    users: createUsers({ pool, passwords }),
+    users,
+    identities: createIdentities({ pool, users }),
+    oidc: oidc === null ? null : createOidc({ settings: oidc, secret: key, clock }),
+    passwordLogin,
     tokens: createTokens({ pool }),
     sessions: createSessions({ pool, passwords, accessTokens, secret: key, clock }),
     liveSessions: createLiveSessions({ pool, clock }),

@@ -39,3 +39,12 @@ export const session = z
     user_agent: z.string().nullable().describe('The user agent that the client sent'),
   })
   .meta({ id: 'Session' });
+
+export const identity = z
+  .strictObject({
+    id: z.uuid(),
+    issuer: z.string().describe('The address of the provider'),
+    subject: z.string().describe('The id of the person at the provider'),
+    created_at: time,
+  })
+  .meta({ id: 'Identity' });

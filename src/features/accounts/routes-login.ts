@@ -8,7 +8,7 @@ import { route, type Route, jsonBody } from '../../http/route.js';
 import type { Request } from 'express';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import { networkOf } from './login-limit.js';
-import { type Grant, SESSION_LIFETIME } from './sessions.js';
+import { type Grant, SESSION_LIFETIME, type SessionStart } from './sessions.js';
 import { unauthenticated } from '../../http/serve.js';
 import { Refused, refused } from '../../http/errors.js';
 import { addressOf, userAgentOf } from '../../http/request/headers.js';
@@ -75,7 +75,7 @@ export function sessionRoutes({ auth: { liveSessions } }: HttpDeps): Route[] {
 /** The refresh token is sent in bodies or in a cookie. */
 const mode = z.enum(['json', 'cookie']).optional();
 
-const credentials = z.strictObject({
+export const credentials = z.strictObject({
   email: z.string().min(1).max(320),
   password: z.string().min(1).max(1024),
   mode,
@@ -113,6 +113,31 @@ export function requireOwnPage(req: Request, allowed: readonly string[]): void {
   throw refused('FORBIDDEN', 'A page of another origin cannot use this session. Add the origin to CORS_ORIGINS.');
 }
 
+/** The network and program of a request, for its session. */
+export const startOf = (req: Request): Pick<SessionStart, 'network' | 'userAgent'> => ({
+  network: networkOf(addressOf(req) ?? ''),
+  userAgent: userAgentOf(req),
+});
+
+/**
+ * Returns the id of the user whose password it is. An attempt is counted before the password is checked.
+ * @throws Refused
+ */
+export async function passwordOwner(
+  { sessions, loginLimit }: Pick<HttpDeps['auth'], 'sessions' | 'loginLimit'>,
+  req: Request,
+  { email, password }: { email: string; password: string },
+): Promise<string> {
+  const attempt = { address: addressOf(req) ?? '', email };
+  const isAtHome = async () => (await sessions.lastNetwork(email)) === networkOf(attempt.address);
+  const wait = await loginLimit.begin(attempt, isAtHome);
+  if (wait !== null) throw tooManyLogins(wait);
+  const user = await sessions.passwordOwner({ email, password });
+  if (user === null) throw unauthenticated('The e-mail address or the password is wrong.');
+  await loginLimit.succeeded(attempt);
+  return user;
+}
+
 type RefreshToken = z.output<typeof refreshToken>;
 
 /** A refresh token and how it was sent. The new one is returned the same way. */
@@ -121,18 +146,15 @@ interface Presented {
   byCookie: boolean;
 }
 
-/** Public. A login attempt is counted before the password is checked. */
-export function authRoutes({ auth: { sessions, loginLimit }, config }: HttpDeps): Route[] {
+/** Public. */
+export function authRoutes({ auth, config }: HttpDeps): Route[] {
+  const { sessions } = auth;
+
   const login = async (req: Request, body: z.output<typeof credentials>): Promise<Answer> => {
+    if (!auth.passwordLogin) throw refused('FORBIDDEN', PASSWORD_LOGIN_OFF);
     if (body.mode === 'cookie') requireOwnPage(req, config.corsOrigins);
-    const attempt = { address: addressOf(req) ?? '', email: body.email };
-    const network = networkOf(attempt.address);
-    const wait = await loginLimit.begin(attempt, async () => (await sessions.lastNetwork(body.email)) === network);
-    if (wait !== null) throw tooManyLogins(wait);
-    const grant = await sessions.login({ ...body, network, userAgent: userAgentOf(req) });
-    if (grant === null) throw unauthenticated('The e-mail address or the password is wrong.');
-    await loginLimit.succeeded(attempt);
-    return granted(req, grant, body.mode === 'cookie');
+    const user = await passwordOwner(auth, req, body);
+    return granted(req, await sessions.begin(user, startOf(req)), body.mode === 'cookie');
   };
 
   const presented = (req: Request, body: RefreshToken): Presented => {
@@ -167,7 +189,7 @@ export function authRoutes({ auth: { sessions, loginLimit }, config }: HttpDeps)
       ...open,
       path: '/auth/login',
       operationId: 'login',
-      summary: 'Log in',
+      summary: 'Log in with a password',
       body: jsonBody(credentials, { example: { email: 'admin@example.com', password: 'correct horse battery' } }),
       answers: { 200: data(grantSchema) },
       errors: ['UNAUTHENTICATED', 'FORBIDDEN', 'TOO_MANY_REQUESTS'],
@@ -198,11 +220,13 @@ export function authRoutes({ auth: { sessions, loginLimit }, config }: HttpDeps)
 
 const open = { method: 'post', access: 'anyone', query: noQuery, headers: [] } as const;
 
-function granted(req: Request, grant: Grant, byCookie: boolean): Answer {
+export function granted(req: Request, grant: Grant, byCookie: boolean): Answer {
   if (!byCookie) return jsonAnswer(200, { data: grant });
   const { refresh_token, ...rest } = grant;
   return jsonAnswer(200, { data: rest }, setCookie(req, refresh_token));
 }
+
+const PASSWORD_LOGIN_OFF = 'Password login is turned off. Sign in with the OpenID provider, or use an API token.';
 
 function twice(): Refused {
   return refused('INVALID_PAYLOAD', 'The refresh token is in a cookie and in the body. Send only one of them.', {

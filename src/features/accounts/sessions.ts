@@ -28,21 +28,32 @@ export interface Grant {
   refresh_token: string;
 }
 
-interface Login {
-  email: string;
-  password: string;
+/** Where a session begins, and how. */
+export interface SessionStart {
+  /** Stored as the network of the last successful login. */
   network: string;
   userAgent?: string | null;
+  /** The identity that signed in and the provider's session, if any; absent for a password. */
+  identity?: { id: string; session: string | null };
+}
+
+interface Login extends SessionStart {
+  email: string;
+  password: string;
 }
 
 export interface Sessions {
   /**
    * Logs a user in. Returns null for an unknown address, a wrong password, or a user who may not log in. All three take
    * the same time.
-   * @param login.network stored as the network of the last successful login
-   * @param login.userAgent stored with the session
    */
   login(login: Login): Promise<Grant | null>;
+  /** Starts a session of a user whose identity was checked. */
+  begin(userId: string, start: SessionStart): Promise<Grant>;
+  /** The same check as `login`, without a session. Returns the user's id. */
+  passwordOwner(login: Pick<Login, 'email' | 'password'>): Promise<string | null>;
+  /** Ends the sessions of an identity, or those that belong to one session of its provider. */
+  endProviderSessions(of: { issuer: string; subject: string | null; session: string | null }): Promise<void>;
   /** The network of the user's last login; null if there is none or the user does not exist. */
   lastNetwork(email: string): Promise<string | null>;
   /**
@@ -87,7 +98,7 @@ export function createSessions({ pool, passwords, accessTokens, secret: key, clo
     };
   }
 
-  async function begin(userId: string, { network, userAgent }: Login): Promise<Grant> {
+  async function begin(userId: string, { network, userAgent, identity }: SessionStart): Promise<Grant> {
     const token = { sessionId: randomUUID(), family: randomSecret(), secret: randomSecret() };
     await write(
       pool,
@@ -99,11 +110,32 @@ export function createSessions({ pool, passwords, accessTokens, secret: key, clo
     await write(
       pool,
       `with here as (update ${own.users} set login_network = $6 where id = $2 and login_network is distinct from $6)
-       insert into ${own.sessions} (id, user_id, refresh_hash, family_hash, expires_at, network, user_agent)
-         values ($1, $2, $3, $4, $5, $6, $7)`,
-      [token.sessionId, userId, secretHash(token.secret), secretHash(token.family), expiry(), network, userAgent],
+       insert into ${own.sessions}
+           (id, user_id, refresh_hash, family_hash, expires_at, network, user_agent, identity, provider_session)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+      [
+        token.sessionId,
+        userId,
+        secretHash(token.secret),
+        secretHash(token.family),
+        expiry(),
+        network,
+        userAgent,
+        identity?.id,
+        identity?.session,
+      ],
     );
     return grant(userId, token);
+  }
+
+  async function passwordOwner({ email, password }: Pick<Login, 'email' | 'password'>): Promise<string | null> {
+    const { rows } = await pool.query<{ id: string; password_hash: string | null; status: string }>(
+      `select id, password_hash, status from ${own.users} where pg_catalog.lower(email) = pg_catalog.lower($1)`,
+      [email],
+    );
+    const user = rows[0];
+    const right = await passwords.matches(password, user?.password_hash ?? null);
+    return user && right && user.status === 'active' ? user.id : null;
   }
 
   /** The secret after `used`, derived from it, so that it can be returned once more without being stored. */
@@ -150,15 +182,23 @@ export function createSessions({ pool, passwords, accessTokens, secret: key, clo
       return rows[0]?.login_network ?? null;
     },
 
+    begin,
+
     async login(login) {
-      const { email, password } = login;
-      const { rows } = await pool.query<{ id: string; password_hash: string | null; status: string }>(
-        `select id, password_hash, status from ${own.users} where pg_catalog.lower(email) = pg_catalog.lower($1)`,
-        [email],
+      const userId = await passwordOwner(login);
+      return userId === null ? null : begin(userId, login);
+    },
+
+    passwordOwner,
+
+    async endProviderSessions({ issuer, subject, session }) {
+      await write(
+        pool,
+        `delete from ${own.sessions} s using ${own.identities} i
+          where i.id = s.identity and i.issuer = $1 and ($2::text is null or i.subject = $2)
+            and ($3::text is null or s.provider_session = $3)`,
+        [issuer, subject, session],
       );
-      const user = rows[0];
-      const right = await passwords.matches(password, user?.password_hash ?? null);
-      return user && right && user.status === 'active' ? begin(user.id, login) : null;
     },
 
     async refresh(refreshToken, { shared } = { shared: false }) {

@@ -13,7 +13,7 @@ export interface TableRows {
 
 /**
  * Accounts are backed up as stored, as hashes. Left out is everything that must not be revived or would grant access:
- * sessions, stored responses, and the secret of access tokens. Users precede their tokens.
+ * sessions, stored responses, and the secret of access tokens. Users precede their tokens and identities.
  */
 export const ACCOUNT_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map([
   [
@@ -21,6 +21,7 @@ export const ACCOUNT_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map([
     ['id', 'email', 'name', 'password_hash', 'password_set_by', 'role', 'status', 'login_network', 'created_at'],
   ],
   ['service_tokens', ['id', 'user_id', 'name', 'token_hash', 'issued_by', 'created_at', 'expires_at']],
+  ['service_identities', ['id', 'user_id', 'issuer', 'subject', 'issued_by', 'created_at']],
 ]);
 
 /** Partitioned tables have no rows of their own. */

@@ -100,7 +100,7 @@ const proposal = z.strictObject({
       ...said,
       plan: text,
       online: z.boolean().describe('Whether the request was an online change at that time'),
-      credential: z.enum(['password', 'token']).describe('How the user was authenticated'),
+      credential: z.enum(['password', 'token', 'identity']).describe('How the user was authenticated'),
       counts: z.boolean(),
       why_not: z
         .enum(WHY_NOT)

@@ -174,9 +174,13 @@ function commentRoute({ changes }: HttpDeps): Route {
 
 /** Otherwise an admin could approve as another admin, with a token or password that they issued. */
 const issuedByOthers = (kind: Credential['kind']): string =>
-  kind === 'token'
-    ? 'Another user issued this API token, so it cannot approve. Sign in with your password and create a token of your own.'
-    : 'Another user set this password, so it cannot approve. Choose a password of your own first.';
+  ({
+    token:
+      'Another user issued this API token, so it cannot approve. Sign in with your password and create a token of your own.',
+    password: 'Another user set this password, so it cannot approve. Choose a password of your own first.',
+    identity:
+      'This identity was linked with a password that another user had set, so it cannot approve. Ask an admin to unlink it, choose a password of your own, and link it again.',
+  })[kind];
 
 function judgingRoutes({ changes, store }: HttpDeps): Route[] {
   return [

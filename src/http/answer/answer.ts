@@ -57,6 +57,11 @@ export function streamAnswer(
   return { status: 200, headers: ['Content-Type', type, ...headers, ...NOT_STORED], body: null, stream };
 }
 
+/** 302. */
+export function redirectAnswer(location: string, headers: readonly string[]): Answer {
+  return { status: 302, headers: ['Location', location, ...headers, ...NOT_STORED], body: null };
+}
+
 /**
  * 204.
  * @param position the schema position that it reflects, if any

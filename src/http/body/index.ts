@@ -28,6 +28,8 @@ export interface ReadBody {
 export interface Bodies {
   /** Parses JSON. Throws `Refused`. */
   json(req: IncomingMessage): Promise<ReadBody>;
+  /** Parses the fields of a form, `application/x-www-form-urlencoded`. The last of equal names wins. Throws `Refused`. */
+  form(req: IncomingMessage): Promise<ReadBody>;
   /**
    * Parses a schema document: JSON, YAML, or a form with one such file, alone or in `{ "data": … }`. Throws
    * `Refused`.
@@ -87,11 +89,21 @@ export function createBodies(limits: BodyLimits, recognize?: Recognize): Bodies 
       checkCharset(charset);
       return budgeted(req, limits.other, (raw, parsing) => parse('json', raw, parsing));
     },
+    async form(req) {
+      const { type, charset } = checkedType(req);
+      if (type !== FORM) throw unsupported(type, `send ${FORM}`);
+      checkCharset(charset);
+      return budgeted(req, limits.other, (raw) =>
+        Promise.resolve(Object.fromEntries(new URLSearchParams(raw.toString('utf8')))),
+      );
+    },
     async document(req) {
       return budgeted(req, limits.schema, documentParser(req, recognize));
     },
   };
 }
+
+const FORM = 'application/x-www-form-urlencoded';
 
 /** Waits as long as the request may still wait. @throws OverloadedError, ClientGone */
 async function acquireFor(job: Job, semaphore: Semaphore, { units, gone }: Units): Promise<Permit> {

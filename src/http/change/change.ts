@@ -405,7 +405,10 @@ export const asks = ({ query }: Call<unknown>, name: 'purge' | 'online' | 'dry_r
   (query as Partial<Record<typeof name, unknown>> | undefined)?.[name] === true;
 
 /** The actor, reason and source. Throws `Refused` for malformed headers. */
-export function causeOf(command: string, { req, requestId, caller }: Call<unknown>): Cause {
+export function causeOf(
+  command: string,
+  { req, requestId, caller }: Pick<Call<unknown>, 'req' | 'requestId' | 'caller'>,
+): Cause {
   const traceparent = traceparentOf(req);
   return {
     actor: { id: caller.id, name: caller.name },

@@ -351,6 +351,7 @@ function requestBody(body: BodySpec<unknown>, components: Components): JsonSchem
   const { format, schema, example, isOptional } = body;
   const content = { schema: components.schemaOf(schema, 'input'), ...(example !== undefined && { example }) };
   const file = { type: 'object', properties: { file: { type: 'string', format: 'binary' } } };
+  if (format === 'form') return { content: { 'application/x-www-form-urlencoded': content }, required: !isOptional };
   return {
     content: {
       'application/json': content,

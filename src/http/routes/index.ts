@@ -9,6 +9,7 @@ import { fieldRoutes } from './fields.js';
 import { historyRoutes } from './history.js';
 import { mergeRoutes } from './merge.js';
 import { metricsRoutes } from './metrics.js';
+import { oidcRoutes } from '../../features/accounts/routes-oidc.js';
 import { policyRoutes } from './policy.js';
 import { proposalRoutes } from '../../features/change-requests/routes-proposals.js';
 import { projectionRoutes } from '../../features/projections/routes.js';
@@ -37,6 +38,7 @@ export function createRoutes(deps: HttpDeps): Route[] {
     ...driftRoutes(deps),
     ...trashRoutes(deps),
     ...authRoutes(deps),
+    ...oidcRoutes(deps),
     ...userRoutes(deps),
     ...sessionRoutes(deps),
     ...serverRoutes(deps),

@@ -13,8 +13,8 @@ import {
 import type { Difference } from './difference.js';
 import { jsonEqual, type Json, isObject } from '../../kernel/json.js';
 import { readAccounts } from '../../log/decisive-events.js';
-import type { Accounts } from '../../schema/fold/accounts.js';
-import type { AccountAccess, TokenAccess } from '../../schema/model/events.js';
+import { type Accounts, newAccount } from '../../schema/fold/accounts.js';
+import type { AccountAccess, IdentityAccess, TokenAccess } from '../../schema/model/events.js';
 import { createTimeSlice, runYielding } from '../../kernel/event-loop.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import { foldChangesOf, rowOf } from '../../features/change-requests/rows.js';
@@ -22,7 +22,7 @@ import { sortedInSteps } from '../../kernel/sorted.js';
 import { type CollectionNode, type State, byName } from '../../schema/model/state.js';
 import { sql, own } from '../ddl/sql.js';
 
-/* Compares users and API tokens with the log. */
+/* Compares users, their API tokens and their identities with the log. */
 
 /**
  * Returns the accounts that differ from the log at its head. The log contains no e-mail addresses, names or secrets.
@@ -41,9 +41,10 @@ export async function verifyAccounts(db: Queryable): Promise<Difference[]> {
 
 function flattened(accounts: Accounts): Map<string, Json> {
   const all = new Map<string, Json>();
-  for (const [user, { tokens, ...access }] of accounts) {
+  for (const [user, { tokens, identities, ...access }] of accounts) {
     all.set(`user ${user}`, access);
     for (const [token, of] of tokens) all.set(`API token ${token} of user ${user}`, { ...of });
+    for (const [identity, of] of identities) all.set(`identity ${identity} of user ${user}`, { ...of });
   }
   return all;
 }
@@ -52,13 +53,17 @@ async function storedAccounts(db: Queryable): Promise<Accounts> {
   const users = await db.query<{ id: string } & AccountAccess>(
     `SELECT id, role, status, password_set_by FROM ${own.users} ORDER BY created_at, id`,
   );
-  const accounts: Accounts = new Map(users.rows.map(({ id, ...access }) => [id, { ...access, tokens: new Map() }]));
+  const accounts: Accounts = new Map(users.rows.map(({ id, ...access }) => [id, newAccount(access)]));
   const tokens = await db.query<StoredToken>(
     `SELECT id, user_id, issued_by, expires_at FROM ${own.tokens} ORDER BY created_at, id`,
   );
   for (const { id, user_id: user, issued_by, expires_at } of tokens.rows) {
     accounts.get(user)?.tokens.set(id, { issued_by, expires_at: expires_at?.toISOString() ?? null });
   }
+  const identities = await db.query<{ id: string; user_id: string } & IdentityAccess>(
+    `SELECT id, user_id, issuer, issued_by FROM ${own.identities} ORDER BY created_at, id`,
+  );
+  for (const { id, user_id: user, ...access } of identities.rows) accounts.get(user)?.identities.set(id, access);
   return accounts;
 }
 

@@ -11,7 +11,7 @@ export type ApprovalRule = Pick<Policy, 'author_may_approve'>;
 /**
  * The reason why an approval does not count. `another way`: the request was approved with online preparation and now
  * has none, or vice versa. `an issued credential`: according to the log, another user issued the token or set the
- * password, or there was no such token.
+ * password, or there was no such token or identity.
  */
 export const WHY_NOT = [
   'another plan',
@@ -45,8 +45,9 @@ export function hasIssuedCredential(
 ): boolean {
   const account = accounts.get(by.id);
   if (account === undefined) return false;
-  const issuer = credential === 'password' ? account.password_set_by : account.tokens.get(token ?? '')?.issued_by;
-  return issuer !== null;
+  if (credential === 'password') return account.password_set_by !== null;
+  const issued = (credential === 'token' ? account.tokens : account.identities).get(token ?? '');
+  return issued?.issued_by !== null;
 }
 
 export function judgeApprovals(

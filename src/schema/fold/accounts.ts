@@ -1,10 +1,18 @@
-/** Folds accounts, the users and API tokens with their permissions, from events. Pure. */
-import { type AccountAccess, type AccountEventData, type TokenAccess, USER } from '../model/events.js';
+/** Folds accounts, the users with their API tokens and identities, from events. Pure. */
+import {
+  type AccountAccess,
+  type AccountEventData,
+  type IdentityAccess,
+  type TokenAccess,
+  USER,
+} from '../model/events.js';
 import type { LogEvent } from '../model/events.js';
 
 interface Account extends AccountAccess {
   /** By token id. */
   tokens: Map<string, TokenAccess>;
+  /** Identities of an OpenID provider, by id. */
+  identities: Map<string, IdentityAccess>;
 }
 
 /** By user id. */
@@ -18,10 +26,16 @@ export function foldAccount(accounts: Accounts, event: LogEvent): void {
   const { subject } = event;
   if (subject?.kind !== USER) return;
   const account = accounts.get(subject.id);
-  if (event.type === 'account.created') accounts.set(subject.id, { ...event.data, tokens: new Map() });
+  if (event.type === 'account.created') accounts.set(subject.id, newAccount(event.data));
   else if (event.type === 'account.deleted') accounts.delete(subject.id);
   else if (account !== undefined) changeAccount(account, event);
 }
+
+export const newAccount = (access: AccountAccess): Account => ({
+  ...access,
+  tokens: new Map(),
+  identities: new Map(),
+});
 
 function changeAccount(account: Account, event: LogEvent): void {
   if (event.type === 'account.updated') {
@@ -35,6 +49,10 @@ function changeAccount(account: Account, event: LogEvent): void {
     const { token, ...access } = event.data;
     account.tokens.set(token, access);
   } else if (event.type === 'token.revoked') account.tokens.delete(event.data.token);
+  else if (event.type === 'identity.linked') {
+    const { identity, ...access } = event.data;
+    account.identities.set(identity, access);
+  } else if (event.type === 'identity.unlinked') account.identities.delete(event.data.identity);
 }
 
 export const accountEvent = <T extends keyof AccountEventData>(

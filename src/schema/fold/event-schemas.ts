@@ -32,7 +32,7 @@ const changeApprovedV1 = z.strictObject({
   complete: z.boolean(),
   comment: text.optional(),
   online: z.boolean(),
-  credential: z.enum(['password', 'token']),
+  credential: z.enum(['password', 'token', 'identity']),
   token: text.optional(),
   findings: z.record(text, z.array(text)),
   kept: z.array(text),
@@ -346,6 +346,8 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
     z.strictObject({ token: eventText, issued_by: eventTextOrNull, expires_at: eventTextOrNull }),
   ),
   'token.revoked': otherEvent(z.strictObject({ token: eventText })),
+  'identity.linked': otherEvent(z.strictObject({ identity: eventText, issuer: eventText, issued_by: eventTextOrNull })),
+  'identity.unlinked': otherEvent(z.strictObject({ identity: eventText })),
 };
 
 /** True if the fold of the schema uses the event. */

@@ -52,6 +52,8 @@ export interface AccountEventData {
   'account.deleted': Record<string, never>;
   'token.created': { token: string } & TokenAccess;
   'token.revoked': { token: string };
+  'identity.linked': { identity: string } & IdentityAccess;
+  'identity.unlinked': { identity: string };
 }
 
 /** The properties that decide what a user may do. */
@@ -68,6 +70,14 @@ export interface TokenAccess {
   issued_by: string | null;
   /** ISO 8601, UTC. Null if it never expires. */
   expires_at: string | null;
+}
+
+/** An identity of an OpenID provider that signs in as the user. The log does not contain its subject. */
+export interface IdentityAccess {
+  /** The address of the provider. */
+  issuer: string;
+  /** The other user who had set the password with which it was linked. Null if there is none. */
+  issued_by: string | null;
 }
 
 /* Payloads of events about change requests. The subject is the request: `{ kind: 'change', id: uuid }`. */
@@ -108,8 +118,8 @@ interface ChangeEventData {
 export interface ApprovedView {
   /** True if the request was to be prepared online. */
   online: boolean;
-  credential: 'password' | 'token';
-  /** The id of the API token. */
+  credential: 'password' | 'token' | 'identity';
+  /** The id of the API token, or of the identity. */
   token?: string;
   /** Locations of the findings by code: `{ "LOSES_DATA": ["articles.body"] }`. */
   findings: Record<string, string[]>;

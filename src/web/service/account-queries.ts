@@ -2,7 +2,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { pagedQuery, request } from './request.js';
 import { currentSession, signIn } from './session.js';
-import type { LiveSession, NewToken, Role, Token, User } from './types.js';
+import type { Identity, LiveSession, NewToken, Role, Token, User } from './types.js';
 
 /** The key prefix of queries that an account change invalidates. */
 export const ACCOUNTS = 'accounts';
@@ -20,6 +20,20 @@ export const tokensQuery = (user: string) =>
     queryKey: [ACCOUNTS, 'tokens', user],
     queryFn: async ({ signal }) => (await request<{ data: Token[] }>(`/users/${user}/tokens`, { signal })).data,
   });
+
+/**
+ * The identities of an OpenID provider that sign in as a user.
+ * @param user id
+ */
+export const identitiesQuery = (user: string) =>
+  queryOptions({
+    queryKey: [ACCOUNTS, 'identities', user],
+    queryFn: async ({ signal }) => (await request<{ data: Identity[] }>(`/users/${user}/identities`, { signal })).data,
+  });
+
+/** Ends its sessions. */
+export const unlinkIdentity = (user: string, id: string) =>
+  request(`/users/${user}/identities/${id}`, { method: 'DELETE' });
 
 export interface UserInput {
   email: string;
@@ -60,7 +74,7 @@ export async function setOwnPassword(user: Pick<User, 'id' | 'email'>, password:
 /** A new password ends all sessions of the user. If it is the signed-in user, this tab begins another session. */
 async function signInAgain({ id, email }: Pick<User, 'id' | 'email'>, password: string): Promise<void> {
   const session = currentSession();
-  if ('user' in session && session.user.id === id && session.by === 'password') await signIn(email, password);
+  if ('user' in session && session.user.id === id && session.by === 'cookie') await signIn(email, password);
 }
 
 /**

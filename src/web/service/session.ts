@@ -10,8 +10,8 @@ export type Session =
   | { status: 'starting' }
   | { status: 'out' }
   /** `expired`: the page stays, and requests wait until the same user has signed in again. */
-  | { status: 'in'; user: User; by: 'password' | 'token' }
-  | { status: 'expired'; user: User; by: 'password' | 'token' };
+  | { status: 'in'; user: User; by: 'cookie' | 'token' }
+  | { status: 'expired'; user: User; by: 'cookie' | 'token' };
 
 interface Access {
   token: string;
@@ -64,6 +64,7 @@ function become(next: Session): void {
 }
 
 tabs.onmessage = ({ data }: MessageEvent<unknown>) => {
+  if (data === 'signed-in') return void continueExpired();
   if (data !== 'signed-out' || session.status === 'out' || !('by' in session) || session.by === 'token') return;
   forget();
 };
@@ -77,12 +78,43 @@ function forget(): void {
   become({ status: 'out' });
 }
 
+/** How a sign-in with the OpenID provider ended; null if there was none since the page was loaded. */
+export type SignInOutcome =
+  'done' | 'failed' | 'unavailable' | 'denied' | 'no-access' | 'suspended' | 'no-email' | 'link' | 'last-admin';
+let outcome: SignInOutcome | null = null;
+export const signInOutcome = (): SignInOutcome | null => outcome;
+
+/** The provider's redirect ends with `?sign_in=…`. A reload must not show the outcome again. */
+function takeOutcome(): void {
+  const url = new URL(location.href);
+  const found = url.searchParams.get('sign_in') as SignInOutcome | null;
+  if (found === null) return;
+  outcome = found;
+  url.searchParams.delete('sign_in');
+  history.replaceState(history.state, '', url);
+  if (found !== 'done') return;
+  localStorage.setItem(HINT, '1');
+  tabs.postMessage('signed-in');
+}
+
+/** Another tab signed in while this one waits. */
+async function continueExpired(): Promise<void> {
+  if (session.status !== 'expired' || session.by === 'token') return;
+  try {
+    await renew();
+    await entered('cookie');
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+  }
+}
+
 /** Resumes the cookie's session, if any. */
 export async function resume(): Promise<void> {
+  takeOutcome();
   if (localStorage.getItem(HINT) === null) return become({ status: 'out' });
   try {
     await renew();
-    become({ status: 'in', user: await readUser(), by: 'password' });
+    become({ status: 'in', user: await readUser(), by: 'cookie' });
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
     localStorage.removeItem(HINT);
@@ -97,17 +129,22 @@ const LEAVING = 5_000;
 
 /**
  * Also resumes an expired session and its waiting requests.
+ * @param path `/auth/oidc/link` links the identity of this browser to the account
  * @throws RefusedError for a wrong password
  */
-export async function signIn(email: string, password: string): Promise<void> {
+export async function signIn(
+  email: string,
+  password: string,
+  path: '/auth/login' | '/auth/oidc/link' = '/auth/login',
+): Promise<void> {
   await leaving;
-  const grant = await send<{ data: Grant }>('/auth/login', {
+  const grant = await send<{ data: Grant }>(path, {
     method: 'POST',
     json: { email, password, mode: 'cookie' },
   });
   localStorage.setItem(HINT, '1');
   keep(grant.data);
-  await entered('password');
+  await entered('cookie');
 }
 
 /**
@@ -130,7 +167,7 @@ export async function signInWithToken(token: string): Promise<void> {
  * s. Never throws.
  */
 export async function signOut(): Promise<void> {
-  const hasCookie = 'by' in session && session.by === 'password';
+  const hasCookie = 'by' in session && session.by === 'cookie';
   // First in all tabs, so that none sends requests in an ended session.
   if (hasCookie) {
     localStorage.removeItem(HINT);
@@ -144,7 +181,7 @@ export async function signOut(): Promise<void> {
   await leaving;
 }
 
-async function entered(by: 'password' | 'token'): Promise<void> {
+async function entered(by: 'cookie' | 'token'): Promise<void> {
   const user = await readUser();
   const isAnother = !['', user.id].includes(currentUserId());
   become({ status: 'in', user, by });
@@ -196,7 +233,7 @@ export async function accessToken(): Promise<string> {
 
 /** After a 401: resolves when a retry is useful. */
 export async function renewOrWait(): Promise<void> {
-  if ('by' in session && session.by === 'password' && session.status === 'in') {
+  if ('by' in session && session.by === 'cookie' && session.status === 'in') {
     try {
       return await renew();
     } catch (error) {

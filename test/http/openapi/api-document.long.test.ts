@@ -46,7 +46,11 @@ describe('the OpenAPI document', () => {
         externalRefResolver: new BaseResolver(),
         config,
       });
-    const problems = await remarks(document);
+    // A redirect of a browser has no response with 2xx.
+    const isRedirect = (pointer = '') => /^#\/paths\/~1auth~1oidc~1(?:login|callback)\/get\/responses$/.test(pointer);
+    const problems = (await remarks(document)).filter(
+      ({ ruleId, location }) => !(ruleId === 'operation-2xx-response' && isRedirect(location[0]?.pointer)),
+    );
     expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).deep.equal([]);
     // One path and one shape are enough for the linter.
     const { paths, components } = structuredClone(document) as unknown as Broken;

@@ -50,8 +50,7 @@ export function SessionsPart() {
         Active sessions
       </Title>
       <Text size="sm" c="dimmed" mb="sm">
-        Sessions of users who signed in with a password. API tokens have no session and work until they are revoked or
-        expire.
+        Sessions of users who signed in. API tokens have no session and work until they are revoked or expire.
       </Text>
       <Answered query={sessions} label="Loading the sessions">
         {({ pages }) => (

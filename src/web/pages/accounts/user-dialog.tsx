@@ -1,7 +1,15 @@
-import { Group, Modal, NativeSelect, PasswordInput, Stack, TextInput } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Group, Modal, NativeSelect, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { ACCOUNTS, type UserInput, changeUser, createUser, removeUser } from '../../service/account-queries.js';
+import {
+  ACCOUNTS,
+  type UserInput,
+  changeUser,
+  createUser,
+  identitiesQuery,
+  removeUser,
+  unlinkIdentity,
+} from '../../service/account-queries.js';
 import { RefusedError } from '../../service/send.js';
 import type { Role, User } from '../../service/types.js';
 import { ConfirmButton, SteadyButton } from '../../shared/buttons.js';
@@ -59,6 +67,7 @@ function UserForm({ user, onDone }: { user: User | null; onDone: () => void }) {
           error={save.error}
           onChange={(changed) => setInput({ ...input, ...changed })}
         />
+        {user !== null && <Identities user={user} />}
         {save.error !== null && !isSaidAtBoxes(save.error) && <ProblemAlert error={save.error} />}
         <Group justify="space-between">
           {user === null ? <span /> : <Remove user={user} onDone={onDone} />}
@@ -134,6 +143,32 @@ function Boxes({ input: { email, name, role, status, password }, isNew, error, o
         />
       )}
     </>
+  );
+}
+
+/** The identities of an OpenID provider that sign in as the user; nothing without any. */
+function Identities({ user }: { user: User }) {
+  const identities = useQuery(identitiesQuery(user.id));
+  const readAgain = useReadAgain();
+  const unlink = useMutation({ mutationFn: (id: string) => unlinkIdentity(user.id, id), onSuccess: readAgain });
+  if (identities.data === undefined || identities.data.length === 0) return null;
+  return (
+    <Stack gap="xs" role="group" aria-label="Identities">
+      {identities.data.map(({ id, issuer, subject }) => (
+        <Group key={id} justify="space-between" wrap="nowrap">
+          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+            Signs in as {subject} at {issuer}
+          </Text>
+          <ConfirmButton
+            label="Unlink"
+            sure="Yes, unlink"
+            loading={unlink.isPending}
+            onConfirm={() => unlink.mutate(id)}
+          />
+        </Group>
+      ))}
+      {unlink.error !== null && <ProblemAlert error={unlink.error} />}
+    </Stack>
   );
 }
 

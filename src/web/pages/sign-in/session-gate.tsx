@@ -1,6 +1,9 @@
 /** Shows the app to signed-in users, and the login to others. */
 import {
+  Alert,
+  Button,
   Center,
+  Divider,
   Modal,
   Text,
   Box,
@@ -15,25 +18,126 @@ import { useQuery, useMutation } from '@tanstack/react-query';
 import { Fragment, type ReactNode, type FormEvent, useState } from 'react';
 import logo from 'icon:account_tree';
 import { useDocumentTitle } from '@mantine/hooks';
-import { resume, signOut, signIn, signInWithToken, useSession } from '../../service/session.js';
+import { send } from '../../service/send.js';
+import {
+  type SignInOutcome,
+  resume,
+  signOut,
+  signIn,
+  signInOutcome,
+  signInWithToken,
+  useSession,
+} from '../../service/session.js';
 import { ProblemAlert, Waiting } from '../../shared/problem-alert.js';
 import { Glyph } from '../../shared/glyph.js';
 import classes from './page.module.css';
 import { SteadyButton } from '../../shared/buttons.js';
 
-const WAYS = [
-  { value: 'password', label: 'E-mail' },
-  { value: 'token', label: 'Token' },
-];
+const PASSWORD = { value: 'password', label: 'E-mail' };
+const TOKEN = { value: 'token', label: 'Token' };
 
-/** @param props.email of the user who must sign in again */
-function SignInForm({ email: known }: { email?: string }) {
-  const [way, setWay] = useState('password');
+interface Providers {
+  /** Users can log in with a password. */
+  password: boolean;
+  /** `linking`: the e-mail address of the account that this browser's identity can be linked to. */
+  oidc: { label: string; linking: string | null } | null;
+}
+
+const readProviders = async (): Promise<Providers> => (await send<{ data: Providers }>('/auth/providers')).data;
+
+/** Waits for the ways to sign in. @param props.email of the user who must sign in again */
+function SignIn({ email }: { email?: string }) {
+  const providers = useQuery({ queryKey: ['providers'], queryFn: readProviders });
+  if (providers.data === undefined) {
+    return providers.error ? (
+      <ProblemAlert error={providers.error} retry={() => void providers.refetch()} />
+    ) : (
+      <Waiting label="Loading" />
+    );
+  }
+  const { oidc } = providers.data;
+  return (
+    <Stack>
+      <OutcomeAlert />
+      {oidc?.linking != null ? (
+        <LinkForm label={oidc.label} email={oidc.linking} />
+      ) : (
+        <>
+          {oidc !== null && <ProviderButton label={oidc.label} isInDialog={email !== undefined} />}
+          {oidc !== null && <Divider label="or" />}
+          <SignInForm email={email} ways={providers.data.password ? [PASSWORD, TOKEN] : [TOKEN]} />
+        </>
+      )}
+    </Stack>
+  );
+}
+
+/** Links the identity of this browser to the account with its e-mail address. */
+function LinkForm({ label, email }: { label: string; email: string }) {
+  return (
+    <>
+      <Text size="sm">
+        An account with the e-mail address {email} already exists. Enter its password once to link it to {label}.
+      </Text>
+      <SignInForm email={email} ways={[PASSWORD]} isLinking />
+    </>
+  );
+}
+
+/** Returns to this page. Over a page with unsaved work, the provider opens in another tab. */
+function ProviderButton({ label, isInDialog }: { label: string; isInDialog: boolean }) {
+  const to = isInDialog ? '/app' : location.pathname + location.search;
+  return (
+    <Button
+      component="a"
+      fullWidth
+      variant="default"
+      href={`/auth/oidc/login?to=${encodeURIComponent(to)}`}
+      {...(isInDialog && { target: '_blank', rel: 'noopener' })}
+    >
+      Sign in with {label}
+    </Button>
+  );
+}
+
+const OUTCOMES: Readonly<Partial<Record<SignInOutcome, string>>> = {
+  failed: 'The sign-in failed. Try again. The log of the service contains the reason.',
+  unavailable: 'The provider does not respond. Try again later.',
+  denied: 'You cancelled the sign-in.',
+  'no-access': 'Your account at the provider has no role in this service. Ask an admin for access.',
+  suspended: 'Your account is suspended. Ask an admin to activate it.',
+  'no-email': 'The provider did not send a verified e-mail address.',
+  'last-admin': 'The provider no longer makes you an admin, but you are the last active admin here.',
+};
+
+/** Says why a sign-in with the provider did not succeed. */
+function OutcomeAlert() {
+  const outcome = signInOutcome();
+  const message = outcome === null ? undefined : OUTCOMES[outcome];
+  return message === undefined ? null : (
+    <Alert color="red" role="alert">
+      {message}
+    </Alert>
+  );
+}
+
+interface SignInFormProps {
+  email: string | undefined;
+  ways: readonly (typeof PASSWORD)[];
+  /** Links the identity of this browser to the account. */
+  isLinking?: boolean;
+}
+
+function SignInForm({ email: known, ways, isLinking = false }: SignInFormProps) {
+  const [way, setWay] = useState(ways[0]?.value ?? '');
   const [email, setEmail] = useState(known ?? '');
   const [password, setPassword] = useState('');
   const [token, setToken] = useState('');
   const entering = useMutation({
-    mutationFn: () => (way === 'password' ? signIn(email, password) : signInWithToken(token.trim())),
+    mutationFn: () =>
+      way === 'password'
+        ? signIn(email, password, isLinking ? '/auth/oidc/link' : '/auth/login')
+        : signInWithToken(token.trim()),
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -46,14 +150,16 @@ function SignInForm({ email: known }: { email?: string }) {
   return (
     <form onSubmit={submit}>
       <Stack>
-        <SegmentedControl
-          fullWidth
-          role="radiogroup"
-          aria-label="Sign in with"
-          data={WAYS}
-          value={way}
-          onChange={choose}
-        />
+        {ways.length > 1 && (
+          <SegmentedControl
+            fullWidth
+            role="radiogroup"
+            aria-label="Sign in with"
+            data={[...ways]}
+            value={way}
+            onChange={choose}
+          />
+        )}
         {way === 'password' ? (
           <>
             <TextInput
@@ -93,7 +199,7 @@ function SignInForm({ email: known }: { email?: string }) {
         )}
         {entering.error && <ProblemAlert error={entering.error} />}
         <SteadyButton type="submit" fullWidth loading={entering.isPending}>
-          Sign in
+          {isLinking ? 'Link and sign in' : 'Sign in'}
         </SteadyButton>
       </Stack>
     </form>
@@ -118,7 +224,7 @@ function SignInPage() {
           </Text>
         </div>
         <Paper className={classes.card} radius="lg" p="xl">
-          <SignInForm />
+          <SignIn />
         </Paper>
       </div>
     </Box>
@@ -161,7 +267,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
         <Text size="sm" mb="md">
           Sign in again as {session.user.email}. Your work on this page is kept.
         </Text>
-        <SignInForm email={session.user.email} />
+        <SignIn email={session.user.email} />
       </Modal>
     </>
   );

@@ -97,7 +97,11 @@ function Approvals({ proposal }: { proposal: Proposed }) {
   );
 }
 
-const CREDENTIALS = { password: 'signed in with a password', token: 'used an API token' } as const;
+const CREDENTIALS = {
+  password: 'signed in with a password',
+  token: 'used an API token',
+  identity: 'signed in with the OpenID provider',
+} as const;
 
 function ApprovalLine({ approval, describedAt }: { approval: Approval; describedAt: string | null }) {
   const note = approval.counts ? 'counts' : `does not count${whyNotText(approval)}`;
@@ -136,7 +140,7 @@ function OwnPassword({ request, doing }: { request: ChangeRequest; doing: Return
     mayCount && error instanceof RefusedError && error.status === 403 && variables?.action === 'approve';
   const [isChosen, setChosen] = useState(false);
   if (isChosen && doing.isIdle) return <Text size="sm">Your password was changed. You can approve now.</Text>;
-  if (!isRejected || !('user' in session) || session.by !== 'password') return null;
+  if (!isRejected || !('user' in session) || session.by !== 'cookie') return null;
   const onChosen = () => {
     setChosen(true);
     doing.reset();

@@ -1,0 +1,427 @@
+/* Sign-in with an OpenID provider: the browser's way there and back, the exchange for command lines, and logout. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { parseCookie, stringifySetCookie } from 'cookie';
+import type { Request } from 'express';
+import { type Answer, jsonAnswer, noContent, redirectAnswer, unwrap } from '../../http/answer/answer.js';
+import { causeOf, recorded } from '../../http/change/change.js';
+import type { HttpDeps } from '../../http/deps.js';
+import { Refused, refused } from '../../http/errors.js';
+import { data } from '../../http/openapi/answers/envelopes.js';
+import { addressOf, userAgentOf } from '../../http/request/headers.js';
+import { noQuery } from '../../http/request/query.js';
+import { type Route, formBody, jsonBody, route } from '../../http/route.js';
+import { unauthenticated } from '../../http/serve.js';
+import type { Cause } from '../../schema/model/events.js';
+import type { Caller } from './caller.js';
+import { changeAccount, changingAccount } from './change-account.js';
+import type { KnownIdentity } from './identities.js';
+import { type Oidc, OidcError, type OidcFailure, type Profile, type Target } from './oidc.js';
+import * as accounts from './routes-answers.js';
+import { credentials, granted, passwordOwner, requireOwnPage, setCookie, startOf } from './routes-login.js';
+import type { SessionStart } from './sessions.js';
+
+/** The address that is registered at the provider. */
+const CALLBACK = '/auth/oidc/callback';
+
+/** The attempt of this browser, and the profile that its user is about to link. */
+const ATTEMPT_COOKIE = 'dps_sign_in';
+const LINK_COOKIE = 'dps_link';
+
+/**
+ * How a sign-in ended, as the page receives it. `no-access`: no claim has a role. `suspended`: the account is. `link`:
+ * the e-mail address belongs to an account that must link the identity first.
+ */
+type SignInOutcome = 'done' | OidcFailure | 'no-access' | 'suspended' | 'no-email' | 'link' | 'last-admin';
+
+const loginQuery = z
+  .strictObject({
+    to: z.string().max(2_000).default('/app').describe('The page of the app to return to'),
+    port: z.coerce.number().int().min(1).max(65_535).optional().describe('For command lines: a loopback port'),
+    challenge: z
+      .string()
+      .regex(/^[\w-]{43}$/, 'must be the base64url SHA-256 of a verifier')
+      .optional()
+      .describe('For command lines: the SHA-256 of a secret that only the command line knows'),
+  })
+  .refine(({ port, challenge }) => (port === undefined) === (challenge === undefined), {
+    message: 'requires challenge, and challenge requires port',
+    path: ['port'],
+  });
+
+/** The provider adds parameters of its own. */
+const callbackQuery = z.looseObject({
+  code: z.string().optional().describe('From the provider'),
+  state: z.string().optional().describe('From the provider'),
+  error: z.string().optional().describe('From the provider'),
+});
+
+const exchange = z.strictObject({ code: z.string().max(4_096), verifier: z.string().min(43).max(128) });
+
+const providers = data(
+  z.strictObject({
+    password: z.boolean().describe('Users can log in with a password'),
+    oidc: z
+      .strictObject({
+        label: z.string(),
+        linking: z.string().nullable().describe('The e-mail address of the account to link in this browser'),
+      })
+      .nullable(),
+  }),
+);
+
+type Deps = HttpDeps & { oidc: Oidc };
+
+/** Public, except the identities of users. */
+export function oidcRoutes(deps: HttpDeps): Route[] {
+  const { auth } = deps;
+  const configured = (): Deps => {
+    if (auth.oidc !== null) return { ...deps, oidc: auth.oidc };
+    throw refused('NOT_FOUND', 'Sign-in with a provider is not configured. Set OIDC_ISSUER.');
+  };
+  return [
+    route({
+      ...open,
+      method: 'get',
+      path: '/auth/providers',
+      operationId: 'listProviders',
+      summary: 'List the ways to log in',
+      query: noQuery,
+      answers: { 200: providers },
+      async handle({ req }) {
+        const { oidc } = auth;
+        const way = oidc && { label: oidc.label, linking: (await profileToLink(req, oidc))?.email ?? null };
+        return jsonAnswer(200, { data: { password: auth.passwordLogin, oidc: way } });
+      },
+    }),
+    route({
+      ...open,
+      method: 'get',
+      path: '/auth/oidc/login',
+      operationId: 'startSignIn',
+      summary: 'Sign in with the OpenID provider. Redirects the browser to it',
+      query: loginQuery,
+      answers: { 302: null },
+      errors: ['NOT_FOUND', 'UNAVAILABLE'],
+      handle: ({ req, query }) => startSignIn(configured(), req, query),
+    }),
+    route({
+      ...open,
+      method: 'get',
+      path: CALLBACK,
+      operationId: 'finishSignIn',
+      summary: 'Return from the OpenID provider. Redirects the browser to the app or the command line',
+      query: callbackQuery,
+      needsPrimary: true,
+      answers: { 302: null },
+      errors: ['NOT_FOUND', 'INVALID_STATE'],
+      handle: ({ req, requestId }) => finishSignIn(configured(), req, requestId),
+    }),
+    route({
+      ...open,
+      method: 'post',
+      path: '/auth/oidc/token',
+      operationId: 'exchangeSignIn',
+      summary: 'Exchange the sign-in of a command line for a session',
+      query: noQuery,
+      body: jsonBody(exchange, { example: { code: 'eyJ…', verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk' } }),
+      answers: { 200: data(accounts.grant) },
+      errors: ['NOT_FOUND', 'UNAUTHENTICATED'],
+      handle: ({ req, body }) => exchangeSignIn(configured(), req, body),
+    }),
+    route({
+      ...open,
+      method: 'post',
+      path: '/auth/oidc/logout',
+      operationId: 'backChannelLogout',
+      summary: 'End sessions that have ended at the OpenID provider. For the provider',
+      description: 'OpenID Connect Back-Channel Logout 1.0.',
+      query: noQuery,
+      body: formBody(z.looseObject({ logout_token: z.string().max(16_384) })),
+      answers: { 204: null },
+      errors: ['NOT_FOUND', 'INVALID_PAYLOAD'],
+      async handle({ body }) {
+        const { oidc } = configured();
+        const ended = await oidc.readLogout(body.logout_token).catch((error: unknown) => {
+          if (!(error instanceof OidcError)) throw error;
+          throw refused('INVALID_PAYLOAD', `logout_token was not accepted: ${error.message}.`, {
+            path: 'logout_token',
+          });
+        });
+        await auth.sessions.endProviderSessions(ended);
+        return noContent();
+      },
+    }),
+    route({
+      ...open,
+      method: 'post',
+      path: '/auth/oidc/link',
+      operationId: 'linkIdentity',
+      summary: 'Link the identity of this browser to an account, and log in',
+      description:
+        'After a sign-in with the provider that ended with `sign_in=link`: an account with the e-mail address exists, and its password proves who owns it.',
+      query: noQuery,
+      body: jsonBody(credentials, { example: { email: 'ada@example.com', password: 'correct horse battery' } }),
+      answers: { 200: data(accounts.grant) },
+      errors: ['NOT_FOUND', 'UNAUTHENTICATED', 'FORBIDDEN', 'TOO_MANY_REQUESTS', 'INVALID_STATE', 'ALREADY_EXISTS'],
+      handle: ({ req, requestId, body }) => linkIdentity(configured(), { req, requestId }, body),
+    }),
+    ...identityRoutes(deps),
+  ];
+}
+
+const open = { access: 'anyone', headers: [] } as const;
+
+/* The way to the provider and back. */
+
+async function startSignIn(
+  { oidc }: Deps,
+  req: Request,
+  { to, port, challenge }: z.output<typeof loginQuery>,
+): Promise<Answer> {
+  const target: Target = {
+    redirectUri: new URL(CALLBACK, ownAddress(req)).href,
+    path: port === undefined ? appPath(req, to) : null,
+    cli: port === undefined || challenge === undefined ? null : { port, challenge },
+  };
+  try {
+    const { location, attempt } = await oidc.begin(target);
+    return redirectAnswer(location, cookie(req, ATTEMPT_COOKIE, attempt));
+  } catch (error) {
+    if (!(error instanceof OidcError)) throw error;
+    throw refused('UNAVAILABLE', 'The OpenID provider does not respond. Try again later.');
+  }
+}
+
+async function finishSignIn(deps: Deps, req: Request, requestId: string): Promise<Answer> {
+  const { oidc, logger } = deps;
+  const attempt = parseCookie(req.headers.cookie ?? '')[ATTEMPT_COOKIE] ?? '';
+  const forget = cookie(req, ATTEMPT_COOKIE, null);
+  const url = req.url ?? '';
+  try {
+    const { profile, target } = await oidc.finish(url.includes('?') ? url.slice(url.indexOf('?')) : '', attempt);
+    return await signInAs(deps, req, { profile, target, requestId, headers: forget });
+  } catch (error) {
+    if (!(error instanceof OidcError)) throw error;
+    logger.warn('sign-in with the OpenID provider failed', { request_id: requestId, reason: error.message });
+    return returnTo(await oidc.targetOf(attempt), { outcome: error.reason, req }, forget);
+  }
+}
+
+interface SigningIn {
+  profile: Profile;
+  target: Target;
+  requestId: string;
+  /** The headers of the response. */
+  headers: readonly string[];
+}
+
+/** Finds or creates the user of the profile, and starts a session. */
+async function signInAs(deps: Deps, req: Request, { profile, target, requestId, headers }: SigningIn): Promise<Answer> {
+  const { oidc, auth } = deps;
+  const back = (outcome: SignInOutcome, more: readonly string[] = []) =>
+    returnTo(target, { outcome, req }, [...headers, ...more]);
+  const user = await userOf(deps, profile, signInCause(req, requestId));
+  if (typeof user === 'string') {
+    if (user !== 'link') return back(user);
+    return back('link', cookie(req, LINK_COOKIE, await oidc.seal('link', { profile })));
+  }
+  const identity = { id: user.identity, session: profile.session };
+  if (target.cli !== null) {
+    const { challenge } = target.cli;
+    const code = await oidc.seal('code', { user: user.id, identity, challenge });
+    return returnTo(target, { outcome: 'done', req, code }, headers);
+  }
+  const grant = await auth.sessions.begin(user.id, { ...startOf(req), identity });
+  return back('done', setCookie(req, grant.refresh_token));
+}
+
+type Denial = Exclude<SignInOutcome, 'done' | OidcFailure>;
+
+type SignedIn = { id: string; identity: string } | Denial;
+
+/** @returns the user and the id of the identity, or why there is none */
+async function userOf(deps: Deps, profile: Profile, cause: Cause): Promise<SignedIn> {
+  const known = await deps.auth.identities.find(profile);
+  return known === null ? newUser(deps, profile, cause) : updatedUser(deps, { profile, known }, cause);
+}
+
+/** Gives a known user the role of the claims. */
+async function updatedUser(
+  { auth, pipeline }: Deps,
+  { profile, known }: { profile: Profile; known: KnownIdentity },
+  cause: Cause,
+): Promise<SignedIn> {
+  const { user, id: identity } = known;
+  const { role } = profile;
+  if (user.status !== 'active') return 'suspended';
+  if (role === null) {
+    await auth.sessions.endProviderSessions({ ...profile, session: null });
+    return 'no-access';
+  }
+  if (role !== user.role) {
+    const changed = await changeAccount(pipeline, await auth.users.update(user.id, { role }), { cause });
+    if (!changed.ok && changed.problems[0]?.code === 'IN_USE') return 'last-admin';
+    unwrap(changed);
+  }
+  return { id: user.id, identity };
+}
+
+async function newUser(deps: Deps, profile: Profile, cause: Cause): Promise<SignedIn> {
+  const { identities } = deps.auth;
+  const { role, email } = profile;
+  if (role === null) return 'no-access';
+  if (email === null) return 'no-email';
+  const created = await changeAccount(deps.pipeline, await identities.create({ ...profile, role, email }), { cause });
+  if (created.ok) return { id: created.value.user.id, identity: created.value.identity };
+  if (created.problems[0]?.code !== 'ALREADY_EXISTS') throw new Refused(created.problems);
+  // The same person may have signed in twice at once.
+  return (await identities.find(profile)) === null ? 'link' : userOf(deps, profile, cause);
+}
+
+/** The service acts for the provider. */
+const signInCause = (req: Request, requestId: string): Cause => ({
+  actor: { id: 'service', name: 'Data Platform Service' },
+  command: 'sign-in',
+  reason: 'signed in with the OpenID provider',
+  request_id: requestId,
+  ip: addressOf(req),
+  user_agent: userAgentOf(req),
+});
+
+/* Addresses and cookies. */
+
+const ownAddress = (req: Request): string => `${req.protocol}://${req.host}`;
+
+/** @throws Refused unless `to` is a page of the app */
+function appPath(req: Request, to: string): string {
+  const base = ownAddress(req);
+  if (URL.canParse(to, base)) {
+    const { origin, pathname, search } = new URL(to, base);
+    if (origin === base && /^\/app(?:\/|$)/.test(pathname)) return pathname + search;
+  }
+  throw refused('INVALID_QUERY', '"to" must be the path of a page of the app, such as /app/timeline.', { path: 'to' });
+}
+
+interface Return {
+  outcome: SignInOutcome;
+  req: Request;
+  /** For the command line. */
+  code?: string;
+}
+
+/** Redirects to the app, or to the command line that waits. */
+function returnTo(target: Target | null, { outcome, req, code }: Return, headers: readonly string[]): Answer {
+  if (target !== null && target.cli !== null) {
+    const address = new URL(`http://127.0.0.1:${target.cli.port}/`);
+    address.searchParams.set('sign_in', outcome);
+    if (code !== undefined) address.searchParams.set('code', code);
+    return redirectAnswer(address.href, headers);
+  }
+  const page = new URL(target?.path ?? '/app', ownAddress(req));
+  page.searchParams.set('sign_in', outcome);
+  return redirectAnswer(page.pathname + page.search, headers);
+}
+
+/** A cookie that the provider's redirect sends along, and scripts cannot read; null deletes it. */
+function cookie(req: Request, name: string, value: string | null): readonly [string, string] {
+  const text = stringifySetCookie(name, value ?? '', {
+    path: '/auth',
+    httpOnly: true,
+    sameSite: 'lax',
+    secure: req.secure,
+    maxAge: value === null ? 0 : COOKIE_LIFETIME,
+  });
+  return ['Set-Cookie', text];
+}
+
+/** In seconds. */
+const COOKIE_LIFETIME = 600;
+
+/* Links an identity to an account of the same e-mail address, whose password proves its owner. */
+
+/** The profile that this browser's user may link; null if there is none. */
+async function profileToLink(req: Request, oidc: Oidc): Promise<Profile | null> {
+  const text = parseCookie(req.headers.cookie ?? '')[LINK_COOKIE];
+  const sealed = text === undefined ? null : await oidc.unseal('link', text);
+  return (sealed?.['profile'] as Profile | undefined) ?? null;
+}
+
+async function linkIdentity(
+  { auth, config, pipeline, oidc }: Deps,
+  { req, requestId }: { req: Request; requestId: string },
+  body: z.output<typeof credentials>,
+): Promise<Answer> {
+  requireOwnPage(req, config.corsOrigins);
+  const profile = await profileToLink(req, oidc);
+  if (profile === null) {
+    throw refused('INVALID_STATE', 'This browser has no identity to link. Sign in with the OpenID provider first.');
+  }
+  const user = unwrap(await auth.users.get(await passwordOwner(auth, req, body)));
+  const caller: Caller = { ...user, credential: { kind: 'password', issuedBy: null } };
+  const cause = causeOf('link-identity', { req, requestId, caller });
+  const id = unwrap(await changeAccount(pipeline, auth.identities.link(user.id, profile), { cause }));
+  const grant = await auth.sessions.begin(user.id, { ...startOf(req), identity: { id, session: profile.session } });
+  const answer = granted(req, grant, body.mode === 'cookie');
+  return { ...answer, headers: [...answer.headers, ...cookie(req, LINK_COOKIE, null)] };
+}
+
+/* Exchanges the sign-in of a command line. */
+
+interface SealedSignIn {
+  user: string;
+  identity: NonNullable<SessionStart['identity']>;
+  challenge: string;
+}
+
+async function exchangeSignIn(
+  { oidc, auth }: Deps,
+  req: Request,
+  { code, verifier }: z.output<typeof exchange>,
+): Promise<Answer> {
+  const sealed = (await oidc.unseal('code', code)) as SealedSignIn | null;
+  const proof = createHash('sha256').update(verifier).digest();
+  if (sealed === null || !timingSafeEqual(proof, Buffer.from(sealed.challenge, 'base64url'))) {
+    throw unauthenticated('The code has expired, or belongs to another command line. Log in again.');
+  }
+  return jsonAnswer(200, {
+    data: await auth.sessions.begin(sealed.user, { ...startOf(req), identity: sealed.identity }),
+  });
+}
+
+/* The identities of a user, for admins. */
+
+function identityRoutes({ auth, pipeline }: HttpDeps): Route[] {
+  const path = '/users/:id/identities';
+  return [
+    route({
+      method: 'get',
+      path,
+      operationId: 'listIdentities',
+      summary: 'List the identities of an OpenID provider that sign in as a user',
+      access: 'admin',
+      query: noQuery,
+      answers: { 200: data(z.array(accounts.identity)) },
+      async handle({ params: { id = '' } }) {
+        return jsonAnswer(200, { data: unwrap(await auth.identities.list(id)) });
+      },
+    }),
+    route({
+      method: 'delete',
+      path: `${path}/:identity`,
+      operationId: 'unlinkIdentity',
+      summary: 'Unlink an identity and end its sessions',
+      access: 'admin',
+      query: noQuery,
+      headers: ['X-Reason'],
+      answers: { 204: null },
+      handle(call) {
+        const { id = '', identity = '' } = call.params;
+        return recorded(call, 'unlink-identity', {
+          run: (context) => pipeline.apply('record', changingAccount(auth.identities.unlink(id, identity)), context),
+          render: ({ position }) => noContent(position),
+        });
+      },
+    }),
+  ];
+}
