@@ -7,7 +7,6 @@ interface Answered {
   status: number;
   headers: http.IncomingHttpHeaders;
   text: string;
-  took: number;
 }
 
 /** Milliseconds. */
@@ -27,7 +26,6 @@ export function createSender(): Sender {
     close: () => agent.destroy(),
     send: (url, method, { path, headers, body }) =>
       new Promise((resolve, reject) => {
-        const started = performance.now();
         const { hostname, port } = new URL(url);
         const length: Record<string, string> = body === null ? {} : { 'Content-Length': String(body.length) };
         const options = { hostname, port, method, path, headers: { ...headers, ...length }, agent, timeout: LIMIT };
@@ -35,7 +33,7 @@ export function createSender(): Sender {
           collect(response).then((bytes) => {
             const { statusCode: status = 0, headers: received } = response;
             const text = decoded(bytes, received['content-encoding']);
-            resolve({ status, headers: received, text, took: performance.now() - started });
+            resolve({ status, headers: received, text });
           }, reject);
         });
         request.on('timeout', () => request.destroy(new Error(`no answer within ${LIMIT} ms`)));

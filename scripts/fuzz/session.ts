@@ -1,5 +1,6 @@
 /** One service, what is known about it, and direct access to its database. */
 import pg from 'pg';
+import { startResponsiveClock } from '../../test/support/responsive-clock.js';
 import { readRelease } from '../../src/release.js';
 import type { Context } from './grammar/context.js';
 import type { Random } from './random.js';
@@ -29,6 +30,7 @@ export async function createSession(target: Target, random: Random): Promise<Ses
   // The service and its database may have stopped.
   db.on('error', () => undefined);
   await db.connect();
+  const clock = await startResponsiveClock(target.databaseUrl);
   const sender = createSender();
   const world = createWorld();
   const context: Context = { random, world, release: readRelease(), admin: target.admin };
@@ -60,15 +62,16 @@ export async function createSession(target: Target, random: Random): Promise<Ses
     async execute(request) {
       const before = world.head;
       for (const each of sentOf(request)) world.sent.add(each);
-      const answered = await sender.send(target.url, request.method, encode(request, tokens));
+      const [answered, took] = await clock.timed(sender.send(target.url, request.method, encode(request, tokens)));
       world.head = await headOf();
-      const reply: Reply = { ...answered, json: parsed(answered.text), appended: world.head - before };
+      const reply: Reply = { ...answered, took, json: parsed(answered.text), appended: world.head - before };
       learn(world, request, reply);
       if (reply.appended > 0) await look();
       return reply;
     },
     async stop() {
       sender.close();
+      await clock.stop();
       await db.end().catch(() => undefined);
       await target.stop();
     },

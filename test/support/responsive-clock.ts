@@ -20,6 +20,8 @@ const TICK_MS = 20;
 /** @param connectionString of the server, without anything between that a test can interrupt */
 export async function startResponsiveClock(connectionString: string): Promise<ResponsiveClock> {
   const client = new pg.Client(connectionString);
+  // The tested service may end its server. Then the clock stands still.
+  client.on('error', () => undefined);
   await client.connect();
   let [counted, isStopped] = [0, false];
   const ticking = (async () => {
@@ -28,6 +30,7 @@ export async function startResponsiveClock(connectionString: string): Promise<Re
       counted += TICK_MS;
     }
   })();
+  ticking.catch(() => undefined);
   return {
     now: () => counted,
     async pass(milliseconds) {
@@ -39,8 +42,8 @@ export async function startResponsiveClock(connectionString: string): Promise<Re
     },
     async stop() {
       isStopped = true;
-      await ticking;
-      await client.end();
+      await ticking.catch(() => undefined);
+      await client.end().catch(() => undefined);
     },
   };
 }
