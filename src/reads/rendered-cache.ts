@@ -1,6 +1,6 @@
 /** Caches rendered responses as long as the data they show does not change. */
 import { createHash } from 'node:crypto';
-import { SharedBytes, toBuffer } from '../kernel/bytes.js';
+import { SharedBytes } from '../kernel/bytes.js';
 import type { Resumable } from '../kernel/resumable.js';
 import { runYielding } from '../kernel/event-loop.js';
 import { AbandonedError, type Job, runAsRead, currentJob } from '../kernel/scheduler.js';
@@ -13,7 +13,10 @@ export interface Rendered {
    * Returns the encoded body. The first request runs `encode`, concurrent requests wait for it, and the result is
    * cached.
    */
-  encoded<C extends string>(coding: C, encode: (body: Buffer, coding: C) => Promise<Buffer>): Promise<Buffer>;
+  encoded<C extends string>(
+    coding: C,
+    encode: (body: Buffer | SharedBytes, coding: C) => Promise<Buffer>,
+  ): Promise<Buffer>;
 }
 
 /** A body whose digest is not known is hashed. */
@@ -205,7 +208,7 @@ export function* renderedChunks(
     encoded: (coding, encode) => {
       const found = codings.get(coding);
       if (found !== undefined) return found;
-      const made = encode(toBuffer(body), coding);
+      const made = encode(body, coding);
       codings.set(coding, made);
       made.then(
         (bytes) => onGrown(bytes.length),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { bytes } from '../../src/kernel/bytes.js';
+import { type SharedBytes, bytes } from '../../src/kernel/bytes.js';
 import { createJoiner, createRenderedCache } from '../../src/reads/rendered-cache.js';
 import { yieldToEventLoop } from '../../src/kernel/event-loop.js';
 import { type Resumable, runToEnd } from '../../src/kernel/resumable.js';
@@ -162,7 +162,7 @@ describe('rendered responses', () => {
 
 describe('encoded responses', () => {
   const codings: string[] = [];
-  const encode = (body: Buffer, coding: string): Promise<Buffer> => {
+  const encode = (body: Buffer | SharedBytes, coding: string): Promise<Buffer> => {
     codings.push(coding);
     return Promise.resolve(Buffer.from(`${coding} of ${body.toString()}`));
   };

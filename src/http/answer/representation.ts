@@ -1,8 +1,9 @@
 /* A cacheable body: bytes with a strong validator, and 304 for conditional requests. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
-import { type SharedBytes, toBuffer } from '../../kernel/bytes.js';
+import { brotliCompress, constants, crc32, deflateRaw, gzip } from 'node:zlib';
+import { createAttachment } from '../../kernel/attachment.js';
+import { SharedBytes, toBuffer } from '../../kernel/bytes.js';
 import type { Rendered } from '../../reads/rendered-cache.js';
 import type { Answer } from './answer.js';
 import { refused } from '../errors.js';
@@ -24,8 +25,43 @@ const QUALITY = { [constants.BROTLI_PARAM_QUALITY]: 5 };
 
 /** Encodes `body` outside the event loop. */
 export function encode(content: Buffer | SharedBytes | string, coding: Coding): Promise<Buffer> {
-  const body = typeof content === 'string' ? content : toBuffer(content);
+  if (content instanceof SharedBytes && coding === 'gzip') return zipParts(content);
+  const body = content instanceof SharedBytes ? toBuffer(content) : content;
   return coding === 'gzip' ? zip(body, { level: 6 }) : brotli(body, { params: QUALITY });
+}
+
+/* gzip (RFC 1952) of bytes that other bodies share: each part is compressed once, and all have the same stream. */
+
+const zipPart = promisify(deflateRaw);
+
+/** Ends at a byte without ending the stream, so that the next part can follow. */
+const PART = { level: 6, finishFlush: constants.Z_SYNC_FLUSH };
+
+/** Without a time, a file name and the operating system (255: unknown). */
+const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
+
+/** An empty last block, then the checksum and the number of bytes. */
+const gzipTrailer = (checksum: number, length: number): Buffer => {
+  const trailer = Buffer.from([3, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+  trailer.writeUInt32LE(checksum, 2);
+  trailer.writeUInt32LE(length % 2 ** 32, 6);
+  return trailer;
+};
+
+const zipped = createAttachment<Buffer, Buffer>();
+
+async function zipParts({ parts, length }: SharedBytes): Promise<Buffer> {
+  const pieces: Buffer[] = [GZIP_HEADER];
+  let checksum = 0;
+  for (const part of parts) {
+    // crc32 of no bytes starts over.
+    if (part.length === 0) continue;
+    const piece = zipped.get(part) ?? (await zipPart(part, PART));
+    zipped.set(part, piece);
+    pieces.push(piece);
+    checksum = crc32(part, checksum);
+  }
+  return Buffer.concat([...pieces, gzipTrailer(checksum, length)]);
 }
 
 /** The codings that the client accepts. */

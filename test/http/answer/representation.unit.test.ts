@@ -1,13 +1,15 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import fc from 'fast-check';
 import {
+  encode,
   readAcceptEncoding,
   codingFor,
   representationAnswer,
   requireAcceptable,
 } from '../../../src/http/answer/representation.js';
 import { Refused } from '../../../src/http/errors.js';
-import { bytes } from '../../../src/kernel/bytes.js';
+import { SharedBytes, bytes } from '../../../src/kernel/bytes.js';
 import { renderedChunks } from '../../../src/reads/rendered-cache.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 
@@ -25,6 +27,29 @@ const answerTo = async (headers: Record<string, string>, found = large) => {
   const named = Object.fromEntries(list.flatMap((name, index) => (index % 2 === 0 ? [[name, list[index + 1]]] : [])));
   return { status, body: body as Buffer | null, headers: named };
 };
+
+describe('bytes in several parts', () => {
+  it('are one gzip stream with the same bytes, also when parts were compressed for another body', async () => {
+    const part = fc.uint8Array({ maxLength: 3_000 }).map((each) => Buffer.from(each));
+    const lists = fc
+      .uniqueArray(part, { minLength: 1, maxLength: 6, comparator: 'IsStrictlyEqual' })
+      .chain((parts) => fc.array(fc.array(fc.constantFrom(...parts)), { minLength: 2, maxLength: 3 }));
+    await fc.assert(
+      fc.asyncProperty(lists, async (bodies) => {
+        for (const parts of bodies) {
+          const zipped = await encode(new SharedBytes(parts), 'gzip');
+          expect(gunzipSync(zipped).equals(Buffer.concat(parts))).to.equal(true);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('are encoded as a whole in other codings', async () => {
+    const parts = Array.from({ length: 20 }, (_, index) => Buffer.from(`${text} ${index}`));
+    expect(brotliDecompressSync(await encode(new SharedBytes(parts), 'br'))).to.deep.equal(Buffer.concat(parts));
+  });
+});
 
 describe('representationAnswer', () => {
   it('sends the bytes with an ETag and cache headers', () => {
