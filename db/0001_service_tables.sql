@@ -296,6 +296,57 @@ CREATE INDEX service_sessions_identity ON :"service".service_sessions (identity)
 CREATE INDEX service_sessions_user ON :"service".service_sessions (user_id);
 CREATE INDEX service_sessions_expires_at ON :"service".service_sessions (expires_at);
 
+-- Webhooks. Their changes are events, which contain neither the secret nor the whole address.
+CREATE TABLE :"service".service_webhooks (
+  id               uuid           PRIMARY KEY,
+  name             text           NOT NULL,
+  url              text           NOT NULL,
+  format           text           NOT NULL CHECK (format IN ('cloudevents', 'slack', 'teams')),
+  -- Patterns: an event must match one of the types and, unless null, one of the collections.
+  types            text[]         NOT NULL,
+  collections      text[],
+  created_at       timestamptz(3) NOT NULL DEFAULT now(),
+  -- A backup contains only the columns above. The defaults below therefore disable a restored webhook.
+  enabled          boolean        NOT NULL DEFAULT false,
+  disabled_because text           DEFAULT 'restored',
+  secret           text,
+  -- The secret before the last rotation, which also signs until the time.
+  old_secret       text,
+  old_secret_until timestamptz(3),
+  -- The database in which the webhook was enabled. A copy of the database delivers nothing.
+  database         text,
+  -- The last position that was delivered or that the filter does not match. Null until the webhook is first enabled.
+  position         bigint,
+  -- Increased by every change of the webhook. The process that delivers then starts again from this row.
+  revision         integer        NOT NULL DEFAULT 0,
+  -- The process that delivers, until the time.
+  owner            uuid,
+  leased_until     timestamptz,
+  -- Failed attempts in a row.
+  failures         integer        NOT NULL DEFAULT 0,
+  failing_since    timestamptz(3),
+  next_attempt_at  timestamptz(3),
+  last_error       text
+);
+
+-- The newest attempts of each webhook.
+CREATE TABLE :"service".service_webhook_deliveries (
+  id           bigint         PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+  webhook      uuid           NOT NULL REFERENCES :"service".service_webhooks (id) ON DELETE CASCADE,
+  message      uuid           NOT NULL,
+  type         text           NOT NULL,
+  -- Null for a test.
+  position     bigint,
+  attempted_at timestamptz(3) NOT NULL,
+  milliseconds integer        NOT NULL,
+  -- Null without a response.
+  status       integer,
+  -- Null for a delivery that succeeded.
+  error        text
+);
+
+CREATE INDEX service_webhook_deliveries_webhook ON :"service".service_webhook_deliveries (webhook, id);
+
 CREATE TABLE :"service".service_settings (
   key   text  PRIMARY KEY,
   value jsonb NOT NULL

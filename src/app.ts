@@ -27,6 +27,7 @@ import { createProjections, type Projections } from './features/projections/inde
 import { createFreshness, createPositions } from './reads/freshness.js';
 import { createHeadChecks, createStore, type Store } from './reads/state-store.js';
 import { READERS } from './features/readers.js';
+import { createWebhooks } from './features/webhooks/index.js';
 import { createHistory, type History } from './reads/history/index.js';
 import { createPlanReads } from './reads/plans.js';
 import { createRenderedCache } from './reads/rendered-cache.js';
@@ -247,6 +248,10 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
     await ensureAdmin();
   });
   autoAcknowledge({ ...options, watch, pipeline, readOnly });
+  const webhooks = createWebhooks({ pool, pipeline, networks: options.webhookNetworks, logger, readOnly });
+  shutdown.add('webhooks', () => webhooks.stop());
+  for (const news of [store, role]) news.subscribe(() => webhooks.wake());
+  webhooks.wake();
   // Checkpoints may show that the log diverged while no process was running.
   await freshness.check();
   const following = followLog({ connection, role, freshness, store, logger, shutdown });
@@ -294,6 +299,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
     divergences: watch.count,
     changes: () => countChanges(pool),
     checkpoints: checkpoints.publisher.status,
+    webhooks: { counts: webhooks.counts, countByState: webhooks.countByState },
   });
   const health = createHealth({ freshness, store, pool, watch, pipeline, schema });
   const positions = createPositions({ check: () => freshness.check(), timeout: options.positionTimeout });
@@ -315,6 +321,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
     doctor: createDoctor({ ...options, pool, projections, untrustedProxy: () => untrustedProxy }),
     onUntrustedProxy: (address) => void (untrustedProxy = address),
     projections,
+    webhooks,
     metrics,
     watch,
     logger,

@@ -13,6 +13,7 @@ import {
   keeping,
   origins,
   location,
+  networks,
   rolesByClaim,
   schemaName,
   scopes,
@@ -175,6 +176,7 @@ const settings = z.object({
   CHECKPOINT_EVERY: every.default({ events: 100, time: 600_000 }),
   CHECKPOINT_KEY_FILE: z.string().optional(),
   CHECKPOINT_WAIT_FOR_STANDBYS: wholeNumber('a number of standbys', 0, 100).optional(),
+  WEBHOOK_PRIVATE_NETWORKS: networks.default([]),
   ON_LOG_DIVERGENCE: z.enum(['refuse', 'continue'], 'must be refuse or continue').default('refuse'),
 });
 
@@ -268,6 +270,8 @@ export interface Config {
     /** Null requires one standby if the server has or expects one. */
     standbys: number | null;
   };
+  /** Private networks that webhooks may reach, also over http. */
+  webhookNetworks: readonly string[];
   /**
    * The action if the log is not the one seen before: reject every change, or acknowledge the divergence and
    * continue.
@@ -328,6 +332,7 @@ function toConfig(given: z.output<typeof settings>): Config {
     primaryUrl: given.PRIMARY_URL ?? null,
     positionTimeout: given.POSITION_TIMEOUT,
     checkpoints: checkpointsOf(given),
+    webhookNetworks: given.WEBHOOK_PRIVATE_NETWORKS,
     onLogDivergence: given.ON_LOG_DIVERGENCE,
   };
 }

@@ -112,6 +112,15 @@ export const trustProxy = z.string().transform((text, context): number | string[
   return z.NEVER;
 });
 
+/** Comma-separated addresses and networks: `10.0.0.0/8, 127.0.0.1, fd00::/8`. */
+export const networks = z
+  .string()
+  .transform(listOf)
+  .refine(
+    (names) => names.every((name) => !NAMED_NETWORKS.includes(name) && isNetwork(name)),
+    'must be addresses or networks separated by commas, such as 10.0.0.0/8, 127.0.0.1',
+  );
+
 const NAMED_NETWORKS = ['loopback', 'linklocal', 'uniquelocal'];
 
 function isNetwork(text: string): boolean {

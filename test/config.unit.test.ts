@@ -51,6 +51,7 @@ describe('readConfig', () => {
       primaryUrl: null,
       positionTimeout: 5_000,
       checkpoints: { to: null, every: { events: 100, time: 600_000 }, keyFile: null, standbys: null },
+      webhookNetworks: [],
       onLogDivergence: 'refuse',
     });
   });
@@ -99,6 +100,7 @@ describe('readConfig', () => {
       CHECKPOINT_EVERY: '9',
       CHECKPOINT_KEY_FILE: '/key',
       CHECKPOINT_WAIT_FOR_STANDBYS: '0',
+      WEBHOOK_PRIVATE_NETWORKS: '10.0.0.0/8, ::1',
       ON_LOG_DIVERGENCE: 'continue',
     });
     expect(taken).to.deep.equal({
@@ -136,6 +138,7 @@ describe('readConfig', () => {
       primaryUrl: 'https://primary.example',
       positionTimeout: 8_000,
       checkpoints: { to: '/checkpoints', every: { events: 9, time: Infinity }, keyFile: '/key', standbys: 0 },
+      webhookNetworks: ['10.0.0.0/8', '::1'],
       onLogDivergence: 'continue',
     });
   });
@@ -207,6 +210,8 @@ describe('readConfig', () => {
   });
 
   for (const [name, value] of [
+    ['WEBHOOK_PRIVATE_NETWORKS', 'loopback'],
+    ['WEBHOOK_PRIVATE_NETWORKS', '10.0.0.0/33'],
     ['PORT', 'eighty'],
     ['PORT', '65536'],
     ['PORT', '-1'],

@@ -72,7 +72,8 @@ describe('the documentation', () => {
 });
 
 async function withSetting(two: boolean, work: (setting: Setting) => Promise<void>): Promise<void> {
-  const service = await startService();
+  // The page about webhooks starts a receiver on this machine.
+  const service = await startService({ WEBHOOK_PRIVATE_NETWORKS: '127.0.0.1' });
   const second = two ? await startService() : null;
   const directory = await mkdtemp(join(tmpdir(), 'dps-tour-'));
   try {

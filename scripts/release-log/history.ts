@@ -36,6 +36,7 @@ export async function live(living: Living): Promise<void> {
   await online(living);
   await agree(living.api, [living.session, await signInWithProvider(living)]);
   await accounts(living);
+  await webhooks(living);
   await loseTheEnd(living);
 }
 
@@ -78,6 +79,21 @@ async function linkIdentity(
   await browser.follow(`${url}/auth/oidc/login`, ({ pathname }) => pathname === '/app');
   const linked = await browser.request(`${url}/auth/oidc/link`, { method: 'POST', ...json(login) });
   if (linked.status !== 200) throw new Error(await linked.text());
+}
+
+/** Every event about webhooks, with every member. The name of the receiver never resolves. */
+async function webhooks({ api }: Living): Promise<void> {
+  const url = 'https://receiver.invalid/hook';
+  const body = { name: 'catalog', url, types: ['field.*'], collections: ['shop_*'] };
+  const { id } = (await api.ok<{ data: { id: string } }>('POST', '/webhooks', body)).data;
+  const path = `/webhooks/${id}`;
+  const changes = { name: 'chat', url: 'https://chat.invalid/', format: 'slack', types: ['*'], collections: null };
+  await api.ok('PATCH', path, changes);
+  await api.ok('PATCH', path, { enabled: false });
+  await api.ok('POST', `${path}/replay`, { position: 1 });
+  await api.ok('POST', `${path}/secret`);
+  await api.ok('PATCH', path, { enabled: true });
+  await api.ok('DELETE', path);
 }
 
 /** A change with a reason and a trace. */

@@ -146,6 +146,14 @@ export const FINDINGS = {
     severity: 'warning',
     fix: 'Start the service if it is not running. "dps rebuild NAME" resumes the projection immediately.',
   },
+  WEBHOOK_FAILING: {
+    severity: 'warning',
+    fix: 'Run "dps webhooks deliveries NAME" to see the failed attempts, and correct the receiver or the address. After three days of failures, the service disables the webhook.',
+  },
+  WEBHOOK_DISABLED: {
+    severity: 'warning',
+    fix: 'Correct the receiver or the address, and run "dps webhooks enable NAME". It continues after the last delivered event. Delete a webhook that nobody needs.',
+  },
   LISTENER_DEAF: {
     severity: 'error',
     fix: 'Set DIRECT_DATABASE_URL to the address of the server itself, without a pooler. Notifications on DATABASE_URL must arrive there.',

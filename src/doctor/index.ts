@@ -19,7 +19,7 @@ import {
   statistics,
   timeouts,
 } from './database.js';
-import { chain, protection, readable, storedFolds, comparison, lag, preparations, trash } from './state.js';
+import { chain, protection, readable, storedFolds, comparison, lag, preparations, trash, webhooks } from './state.js';
 
 export interface Examined {
   name: string;
@@ -53,6 +53,7 @@ const CHECKS: readonly Check[] = [
   trash,
   preparations,
   lag,
+  webhooks,
 ];
 
 const isImpossible = ({ needsPrimary, needsService }: Check, { server, untrustedProxy }: DoctorContext): boolean =>

@@ -12,6 +12,8 @@ import { describeDisallowed, describeDivergence, describeDifference } from './di
 import type { Difference } from '../projector/verify/index.js';
 import type { ProjectionStatus } from '../features/projections/index.js';
 import { findOrphans } from '../projector/online/copy.js';
+import { readWebhooks } from '../features/webhooks/rows.js';
+import { quoted } from '../kernel/text.js';
 
 export const protection: Check = {
   name: 'log is append-only',
@@ -192,4 +194,29 @@ export const trash: Check = {
       ...(await told(GRANTED, 'Other roles have privileges on schemas with deleted tables')),
     ];
   },
+};
+
+/** A webhook that an admin disabled is no finding. */
+export const webhooks: Check = {
+  name: 'webhooks',
+  async run({ pool }) {
+    const found = await readWebhooks(pool);
+    return found.flatMap(({ name, state, disabled_because: because, failing_since: since, last_error: error }) => {
+      if (state === 'failing')
+        return [
+          finding('WEBHOOK_FAILING', `The webhook ${quoted(name)} has failed since ${since}. ${error ?? ''}`.trim()),
+        ];
+      if (state === 'enabled' || because === 'requested') return [];
+      return [
+        finding('WEBHOOK_DISABLED', `The webhook ${quoted(name)} is disabled: ${WHY[because ?? ''] ?? because}.`),
+      ];
+    });
+  },
+};
+
+const WHY: Readonly<Record<string, string>> = {
+  gone: 'its receiver answered 410 (Gone)',
+  failing: 'its receiver failed for three days',
+  copied: 'this database is a copy of the one in which it was enabled',
+  restored: 'it was restored from a backup',
 };

@@ -5,6 +5,7 @@ import type { Queryable } from '../postgres/pool.js';
 import type { ChangeRequests } from '../features/change-requests/index.js';
 import type { Proposals } from '../features/change-requests/proposals.js';
 import type { Changes } from '../features/change-requests/read.js';
+import type { Webhooks } from '../features/webhooks/index.js';
 import type { Pipeline } from '../pipeline/types.js';
 import type { Logger } from '../postgres/logger.js';
 import type { Projections } from '../features/projections/index.js';
@@ -76,6 +77,7 @@ export interface HttpDeps {
   /** Receives the address of a peer that forwards requests although TRUST_PROXY does not cover it. */
   onUntrustedProxy: (address: string) => void;
   projections: Projections;
+  webhooks: Webhooks;
   /** Reports a diverged log. */
   watch: Pick<LogWatch, 'subscribe'>;
   metrics: MetricsSource & { request(handled: Handled): void };

@@ -23,6 +23,12 @@ export interface Sources {
   changes(): Promise<ReadonlyMap<string, number>>;
   /** Published checkpoints since the start. */
   checkpoints(): { position: number; failures: number };
+  webhooks: {
+    /** Attempts of this process since the start. */
+    counts(): Readonly<Record<'delivered' | 'failed', number>>;
+    /** Webhooks by state, and the most events that an enabled one has not reached. */
+    countByState(): Promise<{ states: ReadonlyMap<string, number>; behind: number }>;
+  };
 }
 
 /** Variable values are read on each scrape; releases are constant. */
@@ -94,6 +100,41 @@ export function addGauges(registry: Registry, sources: Sources): void {
   );
   addProjections(registry, sources);
   addChanges(registry, sources);
+  addWebhooks(registry, sources);
+}
+
+function addWebhooks(registry: Registry, { webhooks }: Sources): void {
+  const read = shared(() => inTime(webhooks.countByState(), ANSWER_LIMIT).catch(() => null));
+  void new Gauge({
+    name: 'dps_webhooks',
+    help: 'Webhooks by state: enabled, failing, disabled.',
+    labelNames: ['state'] as const,
+    registers: [registry],
+    async collect() {
+      this.reset();
+      for (const [state, count] of (await read())?.states ?? []) this.set({ state }, count);
+    },
+  });
+  void new Gauge({
+    name: 'dps_webhook_events_behind',
+    help: 'Events after the position of the enabled webhook that is furthest behind; 0 if all are up to date.',
+    registers: [registry],
+    async collect() {
+      const found = await read();
+      if (found === null) this.remove();
+      else this.set(found.behind);
+    },
+  });
+  void new Counter({
+    name: 'dps_webhook_deliveries_total',
+    help: 'Attempts of this process to deliver an event to a webhook, by result: delivered, failed.',
+    labelNames: ['result'] as const,
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [result, count] of Object.entries(webhooks.counts())) this.inc({ result }, count);
+    },
+  });
 }
 
 function addInfo(registry: Registry, { release, databaseVersion }: Sources): void {

@@ -34,6 +34,8 @@ export const own = {
   tokens: ownTable('service_tokens'),
   trash: ownTable('service_trash'),
   users: ownTable('service_users'),
+  webhookDeliveries: ownTable('service_webhook_deliveries'),
+  webhooks: ownTable('service_webhooks'),
 };
 
 /** For catalog queries: the oid of the service's own schema, or null if missing. */

@@ -106,6 +106,10 @@ describe('metrics of the service', () => {
     server: () => ({ standby: true, lag: 7 }),
     divergences: () => 4,
     checkpoints: () => ({ position: 8, failures: 6 }),
+    webhooks: {
+      counts: () => ({ delivered: 11, failed: 12 }),
+      countByState: () => Promise.resolve({ states: new Map([['failing', 1]]), behind: 13 }),
+    },
   };
   const watching = (more: Partial<Sources> = {}): Metrics => {
     const metrics = createMetrics();
@@ -135,6 +139,10 @@ describe('metrics of the service', () => {
       dps_log_divergence_total: 4,
       dps_checkpoint_position: 8,
       dps_checkpoint_failures_total: 6,
+      'dps_webhooks{state="failing"}': 1,
+      dps_webhook_events_behind: 13,
+      'dps_webhook_deliveries_total{result="delivered"}': 11,
+      'dps_webhook_deliveries_total{result="failed"}': 12,
       dps_database_up: 1,
       dps_log_head_position: 9,
       'dps_projection_lag_events{projection="tables"}': 2,
@@ -179,6 +187,9 @@ describe('metrics of the service', () => {
       'dps_state_objects gauge',
       'dps_state_position gauge',
       'dps_unsent_answer_bytes gauge',
+      'dps_webhook_deliveries_total counter',
+      'dps_webhook_events_behind gauge',
+      'dps_webhooks gauge',
       'dps_work_waiting gauge',
     ]);
     for (const state of ['open', 'queued', 'preparing', 'applied', 'withdrawn']) {

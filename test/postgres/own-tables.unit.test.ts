@@ -33,6 +33,8 @@ describe("names of the service's own tables", () => {
       tokens: 'service.service_tokens',
       trash: 'service.service_trash',
       users: 'service.service_users',
+      webhookDeliveries: 'service.service_webhook_deliveries',
+      webhooks: 'service.service_webhooks',
     });
   });
 

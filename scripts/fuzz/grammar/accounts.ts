@@ -1,4 +1,4 @@
-/** /auth, /users and /server */
+/** /auth, /users, /webhooks and /server */
 import { json } from '../world.js';
 import { at, type Context, maybe, type Rules } from './context.js';
 
@@ -111,6 +111,34 @@ const USERS: Rules = {
   },
 };
 
+/** The name of the receiver never resolves, so nothing leaves the machine. */
+const newWebhook = ({ random }: Context): object => ({
+  name: `hook ${random.below(20)}`,
+  url: random.pick(['https://receiver.invalid/', 'http://receiver.invalid', 'https://10.0.0.1/', 'no address']),
+  ...(random.chance(0.5) && { types: random.pick([['*'], ['collection.*', 'field.created'], ['nothing'], []]) }),
+  ...(random.chance(0.5) && { collections: random.pick([null, ['a*'], ["it's", '%_\\']]) }),
+  ...(random.chance(0.3) && { format: random.pick(['slack', 'teams', 'cloudevents', 'xml']) }),
+});
+
+/** Rules see no responses, so most requests name a webhook that does not exist. */
+const WEBHOOKS: Rules = {
+  'GET /webhooks': { weight: 0.2, make: () => ({ path: '/webhooks' }) },
+  'POST /webhooks': { weight: 0.4, make: (context) => ({ path: '/webhooks', body: json(newWebhook(context)) }) },
+  'GET /webhooks/{id}': { weight: 0.1, make: () => ({ path: `/webhooks/${UNKNOWN}` }) },
+  'PATCH /webhooks/{id}': {
+    weight: 0.1,
+    make: (context) => ({ path: `/webhooks/${UNKNOWN}`, body: json(newWebhook(context)) }),
+  },
+  'DELETE /webhooks/{id}': { weight: 0.1, make: () => ({ path: `/webhooks/${UNKNOWN}` }) },
+  'GET /webhooks/{id}/deliveries': { weight: 0.1, make: () => ({ path: `/webhooks/${UNKNOWN}/deliveries` }) },
+  'POST /webhooks/{id}/secret': { weight: 0.1, make: () => ({ path: `/webhooks/${UNKNOWN}/secret` }) },
+  'POST /webhooks/{id}/test': { weight: 0.1, make: () => ({ path: `/webhooks/${UNKNOWN}/test` }) },
+  'POST /webhooks/{id}/replay': {
+    weight: 0.1,
+    make: ({ random }) => ({ path: `/webhooks/${UNKNOWN}/replay`, body: json({ position: random.below(3) }) }),
+  },
+};
+
 const SERVER: Rules = {
   'GET /server/ping': { weight: 0.2, make: () => ({ path: '/server/ping', caller: 'nobody' }) },
   'GET /server/live': { weight: 0.1, make: () => ({ path: '/server/live', caller: 'nobody' }) },
@@ -124,4 +152,4 @@ const SERVER: Rules = {
   'GET /metrics': { weight: 0.3, make: () => ({ path: '/metrics' }) },
 };
 
-export const ACCOUNTS_AND_SERVER: Rules = { ...AUTH, ...USERS, ...SERVER };
+export const ACCOUNTS_AND_SERVER: Rules = { ...AUTH, ...USERS, ...WEBHOOKS, ...SERVER };

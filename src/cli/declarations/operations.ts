@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { type CommandEffect, acknowledge, onDatabase, reason, repeatable, oneOf } from './options.js';
+import { type CommandEffect, acknowledge, onDatabase, onService, reason, repeatable, oneOf } from './options.js';
+import { FORMATS } from '../../features/webhooks/message.js';
 import { ROLES, USER_STATUSES } from '../../features/accounts/caller.js';
 
 const PLACE =
@@ -32,6 +33,7 @@ export function declareOperations(program: Command, does: CommandEffect): void {
     );
   does(onDatabase(doctor), async () => (await import('../commands/doctor.js')).doctor);
 
+  declareWebhooks(program, does);
   declareChecks(program, does);
   declareRepairs(program, does);
 }
@@ -317,3 +319,76 @@ function declareKeys(program: Command, does: CommandEffect): void {
     .option('--json', 'print JSON');
   does(make, async () => (await load()).create);
 }
+
+const WEBHOOK = 'the name or id of the webhook';
+
+function declareWebhooks(program: Command, does: CommandEffect): void {
+  const webhooks = program
+    .command('webhooks')
+    .summary('send events to other programs')
+    .description('Manages the webhooks of a running service. Without a subcommand, lists them.');
+  const load = () => import('../../features/webhooks/cli.js');
+
+  const list = webhooks.command('list', { isDefault: true }).description('Lists webhooks.');
+  does(onService(list), async () => (await load()).list);
+
+  const add = webhooks
+    .command('add')
+    .description('Creates a webhook, and prints its secret once. It receives the events from now on.')
+    .argument('<name>', 'a unique name')
+    .argument('<address>', 'address of the receiver: https://…');
+  does(onService(withFilter(add)), async () => (await load()).add);
+
+  const set = webhooks
+    .command('set')
+    .description('Updates a webhook.')
+    .argument('<webhook>', WEBHOOK)
+    .option('--name <name>', 'new name')
+    .option('--new-url <address>', 'new address of the receiver');
+  does(onService(withFilter(set)), async () => (await load()).set);
+
+  const enable = webhooks
+    .command('enable')
+    .description('Enables a webhook. It continues after the last event that it delivered.')
+    .argument('<webhook>', WEBHOOK);
+  does(onService(enable.addOption(reason())), async () => (await load()).enable);
+
+  const disable = webhooks.command('disable').description('Disables a webhook.').argument('<webhook>', WEBHOOK);
+  does(onService(disable.addOption(reason())), async () => (await load()).disable);
+
+  const remove = webhooks.command('remove').description('Deletes a webhook.').argument('<webhook>', WEBHOOK);
+  does(onService(remove.addOption(reason())), async () => (await load()).remove);
+
+  const test = webhooks
+    .command('test')
+    .description('Sends a test message and shows the result. Exit code 1 if the receiver did not accept it.')
+    .argument('<webhook>', WEBHOOK);
+  does(onService(test), async () => (await load()).test);
+
+  const deliveries = webhooks
+    .command('deliveries')
+    .description('Lists the last 100 attempts, newest first.')
+    .argument('<webhook>', WEBHOOK);
+  does(onService(deliveries), async () => (await load()).deliveries);
+
+  const replay = webhooks
+    .command('replay')
+    .description('Delivers events again, beginning with a position.')
+    .argument('<webhook>', WEBHOOK)
+    .argument('<position>', 'the first position to deliver');
+  does(onService(replay.addOption(reason())), async () => (await load()).replay);
+
+  const rotate = webhooks
+    .command('rotate-secret')
+    .description('Replaces the secret, and prints the new one once.')
+    .argument('<webhook>', WEBHOOK)
+    .option('--overlap <hours>', 'hours for which the former secret signs too; default: 24');
+  does(onService(rotate.addOption(reason())), async () => (await load()).rotate);
+}
+
+const withFilter = (command: Command): Command =>
+  command
+    .addOption(oneOf('--format <format>', 'format of the requests; default: cloudevents', FORMATS))
+    .addOption(repeatable('--type <pattern>', 'only these event types (collection.*); repeatable'))
+    .addOption(repeatable('--collection <pattern>', 'only these collections (shop_*); repeatable; * for all events'))
+    .addOption(reason());

@@ -13,7 +13,9 @@ export interface TableRows {
 
 /**
  * Accounts are backed up as stored, as hashes. Left out is everything that must not be revived or would grant access:
- * sessions, stored responses, and the secret of access tokens. Users precede their tokens and identities.
+ * sessions, stored responses, the secret of access tokens, and the secrets and the state of webhooks. Restored webhooks
+ * are therefore disabled. Users precede their tokens and
+ * identities.
  */
 export const ACCOUNT_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map([
   [
@@ -22,6 +24,7 @@ export const ACCOUNT_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map([
   ],
   ['service_tokens', ['id', 'user_id', 'name', 'token_hash', 'issued_by', 'created_at', 'expires_at']],
   ['service_identities', ['id', 'user_id', 'issuer', 'subject', 'issued_by', 'created_at']],
+  ['service_webhooks', ['id', 'name', 'url', 'format', 'types', 'collections', 'created_at']],
 ]);
 
 /** Partitioned tables have no rows of their own. */

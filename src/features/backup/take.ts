@@ -95,10 +95,7 @@ export async function contentsOf(
 ): Promise<Contents & { rowCounts: ReadonlyMap<string, number> }> {
   const { schema, head, tables } = moment;
   const { onRows, ...about } = more;
-  const accountTables = [...ACCOUNT_COLUMNS.keys()];
-  const accounts = (await tablesWithRows(client, null, accountTables)).sort(
-    (a, b) => accountTables.indexOf(a.table) - accountTables.indexOf(b.table),
-  );
+  const accounts = [...ACCOUNT_COLUMNS].map(([table, columns]) => ({ table, columns: [...columns] }));
   const rowCounts = new Map<string, number>();
   const rows = await tablesWithRows(client, schema, tables);
   const header = {

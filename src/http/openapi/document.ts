@@ -214,6 +214,7 @@ const PATH_PARTS: Readonly<Record<string, string>> = {
   users: 'The id of a user',
   changes: 'The id of a change request',
   sessions: 'The id of a session',
+  webhooks: 'The id of a webhook',
 };
 
 /** In path order, one for each `:name`. */
@@ -265,6 +266,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   auth: 'Log in and log out',
   users: 'Users and their API tokens',
   sessions: 'Sessions of users',
+  webhooks: 'Programs that receive events, and what was delivered to them',
   history: 'The event log: what changed, when, by whom and why, and the schema at any point in time',
   projections: 'Data that the service computes from the log: its progress and its correctness',
   server: 'The service itself',

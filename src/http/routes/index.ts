@@ -21,6 +21,7 @@ import { sessionRoutes } from '../../features/accounts/routes-login.js';
 import { trashRoutes } from '../../features/trash/routes.js';
 import { typesRoutes } from './types.js';
 import { userRoutes } from '../../features/accounts/routes.js';
+import { webhookRoutes } from '../../features/webhooks/routes.js';
 
 /** In matching order. The OpenAPI document comes last and describes all the others. */
 export function createRoutes(deps: HttpDeps): Route[] {
@@ -41,6 +42,7 @@ export function createRoutes(deps: HttpDeps): Route[] {
     ...oidcRoutes(deps),
     ...userRoutes(deps),
     ...sessionRoutes(deps),
+    ...webhookRoutes(deps),
     ...serverRoutes(deps),
     ...historyRoutes(deps),
     ...projectionRoutes(deps),

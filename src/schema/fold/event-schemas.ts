@@ -272,6 +272,17 @@ const accountUpdatedV1 = z
   })
   .partial();
 
+const webhookV1 = z.strictObject({
+  name: eventText,
+  origin: eventText,
+  format: eventText,
+  types: z.array(eventText),
+  collections: z.array(eventText).nullable(),
+});
+const webhookUpdatedV1 = webhookV1
+  .extend({ secret: z.literal('rotated'), replayed_from: z.int().positive() })
+  .partial();
+
 function logPlace() {
   return z.strictObject({ position: z.int().nonnegative(), hash: eventTextOrNull });
 }
@@ -348,6 +359,11 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
   'token.revoked': otherEvent(z.strictObject({ token: eventText })),
   'identity.linked': otherEvent(z.strictObject({ identity: eventText, issuer: eventText, issued_by: eventTextOrNull })),
   'identity.unlinked': otherEvent(z.strictObject({ identity: eventText })),
+  'webhook.created': otherEvent(webhookV1),
+  'webhook.updated': otherEvent(webhookUpdatedV1),
+  'webhook.enabled': otherEvent(noData),
+  'webhook.disabled': otherEvent(z.strictObject({ because: eventText })),
+  'webhook.deleted': otherEvent(noData),
 };
 
 /** True if the fold of the schema uses the event. */

@@ -80,6 +80,38 @@ export interface IdentityAccess {
   issued_by: string | null;
 }
 
+/**
+ * Payloads of events about webhooks. The subject is the webhook: `{ kind: 'webhook', id: uuid }`. They never contain
+ * the secret or the whole address, because the path of an address can be a secret.
+ */
+
+export const WEBHOOK = 'webhook';
+
+interface WebhookEventData {
+  'webhook.created': WebhookSettings;
+  /** Contains only changed members. `replayed_from`: the position from which events are delivered again. */
+  'webhook.updated': Partial<WebhookSettings> & { secret?: 'rotated'; replayed_from?: number };
+  'webhook.enabled': Record<string, never>;
+  'webhook.disabled': { because: WebhookDisabledBecause };
+  'webhook.deleted': Record<string, never>;
+}
+
+export interface WebhookSettings {
+  name: string;
+  /** The origin of the address: `https://hooks.example.com`. */
+  origin: string;
+  format: string;
+  types: string[];
+  /** Null if events are not filtered by collection. */
+  collections: string[] | null;
+}
+
+/**
+ * `gone`: the receiver answered 410. `failing`: it failed for three days. `copied`: the database is a copy of the one
+ * in which the webhook was enabled.
+ */
+export type WebhookDisabledBecause = 'requested' | 'gone' | 'failing' | 'copied';
+
 /* Payloads of events about change requests. The subject is the request: `{ kind: 'change', id: uuid }`. */
 
 interface ChangeEventData {
@@ -278,7 +310,7 @@ export interface DocumentPatch {
 }
 
 /** Payloads of events that the schema's fold ignores, newest version. */
-export interface OtherEventData extends ChangeEventData, AccountEventData {
+export interface OtherEventData extends ChangeEventData, AccountEventData, WebhookEventData {
   /**
    * Acknowledges that the log is not the one seen before, so that it can continue. `previous_origin`: the origin of
    * earlier checkpoints. Later checkpoints use this event as origin.

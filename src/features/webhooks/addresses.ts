@@ -1,0 +1,86 @@
+/* Decides which addresses webhooks may reach, so that they cannot be used to reach the network of the service. */
+import { BlockList, isIP } from 'node:net';
+
+/** IPv4 addresses that are not public, from the IANA registry of special-purpose addresses. */
+const NOT_PUBLIC_V4 = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+];
+
+/** The only range of public IPv6 addresses. It contains neither IPv4-mapped nor NAT64 addresses. */
+const PUBLIC_V6 = '2000::/3';
+
+/** Ranges within `PUBLIC_V6` that are not public: protocols, Teredo, documentation, 6to4. */
+const NOT_PUBLIC_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
+
+/**
+ * `allowed`: the address is not public, and WEBHOOK_PRIVATE_NETWORKS contains it. A public address in that setting is
+ * also `allowed`.
+ */
+type Reach = 'public' | 'allowed' | 'forbidden';
+
+/** Classifies an IP address. Anything that is not an IP address is forbidden. */
+export type Classify = (address: string) => Reach;
+
+/** @param networks addresses and networks: `10.0.0.0/8`, `::1` */
+export function createClassify(networks: readonly string[]): Classify {
+  const allowed = listOf(networks);
+  const notPublic = listOf([...NOT_PUBLIC_V4, ...NOT_PUBLIC_V6]);
+  const publicV6 = listOf([PUBLIC_V6]);
+  return (text) => {
+    // A link-local address may name its interface: `fe80::1%eth0`.
+    const address = text.replace(/%.*$/, '');
+    const family = isIP(address);
+    if (family === 0) return 'forbidden';
+    const type = family === 4 ? 'ipv4' : 'ipv6';
+    if (allowed.check(address, type)) return 'allowed';
+    if (type === 'ipv6' && !publicV6.check(address, type)) return 'forbidden';
+    return notPublic.check(address, type) ? 'forbidden' : 'public';
+  };
+}
+
+function listOf(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/');
+    const type = isIP(address) === 4 ? 'ipv4' : 'ipv6';
+    list.addSubnet(address, bits === undefined ? (type === 'ipv4' ? 32 : 128) : Number(bits), type);
+  }
+  return list;
+}
+
+/** The host of an address without the brackets of IPv6. */
+export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
+
+/**
+ * Returns why a webhook cannot have this address, or null. Names are resolved when the service connects, and checked
+ * then.
+ */
+export function addressFault(text: string, classify: Classify, allowsHttp: boolean): string | null {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) return 'must be an address such as https://example.com/hook';
+  if (url.username + url.password !== '')
+    return 'must not contain a user or a password; receivers verify the signature instead';
+  const isPlain = url.protocol === 'http:';
+  if (isPlain && !allowsHttp) return 'must begin with https://, because WEBHOOK_PRIVATE_NETWORKS is not set';
+  const host = hostOf(url);
+  return isIP(host) === 0 ? null : literalFault(classify(host), isPlain);
+}
+
+function literalFault(reach: Reach, isPlain: boolean): string | null {
+  if (reach === 'forbidden') return 'must not be a private address, unless WEBHOOK_PRIVATE_NETWORKS contains it';
+  return isPlain && reach === 'public' ? 'must begin with https:// for a public address' : null;
+}

@@ -1,0 +1,150 @@
+import type { z } from 'zod';
+import type { delivery, webhook, webhookWithSecret } from './routes-answers.js';
+import { type ExitCode, type Invocation, UsageError, text, texts } from '../../cli/command.js';
+import { requestData, requestText, reasonHeader } from '../../cli/connections/service.js';
+import { json, oneLine, show, table } from '../../cli/output.js';
+import { OperatorError } from '../../kernel/operator-error.js';
+import { isPosition } from '../../kernel/position.js';
+
+type Webhook = z.output<typeof webhook>;
+type WithSecret = z.output<typeof webhookWithSecret>;
+type Delivery = z.output<typeof delivery>;
+
+export async function list(invocation: Invocation): Promise<ExitCode> {
+  const found = await requestData<Webhook[]>(invocation, '/webhooks');
+  show(invocation, found, () => (found.length === 0 ? 'No webhooks.' : table(HEADER, found.map(row))));
+  return 0;
+}
+
+const HEADER = ['name', 'state', 'behind', 'types', 'collections', 'url', 'id'];
+
+const row = ({ name, state, disabled_because: because, behind, types, collections, url, id }: Webhook): string[] =>
+  [
+    name,
+    because === null ? state : `${state} (${because})`,
+    String(behind),
+    types.join(','),
+    collections?.join(',') ?? '',
+    url,
+    id,
+  ].map(oneLine);
+
+/** Prints the secret, which is never shown again. */
+export async function add(invocation: Invocation): Promise<ExitCode> {
+  const [name = '', url = ''] = invocation.positionals;
+  const made = await send<WithSecret>(invocation, '', { name, url, ...settingsIn(invocation) });
+  showSecret(invocation, made, `The webhook "${oneLine(made.name)}" was created.`);
+  return 0;
+}
+
+export async function set(invocation: Invocation): Promise<ExitCode> {
+  const { values } = invocation;
+  const [name, url] = [text(values, 'name'), text(values, 'newUrl')];
+  const settings = {
+    ...(name !== undefined && { name }),
+    ...(url !== undefined && { url }),
+    ...settingsIn(invocation),
+  };
+  if (Object.keys(settings).length === 0) throw new UsageError('Name at least one change.');
+  return update(invocation, settings, 'was updated');
+}
+
+export const enable = (invocation: Invocation): Promise<ExitCode> =>
+  update(invocation, { enabled: true }, 'is enabled');
+
+export const disable = (invocation: Invocation): Promise<ExitCode> =>
+  update(invocation, { enabled: false }, 'is disabled');
+
+export async function remove(invocation: Invocation): Promise<ExitCode> {
+  const found = await find(invocation);
+  await requestText(invocation, `/webhooks/${found.id}`, { method: 'DELETE', headers: reasonHeader(invocation) });
+  show(invocation, found, () => `The webhook "${oneLine(found.name)}" was deleted.`);
+  return 0;
+}
+
+/** Exit code 1 if the receiver did not accept the message. */
+export async function test(invocation: Invocation): Promise<ExitCode> {
+  const { id } = await find(invocation);
+  const result = await requestData<Delivery>(invocation, `/webhooks/${id}/test`, { method: 'POST' });
+  const { status, milliseconds, error } = result;
+  show(invocation, result, () => error ?? `The receiver answered ${status} after ${milliseconds} ms.`);
+  return error === null ? 0 : 1;
+}
+
+export async function replay(invocation: Invocation): Promise<ExitCode> {
+  const [, position = ''] = invocation.positionals;
+  if (!isPosition(position)) throw new UsageError('POSITION must be a positive integer.');
+  const { id } = await find(invocation);
+  const changed = await send<Webhook>(invocation, `/${id}/replay`, { position: Number(position) });
+  show(invocation, changed, () => `The webhook "${oneLine(changed.name)}" continues at position ${position}.`);
+  return 0;
+}
+
+export async function rotate(invocation: Invocation): Promise<ExitCode> {
+  const hours = text(invocation.values, 'overlap');
+  if (hours !== undefined && !/^\d{1,3}$/.test(hours)) throw new UsageError('--overlap must be a number of hours.');
+  const { id } = await find(invocation);
+  const body = hours === undefined ? {} : { overlap_hours: Number(hours) };
+  const changed = await send<WithSecret>(invocation, `/${id}/secret`, body);
+  const until = changed.old_secret_until;
+  const overlap = until === null ? '' : ` The former secret signs too until ${until}.`;
+  showSecret(invocation, changed, `The webhook "${oneLine(changed.name)}" has a new secret.${overlap}`);
+  return 0;
+}
+
+export async function deliveries(invocation: Invocation): Promise<ExitCode> {
+  const { id } = await find(invocation);
+  const found = await requestData<Delivery[]>(invocation, `/webhooks/${id}/deliveries`);
+  const rows = found.map((each) => [
+    each.attempted_at,
+    each.position === null ? '' : String(each.position),
+    each.type,
+    each.status === null ? '' : String(each.status),
+    `${each.milliseconds} ms`,
+    oneLine(each.error ?? 'delivered'),
+  ]);
+  const header = ['attempted', 'position', 'type', 'status', 'duration', 'result'];
+  show(invocation, found, () => (found.length === 0 ? 'No deliveries.' : table(header, rows)));
+  return 0;
+}
+
+function settingsIn({ values }: Invocation): object {
+  const [format, types, collections] = [text(values, 'format'), texts(values, 'type'), texts(values, 'collection')];
+  return {
+    ...(format !== undefined && { format }),
+    ...(types.length > 0 && { types }),
+    ...(collections.length > 0 && { collections: collections.includes('*') ? null : collections }),
+  };
+}
+
+/** By name or id. */
+async function find(invocation: Invocation): Promise<Webhook> {
+  const [named = ''] = invocation.positionals;
+  const all = await requestData<Webhook[]>(invocation, '/webhooks');
+  const found = all.find(({ id, name }) => id === named.toLowerCase() || name === named);
+  if (found !== undefined) return found;
+  throw new OperatorError(`Webhook "${named}" does not exist. List all webhooks with "dps webhooks".`);
+}
+
+async function update(invocation: Invocation, body: object, done: string): Promise<ExitCode> {
+  const { id } = await find(invocation);
+  const changed = await send<Webhook>(invocation, `/${id}`, body, 'PATCH');
+  show(invocation, changed, () => `The webhook "${oneLine(changed.name)}" ${done}.`);
+  return 0;
+}
+
+function send<T>(invocation: Invocation, path: string, body: object, method: 'POST' | 'PATCH' = 'POST'): Promise<T> {
+  const content = Buffer.from(JSON.stringify(body));
+  const headers = reasonHeader(invocation);
+  return requestData<T>(invocation, `/webhooks${path}`, {
+    method,
+    headers,
+    body: { type: 'application/json', content },
+  });
+}
+
+function showSecret({ terminal, values }: Invocation, made: WithSecret, sentence: string): void {
+  if (values['json'] === true) return terminal.print(json(made));
+  terminal.note(`${sentence} This is its secret, which is shown only once:`);
+  terminal.print(made.secret);
+}

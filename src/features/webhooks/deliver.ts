@@ -1,0 +1,243 @@
+/**
+ * Delivers events to webhooks. The log is the outbox: each webhook has the position up to which it was delivered, and
+ * commits neither wait nor write for it. Any live process delivers. A lease in the row of a webhook ensures that only
+ * one does. It needs no session, so it works behind a pooler, and it ends by itself if the process dies.
+ */
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { createEarliestTimer, growingPause } from '../../kernel/time.js';
+import { originAt } from '../../log/signed-checkpoints/position.js';
+import { selectEventTexts } from '../../log/read.js';
+import type { Logger } from '../../postgres/logger.js';
+import { eventMessage, headersOf } from './message.js';
+import {
+  type Claimed,
+  LEASE,
+  claimDue,
+  copiedWebhooks,
+  nextMatches,
+  recordDelivery,
+  recordFailure,
+  releaseLeases,
+  renewLeases,
+  untilNextDue,
+} from './rows.js';
+import type { Sender, Sent } from './send.js';
+
+export interface Deliverer {
+  /** Signals that the log may have new events. Cheap, call it after every commit. */
+  wake(): void;
+  /** Waits a moment for running deliveries, and then interrupts them. Another process continues. */
+  stop(): Promise<void>;
+  /** Deliveries of this process since its start. */
+  counts(): Readonly<Record<'delivered' | 'failed', number>>;
+}
+
+export interface DelivererOptions {
+  pool: pg.Pool;
+  sender: Sender;
+  /** Disables a webhook, with an event. */
+  disable(id: string, because: 'gone' | 'failing' | 'copied'): Promise<void>;
+  logger: Logger;
+  /** True while the database is read-only. */
+  readOnly: () => boolean;
+  /** In milliseconds. */
+  pauses?: Partial<Pauses>;
+}
+
+interface Pauses {
+  /** Pause between a wake and the check for work, so that a burst of commits causes one check. */
+  gather: number;
+  /** The longest pause between two checks, because a notification may be lost. */
+  look: number;
+  /** Pause after the first failure of a webhook. Each further failure doubles it. */
+  retry: number;
+  /** The longest pause after a failure. */
+  maximum: number;
+}
+
+const PAUSES: Pauses = { gather: 20, look: 30_000, retry: 1_000, maximum: 600_000 };
+
+/** Webhooks that one process delivers at the same time. */
+const AT_ONCE = 10;
+
+/** Days of failures after which a webhook is disabled. */
+const PATIENCE = 3;
+
+/** Milliseconds between two renewals of leases. */
+const RENEW = LEASE / 4;
+
+/** Milliseconds before the end of a lease at which this process stops delivering. */
+const MARGIN = LEASE / 5;
+
+/** Milliseconds that a stop waits for running deliveries. */
+const FAREWELL = 2_000;
+
+interface Running {
+  abort: AbortController;
+  ended: Promise<void>;
+}
+
+/** Idle until the first `wake`. It never throws: failures are logged and retried. */
+export function createDeliverer(options: DelivererOptions): Deliverer {
+  const { pool, sender, logger, readOnly } = options;
+  const pauses = { ...PAUSES, ...options.pauses };
+  const owner = randomUUID();
+  const running = new Map<string, Running>();
+  const timer = createEarliestTimer(() => start());
+  const counts = { delivered: 0, failed: 0 };
+  let looking: Promise<void> | undefined;
+  let again = false;
+  let stopped = false;
+  /** End of the leases of this process (`performance.now`), counted from before the statement that made them. */
+  let leasedUntil = 0;
+  let renewal: NodeJS.Timeout | undefined;
+
+  const start = (): void => {
+    if (stopped || readOnly()) return;
+    if (looking !== undefined) {
+      again = true;
+      return;
+    }
+    looking = look()
+      .catch((error: unknown) => logger.warn('webhooks could not be read', { error }))
+      .finally(() => {
+        looking = undefined;
+        timer.set(again ? 0 : pauses.look);
+        again = false;
+      });
+  };
+
+  const look = async (): Promise<void> => {
+    for (const { id, name } of await copiedWebhooks(pool)) {
+      logger.warn('a webhook is disabled, because its database was copied', { webhook: id, name });
+      await options.disable(id, 'copied');
+    }
+    const limit = AT_ONCE - running.size;
+    if (limit > 0) {
+      const before = performance.now();
+      const { claimed, more } = await claimDue(pool, { owner, busy: [...running.keys()], limit });
+      // The leases of running deliveries were not renewed, so they end no later than the new ones.
+      if (claimed.length > 0 && running.size === 0) leasedUntil = before + LEASE;
+      for (const each of claimed) begin(each);
+      if (more) timer.set(0);
+    }
+    const wait = await untilNextDue(pool, owner, [...running.keys()]);
+    if (wait !== undefined) timer.set(Math.max(pauses.gather, wait));
+  };
+
+  const begin = (webhook: Claimed): void => {
+    const run: Running = { abort: new AbortController(), ended: Promise.resolve() };
+    running.set(webhook.id, run);
+    renewal ??= setInterval(() => void renew(), RENEW).unref();
+    run.ended = deliverAll(webhook, run.abort.signal)
+      .catch(async (error: unknown) => {
+        if (!run.abort.signal.aborted)
+          logger.warn('a webhook was interrupted', { webhook: webhook.id, name: webhook.name, error });
+        await releaseLeases(pool, owner, webhook.id).catch(() => undefined);
+      })
+      .finally(() => {
+        running.delete(webhook.id);
+        if (running.size === 0) {
+          clearInterval(renewal);
+          renewal = undefined;
+        }
+        timer.set(0);
+      });
+  };
+
+  const renew = async (): Promise<void> => {
+    const before = performance.now();
+    if (before > leasedUntil - MARGIN) interrupt('its lease could not be renewed');
+    await renewLeases(pool, owner).then(
+      () => void (leasedUntil = before + LEASE),
+      (error: unknown) => logger.debug('the leases of webhooks could not be renewed', { error }),
+    );
+  };
+
+  const interrupt = (why: string): void => {
+    for (const { abort } of running.values()) abort.abort(new Error(why));
+  };
+
+  /** Delivers in order up to the end of the log, a failure, or a change of the webhook. */
+  const deliverAll = async (webhook: Claimed, signal: AbortSignal): Promise<void> => {
+    let after = webhook.position;
+    for (;;) {
+      const { positions, upTo, isEnd } = await nextMatches(pool, webhook.id, after);
+      // The next claim advances the webhook over events that its filter does not match.
+      const [first] = positions;
+      if (first === undefined) return releaseLeases(pool, owner, webhook.id);
+      const origin = (await originAt(pool, first)) ?? '';
+      for (const [index, position] of positions.entries()) {
+        const isLast = index === positions.length - 1;
+        const end = { next: isLast ? upTo : position, isLast: isLast && isEnd };
+        if (!(await deliver({ webhook, origin, signal }, position, end))) return releaseLeases(pool, owner, webhook.id);
+      }
+      if (isEnd) return;
+      after = upTo;
+    }
+  };
+
+  /** @returns false if the rest must wait */
+  const deliver = async (
+    { webhook, origin, signal }: { webhook: Claimed; origin: string; signal: AbortSignal },
+    position: number,
+    end: { next: number; isLast: boolean },
+  ): Promise<boolean> => {
+    const holder = { ...webhook, owner };
+    const [event] = await selectEventTexts(pool, {
+      where: 'e.position = $1',
+      values: [position],
+      order: 'asc',
+      limit: 1,
+    });
+    if (event === undefined || stopped) return false;
+    const message = eventMessage(webhook.format, event.text, origin);
+    const attemptedAt = new Date();
+    if (performance.now() > leasedUntil - MARGIN) return false;
+    const headers = headersOf(message, webhook.secrets, attemptedAt);
+    const sent = await sender.send({ url: webhook.url, headers, body: message.body, signal });
+    const attempt = { message, attemptedAt, ...sent };
+    if (sent.error === null) {
+      counts.delivered += 1;
+      return recordDelivery(pool, holder, attempt, end);
+    }
+    if (signal.aborted) return false;
+    counts.failed += 1;
+    await fail(webhook, attempt);
+    webhook.failures += 1;
+    return false;
+  };
+
+  const fail = async (webhook: Claimed, attempt: Sent & Parameters<typeof recordFailure>[2]): Promise<void> => {
+    const { id, name, failures } = webhook;
+    const pause = Math.max(growingPause(failures + 1, pauses), attempt.retryAfter ?? 0);
+    const days = await recordFailure(pool, { ...webhook, owner }, attempt, pause);
+    if (days === null) return;
+    const { error: reason, status } = attempt;
+    const level = failures === 0 ? 'warn' : 'debug';
+    logger[level]('a webhook failed', { webhook: id, name, reason, attempts: failures + 1, retry_in: pause });
+    const because = status === 410 ? 'gone' : days >= PATIENCE ? 'failing' : undefined;
+    if (because === undefined) return;
+    logger.error('a webhook is disabled', { webhook: id, name, reason, next: `dps webhooks enable ${id}` });
+    await options.disable(id, because);
+  };
+
+  return {
+    wake: () => {
+      if (!stopped && !readOnly()) timer.set(pauses.gather);
+    },
+    async stop() {
+      stopped = true;
+      timer.stop();
+      await looking;
+      const ended = Promise.all([...running.values()].map((run) => run.ended));
+      const patience = setTimeout(() => interrupt('this process is stopping'), FAREWELL);
+      await ended;
+      clearTimeout(patience);
+      clearInterval(renewal);
+      await releaseLeases(pool, owner, null).catch(() => undefined);
+    },
+    counts: () => counts,
+  };
+}

@@ -1,0 +1,141 @@
+/* Writes the body of a delivery, in the format of the receiver, and its signature. */
+import { randomBytes } from 'node:crypto';
+import { Webhook as Signer } from 'standardwebhooks';
+import { visibleText } from '../../kernel/text.js';
+import type { StoredEvent } from '../../schema/model/events.js';
+
+export const FORMATS = ['cloudevents', 'slack', 'teams'] as const;
+export type Format = (typeof FORMATS)[number];
+
+export interface Message {
+  /** The same for each attempt, so that a receiver can recognise repetitions. */
+  id: string;
+  /** The type of the event. */
+  type: string;
+  /** Null for a test. */
+  position: number | null;
+  contentType: string;
+  body: string;
+}
+
+/** Bytes of a body. A larger event is sent without its content, and with the path where it can be read. */
+const MOST_BYTES = 256 * 1024;
+
+/** The prefix of the types, as CloudEvents asks for. */
+const TYPE_PREFIX = 'data-platform-service.';
+
+/**
+ * @param text an event of the log as JSON, as the history shows it
+ * @param origin identifies the log
+ */
+export function eventMessage(format: Format, text: string, origin: string): Message {
+  const event = JSON.parse(text) as StoredEvent;
+  const { id, type, position } = event;
+  if (format !== 'cloudevents') return { id, type, position, ...chatBody(format, linesOf(event)) };
+  // Receivers outside learn neither addresses of users nor traces of requests.
+  const { request_id: _, ip: __, user_agent: ___, context: ____, previous_hash: _____, ...data } = event;
+  const about = {
+    specversion: '1.0',
+    id,
+    source: origin,
+    type: TYPE_PREFIX + type,
+    subject: subjectOf(event),
+    time: event.occurred_at,
+    // The sequence extension of CloudEvents compares sequences as texts.
+    sequence: String(position).padStart(16, '0'),
+  };
+  const whole = JSON.stringify({ ...about, datacontenttype: 'application/json', data });
+  const isTooLarge = Buffer.byteLength(whole) > MOST_BYTES;
+  // The dataref extension of CloudEvents.
+  const body = isTooLarge ? JSON.stringify({ ...about, dataref: `/history/events/${position}` }) : whole;
+  return { id, type, position, contentType: CLOUDEVENTS, body };
+}
+
+/** A message that admins send to try a webhook. */
+export function testMessage(
+  format: Format,
+  { id, origin, name }: { id: string; origin: string; name: string },
+): Message {
+  const type = 'webhook.test';
+  const text = `Test of the webhook "${name}" of Data Platform Service`;
+  if (format !== 'cloudevents') return { id, type, position: null, ...chatBody(format, [text]) };
+  const about = { specversion: '1.0', id, source: origin, type: TYPE_PREFIX + type, time: new Date().toISOString() };
+  const body = JSON.stringify({ ...about, datacontenttype: 'application/json', data: { message: text } });
+  return { id, type, position: null, contentType: CLOUDEVENTS, body };
+}
+
+const CLOUDEVENTS = 'application/cloudevents+json; charset=utf-8';
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+function subjectOf({ collection, field, subject }: StoredEvent): string | undefined {
+  if (collection !== null) return field === null ? collection : `${collection}/${field}`;
+  return subject && `${subject.kind}/${subject.id}`;
+}
+
+/** Characters of a line in a chat. */
+const LONGEST_LINE = 500;
+
+const shortened = (text: string): string => {
+  const shown = visibleText(text).replaceAll('\n', ' ');
+  return shown.length > LONGEST_LINE ? `${shown.slice(0, LONGEST_LINE)}…` : shown;
+};
+
+function linesOf(event: StoredEvent): string[] {
+  const { type, actor, command, reason, position } = event;
+  const subject = subjectOf(event);
+  const lines = [
+    subject === undefined ? type : `${type}: ${subject}`,
+    `by ${actor.name} (${command}), position ${position}`,
+    ...(reason === null ? [] : [`Reason: ${reason}`]),
+  ];
+  return lines.map(shortened);
+}
+
+/** Names and reasons are untrusted. They are sent as plain text, so that they contain no links and notify nobody. */
+function chatBody(
+  format: Exclude<Format, 'cloudevents'>,
+  lines: readonly string[],
+): Pick<Message, 'contentType' | 'body'> {
+  const body = format === 'slack' ? slackBody(lines.join('\n')) : teamsBody(lines);
+  return { contentType: JSON_TYPE, body: JSON.stringify(body) };
+}
+
+/** An incoming webhook of Slack. Notifications show `text`, where Slack requires these characters to be escaped. */
+function slackBody(text: string): object {
+  const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return { text: escaped, blocks: [{ type: 'section', text: { type: 'plain_text', text, emoji: false } }] };
+}
+
+/** A card for the workflow "Post to a channel when a webhook request is received" of Teams. A TextRun has no Markdown. */
+function teamsBody(lines: readonly string[]): object {
+  const body = lines.map((text, index) => ({
+    type: 'RichTextBlock',
+    inlines: [{ type: 'TextRun', text, ...(index === 0 && { weight: 'Bolder' }) }],
+  }));
+  const content = {
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    type: 'AdaptiveCard',
+    version: '1.2',
+    body,
+  };
+  const attachment = { contentType: 'application/vnd.microsoft.card.adaptive', contentUrl: null, content };
+  return { type: 'message', attachments: [attachment] };
+}
+
+/** A new secret in the format of Standard Webhooks. */
+export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
+
+/**
+ * The headers of an attempt, as Standard Webhooks specifies.
+ * @param secrets during a rotation both sign
+ */
+export function headersOf(message: Message, secrets: readonly string[], now: Date): Record<string, string> {
+  const { id, contentType, body } = message;
+  return {
+    'content-type': contentType,
+    'user-agent': 'data-platform-service-webhooks',
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+    'webhook-signature': secrets.map((secret) => new Signer(secret).sign(id, now, body)).join(' '),
+  };
+}

@@ -1,0 +1,209 @@
+/* Sends one request to the receiver of a webhook, with limits for its address, time and response. */
+import { lookup as resolve } from 'node:dns';
+import { type ClientRequest, type IncomingMessage, Agent as HttpAgent, request as requestHttp } from 'node:http';
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import { type Classify, hostOf } from './addresses.js';
+
+export interface Sent {
+  /** Null without a response. */
+  status: number | null;
+  /** Null if the status is 2xx. */
+  error: string | null;
+  /** Milliseconds that the receiver asks to wait. Null if it does not ask. */
+  retryAfter: number | null;
+  milliseconds: number;
+}
+
+interface Outgoing {
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body: string;
+  /** Ends the request. */
+  signal: AbortSignal;
+}
+
+export interface Sender {
+  /** Never throws. An aborted request has an error too. */
+  send(request: Outgoing): Promise<Sent>;
+  /** Closes idle connections. */
+  close(): void;
+}
+
+/** Milliseconds until the connection is established, until the response begins, and until it ends. */
+interface Timeouts {
+  connect: number;
+  response: number;
+  whole: number;
+}
+
+const TIMEOUTS: Timeouts = { connect: 5_000, response: 10_000, whole: 15_000 };
+
+/** Bytes of a response that are read, so that the connection can be used again. Nothing is kept of them. */
+const MOST_READ = 4 * 1024;
+
+/** The longest pause that a receiver can ask for. */
+const LONGEST_PAUSE = 86_400_000;
+
+class RejectedAddressError extends Error {}
+
+interface SenderOptions {
+  classify: Classify;
+  timeouts?: Partial<Timeouts>;
+}
+
+/**
+ * Checks the address that the connection uses, so that a second look-up of the name cannot return another one. Does not
+ * follow redirects, because the receiver of a redirect was not configured by an admin.
+ */
+export function createSender({ classify, timeouts }: SenderOptions): Sender {
+  const limits = { ...TIMEOUTS, ...timeouts };
+  // An idle connection is closed before most servers close it.
+  const pooling = { keepAlive: true, maxFreeSockets: 10, timeout: limits.whole };
+  const agents = { 'http:': new HttpAgent(pooling), 'https:': new HttpsAgent(pooling) };
+
+  const isUsable = (address: string, protocol: string): boolean => {
+    const reach = classify(address);
+    return reach === 'allowed' || (reach === 'public' && protocol === 'https:');
+  };
+
+  const checkedLookup =
+    (protocol: string): LookupFunction =>
+    (host, options, callback) =>
+      resolve(host, { ...options, all: true }, (error, found) => {
+        const usable = found?.filter(({ address }) => isUsable(address, protocol)) ?? [];
+        const [first] = usable;
+        if (error !== null) callback(error, '');
+        else if (first === undefined) callback(new RejectedAddressError(), '');
+        else if (options.all === true) callback(null, usable);
+        else callback(null, first.address, first.family);
+      });
+
+  const once = (url: URL, { headers, body, signal }: Outgoing): Promise<Answered> => {
+    const host = hostOf(url);
+    // The lookup of the agent is not called for an address.
+    if (isIP(host) !== 0 && !isUsable(host, url.protocol))
+      return Promise.resolve({ failure: new RejectedAddressError() });
+    const protocol = url.protocol === 'http:' ? 'http:' : 'https:';
+    const request = (protocol === 'http:' ? requestHttp : requestHttps)(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+      agent: agents[protocol],
+      lookup: checkedLookup(protocol),
+      signal,
+    });
+    const answered = responseTo(request, limits);
+    request.end(body);
+    return answered;
+  };
+
+  return {
+    async send(outgoing) {
+      const started = performance.now();
+      const url = new URL(outgoing.url);
+      let answered = await once(url, outgoing);
+      // The receiver closed an idle connection at the moment of its use. Nothing was wrong with the request.
+      if ('failure' in answered && answered.wasIdle === true && !outgoing.signal.aborted)
+        answered = await once(url, outgoing);
+      const milliseconds = Math.round(performance.now() - started);
+      if ('failure' in answered)
+        return { status: null, error: describe(answered.failure), retryAfter: null, milliseconds };
+      const { status, retryAfter } = answered;
+      return { status, error: faultOf(status), retryAfter, milliseconds };
+    },
+    close() {
+      for (const agent of Object.values(agents)) agent.destroy();
+    },
+  };
+}
+
+type Answered = { status: number; retryAfter: number | null } | { failure: unknown; wasIdle?: boolean };
+
+class TooSlowError extends Error {}
+
+/** Resolves as soon as the status is known and the response has ended, exceeds the limit or takes too long. */
+function responseTo(request: ClientRequest, limits: Timeouts): Promise<Answered> {
+  return new Promise((settle) => {
+    const timers = new Set<NodeJS.Timeout>();
+    const limit = (milliseconds: number, what: string): NodeJS.Timeout => {
+      const error = new TooSlowError(`The receiver ${what} within ${milliseconds / 1000} s.`);
+      const timer = setTimeout(() => request.destroy(error), milliseconds);
+      timers.add(timer);
+      return timer;
+    };
+    const end = (answered: Answered): void => {
+      for (const timer of timers) clearTimeout(timer);
+      settle(answered);
+    };
+    const connecting = limit(limits.connect, 'did not accept a connection');
+    const responding = limit(limits.response, 'did not respond');
+    limit(limits.whole, 'did not finish its response');
+
+    let status: number | undefined;
+    request.once('socket', (socket) => {
+      if (request.reusedSocket) clearTimeout(connecting);
+      else socket.once('encrypted' in socket ? 'secureConnect' : 'connect', () => clearTimeout(connecting));
+    });
+    request.once('response', (response) => {
+      clearTimeout(responding);
+      status = response.statusCode ?? 0;
+      const answered = { status, retryAfter: pauseOf(response) };
+      drain(response, () => end(answered));
+    });
+    request.on('error', (failure: NodeJS.ErrnoException) => {
+      const wasIdle = request.reusedSocket && (failure.code === 'ECONNRESET' || failure.code === 'EPIPE');
+      if (status === undefined) end({ failure, wasIdle });
+    });
+    request.once('close', () => {
+      if (status === undefined) end({ failure: new Error('no response') });
+    });
+  });
+}
+
+/** Calls `onEnd` once. A response that is too large or takes too long is cut off, and its status counts. */
+function drain(response: IncomingMessage, onEnd: () => void): void {
+  let bytes = 0;
+  response.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > MOST_READ) response.destroy();
+  });
+  response.on('error', () => undefined);
+  response.once('close', onEnd);
+}
+
+/** Seconds or a date, as HTTP allows. */
+function pauseOf({ headers }: IncomingMessage): number | null {
+  const text = headers['retry-after']?.trim() ?? '';
+  const milliseconds = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return Number.isFinite(milliseconds) ? Math.min(Math.max(0, milliseconds), LONGEST_PAUSE) : null;
+}
+
+function faultOf(status: number): string | null {
+  if (status >= 200 && status < 300) return null;
+  if (status === 410) return 'The receiver answered 410 (Gone).';
+  if (status >= 300 && status < 400)
+    return `The receiver answered ${status}. Redirects are not followed. Set the address that it redirects to.`;
+  return `The receiver answered ${status}.`;
+}
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'The host name of the receiver could not be resolved.',
+  EAI_AGAIN: 'The host name of the receiver could not be resolved.',
+  ECONNREFUSED: 'The receiver refused the connection.',
+  ECONNRESET: 'The receiver closed the connection without a response.',
+  EPIPE: 'The receiver closed the connection without a response.',
+  EHOSTUNREACH: 'The receiver cannot be reached.',
+  ENETUNREACH: 'The receiver cannot be reached.',
+  ETIMEDOUT: 'The receiver cannot be reached.',
+  ABORT_ERR: 'The service interrupted the request.',
+};
+
+/** Contains neither the address nor text of the receiver. */
+function describe(failure: unknown): string {
+  if (failure instanceof TooSlowError) return failure.message;
+  if (failure instanceof RejectedAddressError)
+    return 'The receiver is in a private network, or http is not allowed for it. An operator can add its network to WEBHOOK_PRIVATE_NETWORKS.';
+  const { code = '' } = failure as NodeJS.ErrnoException;
+  if (/CERT|SSL|TLS|SIGNATURE|ISSUER/.test(code)) return `The TLS connection failed (${code}).`;
+  return SENTENCES[code] ?? `The request failed${code === '' ? '' : ` (${code})`}.`;
+}
