@@ -1,9 +1,9 @@
 /**
  * `npm test -- [kinds, files and patterns] [--ignore file]`: runs test files in a few processes, all on one PostgreSQL
- * server and with the program built once. The files that measure time or memory follow, two at a time. Without files it
- * skips those that take minutes (`takesLong`); `--all` runs them too. `--pooler` runs those that may differ behind PgBouncer.
- * Tests of the kinds unit, long and corpus start no server. TEST_JOBS sets the number of processes. The exit code is 1 if
- * a test fails.
+ * server and with the program built once. The files that measure time or memory follow, with those that use a browser.
+ * Without files it skips those that take minutes (`takesLong`); `--all` runs them too. `--pooler` runs those that may
+ * differ behind PgBouncer. Tests of the kinds unit, long and corpus start no server. TEST_JOBS sets the number of
+ * processes. The exit code is 1 if a test fails.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -144,7 +144,7 @@ try {
   const shared = files.filter((file) => !alone.includes(file));
   const totals = [
     ...(shared.length > 0 ? [await run(shared, ['--parallel', '--jobs', jobs()])] : []),
-    ...(alone.length > 0 ? [await run(alone, ['--parallel', '--jobs', '2'])] : []),
+    ...(alone.length > 0 ? [await run(alone, ['--parallel', '--jobs', String(cores() + 1)])] : []),
   ];
   const sum = (name: keyof Counts) => totals.reduce((total, each) => total + each[name], 0);
   for (const failed of totals.flatMap((total) => total.failed)) console.log(`Failed: ${failed}\n`);
@@ -194,7 +194,7 @@ function takesLong(file: string): boolean {
   return LONGEST.includes(file) || /^test\/(web|faults|corpus)\/|\.corpus\.test\.ts$/.test(file);
 }
 
-/** A browser that waits for a core does not behave like a user's browser. */
+/** A browser that waits for a core does not behave like a user's browser. It uses 0.7 of a core, so three share two. */
 function isAlone(file: string): boolean {
   return ALONE.includes(file) || file.startsWith('test/web/');
 }
@@ -206,8 +206,11 @@ function rank(file: string): number {
 
 /** Tests with a server mostly wait, so two more processes keep the cores busy. */
 function jobs(): string {
-  const cores = Math.max(2, availableParallelism());
-  return process.env['TEST_JOBS'] ?? String(needsServer ? cores + 2 : cores);
+  return process.env['TEST_JOBS'] ?? String(needsServer ? cores() + 2 : cores());
+}
+
+function cores(): number {
+  return Math.max(2, availableParallelism());
 }
 
 /** Arguments of mocha: with the configuration that loads sources, or with bundles. */

@@ -40,7 +40,6 @@ export interface App extends Served {
 /** Later tests reuse it: without cached files and compiled scripts, a first page takes four times as long. */
 interface UsedContext {
   context: BrowserContext;
-  look: string;
   /** The running test has no page open in it. */
   isFree: boolean;
 }
@@ -86,13 +85,12 @@ export function withApp(serving: Serving = {}): App {
     heard = [];
     return found;
   };
-  const newContext = async ({ dark, narrow }: { dark: boolean; narrow: boolean }): Promise<BrowserContext> => {
-    const context = await (
-      await browser(program ?? '')
-    ).newContext({
+  const newContext = async (): Promise<BrowserContext> => {
+    const started = await browser(program ?? '');
+    const context = await started.newContext({
       baseURL: served.service.url,
-      viewport: narrow ? PHONE : SCREEN,
-      colorScheme: dark ? 'dark' : 'light',
+      viewport: SCREEN,
+      colorScheme: 'light',
       reducedMotion: 'reduce',
     });
     // Shorter than the test's own limit, so that a failure names the awaited condition.
@@ -128,17 +126,17 @@ export function withApp(serving: Serving = {}): App {
   return Object.assign(served, {
     complaints,
     mayComplain: (of: RegExp) => void expected.push(of),
-    async visit({ path = '', as, dark = false, narrow = false }: Visit = {}) {
+    async visit({ path = '', as, ...look }: Visit = {}) {
       const { url, adminEmail, adminPassword } = served.service;
       const user = as === undefined ? { email: adminEmail, password: adminPassword } : as;
-      const look = `${dark} ${narrow}`;
-      const free = contexts.find((each) => each.isFree && each.look === look);
-      const used = free ?? { context: await newContext({ dark, narrow }), look, isFree: false };
+      const free = contexts.find((each) => each.isFree);
+      const used = free ?? { context: await newContext(), isFree: false };
       if (free === undefined) contexts.push(used);
       used.isFree = false;
       const page = await used.context.newPage();
       await prepareStorage(page, user === null ? null : await signedIn(url, user));
       await listen(page);
+      await setLook(page, look);
       await page.goto(`/app${path}`);
       return page;
     },
@@ -156,6 +154,11 @@ export function withApp(serving: Serving = {}): App {
       return account;
     },
   });
+}
+
+async function setLook(page: Page, { dark = false, narrow = false }: Pick<Visit, 'dark' | 'narrow'>): Promise<void> {
+  if (dark) await page.emulateMedia({ colorScheme: 'dark' });
+  if (narrow) await page.setViewportSize(PHONE);
 }
 
 async function closeAll(contexts: UsedContext[]): Promise<void> {
@@ -221,6 +224,28 @@ async function violationsOn(page: Page): Promise<string[]> {
   );
   const { violations } = await page.evaluate<{ violations: Violation[] }>('axe.run()');
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
+}
+
+const LOOKS = [
+  { colorScheme: 'dark', size: PHONE },
+  { colorScheme: 'light', size: SCREEN },
+] as const;
+
+/**
+ * The page must be accessible and fit the window in a narrow dark window and in a wide light one, where it ends.
+ * @param isReady waits until the page has changed its layout
+ */
+export async function expectAccessibleInEachLook(
+  page: Page,
+  isReady: () => Promise<void> = async () => {},
+): Promise<void> {
+  for (const { colorScheme, size } of LOOKS) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize(size);
+    await isReady();
+    await expectAccessible(page);
+    await expectFits(page);
+  }
 }
 
 /** Nothing may exceed the width of the page after layout. */

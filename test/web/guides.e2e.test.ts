@@ -1,4 +1,4 @@
-import { expectAccessible, expectFits, withApp } from '../support/app.js';
+import { withApp } from '../support/app.js';
 import { until } from '../support/until.js';
 
 describe('the guides in the admin app', () => {
@@ -34,13 +34,4 @@ describe('the guides in the admin app', () => {
     await page.goto('/app/docs/nothing-of-the-kind');
     await page.getByText('Page not found').waitFor();
   });
-
-  for (const look of [{}, { dark: true, narrow: true }]) {
-    it(`are accessible and fit the window: ${JSON.stringify(look)}`, async () => {
-      const page = await app.visit({ ...look, path: '/docs/concepts' });
-      await page.getByRole('heading', { name: 'Concepts' }).waitFor();
-      await expectAccessible(page);
-      await expectFits(page);
-    });
-  }
 });
