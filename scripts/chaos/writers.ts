@@ -1,5 +1,6 @@
 /** Writers that record the response to every command, and resend commands without a response. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { OUTCOME_UNKNOWN } from '../../src/postgres/transaction.js';
 import type { Random } from '../fuzz/random.js';
 import { ADMIN_TOKEN, type Node } from './cluster.js';
 
@@ -67,9 +68,9 @@ async function attempt(url: string, command: Command): Promise<Answer> {
 }
 
 /** The service reports an unknown outcome itself. */
-function fateOf(status: number, text: string): Fate {
+export function fateOf(status: number, text: string): Fate {
   if (status < 300) return 'acknowledged';
-  return status === 503 && text.includes('is unknown') ? 'ambiguous' : 'refused';
+  return status === 503 && text.includes(OUTCOME_UNKNOWN) ? 'ambiguous' : 'refused';
 }
 
 interface Try {

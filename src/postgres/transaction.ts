@@ -122,8 +122,8 @@ async function look(client: pg.ClientBase, { transaction, backend, timeline }: T
 const notCommitted = () =>
   unavailable('The connection to the database was lost before the commit. Nothing was changed.');
 
-const unknownOutcome = () =>
-  unavailable(
-    'The connection to the database was lost during the commit, so it is not known whether the change was committed. ' +
-      'Check the current state before you send it again.',
-  );
+/** The first sentence of every such problem. `npm run chaos` recognizes the problem by it. */
+export const OUTCOME_UNKNOWN =
+  'The connection to the database was lost during the commit, so it is not known whether the change was committed.';
+
+const unknownOutcome = () => unavailable(`${OUTCOME_UNKNOWN} Check the current state before you send it again.`);

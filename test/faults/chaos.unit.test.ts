@@ -1,7 +1,8 @@
 /** The criteria of `npm run chaos`. */
 import { expect } from 'chai';
 import { faultOf } from '../../scripts/chaos/run.js';
-import { type Command, type Fate, work } from '../../scripts/chaos/writers.js';
+import { outcomeUnknown } from '../../src/pipeline/transaction/commit.js';
+import { type Command, type Fate, fateOf, work } from '../../scripts/chaos/writers.js';
 import { createRandom } from '../../scripts/fuzz/random.js';
 
 describe('the chaos test', () => {
@@ -22,6 +23,13 @@ describe('the chaos test', () => {
     expect(fault('refused', 1)).to.include('is in the log');
     expect(fault('ambiguous', 0)).to.include('unknown');
     expect(fault('acknowledged', 1, { waited: 50_000 })).to.include('took');
+  });
+
+  it('knows the outcome of a response, unless the service itself says that it does not', () => {
+    expect(fateOf(200, '')).to.equal('acknowledged');
+    expect(fateOf(503, '{"errors":[{"message":"Nothing was changed."}]}')).to.equal('refused');
+    for (const hasKey of [true, false])
+      expect(fateOf(503, JSON.stringify({ errors: [outcomeUnknown(hasKey)] }))).to.equal('ambiguous');
   });
 
   it('sends no two commands with the same effect, because the second would change nothing', () => {

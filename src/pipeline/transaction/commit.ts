@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { ExchangeError, isConnectionLoss, isLocked, unavailable } from '../../postgres/errors.js';
 import { type Parameterised, sendBatch, sendNamed } from '../../postgres/exchange.js';
-import { watchReplication, SYNC_POINT } from '../../postgres/transaction.js';
+import { OUTCOME_UNKNOWN, watchReplication, SYNC_POINT } from '../../postgres/transaction.js';
 import { NotInTimeError, inTime } from '../../kernel/time.js';
 import { advisoryKey } from '../../postgres/locked-session.js';
 import { type Backend, IS_BACKEND, withOwnClient } from '../../postgres/client.js';
@@ -215,9 +215,7 @@ export function outcomeUnknown(hasKey: boolean): Problem {
   const advice = hasKey
     ? 'Send the request again with the same Idempotency-Key. It is executed at most once.'
     : 'Check the schema before you send it again, or send such requests with an Idempotency-Key.';
-  return unavailable(
-    `The connection to the database was lost during the commit, so it is not known whether the change was committed. ${advice}`,
-  );
+  return unavailable(`${OUTCOME_UNKNOWN} ${advice}`);
 }
 
 /* Ends an attempt as done, unchanged or rejected, and stores the response under its idempotency key. */
