@@ -42,10 +42,17 @@ export function UserDialog({ user, onClose }: { user: User | null; onClose: () =
   );
 }
 
-/** Refetches the accounts whether the dialog is open or not, and waits for it. */
-function useReadAgain(): () => Promise<void> {
+/**
+ * Refetches the accounts whether the dialog is open or not, and waits for it.
+ * @param deleted the id of a deleted user, whose details no longer exist
+ */
+function useReadAgain(deleted?: string): () => Promise<void> {
   const client = useQueryClient();
-  return () => client.invalidateQueries({ queryKey: [ACCOUNTS] });
+  return () =>
+    client.invalidateQueries({
+      queryKey: [ACCOUNTS],
+      predicate: ({ queryKey }) => deleted === undefined || !queryKey.includes(deleted),
+    });
 }
 
 function UserForm({ user, onDone }: { user: User | null; onDone: () => void }) {
@@ -173,7 +180,7 @@ function Identities({ user }: { user: User }) {
 }
 
 function Remove({ user, onDone }: { user: User; onDone: () => void }) {
-  const remove = useMutation({ mutationFn: () => removeUser(user.id), onSuccess: useReadAgain() });
+  const remove = useMutation({ mutationFn: () => removeUser(user.id), onSuccess: useReadAgain(user.id) });
   if (remove.error !== null) return <ProblemAlert error={remove.error} />;
   return (
     <ConfirmButton
