@@ -147,8 +147,9 @@ interface Group extends Section {
   digest: string;
 }
 
-/** Pieces that are joined and hashed in one step. */
-const GROUPED = 32;
+/** Pieces, and bytes, after which a group ends. Each group is joined and hashed in one step. */
+const GROUP_PIECES = 32;
+const GROUP_BYTES = 1024 * 1024;
 
 /**
  * Returns a function that joins sections, and the text `end` after them. It joins and hashes only those groups of
@@ -171,8 +172,9 @@ export function createJoiner(): (sections: readonly Section[], end: string) => R
 
 function* joinSection({ before, pieces }: Section, known: readonly Group[]): Resumable<Group[]> {
   const groups: Group[] = [];
-  for (let start = 0; start === 0 || start < pieces.length; start += GROUPED) {
-    const group = { before: start === 0 ? before : ',', pieces: pieces.slice(start, start + GROUPED) };
+  for (let start = 0, end = 0; start === 0 || start < pieces.length; start = end) {
+    end = endOfGroup(pieces, start);
+    const group = { before: start === 0 ? before : ',', pieces: pieces.slice(start, end) };
     const same = known[groups.length];
     if (same !== undefined && isSame(group, same)) {
       groups.push(same);
@@ -184,6 +186,12 @@ function* joinSection({ before, pieces }: Section, known: readonly Group[]): Res
     yield;
   }
   return groups;
+}
+
+function endOfGroup(pieces: readonly Buffer[], start: number): number {
+  let end = start;
+  for (let bytes = 0; end < start + GROUP_PIECES && bytes < GROUP_BYTES; end += 1) bytes += pieces[end]?.length ?? 0;
+  return end;
 }
 
 const COMMA = Buffer.from(',');

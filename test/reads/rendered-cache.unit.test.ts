@@ -43,6 +43,14 @@ describe('a joiner', () => {
     const shared = after.body.parts.filter((part) => before.body.parts.includes(part));
     expect(after.body.parts.length - shared.length).to.be.at.most(2);
   });
+
+  it('joins large pieces in a step each', () => {
+    const large = Buffer.alloc(1024 * 1024, ' ');
+    const steps = createJoiner()([{ before: '[', pieces: Array.from({ length: 20 }, () => large) }], ']');
+    let count = 0;
+    while (steps.next().done !== true) count += 1;
+    expect(count).to.be.at.least(20);
+  });
 });
 
 describe('rendered responses', () => {
