@@ -37,7 +37,7 @@ describe('a session with dps', () => {
     schema: more,
   });
 
-  it('manages accounts', async () => {
+  it('manages accounts as in its transcript', async () => {
     await run('users list');
     await run(`users add one@example.com --role author --name 'One of us' --no-password`);
     await run('users add one@example.com --role reader');

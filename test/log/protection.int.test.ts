@@ -22,7 +22,7 @@ describe('the append-only triggers', () => {
       (operation) => `The trigger that rejects ${operation} of service_events ${what}.`,
     );
 
-  it('are found', async () => {
+  it('are accepted as the migrations create them', async () => {
     expect(await findUnprotected(pool())).to.deep.equal([]);
   });
 

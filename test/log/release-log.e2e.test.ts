@@ -138,7 +138,7 @@ for (const release of releasesWithLogs()) {
         return reply;
       };
 
-      it('is unchanged, and log, rows and catalog agree', async () => {
+      it('keeps every event unchanged, and log, rows and catalog agree', async () => {
         const exported = (await get('/history/export')).text;
         expect(exported.slice(0, text.length)).to.equal(text);
         // The log has accounts that the database does not have: the start recorded that, and its admin.

@@ -62,7 +62,7 @@ describe('dps verify', () => {
     );
   });
 
-  it('reports the same for a file', () => {
+  it('reports the same result for the log in a file', () => {
     expect(describeChain({ head: HEAD }, 'The file')).to.equal(`The hash chain is valid: 7 events, head ${HASH}.`);
     const broken = { position: 8, reason: 'no JSON' };
     expect(describeChain({ head: HEAD, broken }, 'The file')).to.equal(

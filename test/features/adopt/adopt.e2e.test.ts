@@ -230,7 +230,7 @@ describe('POST /schema/adopt, GET /schema/drift', function () {
     expect(await api.ok<DriftAnswer>('GET', '/schema/drift')).to.include({ ok: true });
   });
 
-  it('works the same from a shell', async () => {
+  it('returns the same report to dps adopt', async () => {
     const dps = async (...args: string[]): Promise<[code: number, out: string]> => {
       const out: string[] = [];
       const put = (text: string): number => out.push(text);

@@ -22,7 +22,7 @@ describe('adopting tables', function () {
     expect(adoption.notRepresented).to.deep.equal([]);
   });
 
-  it('works the same with rows', async () => {
+  it('creates the same events for tables with rows', async () => {
     const { adoption } = await roundTrip(
       HARD_SCHEMA,
       `INSERT INTO events VALUES (1, '2024-05-05', 'sad', 'x'); INSERT INTO no_key VALUES (1, 'a')`,
@@ -162,7 +162,7 @@ describe('adopting tables', function () {
     }
   });
 
-  it('works in other schemas than public', async () => {
+  it('adopts tables of a managed schema other than public', async () => {
     const sql = `CREATE SCHEMA app; SET search_path = app; ${HARD_SCHEMA}`;
     const source = await startAdoptFixture(sql, 'app');
     const target = await startAdoptFixture('', 'public');

@@ -58,7 +58,7 @@ describe('a multi-column key', () => {
     expect(repair(keyed(['a'], undefined, { primary_key_name: 'x' }), keyed(['a']))).to.equal(null);
   });
 
-  it('replaces another one', () => {
+  it('replaces another multi-column key', () => {
     expect(repair(keyed(['a', 'b'], both()), keyed(['a']))).to.deep.equal({
       before: [[null, 'DROP CONSTRAINT "t_pkey"', true, 't_pkey']],
       after: [[null, 'ADD CONSTRAINT "k" PRIMARY KEY ("a", "b")', false, 'k']],

@@ -336,7 +336,7 @@ describe('drift', function () {
     await foundAndRepaired('ALTER TABLE pairs RENAME CONSTRAINT both_of_them TO other', names);
   });
 
-  it('finds the same in adopted tables', async function () {
+  it('finds the same differences in adopted tables', async function () {
     if ((await testServer()).majorVersion < 15) this.skip();
     await byHand(HARD_SCHEMA);
     await adopt(fixture.instance);

@@ -485,7 +485,7 @@ describe('the trash of fields', function () {
     ).to.deep.equal([]);
   });
 
-  it('rejects it where nothing is kept, too', async () => {
+  it('rejects it even if the trash keeps nothing', async () => {
     const without = await startService({ KEEP_DELETED: '0' });
     const other = createApi(without);
     try {

@@ -23,7 +23,7 @@ import { type Proxy, startProxy } from '../../support/proxy.js';
 import { until } from '../../support/until.js';
 import { type Wire, createWire } from '../../support/wire.js';
 
-describe('a change in one flight', function () {
+describe('a change in one round trip', function () {
   this.timeout(60_000);
   let database: TestDatabase;
   let proxy: Proxy;

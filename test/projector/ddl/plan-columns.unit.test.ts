@@ -9,7 +9,7 @@ const kept = (event: NewEvent): NewEvent =>
   ({ ...event, data: { kept_until: '2026-12-01T00:00:00.000Z' } }) as NewEvent;
 
 describe('the plan for columns', () => {
-  it('adds a key', () => {
+  it('adds a primary key constraint to an existing column', () => {
     expect(
       planned(
         [created('t', [])],

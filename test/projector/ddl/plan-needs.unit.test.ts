@@ -53,7 +53,7 @@ describe('the plan for needs', () => {
     ]);
   });
 
-  it('ensures each once', () => {
+  it('creates each needed object once', () => {
     expect(
       planned(
         [],

@@ -46,7 +46,7 @@ describe('the plan for relations', () => {
     ]);
   });
 
-  it('renames a key', () => {
+  it('renames a foreign key constraint', () => {
     expect(
       planned(
         [created('one'), created('t', [many('a')]), related('t.a', 'one')],

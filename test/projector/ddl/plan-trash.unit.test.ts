@@ -245,7 +245,7 @@ describe('the plan for the trash', () => {
     ]);
   });
 
-  it('purges', () => {
+  it('drops purged objects with their trash schemas', () => {
     expect(planned([created('t')], [purged('gone', null), purged('t', 'a'), purged(null, null)])).to.deep.equal([
       'DROP TABLE IF EXISTS ##7."gone" -- purge gone of position 7: table gone, 6 entries, loses data, drops table gone',
       'DROP SCHEMA IF EXISTS ##7 -- drop the trash schema of position 7: table gone, 6 entries',

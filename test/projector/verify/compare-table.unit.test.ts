@@ -298,7 +298,7 @@ describe('the needs of a table', () => {
     expect(needed([{ kind: 'sequence', name: 's', cache: '2' }], { uses, sequences })).to.deep.equal([]);
   });
 
-  it('may be missing', () => {
+  it('are reported if they are missing', () => {
     expect(
       needed([
         { kind: 'extension', name: 'citext' },
@@ -314,7 +314,7 @@ describe('the needs of a table', () => {
     ]);
   });
 
-  it('may differ', () => {
+  it('are reported if they differ', () => {
     expect(
       needed([{ kind: 'sequence', name: 's' }], { sequences: [catalogSequence('s', 'bigint', { cache: '5' })] }),
     ).to.deep.equal([

@@ -26,7 +26,7 @@ describe('points in time', () => {
     for (const [text, expected] of Object.entries(moments)) expect(shown(text), text).to.equal(expected);
   });
 
-  it('reject everything else', () => {
+  it('reject anything but a position, a time, a day or now', () => {
     for (const text of [
       '',
       '-1',

@@ -259,7 +259,7 @@ describe('the fold of change requests for any events', () => {
     );
   });
 
-  it('separates requests', () => {
+  it('folds the events of each request separately', () => {
     fc.assert(
       fc.property(anyLog, (all) => {
         const log = possible(all);

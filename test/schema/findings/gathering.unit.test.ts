@@ -19,7 +19,7 @@ function gathered(isNew: boolean, ...said: [field: string, observed: Observed][]
 describe('combining findings', () => {
   const object = { kind: 'index', name: 'i' };
 
-  it('merges equal ones', () => {
+  it('merges findings with the same code and reason', () => {
     expect(gathered(false, ['a', { message: 'm' }], ['a', { message: 'm' }])).to.deep.equal(['a m']);
   });
 

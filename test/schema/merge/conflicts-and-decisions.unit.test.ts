@@ -74,7 +74,7 @@ const fieldName = (collection: string, field: string): MergeLocation => ({
 });
 
 describe('names in a merge', () => {
-  it('are those of one side or of both alike', () => {
+  it('take a new name from either side, or from both if they agree', () => {
     const [posts, same] = [after(renameTable('articles', 'posts')), after(renameTable('articles', 'posts'))];
     expect(tables(merged(posts, BASE))).to.deep.equal(tables(posts));
     expect(tables(merged(BASE, posts))).to.deep.equal(tables(posts));

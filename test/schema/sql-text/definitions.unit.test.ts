@@ -64,7 +64,7 @@ describe('the definition of a constraint', () => {
     ['nonsense', notPostgres('or near "nonsense"')],
   ];
 
-  it('is parsed', () => {
+  it('is parsed into its parts, or rejected with the reason', () => {
     for (const [definition, parsed] of reads) expect(parseConstraint(definition), definition).to.deep.equal(parsed);
     for (const [definition, why] of refuses) expect(parseConstraint(definition), definition).to.equal(why);
   });

@@ -211,7 +211,7 @@ describe('restoring a field', () => {
     ]);
   });
 
-  it('applies another name everywhere', () => {
+  it('uses the new name of the field in all its references', () => {
     const { state, left } = restored(without(LIBRARY, 'articles', 'rank'), 'articles', 'rank', { as: 'place' });
     expect(left).to.deep.equal([]);
     const renamed = accepted(LIBRARY, 'rename-field', { collection: 'articles', field: 'rank', body: { to: 'place' } });

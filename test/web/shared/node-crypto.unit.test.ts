@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { hash } from '../../../src/web/shared/node-crypto.js';
 
 describe('the hash in the browser', () => {
-  it('equals that of the service', () => {
+  it('returns the same SHA-256 hash as the service', () => {
     for (const text of ['', 'articles\0author', 'é🎉\0ü', 'x'.repeat(200)])
       expect(hash('sha256', text)).to.equal(ofNode('sha256', text));
   });

@@ -13,7 +13,7 @@ function lines(admin: Partial<Admin>, environment: Record<string, string> = {}):
 const tokenIn = (said: string[]): string | undefined =>
   said.map((line) => /Authorization: Bearer ([^"]+)"/.exec(line)?.[1]).find((token) => token !== undefined);
 
-describe('the greeting', () => {
+describe('the startup message', () => {
   it('names the service address, the credentials and a first request that works as printed', () => {
     const said = lines({ passwordGenerated: 'secret', tokenGenerated: 'dps_t' });
     expect(said.slice(0, 8)).to.deep.equal([
