@@ -91,6 +91,17 @@ CREATE TABLE :"service".service_relations (
 
 CREATE INDEX service_relations_one_collection ON :"service".service_relations (one_collection);
 
+-- Objects beside tables. definition is the text of the events; printed is what the server prints for it.
+CREATE TABLE :"service".service_objects (
+  kind       text  NOT NULL,
+  id         text  NOT NULL,
+  definition text  NOT NULL,
+  comment    text,
+  indexes    jsonb CHECK (pg_catalog.jsonb_typeof(indexes) = 'array'),
+  printed    text,
+  PRIMARY KEY (kind, id)
+);
+
 -- The trash: the data that deletions kept, by the position of the deleting event. A table moves to a schema that it
 -- shares with others. The name of that schema is the name of this one, then _trash_s, then the number in the event.
 -- Everything else moves to a schema of its own, whose name ends with _trash_ and the position.

@@ -142,6 +142,7 @@ const settings = z.object({
   DATA_DIR: z.string().default('./data'),
   DB_SCHEMA: schemaName.default('public'),
   SERVICE_SCHEMA: schemaName.optional(),
+  OBJECTS: z.enum(['on', 'off'], 'must be on or off').default('off'),
   DB_POOL: wholeNumber('a number of connections', 2, 500).default(10),
   ADMIN_EMAIL: z.email('must be an e-mail address').optional(),
   ADMIN_PASSWORD: secret(PASSWORD_LENGTH.min).optional(),
@@ -209,6 +210,8 @@ export interface Config {
   schema: string;
   /** The schema of the service's own tables. */
   serviceSchema: string;
+  /** True to manage objects beside tables: views and materialized views. */
+  objects: boolean;
   /** Maximum number of database connections, in addition to three for listening, reading and building indexes. */
   poolSize: number;
   admin: { email: string | null; password: string | null; token: string | null };
@@ -305,6 +308,7 @@ function toConfig(given: z.output<typeof settings>): Config {
     dataDir: given.DATA_DIR,
     schema: given.DB_SCHEMA,
     serviceSchema: serviceSchemaOf(given),
+    objects: given.OBJECTS === 'on',
     poolSize: given.DB_POOL,
     admin: {
       email: given.ADMIN_EMAIL ?? null,
@@ -405,6 +409,7 @@ export function httpConfig(
     ...about,
     schema,
     serviceSchema,
+    objects: options.objects,
     keepDeleted: options.keep.deleted,
     keepCopyRows: options.keep.copyRows,
     lockTimeout,

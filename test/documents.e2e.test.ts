@@ -37,7 +37,9 @@ describe('the documentation', () => {
       if (!isThere('curl') || !isThere('bash')) this.skip();
       if (steps.some(({ content }) => /^psql /m.test(content)) && !isThere('psql')) this.skip();
       this.timeout(120_000);
-      await withSetting(readPage(page).includes('$PROD_URL'), async (setting) => {
+      const settings: Record<string, string> = page === 'docs/objects.md' ? { OBJECTS: 'on' } : {};
+      const second = readPage(page).includes('$PROD_URL');
+      await withSetting({ second, settings }, async (setting) => {
         for (const [index, step] of steps.entries()) {
           if (step.language === 'answers') continue;
           const output = await runStep(step, setting);
@@ -54,7 +56,7 @@ describe('the documentation', () => {
   it('the tour continues from the first printed request, and leaves nothing else behind', async function () {
     if (!isThere('curl') || !isThere('bash')) this.skip();
     this.timeout(240_000);
-    await withSetting(false, async (setting) => {
+    await withSetting({ second: false }, async (setting) => {
       const { service, directory } = setting;
       const admin = { email: service.adminEmail, created: true, ignored: [], tokenGenerated: service.adminToken };
       const [, first = ''] = startupMessage({ url: service.url, admin }, readConfig({})).split('Try it:');
@@ -71,10 +73,16 @@ describe('the documentation', () => {
   });
 });
 
-async function withSetting(two: boolean, work: (setting: Setting) => Promise<void>): Promise<void> {
+interface Starting {
+  /** True for a page with a second service. */
+  second: boolean;
+  settings?: Readonly<Record<string, string>>;
+}
+
+async function withSetting(starting: Starting, work: (setting: Setting) => Promise<void>): Promise<void> {
   // The page about webhooks starts a receiver on this machine.
-  const service = await startService({ WEBHOOK_PRIVATE_NETWORKS: '127.0.0.1' });
-  const second = two ? await startService() : null;
+  const service = await startService({ WEBHOOK_PRIVATE_NETWORKS: '127.0.0.1', ...starting.settings });
+  const second = starting.second ? await startService() : null;
   const directory = await mkdtemp(join(tmpdir(), 'dps-tour-'));
   try {
     await work({ service, second, directory });

@@ -28,6 +28,7 @@ export async function live(living: Living): Promise<void> {
   await adopt(living);
   await change(living);
   await apply(living);
+  await objects(living);
   await acceptDrift(living);
   await rename(living);
   await remove(living);
@@ -94,6 +95,32 @@ async function webhooks({ api }: Living): Promise<void> {
   await api.ok('POST', `${path}/secret`);
   await api.ok('PATCH', path, { enabled: true });
   await api.ok('DELETE', path);
+}
+
+/** Every event about objects beside tables. The rename of a field rewrites a view. */
+async function objects({ api }: Living): Promise<void> {
+  const fields = ['name', 'city'].map((field) => ({ field, type: 'string', interface: 'input' }));
+  await api.ok('POST', '/collections', { collection: 'guests', schema: {}, fields });
+  const definition = 'CREATE VIEW guest_names AS SELECT id, name FROM guests';
+  await api.ok('POST', '/objects', { kind: 'view', definition, comment: 'Names alone' });
+  await api.ok('POST', '/objects', {
+    kind: 'materialized_view',
+    definition: 'CREATE MATERIALIZED VIEW cities AS SELECT city, count(*) AS guests FROM guests GROUP BY city',
+    indexes: [
+      { name: 'cities_city', unique: true, definition: 'USING btree (city)' },
+      { name: 'cities_guests', definition: 'USING btree (guests)' },
+    ],
+  });
+  await api.ok('PATCH', '/objects/materialized_view/cities', {
+    indexes: [{ name: 'cities_city', definition: 'USING btree (city)' }],
+  });
+  await api.ok('PATCH', '/objects/materialized_view/cities', {
+    comment: 'Where guests live',
+    indexes: [{ name: 'cities_city', unique: true, definition: 'USING btree (city)' }],
+  });
+  await api.ok('POST', '/fields/guests/name/rename', { to: 'full_name' });
+  await api.ok('POST', '/objects/view/guest_names/rename', { to: 'names_of_guests' });
+  await api.ok('DELETE', '/objects/view/names_of_guests');
 }
 
 /** A change with a reason and a trace. */

@@ -22,7 +22,7 @@ import { startService } from '../../test/support/service.js';
 import { live } from './history.js';
 
 /** Paths of the two files. */
-const LARGEST = 400_000;
+const LARGEST = 450_000;
 
 /** Positions whose complete schema is stored. The others have only its hash. */
 const EARLY = 2;
@@ -62,6 +62,7 @@ async function written(): Promise<{ text: string; answers: Record<string, unknow
   const provider = await startOpenIdProvider();
   const service = await startService({
     ...settingsOf(provider),
+    OBJECTS: 'on',
     OIDC_ROLES: '{"groups":{"authors":"author","admins":"admin"}}',
   });
   await provider.register(service.url);

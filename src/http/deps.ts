@@ -91,6 +91,8 @@ export interface HttpDeps {
     schema: string;
     /** The schema of the service's own tables. */
     serviceSchema: string;
+    /** True if the service manages objects beside tables. */
+    objects: boolean;
     /** Retention of deleted objects in milliseconds; 0 drops them at once. */
     keepDeleted: number;
     /** Maximum rows of a table whose deleted field values are copied to the trash. */

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { runYielding } from '../kernel/event-loop.js';
 import { planBatch } from '../projector/ddl/plan.js';
 import type { Comparison } from '../schema/compare/compare-snapshot.js';
+import { type ObjectEquality, definitionsThatDiffer } from '../schema/compare/objects.js';
 import { withoutPlaces } from '../schema/findings/index.js';
 import type { State } from '../schema/model/state.js';
 import { transition } from '../schema/transition/transition.js';
@@ -22,12 +23,25 @@ export const diffQuery = z.strictObject({
 const IN_PARTS =
   'Send a snapshot of some collections with mode=merge (/schema/snapshot?includeCollections=…), apply that, and continue with the others.';
 
+/**
+ * Returns how to compare definitions of objects beside tables. PostgreSQL compares those that only differ in spelling.
+ * Empty on an instance that does not manage objects.
+ */
+export async function equalityOf(
+  { plans, config }: Pick<HttpDeps, 'plans' | 'config'>,
+  state: State,
+  body: unknown,
+): Promise<{ objects?: ObjectEquality }> {
+  if (!config.objects) return {};
+  return { objects: await plans.equality(await runYielding(definitionsThatDiffer(state, body))) };
+}
+
 /** @returns hash, diff and warnings, including the findings of applying it */
 export function createDiffAnswer({ plans, config }: Pick<HttpDeps, 'plans' | 'config'>) {
   return async (state: State, { hash, diff, desired, warnings }: Comparison): Promise<Answer> => {
     const { state: after, touched } = desired;
     const events = await runYielding(transition(state, after, touched));
-    const { statements } = await runYielding(planBatch(state, events, config.schema));
+    const { statements } = await runYielding(planBatch(state, events, config.schema, { objects: config.objects }));
     const plan = { before: state, after, events, statements, warnings, keep: config.keepDeleted };
     const findings = withoutPlaces(await plans.findings(plan));
     const answer = await largeJsonAnswer({ hash, diff, ...(findings.length > 0 && { warnings: findings }) });

@@ -1,4 +1,5 @@
 /* API errors: codes, statuses and their response format. */
+import { parseDefinition } from '../schema/sql-text/object-definition.js';
 import { visibleText } from '../kernel/text.js';
 import { type Problem, type ProblemCode, type Subject, MAX_PROBLEMS, type Path, invalid } from '../kernel/problem.js';
 import { isObject } from '../kernel/json.js';
@@ -103,13 +104,14 @@ export interface ErrorBody {
 /** One entry per problem, in order. Empty members are left out. */
 export function errorBody(problems: readonly EdgeProblem[]): ErrorBody {
   return {
-    errors: problems.map(({ code, message, subject, path, collection, field, details }) => ({
+    errors: problems.map(({ code, message, subject, path, collection, field, object, details }) => ({
       message: visibleText(message),
       extensions: {
         code,
         ...(path !== undefined && path !== '' && { path }),
         ...(collection !== undefined && { collection }),
         ...(field !== undefined && { field }),
+        ...(object && { object }),
         ...(subject && { subject: namesOf(subject) }),
         ...details,
       },
@@ -162,7 +164,7 @@ interface OtherSchemas {
 }
 
 /** The members that contain further documents. */
-const PARTS = ['collections', 'fields', 'relations', 'diff', 'rhs'] as const;
+const PARTS = ['collections', 'fields', 'relations', 'objects', 'diff', 'rhs'] as const;
 
 /**
  * Covers a collection with its fields, a field, a relation, lists of them, and the documents of a snapshot or a diff.
@@ -185,8 +187,18 @@ function* collectOtherSchemas(body: unknown, at: Path, schemas: OtherSchemas): R
   }
 }
 
+function schemaOfDefinition(definition: string): string | undefined {
+  const parsed = parseDefinition(definition);
+  return typeof parsed === 'string' ? undefined : parsed.schema;
+}
+
 function addOtherSchemas(document: Record<string, unknown>, at: () => Path, { managed, problems }: OtherSchemas): void {
-  const { schema } = document;
+  const { schema, definition } = document;
+  const named = typeof definition === 'string' && 'kind' in document ? schemaOfDefinition(definition) : undefined;
+  if (named !== undefined && named !== managed) {
+    const message = `definition must create the object in ${JSON.stringify(managed)}, the managed schema, and names ${JSON.stringify(named)}`;
+    problems.push(invalid([...at(), 'definition'], message));
+  }
   if (!isObject(schema)) return;
   for (const member of MEMBERS) {
     const name = schema[member];

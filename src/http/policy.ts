@@ -31,6 +31,7 @@ import type { HttpDeps } from './deps.js';
 import { Refused, inManagedSchema } from './errors.js';
 import { below, locatedIn, relocated } from '../features/change-requests/routes-actions.js';
 import type { Call } from './route.js';
+import { equalityOf } from './diff-answer.js';
 import { locationText } from '../schema/model/location.js';
 import { readShape } from './body/shape.js';
 
@@ -149,7 +150,7 @@ type TestCall = Call<{ online: boolean; force: boolean; mode: 'mirror' | 'merge'
 const MEMBERS = new Set(['diff', 'snapshot', 'policy']);
 
 /** The returned function throws Refused for an unreadable body and for a change that the schema rejects. */
-export function createPolicyTest(deps: Pick<HttpDeps, 'pool' | 'store' | 'history' | 'config'>) {
+export function createPolicyTest(deps: Pick<HttpDeps, 'pool' | 'plans' | 'store' | 'history' | 'config'>) {
   const { pool, store, history, config } = deps;
   const { release, schema, keepDeleted } = config;
 
@@ -163,14 +164,15 @@ export function createPolicyTest(deps: Pick<HttpDeps, 'pool' | 'store' | 'histor
     if (diff !== undefined) return diff;
     const compared = async () => {
       if (!query.force) await inManagedSchema(snapshot, schema);
-      return unwrap(await runYielding(compareSnapshot(state, snapshot, { ...query, release })));
+      const how = { ...query, release, ...(await equalityOf(deps, state, snapshot)) };
+      return unwrap(await runYielding(compareSnapshot(state, snapshot, how)));
     };
     const { hash, diff: entries } = await below('snapshot', compared());
     return { hash, diff: entries };
   }
 
   async function eventsOf(diff: unknown, state: State) {
-    const command = await commandOf('apply-diff', { release, body: diff });
+    const command = await commandOf('apply-diff', { release, body: diff, objects: config.objects });
     const kept = await history.inTrash([...originsIn(command.diff).values()]);
     const decided = operations['apply-diff'].decide(state, { ...command, kept });
     return unwrap(await runYielding(stepsTo(decided)));

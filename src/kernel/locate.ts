@@ -13,12 +13,19 @@ export interface Locations {
   collection?(collection: string): DocumentLocation | undefined;
   field?(collection: string, field: string): DocumentLocation | undefined;
   relation?(collection: string, field: string): DocumentLocation | undefined;
+  /** Finds an object beside tables. */
+  object?(name: { kind: string; id: string }): DocumentLocation | undefined;
 }
 
 /** Adds the path of the subject, or of the object that contains it. Adds no path if the body contains neither. */
 export function locate(problem: Problem, locations: Locations): Problem {
-  const { subject } = problem;
-  if (subject === undefined || problem.path !== undefined) return problem;
+  const { subject, object } = problem;
+  if (problem.path !== undefined) return problem;
+  if (object !== undefined) {
+    const at = locations.object?.(object)?.at;
+    return at === undefined ? problem : { ...problem, path: renderPath(at) };
+  }
+  if (subject === undefined) return problem;
   const path = pathOf(subject, locations);
   return path === undefined ? problem : { ...problem, path: renderPath(path) };
 }

@@ -4,7 +4,7 @@ import { type LogHead, emptyHead } from './head.js';
 import { createTimeSlice, runYielding, mapYielding } from '../kernel/event-loop.js';
 import type { Resumable } from '../kernel/resumable.js';
 import type { Queryable } from '../postgres/pool.js';
-import type { StoredEvent } from '../schema/model/events.js';
+import type { EventSubject, StoredEvent } from '../schema/model/events.js';
 import { startFolding, type PositionedEvent } from '../schema/fold/evolve.js';
 import { type State, initialState } from '../schema/model/state.js';
 import { UnreadableEventError, readEvent } from '../schema/fold/upcasting.js';
@@ -25,11 +25,12 @@ interface FoldPage {
 
 const PAGE = 2_000;
 
-type Row = [number, string, number, string | null, string | null, unknown, string, string, string];
+type Row = [number, string, number, string | null, string | null, unknown, string, string, string, EventSubject | null];
 
 const QUERY = {
   name: 'log-fold-page',
-  text: `SELECT position, type, version, collection, field, data, previous_hash, hash, occurred_at FROM ${own.events}
+  text: `SELECT position, type, version, collection, field, data, previous_hash, hash, occurred_at, subject
+            FROM ${own.events}
           WHERE position > $1 AND position <= $2 ORDER BY position LIMIT $3`,
   rowMode: 'array' as const,
   types: { getTypeParser: (oid: number) => PARSERS.get(oid) ?? asText },
@@ -71,8 +72,9 @@ async function readRows(db: Queryable, { after, upTo = Number.MAX_SAFE_INTEGER }
   return rows;
 }
 
-function toEvent([position, type, version, collection, field, data, previous_hash, hash]: Row): LinkedEvent {
-  return readEvent({ position, type, version, collection, field, data, previous_hash, hash });
+function toEvent([position, type, version, collection, field, data, previous_hash, hash, , subject]: Row): LinkedEvent {
+  const event = { position, type, version, collection, field, data, previous_hash, hash };
+  return readEvent(subject === null ? event : { ...event, subject });
 }
 
 /** Converts `2026-11-21 08:05:03.12+00`, the format of DateStyle ISO in UTC. */

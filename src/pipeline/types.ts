@@ -102,6 +102,8 @@ export interface PipelineOptions {
    * fields are copied.
    */
   keep: Keep;
+  /** True if the instance manages objects beside tables. */
+  objects?: boolean;
   readers: Readers;
   clock?: () => Date;
 }

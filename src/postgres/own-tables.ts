@@ -26,6 +26,7 @@ export const own = {
   identities: ownTable('service_identities'),
   keys: ownTable('service_keys'),
   migrations: ownTable('service_migrations'),
+  objects: ownTable('service_objects'),
   preparations: ownTable('service_preparations'),
   projections: ownTable('service_projections'),
   relations: ownTable('service_relations'),

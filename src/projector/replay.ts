@@ -17,6 +17,7 @@ import { unmarkRestoring, holdsService, migrate, isRestoring, markRestoring } fr
 import type { LogEvent } from '../schema/model/events.js';
 import { evolve } from '../schema/fold/evolve.js';
 import { type State, initialState } from '../schema/model/state.js';
+import { objectTransition } from '../schema/transition/objects.js';
 import { transition } from '../schema/transition/transition.js';
 import { readEvent } from '../schema/fold/upcasting.js';
 import { ddlFailure, readLockSettings, lockEntriesOf } from './refusals/ddl-failure.js';
@@ -28,6 +29,7 @@ import { INDEX_PROJECTION } from './verify/pending-indexes.js';
 
 import { runToEnd } from '../kernel/resumable.js';
 import { awaitedForeignKeys } from './ddl/relation.js';
+import { planObjects } from './ddl/objects.js';
 import { planBatch } from './ddl/plan.js';
 import type { Statement } from './ddl/step.js';
 import { leftoverTrash } from '../postgres/schemas.js';
@@ -91,7 +93,9 @@ export function* groupsOf<E extends LogEvent>(
 /** Takes the events up to the first one that must be committed before others use its objects. */
 function planSlice<E extends LogEvent>(state: State, events: E[], schema: string): Group<E> {
   const plan = (some: E[]) =>
-    runToEnd(planBatch(state, some.map(onEmptyTables), schema, { awaited: awaitedForeignKeys(state, schema) }));
+    runToEnd(
+      planBatch(state, some.map(onEmptyTables), schema, { replaying: { awaited: awaitedForeignKeys(state, schema) } }),
+    );
   const all = plan(events);
   const last = all.statements.find(({ commit }) => commit !== undefined)?.source.event ?? events.length - 1;
   if (last === events.length - 1) return { events, ...all };
@@ -248,6 +252,7 @@ export async function replay(options: ReplayOptions): Promise<Replayed> {
   await keepRead(run);
   if (tables === 'end-state') await makeTables(run);
   await options.fill?.(target.client, target.schema, run.state);
+  await makeObjects(run);
   const head = run.chain.head();
   await finish(run, head);
   const verification = await verify(target.client, run.state, target.schema);
@@ -303,6 +308,17 @@ async function makeTables(run: Run): Promise<void> {
   }
 }
 
+/** They are created last, in their final form, because they may read rows and because tables change below them. */
+async function makeObjects(run: Run): Promise<void> {
+  const { objects } = run.state;
+  if (objects.isEmpty()) return;
+  const before = { ...run.state, objects: initialState().objects };
+  const { last: events } = objectTransition(before, run.state);
+  const { schema } = run.target;
+  const { last: statements } = planObjects({ before, after: run.state, events, schema, facts: undefined });
+  await inTransaction(run, () => runGroup(run, { events, statements, after: run.state }));
+}
+
 async function runGroup(run: Run, { events, statements }: Group<LogEvent & { position?: number }>): Promise<void> {
   try {
     await runScript(
@@ -337,7 +353,7 @@ const KIND = { [INDEX_PROJECTION]: 'after-commit' } as Record<string, string>;
 async function finish(run: Run, head: LogHead): Promise<void> {
   const { client, schema } = run.target;
   await inTransaction(run, async () => {
-    await rebuildMetadata(client, run.state);
+    await rebuildMetadata(client, run.state, schema);
     await replaceChanges(client, await foldChangesOf(client, { after: 0, upTo: head.position }));
     await sendBatch(client, [
       ...PROJECTION_NAMES.map((name) => ({

@@ -2,7 +2,13 @@
 import { judgedFindings } from '../projector/findings.js';
 import { type LockedTableFacts, lockedTables } from '../projector/online/steps.js';
 import type { Statement } from '../projector/ddl/step.js';
-import type { Queryable } from '../postgres/pool.js';
+import type pg from 'pg';
+import { ProblemError } from '../kernel/problem.js';
+import { isLocked } from '../postgres/errors.js';
+import { withClient } from '../postgres/pool.js';
+import { areEquivalent } from '../projector/verify/objects.js';
+import type { ObjectEquality } from '../schema/compare/objects.js';
+import type { SchemaObject } from '../schema/model/objects.js';
 import type { Finding, Plan } from '../schema/findings/index.js';
 import { collectionsChanged } from '../schema/fold/event-schemas.js';
 import type { Judged } from '../schema/policy.js';
@@ -29,12 +35,17 @@ export interface PlanReads {
   describe(plan: DescribedPlan): Promise<{ warnings: Judged<Finding>[]; tables: LockedTableFacts[] }>;
   /** Returns the findings without those about recreated objects. */
   findings(plan: Omit<DescribedPlan, 'again' | 'further'>): Promise<Judged<Finding>[]>;
+  /**
+   * Asks PostgreSQL which definitions mean the same as those of existing objects. On a standby, none do, because it
+   * cannot create a temporary view.
+   */
+  equality(pairs: readonly [SchemaObject, string][]): Promise<ObjectEquality>;
   /** Returns the tables that the statements lock, with their sizes. */
   lockedTables(statements: readonly Statement[]): Promise<LockedTableFacts[]>;
 }
 
 /** @param schema of the tables */
-export function createPlanReads({ pool, schema }: { pool: Queryable; schema: string }): PlanReads {
+export function createPlanReads({ pool, schema }: { pool: pg.Pool; schema: string }): PlanReads {
   const findings: PlanReads['findings'] = async ({ warnings, ...plan }) => {
     const mentions = await namesMentioned(pool, { ...plan, touched: collectionsChanged(plan.events) });
     return judgedFindings(pool, schema, { plan, noticed: [...warnings, ...mentions] });
@@ -50,6 +61,28 @@ export function createPlanReads({ pool, schema }: { pool: Queryable; schema: str
       };
     },
     findings,
+    equality: (pairs) => equalityOf(pool, pairs),
     lockedTables: tables,
   };
+}
+
+async function equalityOf(pool: pg.Pool, pairs: readonly [SchemaObject, string][]): Promise<ObjectEquality> {
+  const same = new Set<string>();
+  const keyOf = ({ kind, id }: SchemaObject, definition: string): string => JSON.stringify([kind, id, definition]);
+  if (pairs.length > 0) {
+    await withClient(pool, async (client) => {
+      await client.query(`BEGIN; SET LOCAL lock_timeout = '1s'; SET LOCAL statement_timeout = '5s'`);
+      try {
+        for (const [object, definition] of pairs)
+          if (await areEquivalent(client, object.definition, definition)) same.add(keyOf(object, definition));
+      } catch (error) {
+        if (!isLocked(error)) throw error;
+        const message = 'A table that a view uses is locked, so the views cannot be compared now. Try again.';
+        throw new ProblemError({ code: 'LOCK_TIMEOUT', message }, error);
+      } finally {
+        await client.query('ROLLBACK');
+      }
+    });
+  }
+  return { isSame: (existing, definition) => same.has(keyOf(existing, definition)) };
 }

@@ -21,13 +21,20 @@ import {
   FIELD_META_DEFAULTS,
 } from '../schema/model/model.js';
 import { renameIndexes, reindex } from '../schema/fold/replace-names.js';
-import { type CollectionNode, type Identity, type State, initialState } from '../schema/model/state.js';
+import { objectKey } from '../schema/model/objects.js';
+import {
+  type CollectionNode,
+  type Identity,
+  type ObjectNode,
+  type State,
+  initialState,
+} from '../schema/model/state.js';
 
 /* Reads and writes the rows of service_folds. */
 
 /*
- * Serialises a state: one line with the distinct column definitions, then one line per collection. Members with the
- * most common value are omitted.
+ * Serialises a state: one line with the distinct column definitions, then one line per collection, and one per object
+ * beside tables. Members with the most common value are omitted.
  */
 
 /**
@@ -71,6 +78,7 @@ export async function writeState(state: State): Promise<string[]> {
     lines.push(JSON.stringify(toStored(node, kinds)));
     if (slice.isOver()) await slice.yield();
   }
+  for (const node of state.objects.values()) lines.push(JSON.stringify(node));
   lines[0] = `[${[...kinds.keys()].join(',')}]`;
   return lines;
 }
@@ -79,18 +87,23 @@ export async function writeState(state: State): Promise<string[]> {
 export async function readState(text: Iterable<string>, position: number): Promise<State> {
   const lines = text[Symbol.iterator]();
   const slice = createTimeSlice();
-  let { referencedBy, indexNames } = initialState();
+  let { referencedBy, indexNames, objects } = initialState();
   const collections = initialState().collections.asMutable();
   const kinds = (JSON.parse(String(lines.next().value)) as unknown[]).map((kind) => grow(kind, OMITTED.column));
   for (let line = lines.next(); line.done !== true; line = lines.next()) {
-    const node = fromStored(JSON.parse(line.value) as StoredNode, kinds);
+    const stored = JSON.parse(line.value) as StoredNode | ObjectNode;
+    if (!Array.isArray(stored)) {
+      objects = objects.set(objectKey(stored.object), stored);
+      continue;
+    }
+    const node = fromStored(stored, kinds);
     const name = node.collection.collection;
     collections.set(name, node);
     referencedBy = reindex(referencedBy, name, undefined, node.relations);
     indexNames = renameIndexes(indexNames, [{ collection: name, before: undefined, after: node }]);
     if (slice.isOver()) await slice.yield();
   }
-  return { position, collections: collections.asImmutable(), referencedBy, indexNames };
+  return { position, collections: collections.asImmutable(), referencedBy, indexNames, objects };
 }
 
 function toStored(

@@ -64,7 +64,7 @@ describe('unreadable requests', () => {
   }
 
   it('are documented for every operation', async () => {
-    const operations = Object.entries(documentOfRoutes().paths).flatMap(([path, methods]) =>
+    const operations = Object.entries(documentOfRoutes(false).paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => [method.toUpperCase(), path.replaceAll(/\{\w+\}/g, 'x')] as const),
     );
     expect(operations).deep.include(['DELETE', '/relations/x/x']);

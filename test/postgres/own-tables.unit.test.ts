@@ -25,6 +25,7 @@ describe("names of the service's own tables", () => {
       identities: 'service.service_identities',
       keys: 'service.service_keys',
       migrations: 'service.service_migrations',
+      objects: 'service.service_objects',
       preparations: 'service.service_preparations',
       projections: 'service.service_projections',
       relations: 'service.service_relations',

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { planBatch } from '../../src/projector/ddl/plan.js';
-import { type NewEvent, newEvent } from '../../src/schema/model/events.js';
+import { type SchemaEvent, newEvent } from '../../src/schema/model/events.js';
 import type { Field } from '../../src/schema/model/model.js';
 import { transition } from '../../src/schema/transition/transition.js';
 import { operations } from '../../src/schema/operations/index.js';
@@ -117,7 +117,7 @@ describe('a table with more columns than PostgreSQL allows', () => {
 
 describe('many removed collections', () => {
   it('are scanned a few times in total', () => {
-    const events = Array.from({ length: 300 }, (_, index): NewEvent[] => {
+    const events = Array.from({ length: 300 }, (_, index): SchemaEvent[] => {
       const made = attempt(initialState(), 'create-collection', folder(`f_${index}`));
       return made.ok ? made.value : [];
     });
@@ -153,7 +153,7 @@ describe('a batch that changes every field of a collection of 5,000', () => {
   it('is planned between column changes as if each had its own state', () => {
     const start = accepted(initialState(), 'create-collection', wide(column, 2));
     const event = (type: string, field: string, data: object) =>
-      ({ ...newEvent('field.deleted', 'wide', field, {}), type, data }) as NewEvent;
+      ({ ...newEvent('field.deleted', 'wide', field, {}), type, data }) as SchemaEvent;
     const shown = start.collections.get('wide')?.fields.get('item_0') as Field;
     const beside = { ...shown, field: 'beside', schema: null, type: 'alias' };
     const type = [{ op: 'replace', path: '/schema/data_type', value: 'bigint' }];

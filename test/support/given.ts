@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { NewEvent } from '../../src/schema/model/events.js';
+import type { SchemaEvent } from '../../src/schema/model/events.js';
 import { evolve } from '../../src/schema/fold/evolve.js';
 import { invariantProblems } from '../../src/schema/invariants/index.js';
 import { type CommandOf, type InputOf, type OperationName, operations } from '../../src/schema/operations/index.js';
@@ -8,14 +8,14 @@ import { type State, initialState } from '../../src/schema/model/state.js';
 import { type Resumable, runToEnd, stepsTo } from '../../src/kernel/resumable.js';
 
 /** Folds decided events like the log: at the positions after the state's. */
-export function follow(state: State, events: readonly NewEvent[]): State {
+export function follow(state: State, events: readonly SchemaEvent[]): State {
   let next = state;
   for (const event of events) next = evolve(next, { ...event, position: next.position + 1 });
   return next;
 }
 
 /** Like the function above. Each intermediate state must be valid. */
-export function followStrictly(state: State, events: readonly NewEvent[]): State {
+export function followStrictly(state: State, events: readonly SchemaEvent[]): State {
   let next = state;
   for (const [index, event] of events.entries()) {
     next = evolve(next, { ...event, position: next.position + 1 });
@@ -35,9 +35,9 @@ export function parsed<N extends OperationName>(name: N, input: unknown): Result
 }
 
 /** Parses and decides at once. */
-export function attempt<N extends OperationName>(state: State, name: N, input: InputOf<N>): Result<NewEvent[]> {
+export function attempt<N extends OperationName>(state: State, name: N, input: InputOf<N>): Result<SchemaEvent[]> {
   const operation = operations[name] as unknown as {
-    decide(state: State, command: CommandOf<N>): Result<NewEvent[]> | Resumable<Result<NewEvent[]>>;
+    decide(state: State, command: CommandOf<N>): Result<SchemaEvent[]> | Resumable<Result<SchemaEvent[]>>;
   };
   const command = parsed(name, input);
   return command.ok ? runToEnd(stepsTo(operation.decide(state, command.value))) : command;
@@ -56,7 +56,7 @@ export function given(state: State = initialState()) {
       const result = attempt(state, name, input);
       return {
         /** `type collection[.field]` of each event, in order. */
-        then(...expected: string[]): NewEvent[] {
+        then(...expected: string[]): SchemaEvent[] {
           if (!result.ok) throw new Error(`refused: ${JSON.stringify(result.problems)}`);
           followStrictly(state, result.value);
           const shown = result.value.map(

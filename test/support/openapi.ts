@@ -6,8 +6,13 @@ import { createRoutes } from '../../src/http/routes/index.js';
 import { readRelease } from '../../src/release.js';
 
 /** Dependencies that routes need when they are created; none is called. */
-const UNUSED = { config: { release: readRelease(), schema: 'public' }, systemCollections: [], auth: {} };
+const unused = (objects: boolean) => ({
+  config: { release: readRelease(), schema: 'public', objects },
+  systemCollections: [],
+  auth: {},
+});
 
-export const allRoutes = (): Route[] => createRoutes(UNUSED as unknown as HttpDeps);
+/** @param objects false for the routes of a service with OBJECTS=off */
+export const allRoutes = (objects = true): Route[] => createRoutes(unused(objects) as unknown as HttpDeps);
 
-export const documentOfRoutes = (): OpenApiDocument => openApiDocument(allRoutes(), readRelease());
+export const documentOfRoutes = (objects = true): OpenApiDocument => openApiDocument(allRoutes(objects), readRelease());

@@ -10,7 +10,7 @@ import { planBatch } from '../../src/projector/ddl/plan.js';
 import { metadataStatements } from '../../src/projector/metadata/rows.js';
 import type { Statement } from '../../src/projector/ddl/step.js';
 import { verify } from '../../src/projector/verify/index.js';
-import type { NewEvent } from '../../src/schema/model/events.js';
+import type { SchemaEvent } from '../../src/schema/model/events.js';
 import { type State, initialState } from '../../src/schema/model/state.js';
 import { transition } from '../../src/schema/transition/transition.js';
 import { createDatabase } from './postgres.js';
@@ -22,7 +22,7 @@ export interface Projected {
   schema: string;
   state(): State;
   /** Runs the batch in its own transaction: tables and metadata rows. A rejected one leaves nothing. */
-  project(events: readonly NewEvent[]): Promise<Statement[]>;
+  project(events: readonly SchemaEvent[]): Promise<Statement[]>;
   /** Projects the events from the present state to `target`. */
   become(target: State): Promise<Statement[]>;
   /** Fold, metadata rows and catalog agree. */
@@ -53,7 +53,7 @@ export async function startProjected(schema = 'public'): Promise<Projected> {
   const client = await pool.connect();
   let state = initialState();
 
-  const project = async (events: readonly NewEvent[]): Promise<Statement[]> => {
+  const project = async (events: readonly SchemaEvent[]): Promise<Statement[]> => {
     const { statements, after } = runToEnd(planBatch(state, events, schema));
     await client.query('BEGIN');
     try {

@@ -3,6 +3,7 @@ import { returningBy } from '../trash/rows.js';
 import { withoutPlaces } from '../../schema/findings/index.js';
 import type { PlanNow } from './plan.js';
 import type { HttpDeps } from '../../http/deps.js';
+import { equalityOf } from '../../http/diff-answer.js';
 import { errorBody, refused, type EdgeProblem, Refused, inManagedSchema } from '../../http/errors.js';
 import {
   shownStatement,
@@ -151,7 +152,7 @@ export function createProposedChange(deps: HttpDeps) {
     const { snapshot, base, mode = 'mirror', force = false } = body;
     const ours = await store.atHead(call.head);
     if (!force) await inManagedSchema(snapshot, schema);
-    const how = { mode, force, release };
+    const how = { mode, force, release, ...(base === undefined && (await equalityOf(deps, ours, snapshot))) };
     if (base === undefined) return unwrap(await runYielding(compareSnapshot(ours, snapshot, how)));
     const input = { base: await momentOf(base, 'base', call), ours, theirs: snapshot, resolutions: [] };
     const outcome = await relocated(runYielding(mergeSnapshot(input, how)).then(unwrap), withoutTheirs);
@@ -167,7 +168,7 @@ export function createProposedChange(deps: HttpDeps) {
   return async (body: Body, call: Call<unknown>): Promise<ProposedChange | undefined> => {
     const diff = await diffOf(body, () => below('snapshot', compared(body, call)));
     if (diff === undefined) return undefined;
-    const input = { release, body: diff };
+    const input = { release, body: diff, objects: config.objects };
     const read = await below(
       'diff',
       inManagedSchema(diff, schema).then(() => commandOf('apply-diff', input)),

@@ -1,4 +1,4 @@
-import type { NewEvent } from '../../schema/model/events.js';
+import type { SchemaEvent } from '../../schema/model/events.js';
 import type { Statement } from '../../projector/ddl/step.js';
 import type { Json } from '../../kernel/json.js';
 
@@ -37,7 +37,7 @@ export interface Repair {
   /** Statements that change the database to match the log. */
   database: RepairStatement[];
   /** Events that change the log to match the database. */
-  log: Pick<NewEvent, 'type' | 'collection' | 'field' | 'data'>[];
+  log: Pick<SchemaEvent, 'type' | 'collection' | 'field' | 'data'>[];
 }
 
 export interface RepairStatement {
@@ -60,5 +60,5 @@ export type PlannedRepair = RepairStatement & { field: string | null; losesColum
 
 export interface RepairPlan {
   statements: PlannedRepair[];
-  events: NewEvent[];
+  events: SchemaEvent[];
 }

@@ -218,6 +218,8 @@ interface ProjectionsOptions {
   indexes: Pick<IndexProjection, 'retry'>;
   lockTimeout: number;
   logger: Logger;
+  /** True if the instance manages objects beside tables. */
+  objects?: boolean | undefined;
 }
 
 /** Valid names are `PROJECTION_NAMES` in lower case. */
@@ -270,7 +272,13 @@ export function createProjections(options: ProjectionsOptions): Projections {
  * data. A difference may therefore come from a concurrent change.
  * @returns null if a comparison under the lock is needed
  */
-async function verifyBeside({ pool, store, connection, lockTimeout }: ProjectionsOptions): Promise<Verified | null> {
+async function verifyBeside({
+  pool,
+  store,
+  connection,
+  lockTimeout,
+  objects = false,
+}: ProjectionsOptions): Promise<Verified | null> {
   return withClient(pool, async (client) => {
     // The connection is idle while the log is folded, which may take long.
     await client.query(`BEGIN ISOLATION LEVEL REPEATABLE READ; ${unlimited('transaction')}`);
@@ -280,7 +288,7 @@ async function verifyBeside({ pool, store, connection, lockTimeout }: Projection
       const position = await headPosition(client);
       const state = await store.atHead(position);
       if (state.position !== position) return null;
-      const { ok, differences } = await verify(client, state, connection.schema);
+      const { ok, differences } = await verify(client, state, connection.schema, { objects });
       return ok ? { ok, differences, position } : null;
     } finally {
       await client.query('ROLLBACK');
@@ -289,9 +297,9 @@ async function verifyBeside({ pool, store, connection, lockTimeout }: Projection
 }
 
 /** Compares while no event can be added. */
-async function verifyUnderLock({ pipeline, connection }: ProjectionsOptions): Promise<Verified> {
+async function verifyUnderLock({ pipeline, connection, objects = false }: ProjectionsOptions): Promise<Verified> {
   const look = async (client: pg.ClientBase, { state, head }: Point) => ({
-    ...(await verify(client, state, connection.schema)),
+    ...(await verify(client, state, connection.schema, { objects })),
     position: head.position,
   });
   return pipeline.underLock(look, { readOnly: true });

@@ -325,13 +325,7 @@ async function rehearse<N extends OperationName, C extends CommandOf<N>>(
 ): Promise<Answer> {
   const run = await planned(deps, call, { name, command, request: planRequest(name, call) });
   if (run.kind === 'refused') return refusal(run.problems);
-  const events = run.events.map(({ type, version, collection, field, data }) => ({
-    type,
-    version,
-    collection,
-    field,
-    data,
-  }));
+  const events = run.events.map(shownEvent);
   const warnings = await stoppingFindings(deps.pool, deps.config.schema, run);
   const answer = await largeJsonAnswer({
     dry_run: true,

@@ -6,7 +6,7 @@ import type { Resumable } from '../../kernel/resumable.js';
 import { count, type MetaMember, metaMembers, type QueryShape } from '../request/query.js';
 import type { User } from '../../features/accounts/users.js';
 import * as model from '../../schema/model/model.js';
-import type { State } from '../../schema/model/state.js';
+import { type State, contentOf } from '../../schema/model/state.js';
 import type { HttpDeps } from '../deps.js';
 import { type Call, type Documentation, type Route, route } from '../route.js';
 import { type Answer, JSON_TYPE } from '../answer/answer.js';
@@ -119,7 +119,7 @@ type Read = (
 function createRead({ store, rendered }: Pick<HttpDeps, 'store' | 'rendered'>): Read {
   return async (call, key, render) => {
     const state = await store.atHead(call.head);
-    const { body, etag, encoded } = await rendered.get(state.collections, key, () => render(state));
+    const { body, etag, encoded } = await rendered.get(contentOf(state), key, () => render(state));
     return representationAnswer({ body, etag, encoded, type: JSON_TYPE, position: state.position }, call.req);
   };
 }

@@ -6,8 +6,14 @@ import { createAttachment } from '../../kernel/attachment.js';
 import { type Digested, createJoiner } from '../../reads/rendered-cache.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { recordBytes } from '../../kernel/scheduler.js';
+import { objectsInOrder } from '../../schema/model/order.js';
 import type { State } from '../../schema/model/state.js';
-import { collectionDocumentOf, fieldDocumentsOf, relationDocumentsOf } from '../../schema/snapshot/documents.js';
+import {
+  collectionDocumentOf,
+  fieldDocumentsOf,
+  orderObjectMembers,
+  relationDocumentsOf,
+} from '../../schema/snapshot/documents.js';
 import { createRenderings } from '../../schema/snapshot/renderings.js';
 import { SNAPSHOT_VERSION, VENDOR, noteSnapshot } from '../../schema/snapshot/snapshot.js';
 import { BYTE, endOfContainer, parseFragment, skipSpace } from '../body/json.js';
@@ -75,23 +81,31 @@ const headOf = (release: string): string =>
 export function* snapshotBytes(
   state: State,
   release: string,
-  { include = () => true, join = createJoiner() }: SnapshotBytesOptions = {},
+  { include = () => true, join = createJoiner(), objects = false }: SnapshotBytesOptions = {},
 ): Resumable<Digested> {
   const { collections, fields, relations } = yield* snapshotPieces(state, include);
   const sections = [
     { before: headOf(release), pieces: bytesOf(collections) },
     { before: BEFORE_FIELDS, pieces: bytesOf(fields) },
     { before: BEFORE_RELATIONS, pieces: bytesOf(relations) },
+    ...(objects ? [{ before: BEFORE_OBJECTS, pieces: objectBytes(state) }] : []),
   ];
   return yield* join(sections, END);
 }
 
 interface SnapshotBytesOptions {
+  /** True on an instance that manages objects beside tables. */
+  objects?: boolean;
   include?: (collection: string) => boolean;
   join?: ReturnType<typeof createJoiner>;
 }
 
 const [BEFORE_FIELDS, BEFORE_RELATIONS, END] = ['],"fields":[', '],"relations":[', ']}'] as const;
+
+const BEFORE_OBJECTS = '],"objects":[';
+
+const objectBytes = (state: State): Buffer[] =>
+  objectsInOrder(state).map((object) => Buffer.from(JSON.stringify(orderObjectMembers(object))));
 
 const bytesOf = (pieces: readonly Piece[]): Buffer[] => pieces.map(({ bytes }) => bytes);
 

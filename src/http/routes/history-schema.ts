@@ -4,7 +4,7 @@ import { NOW } from '../../reads/history/time-travel.js';
 import type { Point } from '../../log/fold.js';
 import { emptyTexts, type Texts, withCommas } from '../../kernel/bytes.js';
 import { collectionsInOrder, relationsInOrder } from '../../schema/model/order.js';
-import type { CollectionNode, State } from '../../schema/model/state.js';
+import { type CollectionNode, type State, contentOf } from '../../schema/model/state.js';
 import {
   keyTarget,
   relationDocument,
@@ -42,14 +42,14 @@ export function historySchemaRoutes(deps: HttpDeps): Route[] {
   return [snapshotRoute(deps, pointAt), diffRoute(deps, pointAt), documentsRoute(pointAt)];
 }
 
-function snapshotRoute({ history, rendered, config: { release } }: HttpDeps, pointAt: PointAt): Route {
+function snapshotRoute({ history, rendered, config: { release, objects } }: HttpDeps, pointAt: PointAt): Route {
   const fileOf = (
     name: (typeof HISTORY_EXPORTS)[number],
     point: Point,
   ): { type: string; file: () => Resumable<Buffer> } => {
     if (name === 'sql') return { type: 'application/sql; charset=utf-8', file: () => history.script(point) };
     const { type, write } = FORMATS[name];
-    return { type, file: () => exportFile(snapshotOf(point.state, release), write) };
+    return { type, file: () => exportFile(snapshotOf(point.state, release, undefined, objects), write) };
   };
   return route({
     method: 'get',
@@ -67,13 +67,13 @@ function snapshotRoute({ history, rendered, config: { release } }: HttpDeps, poi
       const { state, head } = point;
       const { position } = head;
       if (query.export === undefined) {
-        const whole = await rendered.get(state.collections, 'history', () => snapshotBytes(state, release));
+        const whole = await rendered.get(contentOf(state), 'history', () => snapshotBytes(state, release, { objects }));
         const etag = `"${await runYielding(snapshotHash(state, release))}"`;
         return representationAnswer({ ...whole, etag, type: JSON_TYPE, position }, req);
       }
       const name = ['Content-Disposition', attachmentOf(query.export, point)];
       const { type, file } = fileOf(query.export, point);
-      const found = await rendered.get(state.collections, `history ${query.export}`, file);
+      const found = await rendered.get(contentOf(state), `history ${query.export}`, file);
       return representationAnswer({ ...found, type, position }, req, name);
     },
   });

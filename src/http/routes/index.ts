@@ -9,6 +9,7 @@ import { fieldRoutes } from './fields.js';
 import { historyRoutes } from './history.js';
 import { mergeRoutes } from './merge.js';
 import { metricsRoutes } from './metrics.js';
+import { objectRoutes } from './objects.js';
 import { oidcRoutes } from '../../features/accounts/routes-oidc.js';
 import { policyRoutes } from './policy.js';
 import { proposalRoutes } from '../../features/change-requests/routes-proposals.js';
@@ -29,6 +30,7 @@ export function createRoutes(deps: HttpDeps): Route[] {
     ...collectionRoutes(deps),
     ...fieldRoutes(deps),
     ...relationRoutes(deps),
+    ...(deps.config.objects ? objectRoutes(deps) : []),
     ...schemaRoutes(deps),
     ...mergeRoutes(deps),
     ...typesRoutes(deps),

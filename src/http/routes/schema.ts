@@ -4,11 +4,11 @@ import { type Rendered, createJoiner } from '../../reads/rendered-cache.js';
 import { compareSnapshot } from '../../schema/compare/compare-snapshot.js';
 import { originsIn } from '../../schema/diff/origins.js';
 import { snapshotHash, snapshotOf } from '../../schema/snapshot/snapshot.js';
-import type { State } from '../../schema/model/state.js';
+import { type State, contentOf } from '../../schema/model/state.js';
 import { takeAcknowledged, change, commandOf, schemaChangeQuery } from '../change/change.js';
 import { JSON_TYPE, noContent, unwrap, expectTakeable } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
-import { createDiffAnswer, diffQuery } from '../diff-answer.js';
+import { createDiffAnswer, diffQuery, equalityOf } from '../diff-answer.js';
 import { invalidQuery, inManagedSchema } from '../errors.js';
 import { attachment, EXPORTS, EXPORT_TYPES, exportFile, FORMATS } from '../answer/export.js';
 import { nameList, purge } from '../request/query.js';
@@ -42,7 +42,7 @@ const SENT_BACK: ReadonlySet<string> = new Set(['json', 'yaml']);
 
 const SOME = 'Request fewer collections at a time, with includeCollections.';
 
-function snapshotRoute({ store, rendered, config: { release, maxBody } }: HttpDeps): Route {
+function snapshotRoute({ store, rendered, config: { release, maxBody, objects } }: HttpDeps): Route {
   const join = createJoiner();
   return route({
     method: 'get',
@@ -62,14 +62,14 @@ function snapshotRoute({ store, rendered, config: { release, maxBody } }: HttpDe
         representationAnswer({ ...rendered, type, position: state.position }, req, headers);
       if (query.export !== undefined) {
         const { type, write } = FORMATS[query.export];
-        const file = () => exportFile(snapshotOf(state, release, include), write);
-        const found = await rendered.get(state.collections, `snapshot ${filter} ${query.export}`, file);
+        const file = () => exportFile(snapshotOf(state, release, include, objects), write);
+        const found = await rendered.get(contentOf(state), `snapshot ${filter} ${query.export}`, file);
         if (SENT_BACK.has(query.export)) await expectTakeable(found.body, maxBody.schema, SOME);
         return send(found, type, ['Content-Disposition', attachment(query.export, new Date())]);
       }
       const whole = query.includeCollections === undefined && query.excludeCollections === undefined;
-      const found = await rendered.get(state.collections, `snapshot ${filter}`, () =>
-        snapshotBytes(state, release, whole ? { join } : { include }),
+      const found = await rendered.get(contentOf(state), `snapshot ${filter}`, () =>
+        snapshotBytes(state, release, { ...(whole ? { join } : { include }), objects }),
       );
       await expectTakeable(found.body, maxBody.schema, SOME);
       // The tag of the whole schema is its hash, which If-Match and diffs use.
@@ -113,7 +113,8 @@ function diffRoute(deps: HttpDeps): Route {
     async handle({ query, head, body }) {
       const state = await store.atHead(head);
       if (!query.force) await inManagedSchema(body, schema);
-      return answer(state, unwrap(await runYielding(compareSnapshot(state, body, { ...query, release }))));
+      const how = { ...query, release, ...(await equalityOf(deps, state, body)) };
+      return answer(state, unwrap(await runYielding(compareSnapshot(state, body, how))));
     },
   });
 }
@@ -128,7 +129,7 @@ const DIFF = {
 function applyRoute(deps: HttpDeps): Route {
   const {
     history,
-    config: { release, schema },
+    config: { release, schema, objects },
   } = deps;
   return route({
     method: 'post',
@@ -146,7 +147,7 @@ function applyRoute(deps: HttpDeps): Route {
     async handle(submitted) {
       const call = takeAcknowledged(submitted);
       const body = await inManagedSchema(call.body, schema);
-      const input = { release, body };
+      const input = { release, body, objects };
       const read = await commandOf('apply-diff', input);
       const again = originsIn(read.diff);
       const command = { ...read, kept: await history.inTrash([...again.values()]) };

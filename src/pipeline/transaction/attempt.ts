@@ -5,7 +5,8 @@ import { runYielding, createTimeSlice, mapYielding, yieldToEventLoop } from '../
 import { prepareEvents } from '../../log/append.js';
 import { type Parameterised, sendBatch } from '../../postgres/exchange.js';
 import { changesAfter, changesBefore, writeChanges } from '../../features/change-requests/rows.js';
-import { metadataStatements } from '../../projector/metadata/rows.js';
+import { metadataStatements, objectStatements } from '../../projector/metadata/rows.js';
+import type { ObjectFacts } from '../../projector/ddl/objects.js';
 import { trashStatements } from '../../features/trash/rows.js';
 import { collectionsChanged } from '../../schema/fold/event-schemas.js';
 import type { Cause, LogEvent } from '../../schema/model/events.js';
@@ -18,6 +19,7 @@ import { type DecidedBatch, type Deciding, decideBatch, isReader } from './decid
 import { type Admission, enforcePolicy, unmatchedAcknowledgements } from './enforce-policy.js';
 import { type Batch, finishDone, finishRefused, finishUnchanged, rollback } from './commit.js';
 import { earlierAnswer, findAnswer, storeAnswerStatements, isStorable } from './idempotency.js';
+import { withRewrittenObjects } from './rewritten-objects.js';
 import { type Projection, runStatements, unobstructedScript } from './run-ddl.js';
 import {
   NO_DATABASE,
@@ -184,6 +186,7 @@ const withCovered = (event: LogEvent, { covered }: Extract<Admission, { kind: 'a
 async function carryOut<C>(client: pg.ClientBase, deciding: Omit<Preparing<C>, 'changes'>): Promise<Outcome<C>> {
   const { options, request, begun, waits, events, after, statements } = deciding;
   const { point } = begun;
+  if (deciding.facts !== undefined) return carryOutRewriting(client, deciding, deciding.facts);
   const preparing = { ...deciding, changes: await changesBefore(client, events) };
   // PostgreSQL runs the DDL while this process computes rows and hashes. The remaining statements are sent in one
   // flight.
@@ -202,6 +205,27 @@ async function carryOut<C>(client: pg.ClientBase, deciding: Omit<Preparing<C>, '
   return finishDone(client, options, batch);
 }
 
+/** The statements may rewrite views, which adds events. So the events are prepared after the statements have run. */
+async function carryOutRewriting<C>(
+  client: pg.ClientBase,
+  deciding: Omit<Preparing<C>, 'changes'>,
+  facts: ObjectFacts,
+): Promise<Outcome<C>> {
+  const { options, request, begun, waits, events, after, statements } = deciding;
+  const { point } = begun;
+  const changes = await changesBefore(client, events);
+  const keeps = request.idempotency !== undefined;
+  const batch = { before: point.state, after, events, statements, keeps, waits };
+  const problems = await runStatements(client, projectionOf(options, batch));
+  if (problems !== null) {
+    const outcome: Refusal = { kind: 'refused', problems };
+    return finishRefused(client, options, { request, outcome, head: point.head });
+  }
+  const rewriting = { before: point.state, after, events, facts, schema: options.location.schema };
+  const rewritten = await withRewrittenObjects(client, rewriting);
+  return finishDone(client, options, await prepare({ ...deciding, ...rewritten, changes }, false));
+}
+
 /** Adds the pool and the schema of the pipeline. */
 function projectionOf({ pool, location }: PipelineOptions, batch: Omit<Projection, 'pool' | 'schema'>): Projection {
   return { ...batch, pool, schema: location.schema };
@@ -216,8 +240,9 @@ interface Preparing<C> extends DecidedBatch<C> {
   changes: ReadonlyMap<string, ChangeRequest>;
 }
 
-function metadataOf<C>({ begun: { point }, events, after }: Preparing<C>): Iterable<Parameterised> {
-  return metadataStatements(point.state, after, collectionsChanged(events));
+function* metadataOf<C>({ options, begun: { point }, events, after }: Preparing<C>): Generator<Parameterised> {
+  yield* metadataStatements(point.state, after, collectionsChanged(events));
+  yield* objectStatements(point.state, after, options.location.schema);
 }
 
 /** Prepares everything of a batch except streamed rows. */
@@ -259,7 +284,10 @@ async function prepare<C>(preparing: Preparing<C>, isStreamed: boolean): Promise
 export async function attemptPlan<C>({ options, job, ...at }: Attempt<C>): Promise<Plan<C> | Refusal> {
   const { client } = at;
   const begun = await begin(client, options, { ...at, alters: alteredBy(job), unlocked: true });
-  return rollback(client, asShown(client, await planOf(client, { options, job, begun, waits: null })));
+  const plan = await planOf(client, { options, job, begun, waits: null });
+  if (plan.kind === 'refused') return rollback(client, plan);
+  const { facts: _, ...shown } = plan;
+  return rollback(client, asShown(client, shown));
 }
 
 /** Runs the command up to the DDL. */
@@ -277,11 +305,21 @@ export async function attemptDryRun<C>({ options, job, ...at }: Attempt<C>): Pro
   if (problems !== null && !isStorable({ kind: 'refused', problems }))
     return rollback(client, { kind: 'refused', problems });
   const refusal = problems?.[0];
-  return rollback(client, asShown(client, { ...plan, accepted: problems === null, ...(refusal && { refusal }) }));
+  const { facts, ...shown } = plan;
+  const rewriting = { ...plan, schema: options.location.schema };
+  const rewritten =
+    facts === undefined || problems !== null || plan.preparation !== undefined
+      ? {}
+      : await withRewrittenObjects(client, { ...rewriting, facts });
+  const accepted = { accepted: problems === null, ...(refusal && { refusal }) };
+  return rollback(client, asShown(client, { ...shown, ...rewritten, ...accepted }));
 }
 
 /** Checks that acknowledgements match findings. The policy does not reject plans. */
-async function planOf<C>(client: pg.ClientBase, deciding: Deciding<C>): Promise<Plan<C> | Refusal> {
+async function planOf<C>(
+  client: pg.ClientBase,
+  deciding: Deciding<C>,
+): Promise<(Plan<C> & Pick<DecidedBatch, 'facts'>) | Refusal> {
   const decided = await decideBatch(client, deciding);
   if (decided.kind === 'refused') return decided;
   const { command, events, statements, after, warnings, judging, preparation } = decided;
@@ -295,7 +333,7 @@ async function planOf<C>(client: pg.ClientBase, deciding: Deciding<C>): Promise<
   if (problems.length > 0) return { kind: 'refused', problems };
   const { state: before } = deciding.begun.point;
   const plan = { kind: 'planned' as const, command, before, after, events, statements, warnings, accepted: null };
-  return { ...plan, ...(preparation && { preparation }) };
+  return { ...plan, facts: decided.facts, ...(preparation && { preparation }) };
 }
 
 function asShown<C>(client: pg.ClientBase, plan: Plan<C> | Refusal): Plan<C> | Refusal {

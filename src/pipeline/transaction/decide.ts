@@ -5,7 +5,10 @@ import { stepsTo } from '../../kernel/resumable.js';
 import { type Problem, MAX_PROBLEMS } from '../../kernel/problem.js';
 import type { Warning } from '../../kernel/warning.js';
 import type { Parameterised } from '../../postgres/exchange.js';
+import type { ObjectFacts } from '../../projector/ddl/objects.js';
 import { planBatch } from '../../projector/ddl/plan.js';
+import { changesObjects } from '../../schema/fold/event-schemas.js';
+import { readObjectFacts } from './rewritten-objects.js';
 import type { Statement } from '../../projector/ddl/step.js';
 import { type LogEvent, isAdopted } from '../../schema/model/events.js';
 import type { State } from '../../schema/model/state.js';
@@ -97,7 +100,14 @@ export interface DecidedBatch<C = unknown> {
   judging: Pick<Enforcing, 'planned' | 'revised'>;
   /** For plans: the steps that would be prepared online first. */
   preparation: PreparedSteps | undefined;
+  /** The managed objects beside tables before the batch. Absent if the batch cannot affect them. */
+  facts?: ObjectFacts | undefined;
 }
+
+const OBJECTS_OFF: Problem = {
+  code: 'INVALID_PAYLOAD',
+  message: 'this instance does not manage objects beside tables; set OBJECTS=on to manage them',
+};
 
 export interface Deciding<C> {
   options: PipelineOptions;
@@ -126,7 +136,9 @@ async function decideAndPlan<C>(
   if (decided.kind === 'refused') return decided;
   const { schema } = options.location;
   const { command, events, warnings } = decided;
-  const { statements, after } = await runYielding(planBatch(point.state, events, schema));
+  const drafted = await planObjectsAndTables(client, { state: point.state, events, options });
+  if (drafted.kind === 'refused') return drafted;
+  const { statements, after, facts } = drafted;
   const planned = { command, before: point, after, events, statements, schema, held, policy };
   const { operation, request } = job;
   const revised: RevisedBatch | Refusal = (await request.revise?.(client, planned)) ?? {
@@ -135,8 +147,7 @@ async function decideAndPlan<C>(
     also: operation.also?.(command) ?? [],
   };
   if (revised.kind === 'refused') return revised;
-  // A change that will be prepared first waits later, until others release its tables.
-  const problems = revised.preparation === undefined ? heldProblems(revised, held) : [];
+  const problems = heldNow(revised, held);
   if (problems.length > 0) return { kind: 'refused', problems };
   const position = point.state.position + revised.events.length;
   return {
@@ -149,7 +160,26 @@ async function decideAndPlan<C>(
     warnings,
     judging: { planned, revised },
     preparation: revised.preparation,
+    facts,
   };
+}
+
+/** A change that will be prepared first waits later, until others release its tables. */
+const heldNow = (revised: RevisedBatch, held: readonly Held[]): Problem[] =>
+  revised.preparation === undefined ? heldProblems(revised, held) : [];
+
+type Drafted = ({ kind: 'drafted' } & Pick<DecidedBatch, 'statements' | 'after' | 'facts'>) | Refusal;
+
+async function planObjectsAndTables(
+  client: pg.ClientBase,
+  { state, events, options }: { state: State; events: readonly LogEvent[]; options: PipelineOptions },
+): Promise<Drafted> {
+  const { schema } = options.location;
+  const objects = options.objects === true;
+  if (!objects && events.some(changesObjects)) return { kind: 'refused', problems: [OBJECTS_OFF] };
+  const facts = objects ? await readObjectFacts(client, { state, events, schema }) : undefined;
+  const { statements, after, problems } = await runYielding(planBatch(state, events, schema, { facts, objects }));
+  return problems.length > 0 ? { kind: 'refused', problems } : { kind: 'drafted', statements, after, facts };
 }
 
 type Decided<C> = Pick<DecidedBatch<C>, 'kind' | 'command' | 'events' | 'warnings'> | Refusal;

@@ -15,9 +15,11 @@ import { type RecreatedRun, recreatedRuns } from './recreate.js';
 import { type DeferredForeignKey, deferredForeignKeys, planRelation } from './relation.js';
 import { planCollectionRenamed, planFieldRenamed } from './rename.js';
 import { planPurges } from './trash.js';
+import { type ObjectFacts, planObjects } from './objects.js';
+import type { Problem } from '../../kernel/problem.js';
 
 /** Set if the batch is a slice of a log that is replayed into an empty database. */
-export interface Replaying {
+interface Replaying {
   /** The foreign keys that earlier slices deferred. */
   awaited: readonly DeferredForeignKey[];
 }
@@ -25,6 +27,17 @@ export interface Replaying {
 export interface BatchPlan {
   statements: Statement[];
   after: State;
+  /** Objects beside tables that prevent the change. Empty if there are none. */
+  problems: Problem[];
+}
+
+interface PlanOptions {
+  /** The statements about objects beside tables are then left out, because those are created after the last slice. */
+  replaying?: Replaying;
+  /** The objects beside tables that the database contains. */
+  facts?: ObjectFacts | undefined;
+  /** False on an instance that does not manage objects beside tables. */
+  objects?: boolean;
 }
 
 /** Returns the statements of a batch in execution order, and the state after it. */
@@ -32,7 +45,7 @@ export function* planBatch(
   state: State,
   events: readonly LogEvent[],
   schema: string,
-  replaying?: Replaying,
+  { replaying, facts, objects = true }: PlanOptions = {},
 ): Resumable<BatchPlan> {
   const needs = batchNeeds(state, replaying === undefined);
   const createdAt = new Map<string, number>();
@@ -55,8 +68,11 @@ export function* planBatch(
     changes.push({ event, index, position, hasTrash, before, after, schema, createdAt, needs });
   }
   const statements = yield* planChanges(changes, replaying?.awaited);
-  if (hasTrash) statements.push(...planPurges(events));
-  return { statements, after: folding.state() };
+  const after = folding.state();
+  if (!hasTrash) return { statements, after, problems: [] };
+  if (!objects) return { statements: [...statements, ...planPurges(events)], after, problems: [] };
+  const { first, last, problems } = planObjects({ before: state, after, events, schema, facts });
+  return { statements: [...first, ...statements, ...last, ...planPurges(events)], after, problems };
 }
 
 /** A table that the batch created stays its own after a rename. */

@@ -6,6 +6,7 @@ import { textFault } from '../../kernel/text.js';
 import { checkExpression, checkTypeText } from '../../schema/sql-text/expression.js';
 import { fits } from '../../schema/model/name-length.js';
 import { type CollectionNode, type State, locateTable } from '../../schema/model/state.js';
+import { parseDefinition, restoringFault } from '../../schema/sql-text/object-definition.js';
 import {
   checkCollation,
   checkIndexDefinition,
@@ -168,6 +169,22 @@ export const partitionKey = checked('a partition key', checkPartitionKey);
 export const partitionBound = checked('the bounds of a partition', checkPartitionBound);
 
 export const collationName = checked('the name of a collation', checkCollation);
+
+/** The text after the name of a view: ` (a, b) AS SELECT …`. A line break ends a comment at its end. */
+export function objectTail(definition: string): Sql {
+  const parsed = parseDefinition(definition);
+  if (typeof parsed === 'string') throw new UnsafeSqlError(`not the definition of an object (${parsed})`, definition);
+  return `${parsed.tail}\n` as Sql;
+}
+
+/** The tail of a plain view with the same query, which the caller creates to read it back. Null if there is none. */
+export function viewTail(definition: string): Sql | null {
+  const parsed = parseDefinition(definition);
+  return typeof parsed === 'string' || parsed.viewTail === null ? null : (`${parsed.viewTail}\n` as Sql);
+}
+
+/** A statement of the catalog that restores a property of an object that was dropped. */
+export const restoringStatement = checked('a statement that restores a property', restoringFault);
 
 /** An integer of up to 64 bits. */
 export const integer = checked('an integer', (text) => (/^-?\d{1,19}$/.test(text) ? null : 'other characters'));

@@ -22,7 +22,7 @@ export interface LockedTable {
 
 /** A named object in the database. */
 export interface DatabaseObject {
-  kind: 'table' | 'column' | 'constraint' | 'index' | Need['kind'];
+  kind: 'table' | 'column' | 'constraint' | 'index' | 'view' | 'materialized view' | Need['kind'];
   name: string;
   /** The table that the object belongs to; null for a table and for standalone objects. */
   table: string | null;

@@ -18,6 +18,7 @@ import { unlimited, writeLimits } from '../../postgres/limits.js';
 import { type FoldLogOptions, type Point, foldLog, foldPage, startPoint } from '../../log/fold.js';
 import { collectionsChanged } from '../../schema/fold/event-schemas.js';
 import { sql, own, type Sql, ident, join } from '../ddl/sql.js';
+import { rebuildObjects } from './rows.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { ProblemError } from '../../kernel/problem.js';
 import { type CollectionNode, type State, byName } from '../../schema/model/state.js';
@@ -404,6 +405,7 @@ async function switchOver(client: pg.Client, { point, touched, options, config, 
   const last = await follow(client, point);
   await restage(client, last.point.state, last.touched);
   const replaced = await switchRows(client);
+  await sendBatch(client, [...rebuildObjects(last.point.state)]);
   const { position, hash } = last.point.head;
   await client.query(CHECKPOINT, [position, hash]);
   await commitOrThrow({ options: config }, client);

@@ -4,7 +4,9 @@
  */
 import type pg from 'pg';
 import type { Collection, Field, Relation } from '../../schema/model/model.js';
-import type { CollectionNode, State } from '../../schema/model/state.js';
+import { objectKey } from '../../schema/model/objects.js';
+import { objectsInOrder } from '../../schema/model/order.js';
+import { type CollectionNode, type State, initialState } from '../../schema/model/state.js';
 import { type Sql, sql, own } from '../ddl/sql.js';
 
 /** A statement with parameters, for `sendBatch`. */
@@ -95,6 +97,60 @@ export function* metadataStatements(
   yield* statementsFor(rows);
 }
 
+const UPSERT_OBJECTS = sql`
+INSERT INTO ${own.objects} (kind, id, definition, comment, indexes, printed)
+SELECT o.kind, o.id, o.definition, o.comment, o.indexes, ${printed(sql`$2::text`, sql`o.id`)}
+FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS o(kind text, id text, definition text, comment text, indexes jsonb)
+ON CONFLICT (kind, id) DO UPDATE SET definition = excluded.definition, comment = excluded.comment,
+  indexes = excluded.indexes, printed = excluded.printed`;
+
+const DELETE_OBJECTS = sql`
+DELETE FROM ${own.objects} o USING pg_catalog.jsonb_to_recordset($1::jsonb) AS gone(kind text, id text)
+WHERE o.kind = gone.kind AND o.id = gone.id`;
+
+/** How the server prints the definition of a view now. Null if it does not exist. */
+function printed(schema: Sql, name: Sql): Sql {
+  return sql`(SELECT pg_catalog.pg_get_viewdef(c.oid) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = ${schema} AND c.relname = ${name} AND c.relkind IN ('v', 'm'))`;
+}
+
+/**
+ * The statements that change the rows of objects beside tables. They run after the DDL, because the rows contain what
+ * the server prints.
+ */
+export function* objectStatements(before: State, after: State, schema: string): Generator<ParameterisedSql> {
+  if (before.objects === after.objects) return;
+  const gone = objectsInOrder(before).filter((object) => !after.objects.has(objectKey(object)));
+  const changed = [...after.objects].filter(([key, node]) => before.objects.get(key)?.object !== node.object);
+  yield* inChunks(
+    DELETE_OBJECTS,
+    gone.map(({ kind, id }) => ({ kind, id })),
+  );
+  for (const { text, values } of inChunks(
+    UPSERT_OBJECTS,
+    changed.map(([, { object }]) => object),
+  ))
+    yield { text, values: [...values, schema] };
+}
+
+const REBUILD_OBJECTS = sql`
+INSERT INTO ${own.objects} AS o (kind, id, definition, comment, indexes)
+SELECT kind, id, definition, comment, indexes
+FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS t(kind text, id text, definition text, comment text, indexes jsonb)
+ON CONFLICT (kind, id) DO UPDATE SET definition = excluded.definition, comment = excluded.comment, indexes = excluded.indexes,
+  printed = CASE WHEN o.definition = excluded.definition THEN o.printed END`;
+
+const DELETE_OTHER_OBJECTS = sql`
+DELETE FROM ${own.objects} o WHERE NOT EXISTS (
+  SELECT FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS t(kind text, id text) WHERE o.kind = t.kind AND o.id = t.id)`;
+
+/** A new row lacks what the server printed, because the database may have changed since. Verification then asks it. */
+export function* rebuildObjects(state: State): Generator<ParameterisedSql> {
+  const objects = objectsInOrder(state);
+  yield { text: DELETE_OTHER_OBJECTS, values: [JSON.stringify(objects.map(({ kind, id }) => ({ kind, id })))] };
+  yield* inChunks(REBUILD_OBJECTS, objects);
+}
+
 const NOTHING: Pick<CollectionNode, 'fields' | 'relations'> = { fields: new Map(), relations: new Map() };
 
 function noRows(): Rows {
@@ -135,7 +191,7 @@ export interface WrittenRows {
 /** Small enough that PostgreSQL reads one chunk while the next is serialized. */
 const REBUILD_CHUNK = 5_000;
 
-export async function rebuildMetadata(client: pg.ClientBase, state: State): Promise<WrittenRows> {
+export async function rebuildMetadata(client: pg.ClientBase, state: State, schema: string): Promise<WrittenRows> {
   const nodes = [...state.collections.values()];
   const collections = nodes.map((node) => node.collection);
   const fields = nodes.flatMap((node) => [...node.fields.values()]);
@@ -151,6 +207,9 @@ export async function rebuildMetadata(client: pg.ClientBase, state: State): Prom
     underway.catch(() => undefined);
   }
   await underway;
+  await client.query(`DELETE FROM ${own.objects}`);
+  const empty = { ...state, objects: initialState().objects };
+  for (const { text, values } of objectStatements(empty, state, schema)) await client.query(text, values);
   return { collections: collections.length, fields: fields.length, relations: relations.length };
 }
 

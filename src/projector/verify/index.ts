@@ -10,9 +10,15 @@ import { verifyAccounts, verifyChanges, verifyMetadata, verifyTrash } from './ro
 import type { Difference } from './difference.js';
 import { spelledColumns, withoutEquivalent } from './equivalent-definitions.js';
 import { requestsInPreparation } from '../online/copy.js';
+import { verifyObjects } from './objects.js';
 import { pendingIndexes } from './pending-indexes.js';
 
 export type { Difference } from './difference.js';
+
+interface VerifyOptions {
+  /** False on an instance that does not manage objects beside tables. It then ignores those in the catalog. */
+  objects?: boolean | undefined;
+}
 
 export interface Verification {
   ok: boolean;
@@ -25,13 +31,19 @@ export interface Verification {
  * it under the log's lock. In a transaction it leaves nothing behind, but the transaction must be writable:
  * PostgreSQL spells an expression only for a table that has it. Outside one, it opens its own and rolls it back.
  */
-export async function verify(client: pg.ClientBase, state: State, schema: string): Promise<Verification> {
+export async function verify(
+  client: pg.ClientBase,
+  state: State,
+  schema: string,
+  { objects = true }: VerifyOptions = {},
+): Promise<Verification> {
   const own = client.getTransactionStatus() === 'I';
   if (own) await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
   try {
     const found = [
       ...(await verifyMetadata(client, state)),
       ...(await verifyCatalog(client, state, schema)),
+      ...(await verifyObjects(client, state, { schema, inCatalog: objects })),
       ...(await verifyTrash(client)),
       ...(await verifyChanges(client, state.position)),
       ...(await verifyAccounts(client)),

@@ -34,6 +34,7 @@ const NOUNS: Readonly<Record<string, string>> = {
 };
 const VERBS: Readonly<Record<string, string>> = { 'change.commented': 'commented on' };
 
+/** The name of an object beside tables contains its kind. */
 function phrase({ type, restored, count, collection, field, to, title }: TypeCount): string {
   const [subject = '', done = ''] = type.split('.');
   const kind = NOUNS[subject] ?? subject;
@@ -41,7 +42,7 @@ function phrase({ type, restored, count, collection, field, to, title }: TypeCou
   if (count > 1) return `${verb} ${count} ${kind}s`;
   const name = [collection, field].filter((part) => part !== null).join('.');
   if (title != null) return `${verb} ${kind} “${title}”`;
-  const message = name === '' ? `${verb} ${kind}` : `${verb} ${kind} ${name}`;
+  const message = [verb, kind === 'object' ? '' : kind, name].filter((word) => word !== '').join(' ');
   return to == null ? message : `${message} to ${to}`;
 }
 
@@ -125,6 +126,9 @@ const RESTORED = `(coalesce(subject ->> 'kind'::text, '') = 'trash' AND type IN 
 /** SQL for the id of the change request that an event is about. */
 const REQUEST = `CASE WHEN type LIKE 'change.%' THEN subject ->> 'id'::text END`;
 
+/** SQL for the name of an object beside tables that an event is about: `view active_posts`. */
+const OBJECT = `CASE WHEN type LIKE 'object.%' THEN pg_catalog.replace(subject ->> 'kind'::text, '_', ' ') || ' ' || (subject ->> 'id'::text) END`;
+
 type Counted = TypeCount & { batch: string; type: EventType; request: string | null };
 
 /**
@@ -181,8 +185,8 @@ async function readTitles(db: Queryable, requests: readonly string[]): Promise<M
 
 async function countEvents(db: Queryable, batches: readonly Row[]): Promise<Counted[]> {
   const { rows } = await db.query<Counted>(
-    `SELECT batch, type, ${RESTORED} AS restored, count(*)::int AS count, pg_catalog.min(collection) AS collection, pg_catalog.min(field) AS field,
-            pg_catalog.min(CASE WHEN type IN ('collection.renamed', 'field.renamed') THEN data ->> 'to'::text END) AS "to",
+    `SELECT batch, type, ${RESTORED} AS restored, count(*)::int AS count, pg_catalog.min(coalesce(collection, ${OBJECT})) AS collection, pg_catalog.min(field) AS field,
+            pg_catalog.min(CASE WHEN type IN ('collection.renamed', 'field.renamed', 'object.renamed') THEN data ->> 'to'::text END) AS "to",
             pg_catalog.min(${REQUEST}) AS request
        FROM ${own.events} e WHERE batch = ANY ($1) GROUP BY 1, 2, 3`,
     [batches.map(({ batch }) => batch)],

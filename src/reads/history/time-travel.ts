@@ -126,7 +126,7 @@ async function withTargets(db: Queryable, state: State, position: number): Promi
     referencedBy = reindex(referencedBy, name, undefined, node.relations);
     indexNames = renameIndexes(indexNames, [{ collection: name, before: undefined, after: node }]);
   }
-  return { position, collections, referencedBy, indexNames };
+  return { ...state, position, collections, referencedBy, indexNames };
 }
 
 async function readHead(db: Queryable, position: number): Promise<LogHead> {

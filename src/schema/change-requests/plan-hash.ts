@@ -8,8 +8,8 @@ import { canonicalJson, canonicalPieces, createCanonicalWriter } from '../../ker
 import type { Resumable } from '../../kernel/resumable.js';
 import { type SchemaDiff, diffStates } from '../diff/diff.js';
 import { type Entry, type NameMember, isRenameEntry, isWhole } from '../diff/entries.js';
-import { collectionsChanged } from '../fold/event-schemas.js';
-import type { KeptTable, LogEvent } from '../model/events.js';
+import { changesObjects, collectionsChanged } from '../fold/event-schemas.js';
+import { type KeptTable, type LogEvent, type ObjectEvent, isConsequence } from '../model/events.js';
 import { fieldsInOrder, relationsInOrder } from '../model/order.js';
 import type { Policy } from '../model/policy.js';
 import { type CollectionNode, type State, byName } from '../model/state.js';
@@ -53,6 +53,8 @@ interface Step {
   collection: string | null;
   field: string | null;
   data: object;
+  /** The object beside tables that the event is about. */
+  subject?: ObjectEvent['subject'];
 }
 
 export interface PlanDocument {
@@ -88,7 +90,11 @@ export function* planDocument(change: HashedChange): Resumable<PlanDocument> {
     collections: yield* eachOf(diff.collections, (item) => collectionChange(sides, item)),
     fields: yield* eachOf(diff.fields, (item) => fieldChange(sides, item)),
     relations: yield* eachOf(diff.relations, (item) => relationChange(sides, item)),
-    steps: yield* eachOf(events, stepOf),
+    steps: yield* eachOf(
+      // PostgreSQL decides these at execution.
+      events.filter((event) => !isConsequence(event)),
+      stepOf,
+    ),
     purge,
     acknowledge: [...acknowledge].sort((a, b) => byName(canonicalJson(a), canonicalJson(b))),
     ...(policy && events.some(replacesPolicy) && { policy }),
@@ -178,7 +184,8 @@ function wholeOf([first]: readonly Entry<unknown>[]): [object | null, object | n
 }
 
 /** The content of the trash is decided at execution. An approval records it with its findings. */
-function stepOf({ type, collection, field, data }: LogEvent): Step {
+function stepOf(event: LogEvent): Step {
+  const { type, collection, field, data } = event;
   const { kept_until: _, publications: __, foreign_keys: ___, kept_in: ____, ...planned } = data as Partial<KeptTable>;
-  return { type, collection, field, data: planned };
+  return { type, collection, field, data: planned, ...(changesObjects(event) && { subject: event.subject }) };
 }

@@ -19,6 +19,7 @@ import type { Resumable } from '../../kernel/resumable.js';
 import { REFERABLE_SYSTEM_COLLECTIONS, isSystemCollection } from '../model/system-collections.js';
 import { type SnapshotParts, snapshotLocations } from './submitted-documents.js';
 import { type DesiredState, desiredState } from './desired-state.js';
+import type { ObjectEquality } from './objects.js';
 import type { Warning } from '../../kernel/warning.js';
 import { locate } from '../../kernel/locate.js';
 import { renameProblems } from '../invariants/names.js';
@@ -211,6 +212,8 @@ export interface CompareOptions {
   mode: 'mirror' | 'merge';
   /** The release of this service. */
   release: string;
+  /** Absent on an instance that does not manage objects beside tables. It then rejects them. */
+  objects?: ObjectEquality;
 }
 
 export interface Comparison {
@@ -223,6 +226,7 @@ export interface Comparison {
 }
 
 const MEMBERS = new Set(['version', 'service', 'vendor', 'collections', 'fields', 'relations']);
+const MEMBERS_WITH_OBJECTS = new Set([...MEMBERS, 'objects']);
 
 /** The state that the snapshot requests, by the names of the snapshot, and the skipped parts of an imported one. */
 export interface Desired {
@@ -298,12 +302,16 @@ function* namesIn(body: { [member: string]: unknown }): Generator<string> {
 function* desiredOf(
   state: State,
   body: { [member: string]: unknown },
-  { release, mode }: CompareOptions,
+  { release, mode, objects }: CompareOptions,
 ): Resumable<Result<Omit<Desired, 'named'>>> {
   const imported = body['service'] !== release || body['vendor'] !== VENDOR;
-  const parts = imported ? importedParts(state, body, mode) : ownParts(body);
+  const parts = imported ? importedParts(state, body, { mode, objects }) : ownParts(body, objects !== undefined);
   if (!parts.ok) return parts;
-  const desired = yield* desiredState(state, parts.value, { mode, ...(imported && { imported: body }) });
+  const desired = yield* desiredState(state, parts.value, {
+    mode,
+    ...(imported && { imported: body }),
+    ...(objects && { objects }),
+  });
   return desired.ok ? ok({ desired: desired.value, warnings: parts.value.warnings }) : desired;
 }
 
@@ -341,23 +349,27 @@ function made(service: unknown, body: { [member: string]: unknown }): string {
 
 type CheckedParts = SnapshotParts & { warnings: Warning[] };
 
-function ownParts(body: { [member: string]: unknown }): Result<CheckedParts> {
-  const problems = unknownMembers(body, MEMBERS, []);
-  for (const part of ['collections', 'fields', 'relations'] as const) {
+function ownParts(body: { [member: string]: unknown }, withObjects: boolean): Result<CheckedParts> {
+  const problems = unknownMembers(body, withObjects ? MEMBERS_WITH_OBJECTS : MEMBERS, []);
+  for (const part of ['collections', 'fields', 'relations', 'objects'] as const) {
     if (body[part] !== undefined && !Array.isArray(body[part]))
       problems.push(invalid([part], `${part} must be an array`));
   }
   if (problems.length > 0) return refuse(...problems);
-  const { collections, fields, relations } = body as SnapshotParts;
-  return ok({ collections, fields, relations, warnings: [] });
+  const { collections, fields, relations, objects } = body as SnapshotParts;
+  return ok({ collections, fields, relations, objects, warnings: [] });
 }
 
 function importedParts(
   state: State,
   body: { [member: string]: unknown },
-  mode: 'mirror' | 'merge',
+  { mode, objects: equality }: Pick<CompareOptions, 'mode' | 'objects'>,
 ): Result<CheckedParts> {
-  return importSnapshot(body, new Set(REFERABLE_SYSTEM_COLLECTIONS.keys()), instanceOf(state, mode));
+  const { objects, ...others } = body;
+  if (equality === undefined || !Array.isArray(objects))
+    return importSnapshot(body, new Set(REFERABLE_SYSTEM_COLLECTIONS.keys()), instanceOf(state, mode));
+  const read = importSnapshot(others, new Set(REFERABLE_SYSTEM_COLLECTIONS.keys()), instanceOf(state, mode));
+  return read.ok ? ok({ ...read.value, objects }) : read;
 }
 
 function instanceOf(state: State, mode: 'mirror' | 'merge'): Instance {

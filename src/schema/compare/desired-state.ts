@@ -22,6 +22,7 @@ import {
   documentsOf,
   relationDocuments,
 } from './submitted-documents.js';
+import { type ObjectEquality, readObjects } from './objects.js';
 import { locate } from '../../kernel/locate.js';
 import { MAX_PROBLEMS, type Result, invalid, ok, refuse } from '../../kernel/problem.js';
 import { type FieldDocument, collectionDocumentOf, fieldDocumentsOf } from '../snapshot/documents.js';
@@ -33,6 +34,8 @@ export interface DesiredStateOptions {
   mode: 'mirror' | 'merge';
   /** The submitted snapshot of another system, accepted with `force`. The documents to read were derived from it. */
   imported?: unknown;
+  /** Absent on an instance that does not manage objects beside tables. */
+  objects?: ObjectEquality;
 }
 
 export interface DesiredState {
@@ -63,6 +66,7 @@ export function* desiredState(
   yield* readFields(reading, fields);
   takeAlong(reading, names);
   yield* readRelations(reading, relations);
+  if (options.objects !== undefined) yield* readObjects(reading, { mode: options.mode, equality: options.objects });
   if (reading.problems.length > 0) return refuse(...reading.problems);
   const desired = { state: reading.draft.toState(), touched: reading.draft.touched };
   const problems = yield* changeProblems({ from: state, to: desired.state, touched: desired.touched });

@@ -18,6 +18,7 @@ export function snapshotLocations(body: unknown): Required<Locations> {
     collections: once(() => indexesOf(body, 'collections', ({ collection }) => joinedKey(collection))),
     fields: once(() => indexesOf(body, 'fields', ({ collection, field }) => joinedKey(collection, field))),
     relations: once(() => indexesOf(body, 'relations', (document) => joinedKey(...relationEnds(document)))),
+    objects: once(() => indexesOf(body, 'objects', ({ kind, id }) => joinedKey(kind, id))),
   };
   const find = (
     part: keyof typeof indexes,
@@ -31,6 +32,7 @@ export function snapshotLocations(body: unknown): Required<Locations> {
     collection: (collection) => find('collections', documentLocation, collection),
     field: (collection, field) => find('fields', documentLocation, collection, field),
     relation: (collection, field) => find('relations', relationLocation, collection, field),
+    object: ({ kind, id }) => find('objects', documentLocation, kind, id),
   };
 }
 
@@ -61,6 +63,8 @@ export interface SnapshotParts {
   collections?: unknown[] | undefined;
   fields?: unknown[] | undefined;
   relations?: unknown[] | undefined;
+  /** Objects beside tables. */
+  objects?: unknown[] | undefined;
 }
 
 export interface Collecting {

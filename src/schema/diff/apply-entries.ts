@@ -32,18 +32,19 @@ import { checkName } from '../normal-form/names.js';
 
 /* Locations within a submitted diff. */
 
-export function diffLocations({ collections, fields, relations }: SchemaDiff): Locations {
+export function diffLocations({ collections, fields, relations, objects = [] }: SchemaDiff): Locations {
   const named = (collection: string, field: string) => (item: FieldDiff | RelationDiff) =>
     item.collection === collection && item.field === field;
   return {
     collection: (name) => diffPlace('collections', collections, (item) => item.collection === name),
     field: (collection, field) => diffPlace('fields', fields, named(collection, field)),
     relation: (collection, field) => diffPlace('relations', relations, named(collection, field)),
+    object: ({ kind, id }) => diffPlace('objects', objects, (item) => item.kind === kind && item.id === id),
   };
 }
 
 /** A replaced object occurs twice: first removed, then new. The result contains the new one. */
-function diffPlace<T extends CollectionDiff | FieldDiff | RelationDiff>(
+function diffPlace<T extends { diff: readonly Entry<unknown>[] }>(
   part: keyof SchemaDiff,
   items: readonly T[],
   matches: (item: T) => boolean,
@@ -88,7 +89,7 @@ function itemsInOrder({ collections, fields, relations }: SchemaDiff): DiffItem[
   ];
 }
 
-interface ApplyContext {
+export interface ApplyContext {
   draft: Draft;
   findings: EntryFindings;
 }
@@ -106,7 +107,7 @@ export function* applyItems(context: ApplyContext, items: Iterable<DiffItem>): R
 }
 
 /** An item with its location, entries and subject. */
-interface Target<T> {
+export interface Target<T> {
   at: Path;
   diff: readonly Entry<unknown>[];
   /** The current normal form. Undefined if the object does not exist. */
@@ -179,7 +180,7 @@ function missingHolder(findings: EntryFindings, at: Path, { collection, diff }: 
   else findings.conflicts.push(conflict([...at, 'collection'], message));
 }
 
-function applyEntries<T extends object>(findings: EntryFindings, target: Target<T>): void {
+export function applyEntries<T extends object>(findings: EntryFindings, target: Target<T>): void {
   const [first] = target.diff as [Entry<unknown>];
   if (first.kind === 'N' && isWhole(first)) putWhole(findings, first.rhs, target);
   else if (first.kind === 'D' && isWhole(first)) removeWhole(findings, first.lhs, target);
@@ -352,7 +353,7 @@ function byCollection(fields: readonly FieldDiff[]): ReadonlyMap<string, Readonl
 }
 
 interface Reading {
-  member: NameMember;
+  member: 'collection' | 'field';
   part: 'collections' | 'fields';
   isThere: (name: string) => boolean;
   /** Objects that the diff removes. */

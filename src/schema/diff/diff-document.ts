@@ -21,6 +21,7 @@ const PARTS = {
   collections: ['collection'],
   fields: ['collection', 'field'],
   relations: ['collection', 'field'],
+  objects: ['kind', 'id'],
 } as const;
 
 type Part = keyof typeof PARTS;
@@ -30,6 +31,7 @@ const ITEM_MEMBERS: Record<Part, ReadonlySet<string>> = {
   collections: new Set(['collection', 'diff', 'identity', 'restores']),
   fields: new Set(['collection', 'field', 'diff', 'identity', 'restores']),
   relations: new Set(['collection', 'field', 'diff', 'related_collection']),
+  objects: new Set(['kind', 'id', 'diff']),
 };
 
 /** The members that each kind of entry may have. Entries about whole documents have no path, all others have one. */
@@ -40,8 +42,14 @@ const ENTRY_MEMBERS: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
   ['A', new Set(['kind', 'path', 'index', 'item'])],
 ]);
 
-/** Omitted parts are empty. Only the shape of entries is checked, not their content. */
-export function* readDiffDocument(body: unknown): Resumable<Result<{ hash: string; diff: SchemaDiff }>> {
+/**
+ * Omitted parts are empty. Only the shape of entries is checked, not their content.
+ * @param withObjects true if the diff may contain objects beside tables
+ */
+export function* readDiffDocument(
+  body: unknown,
+  withObjects = false,
+): Resumable<Result<{ hash: string; diff: SchemaDiff }>> {
   if (!isObject(body))
     return refuse(invalid([], 'the body must be an object with hash and diff, as returned by /schema/diff'));
   // The response of /schema/diff contains `warnings` and can be sent unchanged.
@@ -52,14 +60,26 @@ export function* readDiffDocument(body: unknown): Resumable<Result<{ hash: strin
   if (!isObject(diff)) {
     return refuse(...problems, invalid(['diff'], 'diff must be an object with collections, fields and relations'));
   }
-  problems.push(...unknownMembers(diff, new Set(Object.keys(PARTS)), ['diff']));
-  for (const part of Object.keys(PARTS) as Part[]) problems.push(...(yield* partProblems(diff[part], part)));
+  const parts = (Object.keys(PARTS) as Part[]).filter((part) => part !== 'objects' || withObjects);
+  problems.push(...unknownMembers(diff, new Set(parts), ['diff']));
+  for (const part of parts) problems.push(...(yield* partProblems(diff[part], part)));
   if (problems.length > 0) return refuse(...problems);
-  const { collections = [], fields = [], relations = [] } = diff as unknown as Partial<SchemaDiff>;
-  const read = { collections, fields, relations };
+  const read = completeDiff(diff);
   const shared = sharedIdentities(read);
   return shared.length > 0 ? refuse(...shared) : ok({ hash: hash as string, diff: read });
 }
+
+const completeDiff = ({
+  collections = [],
+  fields = [],
+  relations = [],
+  objects = [],
+}: Partial<SchemaDiff>): SchemaDiff => ({
+  collections,
+  fields,
+  relations,
+  ...(objects.length > 0 && { objects }),
+});
 
 function* partProblems(items: unknown, part: Part): Resumable<Problem[]> {
   const at = ['diff', part];
@@ -72,6 +92,8 @@ function* partProblems(items: unknown, part: Part): Resumable<Problem[]> {
 interface Item {
   collection: string;
   field?: string;
+  kind?: string;
+  id?: string;
   diff: Entry<unknown>[];
 }
 
@@ -82,7 +104,7 @@ interface Item {
 function* doubled(items: readonly Item[], part: Part): Resumable<Problem[]> {
   const seen = new Map<string, Item | null>();
   return yield* problemsInSteps(items, (item, index) => {
-    const id = PARTS[part].map((member: 'collection' | 'field') => item[member]).join('\0');
+    const id = PARTS[part].map((member: 'collection' | 'field' | 'kind' | 'id') => item[member]).join('\0');
     const first = seen.get(id);
     seen.set(id, first === undefined ? item : null);
     if (first === undefined || (first !== null && isRemoval(first.diff) && isComing(item, part))) return [];
@@ -94,7 +116,7 @@ function* doubled(items: readonly Item[], part: Part): Resumable<Problem[]> {
 const isComing = (item: Item, part: Part): boolean =>
   isAddition(item.diff) || item.diff.some((entry) => isRenameEntry(entry, RENAMED_BY[part]));
 
-const RENAMED_BY = { collections: 'collection', fields: 'field', relations: undefined } as const;
+const RENAMED_BY = { collections: 'collection', fields: 'field', relations: undefined, objects: 'id' } as const;
 
 function itemProblems(item: unknown, part: Part, at: Path): Problem[] {
   if (!isObject(item)) return [invalid(at, 'must be an object')];

@@ -2,19 +2,22 @@
 import { inverse } from '../../kernel/inverse.js';
 import { relationBody, isReplacedCollection, isReplacedField } from '../transition/context.js';
 import type { Field, NewRelation, Relation } from '../model/model.js';
-import { fieldsInOrder, relationsInOrder } from '../model/order.js';
+import { type ObjectName, type SchemaObject, objectKey } from '../model/objects.js';
+import { fieldsInOrder, objectsInOrder, relationsInOrder } from '../model/order.js';
 import {
   type CollectionDocument,
   type FieldDocument,
   keyTarget,
   collectionDocument,
   fieldDocument,
+  orderObjectMembers,
 } from '../snapshot/documents.js';
 import { type CollectionNode, type State, byName } from '../model/state.js';
 import type { Names } from '../fold/replace-names.js';
+import { formerObjects, renamedObject } from '../transition/objects.js';
 import { NO_RENAMES, type Renames, inTheWay, renamesBetween, withRenames } from '../transition/renames.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { type Entry, type Origin, entriesBetween } from './entries.js';
+import { type Entry, type NameMember, type Origin, entriesBetween } from './entries.js';
 import type { Json } from '../../kernel/json.js';
 
 export interface CollectionDiff extends Origin {
@@ -35,14 +38,21 @@ export interface RelationDiff {
   diff: Entry<NewRelation>[];
 }
 
+/** An item about an object beside tables. An entry with the path `id` renames it, and other entries use the new id. */
+export interface ObjectDiff extends ObjectName {
+  diff: Entry<SchemaObject>[];
+}
+
 export interface SchemaDiff {
   collections: CollectionDiff[];
   fields: FieldDiff[];
   relations: RelationDiff[];
+  /** Absent if no object differs. */
+  objects?: ObjectDiff[];
 }
 
 export const isEmptyDiff = (diff: SchemaDiff): boolean =>
-  diff.collections.length + diff.fields.length + diff.relations.length === 0;
+  diff.collections.length + diff.fields.length + diff.relations.length + (diff.objects?.length ?? 0) === 0;
 
 /**
  * Returns the diff from `from` to `to`, where only collections in `touched` differ. Sorted by name. A removed
@@ -67,8 +77,29 @@ export function* diffStates(from: State, to: State, touched: Iterable<string>): 
     yield* addFields(states, { before, after }, diff);
     for (const each of relationDiffs(before, after)) diff.relations.push(each);
   }
-  return diff;
+  const objects = objectDiffs(from, to);
+  return objects.length === 0 ? diff : { ...diff, objects };
 }
+
+function objectDiffs(from: State, to: State): ObjectDiff[] {
+  if (from.objects === to.objects) return [];
+  const former = formerObjects(from, to);
+  const kept = new Set(former.values());
+  const gone = objectsInOrder(from).filter((object) => !kept.has(objectKey(object)));
+  const removed = gone.map((object): ObjectDiff => itemOf(object, [{ kind: 'D', lhs: orderObjectMembers(object) }]));
+  const others = objectsInOrder(to).flatMap((object): ObjectDiff[] => {
+    const old = from.objects.get(former.get(objectKey(object)) ?? '')?.object;
+    if (old === object) return [];
+    if (old === undefined) return [itemOf(object, [{ kind: 'N', rhs: orderObjectMembers(object) }])];
+    const renamed = old.id === object.id ? old : renamedObject(old, object.id);
+    const names = old.id === object.id ? [] : [renameEntry('id', old.id, object.id)];
+    const diff = [...names, ...entriesBetween(asJson(renamed), asJson(object))];
+    return diff.length === 0 ? [] : [itemOf(object, diff)];
+  });
+  return [...removed, ...others];
+}
+
+const itemOf = ({ kind, id }: ObjectName, diff: ObjectDiff['diff']): ObjectDiff => ({ kind, id, diff });
 
 interface States {
   /** The old state with new collection names. */
@@ -106,7 +137,7 @@ function addCollection(
   return { before, after };
 }
 
-const renameEntry = (member: 'collection' | 'field', lhs: string, rhs: string): Entry<never> => ({
+const renameEntry = (member: NameMember, lhs: string, rhs: string): Entry<never> => ({
   kind: 'E',
   path: [member],
   lhs,

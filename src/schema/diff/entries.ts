@@ -162,7 +162,7 @@ export const isAddition = ([first]: readonly Entry<unknown>[]): boolean => first
 /** True if an item's entries remove the whole object. */
 export const isRemoval = ([first]: readonly Entry<unknown>[]): boolean => first?.kind === 'D' && isWhole(first);
 
-export type NameMember = 'collection' | 'field';
+export type NameMember = 'collection' | 'field' | 'id';
 
 /** True if an entry renames the object of its item. */
 export const isRenameEntry = (entry: Entry<unknown>, member: NameMember | undefined): boolean =>

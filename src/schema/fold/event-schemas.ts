@@ -2,7 +2,14 @@
 import { z } from 'zod';
 import { DEFERRABLES, FIELD_WIDTHS, REFERENTIAL_ACTIONS } from '../model/model.js';
 import { ACTIONS, POLICY_CHANGES } from '../model/policy.js';
-import { MOST_SHARED, type EventType, type LogEvent, type NewEvent, type SchemaEventType } from '../model/events.js';
+import {
+  MOST_SHARED,
+  type EventType,
+  type LogEvent,
+  type NewEvent,
+  type ObjectEventType,
+  type SchemaEventType,
+} from '../model/events.js';
 
 /* Schemas of the payloads of change request events. A released schema never changes. */
 
@@ -227,6 +234,14 @@ const patch = z.array(
   ]),
 );
 
+const objectV1 = z.strictObject({
+  kind: z.enum(['view', 'materialized_view']),
+  id: eventText,
+  definition: eventText,
+  comment: eventTextOrNull,
+  indexes: z.array(z.strictObject({ name: eventText, unique: yes.optional(), definition: eventText })).optional(),
+});
+
 const concurrent_indexes = z.boolean().optional();
 const adopted = z.boolean().optional();
 
@@ -288,14 +303,17 @@ function logPlace() {
 }
 
 interface EventKind<T extends EventType = EventType> {
-  /** False if the fold of the schema ignores the event. Anything that shows the schema then stays the same. */
+  /** True if the event changes collections. */
   changesSchema: T extends SchemaEventType ? true : false;
+  /** True if the event changes an object beside tables. */
+  changesObjects: T extends ObjectEventType ? true : false;
   /** Schemas of the payload. Index 0 is version 1. */
   versions: readonly z.ZodType[];
 }
 
-const schemaEvent = (...versions: z.ZodType[]) => ({ changesSchema: true, versions }) as const;
-const otherEvent = (...versions: z.ZodType[]) => ({ changesSchema: false, versions }) as const;
+const schemaEvent = (...versions: z.ZodType[]) => ({ changesSchema: true, changesObjects: false, versions }) as const;
+const objectEvent = (...versions: z.ZodType[]) => ({ changesSchema: false, changesObjects: true, versions }) as const;
+const otherEvent = (...versions: z.ZodType[]) => ({ changesSchema: false, changesObjects: false, versions }) as const;
 
 export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
   'collection.created': schemaEvent(
@@ -332,6 +350,10 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
   'relation.created': schemaEvent(z.strictObject({ relation: relationV1, adopted })),
   'relation.updated': schemaEvent(z.strictObject({ patch, adopted })),
   'relation.deleted': schemaEvent(z.strictObject({ adopted })),
+  'object.created': objectEvent(z.strictObject({ object: objectV1 })),
+  'object.updated': objectEvent(z.strictObject({ patch, caused_by: z.int().positive().optional() })),
+  'object.renamed': objectEvent(z.strictObject({ to: eventText, patch })),
+  'object.deleted': objectEvent(noData),
   'log.acknowledged': otherEvent(
     z.strictObject({ divergences: z.array(divergence), previous_origin: eventText.optional() }),
   ),
@@ -366,7 +388,14 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
   'webhook.deleted': otherEvent(noData),
 };
 
-/** True if the fold of the schema uses the event. */
+/** True if the event changes an object beside tables. */
+export function changesObjects<E extends { type: EventType }>(
+  event: E,
+): event is Extract<E, { type: ObjectEventType }> {
+  return EVENT_KINDS[event.type].changesObjects;
+}
+
+/** True if the event changes collections. */
 export function changesSchema<E extends { type: EventType }>(event: E): event is Extract<E, { type: SchemaEventType }> {
   return EVENT_KINDS[event.type].changesSchema;
 }

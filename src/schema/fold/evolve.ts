@@ -2,8 +2,9 @@
  * Computes the state after an event. Pure, and defined for all events that the log accepts. An impossible event is a
  * bug.
  */
-import { changesSchema } from './event-schemas.js';
-import { type LogEvent, type NewEvent, isRename } from '../model/events.js';
+import { changesObjects, changesSchema } from './event-schemas.js';
+import { type LogEvent, type NewEvent, type ObjectEvent, isRename } from '../model/events.js';
+import { objectKey } from '../model/objects.js';
 import type { Collection, Field, Relation } from '../model/model.js';
 import { type RenameEvent, renamed, ImpossibleEventError, type SchemaChange, patched } from './rename-events.js';
 import { type ChangedFields, renameIndexes, reindex } from './replace-names.js';
@@ -94,7 +95,7 @@ export interface Folding {
 export function startFolding(from: State): Folding {
   const open = new Map<string, OpenNode | undefined>();
   const own = ownIdentities();
-  let { position, collections, referencedBy, indexNames } = from;
+  let { position, collections, referencedBy, indexNames, objects } = from;
 
   const nodeOf = (name: string): OpenNode | undefined => {
     if (open.has(name)) return open.get(name);
@@ -120,12 +121,13 @@ export function startFolding(from: State): Folding {
     open.clear();
     own.share();
     indexNames = renameIndexes(indexNames, changed);
-    return { position, collections, referencedBy, indexNames };
+    return { position, collections, referencedBy, indexNames, objects };
   }
 
   return {
     add(event) {
       position = event.position;
+      if (changesObjects(event)) objects = evolveObjects(objects, event);
       // Events that do not change the schema leave all parts of the state identical, so that caches remain valid.
       if (!changesSchema(event)) return;
       if (isRename(event)) {
@@ -145,6 +147,22 @@ export function startFolding(from: State): Folding {
     node: nodeNow,
     state,
   };
+}
+
+function evolveObjects(objects: State['objects'], event: ObjectEvent & { position: number }): State['objects'] {
+  const key = objectKey(event.subject);
+  const node = objects.get(key);
+  if (event.type === 'object.created') {
+    if (node !== undefined) throw new ImpossibleEventError(event, 'the object already exists');
+    return objects.set(key, { identity: String(event.position), object: event.data.object });
+  }
+  if (node === undefined) throw new ImpossibleEventError(event, 'no object of that name exists');
+  if (event.type === 'object.deleted') return objects.delete(key);
+  if (event.type === 'object.updated')
+    return objects.set(key, { ...node, object: patched(node.object, event, event.data.patch) });
+  const object = patched({ ...node.object, id: event.data.to }, event, event.data.patch);
+  if (objects.has(objectKey(object))) throw new ImpossibleEventError(event, 'the new name already exists');
+  return objects.delete(key).set(objectKey(object), { ...node, object });
 }
 
 /** A node owned by the fold. It and its fields are changed in place. Its few relations are replaced as a whole. */

@@ -1,6 +1,6 @@
 /* Applies rename events to a state. */
 import jsonPatch, { type Operation } from 'fast-json-patch';
-import type { DocumentPatch, NewEvent } from '../model/events.js';
+import type { DocumentPatch, NewEvent, SchemaEvent } from '../model/events.js';
 import type { CollectionNode, State } from '../model/state.js';
 import { replaceNodes, withCollectionNames, withFieldNames } from './replace-names.js';
 import { UnreadableEventError } from './upcasting.js';
@@ -107,17 +107,19 @@ function open(opened: Set<string>, { parent, member, key, copy }: Opening): void
 /* Events that cannot follow the current state. */
 
 export type SchemaChange = NewEvent & { position: number };
+type AnyChange = SchemaEvent & { position: number };
 
 /** An event that cannot follow its state, because another program wrote the log. */
 export class ImpossibleEventError extends UnreadableEventError {
-  constructor(event: SchemaChange, why: string) {
-    const location = `${event.type} ${event.collection}${event.field ? '.' + event.field : ''}`;
-    super(event.position, `${why} (${location})`);
+  constructor(event: AnyChange, why: string) {
+    const subject = event.collection ?? event.subject.id;
+    const place = `${event.type} ${subject}${event.field ? '.' + event.field : ''}`;
+    super(event.position, `${why} (${place})`);
   }
 }
 
 /** Applies the patch of an event to a document. */
-export function patched<T extends object>(document: T, event: SchemaChange, patch: readonly Operation[]): T {
+export function patched<T extends object>(document: T, event: AnyChange, patch: readonly Operation[]): T {
   try {
     return applyPatch(document, patch);
   } catch (error) {

@@ -30,10 +30,13 @@ export interface RawEvent {
   collection: string | null;
   field: string | null;
   data: unknown;
+  subject?: unknown;
 }
 
 /** The facts about each type that a reader needs. */
-export type Kinds = Readonly<Record<string, { changesSchema: boolean; versions: readonly z.ZodType[] }>>;
+export type Kinds = Readonly<
+  Record<string, { changesSchema: boolean; changesObjects?: boolean; versions: readonly z.ZodType[] }>
+>;
 
 /** Creates a reader of stored payloads. It throws UnreadableEventError for an unknown type, version or shape. */
 function createEventReader(kinds: Kinds, upcasters: Upcasters) {
@@ -49,14 +52,21 @@ function createEventReader(kinds: Kinds, upcasters: Upcasters) {
         `version ${version} of ${type} is not known; this release supports versions 1 to ${versions.length}`,
       );
     }
-    if (kind.changesSchema && event.collection === null)
-      throw new UnreadableEventError(position, 'it does not name a collection');
+    requireSubject(kind, event);
     if (!isReplacement(event.data) || !PATCHED.test(type)) check(schema, event);
     // Returns the stored value, not the copy of zod, which would lose a member named __proto__.
     if (version === versions.length) return event as never;
     const data = (upcasters[type] ?? []).slice(version - 1).reduce((old, upcast) => upcast(old), event.data);
     return { ...event, version: versions.length, data } as never;
   };
+}
+
+function requireSubject(
+  { changesSchema, changesObjects = false }: Pick<Kinds[string], 'changesSchema' | 'changesObjects'>,
+  { position, collection, subject }: RawEvent,
+): void {
+  if (changesSchema && collection === null) throw new UnreadableEventError(position, 'it does not name a collection');
+  if (changesObjects && !isObject(subject)) throw new UnreadableEventError(position, 'it does not name an object');
 }
 
 function check(schema: z.ZodType, { data, position, type, version }: RawEvent): void {

@@ -6,6 +6,7 @@ import type { Resumable } from '../../kernel/resumable.js';
 import { collectionProblems, groupsOf, columnCountProblems, fieldProblems } from './columns.js';
 import { indexNameProblems, implicitNameProblems, newNameProblems } from './names.js';
 import { needProblems } from './needs.js';
+import { objectProblems } from './objects.js';
 import { relationProblems, shownOnceProblems } from './relation.js';
 import { unsupportedChanges } from './unsupported-changes.js';
 import type { Relation } from '../model/model.js';
@@ -34,6 +35,7 @@ export function* changeProblems({
     yield;
   }
   const broken = yield* invariantProblems(to, touched, from);
+  broken.push(...objectProblems(to));
   return [...unsupported, ...named, ...broken, ...(yield* sqlTextProblems(from, to, touched))];
 }
 

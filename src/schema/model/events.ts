@@ -4,6 +4,7 @@
  */
 import type { Operation } from 'fast-json-patch';
 import type { Collection, Field, NewRelation } from './model.js';
+import type { ObjectKind, ObjectName, SchemaObject } from './objects.js';
 import type { Json } from '../../kernel/json.js';
 import type { Identity } from './state.js';
 import type { Policy } from './policy.js';
@@ -237,6 +238,19 @@ interface SchemaEventData {
   'relation.deleted': { adopted?: boolean };
 }
 
+/** Payloads of events about objects beside tables, newest version. The subject is the object: `{ kind: 'view', id }`. */
+export interface ObjectEventData {
+  'object.created': { object: SchemaObject };
+  /**
+   * An RFC 6902 patch of the object. `caused_by`: PostgreSQL itself changed the definition while it carried out the
+   * event at this position, for example a rename.
+   */
+  'object.updated': { patch: Operation[]; caused_by?: number };
+  /** The subject has the former id. The patch changes the name in the definition. */
+  'object.renamed': { to: string; patch: Operation[] };
+  'object.deleted': Record<string, never>;
+}
+
 /** The data of a deletion that the trash keeps. */
 interface Kept {
   /** ISO 8601, by the database's clock. From then on it may be purged. */
@@ -325,9 +339,10 @@ export interface OtherEventData extends ChangeEventData, AccountEventData, Webho
   'policy.updated': { policy: Policy };
 }
 
-interface EventData extends SchemaEventData, OtherEventData {}
+interface EventData extends SchemaEventData, ObjectEventData, OtherEventData {}
 
 export type SchemaEventType = keyof SchemaEventData;
+export type ObjectEventType = keyof ObjectEventData;
 export type EventType = keyof EventData;
 
 /** The subject of an event other than a collection: `{ kind: 'log', id: '42' }`. */
@@ -354,6 +369,21 @@ export type NewEvent = {
   };
 }[SchemaEventType];
 
+/** An event about an object beside tables, which changes no collection. */
+export type ObjectEvent = {
+  [T in ObjectEventType]: {
+    type: T;
+    version: number;
+    collection: null;
+    field: null;
+    data: ObjectEventData[T];
+    subject: { kind: ObjectKind; id: string };
+  };
+}[ObjectEventType];
+
+/** An event that changes the schema. */
+export type SchemaEvent = NewEvent | ObjectEvent;
+
 /** An event that the schema's fold ignores. It may still concern a collection. */
 export type OtherEvent = {
   [T in keyof OtherEventData]: {
@@ -366,7 +396,7 @@ export type OtherEvent = {
   };
 }[keyof OtherEventData];
 
-export type LogEvent = NewEvent | OtherEvent;
+export type LogEvent = SchemaEvent | OtherEvent;
 
 /** The cause of a batch of events. */
 export interface Cause {
@@ -408,6 +438,18 @@ export function newEvent<T extends EventType>(
 ): NewEvent {
   return { type, version: 1, collection, field, data } as NewEvent;
 }
+
+/** True if PostgreSQL itself made the change while it carried out another event of the batch. */
+export const isConsequence = (event: Pick<LogEvent, 'type' | 'data'>): boolean =>
+  event.type === 'object.updated' && 'caused_by' in event.data;
+
+/** Creates an event of version 1. */
+export const newObjectEvent = <T extends ObjectEventType>(
+  type: T,
+  { kind, id }: ObjectName,
+  data: ObjectEventData[T],
+): ObjectEvent =>
+  ({ type, version: 1, collection: null, field: null, data, subject: { kind, id } }) as unknown as ObjectEvent;
 
 /** True for renames of collections and fields. Relations have no names of their own. */
 export const isRename = <E extends { type: string }>(

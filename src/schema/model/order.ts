@@ -1,5 +1,6 @@
 /* Orders in which every prefix of a batch is valid: containers come before their contents. */
 import { extrasOf, type CollectionNode, type State, byName, partitionsOf } from './state.js';
+import { type SchemaObject, objectKey } from './objects.js';
 import type { Field, Relation } from './model.js';
 import type { Need } from './extras.js';
 import { jsonEqual } from '../../kernel/json.js';
@@ -98,6 +99,12 @@ export function relationsInOrder(node: CollectionNode): Relation[] {
 /** Yields collections and folders in document order: by name. */
 export function collectionsInOrder({ collections }: State): CollectionNode[] {
   return [...collections.values()].sort((a, b) => byName(a.collection.collection, b.collection.collection));
+}
+
+/** Returns the objects in document order: by kind, then by id. */
+export function objectsInOrder({ objects }: Pick<State, 'objects'>): SchemaObject[] {
+  const found = [...objects.values()].map(({ object }) => object);
+  return found.sort((a, b) => byName(objectKey(a), objectKey(b)));
 }
 
 function compareSort(a: number | null, b: number | null): number {

@@ -2,6 +2,7 @@
 import { Map as PersistentMap, Set as PersistentSet } from 'immutable';
 import type { TableExtras } from './extras.js';
 import type { ColumnSchema, Collection, Field, Relation, TableSchema } from './model.js';
+import { type ObjectName, type SchemaObject, objectKey } from './objects.js';
 import { createAttachment } from '../../kernel/attachment.js';
 
 /* Secondary indexes of persistent maps. An index is built once and updated when a few values change. */
@@ -103,6 +104,13 @@ export interface CollectionNode {
   readonly relations: ReadonlyMap<string, Relation>;
 }
 
+/** An object beside tables. Nodes are immutable. */
+export interface ObjectNode {
+  /** The position of the event that created it. */
+  readonly identity: Identity;
+  readonly object: SchemaObject;
+}
+
 export interface State {
   /** Position of the last folded event. 0 before the first. */
   readonly position: number;
@@ -113,11 +121,37 @@ export interface State {
   readonly referencedBy: PersistentMap<string, PersistentSet<string>>;
   /** Maps the `locationKey` of a field's index, built or pending, to its collection. */
   readonly indexNames: PersistentMap<string, string>;
+  /** The managed objects beside tables, by `objectKey`. */
+  readonly objects: PersistentMap<string, ObjectNode>;
 }
 
 export function initialState(): State {
-  return { position: 0, collections: PersistentMap(), referencedBy: PersistentMap(), indexNames: PersistentMap() };
+  return {
+    position: 0,
+    collections: PersistentMap(),
+    referencedBy: PersistentMap(),
+    indexNames: PersistentMap(),
+    objects: PersistentMap(),
+  };
 }
+
+const contents = new WeakMap<State['collections'], WeakMap<State['objects'], object>>();
+
+/**
+ * Returns an object that is the same for states with the same collections and objects, whatever their position. It is
+ * the key of everything that is computed from the whole schema.
+ */
+export function contentOf({ collections, objects }: Pick<State, 'collections' | 'objects'>): object {
+  if (objects.isEmpty()) return collections;
+  const known = contents.get(collections) ?? new WeakMap<State['objects'], object>();
+  contents.set(collections, known);
+  const content = known.get(objects) ?? {};
+  known.set(objects, content);
+  return content;
+}
+
+export const getObject = ({ objects }: Pick<State, 'objects'>, name: ObjectName): SchemaObject | undefined =>
+  objects.get(objectKey(name))?.object;
 
 /** Undefined if the field or collection does not exist. */
 export function getField(state: State, collection: string, field: string): Field | undefined {

@@ -2,6 +2,7 @@
  * Request documents as schemas, for the API description. They accept derived members, which clients may send back
  * unchanged.
  */
+import { OBJECT_KINDS, objectDocument } from '../model/objects.js';
 import { z } from 'zod';
 import { columnExtras, tableExtras } from '../model/extras.js';
 import {
@@ -79,6 +80,24 @@ export const fieldUpdate = z
 
 /** One of several, with its name. */
 export const namedFieldUpdate = fieldUpdate.extend({ field: text }).meta({ id: 'NamedFieldUpdate' });
+
+const objectParts = { comment: textOrNull.optional(), indexes: objectDocument.shape.indexes };
+
+export const newObject = z
+  .strictObject({
+    kind: z.enum(OBJECT_KINDS),
+    id: text.optional().describe('Follows from the definition'),
+    definition: text.describe('One statement in SQL'),
+    ...objectParts,
+  })
+  .meta({
+    id: 'NewObject',
+    examples: [{ kind: 'view', definition: 'CREATE VIEW recent AS SELECT id, title FROM articles WHERE id > 100' }],
+  });
+
+export const objectUpdate = newObject
+  .partial()
+  .meta({ id: 'ObjectUpdate', examples: [{ comment: 'What the start page shows' }] });
 
 export const newCollection = z
   .strictObject({
@@ -167,6 +186,7 @@ export const snapshot = z
       .optional(),
     fields: z.array(namedFieldUpdate.extend({ collection: text, renamed_from: renamedFrom })).optional(),
     relations: z.array(relation).optional(),
+    objects: z.array(newObject).optional().describe('Only with OBJECTS=on'),
   })
   .meta({ id: 'SnapshotInput' });
 
@@ -199,12 +219,14 @@ const origin = {
 const collectionEntries = z.strictObject({ collection: text, diff: entries, ...origin });
 const named = { collection: text, field: text, diff: entries };
 const fieldEntries = z.strictObject({ ...named, ...origin });
+const objectEntries = z.strictObject({ kind: z.enum(OBJECT_KINDS), id: text, diff: entries });
 const relationEntries = z.strictObject({ ...named, related_collection: textOrNull.optional() });
 
 const entryParts = {
   collections: z.array(collectionEntries),
   fields: z.array(fieldEntries),
   relations: z.array(relationEntries),
+  objects: z.array(objectEntries).optional().describe('Only with OBJECTS=on. Absent if no object differs'),
 };
 
 /** The changes by collection, field and relation. */

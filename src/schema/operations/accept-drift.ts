@@ -1,5 +1,5 @@
 /* accept-drift: records manual changes of the database in the log. The tables are not changed. */
-import type { NewEvent } from '../model/events.js';
+import type { SchemaEvent } from '../model/events.js';
 import { invariantProblems } from '../invariants/index.js';
 import { isObject, jsonEqual } from '../../kernel/json.js';
 import { locate } from '../../kernel/locate.js';
@@ -217,10 +217,10 @@ export const acceptDrift: Operation<'accept-drift', { body: unknown }, AcceptDri
 };
 
 /** Marks the event as already true in the database. A table with a new name counts as adopted. */
-export function adopted(event: NewEvent): NewEvent {
+export function adopted(event: SchemaEvent): SchemaEvent {
   if (event.type === 'collection.created') {
     const { collection, fields } = event.data;
     return { ...event, type: 'collection.adopted', data: { collection, fields } };
   }
-  return { ...event, data: { ...event.data, adopted: true } } as NewEvent;
+  return { ...event, data: { ...event.data, adopted: true } } as SchemaEvent;
 }

@@ -3,6 +3,7 @@ import type { SchemaDiff } from '../diff/diff.js';
 import { identifyFromTrash, lostSince } from '../diff/origins.js';
 import { Draft } from '../transition/draft.js';
 import { diffLocations, applyItems, byNewNames } from '../diff/apply-entries.js';
+import { applyObjects } from '../diff/apply-objects.js';
 import { type Problem, type Result, ok, refuse } from '../../kernel/problem.js';
 import { snapshotHash } from '../snapshot/snapshot.js';
 import type { State } from '../model/state.js';
@@ -25,13 +26,15 @@ export interface ApplyDiff {
 export interface ApplyDiffInput {
   release: string;
   body: unknown;
+  /** True if the diff may contain objects beside tables. */
+  objects?: boolean;
 }
 
 export const applyDiff: Operation<'apply-diff', ApplyDiffInput, ApplyDiff> = {
   name: 'apply-diff',
 
-  *parse({ release, body }) {
-    const document = yield* readDiffDocument(body);
+  *parse({ release, body, objects }) {
+    const document = yield* readDiffDocument(body, objects);
     return document.ok ? ok({ release, ...document.value }) : document;
   },
 
@@ -54,6 +57,7 @@ export function* drafted(state: State, diff: SchemaDiff, findings: EntryFindings
   const named = yield* byNewNames(state, diff, findings);
   const draft = new Draft(named.state, named.touched);
   yield* applyItems({ draft, findings }, named.items);
+  applyObjects({ draft, findings }, diff.objects ?? []);
   return draft;
 }
 

@@ -11,6 +11,7 @@ import {
   updateCollection,
 } from './collections.js';
 import { createField, deleteField, updateFields } from './fields.js';
+import { createObject, deleteObject, renameObject, updateObject } from './objects.js';
 import type { Operation } from './operation.js';
 import { purgeTrash, restoreCollection, restoreField } from './trash.js';
 import { renameCollection, renameField } from './rename.js';
@@ -31,6 +32,10 @@ export const operations = {
   'create-relation': createRelation,
   'update-relation': updateRelation,
   'delete-relation': deleteRelation,
+  'create-object': createObject,
+  'update-object': updateObject,
+  'rename-object': renameObject,
+  'delete-object': deleteObject,
   'purge-trash': purgeTrash,
   'restore-collection': restoreCollection,
   'restore-field': restoreField,

@@ -1,6 +1,6 @@
 /* The interface of all operations. */
 import type { Draft } from '../transition/draft.js';
-import type { LogEvent, NewEvent } from '../model/events.js';
+import type { LogEvent, SchemaEvent } from '../model/events.js';
 import { type Locations, locate, type DocumentLocation, documentLocation, stepsIn } from '../../kernel/locate.js';
 import { type Result, ok, refuse, type Problem, type Path } from '../../kernel/problem.js';
 import type { State } from '../model/state.js';
@@ -30,7 +30,7 @@ function* proposalProblems(proposal: ProposedChange): Resumable<Problem[]> {
 }
 
 /** `Decided`: the type of its events. */
-export interface Operation<Name extends string, Input, Command, Decided extends LogEvent = NewEvent> {
+export interface Operation<Name extends string, Input, Command, Decided extends LogEvent = SchemaEvent> {
   /** Imperative, stored with the events: `create-collection`. */
   name: Name;
   /**
@@ -59,7 +59,7 @@ export function* decideDraft(
   draft: Draft,
   options: DraftOptions = {},
   locations: Locations = {},
-): Resumable<Result<NewEvent[]>> {
+): Resumable<Result<SchemaEvent[]>> {
   const desired = draft.toState();
   const touched = draft.touched;
   const isRecreated = (collection: string, field: string) => draft.isRecreated(collection, field);

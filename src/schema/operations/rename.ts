@@ -1,6 +1,6 @@
 /** rename-collection and rename-field: change a name and keep everything else, including rows. */
 import { Draft } from '../transition/draft.js';
-import type { NewEvent } from '../model/events.js';
+import type { SchemaEvent } from '../model/events.js';
 import { parentOf, withPartitions } from '../model/order.js';
 import type { CollectionNode, State } from '../model/state.js';
 import { checkName, composed } from '../normal-form/names.js';
@@ -102,7 +102,7 @@ function partitionProblems(state: State, { fields }: CollectionNode, { collectio
   return [{ code: 'IN_USE', message, collection, field }];
 }
 
-function* decideRenames(state: State, renames: Renames): Resumable<Result<NewEvent[]>> {
+function* decideRenames(state: State, renames: Renames): Resumable<Result<SchemaEvent[]>> {
   const named = yield* withRenames(state, renames);
   const locations = { collection: placeOfTo, field: placeOfTo };
   return yield* decideDraft(state, new Draft(named.state, named.touched), {}, locations);

@@ -14,6 +14,7 @@ import type { Resumable } from '../../kernel/resumable.js';
 import { fieldsInOrder, relationsInOrder } from '../model/order.js';
 import { type CollectionNode, type State, primaryKeyOf } from '../model/state.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../model/system-collections.js';
+import { objectDocument } from '../model/objects.js';
 import { isObject } from '../../kernel/json.js';
 
 /*
@@ -45,6 +46,8 @@ const FIELD: Order = {
   },
 };
 
+const OBJECT: Order = { first: membersOf(objectDocument) };
+
 const RELATION: Order = {
   first: membersOf(model.relation),
   inner: { schema: { first: membersOf(model.foreignKey) } },
@@ -56,6 +59,9 @@ export const orderCollectionMembers = <T>(document: T): T => arrange(document, C
 export const orderFieldMembers = <T>(document: T): T => arrange(document, FIELD);
 /** Returns a copy. Unknown members come last, by name. */
 export const orderRelationMembers = <T>(document: T): T => arrange(document, RELATION);
+
+/** Returns a copy. */
+export const orderObjectMembers = <T>(document: T): T => arrange(document, OBJECT);
 
 function arrange<T>(value: T, order: Order): T {
   if (Array.isArray(value)) return value.map((element: unknown) => arrange(element, PLAIN)) as T;

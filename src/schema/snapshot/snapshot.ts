@@ -3,16 +3,18 @@ import { createHash } from 'node:crypto';
 import { createCanonicalWriter } from '../../kernel/canonical.js';
 import { relationBody } from '../transition/context.js';
 import type { Relation } from '../model/model.js';
-import { collectionsInOrder } from '../model/order.js';
+import type { SchemaObject } from '../model/objects.js';
+import { collectionsInOrder, objectsInOrder } from '../model/order.js';
 import {
   type CollectionDocument,
   type FieldDocument,
   collectionDocumentOf,
   fieldDocumentsOf,
   relationDocumentsOf,
+  orderObjectMembers,
 } from './documents.js';
 import { createRenderings } from './renderings.js';
-import type { State } from '../model/state.js';
+import { type State, contentOf } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
 
 export const SNAPSHOT_VERSION = 1;
@@ -26,24 +28,31 @@ export interface Snapshot {
   collections: CollectionDocument[];
   fields: FieldDocument[];
   relations: Relation[];
+  /** Present on instances that manage objects beside tables. */
+  objects?: SchemaObject[];
 }
 
-/** A snapshot contains only collections, so an event that changes none of them keeps the hash. */
-const hashOf = new WeakMap<State['collections'], { release: string; hash: string }>();
+/** An event that changes no collection and no object keeps the hash. */
+const hashOf = new WeakMap<object, { release: string; hash: string }>();
 
-const whole = new WeakMap<object, State['collections']>();
+const whole = new WeakMap<object, object>();
 
 /** Notes that a submitted snapshot is the one of this state, so that comparing them costs nothing. */
-export const noteSnapshot = (snapshot: object, { collections }: State): void => void whole.set(snapshot, collections);
+export const noteSnapshot = (snapshot: object, state: State): void => void whole.set(snapshot, contentOf(state));
 
 /** True only for snapshots that were noted. */
-export const isSnapshotOf = (snapshot: object, { collections }: State): boolean => whole.get(snapshot) === collections;
+export const isSnapshotOf = (snapshot: object, state: State): boolean => whole.get(snapshot) === contentOf(state);
 
-/** Returns the schema as a document. `include`: only these collections with their fields and relations. */
+/**
+ * Returns the schema as a document.
+ * @param include only these collections with their fields and relations
+ * @param objects true on an instance that manages objects beside tables
+ */
 export function* snapshotOf(
   state: State,
   release: string,
   include: (collection: string) => boolean = () => true,
+  objects = false,
 ): Resumable<Snapshot> {
   const head = { version: SNAPSHOT_VERSION, service: release, vendor: VENDOR };
   const snapshot: Snapshot = { ...head, collections: [], fields: [], relations: [] };
@@ -54,6 +63,7 @@ export function* snapshotOf(
     for (const relation of relationDocumentsOf(state, node)) snapshot.relations.push(relation);
     yield;
   }
+  if (objects) snapshot.objects = objectsInOrder(state).map(orderObjectMembers);
   return snapshot;
 }
 
@@ -62,13 +72,15 @@ export function* snapshotOf(
  * ids. Those depend on the log, and two instances with the same schema must have the same hash.
  */
 export function* snapshotHash(state: State, release: string): Resumable<string> {
-  const known = hashOf.get(state.collections);
+  const known = hashOf.get(contentOf(state));
   if (known?.release === release) return known.hash;
   const hash = createHash('sha256');
   hash.update(`{"service":${JSON.stringify(release)},"vendor":"${VENDOR}","version":${SNAPSHOT_VERSION}}`);
   hash.update((yield* collectionHashes(state)).rendered.join(''));
+  // Without objects, the hash is the one of an instance that does not manage them.
+  if (!state.objects.isEmpty()) hash.update(createCanonicalWriter()(objectsInOrder(state)));
   const digest = hash.digest('hex');
-  hashOf.set(state.collections, { release, hash: digest });
+  hashOf.set(contentOf(state), { release, hash: digest });
   return digest;
 }
 

@@ -40,7 +40,7 @@ const FINGERPRINTS: { readonly [K in TextKind]: (text: string) => string | null 
 const PLACE = /^(.*_)?(location|list_start|list_end)$/;
 
 /** For a parsed statement. Not recursive, because texts may be nested deeper than the stack. */
-function fingerprintOf(root: Node): string {
+export function fingerprintOf(root: Node): string {
   const parts: string[] = [];
   const open: unknown[] = [root];
   while (open.length > 0) {

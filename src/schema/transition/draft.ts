@@ -4,7 +4,15 @@
  */
 import type { Collection, Field, NewRelation, Relation } from '../model/model.js';
 import { type ChangedFields, renameIndexes, reindex } from '../fold/replace-names.js';
-import { carried, type CollectionNode, type Identity, type State, NEW_IDENTITY } from '../model/state.js';
+import {
+  carried,
+  type CollectionNode,
+  type Identity,
+  type ObjectNode,
+  type State,
+  NEW_IDENTITY,
+} from '../model/state.js';
+import { type ObjectName, type SchemaObject, objectKey } from '../model/objects.js';
 
 interface OpenNode {
   identities: { collection: Identity; fields: Map<string, Identity> };
@@ -21,11 +29,13 @@ export class Draft {
   /** Removed fields of the base per collection. */
   readonly #removed = new Map<string, Set<string>>();
   readonly #touched: Iterable<string>;
+  #objects: State['objects'];
 
   /** @param touched collections in which the base differs from the original state */
   constructor(base: State, touched: Iterable<string> = []) {
     this.#base = base;
     this.#touched = touched;
+    this.#objects = base.objects;
   }
 
   /** Returns the collection in the draft. */
@@ -106,6 +116,29 @@ export class Draft {
     this.#existing(collection).relations.delete(field);
   }
 
+  /** Returns the object beside tables in the draft. */
+  object(name: ObjectName): SchemaObject | undefined {
+    return this.#objects.get(objectKey(name))?.object;
+  }
+
+  /** An object of an existing name keeps its identity. */
+  putObject(object: SchemaObject, identity?: Identity): void {
+    const key = objectKey(object);
+    const known = this.#objects.get(key);
+    this.#objects = this.#objects.set(key, { identity: identity ?? known?.identity ?? NEW_IDENTITY, object });
+  }
+
+  removeObject(name: ObjectName): void {
+    this.#objects = this.#objects.delete(objectKey(name));
+  }
+
+  /** Removes the object, to put it again under another name. */
+  takeObject(name: ObjectName): ObjectNode | undefined {
+    const node = this.#objects.get(objectKey(name));
+    this.removeObject(name);
+    return node;
+  }
+
   /** Returns the draft as a state at the base's position. */
   toState(): State {
     const { position, ...base } = this.#base;
@@ -123,7 +156,8 @@ export class Draft {
         else map.set(name, node);
     });
     const collections = carried(base.collections, edited, new Set(this.#open.keys()));
-    return { position, collections, referencedBy, indexNames: renameIndexes(base.indexNames, changed) };
+    const indexNames = renameIndexes(base.indexNames, changed);
+    return { position, collections, referencedBy, indexNames, objects: this.#objects };
   }
 
   #edit(name: string): OpenNode | undefined {

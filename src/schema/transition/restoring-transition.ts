@@ -4,7 +4,7 @@
  */
 import type { Resumable } from '../../kernel/resumable.js';
 import { fold } from '../fold/evolve.js';
-import type { NewEvent } from '../model/events.js';
+import type { SchemaEvent } from '../model/events.js';
 import {
   type CollectionNode,
   type Identity,
@@ -42,7 +42,7 @@ interface TransitionRequest {
 }
 
 /** Returns the events. @param found the restored entries, each of which must be compatible (`unfit`) */
-export function* restoringTransition(way: TransitionRequest, found: readonly InTrash[]): Resumable<NewEvent[]> {
+export function* restoringTransition(way: TransitionRequest, found: readonly InTrash[]): Resumable<SchemaEvent[]> {
   const { from, to, options } = way;
   const touched = new Set(way.touched);
   const tables = found.filter(({ kind }) => kind === 'collection');

@@ -9,6 +9,8 @@
  * 6. Create collections (groups first), then fields.
  * 7. Update fields, then collections, because archive_field and sort_field may name a new field.
  * 8. Create and update relations.
+ *
+ * Events about objects beside tables enclose these: deletions and renames come first, creations and changes last.
  */
 import {
   memberKey,
@@ -37,8 +39,16 @@ import {
   isReplacedRelation,
   removalsBetween,
 } from './context.js';
-import { type NewEvent, newEvent, trashSubject, type RestoredCollection, type RestoredField } from '../model/events.js';
+import {
+  type NewEvent,
+  type SchemaEvent,
+  newEvent,
+  trashSubject,
+  type RestoredCollection,
+  type RestoredField,
+} from '../model/events.js';
 import { detachPhases } from './detach.js';
+import { objectTransition } from './objects.js';
 import type { Collection, Field, Relation } from '../model/model.js';
 import { groupsFirst, neededFirst, partitionsFirst, relationsInOrder, parentOf } from '../model/order.js';
 import { patchBetween } from '../fold/rename-events.js';
@@ -173,6 +183,16 @@ export function* transition(
   to: State,
   touched: Iterable<string>,
   options: TransitionOptions = {},
+): Resumable<SchemaEvent[]> {
+  const { first, last } = objectTransition(from, to);
+  return [...first, ...(yield* collectionTransition(from, to, touched, options)), ...last];
+}
+
+function* collectionTransition(
+  from: State,
+  to: State,
+  touched: Iterable<string>,
+  options: TransitionOptions,
 ): Resumable<NewEvent[]> {
   const names = [...touched];
   const renames = renamesBetween(from, to, names);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
-import type { NewEvent } from '../../../src/schema/model/events.js';
+import type { SchemaEvent } from '../../../src/schema/model/events.js';
 import { planBatch } from '../../../src/projector/ddl/plan.js';
 import { UnsafeSqlError } from '../../../src/projector/ddl/sql.js';
 import { initialState } from '../../../src/schema/model/state.js';
@@ -167,7 +167,7 @@ describe('extras of a submitted snapshot', () => {
     const read1 = read(snapshot({ constraints: [{ name: 'c', definition: 'UNIQUE (id)' }] }));
     if (!read1.ok) throw new Error('refused');
     const [event] = runToEnd(transition(initialState(), read1.value.desired.state, ['a']));
-    const forged = JSON.parse(JSON.stringify(event).replace('UNIQUE (id)', 'UNIQUE (id); DROP TABLE a')) as NewEvent;
+    const forged = JSON.parse(JSON.stringify(event).replace('UNIQUE (id)', 'UNIQUE (id); DROP TABLE a')) as SchemaEvent;
     expect(() => runToEnd(planBatch(initialState(), [forged], 'public'))).to.throw(UnsafeSqlError);
   });
 });

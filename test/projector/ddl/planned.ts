@@ -1,17 +1,17 @@
 import { planBatch } from '../../../src/projector/ddl/plan.js';
 import type { Statement } from '../../../src/projector/ddl/step.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
-import type { NewEvent } from '../../../src/schema/model/events.js';
+import type { SchemaEvent } from '../../../src/schema/model/events.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
 import { follow } from '../../support/given.js';
 
 /** The plan for `events` after `before`. Blocks of code are shown as `DO`, trash schemas as `##2`. */
-export function planned(before: readonly NewEvent[], events: readonly NewEvent[]): string[] {
+export function planned(before: readonly SchemaEvent[], events: readonly SchemaEvent[]): string[] {
   return plannedFor(follow(initialState(), before), events);
 }
 
 /** @param whole includes blocks of code */
-export function plannedFor(state: State, events: readonly NewEvent[], { whole = false } = {}): string[] {
+export function plannedFor(state: State, events: readonly SchemaEvent[], { whole = false } = {}): string[] {
   return runToEnd(planBatch(state, events, 'public')).statements.map((statement) => shown(statement, whole));
 }
 

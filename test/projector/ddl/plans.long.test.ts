@@ -6,7 +6,7 @@ import { shownProblem } from '../../support/answers.js';
 import { accepted, attempt } from '../../support/given.js';
 import { createTranscript } from '../../support/transcript.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
-import type { NewEvent } from '../../../src/schema/model/events.js';
+import type { SchemaEvent } from '../../../src/schema/model/events.js';
 import type { Result } from '../../../src/kernel/problem.js';
 import { plannedFor } from './planned.js';
 
@@ -41,7 +41,7 @@ describe('plans for columns', () => {
     const [type, schema] = COLUMNS[name] as [string, object];
     return { field: 'f', type, interface: 'input', schema };
   };
-  const shown = (state: State, result: Result<NewEvent[]>): string[] =>
+  const shown = (state: State, result: Result<SchemaEvent[]>): string[] =>
     result.ok ? plannedFor(state, result.value, { whole: true }) : result.problems.map(shownProblem);
 
   it('match the recorded statements', async () => {

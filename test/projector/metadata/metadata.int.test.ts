@@ -82,7 +82,7 @@ describe('metadata rows', () => {
       `INSERT INTO service.service_fields SELECT (jsonb_populate_record(f, '{"field": "phantom"}')).* FROM service.service_fields f WHERE field = 'note'`,
     );
     await projected.client.query('BEGIN');
-    expect(await rebuildMetadata(projected.client, projected.state())).to.deep.equal({
+    expect(await rebuildMetadata(projected.client, projected.state(), 'public')).to.deep.equal({
       collections: 2,
       fields: 4,
       relations: 1,

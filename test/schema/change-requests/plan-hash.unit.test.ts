@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { planDocument, planHash } from '../../../src/schema/change-requests/plan-hash.js';
-import type { NewEvent } from '../../../src/schema/model/events.js';
+import type { SchemaEvent } from '../../../src/schema/model/events.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
 import { collectionDocument } from '../../../src/schema/snapshot/documents.js';
 import type { InputOf, OperationName } from '../../../src/schema/operations/index.js';
@@ -18,13 +18,13 @@ const made = (names: readonly string[], from: State = initialState()): State =>
     from,
   );
 
-function decided<N extends OperationName>(state: State, name: N, input: InputOf<N>): NewEvent[] {
+function decided<N extends OperationName>(state: State, name: N, input: InputOf<N>): SchemaEvent[] {
   const result = attempt(state, name, input);
   if (!result.ok) throw new Error(JSON.stringify(result.problems));
   return result.value;
 }
 
-const hashOf = (before: State, events: NewEvent[], how: { purge?: boolean; acknowledge?: object[] } = {}): string =>
+const hashOf = (before: State, events: SchemaEvent[], how: { purge?: boolean; acknowledge?: object[] } = {}): string =>
   runToEnd(planHash({ before, after: follow(before, events), events, ...how }));
 
 const dropNote = (state: State, how: Parameters<typeof hashOf>[2] = {}): string =>
@@ -97,7 +97,7 @@ describe('the hash of a plan', () => {
 });
 
 describe('the document of a plan', () => {
-  const documentOf = (before: State, events: NewEvent[]) =>
+  const documentOf = (before: State, events: SchemaEvent[]) =>
     runToEnd(planDocument({ before, after: follow(before, events), events }));
   const library = withRelations();
   const bodyIn = (state: State, collection: string, field: string) => {
@@ -113,7 +113,7 @@ describe('the document of a plan', () => {
     acknowledge: [],
   };
 
-  const stepsOf = (events: readonly NewEvent[]) =>
+  const stepsOf = (events: readonly SchemaEvent[]) =>
     events.map(({ type, collection, field, data }) => ({ type, collection, field, data }));
 
   it('has the old and new document of each changed object', () => {
@@ -204,8 +204,8 @@ describe('the document of a plan', () => {
       concurrentIndexes: false,
     });
     const restored = { position: 3, identity: '3', name: 'new', fields: ['3.1'] };
-    const back = (each: NewEvent | undefined, more: object = {}) =>
-      ({ ...each, data: { ...each?.data, restored: { ...restored, ...more } } }) as NewEvent;
+    const back = (each: SchemaEvent | undefined, more: object = {}) =>
+      ({ ...each, data: { ...each?.data, restored: { ...restored, ...more } } }) as SchemaEvent;
     const hashes = [
       [event],
       [back(event)],
@@ -220,7 +220,7 @@ describe('the document of a plan', () => {
       [event, field],
       [back(event), field],
       [event, back(field)],
-    ].map((events) => hashOf(library, events as NewEvent[]));
+    ].map((events) => hashOf(library, events as SchemaEvent[]));
     expect(new Set(hashes).size).equal(hashes.length);
   });
 });

@@ -4,7 +4,7 @@ import { planHash } from '../../../src/schema/change-requests/plan-hash.js';
 import { createPlanReplay } from '../../../src/schema/change-requests/replay-plans.js';
 import { createPolicyReplay } from '../../../src/schema/change-requests/replay-policy.js';
 import { accountEvent } from '../../../src/schema/fold/accounts.js';
-import type { NewEvent } from '../../../src/schema/model/events.js';
+import type { SchemaEvent } from '../../../src/schema/model/events.js';
 import { DEFAULT_POLICY, type Policy } from '../../../src/schema/model/policy.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import { policyUpdated } from '../../../src/schema/policy.js';
@@ -46,7 +46,7 @@ const APPLIED: ReplayInput[] = [DELETED, applied()];
 /** The collection that the request changes, and the plan of the request. */
 const [CREATED, PLAN] = createPlan();
 
-function createPlan(how: { purge?: boolean; acknowledge?: object[] } = {}): [NewEvent, string] {
+function createPlan(how: { purge?: boolean; acknowledge?: object[] } = {}): [SchemaEvent, string] {
   const fields = ['title', 'body'].map((field) => ({ field, type: 'string', interface: 'input', schema: {} }));
   const body = { collection: 'articles', schema: {}, fields };
   const created = attempt(initialState(), 'create-collection', { body, concurrentIndexes: false });

@@ -25,7 +25,7 @@ describe('findings of whole schemas', () => {
       'note CREATES_TYPE 5',
       'note FOREIGN_KEY_WITHOUT_INDEX 9',
       'note JSON_NOT_JSONB 2',
-      'note KEY_MAY_OVERFLOW 10',
+      'note KEY_MAY_OVERFLOW 11',
       'note NAME_NEEDS_QUOTES 9',
       'note RESERVED_NAME 4',
       'note SERIAL_COLUMN 3',

@@ -7,7 +7,7 @@ import type { Policy } from '../../../src/schema/policy.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
 import { snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
 import { transition } from '../../../src/schema/transition/transition.js';
-import type { LogEvent, NewEvent } from '../../../src/schema/model/events.js';
+import type { LogEvent, SchemaEvent } from '../../../src/schema/model/events.js';
 
 type Loose = Record<string, unknown>;
 
@@ -30,7 +30,7 @@ export interface DiffOptions {
 const RELEASE = '0.1.0';
 
 /** The events of an edited snapshot. */
-export function asked(before: State, change: (snapshot: Edited) => void): NewEvent[] {
+export function asked(before: State, change: (snapshot: Edited) => void): SchemaEvent[] {
   const snapshot = structuredClone(runToEnd(snapshotOf(before, RELEASE))) as unknown as Edited;
   change(snapshot);
   const compared = runToEnd(compareSnapshot(before, snapshot, { force: false, mode: 'mirror', release: RELEASE }));

@@ -2,7 +2,7 @@
  * The events and statements for renaming and deleting each collection and field of a library, compared with
  * `test/fixtures/library-changes.txt`.
  */
-import type { NewEvent } from '../../../src/schema/model/events.js';
+import type { SchemaEvent } from '../../../src/schema/model/events.js';
 import type { OperationName } from '../../../src/schema/operations/index.js';
 import { plannedFor } from '../../projector/ddl/planned.js';
 import { shownProblem } from '../../support/answers.js';
@@ -37,5 +37,5 @@ describe('the effects of a single change', () => {
   });
 });
 
-const shown = ({ type, collection, field, data }: NewEvent): string =>
+const shown = ({ type, collection, field, data }: SchemaEvent): string =>
   `+ ${type} ${collection}${field === null ? '' : `.${field}`} ${JSON.stringify(data)}`;

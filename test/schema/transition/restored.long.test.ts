@@ -4,7 +4,7 @@
  */
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import type { Problem } from '../../../src/kernel/problem.js';
-import type { NewEvent } from '../../../src/schema/model/events.js';
+import type { SchemaEvent } from '../../../src/schema/model/events.js';
 import type { OperationName } from '../../../src/schema/operations/index.js';
 import type { CollectionNode, State } from '../../../src/schema/model/state.js';
 import { type RestoreCollection, restoration } from '../../../src/schema/transition/restore-collection.js';
@@ -102,7 +102,7 @@ function told(result: ReturnType<typeof attempt>, left: readonly string[]): stri
 }
 
 /** Created objects are named; changes are shown. */
-function shown({ type, collection: name, field, data }: NewEvent): string {
+function shown({ type, collection: name, field, data }: SchemaEvent): string {
   const what = 'patch' in data ? ` ${JSON.stringify(data.patch)}` : '';
   const restored = 'restored' in data ? ` ${JSON.stringify(data.restored)}` : '';
   return `+ ${type} ${name}${field === null ? '' : `.${field}`}${what}${restored}`;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
-import type { NewEvent } from '../../../src/schema/model/events.js';
+import type { SchemaEvent } from '../../../src/schema/model/events.js';
 import type { CollectionNode, State } from '../../../src/schema/model/state.js';
 import { type InTrash, restoringTransition } from '../../../src/schema/transition/restoring-transition.js';
 import { followStrictly } from '../../support/given.js';
@@ -14,10 +14,10 @@ const inTrash = (name: string): InTrash => {
   return { kind: 'collection', identity: node.identities.collection, node, position: 9, name };
 };
 
-const back = (from: State, ...names: string[]): NewEvent[] =>
+const back = (from: State, ...names: string[]): SchemaEvent[] =>
   runToEnd(restoringTransition({ from, to: LIBRARY, touched: [...LIBRARY.collections.keys()] }, names.map(inTrash)));
 
-const told = (events: readonly NewEvent[], type: string): string[] =>
+const told = (events: readonly SchemaEvent[], type: string): string[] =>
   events.filter((event) => event.type === type).map(({ collection }) => String(collection));
 
 describe('tables restored together', () => {

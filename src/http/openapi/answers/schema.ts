@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ACTIONS } from '../../../schema/policy.js';
 import { LEVELS } from '../../../schema/findings/index.js';
 import * as model from '../../../schema/model/model.js';
+import { objectDocument } from '../../../schema/model/objects.js';
 import { fieldType, schemaChanges } from '../../../schema/normal-form/shapes.js';
 import { SNAPSHOT_VERSION, VENDOR } from '../../../schema/snapshot/snapshot.js';
 
@@ -35,6 +36,8 @@ export const relation = model.relationDocument
   .extend({ schema: model.foreignKeyDocument.meta({ id: 'ForeignKey' }).nullable() })
   .meta({ id: 'Relation' });
 
+export const object = objectDocument.meta({ id: 'Object' });
+
 export const snapshot = z
   .strictObject({
     version: z.literal(SNAPSHOT_VERSION),
@@ -43,6 +46,7 @@ export const snapshot = z
     collections: z.array(model.collectionDocument.extend({ meta: collectionMeta })),
     fields: z.array(field),
     relations: z.array(model.relation),
+    objects: z.array(object).optional().describe('Only with OBJECTS=on'),
   })
   .meta({ id: 'Snapshot' });
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { planBatch } from '../../../../src/projector/ddl/plan.js';
-import type { NewEvent } from '../../../../src/schema/model/events.js';
+import type { SchemaEvent } from '../../../../src/schema/model/events.js';
 import { transition } from '../../../../src/schema/transition/transition.js';
 import { Draft } from '../../../../src/schema/transition/draft.js';
 import { type State, initialState } from '../../../../src/schema/model/state.js';
@@ -131,7 +131,7 @@ describe('generated columns in a batch', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(table, { minLength: 2, maxLength: 4 }), async (targets) => {
         await projected.become(initialState());
-        const events: NewEvent[] = [];
+        const events: SchemaEvent[] = [];
         let state = projected.state();
         for (const target of targets) {
           const next = runToEnd(transition(state, target, ['t']));

@@ -191,7 +191,7 @@ function reviewedWithout(reviewed: Reviewed, collections: readonly string[]): Re
   const names = new Set(collections);
   const kept = Object.entries(reviewed.diff).map(([part, items]) => [
     part,
-    items.filter(({ collection }) => !names.has(collection)),
+    items.filter((item) => !('collection' in item && names.has(item.collection))),
   ]);
   return { ...reviewed, diff: Object.fromEntries(kept) as Reviewed['diff'] };
 }

@@ -1,0 +1,131 @@
+/** /objects: views and materialized views. Only on instances with OBJECTS=on. */
+import { z } from 'zod';
+import { OBJECT_KINDS, type ObjectName, type SchemaObject, objectDocument } from '../../schema/model/objects.js';
+import { membersOf as documentMembers } from '../../schema/model/model.js';
+import { objectsInOrder } from '../../schema/model/order.js';
+import type { State } from '../../schema/model/state.js';
+import { existingObject } from '../../schema/operations/objects.js';
+import { orderObjectMembers } from '../../schema/snapshot/documents.js';
+import { parseDefinition } from '../../schema/sql-text/object-definition.js';
+import * as taken from '../../schema/normal-form/shapes.js';
+import { unwrap } from '../answer/answer.js';
+import { schemaChangeQuery } from '../change/change.js';
+import { changeRoute } from '../change/routes.js';
+import type { HttpDeps } from '../deps.js';
+import { documentRoute, listQueryOf, listRoute, membersOf } from '../documents/list.js';
+import { data, page } from '../openapi/answers/envelopes.js';
+import * as shown from '../openapi/answers/schema.js';
+import { type Call, jsonBody, type Route } from '../route.js';
+
+const ALL = '/objects';
+const ONE = '/objects/:kind/:id';
+
+const MEMBERS = documentMembers(objectDocument);
+
+const listQuery = listQueryOf(MEMBERS).extend({
+  kind: z.enum(OBJECT_KINDS).optional().describe('Only objects of this kind'),
+  name: z.string().optional().describe('Only objects of this name'),
+  collection: z.string().optional().describe('Only objects that use this collection'),
+});
+const oneQuery = z.strictObject({ fields: membersOf(MEMBERS).optional() });
+const changeQuery = oneQuery.extend(schemaChangeQuery);
+const deleteQuery = z.strictObject(schemaChangeQuery);
+
+type ListQuery = z.output<typeof listQuery>;
+
+function uses({ definition }: SchemaObject, collection: string): boolean {
+  const parsed = parseDefinition(definition);
+  return typeof parsed !== 'string' && parsed.relations.some(({ name }) => name === collection);
+}
+
+const isListed = (object: SchemaObject, { kind, name, collection }: ListQuery): boolean =>
+  (kind === undefined || object.kind === kind) &&
+  (name === undefined || object.id === name) &&
+  (collection === undefined || uses(object, collection));
+
+function* textsOf(state: State, query: ListQuery): Generator<string, void, void> {
+  for (const object of objectsInOrder(state))
+    yield isListed(object, query) ? JSON.stringify(orderObjectMembers(object)) : '';
+}
+
+const textOf = (state: State, name: { kind: string; id: string }): string =>
+  JSON.stringify(orderObjectMembers(unwrap(existingObject(state, name as ObjectName))));
+
+const nameOf = ({ params }: Call<unknown>): { kind: string; id: string } => ({
+  kind: params['kind'] ?? '',
+  id: params['id'] ?? '',
+});
+
+const OBJECT_ANSWER = { 200: data(shown.object) };
+
+/** For readers; changes are for admins. */
+export function objectRoutes(deps: HttpDeps): Route[] {
+  return [
+    listRoute(deps, {
+      path: ALL,
+      operationId: 'listObjects',
+      summary: 'List objects beside tables',
+      query: listQuery,
+      answers: { 200: page(shown.object) },
+      key: ({ query: { kind, name, collection } }) => `objects ${JSON.stringify([kind, name, collection])}`,
+      texts: (state, { query }) => textsOf(state, query),
+    }),
+    documentRoute(deps, {
+      path: ONE,
+      operationId: 'getObject',
+      summary: 'Retrieve an object beside tables',
+      query: oneQuery,
+      answers: OBJECT_ANSWER,
+      key: (call) => `object ${JSON.stringify(nameOf(call))}`,
+      text: (state, call) => textOf(state, nameOf(call)),
+    }),
+    changeRoute(deps, {
+      method: 'post',
+      path: ALL,
+      operationId: 'createObject',
+      summary: 'Create an object beside tables',
+      query: changeQuery,
+      body: jsonBody(taken.newObject),
+      answers: OBJECT_ANSWER,
+      errors: ['ALREADY_EXISTS'],
+      name: 'create-object',
+      input: ({ body }) => ({ body }),
+      shows: (state, { object }) => [textOf(state, object)],
+    }),
+    changeRoute(deps, {
+      method: 'patch',
+      path: ONE,
+      operationId: 'updateObject',
+      summary: 'Change an object beside tables',
+      query: changeQuery,
+      body: jsonBody(taken.objectUpdate),
+      answers: OBJECT_ANSWER,
+      name: 'update-object',
+      input: (call) => ({ ...nameOf(call), body: call.body }),
+      shows: (state, _, call) => [textOf(state, nameOf(call))],
+    }),
+    changeRoute(deps, {
+      method: 'post',
+      path: `${ONE}/rename`,
+      operationId: 'renameObject',
+      summary: 'Rename an object beside tables',
+      query: changeQuery,
+      body: jsonBody(taken.rename),
+      answers: OBJECT_ANSWER,
+      errors: ['ALREADY_EXISTS'],
+      name: 'rename-object',
+      input: (call) => ({ ...nameOf(call), body: call.body }),
+      shows: (state, { kind, to }) => [textOf(state, { kind, id: to })],
+    }),
+    changeRoute(deps, {
+      method: 'delete',
+      path: ONE,
+      operationId: 'deleteObject',
+      summary: 'Delete an object beside tables',
+      query: deleteQuery,
+      answers: { 204: null },
+      name: 'delete-object',
+      input: nameOf,
+    }),
+  ];
+}

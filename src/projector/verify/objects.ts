@@ -1,0 +1,138 @@
+/* Compares objects beside tables in the fold, the rows and the catalog. */
+import type pg from 'pg';
+import { isLocked } from '../../postgres/errors.js';
+import { jsonEqual, type Json } from '../../kernel/json.js';
+import { type ObjectName, type SchemaObject, objectKey } from '../../schema/model/objects.js';
+import { objectsInOrder } from '../../schema/model/order.js';
+import type { State } from '../../schema/model/state.js';
+import { isSameDefinition, parseDefinition } from '../../schema/sql-text/object-definition.js';
+import { readViews } from '../catalog/views.js';
+import type { CatalogView } from '../ddl/objects.js';
+import { literal, own, scratch, sql, viewTail } from '../ddl/sql.js';
+import type { Difference } from './difference.js';
+
+const [FIRST, SECOND] = [scratch('dps_view_1'), scratch('dps_view_2')];
+
+const PRINTED_ALIKE = sql`
+SELECT pg_catalog.pg_get_viewdef(a.oid) = pg_catalog.pg_get_viewdef(b.oid)
+   AND coalesce(pg_catalog.array_to_string(a.reloptions, ','), '') = coalesce(pg_catalog.array_to_string(b.reloptions, ','), '') AS same
+  FROM pg_catalog.pg_class a, pg_catalog.pg_class b
+ WHERE a.oid = pg_catalog.to_regclass(${literal(FIRST)})::oid AND b.oid = pg_catalog.to_regclass(${literal(SECOND)})::oid`;
+
+/**
+ * True if PostgreSQL prints both definitions alike. It creates both as temporary views and rolls them back, so call it
+ * inside a transaction, which it leaves unchanged. False if it rejects one of them.
+ */
+export async function areEquivalent(client: Pick<pg.ClientBase, 'query'>, a: string, b: string): Promise<boolean> {
+  if (isSameDefinition(a, b)) return true;
+  const [first, second] = [parseDefinition(a), parseDefinition(b)];
+  if (typeof first === 'string' || typeof second === 'string' || first.storage !== second.storage) return false;
+  const [one, other] = [viewTail(a), viewTail(b)];
+  if (one === null || other === null) return false;
+  await client.query('SAVEPOINT dps_view');
+  try {
+    await client.query(sql`CREATE VIEW ${FIRST}${one}; CREATE VIEW ${SECOND}${other}`);
+    const { rows } = await client.query<{ same: boolean }>(PRINTED_ALIKE);
+    return rows[0]?.same === true;
+  } catch (error) {
+    // A lock conflict gives no information about the definitions.
+    if (isLocked(error)) throw error;
+    return false;
+  } finally {
+    await client.query('ROLLBACK TO SAVEPOINT dps_view; RELEASE SAVEPOINT dps_view');
+  }
+}
+
+interface ObjectRow extends ObjectName {
+  definition: string;
+  comment: string | null;
+  indexes: Json;
+  printed: string | null;
+}
+
+const ROWS = sql`SELECT kind, id, definition, comment, indexes, printed FROM ${own.objects} ORDER BY kind, id`;
+
+/** Call it inside a transaction, which it leaves unchanged. @param inCatalog false to compare only the rows */
+export async function verifyObjects(
+  client: pg.ClientBase,
+  state: State,
+  { schema, inCatalog }: { schema: string; inCatalog: boolean },
+): Promise<Difference[]> {
+  const { rows } = await client.query<ObjectRow>(ROWS);
+  const byKey = new Map(rows.map((row) => [objectKey(row), row]));
+  const objects = objectsInOrder(state);
+  const differences = objects.flatMap((object) => rowDifferences(object, byKey.get(objectKey(object))));
+  for (const row of rows) {
+    if (!state.objects.has(objectKey(row)))
+      differences.push(differenceOf(row, { where: 'metadata', member: row.kind, expected: null, found: row.kind }));
+  }
+  if (!inCatalog || objects.length === 0) return differences;
+  const views = await readViews(
+    client,
+    schema,
+    objects.map(({ id }) => id),
+  );
+  for (const object of objects) {
+    const key = objectKey(object);
+    const printed = byKey.get(key)?.printed ?? null;
+    differences.push(...(await catalogDifferences(client, object, { view: views.get(key), printed })));
+  }
+  return differences;
+}
+
+type ObjectDifference = Omit<Difference, 'collection' | 'object'>;
+
+const differenceOf = ({ kind, id }: ObjectName, found: ObjectDifference): Difference => ({
+  ...found,
+  collection: id,
+  object: { kind, id },
+});
+
+function rowDifferences(object: SchemaObject, row: ObjectRow | undefined): Difference[] {
+  const there = { where: 'metadata', member: object.kind } as const;
+  if (row === undefined) return [differenceOf(object, { ...there, expected: object.kind, found: null })];
+  const members = [
+    ['definition', object.definition, row.definition],
+    ['comment', object.comment, row.comment],
+    ['indexes', (object.indexes ?? null) as Json, row.indexes],
+  ] as const;
+  return members.flatMap(([member, expected, found]) =>
+    jsonEqual(expected, found) ? [] : [differenceOf(object, { where: 'metadata', member, expected, found })],
+  );
+}
+
+interface InDatabase {
+  view: CatalogView | undefined;
+  /** The text that the server printed for the definition when it was created. */
+  printed: string | null;
+}
+
+async function catalogDifferences(
+  client: pg.ClientBase,
+  object: SchemaObject,
+  { view, printed }: InDatabase,
+): Promise<Difference[]> {
+  const where = 'catalog' as const;
+  if (view === undefined)
+    return [differenceOf(object, { where, member: object.kind, expected: object.kind, found: null })];
+  const isPrinted = printed !== null && printed.replace(/;\s*$/, '') === view.query;
+  const isSame =
+    (isPrinted && hasSameOptions(object, view)) || (await areEquivalent(client, object.definition, view.definition));
+  const differences: Difference[] = [];
+  if (!isSame) {
+    const texts = { expected: object.definition, found: view.definition };
+    differences.push(differenceOf(object, { where, member: 'definition', ...texts }));
+  }
+  if (object.comment !== view.comment)
+    differences.push(differenceOf(object, { where, member: 'comment', expected: object.comment, found: view.comment }));
+  const [expected, found] = [(object.indexes ?? null) as Json, view.indexes as Json];
+  if (!jsonEqual(expected, found))
+    differences.push(differenceOf(object, { where, member: 'indexes', expected, found }));
+  return differences;
+}
+
+/** Options are not part of what the server prints. */
+function hasSameOptions(object: SchemaObject, view: CatalogView): boolean {
+  const [expected, found] = [parseDefinition(object.definition), parseDefinition(view.definition)];
+  return typeof expected !== 'string' && typeof found !== 'string' && expected.options === found.options;
+}

@@ -1,0 +1,81 @@
+/* Reads the objects beside tables of a submitted snapshot. */
+import { isObject } from '../../kernel/json.js';
+import { MAX_PROBLEMS, type Problem, type Result, invalid } from '../../kernel/problem.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import { type ObjectName, type SchemaObject, objectKey, objectLabel } from '../model/objects.js';
+import { type State, getObject } from '../model/state.js';
+import { mergeObject, readNewObject } from '../normal-form/object.js';
+import { isSameDefinition } from '../sql-text/object-definition.js';
+import type { Draft } from '../transition/draft.js';
+import type { SnapshotParts } from './submitted-documents.js';
+
+/** The definitions that PostgreSQL found equal although their parse trees differ. */
+export interface ObjectEquality {
+  isSame(existing: SchemaObject, definition: string): boolean;
+}
+
+/** Returns the definitions of a snapshot whose parse trees differ from the existing ones. */
+export function* definitionsThatDiffer(state: State, body: unknown): Resumable<[SchemaObject, string][]> {
+  const found: [SchemaObject, string][] = [];
+  const documents: unknown = isObject(body) ? body['objects'] : undefined;
+  for (const document of Array.isArray(documents) ? (documents as unknown[]) : []) {
+    yield;
+    if (!isObject(document)) continue;
+    const { kind, id, definition } = document;
+    const existing = getObject(state, { kind, id } as ObjectName);
+    if (existing === undefined || typeof definition !== 'string') continue;
+    if (!isSameDefinition(existing.definition, definition)) found.push([existing, definition]);
+  }
+  return found;
+}
+
+interface Reading {
+  state: State;
+  draft: Draft;
+  parts: Pick<SnapshotParts, 'objects'>;
+  problems: Problem[];
+}
+
+/** Puts the objects into the draft. An absent part changes nothing. */
+export function* readObjects(
+  { state, draft, parts: { objects }, problems }: Reading,
+  { mode, equality }: { mode: 'mirror' | 'merge'; equality: ObjectEquality },
+): Resumable<void> {
+  if (objects === undefined) return;
+  const sent = new Set<string>();
+  for (const [index, document] of objects.entries()) {
+    if (problems.length >= MAX_PROBLEMS) return;
+    yield;
+    const read = readObject(state, document, { index, equality });
+    if (!read.ok) problems.push(...read.problems);
+    else if (sent.has(objectKey(read.value)))
+      problems.push(invalid(['objects', index], `${objectLabel(read.value)} occurs more than once in objects`));
+    else {
+      sent.add(objectKey(read.value));
+      if (read.value !== getObject(state, read.value)) draft.putObject(read.value);
+    }
+  }
+  if (mode === 'mirror' && problems.length === 0) removeOthers(state, draft, sent);
+}
+
+function removeOthers({ objects }: State, draft: Draft, sent: ReadonlySet<string>): void {
+  for (const [key, { object }] of objects) if (!sent.has(key)) draft.removeObject(object);
+}
+
+function readObject(
+  state: State,
+  document: unknown,
+  { index, equality }: { index: number; equality: ObjectEquality },
+): Result<SchemaObject> {
+  const at = ['objects', index];
+  const existing = isObject(document) ? getObject(state, document as unknown as ObjectName) : undefined;
+  return existing === undefined
+    ? readNewObject(document, at)
+    : mergeObject(existing, withKnownText(existing, document, equality), at);
+}
+
+/** Keeps the stored text of a definition that means the same. */
+function withKnownText(existing: SchemaObject, document: unknown, { isSame }: ObjectEquality): unknown {
+  if (!isObject(document) || typeof document['definition'] !== 'string') return document;
+  return isSame(existing, document['definition']) ? { ...document, definition: existing.definition } : document;
+}

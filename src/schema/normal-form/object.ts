@@ -1,0 +1,113 @@
+/* Reads new objects beside tables and changes of existing ones. */
+import { isObject, jsonEqual } from '../../kernel/json.js';
+import {
+  type Path,
+  type Problem,
+  type Result,
+  invalid,
+  ok,
+  refuse,
+  repeated,
+  unknownMembers,
+} from '../../kernel/problem.js';
+import { textFault } from '../../kernel/text.js';
+import { byName } from '../model/state.js';
+import {
+  OBJECT_KINDS,
+  type ObjectIndex,
+  type ObjectKind,
+  type SchemaObject,
+  objectDocument,
+} from '../model/objects.js';
+import { checkIndexDefinition } from '../sql-text/definitions.js';
+import { definitionFault, isSameDefinition, parseDefinition } from '../sql-text/object-definition.js';
+import { identifierFault } from './names.js';
+
+const MEMBERS: ReadonlySet<string> = new Set(Object.keys(objectDocument.shape));
+
+const isKind = (value: unknown): value is ObjectKind => OBJECT_KINDS.includes(value as ObjectKind);
+
+/** Reads a document without defaults for `kind` and `definition`. The id follows from the definition if it is absent. */
+export function readNewObject(input: unknown, at: Path): Result<SchemaObject> {
+  if (!isObject(input)) return refuse(invalid(at, 'an object must have kind and definition'));
+  const { kind, definition } = input;
+  if (!isKind(kind)) return refuse(invalid([...at, 'kind'], `kind must be ${OBJECT_KINDS.join(' or ')}`));
+  if (typeof definition !== 'string')
+    return refuse(invalid([...at, 'definition'], 'definition is required and must be one SQL statement'));
+  const parsed = parseDefinition(definition);
+  const id = input['id'] ?? (typeof parsed === 'string' ? undefined : parsed.name);
+  if (typeof parsed === 'string') return refuse(invalid([...at, 'definition'], `definition ${parsed}`));
+  if (typeof id !== 'string') return refuse(invalid([...at, 'id'], 'id must be the name of the object, as a string'));
+  const base = { kind, id, definition, comment: null, ...(kind === 'materialized_view' && { indexes: [] }) };
+  return mergeObject(base, { ...input, id }, at);
+}
+
+/** Reads a change. Absent members stay as they are, and a definition that differs only in spelling too. */
+export function mergeObject(existing: SchemaObject, input: unknown, at: Path): Result<SchemaObject> {
+  if (!isObject(input)) return refuse(invalid(at, 'must be an object with the members to change'));
+  const given: Record<string, unknown> = { ...existing, ...input };
+  const problems = [
+    ...unknownMembers(input, MEMBERS, at),
+    ...nameProblems(existing, given, at),
+    ...definitionProblems(existing, given['definition'], [...at, 'definition']),
+    ...commentProblems(given['comment'], [...at, 'comment']),
+    ...indexProblems(existing, given['indexes'], [...at, 'indexes']),
+  ];
+  if (problems.length > 0) return refuse(...problems);
+  const { definition, comment, indexes } = given as unknown as SchemaObject;
+  const read: SchemaObject = {
+    kind: existing.kind,
+    id: existing.id,
+    definition: isSameDefinition(existing.definition, definition) ? existing.definition : definition,
+    comment: comment === '' ? null : comment,
+    ...(indexes !== undefined && { indexes: sortedIndexes(indexes) }),
+  };
+  return ok(jsonEqual(read, existing) ? existing : read);
+}
+
+function nameProblems(existing: SchemaObject, { kind, id }: Record<string, unknown>, at: Path): Problem[] {
+  const problems: Problem[] = [];
+  if (kind !== existing.kind) problems.push(invalid([...at, 'kind'], `kind cannot change. It is ${existing.kind}`));
+  if (id !== existing.id)
+    problems.push(
+      invalid([...at, 'id'], `id cannot change here. It is ${JSON.stringify(existing.id)}; rename the object`),
+    );
+  const fault = identifierFault(existing.id);
+  if (fault !== null) problems.push(invalid([...at, 'definition'], `the name of the object ${fault}`));
+  return problems;
+}
+
+/** Checks a definition that is not the existing one. */
+function definitionProblems(existing: SchemaObject, definition: unknown, at: Path): Problem[] {
+  if (typeof definition !== 'string') return [invalid(at, 'definition must be one SQL statement, as a string')];
+  const fault = definitionFault(definition, existing);
+  return fault === null ? [] : [invalid(at, `definition ${fault}`)];
+}
+
+function commentProblems(comment: unknown, at: Path): Problem[] {
+  if (comment === null) return [];
+  if (typeof comment !== 'string') return [invalid(at, 'comment must be a string or null')];
+  const fault = textFault(comment);
+  return fault === null ? [] : [invalid(at, `comment ${fault}`)];
+}
+
+function indexProblems({ kind }: SchemaObject, indexes: unknown, at: Path): Problem[] {
+  if (indexes === undefined) return [];
+  if (kind !== 'materialized_view') return [invalid(at, 'only a materialized view can have indexes')];
+  if (!Array.isArray(indexes)) return [invalid(at, 'indexes must be an array of { name, definition }')];
+  const parsed = indexes.map((each) => objectDocument.shape.indexes.unwrap().element.safeParse(each));
+  const problems = parsed.flatMap(({ data }, index): Problem[] => {
+    if (data === undefined) return [invalid([...at, index], 'must be { name, definition } and may have unique: true')];
+    const [name, definition] = [identifierFault(data.name), checkIndexDefinition(data.definition)];
+    return [
+      ...(name === null ? [] : [invalid([...at, index, 'name'], `the name of an index ${name}`)]),
+      ...(definition === null ? [] : [invalid([...at, index, 'definition'], `definition ${definition}`)]),
+    ];
+  });
+  if (problems.length > 0) return problems;
+  const twice = repeated(parsed.flatMap(({ data }) => data?.name ?? []));
+  return twice.map((index) => invalid([...at, index, 'name'], 'another index of this object already has this name'));
+}
+
+const sortedIndexes = (indexes: readonly ObjectIndex[]): ObjectIndex[] =>
+  [...indexes].sort((a, b) => byName(a.name, b.name));

@@ -1,0 +1,139 @@
+/** create-object, update-object, rename-object, delete-object. */
+import { isObject } from '../../kernel/json.js';
+import { type Problem, type Result, invalid, ok, refuse, unknownMembers } from '../../kernel/problem.js';
+import { OBJECT_KINDS, type ObjectKind, type ObjectName, type SchemaObject, objectLabel } from '../model/objects.js';
+import { type State, getObject } from '../model/state.js';
+import { composed, identifierFault } from '../normal-form/names.js';
+import { mergeObject, readNewObject } from '../normal-form/object.js';
+import { Draft } from '../transition/draft.js';
+import { renamedObject } from '../transition/objects.js';
+import { type Operation, decideDraft } from './operation.js';
+
+interface CreateObject {
+  object: SchemaObject;
+}
+
+export const createObject: Operation<'create-object', { body: unknown }, CreateObject> = {
+  name: 'create-object',
+
+  parse({ body }) {
+    const object = readNewObject(body, []);
+    return object.ok ? ok({ object: object.value }) : object;
+  },
+
+  decide(state, { object }) {
+    if (getObject(state, object) !== undefined) {
+      const message = `${objectLabel(object)} already exists`;
+      return refuse({ code: 'ALREADY_EXISTS', message, path: 'definition', object: nameOf(object) });
+    }
+    const draft = new Draft(state);
+    draft.putObject(object);
+    return decideDraft(state, draft, {}, LOCATIONS);
+  },
+};
+
+interface ObjectInput {
+  kind: string;
+  id: string;
+}
+
+interface UpdateObject extends ObjectName {
+  body: { [member: string]: unknown };
+}
+
+export const updateObject: Operation<'update-object', ObjectInput & { body: unknown }, UpdateObject> = {
+  name: 'update-object',
+
+  parse({ kind, id, body }) {
+    const name = readName({ kind, id });
+    if (!name.ok) return name;
+    return isObject(body)
+      ? ok({ ...name.value, body })
+      : refuse(invalid([], 'the body must be an object with the members to change'));
+  },
+
+  decide(state, { kind, id, body }) {
+    const existing = existingObject(state, { kind, id });
+    if (!existing.ok) return existing;
+    const merged = mergeObject(existing.value, body, []);
+    if (!merged.ok) return merged;
+    const draft = new Draft(state);
+    draft.putObject(merged.value);
+    return decideDraft(state, draft, {}, LOCATIONS);
+  },
+};
+
+interface RenameObject extends ObjectName {
+  to: string;
+}
+
+export const renameObject: Operation<'rename-object', ObjectInput & { body: unknown }, RenameObject> = {
+  name: 'rename-object',
+
+  parse({ kind, id, body }) {
+    const name = readName({ kind, id });
+    if (!name.ok) return name;
+    if (!isObject(body)) return refuse(invalid([], 'the body must be an object with the new name: {"to": "…"}'));
+    const problems = unknownMembers(body, new Set(['to']), []);
+    const to = composed(body['to']);
+    if (typeof to !== 'string') problems.push(invalid(['to'], 'to is required and must be the new name, as a string'));
+    else {
+      const fault = identifierFault(to);
+      if (fault !== null) problems.push(invalid(['to'], `the name of an object ${fault}`));
+    }
+    return problems.length > 0 ? refuse(...problems) : ok({ ...name.value, to: to as string });
+  },
+
+  decide(state, { kind, id, to }) {
+    const existing = existingObject(state, { kind, id });
+    if (!existing.ok) return existing;
+    if (to === id) return ok([]);
+    if (getObject(state, { kind, id: to }) !== undefined)
+      return refuse({
+        code: 'ALREADY_EXISTS',
+        message: `${objectLabel({ kind, id: to })} already exists`,
+        path: 'to',
+        object: { kind, id },
+      });
+    const draft = new Draft(state);
+    draft.putObject(renamedObject(existing.value, to), draft.takeObject({ kind, id })?.identity);
+    return decideDraft(state, draft, {}, { object: () => ({ at: ['to'], stepsTo: () => [] }) });
+  },
+};
+
+export const deleteObject: Operation<'delete-object', ObjectInput, ObjectName> = {
+  name: 'delete-object',
+
+  parse: readName,
+
+  decide(state, { kind, id }) {
+    const existing = existingObject(state, { kind, id });
+    if (!existing.ok) return existing;
+    const draft = new Draft(state);
+    draft.removeObject({ kind, id });
+    return decideDraft(state, draft);
+  },
+};
+
+/** Every problem concerns the definition. */
+const LOCATIONS = { object: () => ({ at: ['definition'], stepsTo: () => [] }) };
+
+const nameOf = ({ kind, id }: ObjectName): ObjectName => ({ kind, id });
+
+function readName({ kind, id }: ObjectInput): Result<ObjectName> {
+  return OBJECT_KINDS.includes(kind as ObjectKind)
+    ? ok({ kind: kind as ObjectKind, id })
+    : refuse(missingObject({ kind: kind as ObjectKind, id }));
+}
+
+/** Returns the object, or the problem NOT_FOUND. */
+export function existingObject(state: State, name: ObjectName): Result<SchemaObject> {
+  const object = getObject(state, name);
+  return object === undefined ? refuse(missingObject(name)) : ok(object);
+}
+
+const missingObject = (name: ObjectName): Problem => ({
+  code: 'NOT_FOUND',
+  message: `${objectLabel(name)} does not exist`,
+  object: nameOf(name),
+});

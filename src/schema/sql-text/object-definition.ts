@@ -1,0 +1,293 @@
+/*
+ * Parses definitions of objects beside tables with PostgreSQL's parser. A definition is exactly one statement. The
+ * statement that runs consists of words of the service, the quoted name, and the text after the name, so a definition
+ * cannot create anything else.
+ */
+import { hash } from 'node:crypto';
+import { parseSync } from 'libpg-query';
+import { textFault } from '../../kernel/text.js';
+import { type ObjectKind, objectLabel } from '../model/objects.js';
+import { type Node, list, member, stringOf } from './expression.js';
+import { quotedName } from './quoted-name.js';
+import { fingerprintOf } from './renamed-text.js';
+
+/** Parsing takes 3 ms for 1,000 characters of the worst kind, and blocks the event loop. */
+const LONGEST_DEFINITION = 100_000;
+
+export interface ParsedDefinition {
+  kind: ObjectKind;
+  /** Undefined if the definition does not name one. */
+  schema: string | undefined;
+  name: string;
+  /** The text after the name, without a semicolon: `(a, b) WITH (…) AS SELECT …`. */
+  tail: string;
+  /** The column list and the query as the tail of a plain view, or null if the parser cannot separate them. */
+  viewTail: string | null;
+  /** Equal for definitions with equal parse trees, whatever their names. */
+  fingerprint: string;
+  /** The options of WITH (…) and of WITH CHECK OPTION, in one form. */
+  options: string;
+  /** The access method, options and tablespace of a materialized view, in one form. Empty for a view. */
+  storage: string;
+  /** The relations that it names, including those of WITH. */
+  relations: readonly { schema: string | undefined; name: string }[];
+}
+
+/** The most recent definitions. A schema is compared and checked several times in one request. */
+const CACHED = 1_000;
+const parsed = new Map<string, ParsedDefinition | string>();
+
+/** Parses a definition, or returns a sentence that follows "must". */
+export function parseDefinition(text: string): ParsedDefinition | string {
+  const known = parsed.get(text);
+  if (known !== undefined) return known;
+  const found = text.length > LONGEST_DEFINITION ? TOO_LONG : (textFault(text) ?? parseText(text));
+  const [oldest] = parsed.size < CACHED ? [] : parsed.keys();
+  if (oldest !== undefined) parsed.delete(oldest);
+  parsed.set(text, found);
+  return found;
+}
+
+const TOO_LONG = `must be at most ${LONGEST_DEFINITION} characters`;
+
+/** Returns the definition with another name. The rest of the text stays as it is. */
+export function renamedDefinition(text: string, name: string): string {
+  const found = parseDefinition(text);
+  if (typeof found === 'string') throw new Error(`a stored definition is invalid: it ${found}`);
+  return `${WORDS[found.kind]} ${quotedName(name)}${found.tail}`;
+}
+
+export const WORDS: Readonly<Record<ObjectKind, string>> = {
+  view: 'CREATE VIEW',
+  materialized_view: 'CREATE MATERIALIZED VIEW',
+};
+
+/** True if the parser finds the same statement in both, apart from white space, comments and the names. */
+export function isSameDefinition(a: string, b: string): boolean {
+  if (a === b) return true;
+  const [first, second] = [parseDefinition(a), parseDefinition(b)];
+  if (typeof first === 'string' || typeof second === 'string') return false;
+  return first.kind === second.kind && first.fingerprint === second.fingerprint;
+}
+
+interface Statement {
+  stmt?: unknown;
+  /** Bytes. Absent at the start of the text. */
+  stmt_location?: number;
+  /** Bytes. Absent if the statement ends with the text. */
+  stmt_len?: number;
+}
+
+function parseText(text: string): ParsedDefinition | string {
+  try {
+    const { stmts = [] } = parseSync(text) as { stmts?: Statement[] };
+    const [only] = stmts;
+    if (only === undefined || stmts.length > 1) return ONE_STATEMENT;
+    return fromStatement(Buffer.from(text), only);
+  } catch (error) {
+    if (error instanceof RangeError) return 'must not be nested so deeply';
+    return `must be valid PostgreSQL: ${error instanceof SyntaxError ? 'a quoted part has no end' : (error as Error).message}`;
+  }
+}
+
+const ONE_STATEMENT = 'must be exactly one statement: CREATE VIEW or CREATE MATERIALIZED VIEW';
+
+interface Creation {
+  kind: ObjectKind;
+  target: Node;
+  query: Node;
+  /** The statement without its name and without words that do not change what is created. */
+  rest: Node;
+}
+
+function creationOf(statement: unknown): Creation | string {
+  const view = member(statement, 'ViewStmt');
+  if (view !== undefined) {
+    const { view: target, query, replace: _, ...rest } = view;
+    return { kind: 'view', target: target as Node, query: query as Node, rest: { ...rest, query } };
+  }
+  const created = member(statement, 'CreateTableAsStmt');
+  if (created?.['objtype'] !== 'OBJECT_MATVIEW') return ONE_STATEMENT;
+  if (created['if_not_exists'] === true) return 'must not contain IF NOT EXISTS';
+  const { rel, skipData: _, ...into } = created['into'] as Node;
+  const query = created['query'] as Node;
+  return { kind: 'materialized_view', target: rel as Node, query, rest: { into, query } };
+}
+
+function fromStatement(
+  bytes: Buffer,
+  { stmt, stmt_location: start = 0, stmt_len: length }: Statement,
+): ParsedDefinition | string {
+  const creation = creationOf(stmt);
+  if (typeof creation === 'string') return creation;
+  const { kind, target, query, rest } = creation;
+  const fault = targetFault(kind, target) ?? queryFault(query);
+  if (fault !== null) return fault;
+  const end = length === undefined ? bytes.length : start + length;
+  const at = endOfName(bytes.toString('latin1', 0, end), target);
+  if (at === null) return 'must write its name without comments and without U&';
+  const tail = bytes.toString('utf8', at, end).trimEnd();
+  const schema = target['schemaname'];
+  return {
+    kind,
+    schema: typeof schema === 'string' ? schema : undefined,
+    name: String(target['relname']),
+    tail,
+    viewTail: kind === 'view' ? tail : viewTailOf(tail, query),
+    fingerprint: hash('sha256', `${kind} ${fingerprintOf(rest)}`),
+    options: optionsOf(rest),
+    storage: kind === 'view' ? '' : fingerprintOf(rest['into'] as Node),
+    relations: relationsIn(query),
+  };
+}
+
+function targetFault(kind: ObjectKind, { relpersistence, catalogname }: Node): string | null {
+  if (relpersistence === 't') return `must not create a temporary ${kind.replace('_', ' ')}`;
+  if (relpersistence === 'u') return 'must not contain UNLOGGED';
+  return catalogname === undefined ? null : 'must not name a database';
+}
+
+/** PostgreSQL stores the check option among the others. */
+function optionsOf({ options, withCheckOption, into }: Node): string {
+  const given = list(options ?? (into as Node | undefined)?.['options']).map((each) => {
+    const option = member(each, 'DefElem');
+    return `${String(option?.['defname'])}=${valueOf(option?.['arg'])}`;
+  });
+  const check = typeof withCheckOption === 'string' ? withCheckOption.split('_')[0]?.toLowerCase() : undefined;
+  if (check === 'local' || check === 'cascaded') given.push(`check_option=${check}`);
+  return given.sort().join();
+}
+
+const TRUE: ReadonlySet<string> = new Set(['true', 'on', 'yes', '1', 'undefined']);
+const FALSE: ReadonlySet<string> = new Set(['false', 'off', 'no', '0']);
+
+function valueOf(arg: unknown): string {
+  const [value] = Object.values((Object.values((arg as object | undefined) ?? {})[0] as object | undefined) ?? {});
+  const text = String(Array.isArray(value) ? stringOf(value[0]) : value).toLowerCase();
+  return TRUE.has(text) ? 'true' : FALSE.has(text) ? 'false' : text;
+}
+
+const NAME = /\s*(?:"(?:[^"]|"")+"|[A-Za-z_\x80-\xff][\w$\x80-\xff]*)\s*/y;
+
+/** Returns the byte after the name. @param text one character per byte */
+function endOfName(text: string, { location, schemaname }: Node): number | null {
+  let at = typeof location === 'number' ? location : 0;
+  for (let left = schemaname === undefined ? 1 : 2; left > 0; left -= 1) {
+    NAME.lastIndex = at;
+    const found = NAME.exec(text)?.[0];
+    if (found === undefined || /^U&$/i.test(found.trim())) return null;
+    at += left > 1 ? found.length : found.trimEnd().length;
+    if (left === 1) return at;
+    if (text[at] !== '.') return null;
+    at += 1;
+  }
+  return at;
+}
+
+/** Visits each node once. Not recursive, because statements may be nested deeper than the stack. */
+function* nodesIn(root: unknown): Generator<[name: string, node: Node]> {
+  const open: unknown[] = [root];
+  while (open.length > 0) {
+    const value = open.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [name, inner] of Object.entries(value)) {
+      if (typeof inner !== 'object' || inner === null) continue;
+      if (!Array.isArray(inner)) yield [name, inner as Node];
+      open.push(inner);
+    }
+  }
+}
+
+const STAR =
+  'must name its columns instead of *: PostgreSQL replaces * when the view is created, so the text would have another meaning after the table changes';
+
+const isStar = (value: unknown): boolean =>
+  member(list(member(value, 'ColumnRef')?.['fields']).at(-1), 'A_Star') !== undefined;
+
+function queryFault(query: Node): string | null {
+  for (const [name, node] of nodesIn(query)) {
+    if (name === 'ResTarget' && isStar(node['val'])) return STAR;
+    if (name === 'RowExpr' && list(node['args']).some(isStar)) return STAR;
+    if (name === 'intoClause') return 'must not contain INTO';
+  }
+  return null;
+}
+
+/** Includes the names of WITH, because a query of WITH may read a table of the same name. */
+function relationsIn(query: Node): ParsedDefinition['relations'] {
+  const found = new Map<string, { schema: string | undefined; name: string }>();
+  for (const [kind, node] of nodesIn(query)) {
+    if (kind !== 'RangeVar') continue;
+    const { schemaname, relname } = node;
+    const schema = typeof schemaname === 'string' ? schemaname : undefined;
+    found.set(`${schema ?? ''}\0${String(relname)}`, { schema, name: String(relname) });
+  }
+  return [...found.values()];
+}
+
+/** Quoted texts, comments, parentheses and words. Everything else is one character. */
+const TOKEN = /"(?:[^"]|"")*"|'(?:[^']|'')*'|--[^\n]*|\/\*[\s\S]*?\*\/|[A-Za-z_\x80-\uffff][\w$\x80-\uffff]*|[\s\S]/g;
+
+/** Finds the column list and the query of a materialized view. Checked by parsing the result again. */
+function viewTailOf(tail: string, query: Node): string | null {
+  const as = indexOfAs(tail);
+  if (as === null) return null;
+  const columns = /^\s*\([^()]*\)/.exec(tail)?.[0] ?? '';
+  const select = tail.slice(as).replace(/\s+with\s+(?:no\s+)?data\s*$/i, '');
+  const view = `${columns} ${select}`;
+  return isViewOf(view, query) ? view : null;
+}
+
+/** Returns the index of the first AS outside parentheses. */
+function indexOfAs(tail: string): number | null {
+  let depth = 0;
+  for (const { 0: token, index } of tail.matchAll(TOKEN)) {
+    if (token === '(') depth += 1;
+    else if (token === ')') depth -= 1;
+    else if (depth === 0 && token.toLowerCase() === 'as') return index;
+  }
+  return null;
+}
+
+function isViewOf(tail: string, query: Node): boolean {
+  try {
+    const { stmts = [] } = parseSync(`CREATE VIEW v ${tail}`) as { stmts?: Statement[] };
+    const view = member(stmts[0]?.stmt, 'ViewStmt');
+    return stmts.length === 1 && view !== undefined && fingerprintOf(view['query'] as Node) === fingerprintOf(query);
+  } catch {
+    return false;
+  }
+}
+
+/** Checks the definition of an object of this kind and name. Returns a sentence that follows "definition", or null. */
+export function definitionFault(text: string, named: { kind: ObjectKind; id: string }, schema?: string): string | null {
+  const found = parseDefinition(text);
+  if (typeof found === 'string') return found;
+  if (found.kind !== named.kind)
+    return `must create a ${named.kind.replace('_', ' ')}, and creates a ${found.kind.replace('_', ' ')}`;
+  if (found.name !== named.id) return `must create ${objectLabel(named)}, and creates ${JSON.stringify(found.name)}`;
+  if (found.schema !== undefined && schema !== undefined && found.schema !== schema)
+    return `must create it in the managed schema ${JSON.stringify(schema)}, and names ${JSON.stringify(found.schema)}`;
+  return null;
+}
+
+/** Statements that give an object its privileges, comments, defaults, triggers, rules and owner. */
+const RESTORING: ReadonlySet<string> = new Set([
+  'GrantStmt',
+  'CommentStmt',
+  'AlterTableStmt',
+  'AlterOwnerStmt',
+  'RuleStmt',
+  'CreateTrigStmt',
+]);
+
+/** Returns why a text is not one statement that restores a property, or null. */
+export function restoringFault(text: string): string | null {
+  try {
+    const { stmts = [] } = parseSync(text) as { stmts?: Statement[] };
+    const [kind = ''] = Object.keys((stmts[0]?.stmt as object | undefined) ?? {});
+    return stmts.length === 1 && RESTORING.has(kind) ? null : 'it is another statement';
+  } catch (error) {
+    return (error as Error).message;
+  }
+}

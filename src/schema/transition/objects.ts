@@ -1,0 +1,86 @@
+/** Returns the events about objects beside tables between two states. Their statements have an order of their own. */
+import { patchBetween } from '../fold/rename-events.js';
+import { type ObjectEvent, newObjectEvent } from '../model/events.js';
+import { type SchemaObject, objectKey } from '../model/objects.js';
+import { objectsInOrder } from '../model/order.js';
+import { type State, NEW_IDENTITY, byName } from '../model/state.js';
+import { renamedDefinition } from '../sql-text/object-definition.js';
+
+interface ObjectTransition {
+  /** Deletions and renames, which release names. */
+  first: ObjectEvent[];
+  /** Creations and changes, which may use new tables and columns. */
+  last: ObjectEvent[];
+}
+
+/** Returns the former key of each object that both states contain, by its key in `to`. */
+export function formerObjects({ objects: from }: State, { objects: to }: State): ReadonlyMap<string, string> {
+  const known = new Map([...from].map(([key, { identity }]) => [identity, key]));
+  const former = new Map<string, string>();
+  for (const [key, { identity }] of to) {
+    const old = identity === NEW_IDENTITY ? undefined : known.get(identity);
+    if (old !== undefined) former.set(key, old);
+    else if (from.has(key)) former.set(key, key);
+  }
+  return withoutSwaps(former);
+}
+
+/** Objects that exchange their names are changed instead of renamed. */
+function withoutSwaps(former: Map<string, string>): ReadonlyMap<string, string> {
+  const waiting = new Map([...former].filter(([key, old]) => key !== old));
+  for (let count = -1; count !== waiting.size;) {
+    count = waiting.size;
+    const held = new Set(waiting.values());
+    for (const key of waiting.keys()) if (!held.has(key)) waiting.delete(key);
+  }
+  for (const key of waiting.keys()) former.set(key, key);
+  return former;
+}
+
+/** Returns the object with another name, also in its definition. */
+export const renamedObject = (object: SchemaObject, id: string): SchemaObject => ({
+  ...object,
+  id,
+  definition: renamedDefinition(object.definition, id),
+});
+
+export function objectTransition(from: State, to: State): ObjectTransition {
+  const first: ObjectEvent[] = [];
+  const last: ObjectEvent[] = [];
+  if (from.objects === to.objects) return { first, last };
+  const former = formerObjects(from, to);
+  const kept = new Set(former.values());
+  for (const object of objectsInOrder(from))
+    if (!kept.has(objectKey(object))) first.push(newObjectEvent('object.deleted', object, {}));
+  for (const object of objectsInOrder(to)) {
+    const key = objectKey(object);
+    const old = from.objects.get(former.get(key) ?? '');
+    if (old === undefined) last.push(newObjectEvent('object.created', object, { object }));
+    else {
+      let now = old.object;
+      if (now.id !== object.id) {
+        now = renamedObject(now, object.id);
+        const patch = patchBetween({ ...old.object, id: object.id }, now);
+        first.push(newObjectEvent('object.renamed', old.object, { to: object.id, patch }));
+      }
+      const patch = now === object ? [] : patchBetween(now, object);
+      if (patch.length > 0) last.push(newObjectEvent('object.updated', object, { patch }));
+    }
+  }
+  return { first: inFreeOrder(first), last };
+}
+
+/** Orders deletions and renames so that each new name is free. */
+function inFreeOrder(events: readonly ObjectEvent[]): ObjectEvent[] {
+  const waiting = [...events].sort((a, b) => byName(a.type, b.type));
+  const ordered: ObjectEvent[] = [];
+  while (waiting.length > 0) {
+    const held = new Set(waiting.map(({ subject: { kind, id } }) => objectKey({ kind, id })));
+    const at = waiting.findIndex(
+      (event) =>
+        event.type !== 'object.renamed' || !held.has(objectKey({ kind: event.subject.kind, id: event.data.to })),
+    );
+    ordered.push(...waiting.splice(Math.max(at, 0), 1));
+  }
+  return ordered;
+}

@@ -1,0 +1,223 @@
+import { expect } from 'chai';
+import { json } from '../support/client.js';
+import { withService } from '../support/with-service.js';
+
+const AUTHORS = {
+  collection: 'authors',
+  schema: {},
+  fields: [
+    { field: 'id', type: 'integer', interface: 'input', schema: { is_primary_key: true, has_auto_increment: true } },
+    { field: 'name', type: 'string', interface: 'input' },
+    { field: 'age', type: 'integer', interface: 'input' },
+    { field: 'spare', type: 'string', interface: 'input' },
+  ],
+};
+
+const NAMES = 'CREATE VIEW author_names AS SELECT id, name FROM authors WHERE age > 17 -- adults';
+
+describe('objects beside tables', () => {
+  const { api } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
+
+  const create = (definition: string, more: object = {}, kind = 'view') =>
+    api.ok<{ data: { id: string; definition: string } }>('POST', '/objects', { kind, definition, ...more });
+  const view = async (name = 'author_names') =>
+    (await api.ok<{ data: { definition: string; comment: string | null } }>('GET', `/objects/view/${name}`)).data;
+
+  beforeEach(() => api.ok('POST', '/collections', AUTHORS));
+
+  it('creates a view, reads it, changes it and deletes it', async () => {
+    expect(await create(NAMES, { comment: 'Adults' })).to.deep.equal({
+      data: { kind: 'view', id: 'author_names', definition: NAMES, comment: 'Adults' },
+    });
+    await api.sql(`INSERT INTO authors (name, age) VALUES ('Ada', 36), ('Tim', 9)`);
+    expect(await api.sql('SELECT name FROM author_names')).to.deep.equal([{ name: 'Ada' }]);
+    expect(await api.ok('GET', '/objects?collection=authors&fields=id')).to.deep.equal({
+      data: [{ id: 'author_names' }],
+    });
+    const changed = 'CREATE OR REPLACE VIEW public.author_names AS SELECT name FROM authors';
+    await api.ok('PATCH', '/objects/view/author_names', { definition: changed, comment: null });
+    expect(await view()).to.deep.include({ definition: changed, comment: null });
+    expect(await api.sql('SELECT * FROM author_names ORDER BY name')).to.have.length(2);
+    await api.ok('POST', '/objects/view/author_names/rename', { to: 'people names' });
+    expect((await view('people%20names')).definition).to.equal(
+      'CREATE VIEW "people names" AS SELECT name FROM authors',
+    );
+    await api.ok('DELETE', '/objects/view/people%20names');
+    expect(await api.ok('GET', '/objects')).to.deep.equal({ data: [] });
+  });
+
+  it('creates a materialized view with indexes, and changes its indexes without creating it again', async () => {
+    const definition = 'CREATE MATERIALIZED VIEW ages AS SELECT age, count(*) AS authors FROM authors GROUP BY age';
+    const unique = { name: 'ages_age', unique: true, definition: 'USING btree (age)' };
+    const plain = { name: 'ages_authors', definition: 'USING btree (authors)' };
+    await create(definition, { indexes: [unique] }, 'materialized_view');
+    const [before] = await api.sql<{ oid: number }>(`SELECT 'ages'::regclass::oid AS oid`);
+    await api.ok('PATCH', '/objects/materialized_view/ages', { indexes: [plain] });
+    const indexes = await api.sql(`SELECT indexname FROM pg_indexes WHERE tablename = 'ages'`);
+    expect(indexes).to.deep.equal([{ indexname: 'ages_authors' }]);
+    expect(await api.sql(`SELECT 'ages'::regclass::oid AS oid`)).to.deep.equal([before]);
+  });
+
+  for (const [title, body, path, message] of [
+    ['two statements', 'CREATE VIEW a AS SELECT 1; DROP TABLE authors', 'definition', 'exactly one statement'],
+    ['another statement', 'DROP TABLE authors', 'definition', 'exactly one statement'],
+    ['SET ROLE', 'SET ROLE postgres', 'definition', 'exactly one statement'],
+    ['a temporary view', 'CREATE TEMP VIEW a AS SELECT 1', 'definition', 'temporary'],
+    ['another schema', 'CREATE VIEW elsewhere.a AS SELECT 1 AS x', 'definition', 'managed schema'],
+    ['a star', 'CREATE VIEW a AS SELECT a.* FROM authors a', 'definition', 'name its columns'],
+    ['a syntax error', 'CREATE VIEW a AS SELECT FROM WHERE', 'definition', 'valid PostgreSQL'],
+    ['deep nesting', `CREATE VIEW a AS SELECT ${'1+'.repeat(20_000)}1 AS x`, 'definition', 'nested'],
+    ['a long text', `CREATE VIEW a AS SELECT '${'x'.repeat(200_000)}' AS x`, 'definition', 'at most'],
+    ['the name of a collection', 'CREATE VIEW authors AS SELECT 1 AS x', 'definition', 'already the name'],
+  ] as const) {
+    it(`rejects ${title} and changes nothing`, async () => {
+      const status = title === 'the name of a collection' ? 409 : 400;
+      const code = status === 409 ? 'ALREADY_EXISTS' : 'INVALID_PAYLOAD';
+      const error = await api.refused({ status, code, at: path }, 'POST', '/objects', {
+        kind: 'view',
+        definition: body,
+      });
+      expect(error.message).to.contain(message);
+    });
+  }
+
+  it('rejects a query that PostgreSQL rejects, with its reason', async () => {
+    const definition = 'CREATE VIEW a AS SELECT missing FROM authors';
+    const expected = { status: 422, code: 'DATABASE_REFUSED' };
+    const error = await api.refused(expected, 'POST', '/objects', { kind: 'view', definition });
+    expect(error.message).to.contain('missing');
+  });
+
+  it('creates views again when a column that they use changes its type, with privileges, options and comments', async () => {
+    await create(NAMES, { comment: 'Adults' });
+    await create(
+      'CREATE VIEW short_names WITH (security_invoker = true) AS SELECT left(name, 1) AS initial FROM author_names',
+    );
+    await api.sql('GRANT SELECT, INSERT (name) ON author_names TO PUBLIC');
+    await api.sql(`COMMENT ON COLUMN author_names.name IS 'As printed'`);
+    const facts = () =>
+      api.sql(
+        `SELECT c.relname, c.relacl::text, c.reloptions, col_description(c.oid, 2) AS comment, obj_description(c.oid) AS about,
+                (SELECT attacl::text FROM pg_attribute WHERE attrelid = c.oid AND attname = 'name') AS columns
+           FROM pg_class c WHERE c.relname IN ('author_names', 'short_names') ORDER BY 1`,
+      );
+    const before = await facts();
+    expect(JSON.stringify(before)).to.contain('=a/').and.contain('security_invoker=true').and.contain('As printed');
+    await api.ok('PATCH', '/fields/authors/age', { type: 'bigInteger' });
+    expect(await facts()).to.deep.equal(before);
+  });
+
+  it('rejects deleting a column or a table that a view uses, and names the view', async () => {
+    await create(NAMES);
+    for (const path of ['/fields/authors/age', '/collections/authors']) {
+      const error = await api.refused({ status: 409, code: 'IN_USE' }, 'DELETE', path);
+      expect(error.message).to.contain('view "author_names" uses');
+      expect(error.extensions['object']).to.deep.equal({ kind: 'view', id: 'author_names' });
+    }
+    await api.ok('DELETE', '/fields/authors/spare');
+  });
+
+  it('records what a rename changes in views as events of the same batch', async () => {
+    await create(NAMES);
+    const before = await api.head();
+    await api.ok('POST', '/fields/authors/name/rename', { to: 'full_name' });
+    const events = await api.sql(
+      `SELECT type, subject, data -> 'caused_by' AS cause, count(*) OVER (PARTITION BY batch)::int AS together
+         FROM service.service_events WHERE position > $1 ORDER BY position`,
+      [before],
+    );
+    expect(events).to.deep.equal([
+      { type: 'field.renamed', subject: null, cause: null, together: 2 },
+      { type: 'object.updated', subject: { kind: 'view', id: 'author_names' }, cause: before + 1, together: 2 },
+    ]);
+    expect((await view()).definition).to.contain('full_name AS name');
+  });
+
+  it('applies a snapshot with views to another database, and finds nothing to do the second time', async () => {
+    await create(NAMES);
+    await create('CREATE VIEW initials AS SELECT left(name, 1) AS initial FROM author_names');
+    const snapshot = await api.ok<{ objects: { id: string; definition: string }[] }>('GET', '/schema/snapshot');
+    expect(snapshot.objects.map(({ id }) => id)).to.deep.equal(['author_names', 'initials']);
+    const spelled = {
+      ...snapshot,
+      objects: snapshot.objects.map((object) => ({
+        ...object,
+        definition: object.definition.replace('authors', 'public.authors').replace('age > 17', '(authors.age > 17)'),
+      })),
+    };
+    for (const body of [snapshot, spelled]) {
+      const { diff } = await api.ok<{ diff: object }>('POST', '/schema/diff', body);
+      expect(diff).to.deep.equal({ collections: [], fields: [], relations: [] });
+    }
+    const { hash, diff } = await api.ok<{ hash: string; diff: object }>('POST', '/schema/diff', {
+      ...snapshot,
+      objects: [],
+    });
+    expect(diff).to.have.property('objects').with.length(2);
+    await api.ok('POST', '/schema/apply', { hash, diff });
+    const back = await api.ok<{ hash: string; diff: object }>('POST', '/schema/diff', snapshot);
+    await api.ok('POST', '/schema/apply', { hash: back.hash, diff: back.diff });
+    expect(await api.ok('GET', '/schema/snapshot')).to.deep.equal(snapshot);
+  });
+
+  it('goes back to an earlier point in time, with the views of that time', async () => {
+    await create(NAMES);
+    const then = await api.head();
+    await api.ok('PATCH', '/objects/view/author_names', {
+      definition: 'CREATE VIEW author_names AS SELECT id FROM authors',
+    });
+    await api.ok('POST', '/objects/view/author_names/rename', { to: 'author_ids' });
+    await api.ok('DELETE', '/fields/authors/name');
+    const past = await api.ok('GET', `/history/snapshot?at=${then}`);
+    const { hash, diff } = await api.ok<{ hash: string; diff: object }>('GET', `/history/diff?from=now&to=${then}`);
+    await api.ok('POST', '/schema/apply', { hash, diff });
+    expect(await api.ok('GET', '/schema/snapshot')).to.deep.equal(past);
+  });
+
+  it('exports SQL that creates the views', async () => {
+    await create(NAMES, { comment: 'Adults' });
+    const { text } = await api.client('/history/snapshot?export=sql');
+    expect(text).to.contain('CREATE VIEW "public"."author_names" AS SELECT id, name FROM authors');
+    expect(text).to.contain(`COMMENT ON VIEW "public"."author_names" IS 'Adults'`);
+  });
+
+  it('shows the plan of a change, and reports drift', async () => {
+    await create(NAMES);
+    const plan = await api.ok<{ accepted: boolean; statements: { summary: string }[] }>(
+      'PATCH',
+      '/fields/authors/age?dry_run',
+      { type: 'bigInteger' },
+    );
+    expect(plan.accepted).to.equal(true);
+    expect(plan.statements.map(({ summary }) => summary)).to.include.members([
+      'drop view author_names',
+      'recreate view author_names',
+    ]);
+    await api.sql('CREATE OR REPLACE VIEW author_names AS SELECT id, name FROM authors WHERE age > 30');
+    const { data } = await api.ok<{ data: { differences: { member: string; collection: string }[] } }>(
+      'GET',
+      '/projections/verify',
+    );
+    expect(data.differences.map(({ member, collection }) => [collection, member])).to.deep.equal([
+      ['author_names', 'definition'],
+    ]);
+    await api.sql('CREATE OR REPLACE VIEW author_names AS SELECT id, name FROM authors WHERE age > 17');
+  });
+});
+
+describe('objects beside tables with OBJECTS=off', () => {
+  const { api, service } = withService();
+
+  it('neither accepts nor returns objects', async () => {
+    // The API document of the tests contains the path.
+    const headers = { authorization: `Bearer ${service.adminToken}` };
+    expect((await fetch(`${service.url}/objects`, { headers })).status).to.equal(404);
+    const snapshot = await api.ok<object>('GET', '/schema/snapshot');
+    expect(snapshot).not.to.have.property('objects');
+    const answers = [
+      await api.client('/schema/diff', json({ ...snapshot, objects: [] })),
+      await api.client('/schema/apply', json({ hash: '0', diff: { objects: [] } })),
+    ];
+    expect(answers.map(({ status }) => status)).to.deep.equal([400, 400]);
+  });
+});
