@@ -144,7 +144,7 @@ try {
   const shared = files.filter((file) => !alone.includes(file));
   const totals = [
     ...(shared.length > 0 ? [await run(shared, ['--parallel', '--jobs', jobs()])] : []),
-    ...(alone.length > 0 ? [await run(alone, ['--parallel', '--jobs', String(cores() + 1)])] : []),
+    ...(alone.length > 0 ? [await run(alone, ['--parallel', '--jobs', String(cores())])] : []),
   ];
   const sum = (name: keyof Counts) => totals.reduce((total, each) => total + each[name], 0);
   for (const failed of totals.flatMap((total) => total.failed)) console.log(`Failed: ${failed}\n`);
@@ -194,7 +194,7 @@ function takesLong(file: string): boolean {
   return LONGEST.includes(file) || /^test\/(web|faults|corpus)\/|\.corpus\.test\.ts$/.test(file);
 }
 
-/** A browser that waits for a core does not behave like a user's browser. It uses 0.7 of a core, so three share two. */
+/** A browser that waits for a core does not behave like a user's browser. */
 function isAlone(file: string): boolean {
   return ALONE.includes(file) || file.startsWith('test/web/');
 }
