@@ -111,6 +111,50 @@ const USERS: Rules = {
   },
 };
 
+/** The fuzzed service has no OpenID provider, so these requests are rejected. */
+const OIDC: Rules = {
+  'GET /auth/providers': { weight: 0.1, make: () => ({ path: '/auth/providers', caller: 'nobody' }) },
+  'GET /auth/oidc/login': {
+    weight: 0.1,
+    make: ({ random }) => ({
+      path: '/auth/oidc/login',
+      query: maybe(random, {
+        to: [0.5, () => random.pick(['/app', '/app/timeline', '//receiver.invalid', 'x'])],
+        port: [0.3, () => random.pick(['1', '51234', '0', 'x'])],
+      }),
+      caller: 'nobody',
+    }),
+  },
+  'GET /auth/oidc/callback': {
+    weight: 0.1,
+    make: ({ random }) => ({
+      path: '/auth/oidc/callback',
+      query: maybe(random, { code: [0.7, () => 'x'], state: [0.7, () => 'y'], iss: [0.2, () => 'z'] }),
+      caller: 'nobody',
+    }),
+  },
+  'POST /auth/oidc/token': {
+    weight: 0.1,
+    make: () => ({ path: '/auth/oidc/token', body: json({ code: 'x', verifier: 'y'.repeat(43) }), caller: 'nobody' }),
+  },
+  'POST /auth/oidc/logout': {
+    weight: 0.1,
+    make: () => ({ path: '/auth/oidc/logout', body: json({ logout_token: 'x' }), caller: 'nobody' }),
+  },
+  'POST /auth/oidc/link': {
+    weight: 0.1,
+    make: ({ admin }) => ({ path: '/auth/oidc/link', body: json(admin), caller: 'nobody' }),
+  },
+  'GET /users/{id}/identities': {
+    weight: 0.1,
+    make: (context) => ({ path: at`/users/${userId(context)}/identities` }),
+  },
+  'DELETE /users/{id}/identities/{identity}': {
+    weight: 0.1,
+    make: (context) => ({ path: at`/users/${userId(context)}/identities/${UNKNOWN}` }),
+  },
+};
+
 /** The name of the receiver never resolves, so nothing leaves the machine. */
 const newWebhook = ({ random }: Context): object => ({
   name: `hook ${random.below(20)}`,
@@ -152,4 +196,4 @@ const SERVER: Rules = {
   'GET /metrics': { weight: 0.3, make: () => ({ path: '/metrics' }) },
 };
 
-export const ACCOUNTS_AND_SERVER: Rules = { ...AUTH, ...USERS, ...WEBHOOKS, ...SERVER };
+export const ACCOUNTS_AND_SERVER: Rules = { ...AUTH, ...OIDC, ...USERS, ...WEBHOOKS, ...SERVER };

@@ -121,7 +121,43 @@ function adopt({ random, world }: Context): Doc {
   return { tables: [...new Set(names.filter((name) => name !== undefined))] };
 }
 
+/** The fuzzed service does not manage objects, so changes of them are rejected. */
+const newObject = (context: Context): object => ({
+  kind: context.random.pick(['view', 'materialized_view', 'table']),
+  definition: context.random.pick([
+    `CREATE VIEW v AS SELECT 1 AS one`,
+    `CREATE MATERIALIZED VIEW "${newName(context)}" AS SELECT 1 AS one`,
+    'DROP TABLE a; SELECT 1',
+    '$$',
+  ]),
+});
+
+const OBJECTS: Rules = {
+  'GET /objects': {
+    weight: 0.2,
+    make: (context) => ({
+      path: '/objects',
+      query: maybe(context.random, {
+        kind: [0.3, () => context.random.pick(['view', 'table'])],
+        collection: [0.3, () => collectionName(context)],
+      }),
+    }),
+  },
+  'POST /objects': { weight: 0.2, make: (context) => ({ path: '/objects', body: json(newObject(context)) }) },
+  'GET /objects/{kind}/{id}': { weight: 0.1, make: () => ({ path: '/objects/view/v' }) },
+  'PATCH /objects/{kind}/{id}': {
+    weight: 0.1,
+    make: (context) => ({ path: '/objects/view/v', body: json(newObject(context)) }),
+  },
+  'DELETE /objects/{kind}/{id}': { weight: 0.1, make: () => ({ path: '/objects/view/v' }) },
+  'POST /objects/{kind}/{id}/rename': {
+    weight: 0.1,
+    make: (context) => ({ path: '/objects/view/v/rename', body: json({ to: newName(context) }) }),
+  },
+};
+
 export const SCHEMA: Rules = {
+  ...OBJECTS,
   'GET /schema/snapshot': {
     weight: 3,
     make: (context) => ({
