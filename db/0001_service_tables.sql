@@ -20,6 +20,10 @@ CREATE TABLE :"service".service_events (
   occurred_at   timestamptz(3) NOT NULL,
   previous_hash text        NOT NULL CHECK (previous_hash ~ '^[0-9a-f]{64}$'),
   hash          text        NOT NULL CHECK (hash ~ '^[0-9a-f]{64}$'),
+  -- The hash of an event covers this hash of the salt and of the actor's name, the reason, ip and user_agent, instead of
+  -- the values. They can therefore be erased together with the salt.
+  commitment    text        NOT NULL CHECK (commitment ~ '^[0-9a-f]{64}$'),
+  salt          text        CHECK (salt ~ '^[0-9a-f]{32}$'),
   -- Other properties of the request.
   context       jsonb       CHECK (pg_catalog.jsonb_typeof(context) = 'object'),
   -- The kind and id of an object that is not a collection, for example a change request or a user.
@@ -45,9 +49,14 @@ CREATE INDEX service_events_kept ON :"service".service_events (collection, posit
 CREATE INDEX service_events_occurred_at ON :"service".service_events (occurred_at, position);
 
 -- Rejects every change of existing events. ENABLE ALWAYS because other triggers do not fire in sessions that apply
--- replicated changes. The trigger fires per statement, so that a statement that matches no row fails too.
-CREATE FUNCTION :"service".service_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+-- replicated changes. The trigger fires per statement, so that a statement that matches no row fails too. An erasure
+-- sets service.erasure, and the next trigger then checks the rows.
+CREATE FUNCTION :"service".service_refuse_change() RETURNS trigger LANGUAGE plpgsql
+  SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
+  IF TG_OP = 'UPDATE' AND pg_catalog.current_setting('service.erasure', true) = 'on' THEN
+    RETURN NULL;
+  END IF;
   RAISE EXCEPTION 'table "%" is append-only: % is not allowed', TG_TABLE_NAME, TG_OP
     USING ERRCODE = 'insufficient_privilege', HINT = 'Correct a mistake with a new event.';
 END
@@ -57,6 +66,30 @@ CREATE TRIGGER service_events_append_only
   BEFORE UPDATE OR DELETE OR TRUNCATE ON :"service".service_events
   FOR EACH STATEMENT EXECUTE FUNCTION :"service".service_refuse_change();
 ALTER TABLE :"service".service_events ENABLE ALWAYS TRIGGER service_events_append_only;
+
+-- An erasure removes all personal data of an event together with its salt, and must not change anything else.
+CREATE FUNCTION :"service".service_only_erase() RETURNS trigger LANGUAGE plpgsql
+  SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  IF pg_catalog.current_setting('service.erasure', true) = 'on' THEN
+    OLD.actor := pg_catalog.jsonb_build_object('id', OLD.actor -> 'id', 'name', NULL);
+    OLD.reason := NULL;
+    OLD.ip := NULL;
+    OLD.user_agent := NULL;
+    OLD.salt := NULL;
+    IF NEW IS DISTINCT FROM OLD THEN
+      RAISE EXCEPTION 'table "%" is append-only: an UPDATE that does more than erase personal data is not allowed', TG_TABLE_NAME
+        USING ERRCODE = 'insufficient_privilege', HINT = 'Correct a mistake with a new event.';
+    END IF;
+  END IF;
+  RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER service_events_only_erase
+  BEFORE UPDATE ON :"service".service_events
+  FOR EACH ROW EXECUTE FUNCTION :"service".service_only_erase();
+ALTER TABLE :"service".service_events ENABLE ALWAYS TRIGGER service_events_only_erase;
 
 -- The metadata rows: the managed schema in normal form. The transaction that appends events also writes their rows.
 CREATE TABLE :"service".service_collections (
@@ -257,6 +290,14 @@ CREATE TABLE :"service".service_users (
 );
 
 CREATE UNIQUE INDEX service_users_email ON :"service".service_users (pg_catalog.lower(email));
+
+-- Deleted users, so that an erasure can still find them by their e-mail address. The erasure removes the row.
+CREATE TABLE :"service".service_former_users (
+  id         uuid        PRIMARY KEY,
+  -- SHA-256 of the id, a colon and the e-mail address in lower case.
+  email_hash text        NOT NULL CHECK (email_hash ~ '^[0-9a-f]{64}$'),
+  deleted_at timestamptz NOT NULL DEFAULT now()
+);
 
 CREATE TABLE :"service".service_tokens (
   id         uuid        PRIMARY KEY,

@@ -59,6 +59,21 @@ async function accounts({ api, url, provider }: Living): Promise<void> {
   const [identity] = (await api.ok<{ data: { id: string }[] }>('GET', `${path}/identities`)).data;
   await api.ok('DELETE', `${path}/identities/${identity?.id}`);
   await api.ok('DELETE', path);
+  await erased(api);
+}
+
+/** An event whose personal data is erased, and the event that names it. */
+async function erased(api: Living['api']): Promise<void> {
+  const { data } = await api.ok<{ data: { id: string } }>('POST', '/users', {
+    email: 'eve@example.com',
+    role: 'admin',
+  });
+  const path = `/users/${data.id}`;
+  const { data: made } = await api.ok<{ data: { token: string } }>('POST', `${path}/tokens`, {});
+  const request = { ...json({ name: 'Eve' }, 'PATCH'), token: made.token };
+  const { status, text } = await api.client(path, request);
+  if (status !== 200) throw new Error(text);
+  await api.ok('DELETE', `${path}?erase`);
 }
 
 /** @returns the access token of an admin whom the provider names */

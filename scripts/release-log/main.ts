@@ -14,15 +14,15 @@ import { runToEnd } from '../../src/kernel/resumable.js';
 import { readRelease } from '../../src/release.js';
 import { createApi } from '../../test/support/api.js';
 import { signIn } from '../../test/support/client.js';
-import { declaredVersions, neverUsed } from '../../test/support/payload-members.js';
+import { declaredVersions, neverUsed, payloadShapes } from '../../test/support/payload-members.js';
 import { settingsOf, startOpenIdProvider } from '../../test/support/openid-provider.js';
 import { stopTestServer } from '../../test/support/postgres.js';
 import { fileOf, parseLog, type ReleaseLog } from '../../test/support/release-log.js';
 import { startService } from '../../test/support/service.js';
 import { live } from './history.js';
 
-/** Paths of the two files. */
-const LARGEST = 450_000;
+/** Bytes of both files together. */
+const LARGEST = 500_000;
 
 /** Positions whose complete schema is stored. The others have only its hash. */
 const EARLY = 2;
@@ -95,5 +95,13 @@ function sayOf(): ReleaseLog {
     snapshots.push({ at: event.position, snapshot: runToEnd(snapshotOf(state, release)) });
   }
   const { position = 0, hash = '' } = events.at(-1) ?? {};
-  return { release, declared: declaredVersions(), head: { position, hash }, hashes, snapshots, answers };
+  return {
+    release,
+    declared: declaredVersions(),
+    shapes: payloadShapes(),
+    head: { position, hash },
+    hashes,
+    snapshots,
+    answers,
+  };
 }

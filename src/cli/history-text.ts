@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { batch, event } from '../http/openapi/answers/history.js';
 import type { DiffDocument, Entry } from './planned-changes.js';
 import { locationText } from '../schema/model/location.js';
+import { actorName } from '../schema/model/events.js';
 import { oneLine } from './output.js';
 
 export type ShownBatch = z.output<typeof batch>;
@@ -43,7 +44,7 @@ export function describeBatch(
   const line = [
     paint.position(range.padEnd(9)),
     paint.time(shownTime(occurred_at)),
-    paint.actor(oneLine(actor.name)),
+    paint.actor(oneLine(actorName(actor))),
     oneLine(summary),
   ].join('  ');
   return reason === null ? line : `${line}\n${' '.repeat(11)}why: ${oneLine(reason)}`;
@@ -56,7 +57,7 @@ export function describeEvent(event: ShownEvent, change: DiffDocument['diff'], p
   const lines = [
     `${paint.position(`event ${position}`)}  ${type} ${oneLine(about)}`.trimEnd(),
     `when     ${paint.time(shownTime(occurred_at))}`,
-    `who      ${paint.actor(oneLine(actor.name))} (${actor.id})`,
+    `who      ${paint.actor(oneLine(actorName(actor)))} (${actor.id})`,
     `from     ${
       [event.ip, event.user_agent]
         .filter((part) => part !== null)

@@ -83,7 +83,7 @@ export const FINDINGS = {
   },
   LOG_UNPROTECTED: {
     severity: 'error',
-    fix: `Run ALTER TABLE ${own.events} ENABLE ALWAYS TRIGGER service_events_append_only, then "dps verify". If the trigger is missing, db/0001_service_tables.sql creates it.`,
+    fix: `Run ALTER TABLE ${own.events} ENABLE ALWAYS TRIGGER service_events_append_only, ENABLE ALWAYS TRIGGER service_events_only_erase, then "dps verify". If a trigger is missing, db/0001_service_tables.sql creates it.`,
   },
   CHAIN_BROKEN: {
     severity: 'error',

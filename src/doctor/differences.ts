@@ -19,6 +19,10 @@ export function describeDifference({ where, collection, field, member, expected,
 
 const show = (value: unknown): string => (value === null ? 'nothing' : JSON.stringify(value));
 
+/** A sentence to append, or nothing. */
+export const describeErased = (events: number): string =>
+  events === 0 ? '' : ` Personal data was erased from ${events} ${events === 1 ? 'event' : 'events'}.`;
+
 /** One line: `The change at position 7 was not allowed: …`. Reasons may contain names of a hostile log. */
 export const describeDisallowed = ({ position, reason }: Disallowed): string =>
   `The change at position ${position} was not allowed: ${visibleText(reason).replaceAll('\n', '\\n')}.`;

@@ -1,8 +1,10 @@
 /** Appends events to the log. Only a transaction that holds the log lock may append. */
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { Cause, LogEvent, StoredEvent } from '../schema/model/events.js';
 import type { Parameterised } from '../postgres/exchange.js';
 import { canonicalPieces, createCanonicalWriter } from '../kernel/canonical.js';
+import { sha256 } from '../kernel/sha256.js';
+import { commitmentTo, personalText } from './event-hash.js';
 import { createSteppedHasher } from './hash-chain.js';
 import type { LogHead } from './head.js';
 import { own } from '../postgres/own-tables.js';
@@ -35,11 +37,17 @@ const CHARACTERS_PER_INSERT = 8_000_000;
 
 const INSERT = `
   INSERT INTO ${own.events} (position, id, batch, type, version, collection, field, data, actor, command, reason,
-                              request_id, ip, user_agent, context, subject, occurred_at, previous_hash, hash)
+                              request_id, ip, user_agent, context, subject, occurred_at, previous_hash, hash, salt,
+                              commitment)
   SELECT e.position, e.id, $2::uuid, e.type, e.version, e.collection, e.field, e.data, $3::jsonb, $4::text,
-         $5::text, $6::text, $7::text, $8::text, $9::jsonb, e.subject, $10::timestamptz, e.previous_hash, e.hash
+         $5::text, $6::text, $7::text, $8::text, $9::jsonb, e.subject, $10::timestamptz, e.previous_hash, e.hash, e.salt,
+         e.commitment
     FROM pg_catalog.jsonb_to_recordset($1) AS e (position bigint, id uuid, type text, version integer, collection text,
-                                      field text, data jsonb, subject jsonb, previous_hash text, hash text)`;
+                                      field text, data jsonb, subject jsonb, previous_hash text, hash text, salt text,
+                                      commitment text)`;
+
+/** In bytes. */
+const SALT_SIZE = 16;
 
 /**
  * Assigns positions, ids and hashes to events, without I/O. It starts in a later turn of the event loop, so that bytes
@@ -54,13 +62,17 @@ export async function prepareEvents(append: Append): Promise<Prepared> {
   const rows: string[] = [];
   const write = createCanonicalWriter();
   const hashOf = createSteppedHasher(write);
+  const personal = personalText(common);
+  const salts = randomBytes(events.length * SALT_SIZE).toString('hex');
   let { position, hash } = head;
   await yieldToEventLoop();
   const slice = createTimeSlice();
   for (const event of events) {
     if (slice.isOver()) await slice.yield();
+    const salt = salts.slice(stored.length * SALT_SIZE * 2, (stored.length + 1) * SALT_SIZE * 2);
+    const commitment = commitmentTo(personal, salt, sha256);
     position += 1;
-    const placed = { ...common, ...event, position, id: randomUUID(), previous_hash: hash };
+    const placed = { ...common, ...event, position, id: randomUUID(), salt, commitment, previous_hash: hash };
     // One event may contain a collection with thousands of fields.
     const data = await runYielding(canonicalPieces(event.data, write), slice);
     hash = await runYielding(hashOf(placed, data), slice);
@@ -68,7 +80,8 @@ export async function prepareEvents(append: Append): Promise<Prepared> {
     rows.push(
       `{"position":${position},"id":"${placed.id}","type":"${event.type}","version":${event.version},` +
         `"collection":${JSON.stringify(event.collection)},"field":${JSON.stringify(event.field)},` +
-        `"subject":${JSON.stringify(event.subject ?? null)},"previous_hash":"${placed.previous_hash}","hash":"${hash}","data":${data.join('')}}`,
+        `"subject":${JSON.stringify(event.subject ?? null)},"previous_hash":"${placed.previous_hash}","hash":"${hash}",` +
+        `"salt":"${salt}","commitment":"${commitment}","data":${data.join('')}}`,
     );
   }
   const shared = [
@@ -112,7 +125,7 @@ function chunks(rows: readonly string[]): string[] {
  */
 function storable(cause: Cause): Cause {
   return {
-    actor: { id: text(cause.actor.id), name: text(cause.actor.name) },
+    actor: { id: text(cause.actor.id), name: optionalText(cause.actor.name) },
     command: cause.command,
     reason: optionalText(cause.reason),
     request_id: optionalText(cause.request_id),

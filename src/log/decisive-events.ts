@@ -10,7 +10,7 @@ import { type Accounts, accountEvent, foldAccount } from '../schema/fold/account
 import { UnreadableEventError, readEvent } from '../schema/fold/upcasting.js';
 import { USER, type LogEvent, type StoredEvent } from '../schema/model/events.js';
 import { DEFAULT_POLICY, POLICY_SUBJECT, type Policy, foldPolicy } from '../schema/policy.js';
-import { OTHER_CONTENT, hasherWith } from './event-hash.js';
+import { checkerWith } from './event-hash.js';
 import { EVENT_COLUMNS, type EventRow, toEventRecord } from './read.js';
 
 /** A row with `LINKED_COLUMNS`. */
@@ -20,7 +20,7 @@ export type LinkedRow = EventRow & { followed_by: string | null };
 export const LINKED_COLUMNS = `${EVENT_COLUMNS}, (SELECT n.previous_hash FROM ${own.events} n
   WHERE n.position > e.position ORDER BY n.position LIMIT 1) AS followed_by`;
 
-const hashOf = hasherWith(sha256);
+const whyChanged = checkerWith(sha256);
 
 /**
  * Reads an event that a decision relies on. The chain up to the head is verified elsewhere. Only this event and its
@@ -30,7 +30,8 @@ const hashOf = hasherWith(sha256);
  */
 function toLinkedEvent({ followed_by: next, ...row }: LinkedRow): StoredEvent {
   const event = toEventRecord(row);
-  if (hashOf(event) !== event.hash) throw new UnreadableEventError(event.position, OTHER_CONTENT);
+  const reason = whyChanged(event);
+  if (reason !== null) throw new UnreadableEventError(event.position, reason);
   if (next !== null && next !== event.hash)
     throw new UnreadableEventError(event.position, 'the event after it does not follow it');
   return readEvent(event);

@@ -45,12 +45,14 @@ export const RECORD = z.strictObject({
   collection: optional,
   field: optional,
   data: z.record(z.string(), z.unknown()),
-  actor: z.strictObject({ id: text, name: text }),
+  actor: z.strictObject({ id: text, name: optional }),
   command: text,
   reason: optional,
   request_id: optional,
   ip: optional,
   user_agent: optional,
+  salt: optional,
+  commitment: text,
   context: z.record(z.string(), z.unknown()).optional(),
   subject: z.strictObject({ kind: text, id: text }).optional(),
   occurred_at: z.iso.datetime(),
@@ -64,6 +66,8 @@ export interface ExportedLog {
   ok: boolean;
   /** The last event that was verified. */
   head: LogHead;
+  /** Number of verified events whose personal data was erased. */
+  erased: number;
   /** The first event that failed verification. */
   broken?: Fault;
   /** In the order of the log. At most 100 are returned. */
@@ -94,6 +98,7 @@ export async function checkExportedLog(
     return null;
   };
   const awaited = awaitedDocuments(sha256);
+  const faultAtEnd = (): Fault | undefined => chain.end() ?? awaited.fault();
   let fault: Fault | undefined;
   let line = 0;
   for await (const text of lines) {
@@ -114,10 +119,11 @@ export async function checkExportedLog(
     }
   }
   const head = chain.head();
-  fault ??= awaited.fault();
+  fault ??= faultAtEnd();
+  const erased = chain.erased();
   const disallowed = runToEnd(policy.end());
-  if (fault === undefined) return { ok: disallowed.length === 0, head, disallowed };
-  return { ok: false, head, broken: fault, disallowed };
+  if (fault === undefined) return { ok: disallowed.length === 0, head, erased, disallowed };
+  return { ok: false, head, erased, broken: fault, disallowed };
 }
 
 /** Tracks the documents that events name. Each document must be on a line of its own after its event. */

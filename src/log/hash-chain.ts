@@ -11,7 +11,7 @@ import { type Disallowed, createPolicyReplay } from '../schema/change-requests/r
 import { type EventRecord, readRecordPages } from './read.js';
 
 /**
- * Returns the SHA-256 (hex) over the previous hash and the event in canonical JSON, without `hash` and `previous_hash`.
+ * Returns the SHA-256 (hex) over the previous hash and the event in canonical JSON, see `aroundData`.
  * jsonb does not preserve the order of members, and canonical JSON does not depend on it. So the hash can be recomputed
  * from the table. Each step hashes one piece of the data.
  */
@@ -37,7 +37,9 @@ export interface Verification {
   checked: number;
   /** The last verified event. */
   head: LogHead;
-  /** The first event that breaks the chain. */
+  /** Number of verified events whose personal data was erased. */
+  erased: number;
+  /** The first event that breaks the chain, or whose personal data is missing without an event that names it. */
   broken?: { position: number; reason: string };
   /** In the order of the log. At most 100 are returned. */
   disallowed: Disallowed[];
@@ -75,8 +77,9 @@ export async function verifyChain(db: Queryable, options: VerifyOptions = {}): P
     if (broken !== undefined) break;
     options.onProgress?.(chain.head().position);
   }
+  broken ??= chain.end() ?? undefined;
   const head = chain.head();
   const disallowed = await runYielding(policy.end(), slice);
   const ok = broken === undefined && disallowed.length === 0;
-  return { ok, checked: head.position, head, ...(broken && { broken }), disallowed };
+  return { ok, checked: head.position, erased: chain.erased(), head, ...(broken && { broken }), disallowed };
 }

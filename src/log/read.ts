@@ -22,6 +22,10 @@ export interface EventRecord {
   request_id: string | null;
   ip: string | null;
   user_agent: string | null;
+  /** The random part of the commitment, hex. Null if the personal data was erased. */
+  salt: string | null;
+  /** SHA-256 over the salt and the personal data, hex. */
+  commitment: string;
   context?: Context | undefined;
   /** The subject, if it is not a collection. */
   subject?: EventSubject | undefined;
@@ -44,7 +48,7 @@ const PAGE = 1_000;
 
 export const EVENT_COLUMNS =
   'position, id, batch, type, version, collection, field, data, actor, command, reason, request_id, ip, user_agent, ' +
-  'context, subject, occurred_at, previous_hash, hash';
+  'salt, commitment, context, subject, occurred_at, previous_hash, hash';
 
 export type EventRow = Omit<EventRecord, 'occurred_at'> & { occurred_at: Date };
 
@@ -130,7 +134,7 @@ export interface EventText {
 /** In the order in which the response lists them. */
 const COLUMNS =
   'position, id, batch, type, version, collection, field, data, actor, command, reason, request_id, ip, user_agent, ' +
-  'context, subject, occurred_at, hash, previous_hash';
+  'salt, commitment, context, subject, occurred_at, hash, previous_hash';
 
 /** SQL fragments with placeholders. `text` numbers them from $1. */
 interface Selection {
@@ -178,12 +182,12 @@ export function readEventTexts(db: Queryable, range: { after: number; upTo: numb
 
 const INSERT = `
   INSERT INTO ${own.events} (position, id, batch, type, version, collection, field, data, actor, command, reason,
-                              request_id, ip, user_agent, context, subject, occurred_at, previous_hash, hash)
+                              request_id, ip, user_agent, salt, commitment, context, subject, occurred_at, previous_hash, hash)
   SELECT position, id, batch, type, version, collection, field, data, actor, command, reason,
-         request_id, ip, user_agent, context, subject, occurred_at, previous_hash, hash
+         request_id, ip, user_agent, salt, commitment, context, subject, occurred_at, previous_hash, hash
     FROM pg_catalog.jsonb_to_recordset($1) AS e (position bigint, id uuid, batch uuid, type text, version integer,
          collection text, field text, data jsonb, actor jsonb, command text, reason text, request_id text, ip text,
-         user_agent text, context jsonb, subject jsonb, occurred_at timestamptz, previous_hash text, hash text)`;
+         user_agent text, salt text, commitment text, context jsonb, subject jsonb, occurred_at timestamptz, previous_hash text, hash text)`;
 
 /** The caller must have verified the chain and must hold the log lock. */
 export async function restoreEvents(client: pg.ClientBase, events: readonly EventRecord[]): Promise<void> {

@@ -9,9 +9,19 @@ import { own } from '../postgres/own-tables.js';
 /* Checks that the triggers of db/0001_service_tables.sql still reject changes of accepted events. */
 
 /** The body of service_refuse_change(), without whitespace. */
-const BODY =
-  `BEGIN RAISE EXCEPTION 'table "%" is append-only: % is not allowed', TG_TABLE_NAME, TG_OP ` +
+const REFUSE_CHANGE =
+  "BEGIN IF TG_OP = 'UPDATE' AND pg_catalog.current_setting('service.erasure', true) = 'on' THEN RETURN NULL; END IF; " +
+  `RAISE EXCEPTION 'table "%" is append-only: % is not allowed', TG_TABLE_NAME, TG_OP ` +
   "USING ERRCODE = 'insufficient_privilege', HINT = 'Correct a mistake with a new event.'; END";
+
+/** The body of service_only_erase(), without whitespace. */
+const ONLY_ERASE =
+  "BEGIN IF pg_catalog.current_setting('service.erasure', true) = 'on' THEN " +
+  "OLD.actor := pg_catalog.jsonb_build_object('id', OLD.actor -> 'id', 'name', NULL); " +
+  'OLD.reason := NULL; OLD.ip := NULL; OLD.user_agent := NULL; OLD.salt := NULL; ' +
+  `IF NEW IS DISTINCT FROM OLD THEN RAISE EXCEPTION 'table "%" is append-only: an UPDATE that does more than erase personal data is not allowed', ` +
+  "TG_TABLE_NAME USING ERRCODE = 'insufficient_privilege', HINT = 'Correct a mistake with a new event.'; END IF; END IF; " +
+  'RETURN NEW; END';
 
 /**
  * Selects, for each operation, what prevents protection. Bits of tgtype: 1 FOR EACH ROW, 2 BEFORE, 8 DELETE, 16 UPDATE,
@@ -21,13 +31,14 @@ const TRIGGERS = `
 SELECT o.operation,
        pg_catalog.count(t.oid) > 0 AS there,
        coalesce(pg_catalog.bool_or(t.tgenabled = 'A'), false) AS enabled,
-       coalesce(pg_catalog.bool_or(t.tgenabled = 'A' AND pg_catalog.btrim(pg_catalog.regexp_replace(p.prosrc, '\\s+', ' ', 'g')) = $1), false) AS refuses
-  FROM (VALUES ('UPDATE', 16::int2), ('DELETE', 8::int2), ('TRUNCATE', 32::int2)) AS o (operation, bit)
+       coalesce(pg_catalog.bool_or(t.tgenabled = 'A' AND pg_catalog.btrim(pg_catalog.regexp_replace(p.prosrc, '\\s+', ' ', 'g')) = o.body), false) AS refuses
+  FROM (VALUES ('UPDATE', 16::int2, 2::int2, $1::text), ('UPDATE beyond an erasure', 16::int2, 3::int2, $2::text),
+               ('DELETE', 8::int2, 2::int2, $1::text), ('TRUNCATE', 32::int2, 2::int2, $1::text)) AS o (operation, bit, level, body)
   LEFT JOIN pg_catalog.pg_trigger t
-    ON t.tgrelid = '${own.events}'::regclass::oid AND NOT t.tgisinternal AND t.tgtype & o.bit > 0::int2 AND t.tgtype & 3::int2 = 2::int2
+    ON t.tgrelid = '${own.events}'::regclass::oid AND NOT t.tgisinternal AND t.tgtype & o.bit > 0::int2 AND t.tgtype & 3::int2 = o.level
    AND t.tgqual IS NULL AND t.tgattr::text = ''
   LEFT JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid
- GROUP BY o.operation, o.bit ORDER BY o.bit DESC`;
+ GROUP BY o.operation, o.bit, o.level ORDER BY o.bit DESC, o.level`;
 
 interface Row {
   operation: string;
@@ -40,7 +51,7 @@ interface Row {
  * Returns a sentence for each operation on events that PostgreSQL would not reject. Empty if the log is append-only.
  */
 export async function findUnprotected(db: Queryable): Promise<string[]> {
-  const { rows } = await db.query<Row>(TRIGGERS, [BODY]);
+  const { rows } = await db.query<Row>(TRIGGERS, [REFUSE_CHANGE, ONLY_ERASE]);
   return rows
     .filter(({ refuses }) => !refuses)
     .map(({ operation, there, enabled }) => {

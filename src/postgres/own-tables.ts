@@ -21,6 +21,7 @@ export const own = {
   documents: ownTable('service_documents'),
   events: ownTable('service_events'),
   fields: ownTable('service_fields'),
+  formerUsers: ownTable('service_former_users'),
   folds: ownTable('service_folds'),
   idempotency: ownTable('service_idempotency'),
   identities: ownTable('service_identities'),

@@ -252,6 +252,8 @@ export async function replay(options: ReplayOptions): Promise<Replayed> {
   await keepRead(run);
   if (tables === 'end-state') await makeTables(run);
   await options.fill?.(target.client, target.schema, run.state);
+  const missing = run.chain.end();
+  if (missing !== null) throw brokenAt(missing);
   await makeObjects(run);
   const head = run.chain.head();
   await finish(run, head);
@@ -268,11 +270,13 @@ interface Run extends ReplayOptions {
 
 function check({ chain }: Run, event: EventRecord): void {
   const reason = chain.add(event);
-  if (reason === null) return;
-  throw new OperatorError(
-    `The hash chain of the log is broken at position ${event.position}: ${reason}. Nothing after it can be trusted.`,
-  );
+  if (reason !== null) throw brokenAt({ position: event.position, reason });
 }
+
+const brokenAt = ({ position, reason }: { position: number; reason: string }) =>
+  new OperatorError(
+    `The hash chain of the log is broken at position ${position}: ${reason}. Nothing after it can be trusted.`,
+  );
 
 /** Replays events and their DDL group by group. */
 async function replayPage(run: Run, page: readonly EventRecord[]): Promise<void> {

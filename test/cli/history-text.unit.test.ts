@@ -49,6 +49,8 @@ describe('an event as text', () => {
     request_id: null,
     ip: null,
     user_agent: null,
+    salt: null,
+    commitment: 'abc',
     occurred_at: '2026-11-21T08:05:03.123Z',
     hash: 'abc',
     previous_hash: 'ab',

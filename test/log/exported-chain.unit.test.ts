@@ -69,11 +69,18 @@ describe('an exported log, line by line', () => {
   };
 
   it('is accepted in order, and reports every event once', async () => {
-    expect(await check(lines)).to.deep.equal({ ok: true, head: headAt(4), disallowed: [], told: [1, 2, 3, 4] });
-    expect(await check([])).to.deep.equal({ ok: true, head: emptyHead(), disallowed: [], told: [] });
+    expect(await check(lines)).to.deep.equal({
+      ok: true,
+      head: headAt(4),
+      erased: 0,
+      disallowed: [],
+      told: [1, 2, 3, 4],
+    });
+    expect(await check([])).to.deep.equal({ ok: true, head: emptyHead(), erased: 0, disallowed: [], told: [] });
     expect(await checkExportedLog(toStream(lines), { sha256, planOf: null })).to.deep.equal({
       ok: true,
       head: headAt(4),
+      erased: 0,
       disallowed: [],
     });
   });

@@ -21,6 +21,8 @@ const event = (position: number, previous_hash: string): StoredEvent => ({
   request_id: null,
   ip: null,
   user_agent: null,
+  salt: null,
+  commitment: HASH,
   occurred_at: '2026-01-01T00:00:00.000Z',
   previous_hash,
   hash: HASH,

@@ -100,6 +100,7 @@ describe('the log', () => {
     expect(await verifyChain(pool)).to.deep.equal({
       ok: true,
       checked: 3,
+      erased: 0,
       head: headOf(read[2] as StoredEvent),
       disallowed: [],
     });
@@ -199,14 +200,18 @@ describe('the log', () => {
       actor: [
         `UPDATE service.service_events SET actor = actor || '{"name": "Eve"}' WHERE position = 3`,
         3,
-        /hash does not match/,
+        /does not match its commitment/,
       ],
       time: [
         `UPDATE service.service_events SET occurred_at = occurred_at - interval '1 ms' WHERE position = 3`,
         3,
         /hash does not match/,
       ],
-      reason: [`UPDATE service.service_events SET reason = 'none' WHERE position = 4`, 4, /hash does not match/],
+      reason: [
+        `UPDATE service.service_events SET reason = 'none' WHERE position = 4`,
+        4,
+        /does not match its commitment/,
+      ],
       'a missing event': [`DELETE FROM service.service_events WHERE position = 2`, 2, /position 2 is missing/],
       'a missing beginning': [`DELETE FROM service.service_events WHERE position = 1`, 1, /position 1 is missing/],
       order: [
@@ -230,9 +235,9 @@ describe('the log', () => {
 
     it('finds a rewritten event with a matching hash through the next event', async () => {
       const [, second] = await readAll();
-      const forged = { ...(second as StoredEvent), reason: 'forged' };
+      const forged = { ...(second as StoredEvent), command: 'forged' };
       await tamper(
-        `UPDATE service.service_events SET reason = 'forged', hash = '${eventHash(forged)}' WHERE position = 2`,
+        `UPDATE service.service_events SET command = 'forged', hash = '${eventHash(forged)}' WHERE position = 2`,
       );
       expect((await verifyChain(pool)).broken).to.deep.include({ position: 3 });
     });

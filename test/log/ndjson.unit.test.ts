@@ -20,6 +20,8 @@ const EVENT = {
   request_id: null,
   ip: null,
   user_agent: null,
+  salt: null,
+  commitment: '0'.repeat(64),
   occurred_at: '2026-01-01T00:00:00.000Z',
   previous_hash: '0',
   hash: '1',

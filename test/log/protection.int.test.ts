@@ -18,7 +18,7 @@ describe('the append-only triggers', () => {
     for (const { name } of await triggers()) await pool().query(change(name));
   };
   const all = (what: string): string[] =>
-    ['TRUNCATE', 'UPDATE', 'DELETE'].map(
+    ['TRUNCATE', 'UPDATE', 'UPDATE beyond an erasure', 'DELETE'].map(
       (operation) => `The trigger that rejects ${operation} of service_events ${what}.`,
     );
 

@@ -2,6 +2,7 @@
  * The log of each release, as that release wrote it. This release must read, fold and restore it with the same
  * results. A failure here would affect every user with such a log.
  */
+import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
@@ -22,10 +23,20 @@ import { initialState } from '../../src/schema/model/state.js';
 import { snapshotHash, snapshotOf } from '../../src/schema/snapshot/snapshot.js';
 import { clientOf, json } from '../support/client.js';
 import { dps } from '../support/dps.js';
-import { declaredVersions, neverUsed } from '../support/payload-members.js';
+import { declaredVersions, neverUsed, payloadShapes } from '../support/payload-members.js';
 import { type TestDatabase, createDatabase, testServer } from '../support/postgres.js';
 import { type ReleaseLog, fileOf, parseLog, readReleaseLog, releasesWithLogs } from '../support/release-log.js';
 import { type TestService, startService } from '../support/service.js';
+
+const sha = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** JSON without white space, with sorted members at every depth. */
+function sortedJson(value: unknown): string {
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`;
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${members.map(([name, each]) => `${JSON.stringify(name)}:${sortedJson(each)}`).join(',')}}`;
+}
 
 /** The log needs `NULLS NOT DISTINCT`, virtual columns, and names of NOT NULL. */
 const NEWEST = 18;
@@ -50,14 +61,39 @@ for (const release of releasesWithLogs()) {
 
     it('has an intact chain with the recorded end', async () => {
       const lines = createInterface({ input: createReadStream(file) });
-      const { ok, head } = await checkExportedLog(lines, { sha256, planOf: createPlanReplay() });
-      expect(ok).to.equal(true);
+      const { ok, head, erased } = await checkExportedLog(lines, { sha256, planOf: createPlanReplay() });
+      expect({ ok, erased }).to.deep.equal({ ok: true, erased: events.filter(({ salt }) => salt === null).length });
       expect(head).to.include(said.head);
     });
 
     it('has every event type and version of the release', () => {
       expect([...new Set(events.map(({ type, version }) => `${type} ${version}`))]).to.have.members(said.declared);
       expect(declaredVersions()).to.include.members(said.declared);
+    });
+
+    it('has payloads of exactly the shapes that this release reads', () => {
+      // A changed shape is a new version of the event, with an upcaster.
+      expect(payloadShapes()).to.include(said.shapes);
+      expect(Object.keys(said.shapes)).to.deep.equal(said.declared);
+    });
+
+    it('has the hashes and commitments of the rule that docs/history.md describes', () => {
+      // This repeats the rule without code of the service, so that a change of both the rule and the log is noticed.
+      let previous = '0'.repeat(64);
+      for (const { hash, previous_hash, salt, actor, ip, reason, user_agent, ...event } of events) {
+        expect(previous_hash).to.equal(previous);
+        expect(hash, `position ${event.position}`).to.equal(sha(previous + sortedJson({ ...event, actor: actor.id })));
+        const personal = sortedJson({ ip, name: actor.name, reason, user_agent });
+        if (salt !== null) expect(event.commitment, `position ${event.position}`).to.equal(sha(salt + personal));
+        else expect([ip, actor.name, reason, user_agent]).to.deep.equal([null, null, null, null]);
+        previous = hash;
+      }
+      const named = events.flatMap(({ type, data }) =>
+        type === 'log.erased' ? (data as { positions: [number, number][] }).positions : [],
+      );
+      const erased = events.filter(({ salt }) => salt === null).map(({ position }) => [position, position]);
+      expect(erased).to.deep.equal(named);
+      expect(erased).not.to.deep.equal([]);
     });
 
     if (release === readRelease()) {
@@ -85,7 +121,7 @@ for (const release of releasesWithLogs()) {
         expect(runToEnd(snapshotHash(state, release)), `position ${event.position}`).to.equal(said.hashes[index]);
         const snapshot = snapshots.get(event.position);
         if (snapshot === undefined) continue;
-        expect(JSON.parse(JSON.stringify(runToEnd(snapshotOf(state, release))))).to.deep.equal(snapshot);
+        expect(JSON.stringify(runToEnd(snapshotOf(state, release)))).to.equal(JSON.stringify(snapshot));
         snapshots.delete(event.position);
       }
       expect(said.hashes).to.have.length(events.length);

@@ -37,7 +37,7 @@ const TAMPERING: Record<string, { sql: string[]; at?: 'end' }> = {
       'UPDATE service.service_events SET position = -position WHERE position >= $1',
       'UPDATE service.service_events SET position = 1 - position WHERE position < 0',
       `INSERT INTO service.service_events SELECT ($1)::bigint, gen_random_uuid(), batch, type, version, 'forged', field, data, actor,
-         command, reason, request_id, ip, user_agent, occurred_at, previous_hash, hash
+         command, reason, request_id, ip, user_agent, occurred_at, previous_hash, hash, commitment, salt
          FROM service.service_events WHERE position = $1 + 1`,
     ],
   },

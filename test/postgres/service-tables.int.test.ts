@@ -37,6 +37,43 @@ describe("the service's own tables", () => {
     });
   }
 
+  const ERASE = `UPDATE service.service_events SET actor = jsonb_build_object('id', actor -> 'id', 'name', NULL),
+    reason = NULL, ip = NULL, user_agent = NULL, salt = NULL`;
+  const erasing = async (...statements: string[]): Promise<unknown> => {
+    const client = await instance.pool.connect();
+    try {
+      await client.query(`BEGIN; SET LOCAL service.erasure = 'on'`);
+      for (const statement of statements) await client.query(statement);
+      return undefined;
+    } catch (error) {
+      return error;
+    } finally {
+      await client.query('ROLLBACK');
+      client.release();
+    }
+  };
+
+  it('allow an erasure of personal data with its setting, and only as a whole', async () => {
+    expect(await erasing(ERASE, ERASE)).to.equal(undefined);
+    for (const change of [
+      `UPDATE service.service_events SET reason = NULL, ip = NULL, user_agent = NULL, salt = NULL`,
+      `${ERASE}, command = 'other'`,
+      `${ERASE}, hash = previous_hash`,
+      `${ERASE}, data = '{}'`,
+      ERASE.replace(`actor -> 'id'`, `'other'`),
+      ERASE.replace('salt = NULL', 'salt = salt'),
+      ERASE.replace('reason = NULL', `reason = 'other'`),
+    ]) {
+      const error = await erasing(change);
+      expect(sqlState(error), change).to.equal(SQLSTATE.insufficient_privilege);
+      expect((error as Error).message).to.match(/an UPDATE that does more than erase personal data is not allowed$/);
+    }
+    for (const change of ['DELETE FROM service.service_events', 'TRUNCATE service.service_events'])
+      expect(sqlState(await erasing(change)), change).to.equal(SQLSTATE.insufficient_privilege);
+    const refused = await instance.pool.query(ERASE).catch((thrown: unknown) => thrown);
+    expect((refused as Error).message).to.equal('table "service_events" is append-only: UPDATE is not allowed');
+  });
+
   it('reject it in a session that replays replication', async () => {
     const replayed = ['SET session_replication_role = replica', 'DELETE FROM service.service_events'];
     const error = await asSuperuser(database.connectionString, ...replayed).catch((thrown: unknown) => thrown);

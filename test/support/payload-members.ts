@@ -1,5 +1,6 @@
 /** Which members and choices of the payload shapes occur in events, so that a sample log can be complete. */
-import type { z } from 'zod';
+import { z } from 'zod';
+import { sha256 } from '../../src/kernel/sha256.js';
 import { EVENT_KINDS } from '../../src/schema/fold/event-schemas.js';
 import { isObject } from '../../src/kernel/json.js';
 import type { EventRecord } from '../../src/log/read.js';
@@ -25,6 +26,17 @@ export function declaredVersions(): string[] {
     versions.map((_, index) => `${type} ${index + 1}`),
   );
 }
+
+/** `collection.created 1`: a hash of everything that the shape of the payload accepts. */
+export function payloadShapes(): Record<string, string> {
+  const shapes = Object.entries(EVENT_KINDS).flatMap(([type, { versions }]) =>
+    versions.map((schema, index) => [`${type} ${index + 1}`, sha256(JSON.stringify(z.toJSONSchema(schema, TO_JSON)))]),
+  );
+  return Object.fromEntries(shapes) as Record<string, string>;
+}
+
+/** A transformed value is described by what the event contains. */
+const TO_JSON = { io: 'input', unrepresentable: 'any', reused: 'inline' } as const;
 
 /** Declared types, versions, members, choices and nulls that occur in no event. */
 export function neverUsed(events: readonly EventRecord[]): string[] {

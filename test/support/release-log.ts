@@ -8,6 +8,8 @@ export interface ReleaseLog {
   release: string;
   /** `collection.created 1`: every type and version of the release. */
   declared: string[];
+  /** A hash of the shape of the payload, for each of them. */
+  shapes: Record<string, string>;
   /** The head of the log. */
   head: { position: number; hash: string };
   /** The hash of the schema after each position. */

@@ -2,6 +2,8 @@
 import type pg from 'pg';
 import type { Api } from './api.js';
 import { eventHash } from './event-hash.js';
+import { sha256 } from '../../src/kernel/sha256.js';
+import { commitmentTo, personalText } from '../../src/log/event-hash.js';
 import { GENESIS_HASH } from '../../src/log/head.js';
 import { type EventRecord, readRecordPages, restoreEvents } from '../../src/log/read.js';
 import { createClient } from '../../src/postgres/pool.js';
@@ -49,7 +51,8 @@ export const rewrite = (
 function chained(events: readonly EventRecord[]): EventRecord[] {
   let previous_hash = GENESIS_HASH;
   return events.map((event, index) => {
-    const placed = { ...event, position: index + 1, previous_hash };
+    const commitment = event.salt === null ? event.commitment : commitmentTo(personalText(event), event.salt, sha256);
+    const placed = { ...event, commitment, position: index + 1, previous_hash };
     previous_hash = eventHash(placed);
     return { ...placed, hash: previous_hash };
   });

@@ -10,6 +10,7 @@ import { expect } from 'chai';
 const MASKS: readonly [RegExp, string][] = [
   [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<an id that has thirty-six letters.>'],
   [/[0-9a-f]{64}/g, '<hash>'],
+  [/("salt": ?")[0-9a-f]{32}"/g, '$1<salt>"'],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}Z/g, '<a time in UTC, to ms.>'],
   [/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, '<a time, to a sec.>'],
   [/dps_test_\w+/g, '<database>'],

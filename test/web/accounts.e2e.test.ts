@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { expectAccessible, expectCount, withApp } from '../support/app.js';
-import { json } from '../support/client.js';
+import { json, signIn } from '../support/client.js';
 
 describe('the accounts page of the admin app', () => {
   const app = withApp();
@@ -31,6 +31,32 @@ describe('the accounts page of the admin app', () => {
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Yes, delete user' }).click();
     await line.waitFor({ state: 'hidden' });
+  });
+
+  it('erases the personal data of a user in the log, after saying what that means', async () => {
+    const login = { email: 'eve@example.com', name: 'Eve', password: 'long enough for it', role: 'admin' };
+    const made = await app.client('/users', json(login));
+    const { id } = (made.json as { data: { id: string } }).data;
+    const token = await signIn(app.client, login);
+    const renamed = await app.client(`/users/${id}`, { ...json({ name: 'Eve Again' }, 'PATCH'), token });
+    expect(renamed.status, renamed.text).to.equal(200);
+    const page = await app.visit({ path: '/accounts' });
+    await page.getByRole('button', { name: 'Edit Eve Again' }).click();
+    await page.getByLabel('Erase personal data in the event log').check();
+    await page.getByText('Permanently erases the name, reasons, addresses and user agents of Eve Again').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Delete and erase' }).click();
+    await page.getByRole('button', { name: 'Yes, delete and erase' }).click();
+    await page.getByRole('listitem').filter({ hasText: 'eve@example.com' }).waitFor({ state: 'hidden' });
+    await page.goto(`/app/timeline?actor=${id}`);
+    await page
+      .getByText(`erased user ${id.slice(0, 8)}`)
+      .first()
+      .waitFor();
+    expect((await app.client('/history/export')).text).not.to.contain('"Eve');
+    await page.goto('/app/verification');
+    await page.getByRole('button', { name: /^Verify/ }).click();
+    await page.getByText('Personal data was erased from 1 event.').waitFor();
   });
 
   it('keeps an admin signed in who changes their own password', async () => {

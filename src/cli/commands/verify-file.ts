@@ -2,12 +2,13 @@ import { createReadStream } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { type ExportedLog, checkExportedLog, positionOf, readLines } from '../../log/exported-log.js';
 import { createExportView, compareCheckpoint } from '../../log/signed-checkpoints/compare-checkpoint.js';
+import type { EventRecord } from '../../log/read.js';
 import { sha256 } from '../../kernel/sha256.js';
 import { createPlanReplay } from '../../schema/change-requests/replay-plans.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { describeChecked, readCheckpoints } from '../checkpoint-files.js';
-import { describeDisallowed } from '../../doctor/differences.js';
+import { describeDisallowed, describeErased } from '../../doctor/differences.js';
 import { json } from '../output.js';
 import { requestText, readInfo, send } from '../connections/service.js';
 
@@ -118,7 +119,8 @@ async function firstDifference(
       const { value: there, done } = await theirs.next();
       const position = positionOf(line) ?? last;
       if (done === true) return { position, reason: `the log of the service ends at position ${last}` };
-      if (there !== line) return { position: positionOf(there) ?? position, reason: 'the service has another event' };
+      if (there !== line && !isSameButErased(line, there))
+        return { position: positionOf(there) ?? position, reason: 'the service has another event' };
       last = Math.max(last, position);
     }
     return last === 0 ? { position: 1, reason: 'the file contains no event' } : null;
@@ -127,13 +129,36 @@ async function firstDifference(
   }
 }
 
+/** True if the lines are the same event, whose personal data was erased in one of them. */
+function isSameButErased(ours: string, theirs: string): boolean {
+  const [line, other] = [erasedLine(ours), erasedLine(theirs)];
+  return line !== null && line === other && (line === ours || line === theirs);
+}
+
+/** Null if the line is not an event. */
+function erasedLine(text: string): string | null {
+  try {
+    const event = JSON.parse(text) as EventRecord;
+    if (positionOf(text) === undefined) return null;
+    const actor = { ...event.actor, name: null };
+    return JSON.stringify({ ...event, actor, reason: null, ip: null, user_agent: null, salt: null });
+  } catch {
+    return null;
+  }
+}
+
 /**
  * One line.
  * @param what the subject if the chain is broken: "The log"
  */
-export function describeChain({ head, broken }: Pick<ExportedLog, 'head' | 'broken'>, what: string): string {
-  if (broken === undefined) return `The hash chain is valid: ${head.position} events, head ${head.hash}.`;
-  const before = head.position === 0 ? '' : ` The ${head.position} events before it are valid.`;
+export function describeChain(
+  { head, broken, erased }: Pick<ExportedLog, 'head' | 'broken' | 'erased'>,
+  what: string,
+): string {
+  if (broken === undefined)
+    return `The hash chain is valid: ${head.position} events, head ${head.hash}.${describeErased(erased)}`;
+  const valid = Math.min(head.position, broken.position - 1);
+  const before = valid === 0 ? '' : ` The ${valid} events before it are valid.`;
   return `${what} is broken at position ${broken.position}: ${broken.reason}.${before}`;
 }
 

@@ -15,6 +15,7 @@ import {
   describeDifference,
   describeDisallowed,
   describeDivergence,
+  describeErased,
 } from '../../doctor/differences.js';
 import { json, createProgress } from '../output.js';
 import { type ProjectionTools, withProjections } from '../connections/projections.js';
@@ -82,7 +83,9 @@ export function describeVerified({ chain, projections, checkpoints = [] }: Resul
   return [...lines, ...describeChecked(checkpoints)].join('\n');
 }
 
-function describeChain({ checked, head, broken }: ChainVerification): string {
-  if (broken === undefined) return `The hash chain is valid: ${checked} events, head ${head.hash}.`;
-  return `The hash chain is broken at position ${broken.position}: ${broken.reason}. The ${checked} events before it are valid.`;
+function describeChain({ checked, head, broken, erased }: ChainVerification): string {
+  if (broken === undefined)
+    return `The hash chain is valid: ${checked} events, head ${head.hash}.${describeErased(erased)}`;
+  const valid = Math.min(checked, broken.position - 1);
+  return `The hash chain is broken at position ${broken.position}: ${broken.reason}. The ${valid} events before it are valid.`;
 }

@@ -49,10 +49,11 @@ async function openPipeline(pool: pg.Pool, config: Config): Promise<Pipeline> {
   });
 }
 
-/** Shell commands have no user of the service. */
+/** The actor of shell commands, which have no user of the service. */
+export const operatorActor = (name: string) => ({ id: 'dps', name: `${name} (dps)` });
+
 export function operatorsRequest(command: string, { environment, values }: Invocation): RequestContext {
-  const name = environment['USER'] ?? environment['LOGNAME'] ?? 'operator';
-  const actor = { id: 'dps', name: `${name} (dps)` };
+  const actor = operatorActor(environment['USER'] ?? environment['LOGNAME'] ?? 'operator');
   const findings = acknowledged(values);
   return {
     ...(findings.length > 0 && { acknowledges: { findings, at: () => [OPTION] } }),

@@ -262,6 +262,15 @@ function declareUsers(program: Command, does: CommandEffect): void {
 
   const remove = users.command('remove').description('Deletes a user.').argument('<user>', USER);
   does(onDatabase(remove.addOption(reason())), async () => (await load()).remove);
+
+  const erase = users
+    .command('erase')
+    .description(
+      'Deletes a user and erases the personal data in the log: name, reasons, addresses and user agents. This cannot be undone.',
+    )
+    .argument('[user]', 'e-mail address or id of a user, who may be deleted already')
+    .option('--operator <name>', 'erase a user of the operating system who ran dps, instead');
+  does(onDatabase(erase.addOption(reason())), async () => (await load()).erase);
 }
 
 function declareTokens(program: Command, does: CommandEffect): void {

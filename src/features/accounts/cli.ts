@@ -1,8 +1,16 @@
 import { z } from 'zod';
 import type { Role, UserStatus } from './caller.js';
-import type { User, Users } from './users.js';
-import { randomSecret } from './secrets.js';
-import { findUser, withAccounts } from '../../cli/connections/pipeline.js';
+import { ERASE_USER, type Erasure, erasePerson, findPersons } from './erase.js';
+import { createPasswords, randomSecret } from './secrets.js';
+import { type User, type Users, createUsers } from './users.js';
+import {
+  findUser,
+  operatorActor,
+  operatorsRequest,
+  refusedByService,
+  withAccounts,
+  withPipeline,
+} from '../../cli/connections/pipeline.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../../cli/command.js';
 import { show, table } from '../../cli/output.js';
 
@@ -78,6 +86,37 @@ export async function remove(invocation: Invocation): Promise<ExitCode> {
   showOne(invocation, user, 'removed', null);
   return 0;
 }
+
+/** Finds accounts that were deleted, too. Exit code 1 if there was nothing to erase. */
+export async function erase(invocation: Invocation): Promise<ExitCode> {
+  const [named] = invocation.positionals;
+  const operator = text(invocation.values, 'operator');
+  if ((named === undefined) === (operator === undefined)) throw new UsageError('Name a user, or an --operator.');
+  const erasures = await withPipeline(invocation, async ({ pool, pipeline }) => {
+    const users = createUsers({ pool, passwords: createPasswords() });
+    const persons = named === undefined ? [operatorActor(operator ?? '')] : await findPersons(pool, named);
+    const done: Erasure[] = [];
+    for (const person of persons) {
+      const request = operatorsRequest(ERASE_USER, invocation);
+      const outcome = await erasePerson({ pool, pipeline, users }, person, request);
+      if (outcome.kind === 'refused') throw refusedByService(outcome);
+      if (outcome.kind === 'done') done.push(outcome.command.value);
+    }
+    return done;
+  });
+  show(
+    invocation,
+    erasures,
+    () => erasures.map(describeErasure).join('\n') || `No user, deleted or not, is known as "${named}".`,
+  );
+  return erasures.some(({ deleted, erased }) => deleted || erased > 0) ? 0 : 1;
+}
+
+const describeErasure = ({ user, deleted, erased }: Erasure): string => {
+  const account = deleted ? `deleted user ${user}; ` : '';
+  if (erased === 0) return `${account}the log has no personal data of ${user}`;
+  return `${account}erased the personal data of ${user} from ${erased} ${erased === 1 ? 'event' : 'events'}`;
+};
 
 interface ChosenPassword {
   /** Undefined leaves the password unchanged. Null removes it. */

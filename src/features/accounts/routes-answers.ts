@@ -14,6 +14,14 @@ export const user = z
   })
   .meta({ id: 'User' });
 
+export const erasure = z
+  .strictObject({
+    user: z.uuid(),
+    deleted: z.boolean().describe('True if the request also deleted the account'),
+    erased: z.int().min(0).describe('Number of events whose personal data was erased. 0: there was none left'),
+  })
+  .meta({ id: 'Erasure' });
+
 export const token = z
   .strictObject({ id: z.uuid(), name: z.string(), created_at: time, expires_at: time.nullable() })
   .meta({ id: 'Token' });

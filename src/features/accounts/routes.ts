@@ -3,19 +3,25 @@ import { z } from 'zod';
 import { issuerOf, ROLES, USER_STATUSES } from './caller.js';
 import { NAME_LENGTH, PASSWORD_LENGTH } from './account-rules.js';
 import { isStorableTime, TIME_RANGE } from '../../kernel/time.js';
-import type { AccountChange } from './users.js';
+import { type AccountChange, unknownUser } from './users.js';
+import { ERASE_USER, erasePerson } from './erase.js';
+import { refuse } from '../../kernel/problem.js';
+import { isUuid } from '../../kernel/text.js';
 import { changingAccount } from './change-account.js';
 import { type Answer, jsonAnswer, noContent, unwrap, largeJsonAnswer } from '../../http/answer/answer.js';
 import { recorded } from '../../http/change/change.js';
 import type { HttpDeps } from '../../http/deps.js';
 import { listQueryOf, membersOf, pick, USER_MEMBERS } from '../../http/documents/list.js';
-import { countsIn, pageLimit, noQuery } from '../../http/request/query.js';
+import { countsIn, flag, pageLimit, noQuery } from '../../http/request/query.js';
 import { data, page } from '../../http/openapi/answers/envelopes.js';
 import * as accounts from './routes-answers.js';
 import { type Call, jsonBody, route, type Route } from '../../http/route.js';
 
 const listQuery = listQueryOf(USER_MEMBERS).extend({ limit: pageLimit });
 const oneQuery = z.strictObject({ fields: membersOf(USER_MEMBERS).optional() });
+const eraseQuery = z.strictObject({
+  erase: flag.describe('Also erases the personal data of the user in the log. This cannot be undone'),
+});
 
 const email = z.email().max(320);
 const name = z.string().min(NAME_LENGTH.min).max(NAME_LENGTH.max);
@@ -161,13 +167,17 @@ function oneUser(deps: HttpDeps): Route[] {
     }),
     route({
       ...admin,
+      query: eraseQuery,
       method: 'delete',
       path,
       operationId: 'deleteUser',
-      summary: 'Delete a user with its API tokens and sessions',
-      answers: { 204: null },
+      summary: 'Delete a user with its API tokens and sessions, and optionally its personal data in the log',
+      description:
+        'With `erase`, the response is 200 and says what was erased. The user may be deleted already. The page Privacy of the documentation lists what remains.',
+      answers: { 200: data(accounts.erasure), 204: null },
       errors: ['IN_USE'],
       handle(call) {
+        if (call.query.erase === true) return erase(deps, call);
         return changeAccount(deps, call, {
           command: 'delete-user',
           change: users.remove(idOf(call)),
@@ -176,6 +186,15 @@ function oneUser(deps: HttpDeps): Route[] {
       },
     }),
   ];
+}
+
+async function erase({ pool, pipeline, auth: { users } }: HttpDeps, call: Call<unknown>): Promise<Answer> {
+  const id = idOf(call).toLowerCase();
+  if (!isUuid(id)) return unwrap(refuse(unknownUser(idOf(call))));
+  return recorded(call, ERASE_USER, {
+    run: (context) => erasePerson({ pool, pipeline, users }, { id }, context),
+    render: ({ command: { value }, position }) => ({ ...jsonAnswer(200, { data: value }), position }),
+  });
 }
 
 /** A user who signed in with a password set by someone else confirms the account by choosing a new one. */

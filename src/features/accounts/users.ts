@@ -148,11 +148,17 @@ export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwo
       if (await isLastAdmin(client, id)) return refuse(lastAdmin(id));
       await client.query(`delete from ${own.sessions} where user_id = $1`, [id]);
       await client.query(`delete from ${own.tokens} where user_id = $1`, [id]);
-      await client.query(`delete from ${own.users} where id = $1`, [id]);
+      await client.query(REMOVE, [id]);
       return ok({ value: null, events: [accountEvent('account.deleted', before.id, {})] });
     },
   };
 }
+
+/** Keeps a hash of the address, by which an erasure finds a deleted account. */
+const REMOVE = `
+  with gone as (delete from ${own.users} where id = $1 returning id, email)
+  insert into ${own.formerUsers} (id, email_hash)
+  select id, pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(id::text || ':'::text || pg_catalog.lower(email), 'UTF8')), 'hex') from gone`;
 
 function whyNotValid(before: UserRow, { email, name, password }: UserChanges): Problem | null {
   const owner = { email: email ?? before.email, name: name ?? before.name };

@@ -7,6 +7,7 @@ import { json, oneLine } from '../../cli/output.js';
 import { requestAll, requestData, reasonHeader } from '../../cli/connections/service.js';
 import type { Policy } from '../../schema/policy.js';
 import { locationText } from '../../schema/model/location.js';
+import { actorName } from '../../schema/model/events.js';
 
 const LIMIT = 20;
 
@@ -63,7 +64,7 @@ function describe({ id, state, title, operation, collections, author, opened_at,
     id,
     state.padEnd(9),
     when,
-    oneLine(author.name),
+    oneLine(actorName(author)),
     oneLine(`${title ?? operation} (${operation === 'update-policy' ? 'policy' : collections.join(', ')})`),
   ];
   return reason === null ? line.join('  ') : `${line.join('  ')}\n  why: ${oneLine(reason)}`;
@@ -129,4 +130,4 @@ function describePolicyChange({ from, to }: { from: Policy; to: Policy }): strin
 type Said = NonNullable<ShownChange['proposal']>['comments'][number];
 
 const commentLine = ({ by, at, text: words }: Said): string =>
-  `${at.slice(0, 19).replace('T', ' ')}  ${oneLine(by.name)}${words === null ? '' : `: ${oneLine(words)}`}`;
+  `${at.slice(0, 19).replace('T', ' ')}  ${oneLine(actorName(by))}${words === null ? '' : `: ${oneLine(words)}`}`;

@@ -1,6 +1,7 @@
 /** Problems of actions on proposals. */
 import type { Problem } from '../../kernel/problem.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
+import { actorName } from '../../schema/model/events.js';
 
 /** PLAN_CHANGED: another user replaced the requested change. */
 export const updatedMeanwhile = (id: string): Problem => ({
@@ -101,7 +102,7 @@ export const notYetDue = ({ id, schedule }: ChangeRequest): Problem => ({
 /** FORBIDDEN at the scheduled time: the user who scheduled it may no longer apply it. */
 export const schedulerLost = ({ id, applicant }: ChangeRequest): Problem => ({
   code: 'FORBIDDEN',
-  message: `Change request ${id} was scheduled by ${applicant?.name}, who is no longer an active admin.`,
+  message: `Change request ${id} was scheduled by ${applicant === null ? 'nobody' : actorName(applicant)}, who is no longer an active admin.`,
 });
 
 /** INVALID_STATE: there is nothing to prepare. */

@@ -3,6 +3,7 @@ import { WHY_NOT } from '../../schema/change-requests/approvals.js';
 import { CHANGE_STATES } from '../../schema/change-requests/model.js';
 import { CHANGE_ACTIONS } from '../../schema/change-requests/fold.js';
 import { policy } from '../../http/policy.js';
+import { actor } from '../../http/openapi/answers/history.js';
 import { errors } from '../../http/openapi/answers/envelopes.js';
 import { plan } from '../../http/openapi/answers/operating.js';
 import { schemaChanges } from '../../schema/normal-form/shapes.js';
@@ -24,7 +25,7 @@ const summary = {
   online: z.boolean().describe('Whether slow steps are executed first'),
   collections: z.array(text).describe('The collections that it changes'),
   plan: textOrNull.describe('The hash of its plan, which approvals refer to'),
-  author: z.strictObject({ id: text, name: text }),
+  author: actor,
   reason: textOrNull,
   opened_at: time,
   opened_position: z.int().min(1).describe('Position of the event that opened it'),
@@ -81,7 +82,6 @@ const returns = z
 
 export const reverting = z.strictObject({ ...summary, allowed, returns }).meta({ id: 'ChangeReverting' });
 
-const actor = z.strictObject({ id: text, name: text });
 const said = {
   by: actor,
   at: time,

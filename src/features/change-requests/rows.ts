@@ -75,6 +75,17 @@ async function readChanges(db: Queryable, ids: readonly string[]): Promise<Map<s
   return foldChanges(await toLinkedEvents(rows));
 }
 
+/** Requests that are folded again at once. */
+const REFOLDED = 100;
+
+/** Writes the rows of requests again from their events, which were erased in the same transaction. */
+export async function refoldChanges(client: pg.ClientBase, ids: readonly string[]): Promise<void> {
+  for (let at = 0; at < ids.length; at += REFOLDED) {
+    const requests = await readChanges(client, ids.slice(at, at + REFOLDED));
+    await sendBatch(client, writeChanges([...requests.values()]));
+  }
+}
+
 /** True if the row of a request has the state that its events lead to. */
 export async function hasRowOf(db: Queryable, id: string, request: ChangeRequest | undefined): Promise<boolean> {
   const text = `SELECT state FROM ${own.changes} WHERE id = $1`;

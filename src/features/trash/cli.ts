@@ -7,6 +7,7 @@ import { json, oneLine, table } from '../../cli/output.js';
 import { requestText, requestAll, requestData, changeHeaders, reasonHeader } from '../../cli/connections/service.js';
 import { isPosition } from '../../kernel/position.js';
 import { locationText } from '../../schema/model/location.js';
+import { actorName } from '../../schema/model/events.js';
 
 type Entry = z.output<typeof trashEntry>;
 
@@ -27,7 +28,7 @@ export const row = ({ position, rows, bytes, deleted_at, deleted_by, kept_until,
   rows === null ? '?' : String(rows),
   bytes === null ? '?' : String(bytes),
   deleted_at,
-  oneLine(deleted_by?.name ?? '?'),
+  oneLine(deleted_by === null ? '?' : actorName(deleted_by)),
   kept_until,
 ];
 

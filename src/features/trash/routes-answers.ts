@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { actor } from '../../http/openapi/answers/history.js';
 import { collection, field, withWarnings } from '../../http/openapi/answers/schema.js';
 
 const text = z.string();
@@ -30,7 +31,7 @@ export const trashEntry = z
       .describe(
         'Number of the shared PostgreSQL schema `<SERVICE_SCHEMA>_trash_s<number>` that contains the table. Null: it is in `<SERVICE_SCHEMA>_trash_<position>`',
       ),
-    deleted_by: z.strictObject({ id: text, name: text }).nullable(),
+    deleted_by: actor.nullable(),
   })
   .meta({ id: 'TrashEntry' });
 

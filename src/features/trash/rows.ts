@@ -6,7 +6,7 @@ import { IS_KEPT, KEPT_IN as KEPT_IN_OF_EVENT } from '../../projector/catalog/de
 import { COPY, copiedRows } from '../../projector/ddl/trash.js';
 import { endsOf } from '../../log/lifetimes.js';
 import { type Identity, type CollectionNode, type State, hasColumn, primaryKeyOf } from '../../schema/model/state.js';
-import { type LogEvent, takenFromTrash, type StoredEvent, isDeletion } from '../../schema/model/events.js';
+import { type LogEvent, takenFromTrash, type StoredEvent, isDeletion, type Actor } from '../../schema/model/events.js';
 import { type Parameterised, sendBatch } from '../../postgres/exchange.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Folding, startFolding } from '../../schema/fold/evolve.js';
@@ -59,7 +59,7 @@ export interface TrashEntry {
   rows: number | null;
   /** Size on disk at the deletion. */
   bytes: number | null;
-  deleted_by: { id: string; name: string } | null;
+  deleted_by: Actor | null;
   /** Publications that included the table. */
   publications: string[];
   /** Foreign keys of the table that were created by hand. `definition`: from pg_get_constraintdef. */

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { Webhook as Signer } from 'standardwebhooks';
 import { visibleText } from '../../kernel/text.js';
-import type { StoredEvent } from '../../schema/model/events.js';
+import { actorName, type StoredEvent } from '../../schema/model/events.js';
 
 export const FORMATS = ['cloudevents', 'slack', 'teams'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -32,8 +32,8 @@ export function eventMessage(format: Format, text: string, origin: string): Mess
   const event = JSON.parse(text) as StoredEvent;
   const { id, type, position } = event;
   if (format !== 'cloudevents') return { id, type, position, ...chatBody(format, linesOf(event)) };
-  // Receivers outside learn neither addresses of users nor traces of requests.
-  const { request_id: _, ip: __, user_agent: ___, context: ____, previous_hash: _____, ...data } = event;
+  // Receivers outside learn neither addresses of users nor traces of requests. The salt would let them check guesses.
+  const { request_id: _, ip: __, user_agent: ___, context: ____, previous_hash: _____, salt: ______, ...data } = event;
   const about = {
     specversion: '1.0',
     id,
@@ -85,7 +85,7 @@ function linesOf(event: StoredEvent): string[] {
   const subject = subjectOf(event);
   const lines = [
     subject === undefined ? type : `${type}: ${subject}`,
-    `by ${actor.name} (${command}), position ${position}`,
+    `by ${actorName(actor)} (${command}), position ${position}`,
     ...(reason === null ? [] : [`Reason: ${reason}`]),
   ];
   return lines.map(shortened);

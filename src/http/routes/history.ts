@@ -140,8 +140,9 @@ function verifyRoute({ history }: HttpDeps): Route {
     query: noQuery,
     answers: { 200: data(verification) },
     async handle() {
-      const { ok, checked, head, broken = null, disallowed, unprotected, divergences } = await history.verify();
-      return jsonAnswer(200, { data: { ok, checked, head, broken, disallowed, unprotected, divergences } });
+      const { broken = null, ...verified } = await history.verify();
+      const { ok, checked, erased, head, disallowed, unprotected, divergences } = verified;
+      return jsonAnswer(200, { data: { ok, checked, erased, head, broken, disallowed, unprotected, divergences } });
     },
   });
 }

@@ -3,6 +3,8 @@ import { isInLog } from '../../log/divergence.js';
 import { exportedLines } from '../../log/documents.js';
 import { type EventText, readEventTexts, selectEventTexts } from '../../log/read.js';
 import type { Queryable } from '../../postgres/pool.js';
+import { own } from '../../postgres/own-tables.js';
+import { ERASURE } from '../../schema/model/events.js';
 import type { Identity } from '../../schema/model/state.js';
 import type { InTrash } from '../../schema/transition/restoring-transition.js';
 import type { Point } from '../../log/fold.js';
@@ -58,7 +60,7 @@ export interface History {
   /** Returns the objects with these identities that are in the trash. */
   inTrash(identities: readonly Identity[]): Promise<InTrash[]>;
   verify(): Promise<LogVerification>;
-  /** Yields pages of lines of the exported log up to a position. */
+  /** Yields pages of lines of the exported log up to a position, or up to an erasure during the export. */
   exported(upTo: number): AsyncGenerator<readonly string[], void, undefined>;
   tail: Tail;
 }
@@ -128,11 +130,28 @@ async function resolve(pool: Queryable, moment: Moment, head: number): Promise<n
 }
 
 async function* exportedOf(pool: Queryable, upTo: number): AsyncGenerator<readonly string[], void, undefined> {
-  for await (const events of pagesOf(pool, upTo)) yield await exportedLines(pool, events);
+  for (let from = 0, to = upTo; ;) {
+    for await (const events of pagesOf(pool, from, to)) yield await exportedLines(pool, events);
+    // Events may have been erased while they were read. The export then needs the event that names them.
+    const erased = await lastErasure(pool);
+    if (erased <= to) return;
+    [from, to] = [to, erased];
+  }
 }
 
-async function* pagesOf(pool: Queryable, upTo: number): AsyncGenerator<readonly EventText[], void, undefined> {
-  let next = readEventTexts(pool, { after: 0, upTo, limit: EXPORT_PAGE });
+async function lastErasure(pool: Queryable): Promise<number> {
+  const { rows } = await pool.query<{ position: number | null }>(
+    `SELECT pg_catalog.max(position) AS position FROM ${own.events} WHERE subject ->> 'kind'::text = '${ERASURE}'`,
+  );
+  return rows[0]?.position ?? 0;
+}
+
+async function* pagesOf(
+  pool: Queryable,
+  from: number,
+  upTo: number,
+): AsyncGenerator<readonly EventText[], void, undefined> {
+  let next = readEventTexts(pool, { after: from, upTo, limit: EXPORT_PAGE });
   for (;;) {
     const events = await next;
     const last = events.at(-1);

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { yieldToEventLoop } from '../../kernel/event-loop.js';
 import { type EventText, readEventTexts } from '../../log/read.js';
 import type { Queryable } from '../../postgres/pool.js';
+import { LOG_ERASED } from '../../schema/model/events.js';
 import type { Store } from '../state-store.js';
 
 export interface Tail {
@@ -58,9 +59,11 @@ export function createTail({ pool, store }: TailOptions): Tail {
   let isAnnounced = false;
   let isWaking = false;
 
-  store.subscribe((_point, replaced) => {
+  store.subscribe((_point, replaced, events) => {
     // The log was replaced, so followers start over.
     if (replaced) restart();
+    // Cached pages may contain what was erased. Another process does not tell whether it erased anything.
+    else if (events === undefined || events.some(({ type }) => type === LOG_ERASED)) pages.clear();
     isAnnounced = true;
     if (!isWaking) void wakeAll();
   });

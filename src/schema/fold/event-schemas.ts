@@ -357,6 +357,7 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
   'log.acknowledged': otherEvent(
     z.strictObject({ divergences: z.array(divergence), previous_origin: eventText.optional() }),
   ),
+  'log.erased': otherEvent(z.strictObject({ positions: z.array(z.tuple([z.int().positive(), z.int().positive()])) })),
   'trash.purged': otherEvent(
     z.strictObject({ position: z.int().positive(), expired: z.boolean().optional(), kept_in }),
   ),

@@ -331,6 +331,11 @@ export interface OtherEventData extends ChangeEventData, AccountEventData, Webho
    */
   'log.acknowledged': { divergences: Divergence[]; previous_origin?: string };
   /**
+   * Names events whose personal data was erased, as ranges with both ends, in order. The subject is the actor of all of
+   * them.
+   */
+  'log.erased': { positions: [from: number, to: number][] };
+  /**
    * Purges what the deletion at `position` left in the trash. The event's collection and field are the names at the
    * deletion. `expired`: the retention period was over, else a user requested it.
    */
@@ -350,6 +355,14 @@ export interface EventSubject {
   kind: string;
   id: string;
 }
+
+export const LOG_ERASED = 'log.erased';
+
+/** The kind of the subject of an erasure. */
+export const ERASURE = 'erasure';
+
+/** The subject of an erasure: the id of the actor whose events were erased. */
+export const erasureSubject = (actor: string): EventSubject => ({ kind: ERASURE, id: actor });
 
 /** The subject of events that remove something from the trash: the position of its deletion. */
 export const trashSubject = (position: number): EventSubject => ({ kind: 'trash', id: String(position) });
@@ -398,9 +411,19 @@ export type OtherEvent = {
 
 export type LogEvent = SchemaEvent | OtherEvent;
 
+/** Who did something. The id is the one of the account, or `dps` or `service`. */
+export interface Actor {
+  id: string;
+  /** Null if it was erased. */
+  name: string | null;
+}
+
+/** The name of an actor for people. */
+export const actorName = ({ id, name }: Actor): string => name ?? `erased user ${id.slice(0, 8)}`;
+
 /** The cause of a batch of events. */
 export interface Cause {
-  actor: { id: string; name: string };
+  actor: Actor;
   /** The name of the command: `create-collection`. */
   command: string;
   reason: string | null;
@@ -423,6 +446,10 @@ export type StoredEvent = LogEvent &
     batch: string;
     /** ISO 8601, UTC, milliseconds. Never before the time of an earlier position. */
     occurred_at: string;
+    /** Hex. Null if the personal data was erased. */
+    salt: string | null;
+    /** sha256 of the salt and the personal data, hex. */
+    commitment: string;
     /** sha256, hex. 64 zeros for the first event. */
     previous_hash: string;
     /** sha256 of the event in canonical form with previous_hash, hex. */

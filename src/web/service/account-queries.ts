@@ -84,6 +84,12 @@ async function signInAgain({ id, email }: Pick<User, 'id' | 'email'>, password: 
 export const removeUser = (id: string) => request(`/users/${id}`, { method: 'DELETE' });
 
 /**
+ * Also erases the personal data of the user in the log, permanently.
+ * @throws RefusedError if no admin would remain
+ */
+export const eraseUser = (id: string) => request(`/users/${id}?erase`, { method: 'DELETE' });
+
+/**
  * @param given.expires_at ISO 8601; null: never
  * @returns it with the token's value, which is shown only once
  */

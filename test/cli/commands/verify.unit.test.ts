@@ -9,7 +9,7 @@ const HEAD = { position: 7, hash: HASH, occurred_at: '2026-01-02T03:04:05.678Z' 
 const lines = (text: string): string[] => text.split('\n');
 
 describe('dps verify', () => {
-  const chain = { ok: true, checked: 7, head: HEAD, disallowed: [], unprotected: [], divergences: [] };
+  const chain = { ok: true, checked: 7, erased: 0, head: HEAD, disallowed: [], unprotected: [], divergences: [] };
   const seen = { position: 9, hash: HASH };
   const found = { position: 7, hash: null };
 
@@ -62,13 +62,30 @@ describe('dps verify', () => {
     );
   });
 
+  it('reports how many events have no personal data any more, and does not count events after a missing one', () => {
+    expect(describeChain({ head: HEAD, erased: 1 }, 'The file')).to.equal(
+      `The hash chain is valid: 7 events, head ${HASH}. Personal data was erased from 1 event.`,
+    );
+    const projections = { ok: true, position: 7, differences: [] } as const;
+    const [first] = lines(
+      describeVerified({ ok: true, chain: { ...chain, erased: 2 }, projections: { ...projections, differences: [] } }),
+    );
+    expect(first).to.equal(`The hash chain is valid: 7 events, head ${HASH}. Personal data was erased from 2 events.`);
+    const broken = { position: 3, reason: 'its personal data is missing' };
+    expect(describeChain({ head: HEAD, erased: 1, broken }, 'The file')).to.equal(
+      'The file is broken at position 3: its personal data is missing. The 2 events before it are valid.',
+    );
+  });
+
   it('reports the same result for the log in a file', () => {
-    expect(describeChain({ head: HEAD }, 'The file')).to.equal(`The hash chain is valid: 7 events, head ${HASH}.`);
+    expect(describeChain({ head: HEAD, erased: 0 }, 'The file')).to.equal(
+      `The hash chain is valid: 7 events, head ${HASH}.`,
+    );
     const broken = { position: 8, reason: 'no JSON' };
-    expect(describeChain({ head: HEAD, broken }, 'The file')).to.equal(
+    expect(describeChain({ head: HEAD, erased: 0, broken }, 'The file')).to.equal(
       'The file is broken at position 8: no JSON. The 7 events before it are valid.',
     );
-    expect(describeChain({ head: { ...HEAD, position: 0 }, broken }, 'The log of x')).to.equal(
+    expect(describeChain({ head: { ...HEAD, position: 0 }, erased: 0, broken }, 'The log of x')).to.equal(
       'The log of x is broken at position 8: no JSON.',
     );
   });

@@ -115,7 +115,7 @@ describe('the tail of the log', () => {
   it('waits at its end without queries, and resumes', async () => {
     await add(50);
     const follower = follow(50);
-    tell(undefined as never, false);
+    tell(undefined as never, false, []);
     await new Promise(setImmediate);
     expect([follower.parts, reads]).to.deep.equal([[], 0]);
     await add(2);

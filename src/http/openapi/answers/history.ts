@@ -11,8 +11,18 @@ const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const position = z.int().min(0);
 const json = z.unknown();
 
+/** Who did something. */
+export const actor = z
+  .strictObject({
+    id: text.describe(
+      'The id of the account, also after its deletion. `dps` for the command, `service` for the service',
+    ),
+    name: textOrNull.describe('The name at that time. Null if it was erased'),
+  })
+  .meta({ id: 'Actor' });
+
 const cause = {
-  actor: z.strictObject({ id: text, name: text }),
+  actor,
   command: text,
   reason: textOrNull,
   request_id: textOrNull,
@@ -39,6 +49,10 @@ const anyEvent = z.strictObject({
   field: textOrNull,
   data: json,
   ...cause,
+  salt: textOrNull.describe('128 random bits, hex. Null if the personal data was erased'),
+  commitment: hash.describe(
+    'SHA-256 of the salt and the personal data. The hash of the event covers it instead of them',
+  ),
   context: z.record(text, json).optional(),
   subject: z.strictObject({ kind: text, id: text }).optional(),
   occurred_at: time,
@@ -145,11 +159,14 @@ export const verification = z
   .strictObject({
     ok: z.boolean(),
     checked: position.describe('Number of events'),
+    erased: position.describe('Number of events whose personal data was erased'),
     head: z.strictObject({ position, hash, occurred_at: time.nullable() }).describe('The last valid event'),
     broken: z
       .strictObject({ position, reason: text })
       .nullable()
-      .describe('The first position where the chain is broken'),
+      .describe(
+        'The first position where the chain is broken, or where personal data is missing that no event names as erased',
+      ),
     disallowed: z
       .array(z.strictObject({ position, reason: text }))
       .describe(

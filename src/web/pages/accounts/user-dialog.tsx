@@ -1,4 +1,4 @@
-import { Group, Modal, NativeSelect, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { Checkbox, Group, Modal, NativeSelect, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import {
@@ -6,6 +6,7 @@ import {
   type UserInput,
   changeUser,
   createUser,
+  eraseUser,
   identitiesQuery,
   removeUser,
   unlinkIdentity,
@@ -76,7 +77,7 @@ function UserForm({ user, onDone }: { user: User | null; onDone: () => void }) {
         />
         {user !== null && <Identities user={user} />}
         {save.error !== null && !isSaidAtBoxes(save.error) && <ProblemAlert error={save.error} />}
-        <Group justify="space-between">
+        <Group justify="space-between" align="flex-end">
           {user === null ? <span /> : <Remove user={user} onDone={onDone} />}
           <SteadyButton type="submit" loading={save.isPending}>
             {user === null ? 'Create user' : 'Save'}
@@ -180,14 +181,31 @@ function Identities({ user }: { user: User }) {
 }
 
 function Remove({ user, onDone }: { user: User; onDone: () => void }) {
-  const remove = useMutation({ mutationFn: () => removeUser(user.id), onSuccess: useReadAgain(user.id) });
+  const [isErasing, setErasing] = useState(false);
+  const remove = useMutation({
+    mutationFn: () => (isErasing ? eraseUser(user.id) : removeUser(user.id)),
+    onSuccess: useReadAgain(user.id),
+  });
   if (remove.error !== null) return <ProblemAlert error={remove.error} />;
   return (
-    <ConfirmButton
-      label="Delete"
-      sure="Yes, delete user"
-      loading={remove.isPending}
-      onConfirm={() => remove.mutate(undefined, { onSuccess: onDone })}
-    />
+    <Stack gap="xs" align="flex-start">
+      <Checkbox
+        label="Erase personal data in the event log"
+        description={
+          isErasing
+            ? `Permanently erases the name, reasons, addresses and user agents of ${user.name} from all events. The events stay, with the id of the user. Older exports and backups still contain the data.`
+            : undefined
+        }
+        checked={isErasing}
+        onChange={(event) => setErasing(event.currentTarget.checked)}
+      />
+      <ConfirmButton
+        key={String(isErasing)}
+        label={isErasing ? 'Delete and erase' : 'Delete'}
+        sure={isErasing ? 'Yes, delete and erase' : 'Yes, delete user'}
+        loading={remove.isPending}
+        onConfirm={() => remove.mutate(undefined, { onSuccess: onDone })}
+      />
+    </Stack>
   );
 }

@@ -25,6 +25,7 @@ import { changesOf } from '../../shared/changes/sentences.js';
 import { discard } from '../../draft/edits.js';
 import { memberKey } from '../../draft/model.js';
 import type { DraftEditor } from '../../draft/editor.js';
+import { actorName } from '../../../schema/model/events.js';
 
 /** By `sort`; those without one come last in their order. */
 const inOrder = (fields: readonly Drafted<Field>[]): Drafted<Field>[] =>
@@ -324,7 +325,7 @@ function Blame({ event, field }: { event: CollectionEvent | undefined; field: st
         all changes
       </Link>
       <div className={classes.quiet}>
-        {event.actor.name}
+        {actorName(event.actor)}
         {event.reason !== null && `: ${brief(event.reason, 90)}`}
       </div>
     </>

@@ -9,6 +9,7 @@ import { changesOf, restoredBy } from '../../shared/changes/sentences.js';
 import { ProblemAlert, Waiting } from '../../shared/problem-alert.js';
 import { Time } from '../../shared/time.js';
 import classes from './history-tab.module.css';
+import { actorName } from '../../../schema/model/events.js';
 
 /** @param props.collection the name at the head */
 export function HistoryTab({ collection }: { collection: string }) {
@@ -45,7 +46,7 @@ function Head({ event: { batch, actor, occurred_at, reason } }: { event: Collect
   return (
     <div className={classes.head}>
       <Text component="span" fw={600} size="sm">
-        {actor.name}
+        {actorName(actor)}
       </Text>
       <Text component="span" size="sm" c="dimmed">
         <Time at={occurred_at} />

@@ -12,6 +12,7 @@ import { useTitle } from '../../shared/page.js';
 import { Time } from '../../shared/time.js';
 import classes from './page.module.css';
 import { changeQuery } from '../../service/review-queries.js';
+import { actorName } from '../../../schema/model/events.js';
 
 /** Refetched every second while it makes progress. Hides the withdraw button without permission. */
 export function ChangeDetails({ id }: { id: string }) {
@@ -95,7 +96,7 @@ function Line({ change, isOpen }: { change: ChangeSummary; isOpen: boolean }) {
             <Text fw={600}>{brief(title ?? collections.join(', '), 120) || operation}</Text>
           </Group>
           <Text size="sm" c="dimmed" mt={4}>
-            {operation}, opened by {author.name} <Time at={since} />
+            {operation}, opened by {actorName(author)} <Time at={since} />
             {reason !== null && `: ${brief(reason, 300)}`}
           </Text>
         </div>

@@ -16,6 +16,7 @@ import { RefusedError } from '../../service/send.js';
 import { SCHEMA } from '../../service/queries.js';
 import { Caution, ReasonInput } from '../../shared/form.js';
 import { SteadyButton } from '../../shared/buttons.js';
+import { actorName } from '../../../schema/model/events.js';
 
 /** `articles`, or `articles.title` */
 export const nameOf = ({ collection, field }: Pick<TrashEntry, 'collection' | 'field'>): string =>
@@ -312,7 +313,7 @@ function Entry({ entry, onOpen }: { entry: TrashEntry; onOpen: (what: 'restore' 
             </Badge>
           </Group>
           <Text size="sm" c="dimmed" mt={4}>
-            {size.length > 0 && `${size.join(', ')}; `}deleted by {who?.name ?? 'the service'}{' '}
+            {size.length > 0 && `${size.join(', ')}; `}deleted by {who === null ? 'the service' : actorName(who)}{' '}
             <Link to="/timeline" search={{ batch }}>
               <Time at={since} />
             </Link>

@@ -32,6 +32,7 @@ import { ProposedPolicy } from './parts/risks.js';
 import { changesQuery } from '../../service/change-queries.js';
 import { itemsIn } from '../../service/request.js';
 import { UploadForm } from './sources/upload.js';
+import { actorName } from '../../../schema/model/events.js';
 
 /* The start page of reviews: a file, a past state, a change request. */
 
@@ -111,7 +112,7 @@ function Requests({ changes }: { changes: readonly ChangeSummary[] }) {
             <span className={classes.requestName}>
               <bdi>{brief(title ?? collections.join(', '), 120)}</bdi>
               <Text component="span" size="xs" c="dimmed">
-                {author.name}, <Time at={at} />
+                {actorName(author)}, <Time at={at} />
                 {reason !== null && `: ${brief(reason, 160)}`}
               </Text>
             </span>
@@ -158,7 +159,7 @@ function Request({ request, isLost }: { request: ChangeRequest; isLost: boolean 
         </Group>
         <Text mt={4}>This request {words}.</Text>
         <Text size="sm" c="dimmed">
-          {author.name}, <Time at={at} />
+          {actorName(author)}, <Time at={at} />
           {reason !== null && `: ${brief(reason, 300)}`}
         </Text>
         {isLost && <Text size="sm">The service does not respond. This is the last known state.</Text>}

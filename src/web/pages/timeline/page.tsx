@@ -17,6 +17,7 @@ import { brief } from '../../shared/text.js';
 import { ChangeList } from '../../shared/changes/change-list.js';
 import { useBatchChanges } from '../../shared/changes/use-batch-changes.js';
 import { useMay } from '../../service/session.js';
+import { actorName } from '../../../schema/model/events.js';
 
 /* Links from a change: the schema at that time, a revert, and a comparison. */
 
@@ -95,7 +96,7 @@ function BatchItem({ batch, isOpen, onToggle, from, onFrom }: BatchItemProps) {
             </Text>
           )}
           <Text component="span" size="xs" c="dimmed">
-            {actor.name}, <Time at={at} as="clock" />,{' '}
+            {actorName(actor)}, <Time at={at} as="clock" />,{' '}
             {events === 1 ? `event ${position}` : `${events} events to ${position}`}
           </Text>
         </span>

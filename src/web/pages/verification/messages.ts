@@ -17,6 +17,8 @@ export interface CheckpointEvent {
 export interface Result {
   ok: boolean;
   head: { position: number; hash: string; occurred_at: string | null };
+  /** Number of events whose personal data was erased. */
+  erased: number;
   /** The first invalid event. */
   broken: { position: number; reason: string } | null;
   disallowed: { position: number; reason: string }[];

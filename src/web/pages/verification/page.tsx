@@ -12,6 +12,7 @@ import { Page, useTitle } from '../../shared/page.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { SteadyButton, CopyButton } from '../../shared/buttons.js';
 import type { FromWorker, Result, ToWorker, CheckpointEvent } from './messages.js';
+import { counted } from '../../shared/text.js';
 import { Time } from '../../shared/time.js';
 import { isPosition } from '../../../kernel/position.js';
 
@@ -65,7 +66,7 @@ interface Props {
 
 /** Reports whether the chain, the expected hash and each checkpoint match. A broken chain skips the hash. */
 function VerificationResult({ result, checkpoints, seconds, expected }: Props) {
-  const { head, broken, disallowed } = result;
+  const { head, broken, disallowed, erased } = result;
   return (
     <Stack mt="md" gap="md">
       {broken === null ? (
@@ -81,11 +82,17 @@ function VerificationResult({ result, checkpoints, seconds, expected }: Props) {
             <Code style={{ overflowWrap: 'anywhere' }}>{head.hash}</Code>
             <CopyButton text={head.hash} label="Copy hash" />
           </Group>
+          {erased > 0 && (
+            <Text size="sm" mt={4}>
+              Personal data was erased from {counted(erased, 'event')}. Each of them is named by an event log.erased.
+            </Text>
+          )}
         </Verdict>
       ) : (
         <Verdict title={`The hash chain is broken at event ${broken.position.toLocaleString()}`}>
           <Text size="sm">
-            Event {broken.position}: {broken.reason}. Events up to {head.position.toLocaleString()} are valid.{' '}
+            Event {broken.position}: {broken.reason}. Events up to{' '}
+            {Math.min(head.position, broken.position - 1).toLocaleString()} are valid.{' '}
             <Link to="/" search={{ at: head.position }}>
               Show the schema at that event
             </Link>

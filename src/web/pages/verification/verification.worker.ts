@@ -45,6 +45,7 @@ async function check(positions: readonly number[]): Promise<void> {
     kind: 'done',
     ok: log.ok,
     head: log.head,
+    erased: log.erased,
     broken: log.broken ?? null,
     disallowed: log.disallowed,
     places: view.places(),

@@ -13,6 +13,7 @@ import { Section } from '../page.js';
 import { Time } from '../time.js';
 import { ActError, Later, useAct } from './later.js';
 import { setOwnPassword } from '../../service/account-queries.js';
+import { actorName } from '../../../schema/model/events.js';
 
 /** @param props.onChosen called when the user is signed in with the new password */
 function ChoosePassword({ user, onChosen }: { user: User; onChosen: () => void }) {
@@ -86,7 +87,8 @@ function Approvals({ proposal }: { proposal: Proposed }) {
         for approval.
       </Text>
       <Text size="sm" c="dimmed">
-        {authors.length === 1 ? 'Author' : 'Authors'}: {authors.map(({ name }) => brief(name, 60)).join(', ')}.
+        {authors.length === 1 ? 'Author' : 'Authors'}:{' '}
+        {authors.map((author) => brief(actorName(author), 60)).join(', ')}.
         {!mayApprove && ' Approvals by authors do not count.'}
       </Text>
       {approvals.map((each) => (
@@ -276,7 +278,7 @@ function RemarkLine({ remark: { by, at, text }, note, detail }: RemarkLineProps)
     <div>
       <Group gap="xs" mt="xs">
         <Text size="sm" fw={550}>
-          {by.name}
+          {actorName(by)}
         </Text>
         <Text size="xs" c="dimmed">
           <Time at={at} />

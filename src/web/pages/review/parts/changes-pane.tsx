@@ -23,6 +23,7 @@ import { latelyQuery } from '../../../service/review-queries.js';
 import { Time } from '../../../shared/time.js';
 import { useMay } from '../../../service/session.js';
 import { sizeText, counted } from '../../../shared/text.js';
+import { actorName } from '../../../../schema/model/events.js';
 
 interface Props {
   items: readonly Item[];
@@ -171,7 +172,7 @@ function Hits({ collection, table }: { collection: string; table: LockedTable | 
       {last !== undefined && (
         <span>
           <Link to="/timeline" search={{ collection }}>
-            changed <Time at={last.occurred_at} /> by {last.actor.name}
+            changed <Time at={last.occurred_at} /> by {actorName(last.actor)}
           </Link>
         </span>
       )}

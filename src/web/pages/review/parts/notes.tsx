@@ -15,6 +15,7 @@ import { changesOf } from '../../../shared/changes/sentences.js';
 import { Time } from '../../../shared/time.js';
 import type { Conflict } from '../model/items.js';
 import { SteadyButton } from '../../../shared/buttons.js';
+import { actorName } from '../../../../schema/model/events.js';
 
 /* The frame of a loading or failed review, with its title. */
 
@@ -174,7 +175,7 @@ export function ConcurrentConflicts({ since, conflicts, isRenewing, onGoOn }: Me
     >
       {since.batches.slice(0, 3).map(({ batch, actor, summary, reason, occurred_at: at }) => (
         <Text size="sm" key={batch}>
-          <strong>{actor.name}</strong>, <Time at={at} />: {brief(summary, 160)}
+          <strong>{actorName(actor)}</strong>, <Time at={at} />: {brief(summary, 160)}
           {reason !== null && ` (${brief(reason, 160)})`}
         </Text>
       ))}

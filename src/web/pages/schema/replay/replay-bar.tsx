@@ -18,6 +18,7 @@ import { Time } from '../../../shared/time.js';
 import { MARK_WORDS, MarkSign } from '../graph/mark-sign.js';
 import type { ChangeKind } from '../graph/graph.js';
 import { countsOf } from './frame.js';
+import { actorName } from '../../../../schema/model/events.js';
 
 /* The batch at the current position, with actor and reason. */
 
@@ -42,7 +43,7 @@ function ReplayFacts({ replay, isPlaying }: { replay: Replay; isPlaying: boolean
               </Text>
             )}
             <Text component="span" size="sm" c="dimmed">
-              {batch.actor.name}, <Time at={batch.occurred_at} />
+              {actorName(batch.actor)}, <Time at={batch.occurred_at} />
             </Text>
           </>
         )}

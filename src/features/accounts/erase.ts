@@ -1,0 +1,200 @@
+/**
+ * Erases the personal data of one person from the log. The events stay, with the id of their actor and the commitment
+ * to what was erased.
+ */
+import type pg from 'pg';
+import type { Queryable } from '../../postgres/pool.js';
+import { type Result, ok, refuse } from '../../kernel/problem.js';
+import { isUuid } from '../../kernel/text.js';
+import { headPosition } from '../../log/read.js';
+import {
+  CommandRefused,
+  type Outcome,
+  type Pipeline,
+  type Recording,
+  type RequestContext,
+} from '../../pipeline/types.js';
+import { erasedEvent, eraseEvents } from '../../pipeline/erase-events.js';
+import { sendBatch } from '../../postgres/exchange.js';
+import { own } from '../../postgres/own-tables.js';
+import { USER, type LogEvent } from '../../schema/model/events.js';
+import { changingAccount } from './change-account.js';
+import { type AccountChange, type Users, unknownUser } from './users.js';
+
+/** The command in the log. */
+export const ERASE_USER = 'erase-user';
+
+/** Everyone who has the id of an account, or one of the operators, who share an id. */
+export interface Person {
+  id: string;
+  /** The operator's name in the log. */
+  name?: string;
+}
+
+export interface Erasure {
+  /** The id of the actor. */
+  user: string;
+  /** True if the erasure also deleted the account. */
+  deleted: boolean;
+  /** Number of events whose personal data was erased. */
+  erased: number;
+}
+
+/** `value` is the erasure so far. */
+interface ErasingPass extends Recording {
+  value: Erasure;
+}
+
+interface EraseDeps {
+  pool: Queryable;
+  pipeline: Pick<Pipeline, 'apply'>;
+  users: Pick<Users, 'remove'>;
+}
+
+/** Events per transaction. Erasing them holds the lock of the log for about as long as a large change. */
+export const ERASED_AT_ONCE = 5_000;
+
+/** Positions per query, so that no query reads the whole log. */
+const WINDOW = 100_000;
+
+/**
+ * Deletes the account if it exists, and erases the personal data of all events of the person. Each transaction erases
+ * events and appends the event that names them, so an interrupted erasure can be repeated. Events that are appended
+ * later stay as they are.
+ * @returns the outcome of the last transaction, or the first rejection
+ */
+export async function erasePerson(
+  { pool, pipeline, users }: EraseDeps,
+  person: Person,
+  request: Omit<RequestContext, 'revise' | 'idempotency'>,
+): Promise<Outcome<ErasingPass>> {
+  const own = { ...request.cause, ...NOTHING, actor: { id: person.id, name: null } };
+  const cause = isBy(request, person) ? own : request.cause;
+  let total: Erasure = { user: person.id, deleted: false, erased: 0 };
+  for (let after = 0; ;) {
+    const found = await findEvents(pool, person, after);
+    const change = erasing(person, found, users);
+    const prepare = person.name === undefined ? changingAccount(change) : recording(change);
+    const outcome = await pipeline.apply<ErasingPass>('record', prepare, { ...request, cause });
+    if (outcome.kind !== 'done') return outcome;
+    const { value } = outcome.command;
+    total = { ...total, deleted: total.deleted || value.deleted, erased: total.erased + value.erased };
+    if (!found.hasMore && value.erased < 2 * ERASED_AT_ONCE)
+      return { ...outcome, command: { ...outcome.command, value: total } };
+    after = found.after;
+  }
+}
+
+/** The erasure leaves nothing about a person who erases themselves. */
+const NOTHING = { reason: null, ip: null, user_agent: null };
+
+const isBy = ({ cause: { actor } }: Pick<RequestContext, 'cause'>, { id, name }: Person): boolean =>
+  actor.id === id && (name === undefined || actor.name === name);
+
+const recording =
+  (change: AccountChange<Erasure>) =>
+  async (client: pg.ClientBase): Promise<ErasingPass> => {
+    const changed = await change(client);
+    if (!changed.ok) throw new CommandRefused(changed.problems);
+    return changed.value;
+  };
+
+/* Finds the events of a person that still have personal data. */
+
+/** $1 is the id of the actor, and $2 the name or null. */
+const HAS_DATA = `actor ->> 'id'::text = $1 AND ($2::text IS NULL OR actor ->> 'name'::text = $2)
+  AND (actor ->> 'name'::text IS NOT NULL OR reason IS NOT NULL OR ip IS NOT NULL OR user_agent IS NOT NULL)`;
+
+const FIND = `SELECT position FROM ${own.events} WHERE ${HAS_DATA} AND position > $3 AND position <= $4
+  ORDER BY position LIMIT ${ERASED_AT_ONCE}`;
+
+const FIND_AGAIN = `SELECT position FROM ${own.events} WHERE ${HAS_DATA} AND (position = ANY ($3::bigint[]) OR position > $4)
+  ORDER BY position LIMIT ${2 * ERASED_AT_ONCE}`;
+
+interface FoundEvents {
+  positions: number[];
+  /** All events up to here were read. */
+  after: number;
+  /** True if the log may contain more, besides those appended meanwhile. */
+  hasMore: boolean;
+}
+
+/** Reads without the lock of the log, because the log may be long and the events few. */
+async function findEvents(pool: Queryable, { id, name }: Person, from: number): Promise<FoundEvents> {
+  const head = await headPosition(pool);
+  const positions: number[] = [];
+  let after = from;
+  while (after < head) {
+    const upTo = Math.min(after + WINDOW, head);
+    const { rows } = await pool.query<{ position: number }>(FIND, [id, name ?? null, after, upTo]);
+    for (const { position } of rows.slice(0, ERASED_AT_ONCE - positions.length)) positions.push(position);
+    const last = positions.at(-1);
+    if (positions.length === ERASED_AT_ONCE && last !== undefined) return { positions, after: last, hasMore: true };
+    after = upTo;
+  }
+  return { positions, after, hasMore: false };
+}
+
+/* Erases in the transaction that appends the event. */
+
+const erasing =
+  (person: Person, found: FoundEvents, users: Pick<Users, 'remove'>): AccountChange<Erasure> =>
+  async (client) => {
+    const { id, name } = person;
+    const removed = await removeAccount(client, person, users);
+    if (!removed.ok) return removed;
+    const since = found.hasMore ? Number.MAX_SAFE_INTEGER : found.after;
+    const { rows } = await client.query<{ position: number }>(FIND_AGAIN, [id, name ?? null, found.positions, since]);
+    const positions = rows.map(({ position }) => position);
+    const wasKnown = await eraseTraces(client, person);
+    if (positions.length > 0) await eraseEvents(client, positions);
+    const deleted = removed.value.length > 0;
+    const value = { user: id, deleted, erased: positions.length };
+    if (!deleted && !wasKnown && positions.length === 0) return ok({ value, events: [] });
+    return ok({ value, events: [...removed.value, erasedEvent(id, positions)] });
+  };
+
+/** Returns the events of the deletion. Empty if the account does not exist any more. */
+async function removeAccount(
+  client: pg.ClientBase,
+  { id, name }: Person,
+  users: Pick<Users, 'remove'>,
+): Promise<Result<LogEvent[]>> {
+  if (name !== undefined) return ok([]);
+  const { rows } = await client.query<{ exists: boolean; was: boolean }>(EXISTED, [id]);
+  const [found] = rows;
+  if (found?.exists !== true) return found?.was === true ? ok([]) : refuse(unknownUser(id));
+  const removed = await users.remove(id)(client);
+  return removed.ok ? ok(removed.value.events) : removed;
+}
+
+const EXISTED = `SELECT EXISTS (SELECT FROM ${own.users} WHERE id = $1::uuid) AS exists,
+  EXISTS (SELECT FROM ${own.events} WHERE subject ->> 'kind'::text = '${USER}' AND subject ->> 'id'::text = $1::uuid::text) AS was`;
+
+/** Erases what else is stored about the person. @returns true if the address of a deleted account was */
+async function eraseTraces(client: pg.ClientBase, { id, name }: Person): Promise<boolean> {
+  if (name !== undefined) return false;
+  const [former] = await sendBatch(client, [
+    { text: `DELETE FROM ${own.formerUsers} WHERE id = $1 RETURNING id`, values: [id] },
+    { text: `DELETE FROM ${own.idempotency} WHERE actor = $1`, values: [id] },
+  ]);
+  return former !== undefined && former.rows.length > 0;
+}
+
+/* Finds a person by the e-mail address or the id of an account, which may be deleted. */
+
+const KNOWN = `
+SELECT id FROM (
+  SELECT id, 0 AS rank FROM ${own.users} WHERE id = $2::uuid OR pg_catalog.lower(email) = pg_catalog.lower($1)
+  UNION ALL
+  SELECT id, 1 FROM ${own.formerUsers}
+   WHERE id = $2::uuid OR email_hash = pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(id::text || ':'::text || pg_catalog.lower($1), 'UTF8')), 'hex')
+  UNION ALL
+  SELECT $2::uuid, 2 WHERE EXISTS (SELECT FROM ${own.events} WHERE subject ->> 'kind'::text = '${USER}' AND subject ->> 'id'::text = $2::uuid::text)
+) known GROUP BY id ORDER BY pg_catalog.min(rank), id`;
+
+/** Returns all accounts, including deleted ones, that have or had this e-mail address or id. */
+export async function findPersons(pool: Queryable, named: string): Promise<Person[]> {
+  const { rows } = await pool.query<Person>(KNOWN, [named, isUuid(named) ? named : null]);
+  return rows;
+}
