@@ -29,6 +29,7 @@ import { createHeadChecks, createStore, type Store } from './reads/state-store.j
 import { READERS } from './features/readers.js';
 import { createWebhooks } from './features/webhooks/index.js';
 import { createHistory, type History } from './reads/history/index.js';
+import { requireManaged } from './projector/catalog/managed.js';
 import { createPlanReads } from './reads/plans.js';
 import { createRenderedCache } from './reads/rendered-cache.js';
 import { createStoredFolds } from './reads/stored-folds.js';
@@ -193,12 +194,12 @@ type OnDatabase = StartOptions & ConnectionOptions & { fileKey: KeyObject | null
  * Starts everything that needs the database: migrations, accounts, the state, then the parts that depend on the state.
  */
 async function startOn(options: OnDatabase, server: ListeningServer, shutdown: Shutdown): Promise<FirstAdmin> {
-  const { logger, fileKey, schema, serviceSchema } = options;
+  const { logger, fileKey, schema, schemas, serviceSchema } = options;
   const pooling = { ...options, max: options.poolSize };
   const pool = createPool(pooling);
   shutdown.add('pool', () => pool.end());
   const database = await readDatabase(pool);
-  const location = { database: database.database, schema };
+  const location = { database: database.database, schema, schemas };
   const connection = directly(options);
   const preparing = {
     ...options,
@@ -219,6 +220,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   const store = createStore({ pool, logger, folds, onReplaced: ({ head }) => watch.replaced(head) });
   store.subscribe(({ head }) => watch.remember(head));
   await store.load();
+  requireManaged({ schema, schemas, state: store.point().state });
   shutdown.add('stored folds', () => folds.close(store.point()));
   const checks = createHeadChecks({ store, watch, role });
   const freshness = createFreshness({ ...options, role, watch: checks });
@@ -301,7 +303,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
     checkpoints: checkpoints.publisher.status,
     webhooks: { counts: webhooks.counts, countByState: webhooks.countByState },
   });
-  const health = createHealth({ freshness, store, pool, watch, pipeline, schema });
+  const health = createHealth({ freshness, store, pool, watch, pipeline, schemas });
   const positions = createPositions({ check: () => freshness.check(), timeout: options.positionTimeout });
   let untrustedProxy: string | null = null;
   const http = createHttp({

@@ -17,6 +17,7 @@ import {
   rolesByClaim,
   schemaName,
   scopes,
+  schemaNames,
   secret,
   serviceUrl,
   size,
@@ -89,11 +90,27 @@ type ConnectionSettings = Partial<
   >
 >;
 
+/** DB_SCHEMA is a name for a single schema. */
+function schemasOf(
+  given: Partial<Record<'DB_SCHEMA' | 'SERVICE_SCHEMA', string>> & { DB_SCHEMAS?: readonly string[] | undefined },
+): Pick<Config, 'schema' | 'schemas' | 'serviceSchema'> {
+  const schemas = given.DB_SCHEMAS ?? [given.DB_SCHEMA ?? 'public'];
+  const [schema = 'public'] = schemas;
+  if (given.DB_SCHEMA !== undefined && given.DB_SCHEMA !== schema) {
+    throw new OperatorError(
+      'The settings DB_SCHEMA and DB_SCHEMAS differ. Remove DB_SCHEMA: the first schema of DB_SCHEMAS is the default.',
+    );
+  }
+  const serviceSchema = serviceSchemaOf(schema, given.SERVICE_SCHEMA);
+  if (schemas.includes(serviceSchema)) throw new OperatorError(SAME_SCHEMAS);
+  return { schema, schemas, serviceSchema };
+}
+
+const SAME_SCHEMAS =
+  'The settings SERVICE_SCHEMA and DB_SCHEMA must differ: the tables of the service are in a schema of their own.';
+
 /** Returns the schema of the service's own tables. @throws OperatorError */
-function serviceSchemaOf({
-  DB_SCHEMA: schema,
-  SERVICE_SCHEMA: given,
-}: Pick<ConnectionSettings, 'SERVICE_SCHEMA'> & { DB_SCHEMA: string }): string {
+function serviceSchemaOf(schema: string, given: string | undefined): string {
   const name = given ?? defaultServiceSchema(schema);
   if (Buffer.byteLength(name) > LONGEST_SERVICE_SCHEMA) {
     const problem = `"${name}" is too long: the names of the trash schemas begin with it, so it may have at most ${LONGEST_SERVICE_SCHEMA} bytes`;
@@ -104,10 +121,7 @@ function serviceSchemaOf({
   if (name === 'public') {
     throw new OperatorError('The setting SERVICE_SCHEMA must not be public: every connection searches that schema.');
   }
-  if (name !== schema) return name;
-  throw new OperatorError(
-    'The settings SERVICE_SCHEMA and DB_SCHEMA must differ: the tables of the service are in a schema of their own.',
-  );
+  return name;
 }
 
 /** LISTEN_DATABASE_URL is the former name. */
@@ -140,7 +154,8 @@ const settings = z.object({
   LISTEN_DATABASE_URL: databaseUrl.optional(),
   DB_POOLER: z.enum(['none', 'transaction'], 'must be none or transaction').optional(),
   DATA_DIR: z.string().default('./data'),
-  DB_SCHEMA: schemaName.default('public'),
+  DB_SCHEMA: schemaName.optional(),
+  DB_SCHEMAS: schemaNames.optional(),
   SERVICE_SCHEMA: schemaName.optional(),
   OBJECTS: z.enum(['on', 'off'], 'must be on or off').default('off'),
   DB_POOL: wholeNumber('a number of connections', 2, 500).default(10),
@@ -206,8 +221,10 @@ export interface Config {
   /** The pooling mode behind `databaseUrl`. Null detects it at the start. */
   databasePooler: 'none' | 'transaction' | null;
   dataDir: string;
-  /** The managed schema. */
+  /** The default schema. */
   schema: string;
+  /** The managed schemas, the default first. */
+  schemas: readonly string[];
   /** The schema of the service's own tables. */
   serviceSchema: string;
   /** True to manage objects beside tables: views and materialized views. */
@@ -306,8 +323,7 @@ function toConfig(given: z.output<typeof settings>): Config {
     directDatabaseUrl: directUrlOf(given),
     databasePooler: given.DB_POOLER ?? null,
     dataDir: given.DATA_DIR,
-    schema: given.DB_SCHEMA,
-    serviceSchema: serviceSchemaOf(given),
+    ...schemasOf(given),
     objects: given.OBJECTS === 'on',
     poolSize: given.DB_POOL,
     admin: {
@@ -403,11 +419,23 @@ export function httpConfig(
   options: Config & Pick<ConnectionOptions, 'serviceSchema'>,
   about: Pick<HttpDeps['config'], 'databaseVersion' | 'release'>,
 ): HttpDeps['config'] {
-  const { schema, serviceSchema, lockTimeout, maxBody, quotas, trustProxy, corsOrigins, app, primaryUrl, log } =
-    options;
+  const {
+    schema,
+    schemas,
+    serviceSchema,
+    lockTimeout,
+    maxBody,
+    quotas,
+    trustProxy,
+    corsOrigins,
+    app,
+    primaryUrl,
+    log,
+  } = options;
   return {
     ...about,
     schema,
+    schemas,
     serviceSchema,
     objects: options.objects,
     keepDeleted: options.keep.deleted,

@@ -8,7 +8,7 @@ import type { Queryable } from './postgres/pool.js';
 import type { Freshness } from './reads/freshness.js';
 import type { Store } from './reads/state-store.js';
 import { own } from './postgres/own-tables.js';
-import { schemaExists } from './postgres/schemas.js';
+import { schemasExist } from './postgres/schemas.js';
 import { UnreadableEventError } from './schema/fold/upcasting.js';
 
 export interface HealthDeps {
@@ -17,8 +17,8 @@ export interface HealthDeps {
   pool: Queryable;
   watch: Pick<LogWatch, 'pending'>;
   pipeline: Pick<Pipeline, 'isDiskFull'>;
-  /** The managed schema. */
-  schema: string;
+  /** The managed schemas. */
+  schemas: readonly string[];
 }
 
 const LIMIT_MS = 3_000;
@@ -30,12 +30,12 @@ export function createHealth({
   pool,
   watch,
   pipeline,
-  schema,
+  schemas,
 }: HealthDeps): () => Promise<HealthReport> {
   return async () => {
     const head = freshness.check().then((fresh) => fresh.head);
     const [database, log, projections] = await Promise.all([
-      pipeline.isDiskFull() ? { ok: false, message: DISK_FULL } : checkDatabase(head, pool, schema),
+      pipeline.isDiskFull() ? { ok: false, message: DISK_FULL } : checkDatabase(head, pool, schemas),
       checkLog(
         head.then((position) => store.atHead(position)),
         watch,
@@ -46,8 +46,12 @@ export function createHealth({
   };
 }
 
-async function checkDatabase(head: Promise<unknown>, pool: Queryable, schema: string): Promise<HealthCheck> {
-  const { text, values } = schemaExists(schema);
+async function checkDatabase(
+  head: Promise<unknown>,
+  pool: Queryable,
+  schemas: readonly string[],
+): Promise<HealthCheck> {
+  const { text, values } = schemasExist(schemas);
   try {
     const [{ rows }] = await inTime(Promise.all([pool.query<{ there: boolean }>(text, values), head]), LIMIT_MS);
     if (rows[0]?.there === true) return { ok: true };

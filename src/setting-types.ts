@@ -77,6 +77,13 @@ export const schemaName = z
     'must be the name of a schema: 1 to 63 bytes, without quotes, and not a schema of PostgreSQL itself',
   );
 
+/** A comma-separated list of different schemas. */
+export const schemaNames = z
+  .string()
+  .transform((text) => text.split(',').map((name) => name.trim()))
+  .pipe(z.array(schemaName).min(1))
+  .refine((names) => new Set(names).size === names.length, 'must not contain a schema twice');
+
 /** The service shows this address to clients, so it must not contain a password. */
 export const serviceUrl = z
   .string()

@@ -37,7 +37,11 @@ describe('the documentation', () => {
       if (!isThere('curl') || !isThere('bash')) this.skip();
       if (steps.some(({ content }) => /^psql /m.test(content)) && !isThere('psql')) this.skip();
       this.timeout(120_000);
-      const settings: Record<string, string> = page === 'docs/objects.md' ? { OBJECTS: 'on' } : {};
+      const schemas = /DB_SCHEMAS=([a-z,]+)/.exec(readPage(page))?.[1];
+      const settings: Record<string, string> = {
+        ...(page === 'docs/objects.md' && { OBJECTS: 'on' }),
+        ...(schemas !== undefined && { DB_SCHEMAS: schemas }),
+      };
       const second = readPage(page).includes('$PROD_URL');
       await withSetting({ second, settings }, async (setting) => {
         for (const [index, step] of steps.entries()) {

@@ -289,7 +289,7 @@ async function trash(living: Living): Promise<void> {
 
 /** Deletes an object on a process with a short retention, and waits until it is purged. */
 async function expiring({ api, databaseUrl }: Living, path: string): Promise<void> {
-  const other = await startService({ DATABASE_URL: databaseUrl, KEEP_DELETED: '1s' });
+  const other = await startService({ DATABASE_URL: databaseUrl, DB_SCHEMAS: 'public,billing', KEEP_DELETED: '1s' });
   try {
     const { status, headers, text } = await clientOf(other)(path, { method: 'DELETE' });
     if (status !== 204) throw new Error(text);

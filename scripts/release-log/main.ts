@@ -61,6 +61,7 @@ process.stdout.write(`${events.length} events, ${size} bytes\n`);
 async function written(): Promise<{ text: string; answers: Record<string, unknown> }> {
   const provider = await startOpenIdProvider();
   const service = await startService({
+    DB_SCHEMAS: 'public,billing',
     ...settingsOf(provider),
     OBJECTS: 'on',
     OIDC_ROLES: '{"groups":{"authors":"author","admins":"admin"}}',

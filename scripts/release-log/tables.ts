@@ -77,6 +77,18 @@ CREATE TABLE "events 2024 sad" PARTITION OF events_2024 FOR VALUES IN ('sad');
 CREATE TABLE "events 2024" PARTITION OF events_2024 DEFAULT;
 CREATE TABLE hashed (id integer PRIMARY KEY, line bigint) PARTITION BY HASH (id);
 CREATE TABLE hashed_0 PARTITION OF hashed FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TYPE billing.state AS ENUM ('open', 'paid');
+CREATE DOMAIN billing.amount AS numeric(12,2) CONSTRAINT "not negative" CHECK (VALUE >= 0);
+CREATE COLLATION billing.plain (PROVIDER = libc, LOCALE = 'C');
+CREATE TABLE billing.bills (
+  id serial PRIMARY KEY,
+  state billing.state NOT NULL DEFAULT 'open',
+  amount billing.amount,
+  word text COLLATE billing.plain,
+  line bigint REFERENCES public.lines,
+  CONSTRAINT paid_in_full CHECK (state <> 'paid'::billing.state OR amount IS NOT NULL)
+);
+CREATE INDEX ON billing.bills (amount);
 `;
 
 /** Objects that snapshots only list as unmanaged. They are deleted again. */

@@ -186,7 +186,10 @@ export function finding(code: FindingCode, message: string): Finding {
 
 /** From the service's settings. */
 interface DoctorSettings {
+  /** The default schema. */
   schema: string;
+  /** All managed schemas. */
+  schemas?: readonly string[] | undefined;
   serviceSchema: string;
   databaseUrl: string | null;
   databasePooler: 'none' | 'transaction' | null;

@@ -5,7 +5,7 @@ import { createClient, directly, type Queryable } from '../postgres/pool.js';
 import { type Check, finding, type DoctorContext, type Finding } from './check.js';
 import { locksPerTransaction, readLockSettings } from '../projector/refusals/ddl-failure.js';
 import { own } from '../postgres/own-tables.js';
-import { type Schemas, lostSchema, missingPrivilege, schemaExists } from '../postgres/schemas.js';
+import { type Schemas, lostSchema, missingPrivilege, schemasExist } from '../postgres/schemas.js';
 import { holdsService, migrationsOf, isRestoring } from '../postgres/migrate.js';
 import { isStartupRefused, isThroughPooler, unexpectedPooler } from '../postgres/open-database.js';
 
@@ -164,8 +164,10 @@ export const proxy: Check = {
 
 export const privileges: Check = {
   name: 'privileges on the schemas',
-  async run({ pool, config: { schema, serviceSchema } }) {
-    const missing = [(await lost(pool, { schema, serviceSchema })) ?? (await missingPrivilege(pool, schema))];
+  async run({ pool, config: { schema, schemas = [schema], serviceSchema } }) {
+    const missing: (string | null)[] = [];
+    for (const each of schemas)
+      missing.push((await lost(pool, { schema: each, serviceSchema })) ?? (await missingPrivilege(pool, each)));
     missing.push(await missingPrivilege(pool, serviceSchema));
     return missing.flatMap((message) => (message === null ? [] : [finding('SCHEMA_NOT_WRITABLE', message)]));
   },
@@ -173,7 +175,7 @@ export const privileges: Check = {
 
 /** After the first start, missing objects mean data loss. */
 async function lost(db: Queryable, { schema, serviceSchema }: Schemas): Promise<string | null> {
-  const { text, values } = schemaExists(schema);
+  const { text, values } = schemasExist([schema]);
   const { rows } = await db.query<{ there: boolean }>(text, values);
   return rows[0]?.there !== true && (await holdsService(db, serviceSchema)) ? lostSchema(schema) : null;
 }
@@ -214,16 +216,17 @@ export const restoring: Check = {
 const NOT_OWNED = `
   SELECT c.relname AS name, c.relowner::regrole::text AS owner, count(*) OVER ()::int AS count
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-   WHERE n.nspname IN ($1, $2) AND c.relkind IN ('r', 'p') AND NOT pg_catalog.pg_has_role(c.relowner, 'USAGE')
+   WHERE (n.nspname = ANY ($1::text[]) OR n.nspname = $2) AND c.relkind IN ('r', 'p') AND NOT pg_catalog.pg_has_role(c.relowner, 'USAGE')
      AND (n.nspname = $2 OR EXISTS (
-           SELECT FROM ${own.collections} s WHERE s.collection = c.relname AND s.schema IS NOT NULL))
+           SELECT FROM ${own.collections} s WHERE coalesce(s.schema ->> 'name'::text, s.collection) = c.relname
+              AND s.schema IS NOT NULL AND coalesce(s.schema ->> 'schema'::text, $3) = n.nspname))
    ORDER BY c.relname COLLATE "C" LIMIT 1`;
 
 export const ownership: Check = {
   name: 'ownership of the tables',
-  async run({ pool, config: { schema, serviceSchema } }) {
-    const locations = [schema, serviceSchema];
-    const { rows } = await pool.query<{ name: string; owner: string; count: number }>(NOT_OWNED, locations);
+  async run({ pool, config: { schema, schemas = [schema], serviceSchema } }) {
+    const places = [schemas, serviceSchema, schema];
+    const { rows } = await pool.query<{ name: string; owner: string; count: number }>(NOT_OWNED, places);
     const [row] = rows;
     if (row === undefined) return [];
     const more = row.count > 1 ? ` and ${row.count - 1} more` : '';

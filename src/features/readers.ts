@@ -7,13 +7,13 @@ import { readPurge } from './trash/purger.js';
 import { stillInTrash } from './trash/restore.js';
 
 export const READERS: Readers = {
-  'adopt-tables': async (client, { request }, { state, schema }) => ({
+  'adopt-tables': async (client, { request }, { state, schema, schemas }) => ({
     request,
-    found: await readAdoption({ client, schema, state }, request),
+    found: await readAdoption({ client, schema, schemas, state }, request),
   }),
-  'accept-drift': async (client, { request }, { state, schema }) => ({
+  'accept-drift': async (client, { request }, { state, schema, schemas }) => ({
     request,
-    found: await readAcceptance({ client, schema, state }, request),
+    found: await readAcceptance({ client, schema, schemas, state }, request),
   }),
   'purge-trash': readPurge,
   'apply-diff': async (client, command) => ({ ...command, kept: await stillInTrash(client, command.kept ?? []) }),

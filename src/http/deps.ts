@@ -87,8 +87,10 @@ export interface HttpDeps {
     release: string;
     /** The version of the database server: `18.4`. */
     databaseVersion: string;
-    /** The managed schema. */
+    /** The default schema. */
     schema: string;
+    /** The managed schemas, the default first. */
+    schemas: readonly string[];
     /** The schema of the service's own tables. */
     serviceSchema: string;
     /** True if the service manages objects beside tables. */

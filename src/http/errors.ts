@@ -1,5 +1,6 @@
 /* API errors: codes, statuses and their response format. */
 import { parseDefinition } from '../schema/sql-text/object-definition.js';
+import { VENDOR } from '../schema/snapshot/snapshot.js';
 import { visibleText } from '../kernel/text.js';
 import { type Problem, type ProblemCode, type Subject, MAX_PROBLEMS, type Path, invalid } from '../kernel/problem.js';
 import { isObject } from '../kernel/json.js';
@@ -145,21 +146,33 @@ export function headersOf(problems: readonly EdgeProblem[]): string[] {
 
 const MEMBERS = ['schema', 'foreign_key_schema'] as const;
 
-/** Returns `body`. Throws `Refused` with one problem per location that names another schema than `managed`. */
-export async function inManagedSchema<T>(body: T, managed: string): Promise<T> {
-  const problems = await runYielding(otherSchemas(body, managed));
+/**
+ * Returns `body` without the name of the default schema. Throws `Refused` with one problem per location that names a
+ * schema that is not managed. Snapshots of Directus may name any schema, which is then ignored.
+ * @param schemas the managed schemas, the default first
+ */
+export async function inManagedSchemas<T>(body: T, schemas: readonly string[], { force = false } = {}): Promise<T> {
+  const problems = await runYielding(
+    otherSchemas(body, { schemas, ignores: force && isObject(body) && isForeign(body) }),
+  );
   if (problems.length > 0) throw new Refused(problems);
   return body;
 }
 
-function* otherSchemas(body: unknown, managed: string): Resumable<Problem[]> {
+/** True for a snapshot of another product or vendor. */
+const isForeign = ({ vendor, service, directus }: Record<string, unknown>): boolean =>
+  directus !== undefined || service === undefined || (vendor !== undefined && vendor !== VENDOR);
+
+function* otherSchemas(body: unknown, options: Omit<OtherSchemas, 'problems'>): Resumable<Problem[]> {
   const problems: Problem[] = [];
-  yield* collectOtherSchemas(body, [], { managed, problems });
+  yield* collectOtherSchemas(body, [], { ...options, problems });
   return problems;
 }
 
 interface OtherSchemas {
-  managed: string;
+  schemas: readonly string[];
+  /** True if unknown names are removed. */
+  ignores: boolean;
   problems: Problem[];
 }
 
@@ -192,18 +205,29 @@ function schemaOfDefinition(definition: string): string | undefined {
   return typeof parsed === 'string' ? undefined : parsed.schema;
 }
 
-function addOtherSchemas(document: Record<string, unknown>, at: () => Path, { managed, problems }: OtherSchemas): void {
+function addOtherSchemas(
+  document: Record<string, unknown>,
+  at: () => Path,
+  { schemas, ignores, problems }: OtherSchemas,
+): void {
   const { schema, definition } = document;
+  const [managed] = schemas;
   const named = typeof definition === 'string' && 'kind' in document ? schemaOfDefinition(definition) : undefined;
   if (named !== undefined && named !== managed) {
-    const message = `definition must create the object in ${JSON.stringify(managed)}, the managed schema, and names ${JSON.stringify(named)}`;
+    const message = `definition must create the object in ${JSON.stringify(managed)}, the default schema, and names ${JSON.stringify(named)}`;
     problems.push(invalid([...at(), 'definition'], message));
   }
   if (!isObject(schema)) return;
   for (const member of MEMBERS) {
     const name = schema[member];
-    if (typeof name !== 'string' || name === managed || problems.length >= MAX_PROBLEMS) continue;
-    const message = `${member} must be ${JSON.stringify(managed)}, the managed schema, or omitted`;
-    problems.push(invalid([...at(), 'schema', member], message));
+    if (typeof name !== 'string' || problems.length >= MAX_PROBLEMS) continue;
+    if (name === schemas[0] || (ignores && !schemas.includes(name))) delete schema[member];
+    else if (!schemas.includes(name)) problems.push(invalid([...at(), 'schema', member], notManaged(member, schemas)));
   }
+}
+
+function notManaged(member: string, schemas: readonly string[]): string {
+  const names = schemas.map((name) => JSON.stringify(name)).join(' or ');
+  const which = schemas.length === 1 ? 'the managed schema' : 'a managed schema (DB_SCHEMAS)';
+  return `${member} must be ${names}, ${which}, or omitted`;
 }

@@ -28,7 +28,7 @@ import {
 import { acknowledgedBy, takeAcknowledged, commandOf } from './change/change.js';
 import { unwrap } from './answer/answer.js';
 import type { HttpDeps } from './deps.js';
-import { Refused, inManagedSchema } from './errors.js';
+import { Refused, inManagedSchemas } from './errors.js';
 import { below, locatedIn, relocated } from '../features/change-requests/routes-actions.js';
 import type { Call } from './route.js';
 import { equalityOf } from './diff-answer.js';
@@ -152,7 +152,7 @@ const MEMBERS = new Set(['diff', 'snapshot', 'policy']);
 /** The returned function throws Refused for an unreadable body and for a change that the schema rejects. */
 export function createPolicyTest(deps: Pick<HttpDeps, 'pool' | 'plans' | 'store' | 'history' | 'config'>) {
   const { pool, store, history, config } = deps;
-  const { release, schema, keepDeleted } = config;
+  const { release, schema, schemas, keepDeleted } = config;
 
   /** The entries of the diff, or of the snapshot's changes. */
   async function diffOf(body: Record<string, unknown>, state: State, { query }: TestCall): Promise<unknown> {
@@ -163,7 +163,7 @@ export function createPolicyTest(deps: Pick<HttpDeps, 'pool' | 'plans' | 'store'
       ]);
     if (diff !== undefined) return diff;
     const compared = async () => {
-      if (!query.force) await inManagedSchema(snapshot, schema);
+      await inManagedSchemas(snapshot, schemas, query);
       const how = { ...query, release, ...(await equalityOf(deps, state, snapshot)) };
       return unwrap(await runYielding(compareSnapshot(state, snapshot, how)));
     };

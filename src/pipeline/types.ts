@@ -77,8 +77,8 @@ interface UnderLock {
 
 export interface PipelineOptions {
   pool: pg.Pool;
-  /** Names of the database and of the managed schema. */
-  location: { database: string; schema: string };
+  /** Names of the database and of the default schema, and all managed schemas. */
+  location: { database: string; schema: string; schemas: readonly string[] };
   release: string;
   store: Store;
   /** Tracks divergences of the log. Defaults to a new watch. */
@@ -292,6 +292,8 @@ export interface ReadContext {
   policy: Policy;
   /** The managed schema. */
   schema: string;
+  /** All managed schemas. */
+  schemas: readonly string[];
 }
 
 export type Prepare<C> = (client: pg.ClientBase, state: State, policy: Policy) => Promise<C>;

@@ -45,8 +45,10 @@ export async function rejectWhileRestoring(db: Queryable): Promise<void> {
 
 export interface MigrateOptions {
   pool: pg.Pool;
-  /** The managed schema. Created if missing. */
+  /** The default schema. Created if missing. */
   schema: string;
+  /** All managed schemas. Created if missing. Absent: only the default schema. */
+  schemas?: readonly string[] | undefined;
   /** The schema of the service's own tables. Created if missing. */
   serviceSchema: string;
   database: Database;
@@ -134,9 +136,17 @@ async function scriptOf(file: URL, schema: string): Promise<string> {
   return (await readFile(file, 'utf8')).replaceAll(':"service"', () => schema);
 }
 
+/** Creates further schemas, which may be added to the settings at any start. */
+async function ensureMore(client: pg.ClientBase, { schema, schemas = [] }: MigrateOptions): Promise<void> {
+  for (const each of schemas) if (each !== schema) await ensureSchema(client, each);
+}
+
 /** Creates the schemas and the table of migrations on the first start. */
 async function prepare(client: pg.ClientBase, options: MigrateOptions): Promise<void> {
-  if (await holdsService(client, options.serviceSchema)) return rejectForeignObjects(client, options);
+  if (await holdsService(client, options.serviceSchema)) {
+    await rejectForeignObjects(client, options);
+    return ensureMore(client, options);
+  }
   await locked(client, options, async () => {
     // Services of other schemas may start concurrently and use the same schema for their own tables.
     const everySchema = { database: options.database.database, schema: '' };
@@ -144,6 +154,7 @@ async function prepare(client: pg.ClientBase, options: MigrateOptions): Promise<
     // Another process may have started this service meanwhile.
     if (!(await holdsService(client, options.serviceSchema))) await rejectLeftoverTrash(client, options);
     await ensureSchema(client, options.schema);
+    await ensureMore(client, options);
     await ensureSchema(client, options.serviceSchema);
     await rejectForeignObjects(client, options);
     await client.query(`CREATE TABLE IF NOT EXISTS ${own.migrations} ${MIGRATIONS_TABLE}`);

@@ -6,8 +6,10 @@ import { trashSchemaName } from './own-tables.js';
 import type { Queryable } from './pool.js';
 
 export interface Schemas {
-  /** The managed schema. */
+  /** The default schema. */
   schema: string;
+  /** All managed schemas. Absent: only the default schema. */
+  schemas?: readonly string[] | undefined;
   /** The schema of the service's own tables. */
   serviceSchema: string;
 }
@@ -49,12 +51,14 @@ export async function missingPrivilege(db: Queryable, schema: string): Promise<s
 }
 
 /**
- * Returns one row: `there` is true if the managed schema exists. Someone can rename or drop it with SQL at any time.
+ * Returns one row: `there` is true if all managed schemas exist, otherwise `lost` names one. Someone can rename or drop
+ * them with SQL at any time.
  */
-export const schemaExists = (schema: string) =>
+export const schemasExist = (schemas: readonly string[]) =>
   ({
-    text: `SELECT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1) AS there`,
-    values: [schema],
+    text: `SELECT pg_catalog.min(w.name) IS NULL AS there, pg_catalog.min(w.name) AS lost FROM pg_catalog.unnest($1::text[]) AS w (name)
+            WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_namespace n WHERE n.nspname = w.name)`,
+    values: [schemas],
   }) satisfies Parameterised;
 
 /** Sentences that explain a missing managed schema and what to do. */
@@ -122,14 +126,18 @@ export const PLACE_COMMENT = 'The tables beside this one belong to the service t
  * Aborts the start if the managed schema is inaccessible, or if the service schema contains other objects.
  * @throws OperatorError
  */
-export async function rejectForeignObjects(client: pg.ClientBase, { schema, serviceSchema }: Schemas): Promise<void> {
+export async function rejectForeignObjects(
+  client: pg.ClientBase,
+  { schema, schemas, serviceSchema }: Schemas,
+): Promise<void> {
   await refuseOtherService(client, { schema, serviceSchema });
+  await refuseSharedSchemas(client, { schema, schemas, serviceSchema });
   await refuseUnreachable(client, schema);
   await refuseForeign(client, serviceSchema);
   // The managed schema must not contain the own tables of another service.
   const inside = await client.query(
-    `SELECT FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'service_migrations'`,
-    [schema],
+    `SELECT FROM pg_catalog.pg_tables WHERE schemaname = ANY ($1) AND tablename = 'service_migrations'`,
+    [schemas ?? [schema]],
   );
   if (inside.rowCount === 0) return;
   throw new OperatorError(
@@ -144,12 +152,33 @@ export async function rejectForeignObjects(client: pg.ClientBase, { schema, serv
 async function refuseUnreachable(client: pg.ClientBase, schema: string): Promise<void> {
   const { rows } = await client.query<{ current: string | null }>(`SELECT current_schema() AS current`);
   if (rows[0]?.current === schema) return;
-  const { text, values } = schemaExists(schema);
+  const { text, values } = schemasExist([schema]);
   const found = await client.query<{ there: boolean }>(text, values);
   if (found.rows[0]?.there !== true) throw new OperatorError(lostSchema(schema));
   throw new OperatorError(
     `The schema "${schema}" cannot be used: the database role needs the privileges USAGE and CREATE on it ` +
       `(and with DB_POOLER none, DATABASE_URL must not use a pooler).`,
+  );
+}
+
+/**
+ * Rejects a default schema that another service manages, as after the order of DB_SCHEMAS was changed, and further
+ * schemas that are the default schema of another service.
+ */
+async function refuseSharedSchemas(client: pg.ClientBase, { schema, schemas = [schema], serviceSchema }: Schemas) {
+  const { rows } = await client.query<{ place: string; comment: string | null }>(
+    `SELECT n.nspname::text AS place, pg_catalog.obj_description(c.oid, 'pg_class') AS comment
+       FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+      WHERE c.relname = 'service_migrations' AND n.nspname <> $1 ORDER BY 1`,
+    [serviceSchema],
+  );
+  const other = rows.find(({ comment }) =>
+    schemas.some((name) => comment === `${PLACE_COMMENT}${JSON.stringify(name)}.`),
+  );
+  if (other === undefined) return;
+  const theirs = (other.comment ?? '').slice(PLACE_COMMENT.length, -1);
+  throw new OperatorError(
+    `The schema ${theirs} is the default schema of the service in the schema "${other.place}". Put it first in DB_SCHEMAS, or set SERVICE_SCHEMA and different DB_SCHEMAS for a second service.`,
   );
 }
 

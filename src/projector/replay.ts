@@ -3,6 +3,7 @@
  * would need a lock per table. A mark in the database says that it is incomplete, and no service starts on it. The
  * last transaction removes the mark.
  */
+import { requireManaged } from './catalog/managed.js';
 import type pg from 'pg';
 import { sendBatch, runScript } from '../postgres/exchange.js';
 import { ExchangeError } from '../postgres/errors.js';
@@ -122,8 +123,10 @@ function onEmptyTables(event: LogEvent): LogEvent {
 
 interface TargetOptions {
   connectionString: string;
-  /** The managed schema. */
+  /** The default schema. */
   schema: string;
+  /** All managed schemas. Absent: only the default schema. */
+  schemas?: readonly string[] | undefined;
   /** The schema of the service's own tables. */
   serviceSchema: string;
   logger: Logger;
@@ -133,6 +136,7 @@ interface ReplayTarget {
   /** Holds the log's lock for its whole life. */
   client: pg.PoolClient;
   schema: string;
+  schemas: readonly string[];
   close(): Promise<void>;
 }
 
@@ -141,7 +145,7 @@ interface ReplayTarget {
  * @throws OperatorError if the database is not empty
  */
 export async function openTarget(options: TargetOptions): Promise<ReplayTarget> {
-  const { schema, serviceSchema, logger } = options;
+  const { schema, schemas = [schema], serviceSchema, logger } = options;
   const pool = createPool({ ...options, max: 2, applicationName: 'dps restore' });
   try {
     const database = await readDatabase(pool);
@@ -159,11 +163,11 @@ export async function openTarget(options: TargetOptions): Promise<ReplayTarget> 
       await requireEmpty(client, options);
       // Migrations take the log's lock themselves, on another connection.
       await client.query('SELECT pg_catalog.pg_advisory_unlock($1)', [key]);
-      await migrate({ pool, schema, serviceSchema, database, logger });
+      await migrate({ pool, schema, schemas, serviceSchema, database, logger });
       await takeLock(client, key);
       await requireEmpty(client, options);
       await markRestoring(client);
-      return { client, schema, close };
+      return { client, schema, schemas, close };
     } catch (error) {
       await close();
       throw error;
@@ -186,12 +190,15 @@ async function takeLock(client: pg.ClientBase, key: string): Promise<void> {
 const FOREIGN: Sql = sql`
 SELECT c.relname::text AS name
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+WHERE n.nspname = ANY ($1) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
   AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
 ORDER BY c.relname COLLATE "C" LIMIT 4`;
 
-async function requireEmpty(client: pg.ClientBase, { schema, serviceSchema }: TargetOptions): Promise<void> {
-  const { rows } = await client.query<{ name: string }>(FOREIGN, [schema]);
+async function requireEmpty(
+  client: pg.ClientBase,
+  { schema, schemas = [schema], serviceSchema }: TargetOptions,
+): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(FOREIGN, [schemas]);
   if (rows.length > 0) {
     const some = rows.slice(0, 3).map(({ name }) => `"${name}"`);
     throw notEmpty(`it contains ${some.join(', ')}${rows.length > 3 ? ' and more' : ''}`);
@@ -247,6 +254,7 @@ export async function replay(options: ReplayOptions): Promise<Replayed> {
     for (const event of page) check(run, event);
     if (tables === 'every-event') await replayPage(run, page);
     else await keepPage(run, page);
+    requireManaged({ ...target, state: run.state });
     await keepRead(run);
   }
   await keepRead(run);
@@ -282,6 +290,7 @@ const brokenAt = ({ position, reason }: { position: number; reason: string }) =>
 async function replayPage(run: Run, page: readonly EventRecord[]): Promise<void> {
   let done = 0;
   for (const group of groupsOf(run.state, page.map(readEvent), run.target.schema)) {
+    requireManaged({ ...run.target, state: group.after });
     await inTransaction(run, async () => {
       await restoreEvents(run.target.client, page.slice(done, done + group.events.length));
       await runGroup(run, group);

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { Refused, inManagedSchema } from '../../src/http/errors.js';
+import { Refused, inManagedSchemas } from '../../src/http/errors.js';
 
 const OTHER = { schema: 'other' };
 
 async function told(body: unknown): Promise<string[]> {
   try {
-    expect(await inManagedSchema(body, 'shop')).to.equal(body);
+    expect(await inManagedSchemas(body, ['shop'])).to.equal(body);
     return [];
   } catch (error) {
     if (!(error instanceof Refused)) throw error;

@@ -63,7 +63,7 @@ describe('objects beside tables', () => {
     ['another statement', 'DROP TABLE authors', 'definition', 'exactly one statement'],
     ['SET ROLE', 'SET ROLE postgres', 'definition', 'exactly one statement'],
     ['a temporary view', 'CREATE TEMP VIEW a AS SELECT 1', 'definition', 'temporary'],
-    ['another schema', 'CREATE VIEW elsewhere.a AS SELECT 1 AS x', 'definition', 'managed schema'],
+    ['another schema', 'CREATE VIEW elsewhere.a AS SELECT 1 AS x', 'definition', 'default schema'],
     ['a star', 'CREATE VIEW a AS SELECT a.* FROM authors a', 'definition', 'name its columns'],
     ['a syntax error', 'CREATE VIEW a AS SELECT FROM WHERE', 'definition', 'valid PostgreSQL'],
     ['deep nesting', `CREATE VIEW a AS SELECT ${'1+'.repeat(20_000)}1 AS x`, 'definition', 'nested'],

@@ -45,6 +45,9 @@ it('the log of a release is in the repository', () => {
   expect(releasesWithLogs()).to.include('0.1.0');
 });
 
+/** The schemas of the recorded log. */
+const SCHEMAS = { DB_SCHEMAS: 'public,billing' };
+
 for (const release of releasesWithLogs()) {
   describe(`the log of ${release}`, function () {
     this.timeout(120_000);
@@ -137,6 +140,7 @@ for (const release of releasesWithLogs()) {
         const { head, verification } = await replayInto({
           connectionString: database.connectionString,
           schema: 'public',
+          schemas: ['public', 'billing'],
           serviceSchema: 'service',
           pages: readNdjsonPages(createReadStream(file), documents.add),
           documents: documents.take,
@@ -155,7 +159,7 @@ for (const release of releasesWithLogs()) {
 
       before(async () => {
         database = await createDatabase();
-        const settings = { DATABASE_URL: database.connectionString };
+        const settings = { ...SCHEMAS, DATABASE_URL: database.connectionString };
         const { code, out, err } = await dps(['restore', '--file', file, '--json'], settings);
         expect(code, out + err).to.equal(0);
         expect(JSON.parse(out)).to.deep.include({ ok: true, ...said.head, differences: [] });
@@ -183,7 +187,7 @@ for (const release of releasesWithLogs()) {
         expect((await get('/history/verify')).json).to.have.nested.property('data.ok', true);
         const { json } = await get('/projections/verify');
         expect(json, JSON.stringify(json)).to.have.nested.property('data.ok', true);
-        const { out, code } = await dps(['verify'], { DATABASE_URL: database.connectionString });
+        const { out, code } = await dps(['verify'], { ...SCHEMAS, DATABASE_URL: database.connectionString });
         expect(code, out).to.equal(0);
       });
 

@@ -1,3 +1,4 @@
+import { initialState } from '../../src/schema/model/state.js';
 import { expect } from 'chai';
 import pg from 'pg';
 import { beginMoment } from '../../src/features/backup/take.js';
@@ -105,7 +106,13 @@ describe('database time limits', function () {
   it('do not affect backups, neither waiting nor writing', async () => {
     const client = createClient(place());
     await client.connect();
-    const moment = { schema: 'public', head: { position: 1, hash: '' }, tables: ['a'], lockTimeout: 10_000 };
+    const moment = {
+      schema: 'public',
+      state: initialState(),
+      head: { position: 1, hash: '' },
+      tables: ['a'],
+      lockTimeout: 10_000,
+    };
     try {
       await behind('LOCK TABLE public.a IN ACCESS EXCLUSIVE MODE', () => beginMoment(client, moment));
       await pause(LONGER);

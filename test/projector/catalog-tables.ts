@@ -82,6 +82,8 @@ export function catalogIndex(name: string, columns: string[], more: Partial<Cata
 export function catalogTable(name: string, more: Partial<CatalogTable> = {}): CatalogTable {
   return {
     name,
+    schema: undefined,
+    table: name,
     comment: null,
     partitionOf: null,
     partitionKey: null,
@@ -99,6 +101,7 @@ export function catalogSequence(name: string, type: string, more: Partial<Catalo
   const max = { smallint: '32767', integer: '2147483647', bigint: '9223372036854775807' }[type] ?? '';
   return {
     name,
+    schema: undefined,
     type,
     start: '1',
     increment: '1',
@@ -132,5 +135,7 @@ export function catalogObjects(given: Objects = {}): CatalogObjects {
     collations,
     typeNames: new Set(typeNames),
     extensions: new Set(extensions),
+    schemaOf: (schema) => (schema === 'public' ? undefined : schema),
+    isManaged: (schema) => schema === 'public',
   };
 }

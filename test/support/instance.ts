@@ -80,7 +80,7 @@ export async function startInstance(connectionString: string, options: InstanceO
     ...USUAL,
     ...options,
     pool: writers,
-    location: { database: database.database, schema },
+    location: { database: database.database, schema, schemas: [schema] },
     release: '1.2.3',
     store,
     readers: READERS,

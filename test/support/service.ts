@@ -21,12 +21,15 @@ export interface TestService {
 
 const ADMIN = { email: 'admin@example.com', password: 'correct horse', token: 'test-admin-token-0123456789abcdef' };
 
+const defaultSchemaOf = ({ DB_SCHEMA, DB_SCHEMAS }: Readonly<Record<string, string>>): string =>
+  DB_SCHEMA ?? DB_SCHEMAS?.split(',')[0] ?? 'public';
+
 /**
  * @param overrides settings by name, `{ LOCK_TIMEOUT: '200ms' }`. With a DATABASE_URL the service joins that
  * database, which the caller keeps, so that several services can share one.
  */
 export async function startService(overrides: Readonly<Record<string, string>> = {}): Promise<TestService> {
-  const schema = overrides['DB_SCHEMA'] ?? 'public';
+  const schema = defaultSchemaOf(overrides);
   const database =
     overrides['DATABASE_URL'] === undefined ? await createDatabase(schema === 'public' ? 'migrated' : 'empty') : null;
   const lines: string[] = [];

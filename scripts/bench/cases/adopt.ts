@@ -1,4 +1,5 @@
 /** Adopting tables, against reading the catalog alone. */
+import { initialState } from '../../../src/schema/model/state.js';
 import { ServiceClient } from '../../../src/postgres/client.js';
 import { defaultServiceSchema } from '../../../src/postgres/own-tables.js';
 import { readCatalogFindings } from '../../../src/features/adopt/read.js';
@@ -49,7 +50,16 @@ export const adopt =
       warmUps: 1,
       prepare,
       measured: () => adopted(service as Service, count),
-      limit: () => milliseconds(() => Promise.all(readCatalogFindings(reader as ServiceClient, 'public'))),
+      limit: () =>
+        milliseconds(() =>
+          Promise.all(
+            readCatalogFindings(reader as ServiceClient, {
+              schema: 'public',
+              schemas: ['public'],
+              state: initialState(),
+            }),
+          ),
+        ),
     });
     return [
       row('adopt, first', ', the first work of a process', start),

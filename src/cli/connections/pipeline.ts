@@ -1,3 +1,4 @@
+import { requireManaged } from '../../projector/catalog/managed.js';
 import { READERS } from '../../features/readers.js';
 import type pg from 'pg';
 import type { Config } from '../../config.js';
@@ -21,15 +22,19 @@ export interface PipelineContext {
   pool: pg.Pool;
   /** Past a pooler. */
   connectionString: string;
+  /** The default schema. */
   schema: string;
+  /** All managed schemas. */
+  schemas: readonly string[];
 }
 
 /** Folds the whole log first. Waits for `work` and then closes the connections. */
 export function withPipeline<T>(invocation: Invocation, work: (workplace: PipelineContext) => Promise<T>): Promise<T> {
   const config = invocation.config();
-  return withDatabase(config, async (pool, connectionString) =>
-    work({ pool, connectionString, schema: config.schema, pipeline: await openPipeline(pool, config) }),
-  );
+  return withDatabase(config, async (pool, connectionString) => {
+    const { schema, schemas } = config;
+    return work({ pool, connectionString, schema, schemas, pipeline: await openPipeline(pool, config) });
+  });
 }
 
 /** Folds the whole log first. The caller closes the pool. */
@@ -37,7 +42,8 @@ async function openPipeline(pool: pg.Pool, config: Config): Promise<Pipeline> {
   const { database } = await readDatabase(pool);
   const store = createStore({ pool, logger: silentLogger });
   await store.load();
-  const location = { database, schema: config.schema };
+  requireManaged({ schema: config.schema, schemas: config.schemas, state: store.point().state });
+  const location = { database, schema: config.schema, schemas: config.schemas };
   return createPipeline({
     ...config,
     pool,

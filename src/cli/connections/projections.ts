@@ -39,7 +39,7 @@ export async function openProjectionTools({ config, pool, connectionString }: Su
   const { rows } = await pool.query<{ database: string }>('SELECT current_database() AS database');
   const database = rows[0]?.database ?? '';
   const store = createStore({ pool, logger: silentLogger });
-  const location = { database, schema: config.schema };
+  const location = { database, schema: config.schema, schemas: config.schemas };
   const connection = { ...config, connectionString };
   const options = { ...config, pool, connection, ...location, logger: silentLogger };
   const pipeline = createPipeline({ ...options, location, release: readRelease(), store, readers: READERS });
@@ -75,6 +75,8 @@ function builder(options: Building, store: Store): IndexProjection {
 interface ReplayInto extends Pick<ReplayOptions, 'tables' | 'documents' | 'onReplayed' | 'onTables' | 'fill'> {
   connectionString: string;
   schema: string;
+  /** All managed schemas. Absent: only the default schema. */
+  schemas?: readonly string[] | undefined;
   serviceSchema: string;
   pages: AsyncIterable<EventRecord[]>;
 }
@@ -83,10 +85,11 @@ interface ReplayInto extends Pick<ReplayOptions, 'tables' | 'documents' | 'onRep
 export async function replayInto({
   connectionString,
   schema,
+  schemas,
   serviceSchema,
   ...options
 }: ReplayInto): Promise<Replayed> {
-  const target = await openTarget({ connectionString, schema, serviceSchema, logger: silentLogger });
+  const target = await openTarget({ connectionString, schema, schemas, serviceSchema, logger: silentLogger });
   try {
     return await replay({ ...options, target });
   } finally {

@@ -14,7 +14,8 @@ import { convertTable, refusalOf } from '../../projector/inspect/convert.js';
 import { completeKeys, waitingTables } from '../../projector/inspect/keys.js';
 import type { Need } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
-import { needLabel, ownerOf, withOwner } from '../../schema/model/order.js';
+import { type ManagedTables, eachSchema, labelsOf } from '../../projector/catalog/managed.js';
+import { needLabel, ownerOf, schemaOfNeed, withOwner } from '../../schema/model/order.js';
 import { withExtras } from '../../schema/transition/cascade.js';
 import { type Sql, literal, sql } from '../../projector/ddl/sql.js';
 import { PREPARED_NAME } from '../../projector/online/copy.js';
@@ -63,10 +64,10 @@ UNION ALL
 SELECT w.relname::text, 'inheritance', p.relname::text FROM requested w
   JOIN pg_catalog.pg_inherits i ON i.inhrelid = w.oid JOIN pg_catalog.pg_class p ON p.oid = i.inhparent WHERE NOT w.relispartition
 UNION ALL
--- Those of the same schema are tables that can be managed themselves.
+-- Those of managed schemas are tables that can be managed themselves.
 SELECT w.relname::text, CASE WHEN c.relispartition THEN 'partition' ELSE 'inherited child' END, pg_catalog.format('%I.%I', n.nspname, c.relname)
   FROM requested w JOIN pg_catalog.pg_inherits i ON i.inhparent = w.oid JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid
-  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname <> $1
+  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname <> ALL ($3::text[])
 UNION ALL
 SELECT w.relname::text, 'type of table', c.reloftype::regtype::text FROM requested w
   JOIN pg_catalog.pg_class c ON c.oid = w.oid AND c.reloftype <> 0::oid
@@ -112,13 +113,13 @@ UNION ALL
 SELECT DISTINCT w.relname::text, 'collation', c.collname::text FROM requested w
   JOIN pg_catalog.pg_attribute a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
   JOIN pg_catalog.pg_collation c ON c.oid = a.attcollation AND c.oid >= 16384::oid
-    AND c.collnamespace <> (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = $1)
+    AND c.collnamespace <> ALL (ARRAY(SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = ANY ($3::text[])))
 UNION ALL
 SELECT DISTINCT w.relname::text, 'collation', c.collname::text FROM requested w
   JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass::oid AND d.objid = w.oid AND d.objsubid = 0
     AND d.refobjid >= 16384::oid AND d.refclassid = 'pg_catalog.pg_collation'::regclass::oid
   JOIN pg_catalog.pg_collation c ON c.oid = d.refobjid
-    AND c.collnamespace <> (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = $1)
+    AND c.collnamespace <> ALL (ARRAY(SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = ANY ($3::text[])))
   WHERE w.relkind = 'p'
 UNION ALL
 SELECT w.relname::text, 'comment', 'constraint ' || c.conname::text FROM requested w JOIN pg_catalog.pg_constraint c ON c.conrelid = w.oid
@@ -182,15 +183,38 @@ type Row = [table: string | null, kind: string, name: string];
  * Finds objects that depend on tables.
  * @param tables limits the search; all tables if absent
  */
-function unrepresentedReading(schema: string, tables?: readonly string[]): Reading<Note[]> {
-  return {
-    queries: [{ text: FOUND, values: [schema, tables ?? null] }],
-    make: async (rows) => (await rows<Row>()).map(toNote),
-  };
+function unrepresentedReading(managed: ManagedTables, tables?: readonly string[]): Reading<Note[]> {
+  const { schemas } = managed;
+  const { label } = labelsOf(managed);
+  const ofSchema = (schema: string, names: readonly string[] | undefined): Reading<Row[]> => ({
+    queries: [{ text: FOUND, values: [schema, names ?? null, schemas] }],
+    make: (rows) => rows<Row>(),
+  });
+  return eachSchema(
+    managed,
+    (schema, namesIn) => ofSchema(schema, namesIn(tables)),
+    (parts) =>
+      parts.flatMap(([schema, rows]) =>
+        rows.map(([table, kind, name]) => toNote([table === null ? null : label(schema, table), kind, name])),
+      ),
+  );
 }
 
-function besideReading(schema: string): Reading<Note[]> {
-  return { queries: [{ text: BESIDE, values: [schema] }], make: async (rows) => (await rows<Row>()).map(toNote) };
+/** Names objects outside the default schema with their schema. Extensions belong to no schema. */
+function besideReading(managed: ManagedTables): Reading<Note[]> {
+  const ofSchema = (schema: string): Reading<Row[]> => ({
+    queries: [{ text: BESIDE, values: [schema] }],
+    make: (rows) => rows<Row>(),
+  });
+  return eachSchema(managed, ofSchema, (parts) =>
+    parts.flatMap(([schema, rows]) =>
+      schema === managed.schema
+        ? rows.map(toNote)
+        : rows.flatMap(([table, kind, name]) =>
+            kind === 'extension' ? [] : [toNote([table, kind, `${schema}.${name}`])],
+          ),
+    ),
+  );
 }
 
 function toNote([table, kind, name]: Row): Note {
@@ -261,19 +285,22 @@ export interface Adoption extends CatalogFindings {
   notRepresented: Note[];
 }
 
-interface AdoptionTarget {
+interface AdoptionTarget extends ManagedTables {
   client: pg.ClientBase;
-  schema: string;
-  state: State;
 }
 
 /** Call it in a transaction that holds the log's lock, with `state` at the head. */
 export async function readAdoption(
-  { client, schema, state }: AdoptionTarget,
+  { client, schema, schemas, state }: AdoptionTarget,
   request: AdoptRequest,
 ): Promise<Adoption> {
   const names = 'all' in request ? undefined : request.tables;
-  const [catalog, hanging, beside] = readCatalogFindings(client, schema, names, waitingTables(state));
+  const [catalog, hanging, beside] = readCatalogFindings(
+    client,
+    { schema, schemas, state },
+    names,
+    waitingTables(state),
+  );
   const { tables: known, objects } = await catalog;
   const there = [...known.values()];
   const unmanaged = there.filter(({ name }) => !state.collections.has(name));
@@ -310,15 +337,15 @@ export async function readAdoption(
  */
 export function readCatalogFindings(
   client: pg.ClientBase,
-  schema: string,
+  managed: ManagedTables,
   tables?: readonly string[],
   more: readonly string[] = [],
 ) {
   return readTogether(
     client,
-    catalogReading(schema, tables && [...tables, ...more], tables),
-    unrepresentedReading(schema, tables),
-    tables === undefined ? besideReading(schema) : NOTHING,
+    catalogReading(managed, tables && [...tables, ...more], tables),
+    unrepresentedReading(managed, tables),
+    tables === undefined ? besideReading(managed) : NOTHING,
   );
 }
 
@@ -386,7 +413,11 @@ async function convertAll(tables: ReadonlyMap<string, CatalogTable>, common: Com
 function representedBy(tables: readonly Pick<FoundTable, 'collection'>[]): Set<string> {
   const needs = tables.flatMap((table) => extrasOf(table).needs ?? []);
   return new Set(
-    needs.map(({ kind, name }) => (kind === 'enum' || kind === 'domain' ? `type ${name}` : `${kind} ${name}`)),
+    needs.map((need) => {
+      const schema = schemaOfNeed(need);
+      const name = schema === undefined ? need.name : `${schema}.${need.name}`;
+      return need.kind === 'enum' || need.kind === 'domain' ? `type ${name}` : `${need.kind} ${name}`;
+    }),
   );
 }
 

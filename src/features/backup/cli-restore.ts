@@ -71,7 +71,7 @@ export async function restoreBackupInto(
   invocation: Invocation,
   { file, keys, connectionString }: BackupInto,
 ): Promise<{ header: Header; replayed: Replayed }> {
-  const { schema, serviceSchema } = invocation.config();
+  const { schema, schemas, serviceSchema } = invocation.config();
   const size = await sizeOf(file);
   const reading = createProgress(invocation.terminal, 'restoring');
   const opened = await openBackup(
@@ -82,6 +82,7 @@ export async function restoreBackupInto(
   const replayed = await replayInto({
     connectionString,
     schema,
+    schemas,
     serviceSchema,
     pages,
     documents,
@@ -101,7 +102,7 @@ async function restoreBackup(invocation: Invocation, into: BackupInto): Promise<
 
 async function restoreFile(invocation: Invocation, file: string, connectionString: string): Promise<ExitCode> {
   const { terminal } = invocation;
-  const { schema, serviceSchema } = invocation.config();
+  const { schema, schemas, serviceSchema } = invocation.config();
   const reading = createProgress(terminal, 'reading');
   const making = createProgress(terminal, 'tables');
   const documents = gatherDocuments();
@@ -109,6 +110,7 @@ async function restoreFile(invocation: Invocation, file: string, connectionStrin
   const replayed = await replayInto({
     connectionString,
     schema,
+    schemas,
     serviceSchema,
     pages,
     documents: documents.take,

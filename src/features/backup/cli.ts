@@ -1,6 +1,7 @@
 import pg from 'pg';
+import type { State } from '../../schema/model/state.js';
 import { type Moment, beginMoment, contentsOf } from './take.js';
-import { tablesOf } from './contents.js';
+import { type LocatedTables, tablesOf, tableText } from './contents.js';
 import { writeFileWhole } from './file.js';
 import { type Header, writeBackup } from './format.js';
 import { signNote } from '../../log/signed-checkpoints/checkpoint.js';
@@ -51,7 +52,8 @@ async function take(work: Work): Promise<ExitCode> {
     progress.end();
     // Schema changes need not wait any longer.
     await client.query('ROLLBACK');
-    if (isVerified) await tryRestore(work, { partial, rowCounts: contents.rowCounts, keys: [key] });
+    if (isVerified)
+      await tryRestore(work, { partial, state: moment.state, rowCounts: contents.rowCounts, keys: [key] });
   });
   show(invocation, contents.header, { file, bytes, tables: moment.tables.length, verified: isVerified });
   return 0;
@@ -59,20 +61,24 @@ async function take(work: Work): Promise<ExitCode> {
 
 interface TryRestore {
   partial: string;
+  state: State;
   keys: Parameters<typeof restoreBackupInto>[1]['keys'];
   /** The number of written rows by table. */
   rowCounts: ReadonlyMap<string, number>;
 }
 
 /** @throws OperatorError if the backup cannot be restored, or restores differently */
-async function tryRestore({ invocation, location }: Work, { partial, keys, rowCounts }: TryRestore): Promise<void> {
+async function tryRestore(
+  { invocation, location }: Work,
+  { partial, state, keys, rowCounts }: TryRestore,
+): Promise<void> {
   const differences = await withScratchDatabase(invocation.config(), location, async (connectionString) => {
     const { replayed } = await restoreBackupInto(invocation, { file: partial, keys, connectionString });
     const { verification, damaged } = replayed;
     return [
       ...verification.differences.map(describeDifference),
       ...(damaged === null ? [] : [`  the log is damaged at position ${damaged.position}: ${damaged.reason}`]),
-      ...(await compareRowCounts(connectionString, location.schema, rowCounts)),
+      ...(await compareRowCounts(connectionString, { schema: location.schema, state }, rowCounts)),
     ];
   }).catch((cause: unknown) => {
     if (!(cause instanceof Error)) throw cause;
@@ -87,7 +93,7 @@ const NOT_RESTORABLE = 'Nothing was written: the backup could not be restored in
 
 async function compareRowCounts(
   connectionString: string,
-  schema: string,
+  located: LocatedTables,
   rowCounts: ReadonlyMap<string, number>,
 ): Promise<string[]> {
   const client = new pg.Client({ connectionString });
@@ -96,7 +102,7 @@ async function compareRowCounts(
   try {
     const lines: string[] = [];
     for (const [table, expected] of rowCounts) {
-      const from = `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(table)}`;
+      const from = tableText(located, table);
       const { rows } = await client.query<{ count: string }>(`SELECT pg_catalog.count(*) AS count FROM ONLY ${from}`);
       const found = rows[0]?.count;
       if (found !== String(expected)) lines.push(`  rows of ${oneLine(table)}: expected ${expected}, found ${found}`);
@@ -113,7 +119,7 @@ function begin({ invocation, location, client }: Work): Promise<Moment> {
   const { lockTimeout } = invocation.config();
   return pipeline.underLock(async (locked, { state, head }) => {
     const { position, hash } = head;
-    const moment = { schema, head: { position, hash }, tables: tablesOf(state), lockTimeout };
+    const moment = { schema, state, head: { position, hash }, tables: tablesOf(state), lockTimeout };
     await beginMoment(client, moment);
     const { ok, differences } = await verify(locked, state, schema);
     if (ok) return moment;

@@ -1,7 +1,7 @@
 /* The content of a database for a backup: tables with their columns, sequences, and what is left out. */
 import pg from 'pg';
 import { type Sql, own, ownSchemaOid, sql, trashSchemaName } from '../../projector/ddl/sql.js';
-import { type State, byName } from '../../schema/model/state.js';
+import { type State, byName, locateTable, schemasOf, tablesBySchema } from '../../schema/model/state.js';
 import { ownTable } from '../../postgres/own-tables.js';
 import { IS_SHARED } from '../../projector/catalog/deletion-facts.js';
 
@@ -41,13 +41,26 @@ WHERE CASE WHEN $1::text IS NULL THEN n.oid = ${ownSchemaOid} ELSE n.nspname = $
 GROUP BY c.relname
 ORDER BY c.relname COLLATE "C"`;
 
+/** Locates the tables of collections. */
+export interface LocatedTables {
+  /** The default schema. */
+  schema: string;
+  state: State;
+}
+
+/** @param located null for the service's own tables */
 export async function tablesWithRows(
   client: pg.ClientBase,
-  schema: string | null,
+  located: LocatedTables | null,
   names: readonly string[],
 ): Promise<TableRows[]> {
-  const { rows } = await client.query<TableRows>(COLUMNS, [schema, names]);
-  return rows;
+  if (located === null) return (await client.query<TableRows>(COLUMNS, [null, names])).rows;
+  const found: TableRows[] = [];
+  for (const [schema, tables] of tablesBySchema(located.state, names, located.schema)) {
+    const { rows } = await client.query<TableRows>(COLUMNS, [schema, [...tables.keys()]]);
+    for (const { table, columns } of rows) found.push({ table: tables.get(table) ?? table, columns });
+  }
+  return found.sort((a, b) => byName(a.table, b.table));
 }
 
 export const tablesOf = (state: State): string[] =>
@@ -63,11 +76,26 @@ WHERE n.nspname = $1 AND c.relkind = 'S'
   AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
 ORDER BY c.relname COLLATE "C"`;
 
-/** Returns all sequences of a schema, sorted by name, without those of extensions. */
-export async function sequenceNames(client: pg.ClientBase, schema: string): Promise<string[]> {
-  const { rows } = await client.query<{ name: string }>(SEQUENCES, [schema]);
-  return rows.map(({ name }) => name);
+/** A sequence of a managed schema. */
+export interface SequenceName {
+  name: string;
+  /** Absent for the default schema. */
+  schema?: string | undefined;
 }
+
+/** Returns all sequences of the schemas of the state, sorted by name, without those of extensions. */
+export async function sequenceNames(client: pg.ClientBase, { schema, state }: LocatedTables): Promise<SequenceName[]> {
+  const found: SequenceName[] = [];
+  for (const place of schemasOf(state, schema)) {
+    const { rows } = await client.query<{ name: string }>(SEQUENCES, [place]);
+    found.push(...rows.map(({ name }) => ({ name, ...(place !== schema && { schema: place }) })));
+  }
+  return found;
+}
+
+/** @param usual the default schema */
+export const sequenceText = ({ schema, name }: SequenceName, usual: string): string =>
+  `${pg.escapeIdentifier(schema ?? usual)}.${pg.escapeIdentifier(name)}`;
 
 /** For one schema, without objects of extensions. */
 const LEFT_OUT: Sql = sql`
@@ -81,7 +109,7 @@ SELECT kind, coalesce(pg_catalog.json_agg(name ORDER BY name COLLATE "C"), '[]')
   SELECT 'tables', pg_catalog.format('%I.%I', n.nspname, c.relname), c.oid
     FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class p ON p.oid = i.inhparent JOIN own ON own.oid = p.relnamespace
     JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-   WHERE c.relkind IN ('r', 'p', 'f') AND n.nspname <> $1 AND p.relname = ANY ($2)
+   WHERE c.relkind IN ('r', 'p', 'f') AND n.nspname <> ALL ($3::text[]) AND p.relname = ANY ($2)
   UNION ALL
   SELECT 'functions', p.proname::text, p.oid
     FROM pg_catalog.pg_proc p JOIN own ON own.oid = p.pronamespace
@@ -94,7 +122,7 @@ SELECT kind, coalesce(pg_catalog.json_agg(name ORDER BY name COLLATE "C"), '[]')
     FROM pg_catalog.pg_policy p JOIN pg_catalog.pg_class c ON c.oid = p.polrelid JOIN own ON own.oid = c.relnamespace
   UNION ALL
   SELECT 'schemas', n.nspname::text, n.oid FROM pg_catalog.pg_namespace n
-   WHERE n.nspname NOT IN ($1, 'information_schema', 'public') AND NOT pg_catalog.starts_with(n.nspname, 'pg_') AND n.oid IS DISTINCT FROM ${ownSchemaOid}
+   WHERE n.nspname <> ALL ($3::text[]) AND n.nspname NOT IN ('information_schema', 'public') AND NOT pg_catalog.starts_with(n.nspname, 'pg_') AND n.oid IS DISTINCT FROM ${ownSchemaOid}
      AND NOT EXISTS (SELECT FROM ${own.trash} t WHERE n.nspname = ${trashSchemaName(sql`t.position`)}) AND NOT (${IS_SHARED})
   UNION ALL
   SELECT 'trash', CASE t.kind WHEN 'field' THEN pg_catalog.format('%s.%s (position %s)', t.collection, t.field, t.position)
@@ -106,14 +134,38 @@ SELECT kind, coalesce(pg_catalog.json_agg(name ORDER BY name COLLATE "C"), '[]')
 WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.objid = found.object AND d.deptype = 'e')
 GROUP BY kind ORDER BY kind`;
 
+/** Kinds whose names are those of objects in a schema. */
+const IN_SCHEMA: ReadonlySet<string> = new Set([
+  'tables',
+  'views',
+  'materialized views',
+  'foreign tables',
+  'functions',
+  'triggers',
+  'row security policies',
+]);
+
 /** The objects that a backup of `managed` does not contain, by kind. */
 export async function leftOut(
   client: pg.ClientBase,
-  schema: string,
+  { schema, state }: LocatedTables,
   managed: readonly string[],
 ): Promise<Record<string, string[]>> {
-  const { rows } = await client.query<{ kind: string; names: string[] }>(LEFT_OUT, [schema, managed]);
-  return Object.fromEntries(rows.map(({ kind, names }) => [kind, names]));
+  const schemas = schemasOf(state, schema);
+  const tables = tablesBySchema(state, managed, schema);
+  const found = new Map<string, Set<string>>();
+  for (const place of schemas) {
+    const values = [place, [...(tables.get(place)?.keys() ?? [])], schemas];
+    const { rows } = await client.query<{ kind: string; names: string[] }>(LEFT_OUT, values);
+    for (const { kind, names } of rows) {
+      const isOwn = place !== schema && IN_SCHEMA.has(kind);
+      const known = found.get(kind) ?? new Set();
+      for (const name of names) known.add(isOwn && !name.includes('.') ? `${place}.${name}` : name);
+      found.set(kind, known);
+    }
+  }
+  const kinds = [...found].sort(([a], [b]) => byName(a, b));
+  return Object.fromEntries(kinds.map(([kind, names]) => [kind, [...names].sort(byName)]));
 }
 
 /* Rows in COPY's text format, which is the same in every release of PostgreSQL. */
@@ -121,13 +173,20 @@ export async function leftOut(
 /** Settings that affect the text of values, beyond those of all our connections. For a transaction. */
 export const COPY_SETTINGS = `SET LOCAL lc_monetary = 'C'; SET LOCAL xmloption = 'content'; SET LOCAL row_security = off`;
 
-/** @param schema null for the service's own */
-const location = (schema: string | null, { table, columns }: TableRows): string => {
+/** The quoted, qualified name of a collection's table. */
+export function tableText({ schema, state }: LocatedTables, collection: string): string {
+  const at = locateTable(state, collection, schema);
+  return `${pg.escapeIdentifier(at.schema)}.${pg.escapeIdentifier(at.name)}`;
+}
+
+/** @param located null for the service's own */
+const place = (located: LocatedTables | null, { table, columns }: TableRows): string => {
   const list = columns.length === 0 ? '' : ` (${columns.map((name) => pg.escapeIdentifier(name)).join(', ')})`;
-  const name = pg.escapeIdentifier(table);
-  return `${schema === null ? ownTable(name) : `${pg.escapeIdentifier(schema)}.${name}`}${list}`;
+  return `${located === null ? ownTable(pg.escapeIdentifier(table)) : tableText(located, table)}${list}`;
 };
 
-export const copyOut = (schema: string | null, rows: TableRows): string => `COPY ${location(schema, rows)} TO STDOUT`;
+export const copyOut = (located: LocatedTables | null, rows: TableRows): string =>
+  `COPY ${place(located, rows)} TO STDOUT`;
 
-export const copyIn = (schema: string | null, rows: TableRows): string => `COPY ${location(schema, rows)} FROM STDIN`;
+export const copyIn = (located: LocatedTables | null, rows: TableRows): string =>
+  `COPY ${place(located, rows)} FROM STDIN`;

@@ -37,7 +37,13 @@ const SECTION = z.discriminatedUnion('section', [
 ]);
 export type Section = z.output<typeof SECTION>;
 
-export const SEQUENCE = z.object({ name: z.string(), last_value: z.string(), is_called: z.boolean() });
+export const SEQUENCE = z.object({
+  name: z.string(),
+  /** Absent for the default schema. */
+  schema: z.string().optional(),
+  last_value: z.string(),
+  is_called: z.boolean(),
+});
 export type SequenceValue = z.output<typeof SEQUENCE>;
 
 const END = z.object({

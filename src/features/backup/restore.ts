@@ -10,8 +10,17 @@ import { readNdjsonPages } from '../../log/ndjson.js';
 import type { EventRecord } from '../../log/read.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type OpenedBackup, SEQUENCE, type Section } from './format.js';
-import type { State } from '../../schema/model/state.js';
-import { type TableRows, sequenceNames, tablesOf, tablesWithRows, COPY_SETTINGS, copyIn } from './contents.js';
+import { type State, schemasOf } from '../../schema/model/state.js';
+import {
+  type LocatedTables,
+  type TableRows,
+  sequenceNames,
+  sequenceText,
+  tablesOf,
+  tablesWithRows,
+  COPY_SETTINGS,
+  copyIn,
+} from './contents.js';
 import { type Sql, sql } from '../../projector/ddl/sql.js';
 
 /*
@@ -33,16 +42,19 @@ SELECT c.conrelid::regclass::text AS table, c.conname::text AS name, pg_catalog.
 FROM pg_catalog.pg_constraint c
 JOIN pg_catalog.pg_class r ON r.oid = c.conrelid
 JOIN pg_catalog.pg_namespace n ON n.oid = r.relnamespace
-WHERE n.nspname = $1 AND c.conparentid = 0::oid AND c.coninhcount = 0
+WHERE n.nspname = ANY ($1) AND c.conparentid = 0::oid AND c.coninhcount = 0
   AND (c.contype = 'f' OR NOT c.convalidated)
-ORDER BY r.relname COLLATE "C", c.conname COLLATE "C"`;
+ORDER BY n.nspname COLLATE "C", r.relname COLLATE "C", c.conname COLLATE "C"`;
 
 /**
  * Drops them.
  * @returns the statements that recreate them; PostgreSQL then reads the rows once per foreign key
  */
-async function releaseConstraints(client: pg.ClientBase, schema: string): Promise<{ restore(): Promise<void> }> {
-  const { rows } = await client.query<Released>(RELEASED, [schema]);
+async function releaseConstraints(
+  client: pg.ClientBase,
+  { schema, state }: LocatedTables,
+): Promise<{ restore(): Promise<void> }> {
+  const { rows } = await client.query<Released>(RELEASED, [schemasOf(state, schema)]);
   for (const { table, name } of rows) {
     await client.query(`ALTER TABLE ${table} DROP CONSTRAINT ${pg.escapeIdentifier(name)}`);
   }
@@ -102,11 +114,12 @@ interface Filling {
 }
 
 async function fill(client: pg.ClientBase, { schema, state, sections }: Filling): Promise<void> {
-  const constraints = await releaseConstraints(client, schema);
-  const missing = new Map((await tablesWithRows(client, schema, tablesOf(state))).map((each) => [each.table, each]));
+  const located = { schema, state };
+  const constraints = await releaseConstraints(client, located);
+  const missing = new Map((await tablesWithRows(client, located, tablesOf(state))).map((each) => [each.table, each]));
   for await (const { section, content } of sections) {
     if (section.section === 'rows') takeExpected(missing, section);
-    await fillSection(client, schema, { section, content });
+    await fillSection(client, located, { section, content });
   }
   const [first] = missing.keys();
   if (first !== undefined)
@@ -131,29 +144,34 @@ interface Filled {
 }
 
 /** Each section has its own transaction. The database is not used before the last one removes the mark. */
-async function fillSection(client: pg.ClientBase, schema: string, { section, content }: Filled): Promise<void> {
+async function fillSection(client: pg.ClientBase, located: LocatedTables, { section, content }: Filled): Promise<void> {
   if (section.section === 'events') throw new OperatorError('The backup contains two logs.');
   await client.query('BEGIN');
   await client.query(COPY_SETTINGS);
-  if (section.section === 'sequences') await setSequences(client, schema, content);
+  if (section.section === 'sequences') await setSequences(client, located, content);
   else
     await pipeline(
       Readable.from(content, { objectMode: false }),
-      client.query(copyFrom(copyIn(section.section === 'account-rows' ? null : schema, section))),
+      client.query(copyFrom(copyIn(section.section === 'account-rows' ? null : located, section))),
     );
   await client.query('COMMIT');
 }
 
 /** Sequences of unmanaged tables do not exist and are skipped. */
-async function setSequences(client: pg.ClientBase, schema: string, content: AsyncIterable<Buffer>): Promise<void> {
-  const missing = new Set(await sequenceNames(client, schema));
+async function setSequences(
+  client: pg.ClientBase,
+  located: LocatedTables,
+  content: AsyncIterable<Buffer>,
+): Promise<void> {
+  const names = await sequenceNames(client, located);
+  const missing = new Set(names.map((each) => sequenceText(each, located.schema)));
   for await (const line of readLines(Readable.from(content, { objectMode: false }))) {
     if (line === '') continue;
-    const { name, last_value, is_called } = SEQUENCE.parse(JSON.parse(line));
-    if (!missing.delete(name)) continue;
-    const sequence = `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(name)}`;
+    const { last_value, is_called, ...named } = SEQUENCE.parse(JSON.parse(line));
+    const sequence = sequenceText(named, located.schema);
+    if (!missing.delete(sequence)) continue;
     await client.query('SELECT pg_catalog.setval($1::regclass, $2, $3)', [sequence, last_value, is_called]);
   }
   const [first] = missing;
-  if (first !== undefined) throw new OperatorError(`The backup does not contain the value of sequence "${first}".`);
+  if (first !== undefined) throw new OperatorError(`The backup does not contain the value of sequence ${first}.`);
 }

@@ -1,5 +1,5 @@
 /** Takes a backup of one snapshot while the service runs. */
-import pg from 'pg';
+import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { exportedLines } from '../../log/documents.js';
 import { readEventTexts } from '../../log/read.js';
@@ -8,18 +8,25 @@ import { isLockTableFull } from '../../projector/refusals/ddl-failure.js';
 import { type SequenceValue, type Contents, FORMAT_VERSION, type Section } from './format.js';
 import {
   ACCOUNT_COLUMNS,
+  type LocatedTables,
   type TableRows,
   leftOut,
   sequenceNames,
+  sequenceText,
+  tableText,
   tablesWithRows,
   COPY_SETTINGS,
   copyOut,
 } from './contents.js';
 import { SQLSTATE, sqlState } from '../../postgres/errors.js';
+import { type State, byName, tablesBySchema } from '../../schema/model/state.js';
 import { unlimited } from '../../postgres/limits.js';
 
 export interface Moment {
+  /** The default schema. */
   schema: string;
+  /** The state at the head. */
+  state: State;
   head: { position: number; hash: string };
   /** The tables whose rows are needed. */
   tables: readonly string[];
@@ -31,7 +38,10 @@ export interface Moment {
  * which may be released afterwards.
  * @throws OperatorError if a table cannot be locked
  */
-export async function beginMoment(client: pg.ClientBase, { schema, tables, lockTimeout }: Moment): Promise<void> {
+export async function beginMoment(
+  client: pg.ClientBase,
+  { schema, state, tables, lockTimeout }: Moment,
+): Promise<void> {
   if (client.getTransactionStatus() !== 'I') await client.query('ROLLBACK');
   // The first query of the transaction takes the snapshot.
   await client.query(
@@ -40,10 +50,10 @@ export async function beginMoment(client: pg.ClientBase, { schema, tables, lockT
   );
   for (let start = 0; start < tables.length; start += LOCKED_AT_ONCE) {
     const some = tables.slice(start, start + LOCKED_AT_ONCE);
-    const names = some.map((name) => `ONLY ${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(name)}`);
+    const names = some.map((name) => `ONLY ${tableText({ schema, state }, name)}`);
     await client
       .query(`LOCK TABLE ${names.join(', ')} IN ACCESS SHARE MODE`)
-      .catch((error: unknown) => explainLock(error, { client, schema, tables }));
+      .catch((error: unknown) => explainLock(error, { client, schema, state, tables }));
   }
 }
 
@@ -58,16 +68,20 @@ const MISSING = `
                       WHERE n.nspname = $1 AND c.relname = w.name AND c.relkind IN ('r', 'p'))
    ORDER BY w.name COLLATE "C"`;
 
-interface Locking extends Pick<Moment, 'schema' | 'tables'> {
+interface Locking extends Pick<Moment, 'schema' | 'state' | 'tables'> {
   client: pg.ClientBase;
 }
 
-async function explainLock(cause: unknown, { client, schema, tables }: Locking): Promise<never> {
+async function explainLock(cause: unknown, { client, schema, state, tables }: Locking): Promise<never> {
   if (GONE.has(sqlState(cause))) {
     await client.query('ROLLBACK');
-    const { rows } = await client.query<{ name: string }>(MISSING, [schema, tables]);
-    const [first] = rows;
-    if (first !== undefined) throw new OperatorError(missingTables(first.name, rows.length - 1), { cause });
+    const missing: string[] = [];
+    for (const [place, names] of tablesBySchema(state, tables, schema)) {
+      const { rows } = await client.query<{ name: string }>(MISSING, [place, [...names.keys()]]);
+      missing.push(...rows.map(({ name }) => names.get(name) ?? name));
+    }
+    const [first] = missing.sort(byName);
+    if (first !== undefined) throw new OperatorError(missingTables(first, missing.length - 1), { cause });
   }
   if (isLockTableFull(cause)) {
     throw new OperatorError(
@@ -93,11 +107,12 @@ export async function contentsOf(
     onRows: (done: number, total: number) => void;
   },
 ): Promise<Contents & { rowCounts: ReadonlyMap<string, number> }> {
-  const { schema, head, tables } = moment;
+  const { schema, state, head, tables } = moment;
+  const located = { schema, state };
   const { onRows, ...about } = more;
   const accounts = [...ACCOUNT_COLUMNS].map(([table, columns]) => ({ table, columns: [...columns] }));
   const rowCounts = new Map<string, number>();
-  const rows = await tablesWithRows(client, schema, tables);
+  const rows = await tablesWithRows(client, located, tables);
   const header = {
     format: 'dps-backup' as const,
     version: FORMAT_VERSION,
@@ -105,7 +120,7 @@ export async function contentsOf(
     schema,
     taken_at: new Date().toISOString(),
     head,
-    not_included: await leftOut(client, schema, tables),
+    not_included: await leftOut(client, located, tables),
   };
   return { header, rowCounts, sections: sectionsOf(client, moment, { accounts, rows, rowCounts, onRows }) };
 }
@@ -120,21 +135,22 @@ interface Tables {
 
 async function* sectionsOf(
   client: pg.ClientBase,
-  { schema, head }: Moment,
+  { schema, state, head }: Moment,
   { accounts, rows, rowCounts, onRows }: Tables,
 ): AsyncGenerator<{ section: Section; content: AsyncIterable<Buffer> }, void, undefined> {
+  const located = { schema, state };
   yield { section: { section: 'events' }, content: eventsOf(client, head.position) };
   for (const table of accounts) {
     yield { section: { section: 'account-rows', ...table }, content: rowsOf(client, null, table) };
   }
   for (const [index, table] of rows.entries()) {
     onRows(index, rows.length);
-    const content = countRows(rowsOf(client, schema, table), (count) => rowCounts.set(table.table, count));
+    const content = countRows(rowsOf(client, located, table), (count) => rowCounts.set(table.table, count));
     yield { section: { section: 'rows', ...table }, content };
   }
   onRows(rows.length, rows.length);
   // Last: sequences are not part of a snapshot and must not be behind the rows.
-  yield { section: { section: 'sequences' }, content: sequencesOf(client, schema) };
+  yield { section: { section: 'sequences' }, content: sequencesOf(client, located) };
 }
 
 const EVENTS_AT_ONCE = 500;
@@ -163,16 +179,15 @@ async function* countRows(
   onEnd(count);
 }
 
-function rowsOf(client: pg.ClientBase, schema: string | null, table: TableRows): AsyncIterable<Buffer> {
-  return client.query(copyTo(copyOut(schema, table)));
+function rowsOf(client: pg.ClientBase, located: LocatedTables | null, table: TableRows): AsyncIterable<Buffer> {
+  return client.query(copyTo(copyOut(located, table)));
 }
 
-async function* sequencesOf(client: pg.ClientBase, schema: string): AsyncGenerator<Buffer, void, undefined> {
-  for (const name of await sequenceNames(client, schema)) {
-    const from = `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(name)}`;
+async function* sequencesOf(client: pg.ClientBase, located: LocatedTables): AsyncGenerator<Buffer, void, undefined> {
+  for (const sequence of await sequenceNames(client, located)) {
     const { rows } = await client.query<Omit<SequenceValue, 'name'>>(
-      `SELECT last_value::text AS last_value, is_called FROM ${from}`,
+      `SELECT last_value::text AS last_value, is_called FROM ${sequenceText(sequence, located.schema)}`,
     );
-    yield Buffer.from(`${JSON.stringify({ name, ...rows[0] })}\n`);
+    yield Buffer.from(`${JSON.stringify({ ...sequence, ...rows[0] })}\n`);
   }
 }

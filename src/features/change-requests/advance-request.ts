@@ -28,7 +28,7 @@ import type { Done, Outcome, Pipeline, Revise } from '../../pipeline/types.js';
 import { applyingOf, recordingOf, applicantsCause, ownCause } from './planning.js';
 import { type Reading, commandOf } from './command.js';
 import { guarding, starting, whenDue } from './approvals.js';
-import { lostSchema, schemaExists } from '../../postgres/schemas.js';
+import { lostSchema, schemasExist } from '../../postgres/schemas.js';
 
 /* Runs the steps of a preparation in order. Each continues where the previous process stopped. */
 
@@ -342,7 +342,7 @@ async function cleanUp({ engine, pool, id, session, schema, signal, onCleaning }
  * left.
  */
 async function requireSchema(client: pg.ClientBase, schema: string): Promise<void> {
-  const { text, values } = schemaExists(schema);
+  const { text, values } = schemasExist([schema]);
   const { rows } = await client.query<{ there: boolean }>(text, values);
   if (rows[0]?.there !== true) throw new NotNowError(lostSchema(schema));
 }

@@ -4,7 +4,7 @@ import { withoutPlaces } from '../../schema/findings/index.js';
 import type { PlanNow } from './plan.js';
 import type { HttpDeps } from '../../http/deps.js';
 import { equalityOf } from '../../http/diff-answer.js';
-import { errorBody, refused, type EdgeProblem, Refused, inManagedSchema } from '../../http/errors.js';
+import { errorBody, refused, type EdgeProblem, Refused, inManagedSchemas } from '../../http/errors.js';
 import {
   shownStatement,
   type Recording,
@@ -145,13 +145,13 @@ export type ProposedChange = Pick<RequestedChange, 'name' | 'input' | 'command'>
  */
 export function createProposedChange(deps: HttpDeps) {
   const { store, history, config } = deps;
-  const { release, schema } = config;
+  const { release, schemas } = config;
   const momentOf = createMomentState(deps);
 
   const compared = async (body: Body, call: Call<unknown>): Promise<Comparison> => {
     const { snapshot, base, mode = 'mirror', force = false } = body;
     const ours = await store.atHead(call.head);
-    if (!force) await inManagedSchema(snapshot, schema);
+    await inManagedSchemas(snapshot, schemas, { force });
     const how = { mode, force, release, ...(base === undefined && (await equalityOf(deps, ours, snapshot))) };
     if (base === undefined) return unwrap(await runYielding(compareSnapshot(ours, snapshot, how)));
     const input = { base: await momentOf(base, 'base', call), ours, theirs: snapshot, resolutions: [] };
@@ -171,7 +171,7 @@ export function createProposedChange(deps: HttpDeps) {
     const input = { release, body: diff, objects: config.objects };
     const read = await below(
       'diff',
-      inManagedSchema(diff, schema).then(() => commandOf('apply-diff', input)),
+      inManagedSchemas(diff, schemas).then(() => commandOf('apply-diff', input)),
     );
     return {
       name: 'apply-diff',

@@ -28,8 +28,10 @@ import { LockedError, lockTables } from '../../projector/ddl/table-locks.js';
 
 interface DriftTarget {
   client: pg.ClientBase;
-  /** The managed schema in PostgreSQL. */
+  /** The default schema in PostgreSQL. */
   schema: string;
+  /** All managed schemas. */
+  schemas?: readonly string[] | undefined;
   state: State;
 }
 
@@ -58,12 +60,12 @@ async function readLockedDrift(location: DriftTarget, request: AcceptRequest): P
   }
 }
 
-async function look({ client, schema, state }: DriftTarget, request: AcceptRequest): Promise<LockedDrift> {
-  const finding = await inspectDrift(client, state, schema);
+async function look({ client, state, ...managed }: DriftTarget, request: AcceptRequest): Promise<LockedDrift> {
+  const finding = await inspectDrift(client, state, managed);
   const renames = renamesOf(finding, request);
   if (renames.collections.size === 0 && renames.fields.size === 0) return { renames, finding, request };
   const { state: base } = await runYielding(withRenames(state, renames));
-  return { renames, finding: await inspectDrift(client, base, schema), request: requestAfter(request, renames) };
+  return { renames, finding: await inspectDrift(client, base, managed), request: requestAfter(request, renames) };
 }
 
 /** The renames that the request covers completely and that the log can record. */

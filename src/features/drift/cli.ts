@@ -30,19 +30,25 @@ export async function drift(invocation: Invocation): Promise<ExitCode> {
   });
 }
 
-async function show({ values, terminal }: Invocation, { pipeline, schema }: PipelineContext): Promise<ExitCode> {
-  const found = await pipeline.underLock((client, { state }) => findDrift(client, state, schema), {
+async function show(
+  { values, terminal }: Invocation,
+  { pipeline, schema, schemas }: PipelineContext,
+): Promise<ExitCode> {
+  const found = await pipeline.underLock((client, { state }) => findDrift(client, state, { schema, schemas }), {
     readOnly: true,
   });
   terminal.print(isSet(values, 'json') ? json(found) : describeDrift(found));
   return found.ok ? 0 : 1;
 }
 
-async function repair({ values, terminal }: Invocation, { pipeline, schema }: PipelineContext): Promise<ExitCode> {
+async function repair(
+  { values, terminal }: Invocation,
+  { pipeline, schema, schemas }: PipelineContext,
+): Promise<ExitCode> {
   const allowDrop = isSet(values, 'allowDrop');
   const purge = isSet(values, 'purge');
   const repaired = await pipeline.underLock((client, { state }) =>
-    repairDrift({ client, state, schema, allowDrop, purge }),
+    repairDrift({ client, state, schema, schemas, allowDrop, purge }),
   );
   terminal.print(isSet(values, 'json') ? json(repaired) : describeRepair(repaired));
   return repaired.drift.ok ? 0 : 1;

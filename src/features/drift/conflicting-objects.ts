@@ -82,8 +82,8 @@ function isOnlyRenamed({ expected, found }: Difference, { renamed }: TableCompar
   return jsonEqual(expected, { ...found, columns });
 }
 
-function dropPart({ kind, name }: Part, schema: string, { name: table }: CatalogTable) {
-  const dropConstraint = (): Sql => sql`ALTER TABLE ${qualified(schema, table)} DROP CONSTRAINT ${ident(name)}`;
+function dropPart({ kind, name }: Part, usual: string, { name: table, schema = usual, table: own }: CatalogTable) {
+  const dropConstraint = (): Sql => sql`ALTER TABLE ${qualified(schema, own)} DROP CONSTRAINT ${ident(name)}`;
   const text = kind === 'index' ? sql`DROP INDEX ${qualified(schema, name)}` : dropConstraint();
   return { sql: text, summary: `drop ${kind} ${name} of ${table}`, drops: true, object: { kind, name, table } };
 }

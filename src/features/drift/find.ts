@@ -8,6 +8,10 @@ import {
   extrasOf,
   extrasOfTable,
   memberKey,
+  locateTable,
+  locationKey,
+  schemasOf,
+  tablesBySchema,
 } from '../../schema/model/state.js';
 import { createTimeSlice, mapYielding, runYielding } from '../../kernel/event-loop.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -17,12 +21,12 @@ import type { IsEqual, Note } from '../../projector/inspect/needs.js';
 import { type Converted, convertTable } from '../../projector/inspect/convert.js';
 import type { Result } from '../../kernel/problem.js';
 import type { Need } from '../../schema/model/extras.js';
-import { needLabel } from '../../schema/model/order.js';
+import { needKey, needLabel } from '../../schema/model/order.js';
 import { withExtras } from '../../schema/transition/cascade.js';
 import type { CatalogColumn, CatalogTable } from '../../projector/catalog/model.js';
 import { type CatalogObjects, readObjects } from '../../projector/catalog/objects.js';
 import { readCatalog } from '../../projector/catalog/read.js';
-import { ident, qualified, sql, tableIn } from '../../projector/ddl/sql.js';
+import { ident, join, qualified, sql, tableIn } from '../../projector/ddl/sql.js';
 import { type Difference, verifyCatalog } from '../../projector/verify/index.js';
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
 import { renamedColumns, renamedTables, withNames } from './renames.js';
@@ -48,16 +52,19 @@ export function withoutNoOps<S extends Pick<RepairPlan, 'statements'>>(
   return { ...plan, statements: plan.statements.filter((each) => !isNoOp(each)) };
 }
 
+const keyOf = ({ schema, name }: DatabaseObject): string => locationKey(schema, name);
+
 /** Ignores whether other tables need it. */
-function isThere({ kind, name }: DatabaseObject, { extensions, sequences, collations, typeNames }: CatalogObjects) {
+function isThere(object: DatabaseObject, { extensions, sequences, collations, typeNames }: CatalogObjects) {
+  const { kind, name } = object;
   if (kind === 'extension') return extensions.has(name);
-  if (kind === 'collation') return collations.has(name);
-  return kind === 'sequence' ? sequences.has(name) : typeNames.has(name);
+  if (kind === 'collation') return collations.has(keyOf(object));
+  return kind === 'sequence' ? sequences.has(keyOf(object)) : typeNames.has(keyOf(object));
 }
 
 /** Dropping an identity drops its sequence. Another sequence of the column may be about to get that name. */
 function isDropped(
-  { kind, name }: DatabaseObject,
+  object: DatabaseObject,
   {
     plan,
     collection,
@@ -68,18 +75,18 @@ function isDropped(
     beside: CatalogObjects;
   },
 ): boolean {
-  const owner = kind === 'sequence' ? beside.sequences.get(name)?.owner : undefined;
+  const owner = object.kind === 'sequence' ? beside.sequences.get(keyOf(object))?.owner : undefined;
   if (owner?.table !== collection.collection) return false;
   return plan.statements.some(({ sql, field }) => field === owner.column && sql.includes(' DROP IDENTITY'));
 }
 
 function isOwned(
-  { name }: DatabaseObject,
+  object: DatabaseObject,
   { collection, schema }: CollectionNode['collection'],
   { sequences }: CatalogObjects,
 ): boolean {
-  const need = extrasOfTable(schema).needs?.find((each) => each.kind === 'sequence' && each.name === name);
-  const owner = sequences.get(name)?.owner;
+  const need = extrasOfTable(schema).needs?.find((each) => each.kind === 'sequence' && needKey(each) === keyOf(object));
+  const owner = sequences.get(keyOf(object))?.owner;
   return need?.kind === 'sequence' && owner?.table === collection && owner.column === need.owned_by;
 }
 
@@ -109,6 +116,14 @@ function withName(shape: Shape, name: string, was: string): Shape {
 /** The spelling of pg_get_constraintdef. */
 const target = (name: string): string => ` REFERENCES ${quotedName(name)}(`;
 
+/** The managed schemas. */
+export interface ManagedSchemas {
+  /** The default schema. */
+  schema: string;
+  /** All managed schemas. Absent: only the default schema. */
+  schemas?: readonly string[] | undefined;
+}
+
 export interface Finding {
   state: State;
   schema: string;
@@ -125,30 +140,36 @@ export interface Finding {
 }
 
 /** `state` must match the position of the database, so call it in a transaction that holds the log's lock. */
-export async function findDrift(client: pg.ClientBase, state: State, schema: string): Promise<Drift> {
-  const finding = await inspectDrift(client, state, schema);
+export async function findDrift(client: pg.ClientBase, state: State, managed: ManagedSchemas): Promise<Drift> {
+  const finding = await inspectDrift(client, state, managed);
   const inheritors = await readInheritors(client, finding);
   const found = await mapYielding(
     finding.drifted,
     ([name, each]) => asShown(client, tableDrift({ ...finding, inheritors }, name, each)),
     createTimeSlice(),
   );
-  const names = [...finding.unmanaged.map(({ name }) => name), ...(await childrenElsewhere(client, state, schema))];
+  const names = [...finding.unmanaged.map(({ name }) => name), ...(await childrenElsewhere(client, state, managed))];
   return { ok: found.length === 0, tables: found, unmanaged: names.sort(byName) };
 }
 
-/** Partitions and inherited children of managed tables in other schemas, which the catalog reader does not read. */
+/** Partitions and inherited children of managed tables in schemas that are not managed, which the catalog reader does not read. */
 const CHILDREN_ELSEWHERE = sql`
 SELECT DISTINCT pg_catalog.format('%I.%I', n.nspname, c.relname) AS name
   FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class p ON p.oid = i.inhparent
   JOIN pg_catalog.pg_namespace pn ON pn.oid = p.relnamespace AND pn.nspname = $1
   JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid AND c.relkind IN ('r', 'p', 'f')
-  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname <> $1
+  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname <> ALL ($3::text[])
  WHERE p.relname = ANY ($2::text[])`;
 
-async function childrenElsewhere(client: pg.ClientBase, { collections }: State, schema: string): Promise<string[]> {
-  const { rows } = await client.query<{ name: string }>(CHILDREN_ELSEWHERE, [schema, [...collections.keys()]]);
-  return rows.map(({ name }) => name);
+async function childrenElsewhere(client: pg.ClientBase, state: State, managed: ManagedSchemas): Promise<string[]> {
+  const { schema, schemas = [schema] } = managed;
+  const found: string[] = [];
+  for (const [place, names] of tablesBySchema(state, state.collections.keys(), schema)) {
+    const values = [place, [...names.keys()], schemas];
+    const { rows } = await client.query<{ name: string }>(CHILDREN_ELSEWHERE, values);
+    found.push(...rows.map(({ name }) => name));
+  }
+  return found;
 }
 
 /** The tables that inherit a column which differs, by the key of the column. */
@@ -191,8 +212,10 @@ function asShown(client: pg.ClientBase, table: TableDrift): TableDrift {
 }
 
 /** The same as `findDrift`, before it is prepared for display. */
-export async function inspectDrift(client: pg.ClientBase, state: State, schema: string): Promise<Finding> {
-  const catalog = await readCatalog(client, schema, undefined, [...state.collections.keys()]);
+export async function inspectDrift(client: pg.ClientBase, state: State, managed: ManagedSchemas): Promise<Finding> {
+  const { schema, schemas = [schema] } = managed;
+  const place = { state, schema, schemas: [...new Set([...schemas, ...schemasOf(state, schema)])] };
+  const catalog = await readCatalog(client, place, undefined, [...state.collections.keys()]);
   const { tables } = catalog;
   const differences = await verifyCatalog(client, state, schema, catalog);
   const isUnmanaged = ({ name, extension }: CatalogTable) => extension === null && !state.collections.has(name);
@@ -200,9 +223,9 @@ export async function inspectDrift(client: pg.ClientBase, state: State, schema: 
   const { renamed, drifted } = await runYielding(driftedTables({ state, tables, unmanaged }, differences));
   const others = [...renamed.values()].map(({ name }) => name);
   const beside =
-    others.length === 0 ? catalog.objects : await readObjects(client, schema, [...state.collections.keys(), ...others]);
-  const managed = new Map([...tables].filter(([name]) => state.collections.has(name)));
-  return { state, schema, tables, managed, renamed, drifted, unmanaged, beside };
+    others.length === 0 ? catalog.objects : await readObjects(client, place, [...state.collections.keys(), ...others]);
+  const known = new Map([...tables].filter(([name]) => state.collections.has(name)));
+  return { state, schema, tables, managed: known, renamed, drifted, unmanaged, beside };
 }
 
 function* driftedTables(
@@ -256,8 +279,15 @@ function missingTable(finding: Finding, node: CollectionNode, differences: reado
       differences: differences.map((each) => ({ ...driftDifference(each, undefined), repair })),
     };
   }
-  const back = sql`ALTER TABLE ${qualified(schema, other.name)} RENAME TO ${ident(table)}`;
-  const rename = { sql: back, summary: `rename table ${other.name} to ${table}`, drops: false };
+  const at = locateTable(state, table, schema);
+  const from = { schema: other.schema ?? schema, name: other.table };
+  const moves = from.schema === at.schema ? [] : [sql`SET SCHEMA ${ident(at.schema)}`];
+  const names = from.name === at.name ? [] : [sql`RENAME TO ${ident(at.name)}`];
+  const back = [...moves, ...names].map((action, index) => {
+    const place = index === 0 ? qualified(from.schema, from.name) : qualified(at.schema, from.name);
+    return sql`ALTER TABLE ${place} ${action}`;
+  });
+  const rename = { sql: join(back, sql`; `), summary: `rename table ${other.name} to ${table}`, drops: false };
   const adopted = convert(finding, { table: other, like: node });
   const event = { type: 'collection.adopted' as const, collection: other.name, field: null };
   const adoption = adopted.ok ? [{ ...event, data: { ...adopted.value, relations: [] } }] : [];

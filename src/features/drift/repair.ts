@@ -13,6 +13,7 @@ export interface RepairOptions {
   client: pg.ClientBase;
   state: State;
   schema: string;
+  schemas?: readonly string[] | undefined;
   /** If false, no statement that removes something runs. */
   allowDrop: boolean;
   /** With `allowDrop`: columns that other tables inherit are dropped too. */
@@ -32,17 +33,17 @@ export interface Repaired {
  * @throws LockedError if other sessions hold the locks; the caller must then roll back the transaction
  */
 export async function repairDrift(options: RepairOptions): Promise<Repaired> {
-  const { client, state, schema } = options;
+  const { client, state, schema, schemas } = options;
   const made: RepairStatement[] = [];
-  let drift = await findDrift(client, state, schema);
+  let drift = await findDrift(client, state, { schema, schemas });
   // Renames first: other differences can only be compared when all objects have their previous names.
   const renames = distinct(drift.tables.flatMap(renamesOf));
   if (renames.length > 0) {
     await runAll({ ...options, drift }, renames, made);
-    drift = await findDrift(client, state, schema);
+    drift = await findDrift(client, state, { schema, schemas });
   }
   const left = await runAll({ ...options, drift }, distinct(drift.tables.flatMap(groupsOf)), made);
-  if (made.length > 0) drift = await findDrift(client, state, schema);
+  if (made.length > 0) drift = await findDrift(client, state, { schema, schemas });
   return { made, left, drift };
 }
 

@@ -27,7 +27,7 @@ const acceptBody = z.strictObject({
 export function driftRoutes(deps: HttpDeps): Route[] {
   const {
     pipeline,
-    config: { schema },
+    config: { schema, schemas },
   } = deps;
   return [
     route({
@@ -41,7 +41,7 @@ export function driftRoutes(deps: HttpDeps): Route[] {
       needsPrimary: true,
       async handle() {
         const look = async (client: pg.ClientBase, { state, head }: Point) => ({
-          found: await findDrift(client, state, schema),
+          found: await findDrift(client, state, { schema, schemas }),
           position: head.position,
         });
         const { found, position } = await pipeline.underLock(look, { readOnly: true });

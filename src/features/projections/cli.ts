@@ -70,11 +70,12 @@ async function rebuildInto(
 ): Promise<ExitCode> {
   const { head } = await projections.list();
   const progress = createProgress(invocation.terminal, 'replaying');
-  const { schema, serviceSchema } = invocation.config();
+  const { schema, schemas, serviceSchema } = invocation.config();
   const documents = gatherDocuments();
   const replayed = await replayInto({
     connectionString: into,
     schema,
+    schemas,
     serviceSchema,
     pages: withDocuments(pool, readRecordPages(pool, { after: 0, upTo: head }), documents.add),
     documents: documents.take,

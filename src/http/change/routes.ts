@@ -14,7 +14,7 @@ import { type Answer, jsonBytesAnswer, noContent, jsonTextsAnswer } from '../ans
 import { type ChangeDeps, change, commandOf, asks } from './change.js';
 import { type BodySpec, type Call, type Documentation, route, type Route, unparsed, type Method } from '../route.js';
 import type { Texts } from '../../kernel/bytes.js';
-import { inManagedSchema } from '../errors.js';
+import { inManagedSchemas } from '../errors.js';
 
 /* Routes that change the schema with one operation: they read its input, run it and render the result. */
 
@@ -68,7 +68,7 @@ export function severalChangesRoute<Query>(
     changes: true,
     ...(body && { body: unparsed(body) }),
     async handle(submitted) {
-      const call = { ...submitted, body: await inManagedSchema(submitted.body, config.schema) };
+      const call = { ...submitted, body: await inManagedSchemas(submitted.body, config.schemas) };
       const { name, input, shows } = choose(call);
       const operationInput = input(call);
       const command = await commandOf(name, operationInput);

@@ -92,7 +92,8 @@ export function documentOf(state: State, node: CollectionNode, sqlPlace: SqlPlac
   const { collection, meta, schema } = collectionDocumentOf(state, node);
   if (schema === null) return { collection, meta, schema };
   const sql = nameOwnSchema(createTableSql(node, state, sqlPlace.schema) ?? '', sqlPlace.serviceSchema);
-  return { collection, meta, schema: { name: schema.name, sql, comment: schema.comment } };
+  const place = schema.schema === undefined ? {} : { schema: schema.schema };
+  return { collection, meta, schema: { name: schema.name, ...place, sql, comment: schema.comment } };
 }
 
 function targetsOf(state: State, node: CollectionNode): (CollectionNode | undefined)[] {

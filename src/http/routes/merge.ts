@@ -9,7 +9,7 @@ import type { State } from '../../schema/model/state.js';
 import { type Answer, jsonBytesAnswer, unwrap, jsonBytes } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
 import { createDiffAnswer, diffQuery } from '../diff-answer.js';
-import { Refused, STATUS, inManagedSchema } from '../errors.js';
+import { Refused, STATUS, inManagedSchemas } from '../errors.js';
 import { createMomentState } from '../history.js';
 import { wrapped } from '../openapi/answers/envelopes.js';
 import { diff } from '../openapi/answers/schema.js';
@@ -57,12 +57,12 @@ type MergeCall = Call<{ force: boolean; mode: 'mirror' | 'merge' }>;
 /** For authors. Changes nothing: returns a diff or the conflicts. */
 export function mergeRoutes(deps: HttpDeps): Route[] {
   const { store, config } = deps;
-  const { release, schema } = config;
+  const { release, schemas } = config;
   const answer = createDiffAnswer(deps);
   const momentOf = createMomentState(deps);
   const baseOf = async (document: unknown, ours: State, call: MergeCall): Promise<State> => {
     if (!isObject(document)) return momentOf(document, 'base', call);
-    if (!call.query.force) await inManagedSchema(document, schema);
+    await inManagedSchemas(document, schemas, call.query);
     return unwrap(await runYielding(stateOfSnapshot(document, ours, { ...call.query, release })));
   };
   const merge = route({
@@ -89,7 +89,7 @@ export function mergeRoutes(deps: HttpDeps): Route[] {
       const resolutions = unwrap(await runYielding(readResolutions(resolve)));
       const ours = named === undefined ? await store.atHead(head) : await momentOf(named, 'ours', call);
       const base = await baseOf(given, ours, call);
-      if (!query.force) await inManagedSchema(theirs, schema);
+      await inManagedSchemas(theirs, schemas, query);
       const input = { base, ours, theirs, resolutions };
       const outcome = unwrap(await runYielding(mergeSnapshot(input, { ...query, release })));
       return outcome.kind === 'conflicts' ? conflictsAnswer(outcome.conflicts) : answer(ours, outcome);

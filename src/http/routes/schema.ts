@@ -9,7 +9,7 @@ import { takeAcknowledged, change, commandOf, schemaChangeQuery } from '../chang
 import { JSON_TYPE, noContent, unwrap, expectTakeable } from '../answer/answer.js';
 import type { HttpDeps } from '../deps.js';
 import { createDiffAnswer, diffQuery, equalityOf } from '../diff-answer.js';
-import { invalidQuery, inManagedSchema } from '../errors.js';
+import { invalidQuery, inManagedSchemas } from '../errors.js';
 import { attachment, EXPORTS, EXPORT_TYPES, exportFile, FORMATS } from '../answer/export.js';
 import { nameList, purge } from '../request/query.js';
 import { representationAnswer } from '../answer/representation.js';
@@ -92,7 +92,7 @@ function filterOf(state: State, query: SnapshotQuery): (collection: string) => b
 
 function diffRoute(deps: HttpDeps): Route {
   const { store, config } = deps;
-  const { release, schema } = config;
+  const { release, schemas } = config;
   const answer = createDiffAnswer(deps);
   return route({
     method: 'post',
@@ -112,7 +112,7 @@ function diffRoute(deps: HttpDeps): Route {
     needsPrimary: false,
     async handle({ query, head, body }) {
       const state = await store.atHead(head);
-      if (!query.force) await inManagedSchema(body, schema);
+      await inManagedSchemas(body, schemas, query);
       const how = { ...query, release, ...(await equalityOf(deps, state, body)) };
       return answer(state, unwrap(await runYielding(compareSnapshot(state, body, how))));
     },
@@ -129,7 +129,7 @@ const DIFF = {
 function applyRoute(deps: HttpDeps): Route {
   const {
     history,
-    config: { release, schema, objects },
+    config: { release, schemas, objects },
   } = deps;
   return route({
     method: 'post',
@@ -146,7 +146,7 @@ function applyRoute(deps: HttpDeps): Route {
     errors: ['NOT_FOUND'],
     async handle(submitted) {
       const call = takeAcknowledged(submitted);
-      const body = await inManagedSchema(call.body, schema);
+      const body = await inManagedSchemas(call.body, schemas);
       const input = { release, body, objects };
       const read = await commandOf('apply-diff', input);
       const again = originsIn(read.diff);

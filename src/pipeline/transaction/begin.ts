@@ -20,7 +20,7 @@ import {
 } from '../../postgres/errors.js';
 import { type Parameterised, sendNamed } from '../../postgres/exchange.js';
 import { REFUSE_OLDER_RELEASE, own } from '../../postgres/own-tables.js';
-import { lostSchema, schemaExists } from '../../postgres/schemas.js';
+import { lostSchema, schemasExist } from '../../postgres/schemas.js';
 import { writeLimits } from '../../postgres/limits.js';
 import { LogDivergedError, type Point, foldLog, foldPage } from '../../log/fold.js';
 import { HELD, type Held } from '../../features/change-requests/rows.js';
@@ -136,7 +136,7 @@ function firstFlight(from: Point, options: PipelineOptions, how: Begin) {
     ...(unlocked && { begin: { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ' }, logLock: undefined }),
     release: REFUSE_OLDER_RELEASE,
     // Commands that do not change the schema can continue without it and report what is missing.
-    place: how.evenDiverged === true ? undefined : schemaExists(options.location.schema),
+    place: how.evenDiverged === true ? undefined : schemasExist(options.location.schemas),
     check: { text: CHECK_QUERY },
     events: {
       text: `SELECT ${EVENT_COLUMNS} FROM ${own.events} WHERE position > $1 ORDER BY position LIMIT ${FIRST_PAGE}`,
@@ -202,8 +202,11 @@ function notBegun(error: unknown): never {
 
 /** Statements with IF EXISTS would silently do nothing if the schema was renamed. */
 function refuseWithoutSchema(rows: Begun['found'] | undefined, { location }: PipelineOptions): void {
+  const lost = rows?.[0]?.['lost'];
   if (rows?.[0]?.['there'] === false)
-    throw new ProblemError(unavailable(`${lostSchema(location.schema)} Nothing was changed.`));
+    throw new ProblemError(
+      unavailable(`${lostSchema(typeof lost === 'string' ? lost : location.schema)} Nothing was changed.`),
+    );
 }
 
 interface Missing {

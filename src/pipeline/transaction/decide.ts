@@ -198,9 +198,9 @@ async function decideEvents<C>(
     Pick<Begun, 'policy' | 'childless'>,
 ): Promise<Decided<C>> {
   const { release, location } = how.options;
-  const { schema } = location;
+  const { schema, schemas } = location;
   const { operation, request } = job;
-  const command = await readCommand(client, job, { state, policy, schema });
+  const command = await readCommand(client, job, { state, policy, schema, schemas });
   const { ifMatch } = request;
   if (ifMatch !== undefined && ifMatch !== (await runYielding(snapshotHash(state, release)))) {
     return { kind: 'refused', problems: [preconditionFailed()] };

@@ -325,14 +325,16 @@ export function unobstructedScript({
 }
 
 /** Finds which names of new collections are taken by other objects. Null if there are no new collections. */
-function takenNames({ before, events, schema }: Projection, isAsked: (name: string) => boolean): Sql | null {
+function takenNames({ before, after, events, schema }: Projection, isAsked: (name: string) => boolean): Sql | null {
   const names = events
     .flatMap((event) => {
-      if (event.type === 'collection.renamed') return [event.data.to];
+      // Outside the default schema, the table keeps its name.
+      if (event.type === 'collection.renamed')
+        return after.collections.get(event.data.to)?.collection.schema?.schema === undefined ? [event.data.to] : [];
       return event.type === 'collection.created' ? [event.collection] : [];
     })
     .filter((name) => before.collections.get(name)?.collection.schema == null && isAsked(name));
-  return names.length === 0 ? null : takenByOthers(names, schema);
+  return names.length === 0 ? null : takenByOthers(after, names, schema);
 }
 
 function unmanaged({ name, kind }: Taken): Problem {

@@ -1,7 +1,12 @@
 export interface CatalogTable {
+  /** The name of its collection. Outside the default schema, an unmanaged table is named `schema.table`. */
   name: string;
+  /** The schema in PostgreSQL. Undefined for the default schema. */
+  schema: string | undefined;
+  /** The name in PostgreSQL. */
+  table: string;
   comment: string | null;
-  /** The parent table and the partition bounds. */
+  /** The parent table and the partition bounds. For a table of a managed schema, see `references`. */
   partitionOf: { schema: string; table: string; bound: string } | null;
   /** For a partitioned table: `RANGE (payment_date)`. */
   partitionKey: string | null;
@@ -41,8 +46,8 @@ export interface CatalogColumn {
   /** Set where it differs from the type's collation: `"de-x-icu"`, qualified unless it is in pg_catalog. */
   collation: string | null;
   comment: string | null;
-  /** The sequence that the column owns through identity or OWNED BY. */
-  sequence: { schema: string; name: string } | null;
+  /** The sequence that the column owns through identity or OWNED BY. `key`: its `locationKey`, if that is not its name. */
+  sequence: { schema: string; name: string; key?: string } | null;
   /**
    * The NOT NULL constraint. `more` is `NO INHERIT` or `NOT VALID`. Null if there is none, and before PostgreSQL 18.
    */
@@ -62,7 +67,10 @@ export interface CatalogConstraint {
   deferrable: boolean;
   initiallyDeferred: boolean;
   references: {
-    /** Null for the service's own schema. */
+    /**
+     * Null for the service's own schema. The default schema for all managed schemas, in which `table` is the name of the
+     * collection.
+     */
     schema: string | null;
     table: string;
     columns: string[];

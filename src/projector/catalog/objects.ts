@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import type { Collation } from '../../schema/model/extras.js';
+import { type ManagedTables, type TableLabels, eachSchema, labelsOf } from './managed.js';
 import { type Reading, readTogether, TABLES } from './queries.js';
+import { locationKey } from '../../schema/model/state.js';
 import { collationDocument } from '../ddl/needs.js';
 import { type Sql, sql } from '../ddl/sql.js';
 
@@ -171,6 +173,8 @@ export interface UsedType {
 
 export interface CatalogSequence {
   name: string;
+  /** Undefined for the default schema. */
+  schema: string | undefined;
   type: string;
   start: string;
   increment: string;
@@ -186,14 +190,18 @@ export interface CatalogSequence {
 export interface CatalogObjects {
   uses: ReadonlyMap<string, readonly Use[]>;
   types: ReadonlyMap<string, readonly UsedType[]>;
-  /** All sequences of the schema, by name. */
+  /** All sequences of the schemas, by `locationKey`. */
   sequences: ReadonlyMap<string, CatalogSequence>;
   /** By the owning table, ordered by name. */
   owned: ReadonlyMap<string, readonly CatalogSequence[]>;
-  /** All collations of the schema, by name. */
+  /** All collations of the schemas, by `locationKey`. */
   collations: ReadonlyMap<string, Collation>;
+  /** By `locationKey`. */
   typeNames: ReadonlySet<string>;
   extensions: ReadonlySet<string>;
+  /** Undefined for the default schema. */
+  schemaOf(schema: string): string | undefined;
+  isManaged(schema: string | null): boolean;
 }
 
 type UseRow = [string, Use['kind'], string, Use['uses'], string | null, string | null, string];
@@ -227,19 +235,24 @@ type SequenceRow = [
 ];
 
 /**
- * Sends six queries in one round trip for any number of tables.
+ * Sends six queries per schema in one round trip for any number of tables.
  * @param tables limits the result; all tables if absent
  */
 export function readObjects(
   client: pg.ClientBase,
-  schema: string,
+  managed: ManagedTables,
   tables?: readonly string[],
 ): Promise<CatalogObjects> {
-  return readTogether(client, objectsReading(schema, tables))[0];
+  const reading = eachSchema(
+    managed,
+    (schema, namesIn) => partObjects(schema, namesIn(tables)),
+    (parts) => mergedObjects(parts, labelsOf(managed)),
+  );
+  return readTogether(client, reading)[0];
 }
 
-/** The same queries as a `Reading`, to be combined with others. */
-export function objectsReading(schema: string, tables?: readonly string[]): Reading<CatalogObjects> {
+/** The queries for one schema. The result has the names of PostgreSQL. */
+export function partObjects(schema: string, tables?: readonly string[]): Reading<CatalogObjects> {
   const values = [schema, tables ?? null];
   return {
     queries: [
@@ -258,8 +271,43 @@ export function objectsReading(schema: string, tables?: readonly string[]): Read
       const typeNames = new Set((await rows<[string]>()).map(([name]) => name));
       const extensions = new Set((await rows<[string]>()).map(([name]) => name));
       const byName = new Map(sequences.map((each) => [each.name, each]));
-      return { uses, types, sequences: byName, owned: byOwner(sequences), collations, typeNames, extensions };
+      const objects = { uses, types, sequences: byName, owned: byOwner(sequences), collations, typeNames, extensions };
+      return { ...objects, schemaOf: () => undefined, isManaged: (name) => name === schema };
     },
+  };
+}
+
+/** Names tables by collection, and objects by `locationKey`. */
+export function mergedObjects(
+  parts: readonly (readonly [schema: string, objects: CatalogObjects])[],
+  { schemaOf, isManaged, label }: TableLabels,
+): CatalogObjects {
+  const [first] = parts;
+  if (parts.length === 1 && first !== undefined) return first[1];
+  const all = <K, V>(entries: (schema: string, objects: CatalogObjects) => Iterable<readonly [K, V]>): Map<K, V> =>
+    new Map(parts.flatMap(([schema, objects]) => [...entries(schema, objects)]));
+  const byTable = <V>(schema: string, map: ReadonlyMap<string, V>) =>
+    [...map].map(([table, value]) => [label(schema, table), value] as const);
+  const byKey = <V>(schema: string, map: ReadonlyMap<string, V>) =>
+    [...map].map(([name, value]) => [locationKey(schemaOf(schema), name), value] as const);
+  const sequences = all((schema, objects) =>
+    byKey(schema, objects.sequences).map(([key, { owner, ...each }]): [string, CatalogSequence] => [
+      key,
+      { ...each, schema: schemaOf(schema), owner: owner && { ...owner, table: label(schema, owner.table) } },
+    ]),
+  );
+  return {
+    uses: all((schema, objects) => byTable(schema, objects.uses)),
+    types: all((schema, objects) => byTable(schema, objects.types)),
+    sequences,
+    owned: byOwner([...sequences.values()]),
+    collations: all((schema, objects) => byKey(schema, objects.collations)),
+    typeNames: new Set(
+      parts.flatMap(([schema, { typeNames }]) => [...typeNames].map((name) => locationKey(schemaOf(schema), name))),
+    ),
+    extensions: new Set(parts.flatMap(([, { extensions }]) => [...extensions])),
+    schemaOf,
+    isManaged,
   };
 }
 
@@ -307,5 +355,17 @@ function toSequence([
   isIdentity,
 ]: SequenceRow): CatalogSequence {
   const owner = table === null || column === null ? null : { table, column };
-  return { name, type, start, increment, min, max, cache, cycle, owner, isIdentity: isIdentity === true };
+  return {
+    name,
+    schema: undefined,
+    type,
+    start,
+    increment,
+    min,
+    max,
+    cache,
+    cycle,
+    owner,
+    isIdentity: isIdentity === true,
+  };
 }

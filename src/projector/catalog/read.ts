@@ -11,7 +11,8 @@ import type {
   ForeignKeyAction,
 } from './model.js';
 import { type Sql, ownSchemaOid, sql } from '../ddl/sql.js';
-import { type CatalogObjects, objectsReading } from './objects.js';
+import { type CatalogObjects, mergedObjects, partObjects } from './objects.js';
+import { type ManagedTables, eachSchema, labelsOf } from './managed.js';
 import { type Reading, readTogether, TABLES } from './queries.js';
 
 const TABLES_QUERY: Sql = sql`${TABLES}
@@ -106,7 +107,7 @@ export type TableRow = [
 /** Converts a table without its columns, constraints and indexes, which are read separately. */
 export function toTable([, name, comment, partitionKey, partitionOf, extension]: TableRow): CatalogTable {
   const parts = { columns: [], constraints: [], indexes: [], prepared: [] };
-  return { name, comment, partitionKey, partitionOf, extension, ...parts };
+  return { name, schema: undefined, table: name, comment, partitionKey, partitionOf, extension, ...parts };
 }
 
 export type ColumnRow = [
@@ -254,22 +255,44 @@ export interface Catalog {
 /**
  * Sends all queries in one round trip for any number of tables. In a REPEATABLE READ transaction they see one snapshot;
  * otherwise a change may fall between them.
- * @param tables limits the result; all tables if absent
+ * @param tables limits the result to these collections or unmanaged tables; all tables if absent
  * @param users the tables whose objects are read
  */
 export function readCatalog(
   client: pg.ClientBase,
-  schema: string,
+  managed: ManagedTables,
   tables?: readonly string[],
   users = tables,
 ): Promise<Catalog> {
-  return readTogether(client, catalogReading(schema, tables, users))[0];
+  return readTogether(client, catalogReading(managed, tables, users))[0];
 }
 
 /** The same queries as a `Reading`, to be combined with others. */
-export function catalogReading(schema: string, tables?: readonly string[], users = tables): Reading<Catalog> {
+export function catalogReading(managed: ManagedTables, tables?: readonly string[], users = tables): Reading<Catalog> {
+  return eachSchema(
+    managed,
+    (schema, namesIn) => partReading(schema, namesIn(tables), namesIn(users)),
+    (parts) => {
+      const found = new Map<string, CatalogTable>();
+      const labels = labelsOf(managed, parts);
+      for (const [schema, part] of parts)
+        for (const table of part.tables.values()) {
+          const named = labels.table(schema, table);
+          if (tables === undefined || tables.includes(named.name)) found.set(named.name, named);
+        }
+      const objects = mergedObjects(
+        parts.map(([schema, part]) => [schema, part.objects]),
+        labels,
+      );
+      return { tables: found, objects };
+    },
+  );
+}
+
+/** Tables of one schema, by their names in PostgreSQL. */
+function partReading(schema: string, tables?: readonly string[], users = tables): Reading<Catalog> {
   const values = [schema, tables ?? null];
-  const objects = objectsReading(schema, users);
+  const objects = partObjects(schema, users);
   return {
     queries: [
       ...[TABLES_QUERY, COLUMNS_QUERY, CONSTRAINTS_QUERY, INDEXES_QUERY].map((text) => ({ text, values })),

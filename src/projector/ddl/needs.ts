@@ -2,7 +2,7 @@
 import { extrasOf, type CollectionNode } from '../../schema/model/state.js';
 import { type Need, isIdentity, type Collation, type Domain } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
-import { needsOfNode, ownerOf } from '../../schema/model/order.js';
+import { needLabel, needsOfNode, ownerOf, schemaOfNeed } from '../../schema/model/order.js';
 import { type DatabaseObject, type Change, type Costs, type Step, step } from './step.js';
 import {
   type Sql,
@@ -164,7 +164,7 @@ export function createNeed(given: CreateNeed): Sql {
   const { need, schema } = given;
   // The extension's types and functions are found through public, which is in every search path.
   if (need.kind === 'extension') return sql`CREATE EXTENSION IF NOT EXISTS ${ident(need.name)}`;
-  const name = qualified(schema, need.name);
+  const name = nameOf(need, schema);
   const otherwise = [...changeNeed(need, name, given.old), ...comparison(need, name, given)];
   const rest = otherwise.length === 0 ? sql`` : sql` ELSE ${join(otherwise, sql` `)}`;
   const body = sql`BEGIN IF ${FOUND[need.kind]}(${literal(name)}) IS NULL THEN ${create(need, name)};${rest} END IF; END`;
@@ -173,7 +173,10 @@ export function createNeed(given: CreateNeed): Sql {
 
 /** Checks whether it changes an existing object and does not only compare it. */
 export const changesExistingObject = ({ need, schema, old }: Pick<CreateNeed, 'need' | 'schema' | 'old'>): boolean =>
-  changeNeed(need, qualified(schema, need.name), old).length > 0;
+  changeNeed(need, nameOf(need, schema), old).length > 0;
+
+/** The qualified name of an object. @param schema the default schema */
+const nameOf = (need: Need, schema: string): Sql => qualified(schemaOfNeed(need) ?? schema, need.name);
 
 const FOUND: Record<Made['kind'], Sql> = {
   collation: sql`pg_catalog.to_regcollation`,
@@ -195,7 +198,7 @@ function create(need: Made, name: Sql): Sql {
     case 'domain':
       return createDomain(name, need);
     case 'sequence': {
-      const { kind: _, name: __, owned_by: ___, ...options } = need;
+      const { kind: _, schema: __, name: ___, owned_by: ____, ...options } = need;
       return sql`CREATE SEQUENCE ${name} ${sequenceOptions(options)}`;
     }
     default:
@@ -278,7 +281,10 @@ export function createNeeds(change: Change, needs: readonly Need[]): Step[] {
 
 const ENSURES = { ensures: 'object' } as const;
 
-const needObject = ({ kind, name }: Pick<Need, 'kind' | 'name'>): DatabaseObject => ({ kind, name, table: null });
+function needObject(need: Need): DatabaseObject {
+  const schema = schemaOfNeed(need);
+  return { kind: need.kind, name: need.name, table: null, ...(schema !== undefined && { schema }) };
+}
 
 /** Domain checks that were removed or changed. */
 function droppedChecks(now: Need, old: Need | undefined): DatabaseObject[] {
@@ -298,7 +304,8 @@ export function ownSequences(change: Change, needs: readonly Need[]): Step[] {
   const { collection } = change.event;
   return needs.flatMap((need) => {
     if (need.kind !== 'sequence' || need.owned_by === undefined) return [];
-    const text = ownSequence({ name: need.name, owned_by: need.owned_by }, change.schema, tableOf(change));
+    const column = sql`${tableOf(change)}.${ident(need.owned_by)}`;
+    const text = sql`ALTER SEQUENCE ${nameOf(need, change.schema)} OWNED BY ${column}`;
     const summary = `set the owner of sequence ${need.name} to ${collection}.${need.owned_by}`;
     return [step(text, summary, { object: needObject(need), ensures: 'owner', lock: 'none' })];
   });
@@ -306,16 +313,16 @@ export function ownSequences(change: Change, needs: readonly Need[]): Step[] {
 
 /** Sequences that a column owned and that no column owns any more. */
 export function freedSequences(change: Change, old: readonly Need[], now: readonly Need[]): Step[] {
-  const names = new Set(now.flatMap((need) => (ownerOf(need) === undefined ? need.name : [])));
-  const freed = old.filter((need) => ownerOf(need) !== undefined && names.has(need.name));
+  const names = new Set(now.flatMap((need) => (ownerOf(need) === undefined ? needLabel(need) : [])));
+  const freed = old.filter((need) => ownerOf(need) !== undefined && names.has(needLabel(need)));
   if (freed.length === 0) return [];
   const all = [...change.after.collections.values()].flatMap(needsOfNode);
-  const owned = new Set(all.flatMap((need) => (ownerOf(need) === undefined ? [] : need.name)));
-  return freed.flatMap(({ name }) => {
-    if (owned.has(name)) return [];
-    const text = sql`ALTER SEQUENCE ${qualified(change.schema, name)} OWNED BY NONE`;
-    const object = needObject({ kind: 'sequence', name });
-    return [step(text, `remove the owner of sequence ${name}`, { object, lock: 'none' })];
+  const owned = new Set(all.flatMap((need) => (ownerOf(need) === undefined ? [] : needLabel(need))));
+  return freed.flatMap((need) => {
+    if (owned.has(needLabel(need))) return [];
+    const text = sql`ALTER SEQUENCE ${nameOf(need, change.schema)} OWNED BY NONE`;
+    const costs = { object: needObject(need), lock: 'none' } as const;
+    return [step(text, `remove the owner of sequence ${need.name}`, costs)];
   });
 }
 
@@ -337,9 +344,4 @@ export function needsOfColumn({ event, before, after }: Change, field: string): 
   if (mayOwn(old, field) || !mayOwn(node, field)) return [];
   const needs = extrasOf(node).needs ?? [];
   return needs.filter((need) => need.kind === 'sequence' && need.owned_by === field);
-}
-
-function ownSequence(need: { name: string; owned_by: string }, schema: string, table: Sql): Sql {
-  const column = sql`${table}.${ident(need.owned_by)}`;
-  return sql`ALTER SEQUENCE ${qualified(schema, need.name)} OWNED BY ${column}`;
 }

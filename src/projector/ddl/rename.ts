@@ -106,7 +106,7 @@ function changeIdentity(change: Change, old: ColumnField, now: ColumnField): Ste
   return [step(text, `change whether ${label(now)} accepts explicit values`, costs)];
 }
 
-/** Renames the table. Empty for a folder. PostgreSQL itself updates the foreign keys of other tables. */
+/** Renames the table, which has its own name outside the default schema. Empty for a folder. PostgreSQL itself updates the foreign keys of other tables. */
 export function planCollectionRenamed(change: Change<'collection.renamed'>): Step[] {
   const { event, before, after, schema } = change;
   const { to } = event.data;
@@ -121,7 +121,7 @@ export function planCollectionRenamed(change: Change<'collection.renamed'>): Ste
   const named = onField(change, to, '');
   const pairs = columns.map((column): Pair => [old.fields.get(column.field) as ColumnField, column]);
   return [
-    rename,
+    ...(tableNameOf(old) === tableNameOf(now) ? [] : [rename]),
     ...[
       ...(primaryKeyColumns(old).length === 0
         ? []

@@ -26,6 +26,8 @@ export interface DatabaseObject {
   name: string;
   /** The table that the object belongs to; null for a table and for standalone objects. */
   table: string | null;
+  /** The schema of a standalone object outside the default schema. */
+  schema?: string;
 }
 
 /**

@@ -367,20 +367,25 @@ export function restoreTable(change: Change, node: CollectionNode, restored: Res
   const { collection } = node.collection;
   const partition = extrasOf(node).partition_of;
   const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 6 } as const;
-  const isRenamed = name !== collection;
+  const kept = nameAtReturn(node, name);
+  const isRenamed = name !== kept;
   // Its new names may be in use in the shared schema.
   const isMoved = isRenamed && kept_in !== undefined;
-  const table = qualified(isMoved ? trash(position) : trashOf(restored), collection);
+  const table = qualified(isMoved ? trash(position) : trashOf(restored), kept);
   return [
     ...(isMoved ? moveWithinTrash(change, restored) : []),
     ...(isRenamed ? renameInTrash(change, node, restored) : []),
     step(sql`ALTER TABLE ${table} SET SCHEMA ${schema}`, `restore table ${collection} from the trash`, costs),
-    ...nameInTrash(schema, node, [collection, tableNameOf(node)]),
+    ...nameInTrash(schema, node, [kept, tableNameOf(node)]),
     ...(isMoved || kept_in === undefined ? [dropTrashSchema(change, position)] : []),
     ...countedElsewhere(node).flatMap((field) => countAgain(change, node, field)),
     ...(partition === undefined ? [] : [attachPartition(change, partition)]),
   ];
 }
+
+/** The name that the table has in the trash when it leaves it. Outside the default schema, it is renamed afterwards. */
+const nameAtReturn = ({ collection: { collection, schema } }: CollectionNode, name: string): string =>
+  schema?.schema === undefined ? collection : name;
 
 function moveWithinTrash(change: Change, restored: RestoredCollection): Step[] {
   const { position, name } = restored;

@@ -2,6 +2,7 @@ import type { ColumnSchema } from '../../schema/model/model.js';
 import { columnType, typeFromColumn } from '../../schema/normal-form/index.js';
 import { type Sql, sql, typeName } from './sql.js';
 import type { Need } from '../../schema/model/extras.js';
+import { schemaOfNeed } from '../../schema/model/order.js';
 import type { Statement } from './step.js';
 import { quotedName } from '../../schema/sql-text/quoted-name.js';
 
@@ -174,12 +175,17 @@ interface SpelledType {
   spelling: Spelling;
 }
 
+function typeOfNeed(need: Need): string {
+  const schema = schemaOfNeed(need);
+  return schema === undefined ? quotedName(need.name) : `${quotedName(schema)}.${quotedName(need.name)}`;
+}
+
 /** A domain prints its values like its base type. */
 function spelledType(schema: ColumnSchema, needs: readonly Need[]): SpelledType {
   if (kindOf(schema) !== 'other') return { schema, spelling: kindOf(schema) };
   if (schema.data_type === 'uuid') return { schema, spelling: 'uuid' };
   if (schema.data_type === 'bytea') return { schema, spelling: 'bytes' };
-  const need = needs.find(({ name }) => quotedName(name) === schema.data_type);
+  const need = needs.find((need) => typeOfNeed(need) === schema.data_type);
   if (need?.kind === 'enum') return { schema, spelling: 'label' };
   if (need?.kind !== 'domain') return { schema, spelling: 'opaque' };
   return spelledType({ ...schema, ...typeFromColumn(need.type) }, needs);

@@ -213,7 +213,7 @@ function notNullExtras(converting: Converting, { name, notNull, nullable }: Cata
     const message = `constraint ${quoted(notNull.name)}: snapshots contain that ${quoted(name)} is NOT NULL, but not that the constraint is ${notNull.more}`;
     note(converting, { kind: 'constraint', name: notNull.name, code: 'CONSTRAINT_NOT_REPRESENTED', message });
   }
-  const isUsual = notNull.name === notNullName(converting.table.name, name);
+  const isUsual = notNull.name === notNullName(converting.table.table, name);
   return isUsual ? {} : { not_null_name: notNull.name };
 }
 
@@ -221,10 +221,10 @@ function notNullExtras(converting: Converting, { name, notNull, nullable }: Cata
 function identitySequence(converting: Converting, column: CatalogColumn): Pick<ColumnExtras, 'sequence'> {
   const { table, objects } = converting;
   const { identity, sequence: owned } = column;
-  const sequence = identity !== null && owned !== null ? objects.sequences.get(owned.name) : undefined;
+  const sequence = identity !== null && owned !== null ? objects.sequences.get(owned.key ?? owned.name) : undefined;
   if (sequence === undefined) return {};
   const options = sequenceOptions(sequence, column.type);
-  const isOwn = sequence.name === identitySequenceName(table.name, column.name);
+  const isOwn = sequence.name === identitySequenceName(table.table, column.name);
   const all = isOwn ? options : { name: sequence.name, ...options };
   return Object.keys(all).length === 0 ? {} : { sequence: all };
 }

@@ -2,6 +2,8 @@ import { quoted } from '../../kernel/text.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { runToEnd } from '../../kernel/resumable.js';
 import { type ColumnExtras, type TableExtras, tableExtras } from '../../schema/model/extras.js';
+import type { CatalogTable } from '../catalog/model.js';
+import { MAX_QUALIFIED_BYTES } from '../../schema/model/name-length.js';
 import { needLabel } from '../../schema/model/order.js';
 import { type CollectionNode, extrasOf, hasColumn } from '../../schema/model/state.js';
 import type { Collection, ColumnSchema, Field, NewRelation } from '../../schema/model/model.js';
@@ -25,7 +27,12 @@ export function refusalOf({ table }: Pick<Converting, 'table'>): Refused | null 
     const message = `it belongs to the extension ${quoted(table.extension)}, which creates and changes it`;
     return { table: table.name, code: 'BELONGS_TO_EXTENSION', message };
   }
-  const [wrong] = checkName('collection', table.name, []);
+  const most = table.schema === undefined ? undefined : MAX_QUALIFIED_BYTES;
+  if (table.schema !== undefined && table.name !== `${table.schema}.${table.table}`) {
+    const message = `another collection or table is named ${quoted(`${table.schema}.${table.table}`)}`;
+    return { table: table.name, code: 'NAME_NOT_ALLOWED', message };
+  }
+  const [wrong] = checkName('collection', table.name, [], most);
   if (wrong !== undefined) return { table: table.name, code: 'NAME_NOT_ALLOWED', message: wrong.message };
   for (const { name } of table.columns) {
     const [problem] = checkName('field', name, []);
@@ -63,16 +70,18 @@ export function convertTable(converting: Converting): Result<Converted> {
   const document = {
     collection: table.name,
     ...(converting.like === undefined ? {} : { meta: converting.like.collection.meta }),
-    schema: { comment: table.comment },
+    schema: { ...locationOf(table), comment: table.comment },
   };
   const collection = readNewCollection(document, [], { imported: false });
   if (!collection.ok) return collection;
   // Each text of the extras was already parsed when it was read.
-  const schema = withExtras({ comment: table.comment }, orderedExtras(extras));
+  const schema = withExtras({ ...locationOf(table), comment: table.comment }, orderedExtras(extras));
   const converted = { collection: { ...collection.value, schema }, fields: fields.value, relations };
   const { like, isEqual } = converting;
   return ok(like === undefined || isEqual === undefined ? converted : inSpellingOf(like, converted, isEqual));
 }
+
+const locationOf = ({ schema, table }: CatalogTable) => (schema === undefined ? {} : { schema, name: table });
 
 /** Documents list their members in this order. */
 const orderedExtras = (extras: TableExtras): TableExtras => tableExtras.parse(extras);

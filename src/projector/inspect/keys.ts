@@ -154,11 +154,11 @@ export function keysOf(converting: Converting, others: readonly CatalogConstrain
   }
   const [keys, rest] = [table.constraints.filter(isKey), table.constraints.filter((each) => !isKey(each))];
   for (const constraint of keys) primaryKey(building, converting, constraint);
-  for (const constraint of ownFirst(rest, table.name, uniqueName)) {
+  for (const constraint of ownFirst(rest, table.table, uniqueName)) {
     if (constraint.kind !== 'foreign key') other(building, converting, constraint);
   }
   for (const constraint of others) foreignKey(building, converting, constraint);
-  for (const each of ownFirst(table.indexes, table.name, indexName)) index(building, converting, each);
+  for (const each of ownFirst(table.indexes, table.table, indexName)) index(building, converting, each);
   building.extras.constraints.sort(byNames);
   building.extras.indexes.sort(byNames);
   return building;
@@ -186,7 +186,7 @@ function primaryKey({ parts, extras }: Building, converting: Converting, constra
   const part = parts.get(only);
   const inWords = keyInWords(converting, constraint);
   if (part === undefined || more.length > 0 || inWords !== null) extras.primary_key = { name, columns, ...inWords };
-  else if (name !== primaryKeyName(converting.table.name)) part.names.primary_key_name = name;
+  else if (name !== primaryKeyName(converting.table.table)) part.names.primary_key_name = name;
 }
 
 /**
@@ -230,7 +230,7 @@ function uniqueOfField({ parts }: Building, { table }: Converting, { name, colum
   const [column = ''] = columns;
   const part = parts.get(column);
   if (part === undefined || part.is_unique) return false;
-  if (name !== uniqueName(table.name, column)) part.names.unique_name = name;
+  if (name !== uniqueName(table.table, column)) part.names.unique_name = name;
   part.is_unique = true;
   return true;
 }
@@ -248,7 +248,9 @@ function keptReference(
 ): Constraint | string {
   const target = references?.table ?? '';
   const isReachable = references?.schema === converting.schema && isManaged(converting, target);
-  const fault = isReachable ? referenceFault(definition) : `references ${quoted(target)}, which is not managed`;
+  const fault = isReachable
+    ? referenceFault(definition, schemaOfTable(converting, target))
+    : `references ${quoted(target)}, which is not managed`;
   return fault ?? { name, definition, references: target };
 }
 
@@ -257,10 +259,17 @@ function isManaged({ together, state }: Pick<Converting, 'together' | 'state'>, 
   return together.has(table) || hasTable(state, table);
 }
 
-function referenceFault(definition: string): string | null {
+/** The schema of a managed table. Undefined for the default schema. */
+function schemaOfTable({ together, state }: Pick<Converting, 'together' | 'state'>, table: string): string | undefined {
+  const found = together.get(table);
+  return found === undefined ? state.collections.get(table)?.collection.schema?.schema : found.schema;
+}
+
+/** @param schema of the referenced table, which PostgreSQL omits for tables that its search path finds */
+function referenceFault(definition: string, schema: string | undefined): string | null {
   const parsed = parseConstraint(definition);
   if (typeof parsed === 'string') return parsed;
-  return parsed.references?.schema === undefined
+  return parsed.references?.schema === schema || parsed.references?.schema === undefined
     ? null
     : 'references a table that another table of the same name hides';
 }
@@ -279,7 +288,7 @@ function indexOfField({ parts }: Building, converting: Converting, found: Catalo
   const part = parts.get(column);
   if (!found.plain || found.unique || !found.valid || isStoredDefinition(converting, 'index', found.name)) return false;
   if (part === undefined || part.is_indexed || part.is_primary_key) return false;
-  if (found.name !== indexName(table.name, column)) part.names.index_name = found.name;
+  if (found.name !== indexName(table.table, column)) part.names.index_name = found.name;
   part.is_indexed = true;
   return true;
 }

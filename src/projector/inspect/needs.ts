@@ -6,7 +6,7 @@ import { checkSqlText, type TextKind } from '../../schema/sql-text/check-sql-tex
 import { type TextContext, textContextOfTable } from '../../schema/sql-text/expression.js';
 import { textsOfDomain } from '../../schema/sql-text/texts.js';
 import { type SequenceType, unusualOptions } from '../../schema/model/sequence-options.js';
-import { byName, type CollectionNode, type State, extrasOf } from '../../schema/model/state.js';
+import { byName, type CollectionNode, type State, extrasOf, locationKey } from '../../schema/model/state.js';
 import type { CatalogSequence, Use, UsedType, CatalogObjects } from '../catalog/objects.js';
 import type { CatalogTable } from '../catalog/model.js';
 
@@ -104,7 +104,7 @@ const known = new WeakMap<Converting, TextContext>();
 
 /** @param needs the needs found so far; the list may be incomplete */
 function keepNeeds(converting: Converting, needs: readonly Need[]): TextContext {
-  const { name: collection, columns } = converting.table;
+  const { table: collection, columns } = converting.table;
   const around = textContextOfTable({ collection, columns, needs });
   known.set(converting, around);
   return around;
@@ -153,34 +153,51 @@ function extensionNeed(name: string, converting: Converting): Need[] {
   return [];
 }
 
-/** Collations of the managed schema. A collation of another schema must already exist. */
+const keyIn = (objects: CatalogObjects, { schema, name }: { schema: string; name: string }): string =>
+  locationKey(objects.schemaOf(schema), name);
+
+/** Empty for the default schema. */
+function schemaIn(objects: CatalogObjects, schema: string): { schema?: string } {
+  const own = objects.schemaOf(schema);
+  return own === undefined ? {} : { schema: own };
+}
+
+/** Collations of the managed schemas. A collation of another schema must already exist. */
 function collationNeeds(types: readonly UsedType[], converting: Converting): Need[] {
   const used = usesOf(converting)
     .filter(({ uses, extension }) => uses === 'collation' && extension === null)
     .map(({ schema, what }) => ({ schema, name: what }));
-  const own = [...used, ...types.flatMap((type) => (type.extension === null ? type.collations : []))]
-    .filter(({ schema }) => schema === converting.schema)
-    .map(({ name }) => name);
-  return [...new Set(own)].sort(byName).flatMap((name): Need[] => {
-    const collation = converting.objects.collations.get(name);
-    return collation === undefined ? [] : [{ kind: 'collation', name, ...collation }];
+  const { objects } = converting;
+  const own = [...used, ...types.flatMap((type) => (type.extension === null ? type.collations : []))].flatMap(
+    ({ schema, name }) => (schema !== null && objects.isManaged(schema) ? [{ schema, name }] : []),
+  );
+  const byKey = new Map(own.map((each) => [keyIn(objects, each), each]));
+  return [...byKey.keys()].sort(byName).flatMap((key): Need[] => {
+    const [collation, at] = [objects.collations.get(key), byKey.get(key)];
+    if (collation === undefined || at === undefined) return [];
+    return [{ kind: 'collation', ...schemaIn(objects, at.schema), name: at.name, ...collation }];
   });
 }
 
 function typeNeed(type: UsedType, converting: Converting): Need[] {
   if (type.extension !== null) return [];
-  if (type.schema === converting.schema && type.kind === 'e') {
-    return [{ kind: 'enum', name: type.name, labels: type.labels }];
+  const { objects } = converting;
+  if (objects.isManaged(type.schema) && type.kind === 'e') {
+    return [{ kind: 'enum', ...schemaIn(objects, type.schema), name: type.name, labels: type.labels }];
   }
-  if (type.schema === converting.schema && type.kind === 'd') return [domainNeed(type)];
+  if (objects.isManaged(type.schema) && type.kind === 'd') return [domainNeed(type, objects)];
   const message = `type ${quoted(type.name)}: create it before you apply a snapshot with this table elsewhere`;
   note(converting, { kind: 'type', name: type.name, code: 'TYPE_NEEDED', message });
   return [];
 }
 
-function domainNeed({ name, base, collation, notNull, default: value, checks }: UsedType): Need {
+function domainNeed(
+  { name, schema, base, collation, notNull, default: value, checks }: UsedType,
+  objects: CatalogObjects,
+): Need {
   return {
     kind: 'domain',
+    ...schemaIn(objects, schema),
     name,
     type: base ?? '',
     ...(collation === null ? {} : { collation }),
@@ -192,14 +209,18 @@ function domainNeed({ name, base, collation, notNull, default: value, checks }: 
 
 /** Sequences that defaults use, and sequences that a column of the table owns. */
 function sequenceNeeds(converting: Converting): Need[] {
-  const { objects, schema, table } = converting;
-  const used = usesOf(converting).filter((use) => use.uses === 'sequence' && use.schema === schema);
-  const owned = (objects.owned.get(table.name) ?? []).map(({ name }) => name);
-  return [...new Set([...used.map((use) => use.what), ...owned])].sort(byName).flatMap((name): Need[] => {
-    const sequence = objects.sequences.get(name);
+  const { objects, table } = converting;
+  const used = usesOf(converting).flatMap(({ uses, schema, what: name }) =>
+    uses === 'sequence' && schema !== null && objects.isManaged(schema) ? [keyIn(objects, { schema, name })] : [],
+  );
+  const owned = (objects.owned.get(table.name) ?? []).map(({ schema, name }) => locationKey(schema, name));
+  return [...new Set([...used, ...owned])].sort(byName).flatMap((key): Need[] => {
+    const sequence = objects.sequences.get(key);
     if (sequence === undefined || sequence.isIdentity) return [];
     const owner = sequence.owner?.table === table.name ? { owned_by: sequence.owner.column } : {};
-    return [{ kind: 'sequence', name, ...owner, ...sequenceOptions(sequence, 'bigint') }];
+    const { schema, name } = sequence;
+    const at = schema === undefined ? {} : { schema };
+    return [{ kind: 'sequence', ...at, name, ...owner, ...sequenceOptions(sequence, 'bigint') }];
   });
 }
 
@@ -225,7 +246,8 @@ export function unmanagedUse(converting: Converting, kind: Use['kind'], name: st
  * An extension's objects exist as soon as the extension is installed. An identity sequence is created with its
  * column, which may be later than other columns that use it.
  */
-function isRepresented({ uses, schema, extension, what }: Use, converting: Converting): boolean {
-  if (uses !== 'sequence') return extension !== null || (uses === 'collation' && schema === converting.schema);
-  return schema === converting.schema && converting.objects.sequences.get(what)?.isIdentity === false;
+function isRepresented({ uses, schema, extension, what: name }: Use, { objects }: Converting): boolean {
+  const isManaged = objects.isManaged(schema);
+  if (uses !== 'sequence') return extension !== null || (uses === 'collation' && isManaged);
+  return schema !== null && isManaged && objects.sequences.get(keyIn(objects, { schema, name }))?.isIdentity === false;
 }

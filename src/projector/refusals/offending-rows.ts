@@ -13,6 +13,7 @@ import {
   locateTable,
   tableNameOf,
   extrasOf,
+  tablesBySchema,
 } from '../../schema/model/state.js';
 import { type ForeignKeyRelation, hasForeignKey, referencedColumns } from '../ddl/create-table.js';
 import { type Sql, ident, integer, literal, qualified, sql, targetTable, trashOf, join, tableIn } from '../ddl/sql.js';
@@ -229,16 +230,17 @@ export interface Taken {
 
 const list = (names: readonly string[]): Sql => join(names.map(literal), sql`, `);
 
-const relations = (names: readonly string[], schema: string): Sql => sql`
-SELECT c.relname::text AS name, CASE c.relkind
+/** @param prefix of the shown names */
+const relations = (names: readonly string[], schema: string, prefix = ''): Sql => sql`
+SELECT ${literal(prefix)} || c.relname::text AS name, CASE c.relkind
          WHEN 'r' THEN 'table' WHEN 'p' THEN 'table' WHEN 'f' THEN 'foreign table' WHEN 'v' THEN 'view'
          WHEN 'm' THEN 'materialized view' WHEN 'S' THEN 'sequence' WHEN 'c' THEN 'composite type' ELSE 'index' END AS kind
   FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
  WHERE n.nspname = ${literal(schema)} AND c.relname IN (${list(names)})`;
 
 /** Every table is also a type. PostgreSQL renames its automatic array types when they collide. */
-const types = (names: readonly string[], schema: string): Sql => sql`
-SELECT t.typname::text, CASE t.typtype
+const types = (names: readonly string[], schema: string, prefix = ''): Sql => sql`
+SELECT ${literal(prefix)} || t.typname::text, CASE t.typtype
          WHEN 'e' THEN 'enum type' WHEN 'd' THEN 'domain' WHEN 'r' THEN 'range type' WHEN 'm' THEN 'multirange type'
          ELSE 'type' END
   FROM pg_catalog.pg_type t JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
@@ -269,9 +271,18 @@ const column = (name: string, table: Sql): Sql => sql`
 SELECT attname::text AS name, 'column of the table' AS kind FROM pg_catalog.pg_attribute
  WHERE attrelid = pg_catalog.to_regclass(${literal(table)})::oid AND attname = ${literal(name)} AND NOT attisdropped`;
 
-/** Returns rows of `Taken`: the objects with the names of these collections. */
-export const takenByOthers = (names: readonly string[], schema: string): Sql =>
-  sql`${relations(names, schema)} UNION ALL ${types(names, schema)} ORDER BY 1`;
+/**
+ * Returns rows of `Taken`: the objects with the names of the tables of these collections. Outside the default schema
+ * they are shown with their schema.
+ */
+export function takenByOthers(state: State, collections: readonly string[], schema: string): Sql {
+  const parts = [...tablesBySchema(state, collections, schema)].flatMap(([place, tables]) => {
+    const names = [...tables.keys()];
+    const prefix = place === schema ? '' : `${place}.`;
+    return [relations(names, place, prefix), types(names, place, prefix)];
+  });
+  return sql`${join(parts, sql` UNION ALL `)} ORDER BY 1`;
+}
 
 /**
  * Returns rows of `Taken`: the objects with the names that a change gives to a column, its indexes and constraints.

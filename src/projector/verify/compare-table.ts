@@ -14,7 +14,7 @@ import type { SpelledColumn } from './equivalent-definitions.js';
 import type { Difference } from './difference.js';
 import { type Json, jsonEqual } from '../../kernel/json.js';
 import { type Need, isIdentity } from '../../schema/model/extras.js';
-import { needLabel } from '../../schema/model/order.js';
+import { needKey, needLabel, schemaOfNeed } from '../../schema/model/order.js';
 import { needsOf, sequenceOptions } from '../inspect/needs.js';
 import { isSystemCollection } from '../../schema/model/system-collections.js';
 import { needsUnique } from '../ddl/column.js';
@@ -308,13 +308,16 @@ function compareNeed(need: Need, found: readonly Need[], objects: CatalogObjects
 /** Objects that the table no longer uses are looked up separately. For a type, only its existence is checked. */
 function unused(need: Need, { extensions, sequences, collations, typeNames }: CatalogObjects): Need | undefined {
   if (need.kind === 'extension') return extensions.has(need.name) ? need : undefined;
+  const key = needKey(need);
+  const schema = schemaOfNeed(need);
+  const at = schema === undefined ? {} : { schema };
   if (need.kind === 'collation') {
-    const collation = collations.get(need.name);
-    return collation && { kind: 'collation', name: need.name, ...collation };
+    const collation = collations.get(key);
+    return collation && { kind: 'collation', ...at, name: need.name, ...collation };
   }
-  if (need.kind !== 'sequence') return typeNames.has(need.name) ? need : undefined;
-  const sequence = sequences.get(need.name);
-  return sequence && { kind: 'sequence', name: need.name, ...sequenceOptions(sequence, 'bigint') };
+  if (need.kind !== 'sequence') return typeNames.has(key) ? need : undefined;
+  const sequence = sequences.get(key);
+  return sequence && { kind: 'sequence', ...at, name: need.name, ...sequenceOptions(sequence, 'bigint') };
 }
 
 /** Compares identity sequences. Their names are compared only if the log records them. */
@@ -322,7 +325,7 @@ function compareSequences(node: CollectionNode, table: CatalogTable, { sequences
   return table.columns.flatMap((column): TableMember[] => {
     const field = node.fields.get(column.name);
     const { identity, sequence: owned } = column;
-    const sequence = identity !== null && owned !== null ? sequences.get(owned.name) : undefined;
+    const sequence = identity !== null && owned !== null ? sequences.get(owned.key ?? owned.name) : undefined;
     if (sequence === undefined || !hasColumn(field)) return [];
     const expected = field.schema.extras?.sequence ?? {};
     const options = sequenceOptions(sequence, column.type);

@@ -8,6 +8,7 @@ import { isLocked } from '../../postgres/errors.js';
 import { createTimeSlice } from '../../kernel/event-loop.js';
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
 import type { Need } from '../../schema/model/extras.js';
+import { schemaOfNeed } from '../../schema/model/order.js';
 import { parseConstraint } from '../../schema/sql-text/definitions.js';
 import { describedType, createDomain, createCollation, describedCollation } from '../ddl/needs.js';
 import {
@@ -238,7 +239,7 @@ const BOUND = sql`SELECT pg_catalog.pg_get_expr(c.relpartbound, c.oid) AS answer
 /** Checks whether the existing domain or collation equals the stored definition. */
 async function isSpelled(client: pg.ClientBase, schema: string, need: SpelledNeed): Promise<boolean> {
   const described = need.kind === 'domain' ? describedType : describedCollation;
-  const [there, ours] = [described(qualified(schema, need.name)), described(COPY)];
+  const [there, ours] = [described(qualified(schemaOfNeed(need) ?? schema, need.name)), described(COPY)];
   const create = () => (need.kind === 'domain' ? createDomain(COPY, need) : createCollation(COPY, need));
   return (await tried<boolean>(client, create, sql`SELECT ${there} = ${ours} AS answer`)) === true;
 }

@@ -2,7 +2,14 @@
 import type pg from 'pg';
 import { createTimeSlice, runYielding } from '../../kernel/event-loop.js';
 import { sortedInSteps } from '../../kernel/sorted.js';
-import { type ColumnField, hasColumn, type CollectionNode, type State, byName } from '../../schema/model/state.js';
+import {
+  type ColumnField,
+  hasColumn,
+  type CollectionNode,
+  type State,
+  byName,
+  schemasOf,
+} from '../../schema/model/state.js';
 import type { CatalogTable } from '../catalog/model.js';
 import { type Catalog, readCatalog } from '../catalog/read.js';
 import { mayBeSpelled, compareTable } from './compare-table.js';
@@ -65,7 +72,9 @@ export async function verifyCatalog(
   schema: string,
   catalog?: Catalog,
 ): Promise<Difference[]> {
-  const { tables, objects } = catalog ?? (await readCatalog(client, schema, [...state.collections.keys()]));
+  const { tables, objects } =
+    catalog ??
+    (await readCatalog(client, { state, schema, schemas: schemasOf(state, schema) }, [...state.collections.keys()]));
   const isPending = await pendingIndexes(client);
   const spelled = await spelledColumns(client, { state, schema }, await otherwiseSpelled(state, tables));
   const living = await requestsInPreparation(client);

@@ -7,7 +7,7 @@ import { type Sql, ident, join, sql, typeName } from '../../projector/ddl/sql.js
 import { nameOwnSchema, ownTable } from '../../postgres/own-tables.js';
 import { hasForeignKey } from '../../projector/ddl/create-table.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/model/system-collections.js';
-import { type State, initialState } from '../../schema/model/state.js';
+import { type State, initialState, schemasOf } from '../../schema/model/state.js';
 import type { Statement } from '../../projector/ddl/step.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { transition } from '../../schema/transition/transition.js';
@@ -61,7 +61,9 @@ function preparations(state: State, schema: string): Sql[] {
   const types = usedTypes(state);
   const found = EXTENSIONS.filter(({ type }) => types.some((each) => type.test(each)));
   return [
-    ...(schema === 'public' ? [] : [sql`CREATE SCHEMA IF NOT EXISTS ${ident(schema)}`]),
+    ...schemasOf(state, schema).flatMap((each) =>
+      each === 'public' ? [] : [sql`CREATE SCHEMA IF NOT EXISTS ${ident(each)}`],
+    ),
     ...found.map(({ extension }) => sql`CREATE EXTENSION IF NOT EXISTS ${extension}`),
   ];
 }

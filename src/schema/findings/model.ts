@@ -9,7 +9,8 @@ import type { CollectionNode, State } from '../model/state.js';
 import { columnType, dataType, isExtensionType } from '../sql-text/data-types.js';
 import { extensionsWith } from '../sql-text/allowed-names.js';
 import { parseTypeText } from '../sql-text/expression.js';
-import { needsOfNode } from '../model/order.js';
+import type { Need } from '../model/extras.js';
+import { needsOfNode, schemaOfNeed } from '../model/order.js';
 
 /* The parts of a planned statement that rules use. Statements of src/projector/ddl have these members. */
 
@@ -133,7 +134,13 @@ function typeUse(
 
 /** True if the change creates the type when it is missing. */
 const isNeeded = (node: CollectionNode, kind: string, name: string): boolean =>
-  needsOfNode(node).some((need) => need.kind === kind && need.name === name);
+  needsOfNode(node).some((need) => need.kind === kind && nameOfNeed(need) === name);
+
+/** As the type of a column names it. */
+function nameOfNeed(need: Need): string {
+  const schema = schemaOfNeed(need);
+  return schema === undefined ? need.name : `${schema}.${need.name}`;
+}
 
 /**
  * In ascending order. `note`: for information. `warn`: needs attention. `danger`: blocks others or loses data

@@ -91,10 +91,13 @@ const columnExtrasV1 = z.strictObject({
 
 const named = z.strictObject({ name: extrasText, definition: extrasText });
 
+const needSchema = extrasText.optional();
+
 const need = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('extension'), name: extrasText }),
   z.strictObject({
     kind: z.literal('collation'),
+    schema: needSchema,
     name: extrasText,
     provider: z.enum(['libc', 'icu', 'builtin']),
     locale: extrasText.optional(),
@@ -103,9 +106,10 @@ const need = z.discriminatedUnion('kind', [
     deterministic: z.literal(false).optional(),
     rules: extrasText.optional(),
   }),
-  z.strictObject({ kind: z.literal('enum'), name: extrasText, labels: z.array(extrasText) }),
+  z.strictObject({ kind: z.literal('enum'), schema: needSchema, name: extrasText, labels: z.array(extrasText) }),
   z.strictObject({
     kind: z.literal('domain'),
+    schema: needSchema,
     name: extrasText,
     type: extrasText,
     collation: extrasText.optional(),
@@ -115,6 +119,7 @@ const need = z.discriminatedUnion('kind', [
   }),
   z.strictObject({
     kind: z.literal('sequence'),
+    schema: needSchema,
     name: extrasText,
     owned_by: extrasText.optional(),
     ...sequenceOptions,
@@ -162,7 +167,14 @@ const collectionV1 = z.strictObject({
     preview_url: eventTextOrNull,
     versioning: z.boolean(),
   }),
-  schema: z.strictObject({ comment: eventTextOrNull, extras: tableExtrasV1.optional() }).nullable(),
+  schema: z
+    .strictObject({
+      schema: eventText.optional(),
+      name: eventText.optional(),
+      comment: eventTextOrNull,
+      extras: tableExtrasV1.optional(),
+    })
+    .nullable(),
 });
 
 const fieldV1 = z.strictObject({

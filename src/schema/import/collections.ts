@@ -61,12 +61,17 @@ const SCHEMA_CHECKS = checksOf(tableSchema);
  */
 function readSchema(collection: string, given: unknown, into: Import): CollectionDocument['schema'] {
   if (!isObject(given)) return given === null ? null : undefined;
-  const extras = given['extras'] === undefined ? {} : { extras: given['extras'] };
+  const extras = { ...locationOf(given), ...(given['extras'] === undefined ? {} : { extras: given['extras'] }) };
   if (given['comment'] === undefined) return extras;
   const comment = SCHEMA_CHECKS.get('comment')?.(given['comment'], true);
   if (!(comment instanceof Wrong)) return { ...extras, comment };
   warnOfValue(into, { collection }, 'schema.comment', comment);
   return extras;
+}
+
+/** Present only in our snapshots: the HTTP layer removes the names of schemas that are not managed. */
+function locationOf({ schema, name }: Record<string, unknown>): { schema?: string; name?: string } {
+  return typeof schema === 'string' ? { schema, ...(typeof name === 'string' && { name }) } : {};
 }
 
 /**

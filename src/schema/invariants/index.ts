@@ -4,7 +4,13 @@ import { MAX_PROBLEMS, type Problem } from '../../kernel/problem.js';
 import { sqlTextProblems } from '../sql-text/texts.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { collectionProblems, groupsOf, columnCountProblems, fieldProblems } from './columns.js';
-import { indexNameProblems, implicitNameProblems, newNameProblems } from './names.js';
+import {
+  indexNameProblems,
+  implicitNameProblems,
+  locationProblems,
+  newNameProblems,
+  referenceProblems,
+} from './names.js';
 import { needProblems } from './needs.js';
 import { objectProblems } from './objects.js';
 import { relationProblems, shownOnceProblems } from './relation.js';
@@ -58,6 +64,7 @@ export function* invariantProblems(state: State, touched: Iterable<string>, from
       if (wide.length > 0) continue;
       problems.push(...collectionProblems(state, node, groups), ...fieldProblems(state, node));
       problems.push(...indexNameProblems(state, node), ...implicitNameProblems(state, node));
+      problems.push(...locationProblems(state, node, from), ...referenceProblems(state, node));
     }
     // Each relation once, whichever end is visited first.
     for (const relation of [...(node?.relations.values() ?? []), ...relationsTo(state, name)]) {

@@ -8,7 +8,9 @@ import {
   primaryKeyOf,
   NEW_IDENTITY,
   tableNameOf,
+  collectionsAt,
   hasTableAt,
+  locateTable,
   locationKey,
 } from '../model/state.js';
 import { type Problem, about, type Subject, problemsOfEach, type Path } from '../../kernel/problem.js';
@@ -26,6 +28,7 @@ import {
 import { isIdentity } from '../model/extras.js';
 import type { Field } from '../model/model.js';
 import { composedFault } from '../normal-form/names.js';
+import { parseConstraint } from '../sql-text/definitions.js';
 
 /*
  * Names that PostgreSQL chooses itself and changes if they exist: sequences of identity columns, and NOT NULL
@@ -90,6 +93,45 @@ function notNullProblems(node: CollectionNode): Problem[] {
 function notNullOf(table: string, { field, schema }: Field): [string, string][] {
   if (schema === null || schema.is_nullable || schema.extras?.not_null_name !== undefined) return [];
   return [[notNullName(table, field), field]];
+}
+
+/* Tables of collections. */
+
+/** ALREADY_EXISTS if another collection has the table. */
+export function locationProblems(state: State, node: CollectionNode, from: State): Problem[] {
+  const { collection, schema } = node.collection;
+  if (schema?.schema === undefined) return [];
+  const others = collectionsAt(state, locationKey(schema.schema, tableNameOf(node))).delete(collection);
+  // If both are new, the second one by name is reported.
+  const other = others.find((each) => from.collections.has(each) || each < collection);
+  if (other === undefined) return [];
+  const table = `${quoted(schema.schema)}.${quoted(tableNameOf(node))}`;
+  const subject = { kind: 'collection', collection, member: ['schema', 'name'] } as const;
+  return [about(subject, `table ${table} already belongs to collection ${quoted(other)}`, { code: 'ALREADY_EXISTS' })];
+}
+
+/** PostgreSQL omits the name of this schema, which every search path contains. */
+const SEARCHED = 'public';
+
+/** A foreign key that is no relation names its table in SQL and its collection beside it. */
+export function referenceProblems(state: State, node: CollectionNode): Problem[] {
+  const { collection } = node.collection;
+  return (extrasOf(node).constraints ?? []).flatMap(({ name, definition, references }, index) => {
+    if (references === undefined || namesTable(state, definition, references)) return [];
+    const member = ['schema', 'extras', 'constraints', index, 'references'];
+    const message = `the definition of ${quoted(name)} references another table than that of collection ${quoted(references)}`;
+    return [about({ kind: 'constraint', collection, name, member }, message)];
+  });
+}
+
+/** True if the definition references the table of the collection, or is no valid constraint. */
+function namesTable(state: State, definition: string, collection: string): boolean {
+  const parsed = parseConstraint(definition);
+  if (typeof parsed === 'string') return true;
+  const { schema = '', table } = parsed.references ?? {};
+  const target = locateTable(state, collection, '');
+  if (table !== target.name) return false;
+  return schema === target.schema || (schema === '' && target.schema === SEARCHED);
 }
 
 /* Objects with an index need unique names, both in their table and among the tables and indexes of the schema. */

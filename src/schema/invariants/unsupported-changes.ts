@@ -22,10 +22,21 @@ export function unsupportedChanges(
   if (before === undefined || before === after) return [];
   if (after === undefined) return orphanProblems(before, to);
   return [
+    ...locationProblems(before, after),
     ...columnProblems(before, after, isRecreated),
     ...partitioningProblems(before, after),
     ...foreignKeyProblems(before, after, (table) => isTable(from, table) && !isTable(to, table)),
   ];
+}
+
+/** Only a rename moves a table. */
+function locationProblems(before: CollectionNode, after: CollectionNode): Problem[] {
+  const [from, to] = [before.collection.schema, after.collection.schema];
+  if (!from || !to || (from.schema === to.schema && from.name === to.name)) return [];
+  if (before.identities.collection !== after.identities.collection) return [];
+  const { collection } = after.collection;
+  const message = `${quoted(collection)} has its table in another schema: move the table by renaming the collection`;
+  return [about({ kind: 'collection', collection, member: ['schema', 'schema'] }, message)];
 }
 
 /** PostgreSQL drops the partitions together with a partitioned table. */

@@ -1,7 +1,7 @@
 /**
  * Properties of adopted tables beyond fields and relations. They are stored so that a snapshot creates the same table
- * elsewhere. SQL is as PostgreSQL writes it (pg_get_*def) and is parsed again on input. Names are relative to the
- * managed schema.
+ * elsewhere. SQL is as PostgreSQL writes it (pg_get_*def) and is parsed again on input. Names without a schema are
+ * those of the default schema, and names of tables are those of their collections.
  */
 import { z } from 'zod';
 
@@ -73,14 +73,18 @@ const domain = z.strictObject({
 });
 export type Domain = z.infer<typeof domain>;
 
+/** The schema in PostgreSQL. Absent for the default schema. */
+const needSchema = text.optional();
+
 /** An object outside the table that its columns use. The service creates it if missing, and never drops it. */
 const need = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('extension'), name: text }),
-  z.strictObject({ kind: z.literal('collation'), name: text, ...collation.shape }),
-  z.strictObject({ kind: z.literal('enum'), name: text, labels: z.array(text) }),
-  z.strictObject({ kind: z.literal('domain'), name: text, ...domain.shape }),
+  z.strictObject({ kind: z.literal('collation'), schema: needSchema, name: text, ...collation.shape }),
+  z.strictObject({ kind: z.literal('enum'), schema: needSchema, name: text, labels: z.array(text) }),
+  z.strictObject({ kind: z.literal('domain'), schema: needSchema, name: text, ...domain.shape }),
   z.strictObject({
     kind: z.literal('sequence'),
+    schema: needSchema,
     name: text,
     /** The column that owns the sequence. */
     owned_by: text.optional(),

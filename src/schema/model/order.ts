@@ -1,5 +1,5 @@
 /* Orders in which every prefix of a batch is valid: containers come before their contents. */
-import { extrasOf, type CollectionNode, type State, byName, partitionsOf } from './state.js';
+import { extrasOf, type CollectionNode, type State, byName, locationKey, partitionsOf } from './state.js';
 import { type SchemaObject, objectKey } from './objects.js';
 import type { Field, Relation } from './model.js';
 import type { Need } from './extras.js';
@@ -12,8 +12,18 @@ const NONE: readonly Need[] = [];
 /** Returns the needs of a collection. Empty for folders and missing collections. */
 export const needsOfNode = (node: CollectionNode | undefined): readonly Need[] => extrasOf(node).needs ?? NONE;
 
-/** Formats an object as `enum mood`, which identifies it. */
-export const needLabel = ({ kind, name }: Pick<Need, 'kind' | 'name'>): string => `${kind} ${name}`;
+/** The schema of an object. Undefined for the default schema and for extensions, which have none. */
+export const schemaOfNeed = (need: Need): string | undefined => (need.kind === 'extension' ? undefined : need.schema);
+
+/** The `locationKey` of an object. */
+export const needKey = (need: Need): string => locationKey(schemaOfNeed(need), need.name);
+
+/** Formats an object as `enum mood` or `enum "billing"."mood"`, which identifies it. */
+export function needLabel(need: Need): string {
+  const schema = schemaOfNeed(need);
+  if (schema === undefined) return `${need.kind} ${need.name}`;
+  return `${need.kind} ${[schema, need.name].map((part) => `"${part.replaceAll('"', '""')}"`).join('.')}`;
+}
 
 /** Returns the column that owns a sequence. Undefined for all other objects. */
 export const ownerOf = (need: Need): string | undefined => (need.kind === 'sequence' ? need.owned_by : undefined);

@@ -317,5 +317,16 @@ export function tablesBySchema(
   return groups;
 }
 
+/** The default schema, and the other schemas with tables or objects of the state. */
+export function schemasOf({ collections }: Pick<State, 'collections'>, schema: string): string[] {
+  const found = new Set([schema]);
+  for (const { collection } of collections.values()) {
+    if (collection.schema?.schema !== undefined) found.add(collection.schema.schema);
+    for (const need of collection.schema?.extras?.needs ?? [])
+      if (need.kind !== 'extension' && need.schema !== undefined) found.add(need.schema);
+  }
+  return [...found];
+}
+
 /** Returns the partitions of a table. */
 export const partitionsOf = foundBy((node) => [extrasOf(node).partition_of?.table ?? []].flat());

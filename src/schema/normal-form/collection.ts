@@ -22,7 +22,8 @@ import {
 } from './checks.js';
 import { withKnownTexts } from '../sql-text/texts.js';
 import { readTableExtras } from './extras.js';
-import { checkName } from './names.js';
+import { MAX_NAME_BYTES, MAX_QUALIFIED_BYTES } from '../model/name-length.js';
+import { checkName, identifierFault } from './names.js';
 import { type ReadOptions, startReading } from './options.js';
 
 /** Members of `meta` that a create request may contain at the top level. */
@@ -48,7 +49,8 @@ export const TOP_LEVEL_META = [
 export function readNewCollection(input: unknown, at: Path, options: ReadOptions): Result<Collection> {
   if (!isObject(input)) return refuse(invalid(at, 'a collection must be a JSON object'));
   const reading = startReading(input, at, options);
-  reading.problems.push(...checkName('collection', input['collection'], [...at, 'collection']));
+  const most = isElsewhere(input['schema']) ? MAX_QUALIFIED_BYTES : MAX_NAME_BYTES;
+  reading.problems.push(...checkName('collection', input['collection'], [...at, 'collection'], most));
   const name = asText(input['collection']);
   checkTopLevel(input, reading);
   const meta = readMeta(input['meta'], COLLECTION_META_DEFAULTS, name, reading);
@@ -120,21 +122,50 @@ function readMeta(input: unknown, base: CollectionMeta, collection: string, read
 
 const NOT_A_TEXT = new Wrong('must be a string or omitted');
 const NEW_TABLE: TableSchema = Object.freeze({ comment: null });
-const SCHEMA_CHECKS = checksOf(tableSchema);
+/** The location is read separately. */
+const SCHEMA_CHECKS = checksOf(tableSchema.omit({ schema: true, name: true }));
 
 function readSchema(input: unknown, base: TableSchema, collection: string, reading: Reading): TableSchema {
   if (!isObject(input)) {
     addFault(reading, ['schema'], 'must be an object (a table) or null (a folder)');
     return base;
   }
+  const location = base === NEW_TABLE ? newLocation(input, collection, reading) : knownLocation(input, base, reading);
   const others: Others = (name, value) => {
-    if (name === 'name') return mustEqual(value, collection);
-    // The HTTP layer checks that `schema` is the managed one.
+    if (name === 'name') return mustEqual(value, location.name ?? collection);
     if (name === 'sql' || name === 'schema') return typeof value === 'string' || NOT_A_TEXT;
     return name === 'extras';
   };
-  const schema = overlay(base, { input, checks: SCHEMA_CHECKS, others, part: ['schema'] }, reading);
+  const table = { ...location, comment: base.comment, ...(base.extras !== undefined && { extras: base.extras }) };
+  const start = jsonEqual(table, base) ? base : table;
+  const schema = overlay(start, { input, checks: SCHEMA_CHECKS, others, part: ['schema'] }, reading);
   return input['extras'] === undefined ? schema : withExtras(schema, input['extras'], reading);
+}
+
+type Location = Pick<TableSchema, 'schema' | 'name'>;
+
+/** The HTTP layer checks that the schema is managed, and removes the name of the default schema. */
+const isElsewhere = (input: unknown): boolean => isObject(input) && typeof input['schema'] === 'string';
+
+/** The name of a table in another schema: the one of the request, or the collection's without the schema. */
+function newLocation(input: Record<string, unknown>, collection: string, reading: Reading): Location {
+  const { schema, name } = input;
+  if (typeof schema !== 'string') return {};
+  const prefix = `${schema}.`;
+  const usual = collection.startsWith(prefix) ? collection.slice(prefix.length) : collection;
+  const table = name === undefined ? usual : name;
+  const fault = typeof table === 'string' ? identifierFault(table) : 'must be a string';
+  if (fault !== null) addFault(reading, ['schema', 'name'], fault);
+  return { schema, name: asText(table) };
+}
+
+/** A table keeps its schema here. Renaming moves it. */
+function knownLocation(input: Record<string, unknown>, { schema, name }: TableSchema, reading: Reading): Location {
+  if ((input['schema'] ?? undefined) !== schema) {
+    const is = schema === undefined ? 'the default schema' : JSON.stringify(schema);
+    addFault(reading, ['schema', 'schema'], `differs: the table is in ${is}. To move it, rename the collection`);
+  }
+  return schema === undefined || name === undefined ? {} : { schema, name };
 }
 
 /** Null removes the extras. */
@@ -142,5 +173,6 @@ function withExtras(schema: TableSchema, input: unknown, reading: Reading): Tabl
   const read = readTableExtras(input, reporter(['schema', 'extras'], reading));
   const extras = read && schema.extras && reading.problems.length === 0 ? withKnownTexts(read, schema.extras) : read;
   if (jsonEqual(extras, schema.extras)) return schema;
-  return extras === undefined ? { comment: schema.comment } : { ...schema, extras };
+  const { extras: _, ...rest } = schema;
+  return extras === undefined ? rest : { ...rest, extras };
 }

@@ -31,6 +31,8 @@ import {
   writtenOptions,
 } from '../model/sequence-options.js';
 import type { Report } from './checks.js';
+import { MAX_QUALIFIED_BYTES } from '../model/name-length.js';
+import { schemaOfNeed } from '../model/order.js';
 import { identifierFault } from './names.js';
 
 /* A collation that a table uses. */
@@ -71,7 +73,10 @@ function checkCategories({ locale, lc_collate, lc_ctype }: CollationNeed, steps:
 }
 
 /** PostgreSQL stores two equal values as one locale. */
-const asLocale = ({ kind, name, provider }: CollationNeed, locale: string): Need => ({ kind, name, provider, locale });
+function asLocale(need: CollationNeed, locale: string): Need {
+  const { lc_collate: _, lc_ctype: __, ...rest } = need;
+  return { ...rest, locale };
+}
 
 const MAX_LENGTH = 10_000;
 const NO_TEXT = /\0|\p{Surrogate}/u;
@@ -156,16 +161,19 @@ function checkConstraint(
   if (typeof parsed === 'string') report(['constraints', index, 'definition'], parsed);
   else if (parsed.kind === 'primary key') {
     report(['constraints', index, 'definition'], 'must not be a primary key, which has a member of its own');
-  } else if (parsed.references?.table !== references || parsed.references?.schema !== undefined) {
+  } else if (parsed.references?.schema !== undefined) {
+    // The state tells whether the collection has this table.
+    report(['constraints', index, 'references'], references === undefined ? 'must name the collection' : null);
+  } else if (parsed.references?.table !== references) {
     const expected = JSON.stringify(parsed.references?.table ?? null);
-    report(['constraints', index, 'references'], `must be ${expected}, as in the definition, and in the same schema`);
+    report(['constraints', index, 'references'], `must be ${expected}, as in the definition`);
   }
 }
 
 function checkPartition({ partition_by, partition_of }: TableExtras, report: Report): void {
   if (partition_by !== undefined) report(['partition_by'], checkPartitionKey(partition_by));
   if (partition_of === undefined) return;
-  report(['partition_of', 'table'], identifierFault(partition_of.table));
+  report(['partition_of', 'table'], identifierFault(partition_of.table, MAX_QUALIFIED_BYTES));
   report(['partition_of', 'bound'], checkPartitionBound(partition_of.bound));
 }
 
@@ -173,6 +181,8 @@ type SequenceNeed = Extract<Need, { kind: 'sequence' }>;
 
 function readNeed(need: Need, steps: Path, report: Report): Need {
   report([...steps, 'name'], identifierFault(need.name));
+  const schema = schemaOfNeed(need);
+  if (schema !== undefined) report([...steps, 'schema'], identifierFault(schema));
   if (need.kind === 'extension') {
     const trusted = TRUSTED_EXTENSIONS.has(need.name);
     report([...steps, 'name'], trusted ? null : 'must be an extension that PostgreSQL marks as trusted');
@@ -182,10 +192,20 @@ function readNeed(need: Need, steps: Path, report: Report): Need {
   return need;
 }
 
-function readSequenceNeed({ kind, name, owned_by, ...options }: SequenceNeed, steps: Path, report: Report): Need {
+function readSequenceNeed(
+  { kind, schema, name, owned_by, ...options }: SequenceNeed,
+  steps: Path,
+  report: Report,
+): Need {
   if (owned_by !== undefined) report([...steps, 'owned_by'], identifierFault(owned_by));
   const owner = owned_by === undefined ? {} : { owned_by };
-  return { kind, name, ...owner, ...readSequenceOptions(options, 'bigint', steps, report) };
+  return {
+    kind,
+    ...(schema !== undefined && { schema }),
+    name,
+    ...owner,
+    ...readSequenceOptions(options, 'bigint', steps, report),
+  };
 }
 
 /**

@@ -101,7 +101,8 @@ export const objectUpdate = newObject
 
 export const newCollection = z
   .strictObject({
-    collection: text,
+    /** Required, unless `schema` locates a table outside the default schema. */
+    collection: text.optional(),
     schema: table.extend({ extras: tableExtras.nullable().optional() }).nullable(),
     meta: collectionMeta.nullable().optional(),
     fields: z.array(newField).optional(),

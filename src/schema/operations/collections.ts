@@ -62,10 +62,9 @@ export const createCollection: Operation<'create-collection', CreateCollectionIn
     const meta = mergedMeta(body, at);
     if (!meta.ok) return refuse(...problems, ...meta.problems);
     const document: Record<string, Json> = { meta: meta.value };
-    if (body['collection'] !== undefined) document['collection'] = body['collection'];
-    if (body['schema'] !== undefined) document['schema'] = body['schema'];
-    const location = requestLocation(at, body);
-    const collection = readNewCollection(document, at, { imported: false, stepsTo: location.stepsTo });
+    Object.assign(document, namedTable(body));
+    const place = requestLocation(at, body);
+    const collection = readNewCollection(document, at, { imported: false, stepsTo: place.stepsTo });
     if (!collection.ok) return refuse(...problems, ...collection.problems);
     const fields = yield* readFields(body['fields'], collection.value, at);
     if (!fields.ok) return refuse(...problems, ...fields.problems);
@@ -87,6 +86,19 @@ export const createCollection: Operation<'create-collection', CreateCollectionIn
     return decideDraft(state, draft, { concurrentIndexes }, locations);
   },
 };
+
+/** The members `collection` and `schema` of a request, as far as they are given. */
+function namedTable({ collection, schema }: Partial<Body>): Partial<Body> {
+  const named = collection === undefined ? qualifiedName(schema) : collection;
+  return { ...(named !== undefined && { collection: named }), ...(schema !== undefined && { schema }) };
+}
+
+/** The usual name of a collection outside the default schema, if the request locates its table. */
+function qualifiedName(table: Json | undefined): string | undefined {
+  if (!isObject(table)) return undefined;
+  const { schema, name } = table;
+  return typeof schema === 'string' && typeof name === 'string' ? `${schema}.${name}` : undefined;
+}
 
 function* newNames({ collection, fields }: Pick<CreateCollection, 'collection' | 'fields'>): Generator<string> {
   yield collection.collection;
@@ -286,8 +298,9 @@ function schemaProblems(given: Json, { collection, schema: now }: Collection, pa
   }
   if (!isObject(given)) return [invalid(path, 'schema must be an object or null')];
   const wrong = Object.keys(given).filter((member) => !SCHEMA_MEMBERS.has(member));
-  if (given['name'] !== undefined && given['name'] !== collection) wrong.push('name');
-  if (given['comment'] !== undefined && given['comment'] !== now.comment) wrong.push('comment');
+  const known = { name: now.name ?? collection, schema: now.schema, comment: now.comment };
+  for (const [member, value] of Object.entries(known))
+    if (given[member] !== undefined && given[member] !== value) wrong.push(member);
   return wrong.map((member) =>
     invalid([...path, member], 'an update can change meta only; send schema as you read it'),
   );

@@ -5,7 +5,8 @@
 import { loadModule, parseSync, scanSync } from 'libpg-query';
 import { parseDataType } from './data-types.js';
 import { memoize } from '../../kernel/memoize.js';
-import { extrasOf, type CollectionNode } from '../model/state.js';
+import { extrasOf, type CollectionNode, tableNameOf } from '../model/state.js';
+import { needKey, schemaOfNeed } from '../model/order.js';
 import type { Need } from '../model/extras.js';
 
 await loadModule();
@@ -222,13 +223,14 @@ export function catalogTarget(text: string): Node | undefined {
 /* The context of a text: its table and the table's needs. */
 
 export interface TextContext {
-  /** The table. Absent for rules of domains. */
+  /** The name of the table. Absent for rules of domains. */
   collection?: string;
   columns: ReadonlySet<string>;
-  /** Enums and domains that the table needs. */
+  /** Enums and domains that the table needs, by `needKey`. */
   types: ReadonlySet<string>;
   /** Types of its columns. */
   columnTypes: ReadonlySet<string>;
+  /** By `needKey`. */
   sequences: ReadonlySet<string>;
   extensions: ReadonlySet<string>;
 }
@@ -247,7 +249,7 @@ export function textContextOf({ collection, fields }: Pick<CollectionNode, 'coll
     schema === null ? [] : [{ name: field, type: schema.data_type }],
   );
   return textContextOfTable({
-    collection: collection.collection,
+    collection: tableNameOf({ collection }),
     columns,
     needs: extrasOf({ collection }).needs ?? [],
   });
@@ -255,7 +257,7 @@ export function textContextOf({ collection, fields }: Pick<CollectionNode, 'coll
 
 /** @param columns types in format_type's spelling, with parameters */
 export function textContextOfTable({ collection, columns, needs }: Table): TextContext {
-  const named = (...kinds: Need['kind'][]) => needs.flatMap(({ kind, name }) => (kinds.includes(kind) ? [name] : []));
+  const named = (...kinds: Need['kind'][]) => needs.flatMap((need) => (kinds.includes(need.kind) ? keysOf(need) : []));
   return {
     ...(collection === undefined ? {} : { collection }),
     columns: new Set(columns.map(({ name }) => name)),
@@ -265,6 +267,10 @@ export function textContextOfTable({ collection, columns, needs }: Table): TextC
     extensions: new Set([...named('extension'), ...extensionsOf(columns)]),
   };
 }
+
+/** PostgreSQL omits the schema public, which every search path contains. */
+const keysOf = (need: Need): string[] =>
+  schemaOfNeed(need) === 'public' ? [need.name, needKey(need)] : [needKey(need)];
 
 /** PostGIS cannot be among the needs, but a column of its types implies it. */
 function extensionsOf(columns: Table['columns']): string[] {

@@ -64,8 +64,8 @@ export interface TextNames {
   column: (name: string) => string;
   /** True if the table has a column of the name. Otherwise an unqualified name means the row of its table. */
   isColumn: (name: string) => boolean;
-  /** A table that a foreign key references. */
-  target: (name: string) => string;
+  /** A table that a foreign key references, with its schema if the text names it. */
+  target: (name: string, schema?: string) => string;
   /** Columns that a foreign key references. */
   targetColumn: (name: string) => string;
 }
@@ -131,8 +131,10 @@ const RENAMERS: Readonly<Record<string, Renamer>> = {
     renameMember(node, 'name', { change, at: { byte: byteOf(node), part: 0 } }, found);
   },
   pktable(node, { target: change }, found) {
-    const part = node['schemaname'] === undefined ? 0 : 1;
-    renameMember(node, 'relname', { change, at: { byte: byteOf(node), part } }, found);
+    const { schemaname } = node;
+    const schema = typeof schemaname === 'string' ? schemaname : undefined;
+    const at = { byte: byteOf(node), part: schema === undefined ? 0 : 1 };
+    renameMember(node, 'relname', { change: (name) => change(name, schema), at }, found);
   },
   Constraint(node, { column, targetColumn }, found) {
     renameList(node['keys'], { change: column, of: 'own' }, found);

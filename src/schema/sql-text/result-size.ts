@@ -11,11 +11,12 @@ import {
   extensionsWith,
   SEARCH_CONFIGURATION_TYPE,
 } from './allowed-names.js';
+import { locationKey } from '../model/state.js';
 
 /* Decides which types SQL from outside may cast to. */
 
 export interface TypeUse {
-  /** Types that the table needs: unqualified names, which may contain dots. */
+  /** Types that the table needs, by `locationKey`. */
   needed: ReadonlySet<string>;
   /** Types of its columns, as written. */
   ofColumns: ReadonlySet<string>;
@@ -38,7 +39,9 @@ export function typeFault(type: Node | undefined, use: TypeUse): string | null {
 }
 
 const isBrought = ([name = '', ...more]: readonly string[], { needed, ofExtension }: TypeUse): boolean =>
-  more.length === 0 && (needed.has(name) || ofExtension(name));
+  more.length === 0
+    ? needed.has(name) || ofExtension(name)
+    : more.length === 1 && needed.has(locationKey(name, more[0] ?? ''));
 
 const partsOf = (type: Node | undefined): string[] => list(type?.['names']).map((part) => stringOf(part) ?? '');
 
@@ -108,12 +111,19 @@ function withoutRegclass(node: unknown): unknown {
   return isOwn && parts.at(-1) === 'regclass' ? cast?.['arg'] : node;
 }
 
-/** Reads a name within a text like PostgreSQL: folded unless quoted. Undefined for no name or a qualified one. */
+const IDENTIFIER = String.raw`"(?:[^"]|"")*"|[\p{L}_][\p{L}\p{N}_$]*`;
+const QUALIFIED = new RegExp(`^(?:(${IDENTIFIER})\\.)?(${IDENTIFIER})$`, 'u');
+
+/** Reads a name within a text like PostgreSQL: folded unless quoted. Returns its `locationKey`, if it is a name. */
 function identifier(text: string): string | undefined {
-  const quoted = /^"((?:[^"]|"")*)"$/.exec(text);
-  if (quoted !== null) return (quoted[1] ?? '').replaceAll('""', '"');
-  return /^[\p{L}_][\p{L}\p{N}_$]*$/u.test(text) ? text.toLowerCase() : undefined;
+  const [, schema, name] = QUALIFIED.exec(text) ?? [];
+  return name === undefined
+    ? undefined
+    : locationKey(schema === undefined ? undefined : unquoted(schema), unquoted(name));
 }
+
+const unquoted = (name: string): string =>
+  name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name.toLowerCase();
 
 function settingFault(args: readonly unknown[]): string | null {
   const name = literalText(args[0]);

@@ -56,12 +56,13 @@ export function withNeeds(schema: TableSchema, desired: TableSchema): TableSchem
   return fresh.length === 0 ? schema : withExtras(schema, { ...schema.extras, needs: [...needs, ...fresh] });
 }
 
-/** Replaces the extras and keeps the comment. */
-export function withExtras({ comment }: TableSchema, extras: TableExtras): TableSchema {
+/** Replaces the extras and keeps everything else. */
+export function withExtras(schema: TableSchema, extras: TableExtras): TableSchema {
+  const { extras: _, ...table } = schema;
   const said = Object.entries(extras).filter(
     ([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0),
   );
-  return said.length === 0 ? { comment } : { comment, extras: Object.fromEntries(said) };
+  return said.length === 0 ? table : { ...table, extras: Object.fromEntries(said) };
 }
 
 /**

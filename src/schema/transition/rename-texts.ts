@@ -216,17 +216,26 @@ function rewriterOf({ was, node, renaming, unwritten }: Rewriting): Rewrite {
   const mentions = mentionOf('collections' in renaming ? renaming.collections : renaming.fields);
   return ({ kind, text, path, field, references }) => {
     if (!mentions(text)) return text;
-    const written = renamedText(kind, text, { isColumn, ...namesFor(renaming, was.collection.collection, references) });
+    const written = renamedText(kind, text, { isColumn, ...namesFor(renaming, was.collection, references) });
     if (written !== null) return written;
     unwritten.push({ collection, ...(field !== undefined && { field }), path });
     return text;
   };
 }
 
-function namesFor(renaming: Renaming, own: string, references: string | undefined): Omit<TextNames, 'isColumn'> {
+function namesFor(
+  renaming: Renaming,
+  { collection: own, schema }: Collection,
+  references: string | undefined,
+): Omit<TextNames, 'isColumn'> {
   if ('collections' in renaming) {
-    const table = (name: string) => (name === own ? (renaming.collections.get(own) ?? own) : name);
-    return { table, column: same, target: lookUp(renaming.collections), targetColumn: same };
+    // Outside the default schema, the table keeps its name.
+    const isFollowing = schema?.schema === undefined;
+    const table = (name: string) => (isFollowing && name === own ? (renaming.collections.get(own) ?? own) : name);
+    const renamed = lookUp(renaming.collections);
+    // A name with a schema is that of a table outside the default schema, which keeps its name.
+    const target = (name: string, place?: string) => (place === undefined ? renamed(name) : name);
+    return { table, column: same, target, targetColumn: same };
   }
   const { collection } = renaming;
   const names = lookUp(renaming.fields);

@@ -50,7 +50,7 @@ import {
 import { detachPhases } from './detach.js';
 import { objectTransition } from './objects.js';
 import type { Collection, Field, Relation } from '../model/model.js';
-import { groupsFirst, neededFirst, partitionsFirst, relationsInOrder, parentOf } from '../model/order.js';
+import { groupsFirst, neededFirst, needLabel, partitionsFirst, relationsInOrder, parentOf } from '../model/order.js';
 import { patchBetween } from '../fold/rename-events.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { isNone, renameEvents, renamesBetween, withoutInTheWay } from './renames.js';
@@ -277,14 +277,14 @@ const sequencesOf = (state: State, name: string) =>
 function sequenceOwners(state: State, names: Iterable<string>): ReadonlyMap<string, string> {
   const owners = new Map<string, string>();
   for (const name of names) {
-    for (const need of sequencesOf(state, name)) if (need.owned_by !== undefined) owners.set(need.name, name);
+    for (const need of sequencesOf(state, name)) if (need.owned_by !== undefined) owners.set(needLabel(need), name);
   }
   return owners;
 }
 
 /** Returns the tables whose sequences another table uses. */
 function ownersOf(state: State, name: string, owners: ReadonlyMap<string, string>): string[] {
-  const found = sequencesOf(state, name).map((need) => owners.get(need.name));
+  const found = sequencesOf(state, name).map((need) => owners.get(needLabel(need)));
   return found.filter((owner) => owner !== undefined && owner !== name) as string[];
 }
 

@@ -42,7 +42,7 @@ describe('adopting functions outside the allowed list', function () {
       ]);
       expect(await catalogText(instance.pool)).to.deep.equal(before);
       await expectVerified(instance);
-      const drift = await instance.pipeline.underLock((client, { state }) => findDrift(client, state, instance.schema));
+      const drift = await instance.pipeline.underLock((client, { state }) => findDrift(client, state, instance));
       expect(drift.ok, JSON.stringify(drift.tables)).to.equal(true);
       expect((await instance.pool.query('SELECT b, c FROM t')).rows).to.deep.equal([{ b: 4, c: 9 }]);
 

@@ -114,7 +114,7 @@ describe('collations of adopted tables', function () {
     );
     await instance.pool.query('ALTER TABLE t ALTER a TYPE text; DROP COLLATION c');
     const { pipeline, schema } = instance;
-    const { tables } = await pipeline.underLock((client, { state }) => findDrift(client, state, schema));
+    const { tables } = await pipeline.underLock((client, { state }) => findDrift(client, state, { schema }));
     expect(tables[0]?.differences.map(({ member }) => member)).to.have.members(['collation', 'collation c']);
     const { drift } = await pipeline.underLock((client, { state }) =>
       repairDrift({ client, state, schema, allowDrop: false }),

@@ -1,4 +1,5 @@
 /** Loads, adopts, applies the snapshot to an empty instance, and compares the catalogs. */
+import { initialState } from '../../../src/schema/model/state.js';
 import { expect } from 'chai';
 import pg from 'pg';
 import { replayInto } from '../../../src/cli/connections/projections.js';
@@ -53,7 +54,7 @@ export async function adopt({ pipeline, schema }: Instance, request: AdoptReques
   const outcome = await pipeline.apply(
     'adopt-tables',
     async (client, state) => {
-      found = await readAdoption({ client, schema, state }, request);
+      found = await readAdoption({ client, schema, schemas: [schema], state }, request);
       return { request, found };
     },
     { cause: { ...CAUSE, command: 'adopt-tables' } },
@@ -183,7 +184,7 @@ export async function roundTrip(sql: string, rows = ''): Promise<RoundTrip> {
 async function readAll({ pool, schema }: Instance): Promise<void> {
   const client = await pool.connect();
   try {
-    await Promise.all(readCatalogFindings(client, schema));
+    await Promise.all(readCatalogFindings(client, { schema, schemas: [schema], state: initialState() }));
   } finally {
     client.release();
   }

@@ -209,7 +209,7 @@ describe('types and sequences shared by tables', function () {
     done(await instance.pipeline.apply('delete-field', command('delete-field', body), request));
     await instance.pool.query('DROP TYPE mood CASCADE; DROP DOMAIN d');
     const { pipeline, schema } = instance;
-    const { tables } = await pipeline.underLock((client, { state }) => findDrift(client, state, schema));
+    const { tables } = await pipeline.underLock((client, { state }) => findDrift(client, state, { schema }));
     const members = tables.flatMap(({ differences }) => differences.map(({ member }) => member));
     expect(members).to.have.members(['column', 'enum mood', 'domain d']);
     const { drift } = await pipeline.underLock((client, { state }) =>
@@ -229,7 +229,7 @@ describe('types and sequences shared by tables', function () {
     await expectReplayed(instance);
     await instance.pool.query('ALTER DOMAIN d SET DEFAULT 3');
     const { schema } = instance;
-    const { tables } = await instance.pipeline.underLock((client, { state }) => findDrift(client, state, schema));
+    const { tables } = await instance.pipeline.underLock((client, { state }) => findDrift(client, state, { schema }));
     expect(tables[0]?.differences.map(({ member }) => member)).to.deep.equal(['domain d']);
   });
 

@@ -39,7 +39,7 @@ describe('drift', function () {
 
   const drift = (): Promise<Drift> => {
     const { pipeline, schema } = fixture.instance;
-    return pipeline.underLock((client, { state }) => findDrift(client, state, schema));
+    return pipeline.underLock((client, { state }) => findDrift(client, state, { schema }));
   };
   const repair = (allowDrop = false): Promise<Repaired> => {
     const { pipeline, schema } = fixture.instance;

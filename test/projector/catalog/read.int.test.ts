@@ -1,3 +1,4 @@
+import { initialState } from '../../../src/schema/model/state.js';
 import { expect } from 'chai';
 import type pg from 'pg';
 import type { CatalogTable } from '../../../src/projector/catalog/model.js';
@@ -41,6 +42,8 @@ CREATE TABLE child (c int) INHERITS (parent);
 CREATE VIEW seen AS SELECT * FROM articles;
 `;
 
+const managed = (schema: string) => ({ schema, schemas: [schema], state: initialState() });
+
 describe('reading the catalog', () => {
   let database: TestDatabase;
   let pool: pg.Pool;
@@ -58,7 +61,7 @@ describe('reading the catalog', () => {
     });
     client = await pool.connect();
     await client.query(SCHEMA);
-    ({ tables } = await readCatalog(client, 'public'));
+    ({ tables } = await readCatalog(client, managed('public')));
   });
   after(async () => {
     client.release();
@@ -77,11 +80,11 @@ describe('reading the catalog', () => {
   });
 
   it('finds only requested tables', async () => {
-    const found = await readCatalog(client, 'other one', ['articles', 'missing']);
+    const found = await readCatalog(client, managed('other one'), ['articles', 'missing']);
     expect([...found.tables.values()].map(({ name, columns }) => [name, columns.length])).to.deep.equal([
       ['articles', 1],
     ]);
-    expect((await readCatalog(client, 'public', [])).tables.size).to.equal(0);
+    expect((await readCatalog(client, managed('public'), [])).tables.size).to.equal(0);
   });
 
   it('finds columns in order without dropped ones', () => {

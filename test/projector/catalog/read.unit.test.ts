@@ -22,6 +22,8 @@ describe('a row of the catalog', () => {
     const bare: TableRow = [1, 't', null, null, null, null];
     const plain = {
       name: 't',
+      schema: undefined,
+      table: 't',
       comment: null,
       partitionOf: null,
       partitionKey: null,

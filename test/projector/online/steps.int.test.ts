@@ -124,7 +124,7 @@ describe('preparation steps', () => {
       await runSteps(session, online, steps);
       const found = async () => {
         await session.query('BEGIN');
-        const { tables } = await findDrift(session, online.before, 'public');
+        const { tables } = await findDrift(session, online.before, { schema: 'public' });
         await session.query('ROLLBACK');
         return tables.flatMap(({ differences }) => differences);
       };

@@ -1,3 +1,4 @@
+import { initialState } from '../../../src/schema/model/state.js';
 import { expect } from 'chai';
 import pg from 'pg';
 import { parseYaml } from '../../../src/http/formats.js';
@@ -145,7 +146,11 @@ describe('the schema at a point in time', () => {
     const client = createClient({ connectionString, schema: 'public', serviceSchema: 'service' });
     await client.connect();
     try {
-      return [...(await readCatalog(client, 'public', names)).tables.values()];
+      return [
+        ...(
+          await readCatalog(client, { schema: 'public', schemas: ['public'], state: initialState() }, names)
+        ).tables.values(),
+      ];
     } finally {
       await client.end();
     }

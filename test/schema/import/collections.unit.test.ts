@@ -9,7 +9,7 @@ describe('imported collections', () => {
           {
             collection: 'a',
             meta: { note: 'n', id: 4 },
-            schema: { name: 'a', sql: 'CREATE …', schema: 'public', comment: '' },
+            schema: { name: 'a', sql: 'CREATE …', comment: '' },
           },
           folder('f'),
           { collection: 'g', meta: null, schema: null },

@@ -105,9 +105,7 @@ describe('update-collection', () => {
 
   it('changes only meta and accepts the rest as read', () => {
     expect(update({ meta: { note: 'n' }, collection: 'articles' })).to.deep.equal(['accepted']);
-    expect(update({ schema: { name: 'articles', schema: 'public', sql: null, comment: null } })).to.deep.equal([
-      'accepted',
-    ]);
+    expect(update({ schema: { name: 'articles', sql: null, comment: null } })).to.deep.equal(['accepted']);
     expect(update('text')).to.deep.equal(['INVALID_PAYLOAD : the body must be an object with the member meta']);
     expect(update({ meta: 5 })).to.deep.equal(['INVALID_PAYLOAD meta: meta must be an object']);
     expect(update({ schema: { name: 'other', comment: 'c', more: 1 } })).to.deep.equal([
