@@ -205,18 +205,25 @@ function schemaOfDefinition(definition: string): string | undefined {
   return typeof parsed === 'string' ? undefined : parsed.schema;
 }
 
+/** An object beside tables names its schema in its definition. */
+function addOtherSchemaOfDefinition(
+  { kind, definition }: Record<string, unknown>,
+  at: () => Path,
+  { managed, problems }: { managed: string | undefined; problems: Problem[] },
+): void {
+  const named = typeof definition === 'string' && kind !== undefined ? schemaOfDefinition(definition) : undefined;
+  if (named === undefined || named === managed) return;
+  const message = `definition must create the object in ${JSON.stringify(managed)}, the default schema, and names ${JSON.stringify(named)}`;
+  problems.push(invalid([...at(), 'definition'], message));
+}
+
 function addOtherSchemas(
   document: Record<string, unknown>,
   at: () => Path,
   { schemas, ignores, problems }: OtherSchemas,
 ): void {
-  const { schema, definition } = document;
-  const [managed] = schemas;
-  const named = typeof definition === 'string' && 'kind' in document ? schemaOfDefinition(definition) : undefined;
-  if (named !== undefined && named !== managed) {
-    const message = `definition must create the object in ${JSON.stringify(managed)}, the default schema, and names ${JSON.stringify(named)}`;
-    problems.push(invalid([...at(), 'definition'], message));
-  }
+  const { schema } = document;
+  addOtherSchemaOfDefinition(document, at, { managed: schemas[0], problems });
   if (!isObject(schema)) return;
   for (const member of MEMBERS) {
     const name = schema[member];
