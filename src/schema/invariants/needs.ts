@@ -115,6 +115,9 @@ function removedProblems(state: State, touched: ReadonlySet<string>, from: State
 }
 
 function removedProblem(need: Need, node: CollectionNode): Problem[] {
+  const owner = ownerOf(need);
+  // The sequence of a deleted column is dropped with it. If others use it, PostgreSQL rejects that and names them.
+  if (owner !== undefined && !node.fields.has(owner)) return [];
   const user = userOf(need, node);
   if (user === null) return [];
   const { collection } = node.collection;

@@ -78,7 +78,7 @@ export const NEEDS: readonly Row[] = [
     };
   }),
   {
-    ...need('needs.collation.locale', COLLATION, { provider: 'libc', locale: 'xx_XX' }),
+    ...need('needs.collation.locale', 'CREATE TABLE $t (id integer PRIMARY KEY, x text)', {}),
     what: 'that the server lacks',
     change: () => ({ needs: [{ kind: 'collation', name: 'lacking', provider: 'libc', locale: 'xx_XX' }] }),
     refused: /ensure that collation lacking exists: .*SQLSTATE 22023/,
