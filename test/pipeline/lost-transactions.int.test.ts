@@ -43,7 +43,9 @@ describe('a transaction with a lost COMMIT', () => {
 
   const outcomeOf = (backend: { pid: number; since: string | null }) => {
     const place = { database: new URL(database.connectionString).pathname.slice(1), schema: 'public' };
-    const options = { pool, place, lockTimeout: 300, logger: silent } as unknown as Parameters<typeof isCommitted>[1];
+    const options = { pool, location: place, lockTimeout: 300, logger: silent } as unknown as Parameters<
+      typeof isCommitted
+    >[1];
     const batch = '00000000-0000-4000-8000-000000000000';
     return isCommitted({ batch, backend, timeline: 1, isWholeChange: false }, options, { looks: [0, 100] });
   };
