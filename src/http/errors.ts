@@ -150,11 +150,15 @@ const MEMBERS = ['schema', 'foreign_key_schema'] as const;
  * Returns `body` without the name of the default schema. Throws `Refused` with one problem per location that names a
  * schema that is not managed. Snapshots of Directus may name any schema, which is then ignored.
  * @param schemas the managed schemas, the default first
+ * @param options.members for a relation, which has no schema of its own, `foreign_key_schema` alone
  */
-export async function inManagedSchemas<T>(body: T, schemas: readonly string[], { force = false } = {}): Promise<T> {
-  const problems = await runYielding(
-    otherSchemas(body, { schemas, ignores: force && isObject(body) && isForeign(body) }),
-  );
+export async function inManagedSchemas<T>(
+  body: T,
+  schemas: readonly string[],
+  { force = false, members = MEMBERS }: { force?: boolean; members?: OtherSchemas['members'] } = {},
+): Promise<T> {
+  const ignores = force && isObject(body) && isForeign(body);
+  const problems = await runYielding(otherSchemas(body, { schemas, members, ignores }));
   if (problems.length > 0) throw new Refused(problems);
   return body;
 }
@@ -171,6 +175,8 @@ function* otherSchemas(body: unknown, options: Omit<OtherSchemas, 'problems'>): 
 
 interface OtherSchemas {
   schemas: readonly string[];
+  /** The members that name a schema. */
+  members: readonly (typeof MEMBERS)[number][];
   /** True if unknown names are removed. */
   ignores: boolean;
   problems: Problem[];
@@ -220,12 +226,12 @@ function addOtherSchemaOfDefinition(
 function addOtherSchemas(
   document: Record<string, unknown>,
   at: () => Path,
-  { schemas, ignores, problems }: OtherSchemas,
+  { schemas, members, ignores, problems }: OtherSchemas,
 ): void {
   const { schema } = document;
   addOtherSchemaOfDefinition(document, at, { managed: schemas[0], problems });
   if (!isObject(schema)) return;
-  for (const member of MEMBERS) {
+  for (const member of members) {
     const name = schema[member];
     if (typeof name !== 'string' || problems.length >= MAX_PROBLEMS) continue;
     if (name === schemas[0] || (ignores && !schemas.includes(name))) delete schema[member];

@@ -158,7 +158,7 @@ describe('dps history and dps verify --file', () => {
       [swapped, 3, /out of order: in line 4/],
       [[...lines.slice(0, 5), (lines[5] as string).slice(0, 40)], 6, /changed or truncated/],
       [without(1), 1, /missing/],
-      [changed(2, (line) => line.replace('Admin', 'Mallory')), 2, /hash does not match/],
+      [changed(2, (line) => line.replace('Admin', 'Mallory')), 2, /does not match its commitment/],
       [changed(2, (line) => line.replace(/"previous_hash":"[0-9a-f]/, '"previous_hash":"x')), 2, /previous_hash/],
       [changed(2, (line) => ` ${line}`), 2, /in the format of the service/],
     ];

@@ -12,10 +12,10 @@ import { dps } from '../support/dps.js';
 import { withService } from '../support/with-service.js';
 
 /**
- * Commands that keep running, print a shell script, or need another database or a broken log. They have their own
+ * Commands that keep running, print a shell script, or need another database, a broken log or an OpenID provider. They have their own
  * tests.
  */
-const ELSEWHERE = ['start', 'completion', 'restore', 'acknowledge-log'];
+const ELSEWHERE = ['start', 'completion', 'restore', 'acknowledge-log', 'login', 'logout'];
 
 /** The names of all commands with an action. */
 function commandsOf(command: Command, path: readonly string[] = []): string[] {
@@ -81,8 +81,23 @@ describe('dps --json prints valid JSON when it', () => {
       .with.length(1);
     expect(await run('tokens', 'revoke', 'one@example.com', String(token['id']))).to.be.an('object');
     expect(await run('users', 'remove', 'one@example.com')).to.be.an('object');
+    expect(await run('users', 'erase', 'one@example.com')).to.be.an('array');
     await run('keys', 'new', at('key'));
     for (const how of ['list', 'public', 'rotate']) await run('keys', how);
+  });
+
+  it('manages webhooks', async () => {
+    const added = await run('webhooks', 'add', 'one', 'https://receiver.invalid/');
+    const id = String(added['id']);
+    expect(added).to.include.keys('id', 'secret');
+    expect(await run('webhooks', 'list'))
+      .to.be.an('array')
+      .with.length(1);
+    await run('webhooks', 'set', id, '--name', 'two');
+    expect(await run('webhooks', 'rotate-secret', id)).to.include.keys('secret');
+    for (const verb of ['disable', 'enable', 'test', 'deliveries']) await run('webhooks', verb, id);
+    await run('webhooks', 'replay', id, '1');
+    await run('webhooks', 'remove', id);
   });
 
   it('compares, plans and applies', async () => {

@@ -115,11 +115,13 @@ interface Leading {
   /** Their trash entries when the merge was requested. */
   kept: readonly InTrash[];
   resolutions: readonly Resolution[];
+  /** True if the diff of the request may contain objects beside tables. */
+  objects?: boolean;
 }
 
 interface MergedCommand {
   /** The input of `apply-diff`. */
-  input: { release: string; body: { hash: string; diff: SchemaDiff } };
+  input: { release: string; body: { hash: string; diff: SchemaDiff }; objects?: boolean };
   command: CommandOf<'apply-diff'>;
 }
 
@@ -133,7 +135,7 @@ async function mergedOntoCurrent(
   { ours, release }: { ours: State; release: string },
   leading: Leading,
 ): Promise<MergedCommand | undefined> {
-  const { base, theirs, again, resolutions } = leading;
+  const { base, theirs, again, resolutions, objects } = leading;
   const merged = await runYielding(mergeStates({ base, ours, theirs }, resolutions));
   if (merged.unused.length > 0) throw new CommandRefused(merged.unused.map(nothingToDecide));
   if (merged.kind === 'conflicts') throw new CommandRefused(merged.conflicts.slice(0, MOST_CONFLICTS).map(problemOf));
@@ -142,7 +144,8 @@ async function mergedOntoCurrent(
   const kept = await stillInTrash(client, leading.kept);
   const diff = await runYielding(differing({ ours, to, touched, kept }));
   if (isEmptyDiff(diff)) return undefined;
-  const input = { release, body: { hash: await runYielding(snapshotHash(ours, release)), diff } };
+  const body = { hash: await runYielding(snapshotHash(ours, release)), diff };
+  const input = { release, body, ...(objects && { objects }) };
   const read = await runYielding(stepsTo(operations['apply-diff'].parse(input)));
   if (!read.ok) throw new CommandRefused(read.problems);
   return { input, command: { ...read.value, kept } };
@@ -269,8 +272,9 @@ async function ledTo(
   { inTrash }: Rebasing,
   base: State,
   input: object,
-): Promise<Pick<Leading, 'theirs' | 'again' | 'kept'> | { problems: Problem[] }> {
-  const read = await runYielding(stepsTo(operations['apply-diff'].parse(input as { release: string; body: unknown })));
+): Promise<Pick<Leading, 'theirs' | 'again' | 'kept' | 'objects'> | { problems: Problem[] }> {
+  const requested = input as Parameters<(typeof operations)['apply-diff']['parse']>[0];
+  const read = await runYielding(stepsTo(operations['apply-diff'].parse(requested)));
   if (!read.ok) return read;
   const { diff } = read.value;
   const findings: EntryFindings = { problems: [], conflicts: [] };
@@ -278,7 +282,8 @@ async function ledTo(
   const problems = [...findings.problems, ...findings.conflicts];
   if (problems.length > 0) return { problems };
   const again = originsIn(diff);
-  return { theirs, again, kept: await inTrash([...again.values()]) };
+  const kept = await inTrash([...again.values()]);
+  return { theirs, again, kept, ...(requested.objects === true && { objects: true }) };
 }
 
 export interface Reverting {

@@ -168,7 +168,7 @@ export function createProposedChange(deps: HttpDeps) {
   return async (body: Body, call: Call<unknown>): Promise<ProposedChange | undefined> => {
     const diff = await diffOf(body, () => below('snapshot', compared(body, call)));
     if (diff === undefined) return undefined;
-    const input = { release, body: diff, objects: config.objects };
+    const input = { release, body: diff, ...(config.objects && { objects: true }) };
     const read = await below(
       'diff',
       inManagedSchemas(diff, schemas).then(() => commandOf('apply-diff', input)),

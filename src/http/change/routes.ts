@@ -62,13 +62,17 @@ export function severalChangesRoute<Query>(
   { choose, body, ...spec }: SeveralChangesRoute<Query>,
 ): Route {
   const { config } = deps;
+  const members = spec.path.startsWith('/relations') ? (['foreign_key_schema'] as const) : undefined;
   return route({
     ...spec,
     access: 'admin',
     changes: true,
     ...(body && { body: unparsed(body) }),
     async handle(submitted) {
-      const call = { ...submitted, body: await inManagedSchemas(submitted.body, config.schemas) };
+      const call = {
+        ...submitted,
+        body: await inManagedSchemas(submitted.body, config.schemas, { ...(members && { members }) }),
+      };
       const { name, input, shows } = choose(call);
       const operationInput = input(call);
       const command = await commandOf(name, operationInput);

@@ -147,7 +147,7 @@ function applyRoute(deps: HttpDeps): Route {
     async handle(submitted) {
       const call = takeAcknowledged(submitted);
       const body = await inManagedSchemas(call.body, schemas);
-      const input = { release, body, objects };
+      const input = { release, body, ...(objects && { objects: true }) };
       const read = await commandOf('apply-diff', input);
       const again = originsIn(read.diff);
       const command = { ...read, kept: await history.inTrash([...again.values()]) };

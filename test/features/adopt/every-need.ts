@@ -33,7 +33,17 @@ const uncounted = (change: object, refused: RegExp): Row => ({
 
 const THERE = /it already exists, as/;
 
+const elsewhere = (kind: string, sql: string, change: object): Row => ({
+  ...need(`needs.${kind}.schema`, sql, { ...change, schema: 'elsewhere' }),
+  what: 'another one than that of the field',
+  refused: /needs: must contain \w+ "t\d+_n", because field "x" uses it/,
+});
+
 export const NEEDS: readonly Row[] = [
+  elsewhere('collation', COLLATION, { provider: 'icu', locale: 'de' }),
+  elsewhere('enum', ENUM, { labels: ['a'] }),
+  elsewhere('domain', DOMAIN, asDomain),
+  elsewhere('sequence', SEQUENCE, {}),
   {
     ...need('needs.extension', 'CREATE TABLE $t (id integer PRIMARY KEY, x integer)', {}),
     change: () => ({ needs: [{ kind: 'extension', name: 'hstore' }] }),
@@ -80,7 +90,12 @@ export const NEEDS: readonly Row[] = [
   {
     ...need('needs.collation.locale', 'CREATE TABLE $t (id integer PRIMARY KEY, x text)', {}),
     what: 'that the server lacks',
-    change: () => ({ needs: [{ kind: 'collation', name: 'lacking', provider: 'libc', locale: 'xx_XX' }] }),
+    change: (t) => ({
+      needs: [
+        { kind: 'collation', name: `${t}_n`, provider: 'icu', locale: 'de' },
+        { kind: 'collation', name: 'lacking', provider: 'libc', locale: 'xx_XX' },
+      ],
+    }),
     refused: /ensure that collation lacking exists: .*SQLSTATE 22023/,
   },
   {

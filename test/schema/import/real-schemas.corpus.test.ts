@@ -3,6 +3,7 @@
  * fixtures/trimmings.json and replayed first. The members themselves are stored, because a seed changes its meaning
  * with the generator.
  */
+import { inManagedSchemas } from '../../../src/http/errors.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { load } from 'js-yaml';
@@ -112,6 +113,8 @@ const files = existsSync(CORPUS)
   for (const name of files) {
     describe(name, () => {
       const file = load(readFileSync(join(CORPUS, name), 'utf8')) as Members;
+      // As the HTTP layer does.
+      before(() => inManagedSchemas(file, ['public'], { force: true }));
 
       it('reads completely into documents that are valid without force', () => {
         expect(runToEnd(checkJson(file)).problems).to.deep.equal([]);
