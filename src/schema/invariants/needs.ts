@@ -110,13 +110,7 @@ function removedProblems(state: State, touched: ReadonlySet<string>, from: State
     const before = needsOfNode(from.collections.get(name));
     if (before.length === 0 || !node?.collection.schema) return [];
     const kept = new Set(needsOfNode(node).map(needLabel));
-    // A sequence is dropped with its column. PostgreSQL then names what still uses it.
-    const isDropped = (need: Need): boolean => {
-      const owner = ownerOf(need);
-      return owner !== undefined && !node.fields.has(owner);
-    };
-    const removed = before.filter((need) => !kept.has(needLabel(need)) && !isDropped(need));
-    return removed.flatMap((need) => removedProblem(need, node));
+    return before.filter((need) => !kept.has(needLabel(need))).flatMap((need) => removedProblem(need, node));
   });
 }
 
