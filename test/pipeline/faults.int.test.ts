@@ -32,7 +32,8 @@ describe('the pipeline under failures', function () {
     database = await createDatabase('migrated');
     proxy = await startProxy(database.connectionString);
     instance = await startInstance(database.connectionString, {
-      lockTimeout: 300,
+      // Long enough for the changes that must succeed on a busy machine.
+      lockTimeout: 2_000,
       writeThrough: proxy.connectionString,
     });
     other = new pg.Client(database.connectionString);
