@@ -183,6 +183,49 @@ describe('collections in several schemas', function () {
     expect((await api.ok<{ ok: boolean }>('GET', '/schema/drift')).ok).to.equal(true);
     await api.sql('DROP TABLE billing.other');
   });
+
+  it('keeps the schema and the name of a table in files, which another service accepts', async () => {
+    await api.ok('POST', '/collections', {
+      ...invoices,
+      collection: 'named',
+      schema: { schema: 'billing', name: 'other' },
+    });
+    const directory = await mkdtemp(join(tmpdir(), 'dps-files-'));
+    const second = await startService({ DB_SCHEMAS: 'public,billing' });
+    try {
+      const at = (url: string) => ({ DPS_URL: url, DPS_TOKEN: service.adminToken });
+      for (const [verb, url] of [
+        ['pull', service.url],
+        ['push', second.url],
+      ] as const) {
+        const { code, err } = await dps(
+          [verb, directory, ...(verb === 'push' ? ['--yes', '--base', 'now'] : [])],
+          at(url),
+        );
+        expect(code, err).to.equal(0);
+      }
+      const [there] = await withPg(
+        second.databaseUrl,
+        async (client) => (await client.query('TABLE billing.other')).fields,
+      );
+      expect(there?.name).to.equal('id');
+      await expectConsistent(second.databaseUrl);
+    } finally {
+      await second.stop();
+      await rm(directory, { recursive: true });
+    }
+  });
+
+  it('rejects a name of more than 63 bytes, and deletes and restores a table with a shorter one', async () => {
+    const longest = `billing.${'x'.repeat(55)}`;
+    const at = { status: 400, code: 'INVALID_PAYLOAD', at: 'collection' };
+    await api.refused(at, 'POST', '/collections', { ...invoices, collection: `${longest}x` });
+    await api.ok('POST', '/collections', { ...invoices, collection: longest });
+    await api.ok('DELETE', `/collections/${longest}`);
+    const { data } = await api.ok<{ data: { position: number }[] }>('GET', '/trash?limit=1');
+    await api.ok('POST', `/trash/${data[0]?.position}/restore`);
+    expect(await tableNames()).to.include(longest);
+  });
 });
 
 describe('the database of several schemas', function () {

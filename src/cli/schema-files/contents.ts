@@ -21,13 +21,17 @@ export function documentsOf({ collections, fields, relations }: SnapshotParts): 
   for (const each of [...collections].sort((a, b) => byName(a['collection'] as string, b['collection'] as string))) {
     const name = each['collection'] as string;
     found.set(name, {
-      ...without(each, [], DERIVED_MEMBERS.collection),
+      ...without(each, [], isElsewhere(each) ? { meta: DERIVED_MEMBERS.collection.meta } : DERIVED_MEMBERS.collection),
       fields: (fieldsOf.get(name) ?? []).map((field) => without(field, ['collection'], DERIVED_MEMBERS.field)),
       relations: (relationsOf.get(name) ?? []).map((relation) => without(relation, ['id', 'many_collection'], {})),
     });
   }
   return found;
 }
+
+/** Outside the default schema, the name of the table does not follow from that of the collection. */
+const isElsewhere = ({ schema }: Document): boolean =>
+  typeof schema === 'object' && schema !== null && 'schema' in schema;
 
 function grouped(documents: readonly Document[], member: string): Map<string, Document[]> {
   const groups = new Map<string, Document[]>();

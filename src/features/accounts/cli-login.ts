@@ -16,7 +16,7 @@ import type { User } from './users.js';
 export async function login(invocation: Invocation): Promise<ExitCode> {
   const { terminal, values } = invocation;
   const base = baseOf(invocation);
-  // An ended session must not stand in the way of the next one.
+  // Otherwise an expired session would make the requests of the login fail.
   await storeSession(invocation, base, null);
   const { oidc } = await requestData<{ oidc: object | null }>(invocation, '/auth/providers');
   if (oidc === null) {

@@ -32,7 +32,7 @@ export interface Profile {
   role: Role | null;
 }
 
-/** Where a sign-in continues after the provider. */
+/** The page or the command line that a sign-in returns to. */
 export interface Target {
   /** The address of the callback, as registered at the provider. */
   redirectUri: string;
@@ -55,7 +55,7 @@ export class OidcError extends Error {
   }
 }
 
-/** The end of a session at the provider. One of the two is set. */
+/** A logout at the provider. `subject`, `session` or both are set. */
 interface ProviderLogout {
   issuer: string;
   subject: string | null;
@@ -131,7 +131,7 @@ export function createOidc({ settings, secret, clock }: OidcOptions): Oidc {
     unseal,
 
     async begin(target) {
-      const { configuration } = await answering(provider);
+      const { configuration } = await orUnavailable(provider);
       const attempt: Attempt = {
         target,
         state: client.randomState(),
@@ -153,7 +153,7 @@ export function createOidc({ settings, secret, clock }: OidcOptions): Oidc {
       const attempt = await attemptOf(text);
       if (attempt === null) throw new OidcError('failed', 'the sign-in has expired or was started in another browser');
       const { target, state, nonce, verifier } = attempt;
-      const { issuer, configuration } = await answering(provider);
+      const { issuer, configuration } = await orUnavailable(provider);
       try {
         const tokens = await client.authorizationCodeGrant(configuration, new URL(`${target.redirectUri}${query}`), {
           pkceCodeVerifier: verifier,
@@ -176,7 +176,7 @@ export function createOidc({ settings, secret, clock }: OidcOptions): Oidc {
     },
 
     async readLogout(token) {
-      const { issuer, keys } = await answering(provider);
+      const { issuer, keys } = await orUnavailable(provider);
       try {
         return await readLogoutToken(token, keys, { issuer, audience: settings.clientId, now: new Date(clock()) });
       } catch (error) {
@@ -195,7 +195,7 @@ interface Attempt {
 }
 
 interface Provider {
-  /** As the provider writes its address. */
+  /** The issuer in the provider's metadata, which its tokens repeat. */
   issuer: string;
   configuration: client.Configuration;
   keys: JWTVerifyGetKey;
@@ -223,7 +223,8 @@ async function discover({ issuer, clientId, clientSecret }: OidcSettings): Promi
   return { issuer: name, configuration, keys: createRemoteJWKSet(new URL(keys), { timeoutDuration: TIMEOUT * 1000 }) };
 }
 
-async function answering<T>(work: () => Promise<T>): Promise<T> {
+/** Counts an error that has no known reason as a provider that does not respond. */
+async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -231,7 +232,7 @@ async function answering<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Codes of openid-client for a provider that did not answer as a provider. */
+/** Codes of openid-client for a missing response, and for one that does not follow the protocol. */
 const UNANSWERED = new Set(['OAUTH_TIMEOUT', 'OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_NOT_JSON']);
 
 function failureOf(error: unknown, otherwise: OidcFailure = 'failed'): OidcError {
@@ -291,7 +292,7 @@ function roleOf(claims: JWTPayload, roles: OidcSettings['roles']): Role | null {
   return ROLES.find((role) => held.has(role)) ?? null;
 }
 
-/** As OpenID Connect Back-Channel Logout 1.0 requires, section 2.6. */
+/** Validates a logout token as section 2.6 of OpenID Connect Back-Channel Logout 1.0 requires. */
 async function readLogoutToken(
   token: string,
   keys: JWTVerifyGetKey,
@@ -308,7 +309,7 @@ async function readLogoutToken(
   const { sub, sid, events, nonce } = payload;
   const isLogout = typeof events === 'object' && events !== null && Object.hasOwn(events, LOGOUT_EVENT);
   // With a nonce it could be an ID token.
-  if (!isLogout || nonce !== undefined) throw new OidcError('failed', 'the token is no logout token');
+  if (!isLogout || nonce !== undefined) throw new OidcError('failed', 'the token is not a logout token');
   if (typeof sub !== 'string' && typeof sid !== 'string')
     throw new OidcError('failed', 'the logout token names neither a subject nor a session');
   return { issuer, subject: sub ?? null, session: typeof sid === 'string' ? sid : null };

@@ -56,3 +56,19 @@ export const identity = z
     created_at: time,
   })
   .meta({ id: 'Identity' });
+
+/**
+ * The result of a sign-in with the OpenID provider, as the query parameter `sign_in`. `no-access`: no claim has a role.
+ * `link`: the e-mail address belongs to an account that the identity must be linked to first.
+ */
+export const signInOutcome = z.enum([
+  'done',
+  'failed',
+  'unavailable',
+  'denied',
+  'no-access',
+  'no-email',
+  'suspended',
+  'last-admin',
+  'link',
+]);

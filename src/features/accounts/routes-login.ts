@@ -91,6 +91,9 @@ export function cookieToken(req: Request): string | null {
   return parseCookie(req.headers.cookie ?? '')[NAME] ?? null;
 }
 
+/** The origin under which the browser reaches the service. */
+export const ownOrigin = (req: Request): string => `${req.protocol}://${req.host}`;
+
 /** The header that sets `token`; null deletes it. Over https the cookie is Secure. */
 export function setCookie(req: Request, token: string | null): readonly [string, string] {
   const text = stringifySetCookie(NAME, token ?? '', {
@@ -109,7 +112,7 @@ export function setCookie(req: Request, token: string | null): readonly [string,
  */
 export function requireOwnPage(req: Request, allowed: readonly string[]): void {
   const { origin } = req.headers;
-  if (origin === undefined || allowed.includes(origin) || origin === `${req.protocol}://${req.host}`) return;
+  if (origin === undefined || allowed.includes(origin) || origin === ownOrigin(req)) return;
   throw refused('FORBIDDEN', 'A page of another origin cannot use this session. Add the origin to CORS_ORIGINS.');
 }
 

@@ -1,4 +1,4 @@
-/* Sign-in with an OpenID provider: the browser's way there and back, the exchange for command lines, and logout. */
+/* Sign-in with an OpenID provider: the redirects of the browser, the exchange for command lines, and logout. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { parseCookie, stringifySetCookie } from 'cookie';
@@ -18,7 +18,7 @@ import { changeAccount, changingAccount } from './change-account.js';
 import type { KnownIdentity } from './identities.js';
 import { type Oidc, OidcError, type OidcFailure, type Profile, type Target } from './oidc.js';
 import * as accounts from './routes-answers.js';
-import { credentials, granted, passwordOwner, requireOwnPage, setCookie, startOf } from './routes-login.js';
+import { credentials, granted, ownOrigin, passwordOwner, requireOwnPage, setCookie, startOf } from './routes-login.js';
 import type { SessionStart } from './sessions.js';
 
 /** The address that is registered at the provider. */
@@ -28,11 +28,7 @@ const CALLBACK = '/auth/oidc/callback';
 const ATTEMPT_COOKIE = 'dps_sign_in';
 const LINK_COOKIE = 'dps_link';
 
-/**
- * How a sign-in ended, as the page receives it. `no-access`: no claim has a role. `suspended`: the account is. `link`:
- * the e-mail address belongs to an account that must link the identity first.
- */
-type SignInOutcome = 'done' | OidcFailure | 'no-access' | 'suspended' | 'no-email' | 'link' | 'last-admin';
+type SignInOutcome = z.output<typeof accounts.signInOutcome>;
 
 const loginQuery = z
   .strictObject({
@@ -172,7 +168,7 @@ export function oidcRoutes(deps: HttpDeps): Route[] {
 
 const open = { access: 'anyone', headers: [] } as const;
 
-/* The way to the provider and back. */
+/* The redirects to the provider and back. */
 
 async function startSignIn(
   { oidc }: Deps,
@@ -180,7 +176,7 @@ async function startSignIn(
   { to, port, challenge }: z.output<typeof loginQuery>,
 ): Promise<Answer> {
   const target: Target = {
-    redirectUri: new URL(CALLBACK, ownAddress(req)).href,
+    redirectUri: new URL(CALLBACK, ownOrigin(req)).href,
     path: port === undefined ? appPath(req, to) : null,
     cli: port === undefined || challenge === undefined ? null : { port, challenge },
   };
@@ -291,11 +287,9 @@ const signInCause = (req: Request, requestId: string): Cause => ({
 
 /* Addresses and cookies. */
 
-const ownAddress = (req: Request): string => `${req.protocol}://${req.host}`;
-
 /** @throws Refused unless `to` is a page of the app */
 function appPath(req: Request, to: string): string {
-  const base = ownAddress(req);
+  const base = ownOrigin(req);
   if (URL.canParse(to, base)) {
     const { origin, pathname, search } = new URL(to, base);
     if (origin === base && /^\/app(?:\/|$)/.test(pathname)) return pathname + search;
@@ -318,7 +312,7 @@ function returnTo(target: Target | null, { outcome, req, code }: Return, headers
     if (code !== undefined) address.searchParams.set('code', code);
     return redirectAnswer(address.href, headers);
   }
-  const page = new URL(target?.path ?? '/app', ownAddress(req));
+  const page = new URL(target?.path ?? '/app', ownOrigin(req));
   page.searchParams.set('sign_in', outcome);
   return redirectAnswer(page.pathname + page.search, headers);
 }
@@ -383,6 +377,10 @@ async function exchangeSignIn(
   const proof = createHash('sha256').update(verifier).digest();
   if (sealed === null || !timingSafeEqual(proof, Buffer.from(sealed.challenge, 'base64url'))) {
     throw unauthenticated('The code has expired, or belongs to another command line. Log in again.');
+  }
+  const linked = await auth.identities.list(sealed.user);
+  if (!linked.ok || !linked.value.some(({ id }) => id === sealed.identity.id)) {
+    throw unauthenticated('The identity was unlinked in the meantime.');
   }
   return jsonAnswer(200, {
     data: await auth.sessions.begin(sealed.user, { ...startOf(req), identity: sealed.identity }),

@@ -28,7 +28,7 @@ export interface Grant {
   refresh_token: string;
 }
 
-/** Where a session begins, and how. */
+/** The request and the identity that start a session. */
 export interface SessionStart {
   /** Stored as the network of the last successful login. */
   network: string;
@@ -53,7 +53,7 @@ export interface Sessions {
   /** The same check as `login`, without a session. Returns the user's id. */
   passwordOwner(login: Pick<Login, 'email' | 'password'>): Promise<string | null>;
   /** Ends the sessions of an identity, or those that belong to one session of its provider. */
-  endProviderSessions(of: { issuer: string; subject: string | null; session: string | null }): Promise<void>;
+  endProviderSessions(ended: { issuer: string; subject: string | null; session: string | null }): Promise<void>;
   /** The network of the user's last login; null if there is none or the user does not exist. */
   lastNetwork(email: string): Promise<string | null>;
   /**

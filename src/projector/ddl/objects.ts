@@ -31,7 +31,7 @@ interface ViewUse {
 export interface CatalogView {
   kind: ObjectKind;
   id: string;
-  /** As pg_get_viewdef prints it, without the semicolon. */
+  /** The output of pg_get_viewdef, without the semicolon. */
   query: string;
   /** One statement without a schema: `CREATE VIEW name WITH (…) AS SELECT …`. */
   definition: string;
@@ -332,7 +332,7 @@ function sourceOf({ affected, changed }: Causes, key: string): number {
 /** An object to create: new, changed, or dropped for something that it uses. */
 interface Creation {
   object: SchemaObject;
-  /** The view as it was before the batch. Undefined for a new one. */
+  /** The view before the batch. Undefined for a new one. */
   known: CatalogView | undefined;
   isNew: boolean;
   isChanged: boolean;

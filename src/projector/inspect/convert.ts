@@ -3,7 +3,6 @@ import { jsonEqual } from '../../kernel/json.js';
 import { runToEnd } from '../../kernel/resumable.js';
 import { type ColumnExtras, type TableExtras, tableExtras } from '../../schema/model/extras.js';
 import type { CatalogTable } from '../catalog/model.js';
-import { MAX_QUALIFIED_BYTES } from '../../schema/model/name-length.js';
 import { needLabel } from '../../schema/model/order.js';
 import { type CollectionNode, extrasOf, hasColumn } from '../../schema/model/state.js';
 import type { Collection, ColumnSchema, Field, NewRelation } from '../../schema/model/model.js';
@@ -27,12 +26,11 @@ export function refusalOf({ table }: Pick<Converting, 'table'>): Refused | null 
     const message = `it belongs to the extension ${quoted(table.extension)}, which creates and changes it`;
     return { table: table.name, code: 'BELONGS_TO_EXTENSION', message };
   }
-  const most = table.schema === undefined ? undefined : MAX_QUALIFIED_BYTES;
   if (table.schema !== undefined && table.name !== `${table.schema}.${table.table}`) {
     const message = `another collection or table is named ${quoted(`${table.schema}.${table.table}`)}`;
     return { table: table.name, code: 'NAME_NOT_ALLOWED', message };
   }
-  const [wrong] = checkName('collection', table.name, [], most);
+  const [wrong] = checkName('collection', table.name, []);
   if (wrong !== undefined) return { table: table.name, code: 'NAME_NOT_ALLOWED', message: wrong.message };
   for (const { name } of table.columns) {
     const [problem] = checkName('field', name, []);

@@ -136,7 +136,7 @@ function typeUse(
 const isNeeded = (node: CollectionNode, kind: string, name: string): boolean =>
   needsOfNode(node).some((need) => need.kind === kind && nameOfNeed(need) === name);
 
-/** As the type of a column names it. */
+/** The name of a type in the type of a column. */
 function nameOfNeed(need: Need): string {
   const schema = schemaOfNeed(need);
   return schema === undefined ? need.name : `${schema}.${need.name}`;

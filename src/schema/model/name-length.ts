@@ -4,9 +4,6 @@ import { hash } from 'node:crypto';
 /** PostgreSQL truncates longer names. */
 export const MAX_NAME_BYTES = 63;
 
-/** A collection outside the default schema is named `schema.table` by default. */
-export const MAX_QUALIFIED_BYTES = 2 * MAX_NAME_BYTES + 1;
-
 const utf8 = new TextEncoder();
 
 const bytesOf = (text: string): number => utf8.encode(text).length;
@@ -33,8 +30,8 @@ export function withHash(base: string, suffix: string, key: string): string {
 /**
  * True if PostgreSQL does not truncate the name. A UTF-16 unit has at most 3 bytes, so short names need no counting.
  */
-export function fits(name: string, most: number = MAX_NAME_BYTES): boolean {
-  return name.length * 3 <= most || bytesOf(name) <= most;
+export function fits(name: string): boolean {
+  return name.length * 3 <= MAX_NAME_BYTES || bytesOf(name) <= MAX_NAME_BYTES;
 }
 
 /** Returns the longest prefix of whole characters with at most `bytes` bytes in UTF-8. */

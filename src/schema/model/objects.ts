@@ -17,7 +17,7 @@ export const objectDocument = z.strictObject({
   kind: z.enum(OBJECT_KINDS),
   /** The name of the view. */
   id: text,
-  /** One statement, as it was sent: `CREATE VIEW active_posts AS SELECT …`. */
+  /** The statement in the request: `CREATE VIEW active_posts AS SELECT …`. */
   definition: text,
   comment: text.nullable(),
   /** Sorted by name. Only materialized views have indexes. */

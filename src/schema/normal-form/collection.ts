@@ -22,7 +22,6 @@ import {
 } from './checks.js';
 import { withKnownTexts } from '../sql-text/texts.js';
 import { readTableExtras } from './extras.js';
-import { MAX_NAME_BYTES, MAX_QUALIFIED_BYTES } from '../model/name-length.js';
 import { checkName, identifierFault } from './names.js';
 import { type ReadOptions, startReading } from './options.js';
 
@@ -49,8 +48,7 @@ export const TOP_LEVEL_META = [
 export function readNewCollection(input: unknown, at: Path, options: ReadOptions): Result<Collection> {
   if (!isObject(input)) return refuse(invalid(at, 'a collection must be a JSON object'));
   const reading = startReading(input, at, options);
-  const most = isElsewhere(input['schema']) ? MAX_QUALIFIED_BYTES : MAX_NAME_BYTES;
-  reading.problems.push(...checkName('collection', input['collection'], [...at, 'collection'], most));
+  reading.problems.push(...checkName('collection', input['collection'], [...at, 'collection']));
   const name = asText(input['collection']);
   checkTopLevel(input, reading);
   const meta = readMeta(input['meta'], COLLECTION_META_DEFAULTS, name, reading);
@@ -144,10 +142,10 @@ function readSchema(input: unknown, base: TableSchema, collection: string, readi
 
 type Location = Pick<TableSchema, 'schema' | 'name'>;
 
-/** The HTTP layer checks that the schema is managed, and removes the name of the default schema. */
-const isElsewhere = (input: unknown): boolean => isObject(input) && typeof input['schema'] === 'string';
-
-/** The name of a table in another schema: the one of the request, or the collection's without the schema. */
+/**
+ * Returns the name of a table in another schema: that of the request, or that of the collection without the schema. The
+ * HTTP layer checks that the schema is managed, and removes the name of the default schema.
+ */
 function newLocation(input: Record<string, unknown>, collection: string, reading: Reading): Location {
   const { schema, name } = input;
   if (typeof schema !== 'string') return {};

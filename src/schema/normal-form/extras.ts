@@ -31,7 +31,6 @@ import {
   writtenOptions,
 } from '../model/sequence-options.js';
 import type { Report } from './checks.js';
-import { MAX_QUALIFIED_BYTES } from '../model/name-length.js';
 import { schemaOfNeed } from '../model/order.js';
 import { identifierFault } from './names.js';
 
@@ -173,7 +172,7 @@ function checkConstraint(
 function checkPartition({ partition_by, partition_of }: TableExtras, report: Report): void {
   if (partition_by !== undefined) report(['partition_by'], checkPartitionKey(partition_by));
   if (partition_of === undefined) return;
-  report(['partition_of', 'table'], identifierFault(partition_of.table, MAX_QUALIFIED_BYTES));
+  report(['partition_of', 'table'], identifierFault(partition_of.table));
   report(['partition_of', 'bound'], checkPartitionBound(partition_of.bound));
 }
 

@@ -10,27 +10,20 @@ const ORDINARY = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 const CONTROL = /\p{Cc}/u;
 
 /** Returns why PostgreSQL could not store the identifier unchanged, or null. */
-export function identifierFault(name: string, most = MAX_NAME_BYTES): string | null {
+export function identifierFault(name: string): string | null {
   if (ORDINARY.test(name)) return null;
   if (name === '') return 'must not be empty';
   const broken = surrogateFault(name);
   if (broken !== null) return broken;
   if (CONTROL.test(name)) return 'must not contain control characters';
   if (name.trim() !== name) return 'must not start or end with a space';
-  if (fits(name, most)) return null;
-  const reason = most === MAX_NAME_BYTES ? ': PostgreSQL would truncate it' : '';
-  return `must be at most ${most} bytes in UTF-8${reason}`;
+  return fits(name) ? null : `must be at most ${MAX_NAME_BYTES} bytes in UTF-8: PostgreSQL would truncate it`;
 }
 
 /** Returns the problems of a collection or field name at `at`. */
-export function checkName(
-  kind: 'collection' | 'field',
-  name: unknown,
-  at: Path,
-  most: number = MAX_NAME_BYTES,
-): Problem[] {
+export function checkName(kind: 'collection' | 'field', name: unknown, at: Path): Problem[] {
   if (typeof name !== 'string') return [invalid(at, `${kind} must be the name of the ${kind}, as a string`)];
-  const fault = identifierFault(name, most) ?? reserved(kind, name);
+  const fault = identifierFault(name) ?? reserved(kind, name);
   return fault === null ? [] : [invalid(at, `the name of a ${kind} ${fault}`)];
 }
 

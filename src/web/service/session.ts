@@ -4,7 +4,7 @@
  */
 import { useSyncExternalStore } from 'react';
 import { RefusedError, send } from './send.js';
-import { type Grant, type User, type Ability, may, type Role } from './types.js';
+import { type Grant, type SignInOutcome, type User, type Ability, may, type Role } from './types.js';
 
 export type Session =
   | { status: 'starting' }
@@ -78,9 +78,7 @@ function forget(): void {
   become({ status: 'out' });
 }
 
-/** How a sign-in with the OpenID provider ended; null if there was none since the page was loaded. */
-export type SignInOutcome =
-  'done' | 'failed' | 'unavailable' | 'denied' | 'no-access' | 'suspended' | 'no-email' | 'link' | 'last-admin';
+/** The result of a sign-in with the OpenID provider; null if there was none since the page was loaded. */
 let outcome: SignInOutcome | null = null;
 export const signInOutcome = (): SignInOutcome | null => outcome;
 

@@ -16,6 +16,7 @@ export type { Role } from '../../features/accounts/caller.js';
 
 export type User = z.output<typeof accounts.user>;
 export type Token = z.output<typeof accounts.token>;
+export type SignInOutcome = z.output<typeof accounts.signInOutcome>;
 export type Identity = z.output<typeof accounts.identity>;
 export type NewToken = z.output<typeof accounts.newToken>;
 export type Grant = z.output<typeof accounts.grant>;

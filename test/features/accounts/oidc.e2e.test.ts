@@ -254,6 +254,14 @@ describe('sign-in with an OpenID provider', () => {
     ]) {
       expect((await logout(claims)).codes, JSON.stringify(claims)).to.deep.equal(['INVALID_PAYLOAD']);
     }
+    let sid: unknown;
+    provider.change = (claims) => {
+      sid = claims['sid'];
+      return claims;
+    };
+    const third = await signedIn(ADA);
+    expect((await logout({ ...LOGOUT, sub, sid })).status).to.equal(204);
+    expect(await statusOf(third.token), 'the session of the provider').to.equal(401);
     expect((await logout({ ...LOGOUT, sub: 'another' })).status).to.equal(204);
     expect((await logout({ ...LOGOUT, sub, sid: 'another session' })).status).to.equal(204);
     expect([await statusOf(first.token), await statusOf(second.token)]).to.deep.equal([200, 200]);
@@ -298,6 +306,10 @@ describe('sign-in with an OpenID provider', () => {
     expect(granted.status, granted.text).to.equal(200);
     const { access_token: token } = (granted.json as { data: { access_token: string } }).data;
     expect(await meOf(token)).to.include({ email: 'ada@example.com' });
+    const { id } = await meOf(token);
+    const { data } = (await send(`/users/${id}/identities`)).json as { data: { id: string }[] };
+    await send(`/users/${id}/identities/${data[0]?.id}`, { method: 'DELETE' });
+    expect((await exchange(verifier)).status, 'unlinked').to.equal(401);
     expect((await send('/auth/oidc/login?port=51234', { token: null })).codes).to.deep.equal(['INVALID_QUERY']);
   });
 

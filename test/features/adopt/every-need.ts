@@ -35,7 +35,7 @@ const THERE = /it already exists, as/;
 
 const elsewhere = (kind: string, sql: string, change: object): Row => ({
   ...need(`needs.${kind}.schema`, sql, { ...change, schema: 'elsewhere' }),
-  what: 'another one than that of the field',
+  what: 'differs from the schema of the type that the field uses',
   refused: /needs: must contain \w+ "t\d+_n", because field "x" uses it/,
 });
 

@@ -108,7 +108,7 @@ describe('webhooks of several processes and databases', () => {
   it('are disabled in a copy of the database, and continue there after they are enabled', async () => {
     await collection();
     await upToDate();
-    // As after pg_restore into another database: the rows still name the former one.
+    // After pg_restore into another database, the rows still name the former one.
     await sql(service.databaseUrl, `UPDATE service.service_webhooks SET database = '1/1'`);
     await collection();
     const get = async (): Promise<Webhook> => (await api.ok<{ data: Webhook }>('GET', `/webhooks/${id}`)).data;

@@ -113,7 +113,7 @@ const files = existsSync(CORPUS)
   for (const name of files) {
     describe(name, () => {
       const file = load(readFileSync(join(CORPUS, name), 'utf8')) as Members;
-      // As the HTTP layer does.
+      // The HTTP layer removes the name of the default schema.
       before(() => inManagedSchemas(file, ['public'], { force: true }));
 
       it('reads completely into documents that are valid without force', () => {

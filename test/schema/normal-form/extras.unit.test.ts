@@ -103,7 +103,7 @@ describe('extras of a table', () => {
     [{ partition_by: 'LIST' }, [`schema.extras.partition_by: partition_by ${SQL} at end of input`]],
     [
       { partition_of: { table: 'x'.repeat(128), bound: 'DEFAULT' } },
-      ['schema.extras.partition_of.table: table must be at most 127 bytes in UTF-8'],
+      ['schema.extras.partition_of.table: table must be at most 63 bytes in UTF-8: PostgreSQL would truncate it'],
     ],
     [
       { partition_of: { table: 't', bound: 'FOR EVER' } },

@@ -19,15 +19,8 @@ import { Fragment, type ReactNode, type FormEvent, useState } from 'react';
 import logo from 'icon:account_tree';
 import { useDocumentTitle } from '@mantine/hooks';
 import { send } from '../../service/send.js';
-import {
-  type SignInOutcome,
-  resume,
-  signOut,
-  signIn,
-  signInOutcome,
-  signInWithToken,
-  useSession,
-} from '../../service/session.js';
+import { resume, signOut, signIn, signInOutcome, signInWithToken, useSession } from '../../service/session.js';
+import type { SignInOutcome } from '../../service/types.js';
 import { ProblemAlert, Waiting } from '../../shared/problem-alert.js';
 import { Glyph } from '../../shared/glyph.js';
 import classes from './page.module.css';
