@@ -39,14 +39,14 @@ const LOOK_AGAIN = 500;
 export async function setUp(options: SetUpOptions): Promise<SetUp> {
   let told: string | undefined;
   for (;;) {
-    const found = await look(options).catch((error: unknown) => {
+    const outcome = await look(options).catch((error: unknown) => {
       // A service that waits for the primary's service also tolerates a lost connection to the primary.
       if (told === undefined || !isConnectionLoss(error)) throw error;
       return { missing: told };
     });
-    if (!('missing' in found)) return found;
-    if (found.missing !== told) options.onWait(found.missing);
-    told = found.missing;
+    if (!('missing' in outcome)) return outcome;
+    if (outcome.missing !== told) options.onWait(outcome.missing);
+    told = outcome.missing;
     await sleep(LOOK_AGAIN, undefined, { signal: options.signal }).catch(() => undefined);
     if (options.signal.aborted) throw new OperatorError(`The start was interrupted. ${told}`);
   }

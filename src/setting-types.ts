@@ -54,9 +54,9 @@ function quantity(
   return z
     .string()
     .transform((text) => {
-      const found = /^(\d{1,12})\s*([a-z]*)$/i.exec(text);
-      const unit = units[(found?.[2] || plain).toLowerCase()];
-      return found && unit !== undefined ? Number(found[1]) * unit : Number.NaN;
+      const match = /^(\d{1,12})\s*([a-z]*)$/i.exec(text);
+      const unit = units[(match?.[2] || plain).toLowerCase()];
+      return match && unit !== undefined ? Number(match[1]) * unit : Number.NaN;
     })
     .refine((value) => value >= range.min && value <= range.max, message);
 }

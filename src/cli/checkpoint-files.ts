@@ -45,10 +45,10 @@ export async function readKeys(files: readonly string[]): Promise<NoteKey[]> {
 
 /** A folder means all checkpoints in it. */
 async function filesAt(path: string): Promise<string[]> {
-  const found = await stat(path).catch((cause: Error) => {
+  const stats = await stat(path).catch((cause: Error) => {
     throw new OperatorError(`${path} cannot be read (${cause.message}).`, { cause });
   });
-  if (!found.isDirectory()) return [path];
+  if (!stats.isDirectory()) return [path];
   const names = (await readdir(path)).filter((name) => name.endsWith(FILE_END)).sort((a, b) => (a < b ? -1 : 1));
   if (names.length === 0) throw new OperatorError(`${path} contains no checkpoint (*${FILE_END}).`);
   return names.map((name) => join(path, name));

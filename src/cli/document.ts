@@ -36,8 +36,8 @@ export function parseDocument(
   file: string,
   kind: 'a change' | 'a policy' = 'a change',
 ): Readonly<Record<string, unknown>> {
-  const found = parse(type, content.toString('utf8'), file);
-  if (typeof found === 'object' && found !== null && !Array.isArray(found)) return found as Record<string, unknown>;
+  const parsed = parse(type, content.toString('utf8'), file);
+  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as Record<string, unknown>;
   throw new OperatorError(
     `${nameOf(file)} is ${kind === 'a policy' ? 'not a policy' : 'neither a snapshot nor a diff'}.`,
   );

@@ -50,7 +50,7 @@ type LineOf = (collection: string | undefined, field?: string) => number;
  * one line.
  */
 function linesOf({ text }: Source): LineOf {
-  const found = new Map<string, number>();
+  const countByLine = new Map<string, number>();
   let collection = '';
   for (const [index, line] of text.split('\n').entries()) {
     const [, member, double, single, plain] = MEMBER.exec(line) ?? [];
@@ -58,9 +58,9 @@ function linesOf({ text }: Source): LineOf {
     const name = double ?? single ?? plain ?? '';
     if (member === 'collection') collection = name;
     const key = member === 'collection' ? name : `${collection}\0${name}`;
-    if (!found.has(key)) found.set(key, index + 1);
+    if (!countByLine.has(key)) countByLine.set(key, index + 1);
   }
-  return (of = '', field) => found.get(field === undefined ? of : `${of}\0${field}`) ?? found.get(of) ?? 1;
+  return (of = '', field) => countByLine.get(field === undefined ? of : `${of}\0${field}`) ?? countByLine.get(of) ?? 1;
 }
 
 /** The file and line of a location. */

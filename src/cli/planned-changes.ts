@@ -48,7 +48,7 @@ export function stoppedBy<F extends FindingAnswer>(findings: readonly F[] | unde
   });
 }
 
-const keyOfFound = (found: FindingAnswer): string => keyOf({ code: found.code, place: locationText(found) });
+const keyOfFound = (answered: FindingAnswer): string => keyOf({ code: answered.code, place: locationText(answered) });
 
 /** The policy's action in words; undefined if it does not block the finding. */
 export function policyText(finding: FindingAnswer): string | undefined {

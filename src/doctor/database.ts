@@ -32,12 +32,13 @@ export const database: Check = {
   async run({ pool }) {
     const { rows } = await pool.query<Server>(SERVER);
     const { number, version, encoding, standby, read_only } = rows[0] as Server;
-    const found: Finding[] = [];
-    if (number < OLDEST) found.push(finding('DATABASE_UNSUPPORTED', `The server runs PostgreSQL ${version}.`));
-    if (encoding !== 'UTF8') found.push(finding('DATABASE_UNSUPPORTED', `The database has the encoding ${encoding}.`));
+    const findings: Finding[] = [];
+    if (number < OLDEST) findings.push(finding('DATABASE_UNSUPPORTED', `The server runs PostgreSQL ${version}.`));
+    if (encoding !== 'UTF8')
+      findings.push(finding('DATABASE_UNSUPPORTED', `The database has the encoding ${encoding}.`));
     // A standby is read-only by design.
-    if (read_only && !standby) found.push(finding('DATABASE_READ_ONLY', 'Transactions are read-only by default.'));
-    return found;
+    if (read_only && !standby) findings.push(finding('DATABASE_READ_ONLY', 'Transactions are read-only by default.'));
+    return findings;
   },
 };
 
@@ -133,18 +134,18 @@ export const clock: Check = {
     const here = (before + now()) / 2;
     const { time, last } = rows[0] as { time: Date; last: Date | null };
     const apart = Math.round(time.getTime() - here);
-    const found: Finding[] = [];
+    const findings: Finding[] = [];
     if (Math.abs(apart) > CLOCKS_APART) {
       const which = apart > 0 ? 'ahead of' : 'behind';
       const message = `The clock of the database server is ${Math.abs(apart)} ms ${which} the clock of this machine.`;
-      found.push(finding('CLOCK_DIFFERENCE', message));
+      findings.push(finding('CLOCK_DIFFERENCE', message));
     }
     if (last !== null && last.getTime() > here + CLOCKS_APART) {
-      found.push(
+      findings.push(
         finding('LOG_IN_FUTURE', `The newest event has the time ${last.toISOString()}, which is in the future.`),
       );
     }
-    return found;
+    return findings;
   },
 };
 
@@ -283,9 +284,9 @@ export const pooler: Check = {
     client.on('error', () => undefined);
     try {
       await client.connect();
-      const found = (await isThroughPooler(client)) ? 'transaction' : 'none';
-      if (found === databasePooler) return [];
-      const what = found === 'none' ? 'connects to the server directly' : 'connects through a pooler';
+      const pooling = (await isThroughPooler(client)) ? 'transaction' : 'none';
+      if (pooling === databasePooler) return [];
+      const what = pooling === 'none' ? 'connects to the server directly' : 'connects through a pooler';
       return [finding('POOLER_UNEXPECTED', `DB_POOLER is ${databasePooler}, and DATABASE_URL ${what}.`)];
     } catch (error) {
       if (!isStartupRefused(error)) throw error;

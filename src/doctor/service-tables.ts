@@ -98,12 +98,12 @@ async function bothDefinitions(
     try {
       // Makes definitions name its objects without the schema.
       await client.query(`SET LOCAL search_path = ${client.escapeIdentifier(serviceSchema)}`);
-      const found = await readDefinitions(client, serviceSchema);
+      const actual = await readDefinitions(client, serviceSchema);
       await createOwnTables(client, 'pg_temp');
       const { rows } = await client.query<{ name: string }>(
         'SELECT nspname::text AS name FROM pg_catalog.pg_namespace WHERE oid = pg_catalog.pg_my_temp_schema()',
       );
-      return { found, expected: await readDefinitions(client, rows[0]?.name ?? '') };
+      return { found: actual, expected: await readDefinitions(client, rows[0]?.name ?? '') };
     } finally {
       await client.query('ROLLBACK');
     }

@@ -18,8 +18,8 @@ import { quoted } from '../kernel/text.js';
 export const protection: Check = {
   name: 'log is append-only',
   async run({ pool }) {
-    const found = await findUnprotected(pool);
-    return found.length === 0 ? [] : [finding('LOG_UNPROTECTED', found.join(' '))];
+    const unprotected = await findUnprotected(pool);
+    return unprotected.length === 0 ? [] : [finding('LOG_UNPROTECTED', unprotected.join(' '))];
   },
 };
 
@@ -30,11 +30,11 @@ export const chain: Check = {
     const { broken, disallowed, divergences } = await verifyLog(pool, emptyHead(), {
       onProgress: (done) => onVerified?.(done, Math.max(head, done)),
     });
-    const found =
+    const divergence =
       broken === undefined ? [] : [finding('CHAIN_BROKEN', `Position ${broken.position}: ${broken.reason}.`)];
     const pending = divergences.filter(({ acknowledged }) => acknowledged === null);
     const notAllowed = disallowed.map((each) => finding('CHANGE_NOT_ALLOWED', describeDisallowed(each)));
-    return [...found, ...notAllowed, ...pending.map((each) => finding('LOG_DIVERGED', describeDivergence(each)))];
+    return [...divergence, ...notAllowed, ...pending.map((each) => finding('LOG_DIVERGED', describeDivergence(each)))];
   },
 };
 
@@ -54,17 +54,17 @@ export const readable: Check = {
 export const storedFolds: Check = {
   name: 'stored states',
   async run({ pool, config }) {
-    const found: Finding[] = [];
+    const findings: Finding[] = [];
     const secret = config.tokenSecret ?? (await storedSecret(pool));
     // Creates nothing: without a secret there are no stored folds.
-    if (secret === null) return found;
+    if (secret === null) return findings;
     for (const position of await foldPositions(pool)) {
       const fold = await readFold(pool, position, secret);
       if (fold !== null && 'why' in fold) {
-        found.push(finding('STORED_FOLD_WRONG', `The stored state of position ${position}: ${fold.why}.`));
+        findings.push(finding('STORED_FOLD_WRONG', `The stored state of position ${position}: ${fold.why}.`));
       }
     }
-    return found;
+    return findings;
   },
 };
 
@@ -200,8 +200,8 @@ export const trash: Check = {
 export const webhooks: Check = {
   name: 'webhooks',
   async run({ pool }) {
-    const found = await readWebhooks(pool);
-    return found.flatMap(({ name, state, disabled_because: because, failing_since: since, last_error: error }) => {
+    const rows = await readWebhooks(pool);
+    return rows.flatMap(({ name, state, disabled_because: because, failing_since: since, last_error: error }) => {
       if (state === 'failing')
         return [
           finding('WEBHOOK_FAILING', `The webhook ${quoted(name)} has failed since ${since}. ${error ?? ''}`.trim()),

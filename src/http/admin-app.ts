@@ -79,8 +79,8 @@ function readBuiltApp(directory: string): BuiltApp {
       };
     },
     icon(name) {
-      const found = icons();
-      const body = Object.hasOwn(found, name) ? found[name] : undefined;
+      const files = icons();
+      const body = Object.hasOwn(files, name) ? files[name] : undefined;
       return body && `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">${body}</svg>`;
     },
   };

@@ -147,8 +147,8 @@ const CONFLICT = 'it contains a merge conflict marker, "<<<<<<<": resolve the co
 
 /** The line of the first conflict marker of Git, starting at 1; null if there is none. */
 export function conflictLine(text: string): number | null {
-  const found = /^<{7}(?: .*)?\r?$/m.exec(text);
-  return found === null ? null : text.slice(0, found.index).split('\n').length;
+  const marker = /^<{7}(?: .*)?\r?$/m.exec(text);
+  return marker === null ? null : text.slice(0, marker.index).split('\n').length;
 }
 
 /**

@@ -214,11 +214,11 @@ function requestReader<Query, Body>({ query, body }: Pick<Spec<Query, Body, Acce
     admits(read);
     if (body === undefined) return handle({ query: read, body: undefined as Body });
     if (body.isOptional && !hasBody(req)) return handle({ query: read, body: body.read(undefined) });
-    const found: ReadBody = await bodies[body.format](req);
+    const readBody: ReadBody = await bodies[body.format](req);
     try {
-      return await handle({ query: read, body: body.read(found.value) });
+      return await handle({ query: read, body: body.read(readBody.value) });
     } finally {
-      found.release();
+      readBody.release();
     }
   };
 }

@@ -400,17 +400,17 @@ function createHeld() {
   const bytes = createCounts();
   const users = new Map<Body, { caller: string; count: number }>();
   const release = (body: Body): void => {
-    const found = users.get(body);
-    if (found === undefined) return;
-    found.count -= 1;
-    if (found.count > 0) return;
+    const use = users.get(body);
+    if (use === undefined) return;
+    use.count -= 1;
+    if (use.count > 0) return;
     users.delete(body);
-    bytes.add(found.caller, -body.length);
+    bytes.add(use.caller, -body.length);
   };
   return {
     hold(caller: string, body: Body): () => void {
-      const found = users.get(body);
-      if (found !== undefined) found.count += 1;
+      const former = users.get(body);
+      if (former !== undefined) former.count += 1;
       else {
         users.set(body, { caller, count: 1 });
         bytes.add(caller, body.length);

@@ -21,9 +21,9 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
  * Format characters include U+202E (right-to-left override) and U+200B (zero width space).
  */
 export function invisibleFault(name: string): string | null {
-  const found = INVISIBLE.exec(name)?.[0];
-  if (found === undefined) return null;
-  const code = `U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+  const character = INVISIBLE.exec(name)?.[0];
+  if (character === undefined) return null;
+  const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
   return `must not contain control or format characters (it contains ${code})`;
 }
 

@@ -103,20 +103,20 @@ export async function prepareEvents(append: Append): Promise<Prepared> {
 }
 
 function chunks(rows: readonly string[]): string[] {
-  const found: string[] = [];
+  const lines: string[] = [];
   let gathered: string[] = [];
   let length = 0;
   for (const row of rows) {
     if (length > 0 && length + row.length > CHARACTERS_PER_INSERT) {
-      found.push(`[${gathered.join(',')}]`);
+      lines.push(`[${gathered.join(',')}]`);
       gathered = [];
       length = 0;
     }
     gathered.push(row);
     length += row.length;
   }
-  if (gathered.length > 0) found.push(`[${gathered.join(',')}]`);
-  return found;
+  if (gathered.length > 0) lines.push(`[${gathered.join(',')}]`);
+  return lines;
 }
 
 /**

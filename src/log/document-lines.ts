@@ -11,11 +11,11 @@ export interface Document {
 
 /** Returns why the documents that an event names do not match it, or null. */
 export function documentFault(
-  found: Document | undefined,
+  recorded: Document | undefined,
   { hash, sha256 }: { hash: string; sha256: Sha256 },
 ): string | null {
-  if (found === undefined) return missing(hash);
-  if (found.content === null || sha256(found.content) === hash) return null;
+  if (recorded === undefined) return missing(hash);
+  if (recorded.content === null || sha256(recorded.content) === hash) return null;
   return changed(hash);
 }
 

@@ -82,8 +82,8 @@ export async function exportedLines(db: Queryable, events: readonly { text: stri
   const named = events.map(({ text }) => (MAY_NAME.test(text) ? documentsOf(JSON.parse(text) as StoredEvent) : []));
   const documents = await readDocuments(db, named.flat());
   return events.flatMap(({ text }, index) => {
-    const found = (named[index] ?? []).flatMap((hash) => documents.get(hash) ?? []);
-    return [text, ...found.map(documentLine)];
+    const recorded = (named[index] ?? []).flatMap((hash) => documents.get(hash) ?? []);
+    return [text, ...recorded.map(documentLine)];
   });
 }
 

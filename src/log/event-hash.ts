@@ -173,8 +173,8 @@ function createErasures() {
     },
     count: () => count,
     firstUnnamed: (): number | undefined => {
-      const found = [...missing].flatMap(firstUnnamedOf);
-      return found.toSorted((a, b) => a - b)[0];
+      const unnamed = [...missing].flatMap(firstUnnamedOf);
+      return unnamed.toSorted((a, b) => a - b)[0];
     },
   };
 }

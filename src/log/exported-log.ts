@@ -192,6 +192,6 @@ function readLine(text: string): EventRecord | null {
 
 /** Returns the position of the event on a line, or undefined if it cannot be parsed. */
 export function positionOf(text: string): number | undefined {
-  const found = /^\{"position":(\d{1,15}),/.exec(text)?.[1];
-  return found === undefined ? undefined : Number(found);
+  const digits = /^\{"position":(\d{1,15}),/.exec(text)?.[1];
+  return digits === undefined ? undefined : Number(digits);
 }

@@ -131,7 +131,7 @@ export async function spansOfCollections(db: Queryable, names: Iterable<string>,
   const called = [...names].map((name) =>
     latestFirst(collections, (span) => span.from <= at && span.collection === name).at(0),
   );
-  return [...new Set(called)].flatMap((found) => found?.spans ?? []);
+  return [...new Set(called)].flatMap((lifetime) => lifetime?.spans ?? []);
 }
 
 /** In order of position. */
@@ -355,8 +355,8 @@ interface EndSearch {
 
 type Follow = (living: Map<string, Living>, row: EndRow, found: EndSearch) => void;
 
-function follow(living: Map<string, Living>, row: EndRow, found: EndSearch): void {
-  FOLLOW[row.type]?.(living, row, found);
+function follow(living: Map<string, Living>, row: EndRow, search: EndSearch): void {
+  FOLLOW[row.type]?.(living, row, search);
 }
 
 const FOLLOW: Readonly<Record<string, Follow>> = {
@@ -368,11 +368,11 @@ const FOLLOW: Readonly<Record<string, Follow>> = {
     living.delete(collection);
     living.set(to, node);
   },
-  'collection.deleted'(living, { collection, position }, found) {
+  'collection.deleted'(living, { collection, position }, search) {
     const node = living.get(collection);
     if (node === undefined) return;
-    for (const identity of node.fields.values()) endLife(identity, { position, isOwn: false }, found);
-    endLife(node.identity, { position, isOwn: true }, found);
+    for (const identity of node.fields.values()) endLife(identity, { position, isOwn: false }, search);
+    endLife(node.identity, { position, isOwn: true }, search);
     living.delete(collection);
   },
   'field.created'(living, { collection, field, position, restored }, { asked: requested, ends }) {
@@ -388,11 +388,11 @@ const FOLLOW: Readonly<Record<string, Follow>> = {
     fields.delete(field ?? '');
     fields.set(to, identity);
   },
-  'field.deleted'(living, { collection, field, position }, found) {
+  'field.deleted'(living, { collection, field, position }, search) {
     const fields = living.get(collection)?.fields;
     const identity = fields?.get(field ?? '');
     if (fields === undefined || identity === undefined) return;
-    endLife(identity, { position, isOwn: true }, found);
+    endLife(identity, { position, isOwn: true }, search);
     fields.delete(field ?? '');
   },
 };

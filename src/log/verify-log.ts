@@ -114,8 +114,8 @@ function gone({ position }: LogPosition, end: number): NonNullable<Verification[
 }
 
 async function readAcknowledged(db: Queryable): Promise<AcknowledgedDivergence[]> {
-  const found = await readAcknowledgements(db);
-  return found.flatMap(({ position, divergences }) =>
+  const acknowledgements = await readAcknowledgements(db);
+  return acknowledgements.flatMap(({ position, divergences }) =>
     divergences.map((each) => ({ ...toDivergence(each), acknowledged: position })),
   );
 }

@@ -91,26 +91,28 @@ export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatc
   };
 
   /** Keeps a divergence that could not be recorded. The next check tries again. */
-  const keep = (lost: { seen: LogPosition; since: number }, found: LogPosition): void => {
+  const keep = (lost: { seen: LogPosition; since: number }, head: LogPosition): void => {
     if (unwritten?.seen.hash !== lost.seen.hash) known.delete(UNWRITTEN);
     unwritten = lost;
-    pending = { id: UNWRITTEN, seen: lost.seen, found, noticed_at: new Date().toISOString() };
+    pending = { id: UNWRITTEN, seen: lost.seen, found: head, noticed_at: new Date().toISOString() };
     tell(pending);
   };
 
   const note = async (check: HeadCheck, { seen, since }: { seen: LogPosition; since: number }): Promise<void> => {
     const lost = { seen: { position: seen.position, hash: seen.hash }, since };
-    const found = check.head;
+    const current = check.head;
     try {
       const unwritable = readOnly();
-      const noted = await (unwritable ? acknowledgedSince(pool, lost) : noteDivergence(pool, { ...lost, found, path }));
-      if (noted === undefined && unwritable) return keep(lost, found);
+      const noted = await (unwritable
+        ? acknowledgedSince(pool, lost)
+        : noteDivergence(pool, { ...lost, found: current, path }));
+      if (noted === undefined && unwritable) return keep(lost, current);
       unwritten = undefined;
       if (noted === undefined) return;
       if (noted.id > check.acknowledged) pending = noted;
       tell(noted);
     } catch (error) {
-      keep(lost, found);
+      keep(lost, current);
       logger.warn('a fork of the log could not be recorded', { error });
     }
   };

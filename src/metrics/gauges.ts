@@ -120,9 +120,9 @@ function addWebhooks(registry: Registry, { webhooks }: Sources): void {
     help: 'Events after the position of the enabled webhook that is furthest behind; 0 if all are up to date.',
     registers: [registry],
     async collect() {
-      const found = await read();
-      if (found === null) this.remove();
-      else this.set(found.behind);
+      const reading = await read();
+      if (reading === null) this.remove();
+      else this.set(reading.behind);
     },
   });
   void new Counter({
@@ -173,9 +173,9 @@ function addProjections(registry: Registry, sources: Sources): void {
     help: 'Position of the newest event in the log.',
     registers: [registry],
     async collect() {
-      const found = await read();
-      if (found === null) this.remove();
-      else this.set(found.head);
+      const reading = await read();
+      if (reading === null) this.remove();
+      else this.set(reading.head);
     },
   });
   const labelled = (name: string, help: string, valueOf: (projection: ProjectionStatus) => number): void => {

@@ -165,11 +165,11 @@ async function prepare(client: pg.ClientBase, options: MigrateOptions): Promise<
 
 /** True if a service has been started there. */
 export async function holdsService(db: Queryable, serviceSchema: string): Promise<boolean> {
-  const found = await db.query(
+  const tables = await db.query(
     `SELECT FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'service_migrations'`,
     [serviceSchema],
   );
-  return found.rowCount === 1;
+  return tables.rowCount === 1;
 }
 
 /** @returns the number of the newest applied migration */

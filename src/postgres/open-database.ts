@@ -171,12 +171,12 @@ async function reachable(databaseUrl: string, options: SourceOptions): Promise<A
   const { directDatabaseUrl = null, databasePooler: expected = null, logger } = options;
   const seen = await reach(databaseUrl, 'DATABASE_URL');
   const direct = directDatabaseUrl === null ? null : await reach(directDatabaseUrl, 'DIRECT_DATABASE_URL');
-  const found = poolerOf({ seen, expected, direct });
-  if (found !== undefined) {
+  const pooler = poolerOf({ seen, expected, direct });
+  if (pooler !== undefined) {
     if (/[?&]options=/.test(databaseUrl)) throw lostOptions();
-    logger.info('DATABASE_URL uses a pooler', { mode: found });
+    logger.info('DATABASE_URL uses a pooler', { mode: pooler });
   }
-  return { connectionString: databaseUrl, pooler: found, direct: directDatabaseUrl ?? undefined };
+  return { connectionString: databaseUrl, pooler: pooler, direct: directDatabaseUrl ?? undefined };
 }
 
 /** @param setting the name of the setting with the address */

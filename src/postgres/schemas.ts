@@ -81,8 +81,8 @@ export async function ensureSchema(client: pg.ClientBase, schema: string): Promi
   const missing = await missingPrivilege(client, schema);
   if (missing !== null) throw new OperatorError(missing);
   // CREATE SCHEMA IF NOT EXISTS requires the privilege to create schemas even if the schema exists.
-  const found = await client.query(`SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1`, [schema]);
-  if (found.rowCount === 0) await client.query(`CREATE SCHEMA ${client.escapeIdentifier(schema)}`);
+  const schemas = await client.query(`SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1`, [schema]);
+  if (schemas.rowCount === 0) await client.query(`CREATE SCHEMA ${client.escapeIdentifier(schema)}`);
 }
 
 /*
@@ -153,8 +153,8 @@ async function refuseUnreachable(client: pg.ClientBase, schema: string): Promise
   const { rows } = await client.query<{ current: string | null }>(`SELECT current_schema() AS current`);
   if (rows[0]?.current === schema) return;
   const { text, values } = schemasExist([schema]);
-  const found = await client.query<{ there: boolean }>(text, values);
-  if (found.rows[0]?.there !== true) throw new OperatorError(lostSchema(schema));
+  const reachable = await client.query<{ there: boolean }>(text, values);
+  if (reachable.rows[0]?.there !== true) throw new OperatorError(lostSchema(schema));
   throw new OperatorError(
     `The schema "${schema}" cannot be used: the database role needs the privileges USAGE and CREATE on it ` +
       `(and with DB_POOLER none, DATABASE_URL must not use a pooler).`,

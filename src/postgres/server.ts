@@ -116,7 +116,7 @@ export function createServerRole({ logger, standby }: { logger: Logger; standby:
   let prepare: () => Promise<void> = () => Promise.resolve();
   let preparing = false;
   /** The last observed role, whether the server is prepared or not. */
-  let found = standby;
+  let currentRole = standby;
 
   const become = (next: boolean): void => {
     state = { standby: next, lag: 0 };
@@ -131,7 +131,7 @@ export function createServerRole({ logger, standby }: { logger: Logger; standby:
     preparing = true;
     try {
       await prepare();
-      if (!found) become(false);
+      if (!currentRole) become(false);
     } catch (error) {
       logger.warn('the database server was promoted, and does not accept writes yet', { error });
     } finally {
@@ -143,9 +143,9 @@ export function createServerRole({ logger, standby }: { logger: Logger; standby:
     current: () => state,
     observe: (row) => {
       const { replay } = row;
-      found = row.standby;
-      if (found && !state.standby) become(true);
-      if (found) state = { standby: true, lag: replay === null ? 0 : lagOf(replay) };
+      currentRole = row.standby;
+      if (currentRole && !state.standby) become(true);
+      if (currentRole) state = { standby: true, lag: replay === null ? 0 : lagOf(replay) };
       else if (state.standby) {
         state = { standby: true, lag: 0 };
         void promote();

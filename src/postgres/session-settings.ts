@@ -57,7 +57,7 @@ const PRIVILEGED = { role: 'none', session_replication_role: 'origin' };
 export function startupOptions(options: SettingsOptions): string {
   const settings = { ...common(options), ...KEEPALIVE };
   return Object.entries(settings)
-    .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\\s]/g, (found) => `\\${found}`)}`)
+    .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\\s]/g, (character) => `\\${character}`)}`)
     .join(' ');
 }
 

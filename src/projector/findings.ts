@@ -69,12 +69,12 @@ async function readDependents(
   { schema, state }: DescribedTables,
   tables: readonly string[],
 ): Promise<Dependent[]> {
-  const found: Dependent[] = [];
+  const dependents: Dependent[] = [];
   for (const [place, names] of tablesBySchema(state, tables, schema)) {
     const { rows } = await db.query<Dependent>(DEPENDENTS, [place, [...names.keys()]]);
-    for (const row of rows) found.push({ ...row, table: names.get(row.table) ?? row.table });
+    for (const row of rows) dependents.push({ ...row, table: names.get(row.table) ?? row.table });
   }
-  return found.slice(0, MOST_DEPENDENTS);
+  return dependents.slice(0, MOST_DEPENDENTS);
 }
 
 const MOST_DEPENDENTS = 1_000;
@@ -130,9 +130,9 @@ export async function findingsByPolicy(
   { plan, policy, noticed }: { plan: Plan; policy: Policy; noticed: readonly Warning[] },
   options: Parameters<typeof planFindings>[3] = {},
 ): Promise<Judged<Finding>[]> {
-  const found = await planFindings(db, schema, { ...plan, policy }, options);
+  const findings = await planFindings(db, schema, { ...plan, policy }, options);
   const before = await namesJudged(db, { policy, before: plan.before, events: plan.events });
-  const shown = await runYielding(judgedAll(policy, found, before));
+  const shown = await runYielding(judgedAll(policy, findings, before));
   const beside = await runYielding(judgedAll(policy, noticed.map(findingOf), before));
   return [...shown, ...(await runYielding(together(beside)))];
 }

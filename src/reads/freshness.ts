@@ -217,15 +217,15 @@ export function createPositions({ check, timeout }: PositionsOptions): Positions
   let running = false;
 
   const look = async (): Promise<void> => {
-    const found = await check().catch((error: unknown) => error as Error);
+    const outcome = await check().catch((error: unknown) => error as Error);
     const now = performance.now();
     for (const each of waiting) {
-      const isThere = 'head' in found && found.head >= each.position;
+      const isThere = 'head' in outcome && outcome.head >= each.position;
       if (!isThere && now < each.deadline && each.abandoned?.() !== true) continue;
       waiting.delete(each);
       if (!each.isKnown) strangers -= 1;
-      if (isThere) each.resolve(found);
-      else each.reject('head' in found ? tooFar(each, found.head) : (found as ProblemError));
+      if (isThere) each.resolve(outcome);
+      else each.reject('head' in outcome ? tooFar(each, outcome.head) : (outcome as ProblemError));
     }
   };
 

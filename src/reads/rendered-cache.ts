@@ -61,8 +61,8 @@ export function createRenderedCache({ maxBytes = 64 * 1024 * 1024 } = {}): Rende
     }
   };
   const keptOf = (subject: object): Kept => {
-    const found = subjects.get(subject);
-    if (found !== undefined) return found;
+    const cached = subjects.get(subject);
+    if (cached !== undefined) return cached;
     const kept: Kept = { answers: new Map(), begun: new Map(), bytes: 0 };
     subjects.set(subject, kept);
     gone.register(subject, kept);
@@ -89,11 +89,11 @@ export function createRenderedCache({ maxBytes = 64 * 1024 * 1024 } = {}): Rende
   return {
     async get(subject, key, render) {
       const kept = keptOf(subject);
-      const found = kept.answers.get(key);
-      if (found !== undefined) {
+      const answer = kept.answers.get(key);
+      if (answer !== undefined) {
         kept.answers.delete(key);
-        kept.answers.set(key, found);
-        return found.rendered;
+        kept.answers.set(key, answer);
+        return answer.rendered;
       }
       const job = currentJob();
       for (;;) {
@@ -214,8 +214,8 @@ export function* renderedChunks(
     body,
     etag: `"${digest}"`,
     encoded: (coding, encode) => {
-      const found = codings.get(coding);
-      if (found !== undefined) return found;
+      const cached = codings.get(coding);
+      if (cached !== undefined) return cached;
       const made = encode(body, coding);
       codings.set(coding, made);
       made.then(

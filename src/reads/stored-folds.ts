@@ -168,13 +168,13 @@ function columnOf(column: unknown, kinds: readonly ColumnSchema[]): ColumnSchema
 function shrink(document: object, template: object): unknown {
   const usual = template as Record<string, unknown>;
   const rest: Record<string, unknown> = {};
-  let found = 0;
+  let sharedCount = 0;
   for (const [member, value] of Object.entries(document)) {
     const known = Object.hasOwn(usual, member);
-    if (known) found += 1;
+    if (known) sharedCount += 1;
     if (!known || usual[member] !== value) rest[member] = value;
   }
-  return found === Object.keys(usual).length ? rest : [document];
+  return sharedCount === Object.keys(usual).length ? rest : [document];
 }
 
 function grow<T extends object>(stored: unknown, template: T): T {
@@ -261,7 +261,7 @@ function hasherOf({ position, hash, occurred_at }: Point['head'], secret: string
 
 async function packed(lines: readonly string[], see: (chunk: Buffer) => void): Promise<Buffer> {
   const gzip = createGzip({ level: 1 });
-  const found = buffer(gzip);
+  const compressed = buffer(gzip);
   await runYielding(
     inChunks(joined(lines), (chunk) => {
       see(chunk);
@@ -269,7 +269,7 @@ async function packed(lines: readonly string[], see: (chunk: Buffer) => void): P
     }),
   );
   gzip.end();
-  return found;
+  return compressed;
 }
 
 function* joined(lines: readonly string[]): Texts & Generator<string, void, void> {

@@ -36,9 +36,9 @@ function fitsParts(name: string, first: string, parts: readonly string[], last: 
   const end = name.length - last.length;
   let at = first.length;
   for (const part of parts) {
-    const found = name.indexOf(part, at);
-    if (found < 0 || found + part.length > end) return false;
-    at = found + part.length;
+    const position = name.indexOf(part, at);
+    if (position < 0 || position + part.length > end) return false;
+    at = position + part.length;
   }
   return true;
 }

@@ -70,16 +70,16 @@ const TAKEN: readonly string[] = ['Schema', 'Record', 'Array', 'Object', 'Json']
 export function typeNames(collections: Iterable<string>): ReadonlyMap<string, string> {
   // Number of uses per name. Names never contain the underscore before a number, so numbered names are unique.
   const taken = new Map(TAKEN.map((name) => [name, 1]));
-  const found = new Map<string, string>();
+  const names = new Map<string, string>();
   for (const collection of [...collections].sort(byName)) {
     const words = collection.split(/[^A-Za-z0-9]+/);
     const joined = words.map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`).join('');
     const name = /^[A-Za-z]/.test(joined) ? joined : `Collection${joined}`;
     const number = (taken.get(name) ?? 0) + 1;
     taken.set(name, number);
-    found.set(collection, number === 1 ? name : `${name}_${number}`);
+    names.set(collection, number === 1 ? name : `${name}_${number}`);
   }
-  return found;
+  return names;
 }
 
 interface ItemType {
@@ -132,11 +132,11 @@ function* outlineOf(state: State): Resumable<Outline> {
 
 /** Returns the collections whose items an alias field lists, by field. */
 function aliasesOf(state: State, { collection: { collection } }: CollectionNode): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
+  const aliases = new Map<string, string>();
   for (const { one_collection, one_field, many_collection } of relationsTo(state, collection)) {
-    if (one_collection === collection && one_field !== null) found.set(one_field, many_collection);
+    if (one_collection === collection && one_field !== null) aliases.set(one_field, many_collection);
   }
-  return found;
+  return aliases;
 }
 
 function targetOf(

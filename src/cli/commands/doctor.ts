@@ -57,7 +57,7 @@ async function examineOn(invocation: Invocation, addresses: Addresses): Promise<
   }
 }
 
-const alone = (found: Finding): Examined => ({ name: 'database', result: 'error', findings: [found] });
+const alone = (unreachable: Finding): Examined => ({ name: 'database', result: 'error', findings: [unreachable] });
 
 /** One line per check with its findings, and the totals. */
 export function describeExamined(examined: readonly Examined[]): string {

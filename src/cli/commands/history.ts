@@ -15,14 +15,14 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const paint = createPaint(terminal.colours === true);
   const batches: ShownBatch[] = [];
-  let found = false;
+  let hasEvents = false;
   for await (const batch of readBatches(invocation)) {
-    found = true;
+    hasEvents = true;
     if (isSet(values, 'json')) batches.push(batch);
     else terminal.print(describeBatch(batch, paint));
   }
   if (isSet(values, 'json')) terminal.print(json(batches));
-  else if (!found) terminal.print('No changes.');
+  else if (!hasEvents) terminal.print('No changes.');
   return 0;
 }
 

@@ -12,16 +12,21 @@ import { show, table } from '../output.js';
 
 /** In creation order, with public keys only. */
 export async function list(invocation: Invocation): Promise<ExitCode> {
-  const found = await withKeys(invocation, (keys) => keys.list());
-  const rows = found.map(({ key, from_position, created_at, kept }) => [String(from_position), created_at, kept, key]);
-  show(invocation, found, () => table(['from position', 'since', 'kept', 'public key'], rows));
+  const keyList = await withKeys(invocation, (keys) => keys.list());
+  const rows = keyList.map(({ key, from_position, created_at, kept }) => [
+    String(from_position),
+    created_at,
+    kept,
+    key,
+  ]);
+  show(invocation, keyList, () => table(['from position', 'since', 'kept', 'public key'], rows));
   return 0;
 }
 
 /** One per line, in the format for verifiers of signed notes. */
 export async function showPublic(invocation: Invocation): Promise<ExitCode> {
-  const found = await withKeys(invocation, (keys) => keys.list());
-  const all = found.map(({ key }) => key);
+  const keyList = await withKeys(invocation, (keys) => keys.list());
+  const all = keyList.map(({ key }) => key);
   show(invocation, all, () => all.join('\n'));
   return 0;
 }

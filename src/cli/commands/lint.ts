@@ -28,9 +28,9 @@ export async function lint(invocation: Invocation): Promise<ExitCode> {
 }
 
 const oneOf = <T extends string>(value: string, all: readonly T[]): T => {
-  const found = all.find((each) => each === value);
-  if (found === undefined) throw new UsageError(`${value} is not one of ${all.join(', ')}.`);
-  return found;
+  const match = all.find((each) => each === value);
+  if (match === undefined) throw new UsageError(`${value} is not one of ${all.join(', ')}.`);
+  return match;
 };
 
 /** Reads a snapshot, a diff, a folder or a change request. Runs nothing and takes no lock. */

@@ -12,9 +12,9 @@ import { json, oneLine, table } from '../output.js';
 export async function status(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const config = invocation.config();
-  const found = await withDatabase(config, (pool) => readStatus(pool, config.schema));
-  terminal.print(isSet(values, 'json') ? json(found) : describeStatus(found));
-  return found.projections.some((projection) => projection.status === 'failed') ? 1 : 0;
+  const report = await withDatabase(config, (pool) => readStatus(pool, config.schema));
+  terminal.print(isSet(values, 'json') ? json(report) : describeStatus(report));
+  return report.projections.some((projection) => projection.status === 'failed') ? 1 : 0;
 }
 
 export interface Status {

@@ -81,15 +81,15 @@ export async function requestAll<T>(
   path: string,
   { limit = Infinity, query = {} }: { limit?: number } & Pick<ServiceRequest, 'query'> = {},
 ): Promise<T[]> {
-  const found: T[] = [];
-  while (found.length < limit) {
-    const size = Math.min(PAGE, limit - found.length);
-    const page = { ...query, offset: String(found.length), limit: String(size) };
+  const all: T[] = [];
+  while (all.length < limit) {
+    const size = Math.min(PAGE, limit - all.length);
+    const page = { ...query, offset: String(all.length), limit: String(size) };
     const items = await requestData<T[]>(invocation, path, { query: page });
-    for (const item of items) found.push(item);
+    for (const item of items) all.push(item);
     if (items.length < size) break;
   }
-  return found;
+  return all;
 }
 
 /** The same with the response headers. */

@@ -17,16 +17,16 @@ export interface SnapshotParts {
 export function documentsOf({ collections, fields, relations }: SnapshotParts): ReadonlyMap<string, Document> {
   const fieldsOf = grouped(fields, 'collection');
   const relationsOf = grouped(relations, 'many_collection');
-  const found = new Map<string, Document>();
+  const documents = new Map<string, Document>();
   for (const each of [...collections].sort((a, b) => byName(a['collection'] as string, b['collection'] as string))) {
     const name = each['collection'] as string;
-    found.set(name, {
+    documents.set(name, {
       ...without(each, [], isElsewhere(each) ? { meta: DERIVED_MEMBERS.collection.meta } : DERIVED_MEMBERS.collection),
       fields: (fieldsOf.get(name) ?? []).map((field) => without(field, ['collection'], DERIVED_MEMBERS.field)),
       relations: (relationsOf.get(name) ?? []).map((relation) => without(relation, ['id', 'many_collection'], {})),
     });
   }
-  return found;
+  return documents;
 }
 
 /** Outside the default schema, the name of the table does not follow from that of the collection. */
@@ -109,8 +109,8 @@ export const writeLock = ({ hash, position, release }: Lock): string => REMARK +
 
 /** @throws OperatorError if it is invalid */
 export function readLock(text: string, file: string): Lock {
-  const found = parsed(text, file) as Partial<Record<keyof Lock, unknown>> | null;
-  const { hash, position, release } = found ?? {};
+  const lock = parsed(text, file) as Partial<Record<keyof Lock, unknown>> | null;
+  const { hash, position, release } = lock ?? {};
   const location = typeof position === 'number' ? String(position) : position;
   if (typeof hash === 'string' && typeof location === 'string' && typeof release === 'string') {
     if (/^\d{1,15}(?:-[0-9a-f]{8,64})?$/.test(location)) return { hash, position: location, release };

@@ -144,9 +144,9 @@ async function baseOf(
 
 /** A point in time, a folder, or a snapshot. */
 async function namedBase(invocation: Invocation, base: string, snapshotOf: SnapshotOf): Promise<unknown> {
-  const found = await stat(base).catch(() => null);
-  if (found === null) return base;
-  if (!found.isDirectory()) return parseDocument(await readDocument(invocation, base), base);
+  const stats = await stat(base).catch(() => null);
+  if (stats === null) return base;
+  if (!stats.isDirectory()) return parseDocument(await readDocument(invocation, base), base);
   return snapshotOf(await readSchemaFiles(base));
 }
 

@@ -65,18 +65,18 @@ function offsetOf(reader: Reader, path: Steps | null): number | undefined {
 const isEnd = ({ events, at }: Reader): boolean => events[at] === undefined || events[at]?.type === EVENT_ID.POP;
 
 function inSequence(reader: Reader, path: Steps | null): number | undefined {
-  let found: number | undefined;
+  let start: number | undefined;
   for (let index = 0; !isEnd(reader); index += 1) {
     const isMeant = path !== null && path[0] === index;
     const offset = offsetOf(reader, isMeant ? path.slice(1) : null);
-    if (isMeant) found = offset;
+    if (isMeant) start = offset;
   }
   reader.at += 1;
-  return found;
+  return start;
 }
 
 function inMapping(reader: Reader, path: Steps | null): number | undefined {
-  let found: number | undefined;
+  let keyOffset: number | undefined;
   while (!isEnd(reader)) {
     const key = reader.events[reader.at];
     const start = offsetOf(reader, null);
@@ -84,10 +84,10 @@ function inMapping(reader: Reader, path: Steps | null): number | undefined {
     const isMeant = path !== null && path.length > 0 && path[0] === name;
     const offset = offsetOf(reader, isMeant ? path.slice(1) : null);
     // A member begins at its name; nested values begin deeper.
-    if (isMeant) found = path.length === 1 ? start : (offset ?? start);
+    if (isMeant) keyOffset = path.length === 1 ? start : (offset ?? start);
   }
   reader.at += 1;
-  return found;
+  return keyOffset;
 }
 
 /**

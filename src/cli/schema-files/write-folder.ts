@@ -205,10 +205,12 @@ const TEMPORARY = /^\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/;
 
 /** Temporary files of killed processes, or of one that is still writing. */
 async function restsIn(directory: string): Promise<string[]> {
-  const found: string[] = [];
+  const leftovers: string[] = [];
   for (const folder of [directory, join(directory, FOLDER)]) {
     const names = await namesOf(folder);
-    found.push(...names.filter((name) => name === WRITING || TEMPORARY.test(name)).map((name) => join(folder, name)));
+    leftovers.push(
+      ...names.filter((name) => name === WRITING || TEMPORARY.test(name)).map((name) => join(folder, name)),
+    );
   }
-  return found;
+  return leftovers;
 }

@@ -101,12 +101,12 @@ async function listenForReturn(): Promise<Return> {
         res.writeHead(404).end();
         return;
       }
-      const found = searchParams.get('code');
+      const returnedCode = searchParams.get('code');
       const message = OUTCOMES[outcome] ?? 'The sign-in failed. The log of the service contains the reason.';
       res.writeHead(200, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' });
-      res.end(found === null ? message : 'You are signed in. You can close this window.');
-      if (found === null) reject(new OperatorError(message));
-      else resolve(found);
+      res.end(returnedCode === null ? message : 'You are signed in. You can close this window.');
+      if (returnedCode === null) reject(new OperatorError(message));
+      else resolve(returnedCode);
     });
   });
   // It is awaited after the browser was opened.

@@ -8,12 +8,12 @@ import { accepted, show, table } from '../../cli/output.js';
 /** Lists the tokens of one user, oldest first, without the secrets. */
 export async function list(invocation: Invocation): Promise<ExitCode> {
   const [named = ''] = invocation.positionals;
-  const found = await withAccounts(invocation, async (accounts) => {
+  const tokens = await withAccounts(invocation, async (accounts) => {
     const user = await findUser(accounts.users, named);
     return accepted(await accounts.tokens.list(user.id));
   });
-  const rows = found.map((token) => [token.name, token.created_at, token.expires_at ?? 'never', token.id]);
-  show(invocation, found, () => table(['name', 'created', 'expires', 'id'], rows));
+  const rows = tokens.map((token) => [token.name, token.created_at, token.expires_at ?? 'never', token.id]);
+  show(invocation, tokens, () => table(['name', 'created', 'expires', 'id'], rows));
   return 0;
 }
 
@@ -47,9 +47,9 @@ export async function revoke(invocation: Invocation): Promise<ExitCode> {
 }
 
 function pick(all: readonly Token[], idOrName: string): Token {
-  const found = all.filter(({ id, name }) => id === idOrName.toLowerCase() || name === idOrName);
-  if (found.length > 1) throw new OperatorError(`Several tokens are named "${idOrName}". Use the id.`);
-  const [token] = found;
+  const matches = all.filter(({ id, name }) => id === idOrName.toLowerCase() || name === idOrName);
+  if (matches.length > 1) throw new OperatorError(`Several tokens are named "${idOrName}". Use the id.`);
+  const [token] = matches;
   if (!token) throw new OperatorError(`This user has no token "${idOrName}". List them with "dps tokens list".`);
   return token;
 }

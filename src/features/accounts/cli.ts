@@ -16,11 +16,11 @@ import { show, table } from '../../cli/output.js';
 
 /** Lists all users, sorted by e-mail address. */
 export async function list(invocation: Invocation): Promise<ExitCode> {
-  const found = await withAccounts(invocation, ({ users }) => allOf(users));
-  show(invocation, found, () =>
+  const userList = await withAccounts(invocation, ({ users }) => allOf(users));
+  show(invocation, userList, () =>
     table(
       ['email', 'name', 'role', 'status', 'created', 'id'],
-      found.map((user) => [user.email, user.name, user.role, user.status, user.created_at, user.id]),
+      userList.map((user) => [user.email, user.name, user.role, user.status, user.created_at, user.id]),
     ),
   );
   return 0;
@@ -29,11 +29,11 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
 const PAGE = 1_000;
 
 async function allOf(users: Users): Promise<User[]> {
-  const found: User[] = [];
+  const userList: User[] = [];
   for (;;) {
-    const page = await users.list({ offset: found.length, limit: PAGE });
-    found.push(...page);
-    if (page.length < PAGE) return found;
+    const page = await users.list({ offset: userList.length, limit: PAGE });
+    userList.push(...page);
+    if (page.length < PAGE) return userList;
   }
 }
 
@@ -79,9 +79,9 @@ export async function set(invocation: Invocation): Promise<ExitCode> {
 export async function remove(invocation: Invocation): Promise<ExitCode> {
   const [named = ''] = invocation.positionals;
   const user = await withAccounts(invocation, async (accounts) => {
-    const found = await findUser(accounts.users, named);
-    await accounts.change('delete-user', accounts.users.remove(found.id));
-    return found;
+    const account = await findUser(accounts.users, named);
+    await accounts.change('delete-user', accounts.users.remove(account.id));
+    return account;
   });
   showOne(invocation, user, 'removed', null);
   return 0;

@@ -72,16 +72,16 @@ export async function erasePerson(
   const cause = isBy(request, person) ? own : request.cause;
   let total: Erasure = { user: person.id, deleted: false, erased: 0 };
   for (let after = 0; ;) {
-    const found = await findEvents(pool, person, after);
-    const change = erasing(person, found, users);
+    const batch = await findEvents(pool, person, after);
+    const change = erasing(person, batch, users);
     const prepare = person.name === undefined ? changingAccount(change) : recording(change);
     const outcome = await pipeline.apply<ErasingPass>('record', prepare, { ...request, cause });
     if (outcome.kind !== 'done') return outcome;
     const { value } = outcome.command;
     total = { ...total, deleted: total.deleted || value.deleted, erased: total.erased + value.erased };
-    if (!found.hasMore && value.erased < 2 * ERASED_AT_ONCE)
+    if (!batch.hasMore && value.erased < 2 * ERASED_AT_ONCE)
       return { ...outcome, command: { ...outcome.command, value: total } };
-    after = found.after;
+    after = batch.after;
   }
 }
 
@@ -138,13 +138,13 @@ async function findEvents(pool: Queryable, { id, name }: Person, from: number): 
 /* Erases in the transaction that appends the event. */
 
 const erasing =
-  (person: Person, found: FoundEvents, users: Pick<Users, 'remove'>): AccountChange<Erasure> =>
+  (person: Person, events: FoundEvents, users: Pick<Users, 'remove'>): AccountChange<Erasure> =>
   async (client) => {
     const { id, name } = person;
     const removed = await removeAccount(client, person, users);
     if (!removed.ok) return removed;
-    const since = found.hasMore ? Number.MAX_SAFE_INTEGER : found.after;
-    const { rows } = await client.query<{ position: number }>(FIND_AGAIN, [id, name ?? null, found.positions, since]);
+    const since = events.hasMore ? Number.MAX_SAFE_INTEGER : events.after;
+    const { rows } = await client.query<{ position: number }>(FIND_AGAIN, [id, name ?? null, events.positions, since]);
     const positions = rows.map(({ position }) => position);
     const wasKnown = await eraseTraces(client, person);
     if (positions.length > 0) await eraseEvents(client, positions);
@@ -162,8 +162,8 @@ async function removeAccount(
 ): Promise<Result<LogEvent[]>> {
   if (name !== undefined) return ok([]);
   const { rows } = await client.query<{ exists: boolean; was: boolean }>(EXISTED, [id]);
-  const [found] = rows;
-  if (found?.exists !== true) return found?.was === true ? ok([]) : refuse(unknownUser(id));
+  const [account] = rows;
+  if (account?.exists !== true) return account?.was === true ? ok([]) : refuse(unknownUser(id));
   const removed = await users.remove(id)(client);
   return removed.ok ? ok(removed.value.events) : removed;
 }

@@ -57,8 +57,8 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
 
   async function lookUp(token: string): Promise<VerifiedCaller | null> {
     if (looksLikeAccessToken(token)) {
-      const found = await bySession(token);
-      if (found) return found;
+      const caller = await bySession(token);
+      if (caller) return caller;
     }
     return byStaticToken(token);
   }

@@ -46,8 +46,8 @@ export interface Identities {
 export function createIdentities({ pool, users }: { pool: Pool; users: Users }): Identities {
   return {
     async list(userId) {
-      const found = await users.get(userId);
-      if (!found.ok) return found;
+      const account = await users.get(userId);
+      if (!account.ok) return account;
       const { rows } = await pool.query<Omit<Identity, 'created_at'> & { created_at: Date }>(
         `select id, issuer, subject, created_at from ${own.identities} where user_id = $1 order by created_at, id`,
         [userId],

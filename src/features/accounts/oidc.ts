@@ -113,11 +113,11 @@ interface OidcOptions {
 export function createOidc({ settings, secret, clock }: OidcOptions): Oidc {
   let discovered: Promise<Provider> | undefined;
   const provider = (): Promise<Provider> => {
-    const found = (discovered ??= discover(settings));
-    found.catch(() => {
-      if (discovered === found) discovered = undefined;
+    const discovery = (discovered ??= discover(settings));
+    discovery.catch(() => {
+      if (discovered === discovery) discovered = undefined;
     });
-    return found;
+    return discovery;
   };
   const { seal, unseal } = createSeals(secret, clock);
 

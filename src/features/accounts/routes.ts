@@ -100,9 +100,9 @@ function allUsers(deps: HttpDeps): Route[] {
       query: listQuery,
       answers: { 200: page(accounts.user) },
       async handle({ query: { offset, limit, meta, fields } }) {
-        const found = (await users.list({ offset, limit })).map((user) => pick(user, fields));
+        const picked = (await users.list({ offset, limit })).map((user) => pick(user, fields));
         const counts = await countsIn(meta, { total_count: () => users.count(), filter_count: () => users.count() });
-        return largeJsonAnswer({ data: found, ...counts });
+        return largeJsonAnswer({ data: picked, ...counts });
       },
     }),
     route({

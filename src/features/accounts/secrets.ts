@@ -68,8 +68,8 @@ export async function tokenSecret(pool: Pick<Pool, 'query'>, configured: string 
     `insert into ${own.settings} (key, value) values ($1, pg_catalog.to_jsonb($2::text)) on conflict do nothing`,
     [KEY, randomSecret()],
   );
-  const found = await pool.query<{ value: string }>(`select value from ${own.settings} where key = $1`, [KEY]);
-  return onlyRow(found).value;
+  const stored = await pool.query<{ value: string }>(`select value from ${own.settings} where key = $1`, [KEY]);
+  return onlyRow(stored).value;
 }
 
 /** The secret in the database; null if there is none yet. */

@@ -242,12 +242,12 @@ export function completeNeeds(
   { collections }: State,
   completed: readonly Collection[],
 ): Collection[] {
-  const found = foundNeeds(adopted);
+  const needsByLabel = foundNeeds(adopted);
   const done = new Map(completed.map((each) => [each.collection, each]));
-  if (found.size === 0) return [...completed];
+  if (needsByLabel.size === 0) return [...completed];
   for (const { collection } of collections.values()) {
     const before = done.get(collection.collection) ?? collection;
-    const now = withFound(before, found);
+    const now = withFound(before, needsByLabel);
     if (now !== before) done.set(collection.collection, now);
   }
   return [...done.values()];
@@ -257,27 +257,27 @@ const needsOf = (collection: Collection): readonly Need[] => extrasOf({ collecti
 
 /** Keyed by label. A sequence counts as owned if any table owns it. */
 function foundNeeds(adopted: readonly Collection[]): ReadonlyMap<string, Need> {
-  const found = new Map<string, Need>();
+  const needsByLabel = new Map<string, Need>();
   for (const need of adopted.flatMap(needsOf)) {
     const label = needLabel(need);
-    if (ownerOf(need) !== undefined || !found.has(label)) found.set(label, need);
+    if (ownerOf(need) !== undefined || !needsByLabel.has(label)) needsByLabel.set(label, need);
   }
-  return found;
+  return needsByLabel;
 }
 
 /** Returns the same collection if its needs already match. */
-function withFound(collection: Collection, found: ReadonlyMap<string, Need>): Collection {
+function withFound(collection: Collection, needsByLabel: ReadonlyMap<string, Need>): Collection {
   const { schema } = collection;
   const before = needsOf(collection);
-  const needs = before.map((need) => asFound(need, found.get(needLabel(need))));
+  const needs = before.map((need) => asFound(need, needsByLabel.get(needLabel(need))));
   if (schema === null || jsonEqual(needs, [...before])) return collection;
   return { ...collection, schema: withExtras(schema, { ...schema.extras, needs }) };
 }
 
 /** A sequence that a column of an adopted table owns cannot belong to another table. */
-function asFound(need: Need, found: Need | undefined): Need {
-  if (found === undefined) return need;
-  return withOwner(found, ownerOf(found) === undefined ? ownerOf(need) : undefined);
+function asFound(need: Need, catalogNeed: Need | undefined): Need {
+  if (catalogNeed === undefined) return need;
+  return withOwner(catalogNeed, ownerOf(catalogNeed) === undefined ? ownerOf(need) : undefined);
 }
 
 export interface Adoption extends CatalogFindings {
@@ -308,19 +308,19 @@ export async function readAdoption(
   const tables = adoptable(unmanaged, { schema, state }, refused);
   const notes: Note[] = [];
   // PostgreSQL runs the remaining queries while this process converts the tables.
-  const found = await convertAll(tables, { schema, state, objects, notes }, refused);
-  const adopted = new Set(found.tables.map(({ collection }) => collection.collection));
+  const converted = await convertAll(tables, { schema, state, objects, notes }, refused);
+  const adopted = new Set(converted.tables.map(({ collection }) => collection.collection));
   const together = new Map([...tables].filter(([name]) => adopted.has(name)));
   const keys = completeKeys(there, { schema, state, objects, notes, together });
   for (const each of await hanging) if (adopted.has(each.table ?? '')) notes.push(each);
-  const managed = [...found.tables, ...state.collections.values()];
+  const managed = [...converted.tables, ...state.collections.values()];
   const named = new Set([...representedBy(managed), ...notes.map(({ kind, name }) => `${kind} ${name}`)]);
   notes.push(...(await beside).filter(({ kind, name }) => !named.has(`${kind} ${name}`)));
   return {
-    tables: found.tables,
-    relations: [...found.relations, ...keys.relations],
+    tables: converted.tables,
+    relations: [...converted.relations, ...keys.relations],
     completed: completeNeeds(
-      found.tables.map(({ collection }) => collection),
+      converted.tables.map(({ collection }) => collection),
       state,
       keys.collections,
     ),
@@ -389,7 +389,7 @@ function parentRefusal(
 type Common = Managed & { objects: CatalogObjects; notes: Note[] };
 
 async function convertAll(tables: ReadonlyMap<string, CatalogTable>, common: Common, refused: Map<string, Refused>) {
-  const found: { tables: FoundTable[]; relations: NewRelation[] } = { tables: [], relations: [] };
+  const results: { tables: FoundTable[]; relations: NewRelation[] } = { tables: [], relations: [] };
   const slice = createTimeSlice();
   for (const table of tables.values()) {
     if (slice.isOver()) await slice.yield();
@@ -400,13 +400,13 @@ async function convertAll(tables: ReadonlyMap<string, CatalogTable>, common: Com
       continue;
     }
     const { relations, ...rest } = converted.value;
-    found.tables.push(rest);
-    found.relations.push(...relations);
+    results.tables.push(rest);
+    results.relations.push(...relations);
   }
-  const kept = new Set(found.tables.map(({ collection }) => collection.collection));
+  const kept = new Set(results.tables.map(({ collection }) => collection.collection));
   const reaches = ({ one_collection: one }: NewRelation) =>
     one !== null && (kept.has(one) || common.state.collections.has(one) || isSystemCollection(one));
-  return { tables: found.tables, relations: found.relations.filter(reaches) };
+  return { tables: results.tables, relations: results.relations.filter(reaches) };
 }
 
 /** The objects that the tables represent themselves. */
@@ -437,11 +437,11 @@ export interface AdoptionReport {
 
 /** @param command after `readAdoption` */
 export function adoptionReport(command: AdoptTables): AdoptionReport {
-  const found = command.found as Adoption;
+  const adoption = command.found as Adoption;
   return {
-    adopted: found.tables.map(({ collection }) => collection.collection),
-    relations: found.relations.length,
-    refused: found.refused,
-    not_represented: found.notRepresented,
+    adopted: adoption.tables.map(({ collection }) => collection.collection),
+    relations: adoption.relations.length,
+    refused: adoption.refused,
+    not_represented: adoption.notRepresented,
   };
 }

@@ -131,11 +131,11 @@ async function open(
 }
 
 async function sizeOf(file: string): Promise<number> {
-  const found = await stat(file).catch((cause: Error) => {
+  const stats = await stat(file).catch((cause: Error) => {
     throw new OperatorError(`${file} cannot be read (${cause.message}).`, { cause });
   });
-  if (!found.isFile()) throw new OperatorError(`${file} cannot be read: it is not a file.`);
-  return found.size;
+  if (!stats.isFile()) throw new OperatorError(`${file} cannot be read: it is not a file.`);
+  return stats.size;
 }
 
 interface Through {

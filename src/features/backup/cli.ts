@@ -104,8 +104,8 @@ async function compareRowCounts(
     for (const [table, expected] of rowCounts) {
       const from = tableText(located, table);
       const { rows } = await client.query<{ count: string }>(`SELECT pg_catalog.count(*) AS count FROM ONLY ${from}`);
-      const found = rows[0]?.count;
-      if (found !== String(expected)) lines.push(`  rows of ${oneLine(table)}: expected ${expected}, found ${found}`);
+      const count = rows[0]?.count;
+      if (count !== String(expected)) lines.push(`  rows of ${oneLine(table)}: expected ${expected}, found ${count}`);
     }
     return lines;
   } finally {

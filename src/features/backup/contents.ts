@@ -55,12 +55,12 @@ export async function tablesWithRows(
   names: readonly string[],
 ): Promise<TableRows[]> {
   if (located === null) return (await client.query<TableRows>(COLUMNS, [null, names])).rows;
-  const found: TableRows[] = [];
+  const tableRows: TableRows[] = [];
   for (const [schema, tables] of tablesBySchema(located.state, names, located.schema)) {
     const { rows } = await client.query<TableRows>(COLUMNS, [schema, [...tables.keys()]]);
-    for (const { table, columns } of rows) found.push({ table: tables.get(table) ?? table, columns });
+    for (const { table, columns } of rows) tableRows.push({ table: tables.get(table) ?? table, columns });
   }
-  return found.sort((a, b) => byName(a.table, b.table));
+  return tableRows.sort((a, b) => byName(a.table, b.table));
 }
 
 export const tablesOf = (state: State): string[] =>
@@ -85,12 +85,12 @@ export interface SequenceName {
 
 /** Returns all sequences of the schemas of the state, sorted by name, without those of extensions. */
 export async function sequenceNames(client: pg.ClientBase, { schema, state }: LocatedTables): Promise<SequenceName[]> {
-  const found: SequenceName[] = [];
+  const sequences: SequenceName[] = [];
   for (const place of schemasOf(state, schema)) {
     const { rows } = await client.query<{ name: string }>(SEQUENCES, [place]);
-    found.push(...rows.map(({ name }) => ({ name, ...(place !== schema && { schema: place }) })));
+    sequences.push(...rows.map(({ name }) => ({ name, ...(place !== schema && { schema: place }) })));
   }
-  return found;
+  return sequences;
 }
 
 /** @param usual the default schema */
@@ -153,18 +153,18 @@ export async function leftOut(
 ): Promise<Record<string, string[]>> {
   const schemas = schemasOf(state, schema);
   const tables = tablesBySchema(state, managed, schema);
-  const found = new Map<string, Set<string>>();
+  const namesByKind = new Map<string, Set<string>>();
   for (const place of schemas) {
     const values = [place, [...(tables.get(place)?.keys() ?? [])], schemas];
     const { rows } = await client.query<{ kind: string; names: string[] }>(LEFT_OUT, values);
     for (const { kind, names } of rows) {
       const isOwn = place !== schema && IN_SCHEMA.has(kind);
-      const known = found.get(kind) ?? new Set();
+      const known = namesByKind.get(kind) ?? new Set();
       for (const name of names) known.add(isOwn && !name.includes('.') ? `${place}.${name}` : name);
-      found.set(kind, known);
+      namesByKind.set(kind, known);
     }
   }
-  const kinds = [...found].sort(([a], [b]) => byName(a, b));
+  const kinds = [...namesByKind].sort(([a], [b]) => byName(a, b));
   return Object.fromEntries(kinds.map(([kind, names]) => [kind, [...names].sort(byName)]));
 }
 

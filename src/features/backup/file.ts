@@ -19,12 +19,12 @@ interface FileTarget {
 
 /** @returns null if it is something other than a file, such as a device, a directory, or a link to itself */
 export async function resolveTarget(file: string): Promise<FileTarget | null> {
-  const found = await stat(file).catch(() => null);
-  if (found === null) {
+  const stats = await stat(file).catch(() => null);
+  if (stats === null) {
     const target = await endOf(file);
     return target === null ? null : { target, mode: null };
   }
-  return found.isFile() ? { target: await realpath(file), mode: found.mode & 0o777 } : null;
+  return stats.isFile() ? { target: await realpath(file), mode: stats.mode & 0o777 } : null;
 }
 
 /** Resolves a link whose target may not exist. Null for a cycle of links. */

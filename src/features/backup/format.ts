@@ -150,9 +150,9 @@ function requireListed(section: Section): void {
 
 function parsed<T>(schema: z.ZodType<T>, line: string | null): T {
   if (line === null) throw new OperatorError('The backup is truncated: its end is missing.');
-  const found = schema.safeParse(jsonOf(line));
-  if (!found.success) throw damaged();
-  return found.data;
+  const result = schema.safeParse(jsonOf(line));
+  if (!result.success) throw damaged();
+  return result.data;
 }
 
 function jsonOf(line: string): unknown {

@@ -49,10 +49,10 @@ export async function readRequestedOperation(
   db: Queryable,
   { document }: Pick<ChangeRequest, 'document'>,
 ): Promise<Result<RequestedOperation>> {
-  const found = (await readDocuments(db, [document])).get(document);
-  const fault = documentFault(found, { hash: document, sha256 });
-  if (fault !== null || found?.content == null) return refuse(lost(fault ?? 'its document was erased'));
-  return ok(JSON.parse(found.content) as RequestedOperation);
+  const text = (await readDocuments(db, [document])).get(document);
+  const fault = documentFault(text, { hash: document, sha256 });
+  if (fault !== null || text?.content == null) return refuse(lost(fault ?? 'its document was erased'));
+  return ok(JSON.parse(text.content) as RequestedOperation);
 }
 
 /** Returns the command, to be decided again against the current schema. */

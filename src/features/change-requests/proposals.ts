@@ -149,10 +149,10 @@ export function createProposals(options: ProposalOptions): Proposals {
       return pipeline.apply(name, command, planning(request, within, how));
     },
     async update(id, { said, asked: sent, purge }, request) {
-      const found = sent === undefined && purge !== undefined ? await withPurge(options, id, purge) : ok(sent);
-      if (!found.ok) return { kind: 'refused', problems: found.problems };
-      if (found.value === undefined) return pipeline.apply('record', retitling(id, said), request);
-      const { name, input, command, online, ...how } = found.value;
+      const change = sent === undefined && purge !== undefined ? await withPurge(options, id, purge) : ok(sent);
+      if (!change.ok) return { kind: 'refused', problems: change.problems };
+      if (change.value === undefined) return pipeline.apply('record', retitling(id, said), request);
+      const { name, input, command, online, ...how } = change.value;
       const document = await documentOf({ operation: name, input, ...how });
       if (!document.ok) return { kind: 'refused', problems: document.problems };
       const proposed: Proposed = { operation: name, document: document.value, online, ...knownOf(how) };

@@ -187,8 +187,8 @@ interface Differing {
 
 function* differing({ ours, to, touched, kept }: Differing): Resumable<SchemaDiff> {
   const way = { from: ours, to, touched };
-  const found = yield* restorableEntries(way, kept);
-  return withOrigins(yield* diffStates(ours, to, touched), recreatedObjects(way), found);
+  const restorable = yield* restorableEntries(way, kept);
+  return withOrigins(yield* diffStates(ours, to, touched), recreatedObjects(way), restorable);
 }
 
 export interface Rebasing extends Reading {
@@ -301,9 +301,9 @@ export async function revert(
   { id, newId, title, online, resolutions }: Reverting,
   request: RequestContext,
 ): Promise<Outcome> {
-  const found = await requireAction(rebasing.pool, id, 'revert');
-  if (!found.ok) return { kind: 'refused', problems: found.problems };
-  const { result } = found.value;
+  const applied = await requireAction(rebasing.pool, id, 'revert');
+  if (!applied.ok) return { kind: 'refused', problems: applied.problems };
+  const { result } = applied.value;
   const [{ state: base }, { state: theirs }] = await aroundBatch(rebasing, result as NonNullable<typeof result>);
   const touched = differingNames(base, theirs);
   const again = recreatedObjects({ from: base, to: theirs, touched });
@@ -312,7 +312,7 @@ export async function revert(
     rebasing,
     {
       how: {},
-      online: online ?? found.value.online,
+      online: online ?? applied.value.online,
       leading: { base, theirs, again, kept, resolutions },
       require: async (client) => {
         const other = await findOpenRevert(client, id);
@@ -320,7 +320,7 @@ export async function revert(
         await requireRoom(client, request.cause.actor.id, rebasing.quotas.changes);
       },
       becomes: (proposed) => async (client, batch) => {
-        const named = { ...proposed, title: title ?? titleOf(found.value), reverts: id };
+        const named = { ...proposed, title: title ?? titleOf(applied.value), reverts: id };
         const revised = await proposingOf(newId, named)(client, batch);
         return { ...revised, returns: await returningBy(client, batch.events) };
       },

@@ -301,14 +301,14 @@ function stepsOf(
   kept: readonly KeptStep[],
   ended: boolean,
 ): ShownStep[] {
-  const found = new Map(kept.map((each) => [each.step.key, each]));
+  const keptByKey = new Map(kept.map((each) => [each.step.key, each]));
   return planned.map(({ milliseconds: total = null, ...step }) => {
     const {
       milliseconds,
       started_at,
       progress,
       step: own,
-    } = found.get(step.key) ?? { ...UNKNOWN, milliseconds: total };
+    } = keptByKey.get(step.key) ?? { ...UNKNOWN, milliseconds: total };
     const state = stateOf(milliseconds, started_at, ended);
     return {
       ...step,

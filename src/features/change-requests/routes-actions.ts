@@ -82,9 +82,9 @@ export const noSuchChange = (id: string) =>
 /** @throws Refused NOT_FOUND */
 export async function findChange(changes: Pick<Changes, 'find'>, call: Call<unknown>): Promise<ChangeRequest> {
   const id = changeIdOf(call);
-  const found = isUuid(id) ? await changes.find(id) : undefined;
-  if (found === undefined) throw noSuchChange(id);
-  return found;
+  const change = isUuid(id) ? await changes.find(id) : undefined;
+  if (change === undefined) throw noSuchChange(id);
+  return change;
 }
 
 /**
@@ -92,11 +92,11 @@ export async function findChange(changes: Pick<Changes, 'find'>, call: Call<unkn
  * @throws Refused NOT_FOUND, FORBIDDEN
  */
 export async function findOwnChange(changes: Pick<Changes, 'find'>, call: Call<unknown>): Promise<ChangeRequest> {
-  const found = await findChange(changes, call);
-  if (call.caller.role !== 'author' || found.author.id === call.caller.id) return found;
+  const change = await findChange(changes, call);
+  if (call.caller.role !== 'author' || change.author.id === call.caller.id) return change;
   throw refused(
     'FORBIDDEN',
-    `Change request ${found.id} belongs to another user, and an author can do this with their own requests only.`,
+    `Change request ${change.id} belongs to another user, and an author can do this with their own requests only.`,
   );
 }
 

@@ -286,8 +286,8 @@ function carryingOutRoutes(deps: HttpDeps): Route[] {
 /** Members of a body that do not describe the change. */
 const OWN_MEMBERS: ReadonlySet<string> = new Set(['plan', 'view', 'at', 'purge']);
 
-const inDocument = (found: Problem): Problem => {
-  const { path, ...problem } = withAdvice(found);
+const inDocument = (fault: Problem): Problem => {
+  const { path, ...problem } = withAdvice(fault);
   if (path === undefined || OWN_MEMBERS.has(path)) return { ...problem, ...(path && { path }) };
   return { ...problem, details: { ...problem.details, place: path } };
 };

@@ -50,12 +50,12 @@ function listRoute({ changes, pool }: HttpDeps): Route {
     answers: { 200: page(changeSummary) },
     async handle({ caller, query: { to_approve, offset, limit, meta, ...filter } }) {
       const approver = to_approve ? await approverOf(caller) : undefined;
-      const found = await changes.list({ ...filter, approver }, { offset, limit });
+      const listed = await changes.list({ ...filter, approver }, { offset, limit });
       const counts = await countsIn(meta, {
         total_count: () => changes.count({}),
         filter_count: () => changes.count({ ...filter, approver }),
       });
-      return largeJsonAnswer({ data: found, ...counts });
+      return largeJsonAnswer({ data: listed, ...counts });
     },
   });
 }
@@ -96,16 +96,16 @@ function oneRoute(deps: HttpDeps): Route {
       try {
         if (currentJob().isAbandoned()) throw new AbandonedError('the client disconnected');
         const { id } = await findChange(changes, call);
-        const found = await changes.retrieve(id);
-        if (found === undefined) throw noSuchChange(id);
+        const change = await changes.retrieve(id);
+        if (change === undefined) throw noSuchChange(id);
         const state = await store.atHead(call.head);
-        const { document, plan, online } = found;
+        const { document, plan, online } = change;
         const key = `plan ${JSON.stringify([id, document.hash, plan, online, call.head, Math.floor(Date.now() / SHOWN)])}`;
         const planned = await rendered.get(state, key, async () => {
           const now = await changes.planNow(id, state);
           return jsonBytes(now === null ? null : await shownPlan(deps, now, { plan }));
         });
-        const shown = await runYielding(jsonBytes(changeBody(found)));
+        const shown = await runYielding(jsonBytes(changeBody(change)));
         return { ...jsonBytesAnswer(200, withPlanned(shown, toBuffer(planned.body))), position: state.position };
       } finally {
         permit.release();

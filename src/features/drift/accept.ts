@@ -146,12 +146,12 @@ export async function readAcceptance(location: DriftTarget, request: AcceptReque
   const { renames, finding } = sight;
   const { only } = sight.request;
   const missing = missingFields(sight);
-  const found: Acceptance = { renames, tables: [], gone: [], missing, notAccepted: [], notRepresented: [] };
+  const acceptance: Acceptance = { renames, tables: [], gone: [], missing, notAccepted: [], notRepresented: [] };
   for (const [name, differences] of finding.drifted) {
-    if (only === undefined || only.has(name)) take(sight, { name, differences }, found);
+    if (only === undefined || only.has(name)) take(sight, { name, differences }, acceptance);
   }
-  await addStillDifferent(location, { sight, request }, found);
-  return found;
+  await addStillDifferent(location, { sight, request }, acceptance);
+  return acceptance;
 }
 
 /** A misspelled name would otherwise be ignored silently. */
@@ -171,34 +171,34 @@ interface Drifted {
   differences: readonly Difference[];
 }
 
-function take(sight: LockedDrift, { name, differences }: Drifted, found: Acceptance): void {
+function take(sight: LockedDrift, { name, differences }: Drifted, acceptance: Acceptance): void {
   const { finding, request } = sight;
   const node = finding.state.collections.get(name) as CollectionNode;
   const table = finding.tables.get(name);
   const reason = isFolder(node) ? FOLDER : reasonAgainst(sight, node, table);
   if (reason !== null) {
     const needs = table === undefined ? null : withNeedsAsFound(sight, { node, table, differences });
-    if (needs !== null) found.tables.push(needs.known);
-    if (needs?.isAll !== true) found.notAccepted.push({ collection: name, ...reason });
+    if (needs !== null) acceptance.tables.push(needs.known);
+    if (needs?.isAll !== true) acceptance.notAccepted.push({ collection: name, ...reason });
     return;
   }
   if (table === undefined) {
-    if (request.takes(name, undefined)) found.gone.push(name);
+    if (request.takes(name, undefined)) acceptance.gone.push(name);
     return;
   }
   const notes: Note[] = [];
   const converted = convert(finding, { table, like: node, differences, notes });
   if (!converted.ok) {
     const message = converted.problems.map((problem) => problem.message).join('; ');
-    found.notAccepted.push({ collection: name, code: 'NOT_REPRESENTABLE', message });
+    acceptance.notAccepted.push({ collection: name, code: 'NOT_REPRESENTABLE', message });
     return;
   }
   // New and changed columns may need more objects.
   const added = differences.some(({ field }) => field !== undefined);
-  found.tables.push(withNeeds(converted.value, node, { added }));
+  acceptance.tables.push(withNeeds(converted.value, node, { added }));
   const columns = new Set(table.columns.map((column) => column.name));
   const isTaken = (each: Note) => request.takes(name, columns.has(each.name) ? each.name : undefined);
-  found.notRepresented.push(...notes.filter(isTaken));
+  acceptance.notRepresented.push(...notes.filter(isTaken));
 }
 
 interface Refused {
@@ -316,19 +316,24 @@ interface LockedRequest {
 async function addStillDifferent(
   { client, schema, state }: DriftTarget,
   request: LockedRequest,
-  found: Acceptance,
+  acceptance: Acceptance,
 ): Promise<void> {
   const { sight } = request;
-  const { desired } = await runYielding(acceptedState(state, found, request.request));
-  const explained = new Set(found.notAccepted.map(({ collection }) => collection));
-  const taken = new Set([...found.tables.map(({ collection }) => collection.collection), ...found.gone]);
+  const { desired } = await runYielding(acceptedState(state, acceptance, request.request));
+  const explained = new Set(acceptance.notAccepted.map(({ collection }) => collection));
+  const taken = new Set([...acceptance.tables.map(({ collection }) => collection.collection), ...acceptance.gone]);
   for (const name of sight.renames.collections.values()) taken.add(name);
   // The tables are locked, so they are as they were read.
   const catalog = { tables: sight.finding.tables, objects: sight.finding.beside };
   for (const { collection, field, member } of await verifyCatalog(client, desired, schema, catalog)) {
     if (explained.has(collection) || !taken.has(collection) || !sight.request.takes(collection, field)) continue;
     const message = `the log cannot represent the current value of ${member}`;
-    found.notAccepted.push({ collection, ...(field !== undefined && { field }), code: 'STILL_DIFFERENT', message });
+    acceptance.notAccepted.push({
+      collection,
+      ...(field !== undefined && { field }),
+      code: 'STILL_DIFFERENT',
+      message,
+    });
   }
 }
 
@@ -351,18 +356,18 @@ export interface AcceptanceReport {
 
 /** @param command after `readAcceptance` */
 export function acceptanceReport(command: AcceptDrift): AcceptanceReport {
-  const found = command.found as Acceptance;
-  const { collections, fields } = found.renames;
+  const acceptance = command.found as Acceptance;
+  const { collections, fields } = acceptance.renames;
   const renamed = new Set(collections.values());
-  const changed = new Set([...fields.keys(), ...found.tables.map(({ collection }) => collection.collection)]);
+  const changed = new Set([...fields.keys(), ...acceptance.tables.map(({ collection }) => collection.collection)]);
   return {
     changed: [...changed].filter((name) => !renamed.has(name)).sort(byName),
-    deleted: found.gone,
+    deleted: acceptance.gone,
     renamed: [...collections].map(([from, to]) => ({ from, to })),
     renamed_fields: [...fields].flatMap(([collection, names]) =>
       [...names].map(([from, to]) => ({ collection, from, to })),
     ),
-    not_accepted: found.notAccepted,
-    not_represented: found.notRepresented,
+    not_accepted: acceptance.notAccepted,
+    not_represented: acceptance.notRepresented,
   };
 }

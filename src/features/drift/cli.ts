@@ -34,11 +34,11 @@ async function show(
   { values, terminal }: Invocation,
   { pipeline, schema, schemas }: PipelineContext,
 ): Promise<ExitCode> {
-  const found = await pipeline.underLock((client, { state }) => findDrift(client, state, { schema, schemas }), {
+  const differing = await pipeline.underLock((client, { state }) => findDrift(client, state, { schema, schemas }), {
     readOnly: true,
   });
-  terminal.print(isSet(values, 'json') ? json(found) : describeDrift(found));
-  return found.ok ? 0 : 1;
+  terminal.print(isSet(values, 'json') ? json(differing) : describeDrift(differing));
+  return differing.ok ? 0 : 1;
 }
 
 async function repair(

@@ -143,13 +143,13 @@ export interface Finding {
 export async function findDrift(client: pg.ClientBase, state: State, managed: ManagedSchemas): Promise<Drift> {
   const finding = await inspectDrift(client, state, managed);
   const inheritors = await readInheritors(client, finding);
-  const found = await mapYielding(
+  const drifted = await mapYielding(
     finding.drifted,
     ([name, each]) => asShown(client, tableDrift({ ...finding, inheritors }, name, each)),
     createTimeSlice(),
   );
   const names = [...finding.unmanaged.map(({ name }) => name), ...(await childrenElsewhere(client, state, managed))];
-  return { ok: found.length === 0, tables: found, unmanaged: names.sort(byName) };
+  return { ok: drifted.length === 0, tables: drifted, unmanaged: names.sort(byName) };
 }
 
 /** Partitions and inherited children of managed tables in schemas that are not managed, which the catalog reader does not read. */
@@ -163,13 +163,13 @@ SELECT DISTINCT pg_catalog.format('%I.%I', n.nspname, c.relname) AS name
 
 async function childrenElsewhere(client: pg.ClientBase, state: State, managed: ManagedSchemas): Promise<string[]> {
   const { schema, schemas = [schema] } = managed;
-  const found: string[] = [];
+  const children: string[] = [];
   for (const [place, names] of tablesBySchema(state, state.collections.keys(), schema)) {
     const values = [place, [...names.keys()], schemas];
     const { rows } = await client.query<{ name: string }>(CHILDREN_ELSEWHERE, values);
-    found.push(...rows.map(({ name }) => name));
+    children.push(...rows.map(({ name }) => name));
   }
-  return found;
+  return children;
 }
 
 /** The tables that inherit a column which differs, by the key of the column. */
@@ -181,14 +181,14 @@ async function readInheritors(client: pg.ClientBase, { schema, state, drifted, t
       ? [...new Set(differences.flatMap(({ field }) => field ?? []))].map((column) => ({ table, column }))
       : [],
   );
-  const found = new Map<string, string[]>();
+  const inheritors = new Map<string, string[]>();
   for (const { place, name, parents } of await readDescendants(client, { schema, state }, columns)) {
     const of = columns[place];
     if (of === undefined || parents === null) continue;
     const key = memberKey(of.table, of.column);
-    found.set(key, [...new Set([...(found.get(key) ?? []), name])].sort(byName));
+    inheritors.set(key, [...new Set([...(inheritors.get(key) ?? []), name])].sort(byName));
   }
-  return found;
+  return inheritors;
 }
 
 /** A finding with the tables that a repair would change by inheritance. */
@@ -344,8 +344,8 @@ function repairPlanOf(finding: Repairable, node: CollectionNode, there: Renamed)
   const { statements, rest } = conflictingObjects(differences, { schema, table, renamed, loose });
   const kept = convert(finding, { table: rest, like: node, differences });
   const named = ({ value }: typeof all): Converted => withNeeds(value, node, { added: false });
-  const found = { all: named(all), rest: named(kept.ok ? kept : all), statements };
-  const plan = planForDifferent(state, node, found, schema);
+  const entries = { all: named(all), rest: named(kept.ok ? kept : all), statements };
+  const plan = planForDifferent(state, node, entries, schema);
   for (const part of looseParts(node.collection.schema)) loose.add(part);
   const needed = withoutNoOps(plan, node, finding);
   return { ...needed, statements: needed.statements.map((each) => withInheritors(each, finding)), loose };

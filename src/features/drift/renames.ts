@@ -13,8 +13,8 @@ export function* renamedTables(
   missing: readonly CollectionNode[],
   unmanaged: readonly CatalogTable[],
 ): Resumable<Map<string, CatalogTable>> {
-  const found = new Map<string, CatalogTable>();
-  if (missing.length === 0) return found;
+  const tables = new Map<string, CatalogTable>();
+  if (missing.length === 0) return tables;
   const byShape = new Map<string, CatalogTable[]>();
   for (const table of unmanaged) {
     yield;
@@ -25,9 +25,9 @@ export function* renamedTables(
     yield;
     const [only, ...more] = byShape.get(nodeShape(node)) ?? [];
     if (only === undefined || more.length > 0 || !bearsNames(only, node)) continue;
-    found.set(node.collection.collection, only);
+    tables.set(node.collection.collection, only);
   }
-  return found;
+  return tables;
 }
 
 /**
@@ -46,13 +46,13 @@ export function renamedColumns(node: CollectionNode, { columns }: CatalogTable):
   const there = new Set(columns.map(({ name }) => name));
   const missing = [...node.fields.values()].filter(hasColumn).filter(({ field }) => !there.has(field));
   const extra = columns.filter(({ name }) => !hasColumn(node.fields.get(name)));
-  const found = new Map<string, CatalogColumn>();
+  const renamed = new Map<string, CatalogColumn>();
   for (const field of missing) {
     const alike = extra.filter((column) => looksLike(field, column));
     const rivals = missing.filter((other) => looksLike(other, alike[0]));
-    if (alike.length === 1 && alike[0] !== undefined && rivals.length === 1) found.set(field.field, alike[0]);
+    if (alike.length === 1 && alike[0] !== undefined && rivals.length === 1) renamed.set(field.field, alike[0]);
   }
-  return found;
+  return renamed;
 }
 
 function looksLike({ schema }: ColumnField, column: CatalogColumn | undefined): boolean {

@@ -25,14 +25,14 @@ interface KeyRepair {
 
 /** Null if no multi-column key is involved, or if one of its columns is missing. */
 export function repairKey(known: CollectionNode, there: CollectionNode, schema: string): KeyRepair | null {
-  const [expected, found] = [keyOf(known), keyOf(there)];
+  const [expected, actual] = [keyOf(known), keyOf(there)];
   const isWhole = expected.columns.every((column) => there.fields.get(column)?.schema);
   if (!isWhole || !concerns(known, there)) return null;
   const name = known.collection.collection;
   const table = tableOfNode(known, schema);
   const keyed = withKeyOf(known, there);
   const key = (node: CollectionNode) => partOf(name, 'constraint', primaryKeyNameOf(node));
-  if (jsonEqual(expected.columns, found.columns) && expected.definition === found.definition) {
+  if (jsonEqual(expected.columns, actual.columns) && expected.definition === actual.definition) {
     const names = sql`${ident(primaryKeyNameOf(there))} TO ${ident(primaryKeyNameOf(known))}`;
     const rename = sql`ALTER TABLE ${table} RENAME CONSTRAINT ${names}`;
     const summary = `rename the primary key of ${name}`;
@@ -50,7 +50,7 @@ export function repairKey(known: CollectionNode, there: CollectionNode, schema: 
   return {
     there: keyed,
     before:
-      found.columns.length === 0
+      actual.columns.length === 0
         ? []
         : [{ field, sql: drop, summary: `drop the primary key of ${name}`, drops: true, object: key(there) }],
     after: expected.columns.length === 0 ? [] : [{ field, sql: add, summary: made, drops: false, object: key(known) }],
@@ -70,9 +70,9 @@ const saidKeyOf = (node: CollectionNode) => extrasOf(node).primary_key ?? null;
 
 /** A single-column key that is added, dropped or renamed belongs to its field. */
 function concerns(known: CollectionNode, there: CollectionNode): boolean {
-  const [expected, found] = [keyOf(known), keyOf(there)];
+  const [expected, actual] = [keyOf(known), keyOf(there)];
   if (!jsonEqual(saidKeyOf(known), saidKeyOf(there))) return true;
-  return expected.columns.length > 0 && found.columns.length > 0 && !jsonEqual(expected.columns, found.columns);
+  return expected.columns.length > 0 && actual.columns.length > 0 && !jsonEqual(expected.columns, actual.columns);
 }
 
 /** The field that a difference of the key concerns. */
@@ -110,20 +110,20 @@ export interface TableToRepair {
 }
 
 /** Plans the repair of a table that exists and differs. */
-export function planForDifferent(state: State, node: CollectionNode, found: TableToRepair, schema: string): RepairPlan {
+export function planForDifferent(state: State, node: CollectionNode, table: TableToRepair, schema: string): RepairPlan {
   const { collection } = node.collection;
-  const there = nodeOf(node, found.rest);
+  const there = nodeOf(node, table.rest);
   const key = repairKey(node, there, schema);
   const from = withNode(state, key?.there ?? there);
   const { statements } = runToEnd(planBatch(from, runToEnd(transition(from, state, [collection])), schema));
   return {
     statements: [
-      ...found.statements,
+      ...table.statements,
       ...(key?.before ?? []),
       ...statements.map((each) => toRepair(each, each.source.field)),
       ...(key?.after ?? []),
     ],
-    events: runToEnd(transition(state, withNode(state, nodeOf(node, found.all)), [collection])),
+    events: runToEnd(transition(state, withNode(state, nodeOf(node, table.all)), [collection])),
   };
 }
 
@@ -146,18 +146,18 @@ const withNode = (state: State, node: CollectionNode): State => ({
 });
 
 /** Keeps what the catalog does not store: aliases, and relations without a foreign key. */
-function nodeOf(known: CollectionNode, found: Converted): CollectionNode {
-  const fields = new Map(found.fields.map((field) => [field.field, field]));
+function nodeOf(known: CollectionNode, converted: Converted): CollectionNode {
+  const fields = new Map(converted.fields.map((field) => [field.field, field]));
   for (const field of known.fields.values()) if (field.schema === null) fields.set(field.field, field);
   const relations = new Map<string, Relation>();
   for (const relation of known.relations.values()) {
     if (fields.has(relation.many_field)) relations.set(relation.many_field, { ...relation, schema: null });
   }
-  for (const relation of found.relations) {
+  for (const relation of converted.relations) {
     const id = relations.get(relation.many_field)?.id ?? 0;
     relations.set(relation.many_field, { id, ...relation });
   }
-  return { identities: known.identities, collection: found.collection, fields, relations };
+  return { identities: known.identities, collection: converted.collection, fields, relations };
 }
 
 /**

@@ -123,8 +123,8 @@ LEFT JOIN LATERAL (SELECT type, occurred_at, actor FROM ${own.events} f
 export async function listProjections(db: Queryable): Promise<{ head: number; projections: ProjectionStatus[] }> {
   // The head is read first, so that a checkpoint is never behind the reported position.
   const [head, { rows }] = [await headPosition(db), await db.query<Row>(QUERY)];
-  const found = new Map(rows.map((row) => [row.name, row]));
-  return { head, projections: PROJECTION_NAMES.map((name) => toStatus(name, found.get(name), head)) };
+  const rowByName = new Map(rows.map((row) => [row.name, row]));
+  return { head, projections: PROJECTION_NAMES.map((name) => toStatus(name, rowByName.get(name), head)) };
 }
 
 function toStatus(name: ProjectionName, row: Row | undefined, head: number): ProjectionStatus {

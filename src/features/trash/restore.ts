@@ -234,11 +234,11 @@ async function refuseWithoutTable(client: pg.ClientBase, entry: TrashEntry, node
 /** Another process may have changed the trash. */
 export async function stillInTrash(client: Queryable, kept: readonly InTrash[]): Promise<InTrash[]> {
   if (kept.length === 0) return [];
-  const found = await findRestorable(
+  const restorable = await findRestorable(
     client,
     kept.map(({ identity }) => identity),
   );
-  const now = new Map(found.map((each) => [each.position, each]));
+  const now = new Map(restorable.map((each) => [each.position, each]));
   return kept.flatMap((each) => {
     const still = now.get(each.position);
     return still?.identity === each.identity ? [{ ...each, empty: still.empty }] : [];

@@ -228,7 +228,7 @@ interface Returning extends Pick<TrashEntry, 'position' | 'kind' | 'collection' 
 export async function findRestorable(db: Queryable, identities: readonly Identity[]): Promise<Returning[]> {
   const listed = await findIdentities(db, identities);
   const known = new Set(listed.map(({ identity }) => identity));
-  const found = listed
+  const entries = listed
     .filter(({ there }) => there)
     .map(({ position, kind, collection, identity, kept_in }) => ({
       position,
@@ -242,7 +242,7 @@ export async function findRestorable(db: Queryable, identities: readonly Identit
     db,
     identities.filter((identity) => !known.has(identity)),
   );
-  return [...found, ...unlisted].sort((a, b) => a.position - b.position);
+  return [...entries, ...unlisted].sort((a, b) => a.position - b.position);
 }
 
 /** Finds objects that are not in the list, through the events that deleted them. */
@@ -410,12 +410,12 @@ async function follow(
   { identities, point }: FoldedIdentities,
   kept: readonly KeptDeletion[],
 ): Promise<FoldedIdentities> {
-  const found = new Map(identities);
+  const followed = new Map(identities);
   let at = point;
   for (const deletion of kept) {
-    if (found.has(deletion.position)) continue;
+    if (followed.has(deletion.position)) continue;
     at = await foldLog(db, at, { upTo: deletion.position - 1 });
-    found.set(deletion.position, identityOf(deletion, at.state.collections.get(deletion.collection)));
+    followed.set(deletion.position, identityOf(deletion, at.state.collections.get(deletion.collection)));
   }
-  return { identities: found, point: at };
+  return { identities: followed, point: at };
 }

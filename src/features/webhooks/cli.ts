@@ -11,8 +11,8 @@ type WithSecret = z.output<typeof webhookWithSecret>;
 type Delivery = z.output<typeof delivery>;
 
 export async function list(invocation: Invocation): Promise<ExitCode> {
-  const found = await requestData<Webhook[]>(invocation, '/webhooks');
-  show(invocation, found, () => (found.length === 0 ? 'No webhooks.' : table(HEADER, found.map(row))));
+  const webhooks = await requestData<Webhook[]>(invocation, '/webhooks');
+  show(invocation, webhooks, () => (webhooks.length === 0 ? 'No webhooks.' : table(HEADER, webhooks.map(row))));
   return 0;
 }
 
@@ -56,9 +56,9 @@ export const disable = (invocation: Invocation): Promise<ExitCode> =>
   update(invocation, { enabled: false }, 'is disabled');
 
 export async function remove(invocation: Invocation): Promise<ExitCode> {
-  const found = await find(invocation);
-  await requestText(invocation, `/webhooks/${found.id}`, { method: 'DELETE', headers: reasonHeader(invocation) });
-  show(invocation, found, () => `The webhook "${oneLine(found.name)}" was deleted.`);
+  const removed = await find(invocation);
+  await requestText(invocation, `/webhooks/${removed.id}`, { method: 'DELETE', headers: reasonHeader(invocation) });
+  show(invocation, removed, () => `The webhook "${oneLine(removed.name)}" was deleted.`);
   return 0;
 }
 
@@ -94,8 +94,8 @@ export async function rotate(invocation: Invocation): Promise<ExitCode> {
 
 export async function deliveries(invocation: Invocation): Promise<ExitCode> {
   const { id } = await find(invocation);
-  const found = await requestData<Delivery[]>(invocation, `/webhooks/${id}/deliveries`);
-  const rows = found.map((each) => [
+  const attempts = await requestData<Delivery[]>(invocation, `/webhooks/${id}/deliveries`);
+  const rows = attempts.map((each) => [
     each.attempted_at,
     each.position === null ? '' : String(each.position),
     each.type,
@@ -104,7 +104,7 @@ export async function deliveries(invocation: Invocation): Promise<ExitCode> {
     oneLine(each.error ?? 'delivered'),
   ]);
   const header = ['attempted', 'position', 'type', 'status', 'duration', 'result'];
-  show(invocation, found, () => (found.length === 0 ? 'No deliveries.' : table(header, rows)));
+  show(invocation, attempts, () => (attempts.length === 0 ? 'No deliveries.' : table(header, rows)));
   return 0;
 }
 
@@ -121,8 +121,8 @@ function settingsIn({ values }: Invocation): object {
 async function find(invocation: Invocation): Promise<Webhook> {
   const [named = ''] = invocation.positionals;
   const all = await requestData<Webhook[]>(invocation, '/webhooks');
-  const found = all.find(({ id, name }) => id === named.toLowerCase() || name === named);
-  if (found !== undefined) return found;
+  const match = all.find(({ id, name }) => id === named.toLowerCase() || name === named);
+  if (match !== undefined) return match;
   throw new OperatorError(`Webhook "${named}" does not exist. List all webhooks with "dps webhooks".`);
 }
 

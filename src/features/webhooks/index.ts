@@ -94,9 +94,9 @@ export function createWebhooks(options: WebhooksOptions): StartedWebhooks {
   return {
     ...changes(requireAddress),
     list: () => readWebhooks(pool),
-    get: (id) => found(pool, id),
+    get: (id) => requireWebhook(pool, id),
     async deliveries(id) {
-      const webhook = await found(pool, id);
+      const webhook = await requireWebhook(pool, id);
       return webhook.ok ? ok(await readDeliveries(pool, id)) : webhook;
     },
     test: (id) => test({ pool, sender }, id),
@@ -117,13 +117,13 @@ const unknown = (id: string): Problem => ({
   message: `Webhook ${JSON.stringify(id)} does not exist. GET /webhooks lists all webhooks.`,
 });
 
-async function found(db: Pick<pg.ClientBase, 'query'>, id: string): Promise<Result<WebhookRow>> {
+async function requireWebhook(db: Pick<pg.ClientBase, 'query'>, id: string): Promise<Result<WebhookRow>> {
   const row = isUuid(id) ? await readWebhook(db, id) : undefined;
   return row === undefined ? refuse(unknown(id)) : ok(row);
 }
 
 async function required(client: pg.ClientBase, id: string): Promise<WebhookRow> {
-  const result = await found(client, id);
+  const result = await requireWebhook(client, id);
   if (!result.ok) throw new CommandRefused(result.problems);
   return result.value;
 }
@@ -299,7 +299,7 @@ async function disable(pipeline: Pick<Pipeline, 'apply'>, id: string, because: W
 }
 
 async function test({ pool, sender }: { pool: pg.Pool; sender: Sender }, id: string): Promise<Result<DeliveryRow>> {
-  const webhook = await found(pool, id);
+  const webhook = await requireWebhook(pool, id);
   if (!webhook.ok) return webhook;
   const { url, format, name } = webhook.value;
   const secrets = await readSecrets(pool, id);

@@ -70,8 +70,8 @@ export function createSender({ classify, timeouts }: SenderOptions): Sender {
   const checkedLookup =
     (protocol: string): LookupFunction =>
     (host, options, callback) =>
-      resolve(host, { ...options, all: true }, (error, found) => {
-        const usable = found?.filter(({ address }) => isUsable(address, protocol)) ?? [];
+      resolve(host, { ...options, all: true }, (error, addresses) => {
+        const usable = addresses?.filter(({ address }) => isUsable(address, protocol)) ?? [];
         const [first] = usable;
         if (error !== null) callback(error, '');
         else if (first === undefined) callback(new RejectedAddressError(), '');

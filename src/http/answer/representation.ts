@@ -77,8 +77,8 @@ const KNOWN_AT_MOST = 200;
 
 /** Clients send few different headers, so each is parsed once and cached. */
 export function readAcceptEncoding(header: string): Accepted {
-  const found = known.get(header);
-  if (found !== undefined) return found;
+  const cached = known.get(header);
+  if (cached !== undefined) return cached;
   if (known.size >= KNOWN_AT_MOST) known.clear();
   const accepted = read(header);
   known.set(header, accepted);

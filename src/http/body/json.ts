@@ -79,10 +79,11 @@ const LITERALS: readonly Uint8Array[] = ['true', 'false', 'null'].map((text) => 
 
 /** The end of the number or literal at `from`, or the negative position of a fault. */
 export function endOfLiteral(bytes: Uint8Array, from: number): number {
-  const found = LITERALS.find((literal) => literal[0] === bytes[from]);
-  if (found === undefined) return endOfNumber(bytes, from);
-  for (let index = 1; index < found.length; index++) if (bytes[from + index] !== found[index]) return -(from + index);
-  return from + found.length;
+  const expected = LITERALS.find((literal) => literal[0] === bytes[from]);
+  if (expected === undefined) return endOfNumber(bytes, from);
+  for (let index = 1; index < expected.length; index++)
+    if (bytes[from + index] !== expected[index]) return -(from + index);
+  return from + expected.length;
 }
 
 const MINUS = 0x2d;
@@ -366,8 +367,8 @@ class Scanner {
 
   #unexpected(at: number): never {
     // A UTF-8 character has at most four bytes.
-    const [found] = Buffer.from(this.#bytes.subarray(at, at + 4)).toString();
-    const what = found === undefined ? 'unexpected end of input' : `unexpected ${JSON.stringify(found)}`;
+    const [character] = Buffer.from(this.#bytes.subarray(at, at + 4)).toString();
+    const what = character === undefined ? 'unexpected end of input' : `unexpected ${JSON.stringify(character)}`;
     this.#refuse('syntax', what, at);
   }
 

@@ -23,8 +23,8 @@ const TAKEN = ['gzip', 'deflate', 'br', 'identity'];
 /** A decoder of the body, or null if it is not encoded. Throws `Refused` for unknown and multiple codings. */
 export function decoderOf(req: IncomingMessage): (() => Transform) | null {
   const coding = req.headers['content-encoding']?.trim().toLowerCase() ?? '';
-  const found = coding === 'identity' || coding === '' ? null : DECODERS.get(coding);
-  if (found !== undefined) return found;
+  const decoder = coding === 'identity' || coding === '' ? null : DECODERS.get(coding);
+  if (decoder !== undefined) return decoder;
   const message = `The content encoding ${JSON.stringify(coding)} is not supported. Use one of ${TAKEN.join(', ')}.`;
   throw new Refused(
     [{ code: 'UNSUPPORTED_MEDIA_TYPE', message, details: { content_encoding: coding } }],

@@ -60,6 +60,8 @@ export function checkCharset(charset: string | null): void {
 
 /** `instead`: the expected type. */
 export function unsupported(type: string, instead: string): Error {
-  const found = type === '' ? 'A body without a Content-Type' : `The media type ${JSON.stringify(type)}`;
-  return refused('UNSUPPORTED_MEDIA_TYPE', `${found} is not supported: ${instead}.`, { details: { media_type: type } });
+  const subject = type === '' ? 'A body without a Content-Type' : `The media type ${JSON.stringify(type)}`;
+  return refused('UNSUPPORTED_MEDIA_TYPE', `${subject} is not supported: ${instead}.`, {
+    details: { media_type: type },
+  });
 }

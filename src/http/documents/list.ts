@@ -156,8 +156,8 @@ export function listRoute<Query extends ListQuery>(
 ): Route {
   const read = createRead(deps);
   const join = createJoiner();
-  const whole = function* (found: Resumable<Buffer[]>): Resumable<Digested> {
-    return yield* join([{ before: '{"data":[', pieces: yield* found }], ']}');
+  const whole = function* (rendered: Resumable<Buffer[]>): Resumable<Digested> {
+    return yield* join([{ before: '{"data":[', pieces: yield* rendered }], ']}');
   };
   return route({
     ...spec,

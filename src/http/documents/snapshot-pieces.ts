@@ -37,8 +37,8 @@ const TOGETHER = 50;
 const known = createAttachment<object, readonly Piece[]>();
 
 function* piecesOf(collection: string, key: object, documents: readonly object[]): Resumable<readonly Piece[]> {
-  const found = known.get(key);
-  if (found !== undefined) return found;
+  const cached = known.get(key);
+  if (cached !== undefined) return cached;
   const pieces: Piece[] = [];
   for (let start = 0; start < documents.length; start += TOGETHER) {
     const together = documents.slice(start, start + TOGETHER);

@@ -41,13 +41,13 @@ export function createCollectionTexts(
 
   function cachedText(state: State, node: CollectionNode): CachedText {
     const targets = targetsOf(state, node);
-    const found = known.get(node);
+    const cachedEntry = known.get(node);
     // The relations of a node never change, so the lengths are always equal.
-    if (found?.targets.every((target, index) => target === targets[index])) return found;
+    if (cachedEntry?.targets.every((target, index) => target === targets[index])) return cachedEntry;
     const keys = JSON.stringify(targets.map(primaryKeyColumns));
-    if (found !== undefined && found.keys === keys) {
-      found.targets = targets;
-      return found;
+    if (cachedEntry !== undefined && cachedEntry.keys === keys) {
+      cachedEntry.targets = targets;
+      return cachedEntry;
     }
     const cached = { text: JSON.stringify(documentOf(state, node, sqlPlace)), targets, keys };
     known.set(node, cached);

@@ -24,20 +24,20 @@ export function readQuery<T>(url: string, shape: QueryShape<T>): T {
 
 /** The raw parameters, each once. The prototype is null, because a parameter may be called `__proto__`. */
 function parameters(url: string): Record<string, string> {
-  const found = Object.create(null) as Record<string, string>;
+  const values = Object.create(null) as Record<string, string>;
   const mark = url.indexOf('?');
-  if (mark < 0) return found;
+  if (mark < 0) return values;
   for (const pair of url.slice(mark + 1).split('&')) {
     if (pair === '') continue;
     const equals = pair.indexOf('=');
     const name = decode(equals < 0 ? pair : pair.slice(0, equals));
     const value = equals < 0 ? '' : decode(pair.slice(equals + 1));
     checkText(name, value);
-    if (!(name in found)) found[name] = value;
-    else if (LISTS.has(name)) found[name] += `,${value}`;
+    if (!(name in values)) values[name] = value;
+    else if (LISTS.has(name)) values[name] += `,${value}`;
     else throw invalidQuery(name, `${JSON.stringify(name)} occurs more than once.`);
   }
-  return found;
+  return values;
 }
 
 /** Repeated parameters are joined. */
@@ -151,9 +151,9 @@ function splitNames(text: string): string[] | null {
   const names: string[] = [];
   for (let at = 0; ; at++) {
     NAME.lastIndex = at;
-    const found = NAME.exec(text);
-    if (found === null) return null;
-    names.push(found[1]?.replaceAll('""', '"') ?? found[0]);
+    const match = NAME.exec(text);
+    if (match === null) return null;
+    names.push(match[1]?.replaceAll('""', '"') ?? match[0]);
     at = NAME.lastIndex;
     if (at === text.length) return names;
     if (text[at] !== ',') return null;

@@ -54,8 +54,8 @@ function createFieldTexts(): FieldTexts {
   const known = createAttachment<readonly FieldDocument[], readonly string[]>();
   return function* (state, node) {
     const fields = yield* emptyTexts(fieldDocumentsOf(state, node));
-    const found = known.get(fields);
-    if (found !== undefined) return yield* found;
+    const cached = known.get(fields);
+    if (cached !== undefined) return yield* cached;
     const texts: string[] = [];
     for (const field of fields) {
       const text = JSON.stringify(field);

@@ -54,9 +54,9 @@ function batchesRoute({ history }: HttpDeps): Route {
     async handle({ query: { after: location, limit, order, q, ...rest } }) {
       const after = await positionOf(location, history);
       const filter = { ...(await filterOf(history, rest)), text: q || undefined };
-      const found = await history.batches({ filter: beyond(filter, order, after), order, limit });
-      const page = found.slice(0, limit);
-      const next = found.length > limit ? endOf(page, order) : null;
+      const batches = await history.batches({ filter: beyond(filter, order, after), order, limit });
+      const page = batches.slice(0, limit);
+      const next = batches.length > limit ? endOf(page, order) : null;
       return jsonAnswer(200, { data: page, meta: { next } });
     },
   });

@@ -73,8 +73,8 @@ function snapshotRoute({ history, rendered, config: { release, objects } }: Http
       }
       const name = ['Content-Disposition', attachmentOf(query.export, point)];
       const { type, file } = fileOf(query.export, point);
-      const found = await rendered.get(contentOf(state), `history ${query.export}`, file);
-      return representationAnswer({ ...found, type, position }, req, name);
+      const content = await rendered.get(contentOf(state), `history ${query.export}`, file);
+      return representationAnswer({ ...content, type, position }, req, name);
     },
   });
 }

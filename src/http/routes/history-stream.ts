@@ -76,8 +76,9 @@ export function historyStreamRoute({ history, store, freshness, auth, watch }: H
 /** Sends only events of the subject. The source address is shown to auditors only. */
 function shownOf(about: string | undefined, isAuditor: boolean): (event: EventText) => string | null {
   const { subjectKind: kind, subjectId: id } = subjectFilter(about);
-  return ({ text, subject: found }) => {
-    if (kind !== undefined && (found?.kind !== kind || (id !== undefined && found.id !== id))) return null;
+  return ({ text, subject: eventSubject }) => {
+    if (kind !== undefined && (eventSubject?.kind !== kind || (id !== undefined && eventSubject.id !== id)))
+      return null;
     return isAuditor ? text : withoutOrigin(text);
   };
 }

@@ -65,9 +65,9 @@ function eventsRoute({ history }: HttpDeps): Route {
     async handle({ query: { after: location, limit, order, ...rest } }) {
       const after = await positionOf(location, history);
       const filter = await filterOf(history, rest);
-      const found = await history.events(beyond(filter, order, after), order, limit);
-      const page = found.slice(0, limit);
-      const next = found.length > limit ? (page.at(-1)?.position ?? null) : null;
+      const events = await history.events(beyond(filter, order, after), order, limit);
+      const page = events.slice(0, limit);
+      const next = events.length > limit ? (page.at(-1)?.position ?? null) : null;
       return pageAnswer(page.map(textOf), next);
     },
   });
@@ -101,9 +101,9 @@ function eventRoute({ history }: HttpDeps): Route {
     async handle({ params }) {
       const read = position.safeParse(params['position']);
       if (!read.success) throw invalidQuery('position', 'A position must be a positive integer.');
-      const found = await history.event(read.data);
-      if (found === undefined) throw refused('NOT_FOUND', `Event ${read.data} does not exist.`);
-      return textAnswer(200, `{"data":${found.text}}`, ['Content-Type', JSON_TYPE]);
+      const stored = await history.event(read.data);
+      if (stored === undefined) throw refused('NOT_FOUND', `Event ${read.data} does not exist.`);
+      return textAnswer(200, `{"data":${stored.text}}`, ['Content-Type', JSON_TYPE]);
     },
   });
 }
@@ -120,9 +120,10 @@ function collectionHistoryRoute({ history }: HttpDeps): Route {
     answers: { 200: collectionHistory },
     async handle({ params: { id = '' }, query: { after: location, limit } }) {
       const after = (await positionOf(location, history)) ?? 0;
-      const found = await history.collection({ collection: id, after, limit });
-      if (found === undefined) throw refused('NOT_FOUND', `Collection ${JSON.stringify(id)} has never existed.`);
-      const { events, lives } = found;
+      const collectionEvents = await history.collection({ collection: id, after, limit });
+      if (collectionEvents === undefined)
+        throw refused('NOT_FOUND', `Collection ${JSON.stringify(id)} has never existed.`);
+      const { events, lives } = collectionEvents;
       const page = events.slice(0, limit);
       const next = events.length > limit ? (page.at(-1)?.position ?? null) : null;
       return jsonTextsAnswer(pageTexts(withDiffs(page), { next, lives }));

@@ -44,10 +44,10 @@ export function policyRoutes(deps: HttpDeps): Route[] {
         const upTo = at === undefined ? undefined : (await pointAt(at, 'at', call)).head.position;
         const { policy, position, updated_at } = await readPolicy(pool, upTo);
         const meta = { position, updated_at, codes: CODES };
-        const found = await rendered.get(policy, `policy ${position}`, () => jsonBytes({ data: policy, meta }));
+        const content = await rendered.get(policy, `policy ${position}`, () => jsonBytes({ data: policy, meta }));
         // If-Match compares the beginning of this tag; the rest covers the whole response.
-        const etag = `"${policyHash(policy)}-${found.etag.slice(1)}`;
-        return representationAnswer({ ...found, etag, type: JSON_TYPE, position: upTo ?? call.head }, call.req);
+        const etag = `"${policyHash(policy)}-${content.etag.slice(1)}`;
+        return representationAnswer({ ...content, etag, type: JSON_TYPE, position: upTo ?? call.head }, call.req);
       },
     }),
     route({

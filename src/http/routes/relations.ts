@@ -60,15 +60,15 @@ function* allPieces(state: State): Resumable<Buffer[]> {
     yield;
     if (node.relations.size === 0) continue;
     const documents = relationDocumentsOf(state, node);
-    const found =
+    const rendered =
       known.get(documents) ??
       Buffer.from(
         shownOf(state, node)
           .map((each) => JSON.stringify(each))
           .join(','),
       );
-    known.set(documents, found);
-    pieces.push(found);
+    known.set(documents, rendered);
+    pieces.push(rendered);
   }
   return pieces;
 }

@@ -63,18 +63,18 @@ function snapshotRoute({ store, rendered, config: { release, maxBody, objects } 
       if (query.export !== undefined) {
         const { type, write } = FORMATS[query.export];
         const file = () => exportFile(snapshotOf(state, release, include, objects), write);
-        const found = await rendered.get(contentOf(state), `snapshot ${filter} ${query.export}`, file);
-        if (SENT_BACK.has(query.export)) await expectTakeable(found.body, maxBody.schema, SOME);
-        return send(found, type, ['Content-Disposition', attachment(query.export, new Date())]);
+        const content = await rendered.get(contentOf(state), `snapshot ${filter} ${query.export}`, file);
+        if (SENT_BACK.has(query.export)) await expectTakeable(content.body, maxBody.schema, SOME);
+        return send(content, type, ['Content-Disposition', attachment(query.export, new Date())]);
       }
       const whole = query.includeCollections === undefined && query.excludeCollections === undefined;
-      const found = await rendered.get(contentOf(state), `snapshot ${filter}`, () =>
+      const snapshot = await rendered.get(contentOf(state), `snapshot ${filter}`, () =>
         snapshotBytes(state, release, { ...(whole ? { join } : { include }), objects }),
       );
-      await expectTakeable(found.body, maxBody.schema, SOME);
+      await expectTakeable(snapshot.body, maxBody.schema, SOME);
       // The tag of the whole schema is its hash, which If-Match and diffs use.
       const hash = whole && (await runYielding(snapshotHash(state, release)));
-      return send(whole ? { ...found, etag: `"${hash}"` } : found, JSON_TYPE);
+      return send(whole ? { ...snapshot, etag: `"${hash}"` } : snapshot, JSON_TYPE);
     },
   });
 }

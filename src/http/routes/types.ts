@@ -41,8 +41,8 @@ export function typesRoutes(deps: HttpDeps): Route[] {
       const { lang, at } = call.query;
       const { state, head } = await pointAt(at, 'at', call);
       const file = () => programTypes(state, lang, config.release);
-      const found = await rendered.get(state.collections, `types ${lang}`, file);
-      return representationAnswer({ ...found, type: MEDIA_TYPES[lang], position: head.position }, call.req);
+      const content = await rendered.get(state.collections, `types ${lang}`, file);
+      return representationAnswer({ ...content, type: MEDIA_TYPES[lang], position: head.position }, call.req);
     },
   });
   return [types];

@@ -86,9 +86,9 @@ const KEYS = /[^\p{White_Space}\p{C}+"',]{1,255}\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}
 
 /** Returns all public keys in a text, which may be JSON. @throws NoteError if a key is damaged or there is none */
 export function parseNoteKeys(text: string): NoteKey[] {
-  const found = text.match(KEYS) ?? [];
-  if (found.length === 0) throw new NoteError('contains no public key of the form name+id+key');
-  return found.map(parseNoteKey);
+  const keyTexts = text.match(KEYS) ?? [];
+  if (keyTexts.length === 0) throw new NoteError('contains no public key of the form name+id+key');
+  return keyTexts.map(parseNoteKey);
 }
 
 /** @param text ends with a line feed @param key the private key that belongs to `by` */
@@ -217,7 +217,7 @@ export function parseCheckpoint(bytes: Buffer): ReadCheckpoint {
 }
 
 function timeIn(lines: readonly string[]): string {
-  const time = lines.map((line) => TIME.exec(line)?.[1]).find((found) => found !== undefined);
+  const time = lines.map((line) => TIME.exec(line)?.[1]).find((text) => text !== undefined);
   expectLine(time !== undefined && !Number.isNaN(Date.parse(time)), 'it has no time');
   return time;
 }

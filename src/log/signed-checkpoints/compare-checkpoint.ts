@@ -117,7 +117,7 @@ export function createExportView(files: readonly CheckpointFile[]): {
   view: (log: Pick<LogView, 'head' | 'broken'>) => LogView;
 } {
   const wanted = new Set(files.map(({ checkpoint }) => checkpoint.position));
-  const found = new Map<number, { hash: string; origin: string | null }>();
+  const hashes = new Map<number, { hash: string; origin: string | null }>();
   const acknowledged: AcknowledgedLog[] = [];
   let origin: string | null = null;
   return {
@@ -128,12 +128,12 @@ export function createExportView(files: readonly CheckpointFile[]): {
         origin = originOf(hash);
         acknowledged.push({ position, divergences: divergencesIn(event.data) });
       }
-      if (wanted.has(position)) found.set(position, { hash, origin });
+      if (wanted.has(position)) hashes.set(position, { hash, origin });
     },
     view: (log) => ({
       ...log,
-      hashAt: (position) => Promise.resolve(found.get(position)?.hash ?? null),
-      originAt: (position) => Promise.resolve(found.get(position)?.origin ?? null),
+      hashAt: (position) => Promise.resolve(hashes.get(position)?.hash ?? null),
+      originAt: (position) => Promise.resolve(hashes.get(position)?.origin ?? null),
       acknowledged: () => Promise.resolve(acknowledged),
     }),
   };

@@ -65,11 +65,11 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
 
   const look = async (): Promise<HeadView> => {
     const seen = options.seen();
-    const found = await readHeadView(pool);
-    await options.examine(found.check, seen);
+    const view = await readHeadView(pool);
+    await options.examine(view.check, seen);
     const pending = options.pending();
     if (pending !== undefined) throw new ProblemError(logDiverged(pending));
-    return { ...found, standby: found.standby || options.readOnly() };
+    return { ...view, standby: view.standby || options.readOnly() };
   };
 
   const signEnd = async (end: LogEnd): Promise<string> => {
@@ -89,8 +89,8 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
   const settle = async (end: LogEnd): Promise<Kept> => {
     const until = performance.now() + PATIENCE;
     for (;;) {
-      const found = await isKept(pool, end, standbys);
-      if (!found.there || isEnough(found) || performance.now() + LOOK_EVERY > until) return found;
+      const isHeadKept = await isKept(pool, end, standbys);
+      if (!isHeadKept.there || isEnough(isHeadKept) || performance.now() + LOOK_EVERY > until) return isHeadKept;
       await sleep(LOOK_EVERY);
     }
   };
@@ -98,18 +98,18 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
   /** Checks again the position that an earlier call waited for. Standbys may have reached it by now. */
   const lookAgain = async (end: LogEnd): Promise<void> => {
     const seen = waiting ?? end;
-    const found = seen.origin === end.origin ? await isKept(pool, seen, standbys) : undefined;
-    if (found !== undefined && isEnough(found)) kept = seen;
-    waiting = found?.there === true && !isEnough(found) ? seen : end;
+    const isSeenKept = seen.origin === end.origin ? await isKept(pool, seen, standbys) : undefined;
+    if (isSeenKept !== undefined && isEnough(isSeenKept)) kept = seen;
+    waiting = isSeenKept?.there === true && !isEnough(isSeenKept) ? seen : end;
   };
 
   /** Returns the newest position up to `end` that may be signed. It is an earlier one if standbys are behind. */
   const newestKept = async (end: LogEnd): Promise<LogEnd | Kept> => {
-    const found = await settle(end);
-    if (isEnough(found)) return (kept = end);
+    const headView = await settle(end);
+    if (isEnough(headView)) return (kept = end);
     await lookAgain(end);
     const usable = kept?.origin === end.origin && (await isKept(pool, kept, standbys)).there;
-    return kept !== undefined && usable ? kept : found;
+    return kept !== undefined && usable ? kept : headView;
   };
 
   return {
@@ -119,18 +119,18 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
       if (end === null) {
         throw new ProblemError({ code: 'NOT_FOUND', message: 'The log is empty, so no checkpoint can be signed yet.' });
       }
-      const found = standby ? undefined : await newestKept(end);
-      if (found !== undefined && 'hash' in found) return { position: found.position, note: await signEnd(found) };
+      const newest = standby ? undefined : await newestKept(end);
+      if (newest !== undefined && 'hash' in newest) return { position: newest.position, note: await signEnd(newest) };
       const published = await newestNote(pool, end.origin);
       if (published !== undefined) return published;
-      throw new ProblemError(unavailable(found === undefined ? ON_STANDBY : whyNot(found)));
+      throw new ProblemError(unavailable(newest === undefined ? ON_STANDBY : whyNot(newest)));
     },
     signable: async () => {
       const { standby, end } = await look();
       if (standby || end === null) return undefined;
-      const found = await newestKept(end);
-      if ('hash' in found) return found;
-      throw new ProblemError(unavailable(whyNot(found)));
+      const signableHead = await newestKept(end);
+      if ('hash' in signableHead) return signableHead;
+      throw new ProblemError(unavailable(whyNot(signableHead)));
     },
   };
 }

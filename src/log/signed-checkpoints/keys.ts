@@ -38,12 +38,12 @@ export function readKeyFile(file: string): KeyObject {
 function contentOf(file: string): string {
   const descriptor = openSync(file, 'r');
   try {
-    const found = fstatSync(descriptor);
-    if (!found.isFile()) throw new Error('it is not a regular file');
-    if (found.size > MAX_BYTES) throw new Error('it is too large for a key');
-    if (process.platform !== 'win32' && (found.mode & LOOSE) !== 0) {
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile()) throw new Error('it is not a regular file');
+    if (stats.size > MAX_BYTES) throw new Error('it is too large for a key');
+    if (process.platform !== 'win32' && (stats.mode & LOOSE) !== 0) {
       throw new Error(
-        `other users of the machine can read or change it (mode ${(found.mode & 0o777).toString(8)}); run chmod 600`,
+        `other users of the machine can read or change it (mode ${(stats.mode & 0o777).toString(8)}); run chmod 600`,
       );
     }
     return readFileSync(descriptor, 'utf8');

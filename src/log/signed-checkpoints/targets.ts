@@ -33,8 +33,8 @@ export const createTarget = (to: string): Target =>
 function refuseOther(there: Buffer, { origin, position, note }: Delivery, location: string): void {
   if (there.toString() === note) return;
   try {
-    const [found, ours] = [parseCheckpoint(there), parseCheckpoint(Buffer.from(note))];
-    if (found.origin === origin && found.position === position && found.hash === ours.hash) return;
+    const [theirs, ours] = [parseCheckpoint(there), parseCheckpoint(Buffer.from(note))];
+    if (theirs.origin === origin && theirs.position === position && theirs.hash === ours.hash) return;
   } catch {
     // The content is not a checkpoint at all.
   }

@@ -124,8 +124,8 @@ export async function unmatchedAcknowledgements(
   const known = new Set(findings.map(keyOfFinding));
   const isFound = ({ code }: Acknowledgement, index: number): boolean =>
     known.has(keys[index] ?? '') || (plansOnly && NOTICED_IN_TABLES.has(code));
-  const found = new Set(acknowledges.findings.flatMap((each, index) => (isFound(each, index) ? [index] : [])));
-  return unfound(acknowledges, found).slice(0, MAX_PROBLEMS);
+  const matched = new Set(acknowledges.findings.flatMap((each, index) => (isFound(each, index) ? [index] : [])));
+  return unfound(acknowledges, matched).slice(0, MAX_PROBLEMS);
 }
 
 interface Looking {
@@ -137,13 +137,13 @@ interface Looking {
 
 /** Returns the findings of the rules, and all others. */
 async function foundIn(client: pg.ClientBase, { planned, batch, warnings, plan }: Looking): Promise<Finding[]> {
-  const found = await planFindings(client, planned.schema, plan, { patient: true });
+  const findings = await planFindings(client, planned.schema, plan, { patient: true });
   const noticed = [
     ...warnings,
     ...(await mentions(client, planned.policy, { ...batch, before: planned.before.state })),
     ...policyWarnings(planned.policy, batch.events),
   ];
-  return [...found, ...noticed.map(findingOf)];
+  return [...findings, ...noticed.map(findingOf)];
 }
 
 const keyOfFinding = (finding: Finding): string => keyOf({ code: finding.code, place: locationText(finding) });
@@ -202,7 +202,7 @@ type Stopped = Judged<Finding> & { needs?: { approvals: number; approved: number
 function* weigh(findings: readonly Finding[], { planned, revised, said, names, events }: Weighing): Resumable<Weighed> {
   const { policy } = planned;
   const stopped: Stopped[] = [];
-  const found = new Set<number>();
+  const matched = new Set<number>();
   const needed = new Map<string, Acknowledgement>();
   const covered: Finding[] = [];
   const kept = keptBy(events);
@@ -215,7 +215,7 @@ function* weigh(findings: readonly Finding[], { planned, revised, said, names, e
     yield;
     const key = keyOfFinding(finding);
     const acknowledgement = said.get(key);
-    if (acknowledgement !== undefined) found.add(acknowledgement.index);
+    if (acknowledgement !== undefined) matched.add(acknowledgement.index);
     const weighed = judged(policy, finding, names);
     if (weighed === undefined || !isStopping(weighed.action)) continue;
     if (weighed.action === 'acknowledge' && acknowledgement !== undefined) needed.set(key, acknowledgement);
@@ -226,12 +226,12 @@ function* weigh(findings: readonly Finding[], { planned, revised, said, names, e
       else covered.push(finding);
     }
   }
-  return { stopped: stopped.sort(byAction), known: { found, needed: [...needed.values()], covered } };
+  return { stopped: stopped.sort(byAction), known: { found: matched, needed: [...needed.values()], covered } };
 }
 
-function unfound({ findings, at }: Acknowledgements, found: ReadonlySet<number>): Problem[] {
+function unfound({ findings, at }: Acknowledgements, matched: ReadonlySet<number>): Problem[] {
   return findings.flatMap(({ code, place }, index) => {
-    if (found.has(index)) return [];
+    if (matched.has(index)) return [];
     const message = `no finding matches the acknowledgement ${JSON.stringify(keyOf({ code, place }))}. Read the plan again`;
     return [invalid(at?.(index) ?? [], message, { acknowledged: { code, place } })];
   });

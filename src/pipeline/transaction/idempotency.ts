@@ -57,11 +57,8 @@ export const isLost = (batch: string): string =>
   `(SELECT true FROM ${own.idempotency} i WHERE i.actor = '${LOST}' AND i.key = ${batch}) IS TRUE`;
 
 /** Returns the stored response, which replaces running the command. Undefined if the command must run. */
-export function earlierAnswer(
-  idempotency: Idempotency,
-  found: Record<string, unknown>[],
-): Replay | Refusal | undefined {
-  const row = found[0] as Row | undefined;
+export function earlierAnswer(idempotency: Idempotency, rows: Record<string, unknown>[]): Replay | Refusal | undefined {
+  const row = rows[0] as Row | undefined;
   if (row === undefined) return undefined;
   if (row.request_hash !== idempotency.requestHash) return { kind: 'refused', problems: [mismatch()] };
   return { kind: 'replayed', status: row.status, headers: row.headers, body: row.body };

@@ -56,8 +56,8 @@ export async function withDescendants(
   db: Queryable,
   { state, events, schema, childless, purge }: Inheriting,
 ): Promise<WithDescendants> {
-  const found = await runYielding(columnChanges(state, events));
-  const changes = found.filter(({ before }) => childless?.has(before.table) !== true);
+  const columns = await runYielding(columnChanges(state, events));
+  const changes = columns.filter(({ before }) => childless?.has(before.table) !== true);
   const asked = columnsAsked(changes, purge);
   const descendants = await readDescendants(
     db,
@@ -132,18 +132,18 @@ const CONSTRAINTS = /^\/schema(\/extras(\/constraints.*)?)?$/;
 
 function* columnChanges(state: State, events: readonly LogEvent[]): Resumable<ColumnChange[]> {
   const former = formerNames();
-  const found: ColumnChange[] = [];
+  const changes: ColumnChange[] = [];
   const checksOf = createCheckReader(state, events);
   for (const event of events) {
     const { collection, field } = event;
     const checks = checksOf(event);
     const table = former.collection(collection ?? '');
     if (changesColumn(event) && checks !== null && state.collections.get(table)?.collection.schema)
-      found.push({ event, before: { table, column: former.field(collection ?? '', field ?? '') }, checks });
+      changes.push({ event, before: { table, column: former.field(collection ?? '', field ?? '') }, checks });
     former.add(event);
     yield;
   }
-  return found;
+  return changes;
 }
 
 /** For each event in order: the constraints that it changes. Null if the event changes the table but no constraint. */
@@ -400,15 +400,15 @@ function byEvent(
   asked: readonly ColumnChange[],
   descendants: readonly Descendant[],
 ): ReadonlyMap<LogEvent, ManagedDescendant[]> {
-  const found = new Map<LogEvent, ManagedDescendant[]>();
+  const descendantsByEvent = new Map<LogEvent, ManagedDescendant[]>();
   for (const descendant of descendants) {
     const event = asked[descendant.place]?.event;
     if (event === undefined || descendant.table === null) continue;
-    const others = found.get(event) ?? [];
+    const others = descendantsByEvent.get(event) ?? [];
     if (!others.some(({ oid }) => oid === descendant.oid))
-      found.set(event, [...others, descendant as ManagedDescendant]);
+      descendantsByEvent.set(event, [...others, descendant as ManagedDescendant]);
   }
-  return found;
+  return descendantsByEvent;
 }
 
 /** Renames of child columns that PostgreSQL already makes together with those of their parents. */

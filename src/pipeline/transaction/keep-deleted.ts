@@ -173,13 +173,13 @@ function* deletionsIn(state: State, events: readonly LogEvent[]): Resumable<Dele
   const former = formerNames();
   const hidden = aliasesGoingAlong(state, events);
   const restored = new Map<string, TrashLocation>();
-  const found: Deletion[] = [];
+  const deletions: Deletion[] = [];
   for (const [index, event] of events.entries()) {
     const { collection, field } = event;
     if (collection !== null && field !== null && deletesField(event) && !hidden.has(`${collection}\0${field}`)) {
       const node = folding.node(collection) as CollectionNode;
       const columns = [field, ...primaryKeyColumns(node)].map((name) => former.field(collection, name));
-      found.push({
+      deletions.push({
         index,
         collection,
         field,
@@ -194,7 +194,7 @@ function* deletionsIn(state: State, events: readonly LogEvent[]): Resumable<Dele
     former.add(event);
     yield;
   }
-  return found;
+  return deletions;
 }
 
 /** The table of a collection of the state before the batch. */

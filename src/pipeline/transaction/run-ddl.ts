@@ -175,8 +175,8 @@ function questionsOf(projection: Projection): CatalogQuestions {
     judge(results) {
       const missing = lostProblems(rowsOf(lost, results) as readonly LostColumn[]);
       if (missing.length > 0) return missing;
-      const found = rowsOf(types, results);
-      const problems = rowTypeProblems(uses, typeLookup(found));
+      const rows = rowsOf(types, results);
+      const problems = rowTypeProblems(uses, typeLookup(rows));
       if (problems.length > 0) return problems;
       return names === null ? null : hiddenByFolders(projection, rowsOf(names, results));
     },

@@ -181,8 +181,8 @@ async function refuseEarlierLayout(client: pg.Client): Promise<void> {
 /** Sets the password from the file at each start, even if it was changed since. */
 async function ensureRole(client: pg.Client, password: string): Promise<void> {
   const name = client.escapeIdentifier(SERVICE_ACCOUNT);
-  const found = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [SERVICE_ACCOUNT]);
-  if (found.rowCount === 0) {
+  const roles = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [SERVICE_ACCOUNT]);
+  if (roles.rowCount === 0) {
     await client.query(`CREATE ROLE ${name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS`);
   }
   await client.query(`GRANT pg_read_all_stats TO ${name}`);
@@ -191,6 +191,6 @@ async function ensureRole(client: pg.Client, password: string): Promise<void> {
 
 async function ensureDatabase(client: pg.Client): Promise<void> {
   const name = client.escapeIdentifier(SERVICE_ACCOUNT);
-  const found = await client.query('SELECT FROM pg_database WHERE datname = $1', [SERVICE_ACCOUNT]);
-  if (found.rowCount === 0) await client.query(`CREATE DATABASE ${name} OWNER ${name}`);
+  const databases = await client.query('SELECT FROM pg_database WHERE datname = $1', [SERVICE_ACCOUNT]);
+  if (databases.rowCount === 0) await client.query(`CREATE DATABASE ${name} OWNER ${name}`);
 }

@@ -57,12 +57,12 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
 
 async function startLocked(dataDir: string, options: EmbeddedOptions, lock: DataLock): Promise<EmbeddedPostgres> {
   const link = join(dataDir, 'postgres');
-  const found = await existingHome(link);
-  const account = await serverAccount(found ?? link);
+  const existing = await existingHome(link);
+  const account = await serverAccount(existing ?? link);
   const binaries = await findBinaries();
   const programs = await reachablePrograms(binaries, account);
-  const password = await readPassword(join(dataDir, 'password'), found !== null);
-  const home = found ?? (await create(link, { programs, account, password, durable: options.throwaway !== true }));
+  const password = await readPassword(join(dataDir, 'password'), existing !== null);
+  const home = existing ?? (await create(link, { programs, account, password, durable: options.throwaway !== true }));
   await checkRelease(home, binaries.version);
   const orphanStopped = await stopOrphan(home);
   const settings = { ...serverSettings(options.connections), ...(options.throwaway ? THROWAWAY_SETTINGS : {}) };

@@ -74,14 +74,14 @@ async function contend(folder: string, own: string): Promise<LockHolder | null> 
 }
 
 async function contenders(folder: string, own: string): Promise<(Contender & { name: string })[]> {
-  const found: (Contender & { name: string })[] = [];
+  const files: (Contender & { name: string })[] = [];
   for (const name of await readdir(folder)) {
     if (name === own || !name.endsWith('.sock')) continue;
     const other = await ask(join(folder, name));
-    if (other) found.push({ ...other, name });
+    if (other) files.push({ ...other, name });
     else await rm(join(folder, name), { force: true });
   }
-  return found;
+  return files;
 }
 
 /** Returns the answer of the process behind the socket, or null if there is none. */

@@ -127,12 +127,12 @@ async function askAll(
   ask: (connectionString: string) => Promise<Probed>,
 ): Promise<Map<Host, Probed>> {
   const answers = new Map<Host, Probed>();
-  let found!: () => void;
-  const oneFits = new Promise<void>((resolve) => (found = resolve));
+  let resolveFirst!: () => void;
+  const oneFits = new Promise<void>((resolve) => (resolveFirst = resolve));
   const all = hosts.map(async (host) => {
     const answer = await ask(of(host));
     answers.set(host, answer);
-    if ('found' in answer && fits(answer.found, attrs)) found();
+    if ('found' in answer && fits(answer.found, attrs)) resolveFirst();
   });
   const enough = new AbortController();
   const soon = oneFits.then(() => sleep(GRACE, undefined, { signal: enough.signal })).catch(() => undefined);

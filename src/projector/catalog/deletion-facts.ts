@@ -195,16 +195,16 @@ export async function queueTrashFacts(
 /** Returns the rows with the names of collections. There is at least one. */
 async function glanceAll(db: Queryable, { schema, state, tables }: Pick<TrashQuery, 'schema' | 'state' | 'tables'>) {
   const groups = [...tablesBySchema(state, tables, schema)];
-  const found: Row[] = [];
+  const allRows: Row[] = [];
   for (const [place, names] of groups.length === 0 ? [[schema, new Map<string, string>()] as const] : groups) {
     const values = [place, [...names.keys()]];
     const { rows } =
       place === schema
         ? await db.query<Row>(GLANCE, values)
         : await db.query<Row>(GLANCE_ELSEWHERE, [...values, [...names.values()]]);
-    for (const row of rows) found.push({ ...row, name: row.name && (names.get(row.name) ?? row.name) });
+    for (const row of rows) allRows.push({ ...row, name: row.name && (names.get(row.name) ?? row.name) });
   }
-  return found as [Row, ...Row[]];
+  return allRows as [Row, ...Row[]];
 }
 
 async function factsIn(
@@ -218,10 +218,10 @@ async function factsIn(
     rows.flatMap(({ name, hasMore }) => (hasMore && name !== null ? [name] : [])),
   );
   const [{ now, creates }] = rows;
-  const found = rows.flatMap(({ name, owned, keptIn }): [string, TrashTable][] =>
+  const entries = rows.flatMap(({ name, owned, keptIn }): [string, TrashTable][] =>
     name === null ? [] : [[name, { ...NOTHING_MORE, ...details.get(name), owned: owned === true, keptIn }]],
   );
-  return { now, mayCreateSchemas: creates, tables: new Map(found) };
+  return { now, mayCreateSchemas: creates, tables: new Map(entries) };
 }
 
 async function glanceRows(client: pg.ClientBase, query: TrashQuery): Promise<[Row, ...Row[]]> {
@@ -229,8 +229,8 @@ async function glanceRows(client: pg.ClientBase, query: TrashQuery): Promise<[Ro
   const isDefault = tables.every((name) => state.collections.get(name)?.collection.schema?.schema === undefined);
   if (!isDefault) return glanceAll(client, query);
   if (tables.length > 0 && tables.every((name) => glance.tables.includes(name))) return glance.rows as [Row, ...Row[]];
-  const [found] = await sendBatch(client, [trashFactsQuery(schema, tables)]);
-  return (found?.rows ?? []) as unknown[] as [Row, ...Row[]];
+  const [row] = await sendBatch(client, [trashFactsQuery(schema, tables)]);
+  return (row?.rows ?? []) as unknown[] as [Row, ...Row[]];
 }
 
 async function readDetails(
@@ -238,12 +238,12 @@ async function readDetails(
   { schema, state }: Pick<TrashQuery, 'schema' | 'state'>,
   tables: readonly string[],
 ): Promise<ReadonlyMap<string, MoreFacts>> {
-  const found = new Map<string, MoreFacts>();
+  const detailsByName = new Map<string, MoreFacts>();
   for (const [place, names] of tablesBySchema(state, tables, schema)) {
     const { rows } = await client.query<Details>(DETAILS, [place, [...names.keys()]]);
-    for (const { name, ...details } of rows) found.set(names.get(name) ?? name, details);
+    for (const { name, ...details } of rows) detailsByName.set(names.get(name) ?? name, details);
   }
-  return found;
+  return detailsByName;
 }
 
 /* Facts about a table before its values are copied, read while no other session can change it. */
@@ -330,14 +330,14 @@ async function readFacts(
     ({ name, schema: place = ident(schema) }, index) =>
       sql`(${integer(String(index))}, pg_catalog.to_regnamespace(${literal(place)})::oid, ${literal(name)})`,
   );
-  const { rows: found } = await db.query<ValuesRow>(tablesAt(join(values, sql`, `)));
-  const counted = found.flatMap(({ place, readable, partitioned, descendants }) => {
+  const { rows: valuesRows } = await db.query<ValuesRow>(tablesAt(join(values, sql`, `)));
+  const counted = valuesRows.flatMap(({ place, readable, partitioned, descendants }) => {
     const at = places[place];
     const isCounted = readable && !partitioned && descendants.length === 0;
     return most !== null && isCounted && at !== undefined ? [countOf(schema, at, { index: place, most })] : [];
   });
   const counts = new Map((counted.length > 0 ? await count(counted) : []).map(({ place, rows }) => [place, rows]));
-  return new Map(found.map(({ place, ...facts }) => [place, { ...facts, rows: counts.get(place) ?? null }]));
+  return new Map(valuesRows.map(({ place, ...facts }) => [place, { ...facts, rows: counts.get(place) ?? null }]));
 }
 
 /** Stops reading a table once the limit is exceeded. */

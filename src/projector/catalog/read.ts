@@ -273,18 +273,18 @@ export function catalogReading(managed: ManagedTables, tables?: readonly string[
     managed,
     (schema, namesIn) => partReading(schema, namesIn(tables), namesIn(users)),
     (parts) => {
-      const found = new Map<string, CatalogTable>();
+      const tableByName = new Map<string, CatalogTable>();
       const labels = labelsOf(managed, parts);
       for (const [schema, part] of parts)
         for (const table of part.tables.values()) {
           const named = labels.table(schema, table);
-          if (tables === undefined || tables.includes(named.name)) found.set(named.name, named);
+          if (tables === undefined || tables.includes(named.name)) tableByName.set(named.name, named);
         }
       const objects = mergedObjects(
         parts.map(([schema, part]) => [schema, part.objects]),
         labels,
       );
-      return { tables: found, objects };
+      return { tables: tableByName, objects };
     },
   );
 }
@@ -302,7 +302,7 @@ function partReading(schema: string, tables?: readonly string[], users = tables)
       const built = new Map<number, Building>();
       for (const row of await rows<TableRow>()) built.set(row[0], { table: toTable(row), names: new Map() });
       const slice = createTimeSlice();
-      const each = <T>(found: readonly T[], add: (row: T) => void) => mapYielding(found, add, slice);
+      const each = <T>(items: readonly T[], add: (row: T) => void) => mapYielding(items, add, slice);
       await each(await rows<ColumnRow>(), columnAdder(built));
       const constraints = await rows<ConstraintRow>();
       await each(constraints, constraintAdder(built));

@@ -150,8 +150,8 @@ export function attachPartition(change: Change, { table, bound }: NonNullable<Ta
 export function refuseWithPartitions(change: Change, node: CollectionNode): Step[] {
   if (extrasOf(node).partition_by === undefined) return [];
   const oid = sql`pg_catalog.to_regclass(${literal(tableOf(change))})`;
-  const found = sql`EXISTS (SELECT FROM pg_catalog.pg_inherits WHERE inhparent = ${oid}::oid)`;
-  const body = sql`BEGIN IF ${found} THEN
+  const hasPartitions = sql`EXISTS (SELECT FROM pg_catalog.pg_inherits WHERE inhparent = ${oid}::oid)`;
+  const body = sql`BEGIN IF ${hasPartitions} THEN
     RAISE EXCEPTION 'the table still has partitions' USING ERRCODE = 'dependent_objects_still_exist'; END IF; END`;
   const summary = `check that ${change.event.collection} has no partitions`;
   return [step(sql`DO ${literal(body)}`, summary, { lock: 'none', lock_entries: 1 })];

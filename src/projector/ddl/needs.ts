@@ -232,8 +232,8 @@ const LIKE = scratch('compared');
 const raise = (message: string, detail: Sql): Sql =>
   sql`RAISE EXCEPTION ${literal(message)}, ${detail} USING ERRCODE = ${literal('duplicate_object')};`;
 
-const unlessSame = (found: Sql, given: Sql): Sql =>
-  sql`IF ${found} IS DISTINCT FROM ${given} THEN ${raise('it already exists, as %', sql`coalesce(${found}::text, ${literal('something else')})`)} END IF;`;
+const unlessSame = (existing: Sql, given: Sql): Sql =>
+  sql`IF ${existing} IS DISTINCT FROM ${given} THEN ${raise('it already exists, as %', sql`coalesce(${existing}::text, ${literal('something else')})`)} END IF;`;
 
 /** Skips a sequence that a column of another table owns. */
 function unlessOthers(name: Sql, table: Sql): Sql {

@@ -163,9 +163,9 @@ function stays(name: string, { from, to }: Span, disturbed: ReadonlySet<string>)
 function refuseUnmanagedDependents(change: Change, node: CollectionNode, columns: ReadonlySet<string>): Step[] {
   const { collection } = change.event;
   if (columns.size === 0 || isNew(change, collection)) return [];
-  const found = othersOn(tableOf(change), [...columns], [...objectNames(node)]);
+  const dependents = othersOn(tableOf(change), [...columns], [...objectNames(node)]);
   const body = sql`DECLARE found text; BEGIN
-    ${found}
+    ${dependents}
     IF found IS NOT NULL THEN RAISE EXCEPTION 'other objects depend on its columns'
       USING ERRCODE = 'dependent_objects_still_exist', DETAIL = found; END IF; END`;
   const names = [...columns].join(', ');
@@ -308,7 +308,7 @@ function relationsOn({ first: { before, event }, from }: FieldRun, rests: Rests)
 }
 
 function referencesOn(run: FieldRun, own: readonly Constraint[], rests: Rests): DeferredForeignKey[] {
-  const found: DeferredForeignKey[] = [];
+  const foreignKeys: DeferredForeignKey[] = [];
   const { first, from } = run;
   for (const [collection, node] of first.before.collections) {
     // The statement concerns the other table but is attributed to the event that requires it.
@@ -317,10 +317,10 @@ function referencesOn(run: FieldRun, own: readonly Constraint[], rests: Rests): 
       const { references, definition } = constraint;
       if (references === undefined || isInherited(change, constraint)) continue;
       const points = references === first.event.collection && rests(targetColumns(definition));
-      if (points || (node === from && own.includes(constraint))) found.push({ change, constraint });
+      if (points || (node === from && own.includes(constraint))) foreignKeys.push({ change, constraint });
     }
   }
-  return found;
+  return foreignKeys;
 }
 
 /** Checks whether the run keeps the foreign key of the relation. */

@@ -123,7 +123,7 @@ export const fromStoredSql = (parts: readonly string[]): Sql => parts.join(ownTa
 
 /** A block of statements for DO. */
 export function block(body: Sql): Sql {
-  return `E'${body.replaceAll(/['\\]/g, (found) => found + found)}'` as Sql;
+  return `E'${body.replaceAll(/['\\]/g, (character) => character + character)}'` as Sql;
 }
 
 /** A type name as format_type prints it. Throws unless the parser reads exactly one type. */

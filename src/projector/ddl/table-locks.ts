@@ -50,14 +50,14 @@ const WORDS: Readonly<Record<Mode, Sql>> = {
 
 /** Each table once, with its strongest lock. Ordering by name keeps two changes from deadlocking. */
 export function strongestLocks(statements: readonly Pick<Statement, 'locks'>[]): LockedTable[] {
-  const found = new Map<string, LockedTable>();
+  const strongest = new Map<string, LockedTable>();
   for (const { locks } of statements) {
     for (const each of locks) {
-      const known = found.get(each.table);
-      found.set(each.table, { ...(known ?? each), lock: stronger(known?.lock, each.lock) });
+      const known = strongest.get(each.table);
+      strongest.set(each.table, { ...(known ?? each), lock: stronger(known?.lock, each.lock) });
     }
   }
-  return [...found.values()].sort((a, b) => compareBytes(a.table, b.table));
+  return [...strongest.values()].sort((a, b) => compareBytes(a.table, b.table));
 }
 
 /** The order of COLLATE "C". */

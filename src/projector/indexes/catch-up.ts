@@ -171,16 +171,16 @@ async function reconcileOnce(reconciling: Reconciling, placed: PositionedTarget)
   const table = locateTable(state, collection, schema);
   const desired = desiredIndex(state, target);
   const name = desired.name ?? indexName(table.name, field);
-  const found = desired.others.has(name) ? NONE : await findIndex(client, table, field, name);
-  if (desired.name !== null && found.valid === true) return 'as it should be';
+  const existing = desired.others.has(name) ? NONE : await findIndex(client, table, field, name);
+  if (desired.name !== null && existing.valid === true) return 'as it should be';
   const index = qualified(table.schema, name);
-  if (found.valid !== null) {
+  if (existing.valid !== null) {
     // The index may belong to a change that was committed after the state was read.
     if ((await currentState()).position !== state.position) return reconcileOnce(reconciling, placed);
     await client.query(sql`DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
   }
-  if (desired.name === null) return found.valid === null ? 'as it should be' : afterDrop(reconciling, placed);
-  await build(client, sql`${ident(name)} ON ${qualified(table.schema, table.name)} (${ident(field)})`, found);
+  if (desired.name === null) return existing.valid === null ? 'as it should be' : afterDrop(reconciling, placed);
+  await build(client, sql`${ident(name)} ON ${qualified(table.schema, table.name)} (${ident(field)})`, existing);
   return afterBuild(reconciling, placed, name);
 }
 

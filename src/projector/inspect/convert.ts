@@ -98,10 +98,10 @@ function notePartitionKey(converting: Converting): void {
 }
 
 /** Equal objects can have several representations. Members that equal those of the collection use its one. */
-export function inSpellingOf(like: CollectionNode, found: Converted, isEqual: IsEqual): Converted {
-  const fields = found.fields.map((field) => fieldInSpellingOf(like.fields.get(field.field), field, isEqual));
-  const { schema } = found.collection;
-  const [known, extras] = [extrasOf(like), extrasOf(found)];
+export function inSpellingOf(like: CollectionNode, converted: Converted, isEqual: IsEqual): Converted {
+  const fields = converted.fields.map((field) => fieldInSpellingOf(like.fields.get(field.field), field, isEqual));
+  const { schema } = converted.collection;
+  const [known, extras] = [extrasOf(like), extrasOf(converted)];
   const kept = <T>(member: string, there: T, ours: T | undefined): T =>
     ours !== undefined && isEqual(member) ? ours : there;
   const keptEach = <T>(there: readonly T[] = [], ours: readonly T[] = [], memberOf: (item: T) => string): T[] => {
@@ -121,7 +121,7 @@ export function inSpellingOf(like: CollectionNode, found: Converted, isEqual: Is
   };
   const schemaWithExtras = schema && withExtras(schema, spelled);
   const aligned = jsonEqual(schemaWithExtras, like.collection.schema) ? like.collection.schema : schemaWithExtras;
-  return { ...found, collection: { ...found.collection, schema: aligned }, fields };
+  return { ...converted, collection: { ...converted.collection, schema: aligned }, fields };
 }
 
 /** The members of a difference in its column, and in the extras of the column. */
@@ -134,19 +134,19 @@ const SPELLED: readonly [string, readonly (keyof ColumnSchema)[], readonly (keyo
   ['not null name', [], ['not_null_name']],
 ];
 
-function fieldInSpellingOf(known: Field | undefined, found: Field, isEqual: IsEqual): Field {
-  if (!hasColumn(known) || !hasColumn(found)) return found;
-  const { extras: there, ...schema } = found.schema;
+function fieldInSpellingOf(known: Field | undefined, field: Field, isEqual: IsEqual): Field {
+  if (!hasColumn(known) || !hasColumn(field)) return field;
+  const { extras: there, ...schema } = field.schema;
   const extras = { ...there };
   for (const [member, columns, more] of SPELLED) {
-    if (!isEqual(member, found.field)) continue;
+    if (!isEqual(member, field.field)) continue;
     Object.assign(schema, pick(known.schema, columns));
     for (const name of more) delete extras[name];
     Object.assign(extras, pick(known.schema.extras ?? {}, more));
   }
-  const type = isEqual('schema.data_type', found.field) ? known.type : found.type;
+  const type = isEqual('schema.data_type', field.field) ? known.type : field.type;
   const aligned: ColumnSchema = Object.keys(extras).length === 0 ? schema : { ...schema, extras };
-  return { ...found, type, schema: jsonEqual(aligned, known.schema) ? known.schema : aligned };
+  return { ...field, type, schema: jsonEqual(aligned, known.schema) ? known.schema : aligned };
 }
 
 const pick = <T extends object>(from: T, names: readonly (keyof T)[]): Partial<T> =>

@@ -33,10 +33,10 @@ export function foreignKeysOf(converting: Converting): ForeignKeys {
   const { table, like } = converting;
   const relations = new Map<string, NewRelation>();
   const others: CatalogConstraint[] = [];
-  const found = table.constraints.filter(({ kind }) => kind === 'foreign key');
+  const foreignKeys = table.constraints.filter(({ kind }) => kind === 'foreign key');
   const wasRelation = ({ name, columns }: CatalogConstraint): boolean =>
     like?.relations.get(columns[0] ?? '')?.schema?.constraint_name === name;
-  for (const constraint of [...found.filter(wasRelation), ...found.filter((each) => !wasRelation(each))]) {
+  for (const constraint of [...foreignKeys.filter(wasRelation), ...foreignKeys.filter((each) => !wasRelation(each))]) {
     const relation = isStoredDefinition(converting, 'constraint', constraint.name)
       ? null
       : toRelation(converting, constraint);
@@ -121,8 +121,8 @@ interface Key {
 function keyOf({ table, together, state }: Converting, target: string): Key | null {
   const system = REFERABLE_SYSTEM_COLLECTIONS.get(target);
   if (system !== undefined) return { name: system.field, type: system.data_type };
-  const found = target === table.name ? table : together.get(target);
-  if (found !== undefined) return catalogKey(found);
+  const targetTable = target === table.name ? table : together.get(target);
+  if (targetTable !== undefined) return catalogKey(targetTable);
   const node = state.collections.get(target);
   const [only, ...more] = node === undefined ? [] : primaryKeyOf(node);
   return only?.schema && more.length === 0 ? { name: only.field, type: only.schema.data_type } : null;
@@ -261,8 +261,8 @@ function isManaged({ together, state }: Pick<Converting, 'together' | 'state'>, 
 
 /** The schema of a managed table. Undefined for the default schema. */
 function schemaOfTable({ together, state }: Pick<Converting, 'together' | 'state'>, table: string): string | undefined {
-  const found = together.get(table);
-  return found === undefined ? state.collections.get(table)?.collection.schema?.schema : found.schema;
+  const catalogTable = together.get(table);
+  return catalogTable === undefined ? state.collections.get(table)?.collection.schema?.schema : catalogTable.schema;
 }
 
 /** @param schema of the referenced table, which PostgreSQL omits for tables that its search path finds */
@@ -274,21 +274,27 @@ function referenceFault(definition: string, schema: string | undefined): string 
     : 'references a table that another table of the same name hides';
 }
 
-function index(building: Building, converting: Converting, found: CatalogIndex): void {
-  if (found.constraint !== null || indexOfField(building, converting, found)) return;
-  const { name, tail, unique } = found;
-  const fault = indexFault(converting, found);
+function index(building: Building, converting: Converting, catalogIndex: CatalogIndex): void {
+  if (catalogIndex.constraint !== null || indexOfField(building, converting, catalogIndex)) return;
+  const { name, tail, unique } = catalogIndex;
+  const fault = indexFault(converting, catalogIndex);
   if (fault !== null) leaveUnmanaged(building, converting, { kind: 'index', name, fault });
   else building.extras.indexes.push({ name, ...(unique ? { unique: true as const } : {}), definition: tail });
 }
 
-function indexOfField({ parts }: Building, converting: Converting, found: CatalogIndex): boolean {
+function indexOfField({ parts }: Building, converting: Converting, catalogIndex: CatalogIndex): boolean {
   const { table } = converting;
-  const column = found.columns[0] ?? '';
+  const column = catalogIndex.columns[0] ?? '';
   const part = parts.get(column);
-  if (!found.plain || found.unique || !found.valid || isStoredDefinition(converting, 'index', found.name)) return false;
+  if (
+    !catalogIndex.plain ||
+    catalogIndex.unique ||
+    !catalogIndex.valid ||
+    isStoredDefinition(converting, 'index', catalogIndex.name)
+  )
+    return false;
   if (part === undefined || part.is_indexed || part.is_primary_key) return false;
-  if (found.name !== indexName(table.table, column)) part.names.index_name = found.name;
+  if (catalogIndex.name !== indexName(table.table, column)) part.names.index_name = catalogIndex.name;
   part.is_indexed = true;
   return true;
 }
@@ -362,8 +368,8 @@ function completeTable(holder: Holder): { relations: NewRelation[]; collection: 
   const { table, like } = holder;
   const keys = awaited(holder);
   const isOther = ({ kind, name }: CatalogConstraint) => kind !== 'foreign key' || keys.has(name);
-  const found = foreignKeysOf({ ...holder, table: { ...table, constraints: table.constraints.filter(isOther) } });
-  const relations = found.relations.filter((relation) => canBeRelation(holder, relation));
+  const foreignKeys = foreignKeysOf({ ...holder, table: { ...table, constraints: table.constraints.filter(isOther) } });
+  const relations = foreignKeys.relations.filter((relation) => canBeRelation(holder, relation));
   const named = new Set(relations.map(({ schema }) => schema?.constraint_name));
   const constraints = [...keys.values()]
     .filter(({ name }) => !named.has(name))

@@ -46,8 +46,8 @@ export interface Converting {
 export type IsEqual = (member: string, field?: string) => boolean;
 
 /** Records a note under the table's name. */
-export function note({ table, notes }: Converting, found: Omit<Note, 'table'>): void {
-  notes.push({ table: table.name, ...found });
+export function note({ table, notes }: Converting, content: Omit<Note, 'table'>): void {
+  notes.push({ table: table.name, ...content });
 }
 
 /*
@@ -235,11 +235,11 @@ export const sequenceOptions = (sequence: CatalogSequence, type: string): Sequen
  * Functions, operators or collations that are used and that a snapshot cannot create. Returns null if there are none.
  */
 export function unmanagedUse(converting: Converting, kind: Use['kind'], name: string): string | null {
-  const found = usesOf(converting).find(
+  const unmanaged = usesOf(converting).find(
     (use) => use.kind === kind && use.name === name && !isRepresented(use, converting),
   );
-  if (found === undefined) return null;
-  return found.uses === 'function' ? found.what : `${found.uses} ${found.what}`;
+  if (unmanaged === undefined) return null;
+  return unmanaged.uses === 'function' ? unmanaged.what : `${unmanaged.uses} ${unmanaged.what}`;
 }
 
 /**

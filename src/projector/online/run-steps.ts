@@ -65,11 +65,11 @@ function locksOf({ table, at, what }: Prepared): LockedTable[] {
 }
 
 async function findConstraint({ session, schema, id }: StepContext, { prepared }: EngineStep): Promise<boolean | null> {
-  const found = sql`
+  const constraint = sql`
     SELECT convalidated AS valid FROM pg_catalog.pg_constraint
     WHERE conrelid = pg_catalog.to_regclass(${literal(preparedTable(prepared, schema))})::oid
       AND conname = ${literal(preparedName(id, prepared.key))}`;
-  const { rows } = await session.query<{ valid: boolean }>(found);
+  const { rows } = await session.query<{ valid: boolean }>(constraint);
   return rows[0]?.valid ?? null;
 }
 
@@ -97,11 +97,11 @@ export async function buildIndex(context: StepContext, { prepared }: EngineStep,
 }
 
 async function findIndex({ session, schema }: StepContext, prepared: Prepared, name: string): Promise<boolean | null> {
-  const found = sql`
+  const index = sql`
     SELECT i.indisvalid AND i.indisready AND i.indislive AS valid
     FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
     WHERE i.indrelid = pg_catalog.to_regclass(${literal(preparedTable(prepared, schema))})::oid AND c.relname = ${literal(name)}`;
-  const { rows } = await session.query<{ valid: boolean }>(found);
+  const { rows } = await session.query<{ valid: boolean }>(index);
   return rows[0]?.valid ?? null;
 }
 

@@ -51,11 +51,11 @@ function culprit({ collection = '', field }: Problem, { collections }: State): F
 
 /** The type uses that must be looked up before the statements run, each type once. */
 export function typesToCheck(events: readonly LogEvent[], after: State): TypeUse[] {
-  const found = new Map<string, TypeUse>();
+  const uses = new Map<string, TypeUse>();
   for (const use of events.flatMap((event) => typesUsed(event, after))) {
-    if (!found.has(typeKey(use))) found.set(typeKey(use), use);
+    if (!uses.has(typeKey(use))) uses.set(typeKey(use), use);
   }
-  return [...found.values()];
+  return [...uses.values()];
 }
 
 interface TypeRow {
@@ -106,9 +106,9 @@ export const typeLookup = (rows: readonly unknown[]): TypeLookup =>
   );
 
 /** Uses of row types that no column may have. */
-export function rowTypeProblems(uses: readonly TypeUse[], found: TypeLookup): Problem[] {
+export function rowTypeProblems(uses: readonly TypeUse[], lookup: TypeLookup): Problem[] {
   return uses.flatMap((use): Problem[] => {
-    const relation = found.get(typeKey(use))?.relation ?? null;
+    const relation = lookup.get(typeKey(use))?.relation ?? null;
     if (relation === null) return [];
     const { collection, field, text } = use;
     const whose =

@@ -68,8 +68,10 @@ const stateOf = ({ before, after, restored }: Refused, collection: string): Stat
 
 /** The current location of the queried or referenced table. */
 function tableNow({ schema, before, restored }: Refused, collection: string): Sql {
-  const found = restored?.get(collection);
-  return found === undefined ? targetTable(before, collection, schema) : qualified(trashOf(found), found.name);
+  const restoredName = restored?.get(collection);
+  return restoredName === undefined
+    ? targetTable(before, collection, schema)
+    : qualified(trashOf(restoredName), restoredName.name);
 }
 
 /** Adds the count to the message and details of the problem, if there is one. */

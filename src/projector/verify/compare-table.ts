@@ -48,8 +48,8 @@ function compareColumn(field: ColumnField, column: CatalogColumn, { spelled, isU
     ['collation', ...collations(schema, column, spelled)],
   ];
   return members
-    .filter(([, expected, found]) => !jsonEqual(expected, found))
-    .map(([member, expected, found]) => ({ member, expected, found }));
+    .filter(([, expected, actual]) => !jsonEqual(expected, actual))
+    .map(([member, expected, inCatalog]) => ({ member, expected, found: inCatalog }));
 }
 
 /** Checks whether only the texts differ, so that PostgreSQL may spell both alike. */
@@ -145,19 +145,19 @@ type KeyDifference = Pick<Difference, 'field' | 'member' | 'expected' | 'found'>
 
 /** Missing objects have `found: null`, extra ones `expected: null`. */
 function compareNamed(expected: readonly Named[], there: readonly Named[]): KeyDifference[] {
-  const found = new Map(there.map((each) => [each.name, each]));
+  const actualByName = new Map(there.map((each) => [each.name, each]));
   const differences: KeyDifference[] = [];
   for (const each of expected) {
-    const other = found.get(each.name);
-    found.delete(each.name);
+    const other = actualByName.get(each.name);
+    actualByName.delete(each.name);
     if (!jsonEqual(each.shape, other?.shape)) differences.push(difference(each, each.shape, other?.shape ?? null));
   }
-  for (const each of found.values()) differences.push(difference(each, null, each.shape));
+  for (const each of actualByName.values()) differences.push(difference(each, null, each.shape));
   return differences;
 }
 
-function difference({ kind, name, field }: Named, expected: Json, found: Json): KeyDifference {
-  return { ...(field === undefined ? {} : { field }), member: `${kind} ${name}`, expected, found };
+function difference({ kind, name, field }: Named, expected: Json, actual: Json): KeyDifference {
+  return { ...(field === undefined ? {} : { field }), member: `${kind} ${name}`, expected, found: actual };
 }
 
 /**
@@ -230,14 +230,15 @@ const about = (columns: readonly (string | null)[]): { field?: string } => {
 };
 
 /** Leaves out the defaults: validated, not deferrable. */
-function toConstraintShape(found: CatalogConstraint, defined: ReadonlyMap<string, string>): Named {
-  const { kind, columns, references, validated, deferrable, initiallyDeferred } = found;
-  if (defined.has(found.name)) return { kind: 'constraint', name: found.name, shape: { definition: found.definition } };
-  return constraint(found.name, {
+function toConstraintShape(catalogConstraint: CatalogConstraint, defined: ReadonlyMap<string, string>): Named {
+  const { kind, columns, references, validated, deferrable, initiallyDeferred } = catalogConstraint;
+  if (defined.has(catalogConstraint.name))
+    return { kind: 'constraint', name: catalogConstraint.name, shape: { definition: catalogConstraint.definition } };
+  return constraint(catalogConstraint.name, {
     kind,
     columns,
     ...(references === null ? {} : { references: { ...references } }),
-    ...(kind === 'check' || kind === 'exclusion' ? { definition: found.definition } : {}),
+    ...(kind === 'check' || kind === 'exclusion' ? { definition: catalogConstraint.definition } : {}),
     ...(validated ? {} : { validated }),
     ...(deferrable ? { deferrable: initiallyDeferred ? 'INITIALLY DEFERRED' : 'INITIALLY IMMEDIATE' } : {}),
   });
@@ -293,14 +294,14 @@ function compareExtras(node: CollectionNode, table: CatalogTable, context: Conte
     { member: 'partition_of', expected: extras.partition_of ?? null, found: parent },
   ].filter(({ expected, found }) => !jsonEqual(expected, found));
   const { objects } = context;
-  const found = needsOf({ ...context, objects, table, together: new Map(), notes: [] });
-  const needs = (extras.needs ?? []).flatMap((need) => compareNeed(need, found, objects));
+  const actualNeeds = needsOf({ ...context, objects, table, together: new Map(), notes: [] });
+  const needs = (extras.needs ?? []).flatMap((need) => compareNeed(need, actualNeeds, objects));
   return [...members, ...needs, ...compareSequences(node, table, objects)];
 }
 
-/** @param found the objects that the table uses; extra ones are reported through their columns */
-function compareNeed(need: Need, found: readonly Need[], objects: CatalogObjects): TableMember[] {
-  const other = found.find((each) => needLabel(each) === needLabel(need)) ?? unused(need, objects);
+/** @param actualNeeds the objects that the table uses; extra ones are reported through their columns */
+function compareNeed(need: Need, actualNeeds: readonly Need[], objects: CatalogObjects): TableMember[] {
+  const other = actualNeeds.find((each) => needLabel(each) === needLabel(need)) ?? unused(need, objects);
   if (jsonEqual(need, other)) return [];
   return [{ member: needLabel(need), expected: { ...need }, found: other === undefined ? null : { ...other } }];
 }
@@ -329,10 +330,10 @@ function compareSequences(node: CollectionNode, table: CatalogTable, { sequences
     if (sequence === undefined || !hasColumn(field)) return [];
     const expected = field.schema.extras?.sequence ?? {};
     const options = sequenceOptions(sequence, column.type);
-    const found: Json = { ...(expected.name === undefined ? {} : { name: sequence.name }), ...options };
-    return jsonEqual(expected, found)
+    const actual: Json = { ...(expected.name === undefined ? {} : { name: sequence.name }), ...options };
+    return jsonEqual(expected, actual)
       ? []
-      : [{ field: column.name, member: 'identity sequence', expected: { ...expected }, found }];
+      : [{ field: column.name, member: 'identity sequence', expected: { ...expected }, found: actual }];
   });
 }
 
@@ -384,7 +385,7 @@ export function compareTable(node: CollectionNode, table: CatalogTable, context:
 }
 
 /** False if it does not exist or is being built. */
-const isBuilt = (found: Json): boolean => found !== null && (found as { valid?: boolean }).valid !== false;
+const isBuilt = (index: Json): boolean => index !== null && (index as { valid?: boolean }).valid !== false;
 
 function compareColumns(node: CollectionNode, table: CatalogTable, context: Comparison): Difference[] {
   const { collection } = node.collection;

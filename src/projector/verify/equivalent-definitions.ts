@@ -70,18 +70,18 @@ export async function spelledColumns(
   tables: LocatedTables,
   fields: readonly ColumnField[],
 ): Promise<ReadonlyMap<string, SpelledColumn>> {
-  const found = new Map<string, SpelledColumn>();
+  const columns = new Map<string, SpelledColumn>();
   for (let start = 0; start < fields.length; start += COPIES_AT_ONCE) {
-    await readSpellings(client, tables, fields.slice(start, start + COPIES_AT_ONCE), found);
+    await readSpellings(client, tables, fields.slice(start, start + COPIES_AT_ONCE), columns);
   }
-  return found;
+  return columns;
 }
 
 async function readSpellings(
   client: pg.ClientBase,
   tables: LocatedTables,
   fields: readonly ColumnField[],
-  found: Map<string, SpelledColumn>,
+  columns: Map<string, SpelledColumn>,
 ): Promise<void> {
   await client.query('SAVEPOINT dps_column');
   try {
@@ -94,7 +94,7 @@ async function readSpellings(
     const { rows } = await client.query<SpelledColumn & { name: string }>(SPELLINGS);
     for (const { name, ...spelled } of rows) {
       const field = fields[Number(name.slice(PREFIX.length))];
-      if (field !== undefined) found.set(memberKey(field.collection, field.field), spelled);
+      if (field !== undefined) columns.set(memberKey(field.collection, field.field), spelled);
     }
     await client.query('ROLLBACK TO SAVEPOINT dps_column; RELEASE SAVEPOINT dps_column');
   } catch (error) {
@@ -104,8 +104,8 @@ async function readSpellings(
     if (fields.length === 1) return;
     // One failing column hides the others, so each half is tried separately.
     const middle = Math.ceil(fields.length / 2);
-    await readSpellings(client, tables, fields.slice(0, middle), found);
-    await readSpellings(client, tables, fields.slice(middle), found);
+    await readSpellings(client, tables, fields.slice(0, middle), columns);
+    await readSpellings(client, tables, fields.slice(middle), columns);
   }
 }
 

@@ -47,7 +47,7 @@ export async function verify(
   const own = client.getTransactionStatus() === 'I';
   if (own) await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
   try {
-    const found = [
+    const results = [
       ...(await verifyMetadata(client, state)),
       ...(await verifyCatalog(client, state, schema)),
       ...(await verifyObjects(client, state, { schema, inCatalog: objects })),
@@ -55,7 +55,7 @@ export async function verify(
       ...(await verifyChanges(client, state.position)),
       ...(await verifyAccounts(client)),
     ];
-    const differences = await runYielding(sortedInSteps(found, (a, b) => byName(a.collection, b.collection)));
+    const differences = await runYielding(sortedInSteps(results, (a, b) => byName(a.collection, b.collection)));
     return { ok: differences.length === 0, differences };
   } finally {
     if (own) await client.query('ROLLBACK');
@@ -121,14 +121,14 @@ function comparePresence({ collection }: CollectionNode, table: CatalogTable | u
 
 /** Existing columns that may differ only in spelling. */
 async function otherwiseSpelled(state: State, tables: ReadonlyMap<string, CatalogTable>): Promise<ColumnField[]> {
-  const found: ColumnField[] = [];
+  const columns: ColumnField[] = [];
   const slice = createTimeSlice();
   for (const [collection, { fields }] of state.collections) {
     if (slice.isOver()) await slice.yield();
     for (const column of tables.get(collection)?.columns ?? []) {
       const field = fields.get(column.name);
-      if (hasColumn(field) && mayBeSpelled(field, column)) found.push(field);
+      if (hasColumn(field) && mayBeSpelled(field, column)) columns.push(field);
     }
   }
-  return found;
+  return columns;
 }

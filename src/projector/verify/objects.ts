@@ -82,8 +82,8 @@ export async function verifyObjects(
 
 type ObjectDifference = Omit<Difference, 'collection' | 'object'>;
 
-const differenceOf = ({ kind, id }: ObjectName, found: ObjectDifference): Difference => ({
-  ...found,
+const differenceOf = ({ kind, id }: ObjectName, difference: ObjectDifference): Difference => ({
+  ...difference,
   collection: id,
   object: { kind, id },
 });
@@ -96,8 +96,8 @@ function rowDifferences(object: SchemaObject, row: ObjectRow | undefined): Diffe
     ['comment', object.comment, row.comment],
     ['indexes', (object.indexes ?? null) as Json, row.indexes],
   ] as const;
-  return members.flatMap(([member, expected, found]) =>
-    jsonEqual(expected, found) ? [] : [differenceOf(object, { where: 'metadata', member, expected, found })],
+  return members.flatMap(([member, expected, actual]) =>
+    jsonEqual(expected, actual) ? [] : [differenceOf(object, { where: 'metadata', member, expected, found: actual })],
   );
 }
 
@@ -125,14 +125,14 @@ async function catalogDifferences(
   }
   if (object.comment !== view.comment)
     differences.push(differenceOf(object, { where, member: 'comment', expected: object.comment, found: view.comment }));
-  const [expected, found] = [(object.indexes ?? null) as Json, view.indexes as Json];
-  if (!jsonEqual(expected, found))
-    differences.push(differenceOf(object, { where, member: 'indexes', expected, found }));
+  const [expected, actual] = [(object.indexes ?? null) as Json, view.indexes as Json];
+  if (!jsonEqual(expected, actual))
+    differences.push(differenceOf(object, { where, member: 'indexes', expected, found: actual }));
   return differences;
 }
 
 /** Options are not part of what the server prints. */
 function hasSameOptions(object: SchemaObject, view: CatalogView): boolean {
-  const [expected, found] = [parseDefinition(object.definition), parseDefinition(view.definition)];
-  return typeof expected !== 'string' && typeof found !== 'string' && expected.options === found.options;
+  const [expected, actual] = [parseDefinition(object.definition), parseDefinition(view.definition)];
+  return typeof expected !== 'string' && typeof actual !== 'string' && expected.options === actual.options;
 }

@@ -30,11 +30,11 @@ import { sql, own } from '../ddl/sql.js';
  * deleted.
  */
 export async function verifyAccounts(db: Queryable): Promise<Difference[]> {
-  const found = flattened(await storedAccounts(db));
-  if (found.size === 0) return [];
+  const stored = flattened(await storedAccounts(db));
+  if (stored.size === 0) return [];
   const expected = flattened(await readAccounts(db));
-  return [...new Set([...expected.keys(), ...found.keys()])].flatMap((member) => {
-    const [one = null, other = null] = [expected.get(member), found.get(member)];
+  return [...new Set([...expected.keys(), ...stored.keys()])].flatMap((member) => {
+    const [one = null, other = null] = [expected.get(member), stored.get(member)];
     return jsonEqual(one, other) ? [] : [{ where: 'accounts', collection: '', member, expected: one, found: other }];
   });
 }
@@ -166,11 +166,11 @@ const collectionOf = ({ collection }: CollectionNode): object[] => [collection];
 const fieldsOf = ({ fields }: CollectionNode): Iterable<object> => fields.values();
 const relationsOf = ({ relations }: CollectionNode): Iterable<object> => relations.values();
 
-async function compareRows(kind: Kind, { nodes, rowsOf }: Expected, found: readonly Document[]) {
+async function compareRows(kind: Kind, { nodes, rowsOf }: Expected, storedRows: readonly Document[]) {
   const keyOf = (row: Document): string => kind.key.map((column) => row[column as string] as string).join('\0');
   const slice = createTimeSlice();
   const rows = new Map<string, Document>();
-  for (const row of found) {
+  for (const row of storedRows) {
     if (slice.isOver()) await slice.yield();
     rows.set(keyOf(row), row);
   }
@@ -203,11 +203,11 @@ async function compareRows(kind: Kind, { nodes, rowsOf }: Expected, found: reado
 type Member = Pick<Difference, 'member' | 'expected' | 'found'>;
 
 /** Goes one level into meta and schema, so that a difference names the member instead of the document. */
-function compareMembers(expected: Document, found: Document, prefix = ''): Member[] {
-  const members = new Set([...Object.keys(expected), ...Object.keys(found)]);
+function compareMembers(expected: Document, actual: Document, prefix = ''): Member[] {
+  const members = new Set([...Object.keys(expected), ...Object.keys(actual)]);
   return [...members].flatMap((name) => {
-    const [a, b] = [expected[name] ?? null, found[name] ?? null];
-    if (jsonEqual(a, b)) return a === null ? missingMember(expected, found, { name, prefix }) : [];
+    const [a, b] = [expected[name] ?? null, actual[name] ?? null];
+    if (jsonEqual(a, b)) return a === null ? missingMember(expected, actual, { name, prefix }) : [];
     const inner = prefix === '' && isObject(a) && isObject(b);
     return inner ? compareMembers(a, b, `${name}.`) : [{ member: prefix + name, expected: a, found: b }];
   });
@@ -216,10 +216,10 @@ function compareMembers(expected: Document, found: Document, prefix = ''): Membe
 /** Distinguishes null from a missing member, because readers of the rows may test for it. */
 function missingMember(
   expected: Document,
-  found: Document,
+  actual: Document,
   { name, prefix }: { name: string; prefix: string },
 ): Member[] {
-  const [one, other] = [expected, found].map((document) => (document[name] === undefined ? null : 'a member'));
+  const [one, other] = [expected, actual].map((document) => (document[name] === undefined ? null : 'a member'));
   return one === other ? [] : [{ member: prefix + name, expected: one ?? null, found: other ?? null }];
 }
 

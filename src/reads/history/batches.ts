@@ -145,13 +145,13 @@ async function readCounts(db: Queryable, batches: readonly Row[]): Promise<Map<s
   const missing = batches.filter(({ last_hash }) => !known.has(last_hash));
   const counted = new Map<string, Counted[]>(missing.map(({ batch }) => [batch, []]));
   for (const row of missing.length === 0 ? [] : await countEvents(db, missing)) counted.get(row.batch)?.push(row);
-  const found = new Map<string, readonly Counted[]>();
+  const countsByBatch = new Map<string, readonly Counted[]>();
   for (const { batch, first_position, last_position, last_hash } of batches) {
     const counts = known.get(last_hash) ?? counted.get(batch) ?? [];
-    found.set(last_hash, counts);
+    countsByBatch.set(last_hash, counts);
     if (last_position - first_position >= KNOWN.events) remember(last_hash, counts);
   }
-  return withTitles(db, found);
+  return withTitles(db, countsByBatch);
 }
 
 /** Stores the counts, and removes the least recently used ones. */
@@ -164,13 +164,13 @@ function remember(hash: string, counts: readonly Counted[]): void {
 /** Titles can change, so they are not cached. */
 async function withTitles(
   db: Queryable,
-  found: ReadonlyMap<string, readonly Counted[]>,
+  countsByBatch: ReadonlyMap<string, readonly Counted[]>,
 ): Promise<Map<string, TypeCount[]>> {
-  const requests = [...found.values()].flat().flatMap(({ request }) => request ?? []);
+  const requests = [...countsByBatch.values()].flat().flatMap(({ request }) => request ?? []);
   const titles = requests.length === 0 ? new Map<string, string>() : await readTitles(db, requests);
   const titled = ({ request, ...count }: Counted): TypeCount =>
     request === null ? count : { ...count, title: titles.get(request) ?? null };
-  return new Map([...found].map(([hash, counts]) => [hash, counts.map(titled)]));
+  return new Map([...countsByBatch].map(([hash, counts]) => [hash, counts.map(titled)]));
 }
 
 /** The titles of reviewed change requests. */

@@ -124,9 +124,9 @@ function pairs<T>(before: ReadonlyMap<Identity, Named<T>>, after: ReadonlyMap<Id
 const isSame = <T>({ old, now }: Pair<T>, before: Side | undefined, after: Side | undefined): boolean =>
   old?.value === now?.value && targetOf(before, old) === targetOf(after, now);
 
-function targetOf(side: Side | undefined, found: Named<unknown> | undefined): string {
-  if (side === undefined || found === undefined) return '';
-  const target = keyTarget(side.state, side.node, found.name);
+function targetOf(side: Side | undefined, object: Named<unknown> | undefined): string {
+  if (side === undefined || object === undefined) return '';
+  const target = keyTarget(side.state, side.node, object.name);
   return target === null ? '' : memberKey(target.table, target.column ?? '');
 }
 
@@ -145,14 +145,14 @@ const relationsOf = (side: Side | undefined): Map<Identity, Named<Relation>> =>
 const collectionOf = (side: Side | undefined): CollectionDocument | null =>
   side === undefined ? null : collectionDocumentOf(side.state, side.node);
 
-function fieldIn(side: Side | undefined, found: Named<unknown> | undefined): FieldDocument | null {
-  const field = found && side?.node.fields.get(found.name);
+function fieldIn(side: Side | undefined, named: Named<unknown> | undefined): FieldDocument | null {
+  const field = named && side?.node.fields.get(named.name);
   return side === undefined || field === undefined ? null : fieldDocumentOf(side.state, side.node, field);
 }
 
-function relationIn(side: Side | undefined, found: Named<Relation> | undefined): RelationDocument | null {
-  if (side === undefined || found === undefined) return null;
-  return relationDocument(found.value, keyTarget(side.state, side.node, found.name));
+function relationIn(side: Side | undefined, relation: Named<Relation> | undefined): RelationDocument | null {
+  if (side === undefined || relation === undefined) return null;
+  return relationDocument(relation.value, keyTarget(side.state, side.node, relation.name));
 }
 
 export interface ChangedBatch extends Batch {
@@ -180,12 +180,12 @@ export async function readChanges(
   selection: BatchSelection,
 ): Promise<ChangedBatches> {
   const { limit, order } = selection;
-  const found = await readBatches(db, { ...selection, limit: limit + 1 });
-  const page = found.slice(0, limit);
+  const pageOfBatches = await readBatches(db, { ...selection, limit: limit + 1 });
+  const page = pageOfBatches.slice(0, limit);
   const shown = createShown(order);
   await follow({ db, travel, batches: order === 'asc' ? page : page.toReversed() }, shown);
   const batches = order === 'asc' ? [...shown.batches] : shown.batches.toReversed();
-  return { batches, more: found.length > batches.length };
+  return { batches, more: pageOfBatches.length > batches.length };
 }
 
 interface Followed {

@@ -26,15 +26,15 @@ import { findRestorable } from '../../features/trash/rows.js';
 
 /** Sorted by the time of deletion. An object is `empty` if the database was restored from its log, without rows. */
 export async function inTrash(db: Queryable, travel: TimeTravel, identities: readonly Identity[]): Promise<InTrash[]> {
-  const found: InTrash[] = [];
+  const entries: InTrash[] = [];
   // Sequential, because each state is folded from the previous one.
   for (const { position, kind, collection: name, identity, kept_in, empty } of await findRestorable(db, identities)) {
     const { state } = await travel.at(position - 1);
     const node = state.collections.get(name);
     if (node === undefined) throw new Error(`trash: position ${position} did not delete ${JSON.stringify(name)}`);
-    found.push({ position, kind, name, identity, kept_in: kept_in ?? undefined, node, empty });
+    entries.push({ position, kind, name, identity, kept_in: kept_in ?? undefined, node, empty });
   }
-  return found;
+  return entries;
 }
 
 export interface Difference {
@@ -71,9 +71,9 @@ export async function differenceBetween(
   const way = { from, to, touched };
   const again = recreatedObjects(way);
   const kept = isFromNow ? await inTrash(db, travel, [...again.values()]) : [];
-  const found = await runYielding(restorableEntries(way, kept));
-  const diff = withOrigins(await runYielding(diffStates(from, to, touched)), again, found);
-  const events = await runYielding(restoringTransition(way, found));
+  const restorable = await runYielding(restorableEntries(way, kept));
+  const diff = withOrigins(await runYielding(diffStates(from, to, touched)), again, restorable);
+  const events = await runYielding(restoringTransition(way, restorable));
   const { statements } = await runYielding(planBatch(from, events, schema));
   const noticed = [
     ...(await returnsOf(db, schema, { before: from, events, again })),

@@ -254,10 +254,10 @@ async function countRows(ask: Ask, restored: RestoredField | RestoredCollection)
   if (!('name' in restored)) return '';
   const table = qualified(trashOf(restored), restored.name);
   const most = integer(String(ENOUGH + 1));
-  const found = await ask<{ rows: number }>(
+  const counted = await ask<{ rows: number }>(
     sql`SELECT count(*)::int AS rows FROM (SELECT FROM ${table} LIMIT ${most}) t`,
   );
-  return found === null ? '' : `: ${many(found.rows, 'row is restored', 'rows are restored')}`;
+  return counted === null ? '' : `: ${many(counted.rows, 'row is restored', 'rows are restored')}`;
 }
 
 async function countReturns(ask: Ask, schema: string, { restored, table }: Restored): Promise<string> {
@@ -267,9 +267,11 @@ async function countReturns(ask: Ask, schema: string, { restored, table }: Resto
     key: table.key,
     copy: qualified(trash(restored.position), COPY),
   };
-  const found = await ask<{ kept: number; met: number; rows: number }>(countValues(kept, integer(String(ENOUGH + 1))));
-  if (found === null) return '';
-  const { kept: all, met, rows: now } = found;
+  const counted = await ask<{ kept: number; met: number; rows: number }>(
+    countValues(kept, integer(String(ENOUGH + 1))),
+  );
+  if (counted === null) return '';
+  const { kept: all, met, rows: now } = counted;
   const parts = [many(met, 'value is restored', 'values are restored')];
   if (now > met)
     parts.push(

@@ -246,7 +246,7 @@ function pointingAtNothing({ plan, rows, collection, field }: RowCheck): Questio
   const target = rows(one);
   const targetKey = target?.column(key);
   // A table without rows cannot contain referenced rows.
-  const found =
+  const orphans =
     target === undefined || targetKey === undefined
       ? sql`false`
       : sql`EXISTS (SELECT FROM ${target.table} o WHERE o.${ident(targetKey.name)} = ${value.sql})`;
@@ -255,7 +255,7 @@ function pointingAtNothing({ plan, rows, collection, field }: RowCheck): Questio
   return {
     collection,
     field,
-    rows: join([sql`SELECT FROM ${from} WHERE ${value.sql} IS NOT NULL`, sql`NOT ${found}`], sql` AND `),
+    rows: join([sql`SELECT FROM ${from} WHERE ${value.sql} IS NOT NULL`, sql`NOT ${orphans}`], sql` AND `),
     told: reasons,
   };
 }

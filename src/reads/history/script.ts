@@ -59,12 +59,12 @@ function* linesOf(before: readonly string[], statements: Iterable<string>, after
 
 function preparations(state: State, schema: string): Sql[] {
   const types = usedTypes(state);
-  const found = EXTENSIONS.filter(({ type }) => types.some((each) => type.test(each)));
+  const extensions = EXTENSIONS.filter(({ type }) => types.some((each) => type.test(each)));
   return [
     ...schemasOf(state, schema).flatMap((each) =>
       each === 'public' ? [] : [sql`CREATE SCHEMA IF NOT EXISTS ${ident(each)}`],
     ),
-    ...found.map(({ extension }) => sql`CREATE EXTENSION IF NOT EXISTS ${extension}`),
+    ...extensions.map(({ extension }) => sql`CREATE EXTENSION IF NOT EXISTS ${extension}`),
   ];
 }
 

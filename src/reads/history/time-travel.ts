@@ -117,10 +117,10 @@ const missingTargets = ({ collections }: State): Set<string> =>
 /** Adds the collections that foreign keys reference. Documents show the columns of their primary keys. */
 async function withTargets(db: Queryable, state: State, position: number): Promise<State | undefined> {
   const missing = missingTargets(state);
-  const found = missing.size === 0 ? initialState() : await foldCollections(db, missing, position);
-  if (found === undefined) return undefined;
+  const targets = missing.size === 0 ? initialState() : await foldCollections(db, missing, position);
+  if (targets === undefined) return undefined;
   let { collections, referencedBy, indexNames } = state;
-  for (const [name, node] of found.collections) {
+  for (const [name, node] of targets.collections) {
     if (!missing.has(name)) continue;
     collections = collections.set(name, node);
     referencedBy = reindex(referencedBy, name, undefined, node.relations);
@@ -217,8 +217,8 @@ export function createTimeTravel({ pool, store, folds }: TimeTravelOptions): Tim
   };
 
   const at = async (position: number): Promise<Point> => {
-    const found = findKnown(position);
-    if (found !== undefined) return found;
+    const cached = findKnown(position);
+    if (cached !== undefined) return cached;
     let under = running.get(position);
     if (under === undefined) {
       under = runShared(() => travel(position)).finally(() => running.delete(position));

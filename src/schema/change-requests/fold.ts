@@ -131,12 +131,12 @@ function withTimes(
   preparation: ChangeRequest['preparation'],
   times: readonly { key: string; milliseconds: number }[],
 ): ChangeRequest['preparation'] {
-  const found = new Map(times.map(({ key, milliseconds }) => [key, milliseconds]));
+  const millisecondsByKey = new Map(times.map(({ key, milliseconds }) => [key, milliseconds]));
   return (
     preparation && {
       ...preparation,
       steps: preparation.steps.map((step) => {
-        const milliseconds = found.get(step.key);
+        const milliseconds = millisecondsByKey.get(step.key);
         return milliseconds === undefined ? step : { ...step, milliseconds };
       }),
     }

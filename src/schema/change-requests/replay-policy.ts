@@ -253,8 +253,8 @@ const isAcknowledgement = (value: unknown): value is Acknowledgement =>
   isObject(value) && typeof value['code'] === 'string' && typeof value['place'] === 'string';
 
 function acknowledgedIn(context: Cause['context']): string[] {
-  const found = context?.['acknowledged'];
-  return Array.isArray(found) ? found.flatMap((each) => (isAcknowledgement(each) ? [keyOf(each)] : [])) : [];
+  const codes = context?.['acknowledged'];
+  return Array.isArray(codes) ? codes.flatMap((each) => (isAcknowledgement(each) ? [keyOf(each)] : [])) : [];
 }
 
 function approvalsOf(

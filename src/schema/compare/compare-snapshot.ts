@@ -50,12 +50,17 @@ const MEMBER = 'renamed_from';
 export function readRenamedFrom(state: State, body: { [member: string]: unknown }): RenamedFrom {
   const tables = renamedDocuments(body['collections'], 'collections');
   const columns = renamedDocuments(body['fields'], 'fields');
-  const found: RenamedFrom = { renames: { collections: new Map(), fields: new Map() }, body, notes: [], problems: [] };
-  if (tables.length + columns.length === 0) return found;
-  const collections = collectionRenames(state, { documents: body['collections'], said: tables }, found);
+  const renamedFrom: RenamedFrom = {
+    renames: { collections: new Map(), fields: new Map() },
+    body,
+    notes: [],
+    problems: [],
+  };
+  if (tables.length + columns.length === 0) return renamedFrom;
+  const collections = collectionRenames(state, { documents: body['collections'], said: tables }, renamedFrom);
   const sent = { documents: body['fields'], said: columns };
-  const fields = fieldRenames(state, { ...sent, collections }, found);
-  return { ...found, renames: { collections, fields }, body: without(body) };
+  const fields = fieldRenames(state, { ...sent, collections }, renamedFrom);
+  return { ...renamedFrom, renames: { collections, fields }, body: without(body) };
 }
 
 interface Said {
@@ -64,11 +69,11 @@ interface Said {
 }
 
 function renamedDocuments(part: unknown, name: 'collections' | 'fields'): Said[] {
-  const found: Said[] = [];
+  const statements: Said[] = [];
   for (const [index, document] of Array.isArray(part) ? part.entries() : []) {
-    if (isObject(document) && Object.hasOwn(document, MEMBER)) found.push({ at: [name, index], document });
+    if (isObject(document) && Object.hasOwn(document, MEMBER)) statements.push({ at: [name, index], document });
   }
-  return found;
+  return statements;
 }
 
 function without(body: { [member: string]: unknown }): { [member: string]: unknown } {
@@ -108,24 +113,24 @@ interface Naming {
   notes: boolean;
 }
 
-function collectionRenames(state: State, { documents, said: all }: Documents, found: RenamedFrom): Names {
+function collectionRenames(state: State, { documents, said: all }: Documents, renamedFrom: RenamedFrom): Names {
   const names = new Map<string, string>();
   const sent = sentNames(documents, ({ collection }) => collection);
   for (const { at, document } of all) {
-    if (found.problems.length >= MAX_PROBLEMS) break;
+    if (renamedFrom.problems.length >= MAX_PROBLEMS) break;
     const { collection: to } = document;
-    const from = textAt(document, at, found);
+    const from = textAt(document, at, renamedFrom);
     // An invalid name is reported when the document is read.
     if (from === undefined || typeof to !== 'string') continue;
     if (isSystemCollection(from) || isSystemCollection(to)) {
-      found.problems.push(invalid([...at, MEMBER], 'a collection of the service cannot be renamed'));
+      renamedFrom.problems.push(invalid([...at, MEMBER], 'a collection of the service cannot be renamed'));
       continue;
     }
     const isThere = (name: string) => state.collections.has(name);
     const isSent = (name: string) => sent.has(name);
     decide(
       { kind: 'collection', from, to, at, isThere, isSent, names, location: { collection: to }, notes: true },
-      found,
+      renamedFrom,
     );
   }
   return names;
@@ -140,22 +145,22 @@ interface Documents {
 function fieldRenames(
   state: State,
   { documents, said: all, collections }: Documents & { collections: Names },
-  found: RenamedFrom,
+  renamedFrom: RenamedFrom,
 ): Renames['fields'] {
   const former = inverse(collections);
   const fields = new Map<string, Map<string, string>>();
   const sent = sentNames(documents, ({ collection, field }) => `${String(collection)}\0${String(field)}`);
   for (const { at, document } of all) {
-    if (found.problems.length >= MAX_PROBLEMS) break;
+    if (renamedFrom.problems.length >= MAX_PROBLEMS) break;
     const { collection, field: to } = document;
-    const from = textAt(document, at, found);
+    const from = textAt(document, at, renamedFrom);
     if (from === undefined || typeof collection !== 'string' || typeof to !== 'string') continue;
     const node = state.collections.get(former.get(collection) ?? collection);
     const names = fields.get(collection) ?? new Map<string, string>();
     const isThere = (name: string) => node?.fields.has(name) === true;
     const isSent = (name: string) => sent.has(`${collection}\0${name}`);
     const location = { collection, field: to };
-    decide({ kind: 'field', from, to, at, isThere, isSent, names, location, notes: node !== undefined }, found);
+    decide({ kind: 'field', from, to, at, isThere, isSent, names, location, notes: node !== undefined }, renamedFrom);
     if (names.size > 0) fields.set(collection, names);
   }
   return fields;
@@ -318,8 +323,8 @@ function* desiredOf(
 function originProblems(body: { [member: string]: unknown }, { force, release }: CompareOptions): Problem[] {
   const { version, service, vendor } = body;
   if (version !== SNAPSHOT_VERSION) {
-    const found = version === undefined ? 'it is missing' : `${JSON.stringify(version)} is not supported`;
-    return [invalid(['version'], `version must be ${SNAPSHOT_VERSION}; ${found}`)];
+    const reason = version === undefined ? 'it is missing' : `${JSON.stringify(version)} is not supported`;
+    return [invalid(['version'], `version must be ${SNAPSHOT_VERSION}; ${reason}`)];
   }
   if (force) return [];
   const problems: Problem[] = [];

@@ -194,8 +194,8 @@ function lostColumns(before: CollectionNode | undefined, after: CollectionNode |
 function documentsByName(state: State) {
   const known = new Map<string, Map<string, FieldDocument>>();
   return function* (collection: string): Resumable<Map<string, FieldDocument>> {
-    const found = known.get(collection);
-    if (found !== undefined) return found;
+    const cached = known.get(collection);
+    if (cached !== undefined) return cached;
     const node = state.collections.get(collection);
     const documents = node === undefined ? [] : yield* fieldDocumentsOf(state, node);
     const fields = new Map(documents.map((each) => [each.field, each]));

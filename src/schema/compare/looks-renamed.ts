@@ -56,12 +56,12 @@ interface Nearest {
 }
 
 function noteNearest(
-  found: Map<ShapedTable, Nearest>,
+  nearest: Map<ShapedTable, Nearest>,
   of: ShapedTable,
   { table, likeness }: Omit<Nearest, 'isAlone'>,
 ): void {
-  const best = found.get(of);
-  if (best === undefined || likeness > best.likeness) found.set(of, { table, likeness, isAlone: true });
+  const best = nearest.get(of);
+  if (best === undefined || likeness > best.likeness) nearest.set(of, { table, likeness, isAlone: true });
   else if (likeness === best.likeness) best.isAlone = false;
 }
 
@@ -119,8 +119,8 @@ export function* looksRenamed(from: State, to: State, touched: Iterable<string>)
   const paired = new Set(same.flat());
   const alone = (side: Side): ShapedTable[] => shaped[side].filter((table) => !paired.has(table.name));
   const similar = yield* similarTables(alone('gone'), alone('come'));
-  const found = [...same, ...similar].sort(([a], [b]) => byName(a, b));
-  return [...found.map(([old, now]) => ({ ...warning('collection', old, now), collection: now })), ...fields];
+  const candidates = [...same, ...similar].sort(([a], [b]) => byName(a, b));
+  return [...candidates.map(([old, now]) => ({ ...warning('collection', old, now), collection: now })), ...fields];
 }
 
 function fieldsLikeOthers(before: CollectionNode, after: CollectionNode): Warning[] {
@@ -135,8 +135,8 @@ function fieldsLikeOthers(before: CollectionNode, after: CollectionNode): Warnin
       note(shapes, side, [name, columnShape(field)]);
     }
   }
-  const found = pairs(shapes).sort(([a], [b]) => byName(a, b));
-  return found.map(([old, now]) => ({ ...warning('field', old, now), collection, field: now }));
+  const candidates = pairs(shapes).sort(([a], [b]) => byName(a, b));
+  return candidates.map(([old, now]) => ({ ...warning('field', old, now), collection, field: now }));
 }
 
 const warning = (kind: 'collection' | 'field', old: string, now: string): { code: string; message: string } => ({

@@ -16,7 +16,7 @@ export interface ObjectEquality {
 
 /** Returns the definitions of a snapshot whose parse trees differ from the existing ones. */
 export function* definitionsThatDiffer(state: State, body: unknown): Resumable<[SchemaObject, string][]> {
-  const found: [SchemaObject, string][] = [];
+  const differing: [SchemaObject, string][] = [];
   const documents: unknown = isObject(body) ? body['objects'] : undefined;
   for (const document of Array.isArray(documents) ? (documents as unknown[]) : []) {
     yield;
@@ -24,9 +24,9 @@ export function* definitionsThatDiffer(state: State, body: unknown): Resumable<[
     const { kind, id, definition } = document;
     const existing = getObject(state, { kind, id } as ObjectName);
     if (existing === undefined || typeof definition !== 'string') continue;
-    if (!isSameDefinition(existing.definition, definition)) found.push([existing, definition]);
+    if (!isSameDefinition(existing.definition, definition)) differing.push([existing, definition]);
   }
-  return found;
+  return differing;
 }
 
 interface Reading {

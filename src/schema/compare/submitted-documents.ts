@@ -25,8 +25,8 @@ export function snapshotLocations(body: unknown): Required<Locations> {
     make: typeof documentLocation,
     ...names: string[]
   ): DocumentLocation | undefined => {
-    const found = indexes[part]().get(joinedKey(...names));
-    return found && make([part, found.index], found.document);
+    const submitted = indexes[part]().get(joinedKey(...names));
+    return submitted && make([part, submitted.index], submitted.document);
   };
   return {
     collection: (collection) => find('collections', documentLocation, collection),
@@ -43,13 +43,13 @@ function indexesOf(
   part: string,
   nameOf: (document: Record<string, unknown>) => string,
 ): ReadonlyMap<string, DocumentAt> {
-  const found = new Map<string, DocumentAt>();
+  const byKey = new Map<string, DocumentAt>();
   const documents: unknown = isObject(body) ? body[part] : undefined;
   for (const [index, document] of Array.isArray(documents) ? documents.entries() : []) {
     const name = isObject(document) ? nameOf(document) : undefined;
-    if (name !== undefined && !found.has(name)) found.set(name, { index, document });
+    if (name !== undefined && !byKey.has(name)) byKey.set(name, { index, document });
   }
-  return found;
+  return byKey;
 }
 
 /** Computes the value at the first call. Locations are only needed if there are problems. */

@@ -333,23 +333,23 @@ function fieldRenames(
   fields: readonly FieldDiff[],
   findings: EntryFindings,
 ): ReadonlyMap<string, Names> {
-  const found = new Map<string, Names>();
+  const renamesByCollection = new Map<string, Names>();
   for (const [collection, items] of byCollection(fields)) {
     const node = nodeOf(collection);
     const gone = new Set([...items.values()].flatMap((item) => (isRemoval(item.diff) ? [item.field] : [])));
     const isThere = (name: string) => node?.fields.has(name) === true;
     const names = namesOf(items, { member: 'field', part: 'fields', isThere, gone }, findings);
-    if (names.size > 0) found.set(collection, names);
+    if (names.size > 0) renamesByCollection.set(collection, names);
   }
-  return found;
+  return renamesByCollection;
 }
 
 /** Groups the fields of a diff by the location of their collection, only for collections with a renamed field. */
 function byCollection(fields: readonly FieldDiff[]): ReadonlyMap<string, ReadonlyMap<number, FieldDiff>> {
   const renaming = fields.filter(({ diff }) => diff.some((entry) => isRenameEntry(entry, 'field')));
-  const found = new Map(renaming.map(({ collection }) => [collection, new Map<number, FieldDiff>()]));
-  for (const [index, item] of fields.entries()) found.get(item.collection)?.set(index, item);
-  return found;
+  const entries = new Map(renaming.map(({ collection }) => [collection, new Map<number, FieldDiff>()]));
+  for (const [index, item] of fields.entries()) entries.get(item.collection)?.set(index, item);
+  return entries;
 }
 
 interface Reading {

@@ -11,9 +11,9 @@ import type { Resumable } from '../../kernel/resumable.js';
 import type { Draft } from '../transition/draft.js';
 
 /** Adds the origins to the new objects of a diff. */
-export function withOrigins(diff: SchemaDiff, again: RecreatedObjects, found: readonly InTrash[]): SchemaDiff {
+export function withOrigins(diff: SchemaDiff, again: RecreatedObjects, restorable: readonly InTrash[]): SchemaDiff {
   if (again.size === 0) return diff;
-  const kept = found.filter(({ empty }) => empty !== true);
+  const kept = restorable.filter(({ empty }) => empty !== true);
   const positions = new Map(kept.map(({ identity, position }) => [identity, position]));
   const originOf = (key: string, entries: readonly Entry<unknown>[]): Origin => {
     const identity = isAddition(entries) ? again.get(key) : undefined;
@@ -30,12 +30,12 @@ export function withOrigins(diff: SchemaDiff, again: RecreatedObjects, found: re
 
 /** Reads the origins of a submitted diff by name. */
 export function originsIn({ collections, fields }: SchemaDiff): RecreatedObjects {
-  const found = new Map<string, Identity>();
-  for (const { collection, identity } of collections) if (identity !== undefined) found.set(collection, identity);
+  const origins = new Map<string, Identity>();
+  for (const { collection, identity } of collections) if (identity !== undefined) origins.set(collection, identity);
   for (const { collection, field, identity } of fields) {
-    if (identity !== undefined) found.set(memberKey(collection, field), identity);
+    if (identity !== undefined) origins.set(memberKey(collection, field), identity);
   }
-  return found;
+  return origins;
 }
 
 /** Returns the problems of an item's submitted origin. */
@@ -116,8 +116,8 @@ const identitiesIn = ({ kind, identity, node: { identities } }: InTrash): [Ident
  * Returns conflicts for objects that the diff would restore but the trash no longer contains. They are never created
  * empty.
  */
-export function lostSince({ collections, fields }: SchemaDiff, found: readonly InTrash[]): Problem[] {
-  const kept = found.filter(({ empty }) => empty !== true);
+export function lostSince({ collections, fields }: SchemaDiff, entries: readonly InTrash[]): Problem[] {
+  const kept = entries.filter(({ empty }) => empty !== true);
   const positions = new Map<Identity | undefined, number>(kept.map(({ identity, position }) => [identity, position]));
   const check = (part: 'collections' | 'fields') => (item: CollectionDiff | FieldDiff, index: number) => {
     const { identity, restores } = item;

@@ -101,7 +101,7 @@ export type GroupOf = (code: string, place: FindingLocation) => string | undefin
  * @param groupOf groups notes about new objects. By default each rule has one group.
  */
 export function createGathering(groupOf: GroupOf = (code) => code): Gathering {
-  const found: Finding[] = [];
+  const findings: Finding[] = [];
   /** Only for existing objects. A new object is checked only once anyway. */
   const seen = new Set<string>();
   const notes = new Map<string, Note>();
@@ -113,7 +113,7 @@ export function createGathering(groupOf: GroupOf = (code) => code): Gathering {
     const name = JSON.stringify([location.collection, location.field]);
     const note = notes.get(group);
     if (note === undefined) {
-      notes.set(group, { first: found.length, places: [location], known: new Set([name]) });
+      notes.set(group, { first: findings.length, places: [location], known: new Set([name]) });
       return false;
     }
     // A table may have several objects that need the same note.
@@ -135,15 +135,15 @@ export function createGathering(groupOf: GroupOf = (code) => code): Gathering {
       const isNew = planned.batch.isNew(location.collection);
       if (isNew && (observed.level ?? rule.level) === 'note' && isNoted(rule, location)) return;
       const finding = foundBy(rule, observed, planned, statement);
-      if (isNew || !isSeen(finding)) found.push(finding);
+      if (isNew || !isSeen(finding)) findings.push(finding);
     },
     findings() {
       for (const { first, places, known } of notes.values()) {
-        const finding = found[first];
+        const finding = findings[first];
         if (finding === undefined || known.size === 1) continue;
-        found[first] = { ...finding, message: `${finding.message}; ${alsoText(places, known.size)}`, places };
+        findings[first] = { ...finding, message: `${finding.message}; ${alsoText(places, known.size)}`, places };
       }
-      return found;
+      return findings;
     },
   };
 }

@@ -117,8 +117,8 @@ type KeyType = FieldDocument | 'none' | 'unsaid';
 
 /** Returns the field that finally defines the type, because a primary key can reference another table. */
 function keyTypeOf(collection: string, into: Import, known: Map<string, KeyType>): KeyType {
-  const found = known.get(collection);
-  if (found !== undefined) return found;
+  const cached = known.get(collection);
+  if (cached !== undefined) return cached;
   const passed = new Set<string>();
   let at = collection;
   let key = primaryKeyOf(at, into);

@@ -200,9 +200,9 @@ function weakMembers(relation: RelationDocument, given: RelationInput, into: Imp
   for (const member of WEAK) {
     const name = given[member];
     if (name === undefined) continue;
-    const found = typeof name === 'string' && name !== '' && isThere(member, name, { ...relation, ...members }, into);
-    members[member] = found ? name : null;
-    if (found || name === null) continue;
+    const exists = typeof name === 'string' && name !== '' && isThere(member, name, { ...relation, ...members }, into);
+    members[member] = exists ? name : null;
+    if (exists || name === null) continue;
     const message = `${member} of the relation of ${quotedPath(location.collection, location.field)} names ${JSON.stringify(name)}, which is not a suitable field of the file. It is set to null.`;
     warn(into, 'REFERENCE_LEFT_OUT', location, message);
   }

@@ -49,9 +49,9 @@ function note(known: Map<string, OwnedNeed>, node: CollectionNode): void {
   const { collection } = node.collection;
   for (const need of needsOfNode(node)) {
     const label = needLabel(need);
-    const found = known.get(label) ?? { need, collection };
-    known.set(label, found);
-    if (ownerOf(need) !== undefined) found.owner ??= collection;
+    const owned = known.get(label) ?? { need, collection };
+    known.set(label, owned);
+    if (ownerOf(need) !== undefined) owned.owner ??= collection;
   }
 }
 

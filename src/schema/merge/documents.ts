@@ -74,12 +74,12 @@ function namedLists({ base, ours, theirs }: Three): Named | null {
 }
 
 function byNames(list: Json[]): Map<string, Json> | null {
-  const found = new Map<string, Json>();
+  const documents = new Map<string, Json>();
   for (const element of list) {
     if (!isObject(element) || typeof element['name'] !== 'string') return null;
-    found.set(JSON.stringify([element['kind'] ?? null, element['name']]), element);
+    documents.set(JSON.stringify([element['kind'] ?? null, element['name']]), element);
   }
-  return found.size === list.length ? found : null;
+  return documents.size === list.length ? documents : null;
 }
 
 /** Merges by name. Additions of both sides come last. Their order does not depend on which side is which. */

@@ -87,12 +87,12 @@ export function decisionsOf(resolutions: readonly Resolution[]): Decisions {
       return take;
     },
     unused() {
-      const found: number[] = [];
+      const indexes: number[] = [];
       for (const [index, { place }] of resolutions.entries()) {
-        if (!isUsed(place) && !holdersOf(place).some(isUsed)) found.push(index);
-        if (found.length >= MAX_PROBLEMS) break;
+        if (!isUsed(place) && !holdersOf(place).some(isUsed)) indexes.push(index);
+        if (indexes.length >= MAX_PROBLEMS) break;
       }
-      return found;
+      return indexes;
     },
   };
 }

@@ -155,11 +155,11 @@ function* byTables(states: States, merging: Merging): Resumable<Renamed> {
   const things: NamedThing[] = [];
   for (const [name, node] of base.collections) {
     yield;
-    const found = {
+    const nameByTable = {
       ours: held.ours.get(node.identities.collection),
       theirs: held.theirs.get(node.identities.collection),
     };
-    things.push({ base: name, ...found, isChanged: () => isChanged({ ...states, node }, found) });
+    things.push({ base: name, ...nameByTable, isChanged: () => isChanged({ ...states, node }, nameByTable) });
   }
   const final = mergedNames({
     things,
@@ -186,19 +186,19 @@ const isUnknown = (identity: Identity | undefined, known: ReadonlySet<Identity>)
   identity !== undefined && (identity === NEW_IDENTITY || !known.has(identity));
 
 function tablesByIdentity({ collections }: State): ReadonlyMap<Identity, string> {
-  const found = new Map<Identity, string>();
+  const nameByIdentity = new Map<Identity, string>();
   for (const [name, { identities }] of collections) {
-    if (identities.collection !== NEW_IDENTITY) found.set(identities.collection, name);
+    if (identities.collection !== NEW_IDENTITY) nameByIdentity.set(identities.collection, name);
   }
-  return found;
+  return nameByIdentity;
 }
 
 function isChanged(
   { ours, theirs, node }: States & { node: CollectionNode },
-  found: Record<Side, string | undefined>,
+  names: Record<Side, string | undefined>,
 ): boolean {
-  const side = found.ours === undefined ? theirs : ours;
-  const now = side.collections.get(found.ours ?? found.theirs ?? '');
+  const side = names.ours === undefined ? theirs : ours;
+  const now = side.collections.get(names.ours ?? names.theirs ?? '');
   return now !== undefined && !isSameNode(node, now);
 }
 
@@ -222,7 +222,11 @@ function namesTo(things: readonly NamedThing[], side: 'base' | Side, final: Read
 
 /** Renames fields of collections with common names. */
 function* byColumns(renamed: Renamed, merging: Merging): Resumable<Renamed> {
-  const found = { base: new Map<string, Names>(), ours: new Map<string, Names>(), theirs: new Map<string, Names>() };
+  const namesByTable = {
+    base: new Map<string, Names>(),
+    ours: new Map<string, Names>(),
+    theirs: new Map<string, Names>(),
+  };
   for (const [name, node] of renamed.base.collections) {
     yield;
     const nodes = {
@@ -240,10 +244,10 @@ function* byColumns(renamed: Renamed, merging: Merging): Resumable<Renamed> {
     });
     for (const side of ['base', 'ours', 'theirs'] as const) {
       const names = namesTo(things, side, final);
-      if (names.size > 0) found[side].set(name, names);
+      if (names.size > 0) namesByTable[side].set(name, names);
     }
   }
-  return yield* withFieldNames(renamed, found);
+  return yield* withFieldNames(renamed, namesByTable);
 }
 
 function* withFieldNames(
@@ -284,12 +288,12 @@ function fieldThing({ base, ours, theirs }: Sides<CollectionNode>, field: string
     for (const [name, each] of node?.identities.fields ?? []) if (each === identity) return name;
     return undefined;
   };
-  const found = { ours: nameIn(ours), theirs: nameIn(theirs) };
+  const names = { ours: nameIn(ours), theirs: nameIn(theirs) };
   const isChangedIn = (node: CollectionNode | undefined, name: string | undefined): boolean =>
     name !== undefined && (name !== field || !jsonEqual(base?.fields.get(field), node?.fields.get(name)));
   return {
     base: field,
-    ...found,
-    isChanged: () => (found.ours === undefined ? isChangedIn(theirs, found.theirs) : isChangedIn(ours, found.ours)),
+    ...names,
+    isChanged: () => (names.ours === undefined ? isChangedIn(theirs, names.theirs) : isChangedIn(ours, names.ours)),
   };
 }

@@ -113,8 +113,8 @@ export function collectionsInOrder({ collections }: State): CollectionNode[] {
 
 /** Returns the objects in document order: by kind, then by id. */
 export function objectsInOrder({ objects }: Pick<State, 'objects'>): SchemaObject[] {
-  const found = [...objects.values()].map(({ object }) => object);
-  return found.sort((a, b) => byName(objectKey(a), objectKey(b)));
+  const ordered = [...objects.values()].map(({ object }) => object);
+  return ordered.sort((a, b) => byName(objectKey(a), objectKey(b)));
 }
 
 function compareSort(a: number | null, b: number | null): number {

@@ -242,13 +242,13 @@ function pointsAt(relation: Omit<Relation, 'id'>, collection: string): boolean {
 
 /** Relations of any collection that reference `collection`, including its own. */
 export function relationsTo(state: State, collection: string): Relation[] {
-  const found: Relation[] = [];
+  const relations: Relation[] = [];
   for (const many of state.referencedBy.get(collection) ?? []) {
     for (const relation of state.collections.get(many)?.relations.values() ?? []) {
-      if (pointsAt(relation, collection)) found.push(relation);
+      if (pointsAt(relation, collection)) relations.push(relation);
     }
   }
-  return found;
+  return relations;
 }
 
 /** Compares by code units, the order of all sorted names on every machine. */
@@ -319,13 +319,13 @@ export function tablesBySchema(
 
 /** The default schema, and the other schemas with tables or objects of the state. */
 export function schemasOf({ collections }: Pick<State, 'collections'>, schema: string): string[] {
-  const found = new Set([schema]);
+  const schemas = new Set([schema]);
   for (const { collection } of collections.values()) {
-    if (collection.schema?.schema !== undefined) found.add(collection.schema.schema);
+    if (collection.schema?.schema !== undefined) schemas.add(collection.schema.schema);
     for (const need of collection.schema?.extras?.needs ?? [])
-      if (need.kind !== 'extension' && need.schema !== undefined) found.add(need.schema);
+      if (need.kind !== 'extension' && need.schema !== undefined) schemas.add(need.schema);
   }
-  return [...found];
+  return [...schemas];
 }
 
 /** Returns the partitions of a table. */

@@ -119,37 +119,37 @@ interface AcceptedState {
   touched: ReadonlySet<string>;
 }
 
-/** @param found catalog data. Objects that `request` does not name are unchanged. */
-export function* acceptedState(state: State, found: FoundDrift, request: AcceptRequest): Resumable<AcceptedState> {
-  const { state: base, touched } = yield* withRenames(state, found.renames);
-  const meant = requestAfter(request, found.renames);
+/** @param drift catalog data. Objects that `request` does not name are unchanged. */
+export function* acceptedState(state: State, drift: FoundDrift, request: AcceptRequest): Resumable<AcceptedState> {
+  const { state: base, touched } = yield* withRenames(state, drift.renames);
+  const meant = requestAfter(request, drift.renames);
   const draft = new Draft(base);
-  for (const name of found.gone) {
+  for (const name of drift.gone) {
     if (meant.takes(name, undefined)) dropCollection(draft, base, name);
     yield;
   }
-  for (const table of found.tables) {
+  for (const table of drift.tables) {
     acceptTable(draft, base, table, meant);
     yield;
   }
   return { desired: draft.toState(), touched: new Set([...touched, ...draft.touched]) };
 }
 
-function acceptTable(draft: Draft, state: State, found: DriftedTable, request: AcceptRequest): void {
-  const name = found.collection.collection;
+function acceptTable(draft: Draft, state: State, table: DriftedTable, request: AcceptRequest): void {
+  const name = table.collection.collection;
   const known = state.collections.get(name) as CollectionNode;
   const takes = (field: string) => request.takes(name, field);
-  dropMissing(draft, state, { known, found, takes });
+  dropMissing(draft, state, { known, found: table, takes });
   // References to a dropped column may have been removed with it.
   const held = draft.get(name)?.collection;
-  if (held !== undefined && request.takes(name, undefined) && !jsonEqual(held.schema, found.collection.schema)) {
-    draft.putCollection({ ...held, schema: found.collection.schema });
+  if (held !== undefined && request.takes(name, undefined) && !jsonEqual(held.schema, table.collection.schema)) {
+    draft.putCollection({ ...held, schema: table.collection.schema });
   }
-  for (const field of found.fields) {
+  for (const field of table.fields) {
     if (takes(field.field) && !jsonEqual(field, known.fields.get(field.field))) draft.putField(field);
   }
-  leaveKeys(draft, { known, found, takes });
-  for (const relation of found.relations) if (takes(relation.many_field)) putKey(draft, relation);
+  leaveKeys(draft, { known, found: table, takes });
+  for (const relation of table.relations) if (takes(relation.many_field)) putKey(draft, relation);
 }
 
 interface Taking {

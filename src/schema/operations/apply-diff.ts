@@ -45,10 +45,10 @@ export const applyDiff: Operation<'apply-diff', ApplyDiffInput, ApplyDiff> = {
     const stale = hash !== undefined && hash !== current;
     if (stale || findings.conflicts.length > 0) return changed(stale, current, findings);
     if (findings.problems.length > 0) return refuse(...findings.problems);
-    const found = yield* identifyFromTrash(state, draft, { diff, kept });
-    const lost = lostSince(diff, found);
+    const identified = yield* identifyFromTrash(state, draft, { diff, kept });
+    const lost = lostSince(diff, identified);
     if (lost.length > 0) return refuse(...lost);
-    return yield* decideDraft(state, draft, { found }, diffLocations(diff));
+    return yield* decideDraft(state, draft, { found: identified }, diffLocations(diff));
   },
 };
 

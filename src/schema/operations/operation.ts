@@ -97,19 +97,19 @@ export function collectionLocations(bodies: readonly CollectionBody[]): Location
   const named = firstBy(bodies, ({ collection }) => collection);
   const fieldsIn = new Map<CollectionBody, (field: string) => [index: number, field: unknown] | undefined>();
   const fieldsOf = (body: CollectionBody) => {
-    const found = fieldsIn.get(body) ?? firstBy(fieldsWithin(body), ([, field]) => nameOf(field));
-    fieldsIn.set(body, found);
-    return found;
+    const fields = fieldsIn.get(body) ?? firstBy(fieldsWithin(body), ([, field]) => nameOf(field));
+    fieldsIn.set(body, fields);
+    return fields;
   };
   return {
     collection(name) {
-      const found = named(name);
-      return found && requestLocation(found.at, found.body);
+      const position = named(name);
+      return position && requestLocation(position.at, position.body);
     },
     field(name, field) {
       const body = named(name);
-      const [index, found] = (body && fieldsOf(body)(field)) ?? [];
-      return body && index !== undefined ? requestLocation([...body.at, 'fields', index], found) : undefined;
+      const [index, entry] = (body && fieldsOf(body)(field)) ?? [];
+      return body && index !== undefined ? requestLocation([...body.at, 'fields', index], entry) : undefined;
     },
   };
 }
@@ -140,8 +140,8 @@ export function fieldLocations(collection: string, bodies: readonly FieldBody[])
   const named = firstBy(bodies, ({ field }) => field);
   return {
     field(name, field) {
-      const found = name === collection ? named(field) : undefined;
-      return found && requestLocation(found.at, found.body);
+      const index = name === collection ? named(field) : undefined;
+      return index && requestLocation(index.at, index.body);
     },
   };
 }

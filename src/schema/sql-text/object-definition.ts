@@ -41,20 +41,20 @@ const parsed = new Map<string, ParsedDefinition | string>();
 export function parseDefinition(text: string): ParsedDefinition | string {
   const known = parsed.get(text);
   if (known !== undefined) return known;
-  const found = text.length > LONGEST_DEFINITION ? TOO_LONG : (textFault(text) ?? parseText(text));
+  const result = text.length > LONGEST_DEFINITION ? TOO_LONG : (textFault(text) ?? parseText(text));
   const [oldest] = parsed.size < CACHED ? [] : parsed.keys();
   if (oldest !== undefined) parsed.delete(oldest);
-  parsed.set(text, found);
-  return found;
+  parsed.set(text, result);
+  return result;
 }
 
 const TOO_LONG = `must be at most ${LONGEST_DEFINITION} characters`;
 
 /** Returns the definition with another name. The rest of the text stays as it is. */
 export function renamedDefinition(text: string, name: string): string {
-  const found = parseDefinition(text);
-  if (typeof found === 'string') throw new Error(`a stored definition is invalid: it ${found}`);
-  return `${WORDS[found.kind]} ${quotedName(name)}${found.tail}`;
+  const definition = parseDefinition(text);
+  if (typeof definition === 'string') throw new Error(`a stored definition is invalid: it ${definition}`);
+  return `${WORDS[definition.kind]} ${quotedName(name)}${definition.tail}`;
 }
 
 export const WORDS: Readonly<Record<ObjectKind, string>> = {
@@ -174,9 +174,9 @@ function endOfName(text: string, { location, schemaname }: Node): number | null 
   let at = typeof location === 'number' ? location : 0;
   for (let left = schemaname === undefined ? 1 : 2; left > 0; left -= 1) {
     NAME.lastIndex = at;
-    const found = NAME.exec(text)?.[0];
-    if (found === undefined || /^U&$/i.test(found.trim())) return null;
-    at += left > 1 ? found.length : found.trimEnd().length;
+    const name = NAME.exec(text)?.[0];
+    if (name === undefined || /^U&$/i.test(name.trim())) return null;
+    at += left > 1 ? name.length : name.trimEnd().length;
     if (left === 1) return at;
     if (text[at] !== '.') return null;
     at += 1;
@@ -215,14 +215,14 @@ function queryFault(query: Node): string | null {
 
 /** Includes the names of WITH, because a query of WITH may read a table of the same name. */
 function relationsIn(query: Node): ParsedDefinition['relations'] {
-  const found = new Map<string, { schema: string | undefined; name: string }>();
+  const relations = new Map<string, { schema: string | undefined; name: string }>();
   for (const [kind, node] of nodesIn(query)) {
     if (kind !== 'RangeVar') continue;
     const { schemaname, relname } = node;
     const schema = typeof schemaname === 'string' ? schemaname : undefined;
-    found.set(`${schema ?? ''}\0${String(relname)}`, { schema, name: String(relname) });
+    relations.set(`${schema ?? ''}\0${String(relname)}`, { schema, name: String(relname) });
   }
-  return [...found.values()];
+  return [...relations.values()];
 }
 
 /** Quoted texts, comments, parentheses and words. Everything else is one character. */
@@ -261,13 +261,14 @@ function isViewOf(tail: string, query: Node): boolean {
 
 /** Checks the definition of an object of this kind and name. Returns a sentence that follows "definition", or null. */
 export function definitionFault(text: string, named: { kind: ObjectKind; id: string }, schema?: string): string | null {
-  const found = parseDefinition(text);
-  if (typeof found === 'string') return found;
-  if (found.kind !== named.kind)
-    return `must create a ${named.kind.replace('_', ' ')}, and creates a ${found.kind.replace('_', ' ')}`;
-  if (found.name !== named.id) return `must create ${objectLabel(named)}, and creates ${JSON.stringify(found.name)}`;
-  if (found.schema !== undefined && schema !== undefined && found.schema !== schema)
-    return `must create it in the managed schema ${JSON.stringify(schema)}, and names ${JSON.stringify(found.schema)}`;
+  const definition = parseDefinition(text);
+  if (typeof definition === 'string') return definition;
+  if (definition.kind !== named.kind)
+    return `must create a ${named.kind.replace('_', ' ')}, and creates a ${definition.kind.replace('_', ' ')}`;
+  if (definition.name !== named.id)
+    return `must create ${objectLabel(named)}, and creates ${JSON.stringify(definition.name)}`;
+  if (definition.schema !== undefined && schema !== undefined && definition.schema !== schema)
+    return `must create it in the managed schema ${JSON.stringify(schema)}, and names ${JSON.stringify(definition.schema)}`;
   return null;
 }
 

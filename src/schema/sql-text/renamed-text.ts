@@ -75,11 +75,11 @@ export function renamedText(kind: TextKind, text: string, names: TextNames): str
   const parsed = parseText(kind, text);
   if (typeof parsed === 'string') return null;
   const desired = structuredClone(parsed);
-  const found: Reference[] = [];
-  walk(desired, names, found);
-  if (found.length === 0) return text;
+  const references: Reference[] = [];
+  walk(desired, names, references);
+  if (references.length === 0) return text;
   const statement = Buffer.from(STATEMENTS[kind].replace('?', () => text));
-  const written = rewritten(statement, found);
+  const written = rewritten(statement, references);
   const [before, after] = STATEMENTS[kind].split('?') as [string, string];
   const next = written?.slice(before.length, written.length - after.length);
   const again = next === undefined ? '' : parseText(kind, next);
@@ -99,13 +99,13 @@ interface Reference {
 type List = 'own' | 'target' | 'included' | 'set on delete';
 
 /** Renames in the tree and records the changes. Not recursive, because texts may be nested deeper than the stack. */
-function walk(root: Node, names: TextNames, found: Reference[]): void {
+function walk(root: Node, names: TextNames, references: Reference[]): void {
   const open: unknown[] = [root];
   while (open.length > 0) {
     const value = open.pop();
     if (typeof value !== 'object' || value === null) continue;
     for (const [name, inner] of Object.entries(value)) {
-      RENAMERS[name]?.(inner as Node, names, found);
+      RENAMERS[name]?.(inner as Node, names, references);
       open.push(inner);
     }
   }
@@ -114,7 +114,7 @@ function walk(root: Node, names: TextNames, found: Reference[]): void {
 type Renamer = (node: Node, names: TextNames, found: Reference[]) => void;
 
 const RENAMERS: Readonly<Record<string, Renamer>> = {
-  ColumnRef(node, { table, column, isColumn }, found) {
+  ColumnRef(node, { table, column, isColumn }, references) {
     const fields = list(node['fields']);
     const last = fields.length - 1;
     const isWhole = member(fields[last], 'A_Star') !== undefined;
@@ -124,30 +124,30 @@ const RENAMERS: Readonly<Record<string, Renamer>> = {
       // `title`, `articles.title`, `public.articles.title`, `articles.*`. Only a table's name means its row.
       const isTable = part === last - 1 || (last === 0 && !isColumn(name));
       const change = isTable ? table : part === last && !isWhole ? column : undefined;
-      if (change !== undefined) renameString(field, { change, at: { byte: byteOf(node), part } }, found);
+      if (change !== undefined) renameString(field, { change, at: { byte: byteOf(node), part } }, references);
     }
   },
-  PartitionElem(node, { column: change }, found) {
-    renameMember(node, 'name', { change, at: { byte: byteOf(node), part: 0 } }, found);
+  PartitionElem(node, { column: change }, references) {
+    renameMember(node, 'name', { change, at: { byte: byteOf(node), part: 0 } }, references);
   },
-  pktable(node, { target: change }, found) {
+  pktable(node, { target: change }, references) {
     const { schemaname } = node;
     const schema = typeof schemaname === 'string' ? schemaname : undefined;
     const at = { byte: byteOf(node), part: schema === undefined ? 0 : 1 };
-    renameMember(node, 'relname', { change: (name) => change(name, schema), at }, found);
+    renameMember(node, 'relname', { change: (name) => change(name, schema), at }, references);
   },
-  Constraint(node, { column, targetColumn }, found) {
-    renameList(node['keys'], { change: column, of: 'own' }, found);
-    renameList(node['fk_attrs'], { change: column, of: 'own' }, found);
-    renameList(node['pk_attrs'], { change: targetColumn, of: 'target' }, found);
-    renameList(node['including'], { change: column, of: 'included' }, found);
-    renameList(node['fk_del_set_cols'], { change: column, of: 'set on delete' }, found);
+  Constraint(node, { column, targetColumn }, references) {
+    renameList(node['keys'], { change: column, of: 'own' }, references);
+    renameList(node['fk_attrs'], { change: column, of: 'own' }, references);
+    renameList(node['pk_attrs'], { change: targetColumn, of: 'target' }, references);
+    renameList(node['including'], { change: column, of: 'included' }, references);
+    renameList(node['fk_del_set_cols'], { change: column, of: 'set on delete' }, references);
     const elements = list(node['exclusions']).map((each) => list(member(each, 'List')?.['items'])[0]);
-    renameList(elements, { change: column, of: 'own' }, found);
+    renameList(elements, { change: column, of: 'own' }, references);
   },
-  IndexStmt(node, { column: change }, found) {
-    renameList(node['indexParams'], { change, of: 'own' }, found);
-    renameList(node['indexIncludingParams'], { change, of: 'included' }, found);
+  IndexStmt(node, { column: change }, references) {
+    renameList(node['indexParams'], { change, of: 'own' }, references);
+    renameList(node['indexIncludingParams'], { change, of: 'included' }, references);
   },
 };
 
@@ -158,30 +158,30 @@ interface Renaming {
   at: Reference['at'];
 }
 
-function renameString(node: unknown, renaming: Renaming, found: Reference[]): void {
+function renameString(node: unknown, renaming: Renaming, references: Reference[]): void {
   const text = member(node, 'String');
-  if (text !== undefined) renameMember(text, 'sval', renaming, found);
+  if (text !== undefined) renameMember(text, 'sval', renaming, references);
 }
 
-function renameMember(node: Node, name: string, { change, at }: Renaming, found: Reference[]): void {
+function renameMember(node: Node, name: string, { change, at }: Renaming, references: Reference[]): void {
   const value = node[name];
   const to = typeof value === 'string' ? change(value) : value;
   if (typeof to !== 'string' || to === value) return;
   node[name] = to;
-  found.push({ at, to });
+  references.push({ at, to });
 }
 
 /** A list of names, or of index elements, which may be expressions. */
 function renameList(
   value: unknown,
   { change, of }: { change: Renaming['change']; of: List },
-  found: Reference[],
+  references: Reference[],
 ): void {
   for (const [item, node] of list(value).entries()) {
     const renaming = { change, at: { list: of, item } };
     const element = member(node, 'IndexElem');
-    if (element === undefined) renameString(node, renaming, found);
-    else renameMember(element, 'name', renaming, found);
+    if (element === undefined) renameString(node, renaming, references);
+    else renameMember(element, 'name', renaming, references);
   }
 }
 
@@ -194,14 +194,14 @@ interface Token {
 const CONTROL = /\p{Cc}/gu;
 
 /** Returns the statement with new names. Undefined if a name is not at its expected location. */
-function rewritten(statement: Buffer, found: readonly Reference[]): string | undefined {
+function rewritten(statement: Buffer, references: readonly Reference[]): string | undefined {
   // Control characters corrupt the scanner's result, so blanks of the same byte length replace them. They only matter
   // within quotes.
   const scanned = statement.toString().replaceAll(CONTROL, (each) => ' '.repeat(Buffer.byteLength(each)));
   const tokens: Token[] = scanSync(scanned).tokens;
   const lists = listsIn(tokens);
   const edits: { token: Token; to: string }[] = [];
-  for (const { at, to } of found) {
+  for (const { at, to } of references) {
     const token = 'byte' in at ? tokenAt(tokens, at) : lists.get(at.list)?.[at.item];
     if (token === undefined) return undefined;
     edits.push({ token, to });

@@ -119,12 +119,12 @@ export function renamesBetween(from: State, to: State, touched: Iterable<string>
 }
 
 function namesByIdentity({ collections }: State, names: readonly string[]): ReadonlyMap<Identity, string> {
-  const found = new Map<Identity, string>();
+  const nameByIdentity = new Map<Identity, string>();
   for (const name of names) {
     const identity = collections.get(name)?.identities.collection ?? NEW_IDENTITY;
-    if (identity !== NEW_IDENTITY) found.set(identity, name);
+    if (identity !== NEW_IDENTITY) nameByIdentity.set(identity, name);
   }
-  return found;
+  return nameByIdentity;
 }
 
 function fieldsRenamed({ identities: before }: CollectionNode, { identities: after }: CollectionNode): Names {

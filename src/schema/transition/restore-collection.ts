@@ -426,8 +426,10 @@ function isSameField(of: { past: State; state: State; collection: string; field:
 function keysOf({ past, name, node }: Restoring): string[] {
   const relations = [...node.relations.values(), ...relationsTo(past, name)];
   const constraints = [name, ...referencesTo(past, name)].flatMap((each) => {
-    const found = extrasOf(past.collections.get(each)).constraints ?? [];
-    return found.filter(({ references }) => references !== undefined && (each === name || references === name));
+    const formerConstraints = extrasOf(past.collections.get(each)).constraints ?? [];
+    return formerConstraints.filter(
+      ({ references }) => references !== undefined && (each === name || references === name),
+    );
   });
   const names = [
     ...relations.flatMap(({ schema }) => schema?.constraint_name ?? []),

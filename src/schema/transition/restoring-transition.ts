@@ -41,13 +41,13 @@ interface TransitionRequest {
   options?: TransitionOptions;
 }
 
-/** Returns the events. @param found the restored entries, each of which must be compatible (`unfit`) */
-export function* restoringTransition(way: TransitionRequest, found: readonly InTrash[]): Resumable<SchemaEvent[]> {
+/** Returns the events. @param entries the restored entries, each of which must be compatible (`unfit`) */
+export function* restoringTransition(way: TransitionRequest, entries: readonly InTrash[]): Resumable<SchemaEvent[]> {
   const { from, to, options } = way;
   const touched = new Set(way.touched);
-  const tables = found.filter(({ kind }) => kind === 'collection');
+  const tables = entries.filter(({ kind }) => kind === 'collection');
   const restores = new Map<Identity, Restores>(options?.restores);
-  for (const each of found) restores.set(each.identity, each);
+  for (const each of entries) restores.set(each.identity, each);
   if (tables.length === 0) return yield* transition(from, to, touched, { ...options, restores });
   const { state, names } = yield* withTables(way, tables);
   for (const name of names) touched.add(name);
@@ -82,12 +82,12 @@ function* withTables(
 }
 
 function namesByIdentity(state: State, names: Iterable<string>): ReadonlyMap<Identity, string> {
-  const found = new Map<Identity, string>();
+  const nameByIdentity = new Map<Identity, string>();
   for (const name of names) {
     const identity = state.collections.get(name)?.identities.collection;
-    if (identity !== undefined) found.set(identity, name);
+    if (identity !== undefined) nameByIdentity.set(identity, name);
   }
-  return found;
+  return nameByIdentity;
 }
 
 /** Returns a collection under another name, with the consequences of the rename. */
@@ -122,41 +122,45 @@ export function recreatedObjects({ from, to, touched }: Omit<TransitionRequest, 
     const node = from.collections.get(name);
     if (node !== undefined) before.set(node.identities.collection, node);
   }
-  const found = new Map<string, Identity>();
+  const identities = new Map<string, Identity>();
   for (const name of names) {
     const node = to.collections.get(name);
     if (node === undefined || isFolder(node)) continue;
     const { collection: identity } = node.identities;
     const old = before.get(identity);
-    if (old === undefined && identity !== NEW_IDENTITY) found.set(name, identity);
-    if (old !== node) noteColumns(found, node, old);
+    if (old === undefined && identity !== NEW_IDENTITY) identities.set(name, identity);
+    if (old !== node) noteColumns(identities, node, old);
   }
-  return found;
+  return identities;
 }
 
-function noteColumns(found: Map<string, Identity>, node: CollectionNode, before: CollectionNode | undefined): void {
+function noteColumns(
+  identities: Map<string, Identity>,
+  node: CollectionNode,
+  before: CollectionNode | undefined,
+): void {
   const had = new Set(before?.identities.fields.values());
   for (const { collection, field, schema } of node.fields.values()) {
     const identity = node.identities.fields.get(field) ?? NEW_IDENTITY;
     if (schema === null || schema.generation_expression !== null || identity === NEW_IDENTITY || had.has(identity))
       continue;
-    found.set(memberKey(collection, field), identity);
+    identities.set(memberKey(collection, field), identity);
   }
 }
 
 /* Decides which trash entries can be restored by a transition. */
 
 /** Returns the restorable entries, tables first, because fields may be restored into them. */
-export function* restorableEntries<T extends InTrash>(way: TransitionRequest, found: readonly T[]): Resumable<T[]> {
+export function* restorableEntries<T extends InTrash>(way: TransitionRequest, entries: readonly T[]): Resumable<T[]> {
   const { to } = way;
   const tables: T[] = [];
-  for (const each of found) {
+  for (const each of entries) {
     yield;
     if (each.kind === 'collection' && unfitTable(each.node, way) === null) tables.push(each);
   }
   const from = tables.length === 0 ? way.from : (yield* withTables(way, tables)).state;
   const fits = [...tables];
-  for (const each of found) {
+  for (const each of entries) {
     yield;
     if (each.kind === 'field' && unfitField(each, { from, to }) === null) fits.push(each);
   }

@@ -47,15 +47,15 @@ export function* stillUsed(state: State, { collections, fields }: Renames): Resu
 /** Returns the fields of a collection, and those of others that show it. */
 function fieldsAround(state: State, collection: string): Field[] {
   const node = state.collections.get(collection);
-  const found = new Map<string, Field>();
+  const fields = new Map<string, Field>();
   const note = (name: string | null, field: string | null): void => {
     const value = state.collections.get(name ?? '')?.fields.get(field ?? '');
-    if (value !== undefined) found.set(memberKey(value.collection, value.field), value);
+    if (value !== undefined) fields.set(memberKey(value.collection, value.field), value);
   };
   for (const field of node?.fields.keys() ?? []) note(collection, field);
   for (const { many_collection, many_field } of relationsTo(state, collection)) note(many_collection, many_field);
   for (const { one_collection, one_field } of node?.relations.values() ?? []) note(one_collection, one_field);
-  return [...found.values()];
+  return [...fields.values()];
 }
 
 function ofField({ collection, field, meta }: Field, names: Names): Warning[] {
@@ -88,9 +88,9 @@ const warning = (from: string, to: string, location: string): { code: string; me
 
 /** Returns the first location of each name in a value: as a member, a text, or part of a path or template. */
 function mentionsIn(value: unknown, names: Names, at: Path): ReadonlyMap<string, Path> {
-  const found = new Map<string, Path>();
+  const mentions = new Map<string, Path>();
   const note = (word: string, path: Path): void => {
-    if (names.has(word) && !found.has(word)) found.set(word, path);
+    if (names.has(word) && !mentions.has(word)) mentions.set(word, path);
   };
   const open: { value: unknown; at: Path }[] = [{ value, at }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -101,7 +101,7 @@ function mentionsIn(value: unknown, names: Names, at: Path): ReadonlyMap<string,
     const members = Array.isArray(inner) ? inner.entries() : Object.entries(inner);
     for (const [step, each] of [...members].reverse()) open.push({ value: each, at: [...path, step] });
   }
-  return found;
+  return mentions;
 }
 
 const wordsIn = (text: string): string[] => [text, ...text.split(/[.:]/), ...wordsInTemplate(text)];

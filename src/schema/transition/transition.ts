@@ -116,17 +116,17 @@ function restoredCollection(
   { options }: Pick<TransitionContext, 'options'>,
   { identities, fields }: CollectionNode,
 ): { restored?: RestoredCollection } {
-  const found = options.restores?.get(identities.collection);
-  if (found === undefined) return {};
+  const restored = options.restores?.get(identities.collection);
+  if (restored === undefined) return {};
   const ofFields = [...fields.keys()].map((field) => identities.fields.get(field) as Identity);
   return {
     restored: {
-      position: found.position,
+      position: restored.position,
       identity: identities.collection,
-      name: found.name,
+      name: restored.name,
       fields: ofFields,
-      ...(found.kept_in !== undefined && { kept_in: found.kept_in }),
-      ...emptiness(found),
+      ...(restored.kept_in !== undefined && { kept_in: restored.kept_in }),
+      ...emptiness(restored),
     },
   };
 }
@@ -138,8 +138,8 @@ function restoredField(
   field: string,
 ): { restored?: RestoredField } {
   const identity = identities.fields.get(field) ?? '';
-  const found = options.restores?.get(identity);
-  return found === undefined ? {} : { restored: { position: found.position, identity, ...emptiness(found) } };
+  const restored = options.restores?.get(identity);
+  return restored === undefined ? {} : { restored: { position: restored.position, identity, ...emptiness(restored) } };
 }
 
 const emptiness = ({ empty = false }: Restores): { empty?: boolean } => (empty ? { empty } : {});
@@ -284,8 +284,8 @@ function sequenceOwners(state: State, names: Iterable<string>): ReadonlyMap<stri
 
 /** Returns the tables whose sequences another table uses. */
 function ownersOf(state: State, name: string, owners: ReadonlyMap<string, string>): string[] {
-  const found = sequencesOf(state, name).map((need) => owners.get(needLabel(need)));
-  return found.filter((owner) => owner !== undefined && owner !== name) as string[];
+  const tables = sequencesOf(state, name).map((need) => owners.get(needLabel(need)));
+  return tables.filter((owner) => owner !== undefined && owner !== name) as string[];
 }
 
 /** A collection can have thousands of fields, so each of them is an item. */

@@ -229,7 +229,7 @@ function useSearchHits(query: string, isAsked: boolean): Finding {
   const collections = useMemo(() => withDraft(draft, listed.data ?? []), [draft, listed.data]);
   const { data: fields } = names;
   const { data: headings } = guides;
-  const found = useMemo(() => {
+  const hits = useMemo(() => {
     const pages = [...PAGES, ...ACTIONS].filter(({ roles }) => roles.includes(role));
     const parts = PARTS.filter(({ roles }) => roles.includes(role));
     const own = {
@@ -241,9 +241,9 @@ function useSearchHits(query: string, isAsked: boolean): Finding {
     };
     return findFor(needle, { pages, parts, collections, ...own });
   }, [needle, role, here, collections, fields, headings]);
-  const awaited = awaitedFor(found[0]).map((of) => ({ listed, names, guides })[of]);
+  const awaited = awaitedFor(hits[0]).map((of) => ({ listed, names, guides })[of]);
   return {
-    found,
+    found: hits,
     isReading: names.isFetching,
     isFinal: needle === typed && awaited.every(({ isPending }) => !isPending),
   };

@@ -47,11 +47,11 @@ export function draftDiff(draft: Draft, head: Head): DraftDiff {
       const [collection = '', field = null] = key.split('\0');
       const edit = draft[part].get(key) as Edit<object> | undefined;
       const theirs = (now[part].get(key) ?? null) as object | null;
-      const found = entriesOf({ draft, part, key }, theirs, (each) =>
+      const changed = entriesOf({ draft, part, key }, theirs, (each) =>
         conflicts.push({ part, collection, field, ...each }),
       );
       const named = itemOf(part, key, (edit?.after ?? theirs) as NewRelation | null);
-      diff[part].push(...(found.map((entries) => ({ ...named, diff: entries })) as never[]));
+      diff[part].push(...(changed.map((entries) => ({ ...named, diff: entries })) as never[]));
     }
   }
   return { hash: head.hash, diff, conflicts };

@@ -27,18 +27,22 @@ export function drafted<P extends Part>(
   const edits = draft[part] as ReadonlyMap<string, Edit<Documents[P]>>;
   const named = byDraftNames(draft, { collections: [], fields: [], relations: [], [part]: head });
   const there = named[part] as ReadonlyMap<string, Documents[P]>;
-  const found: Drafted<Documents[P]>[] = [];
+  const documents: Drafted<Documents[P]>[] = [];
   for (const [key, document] of there) {
     const edit = edits.get(key);
     const former = formerName(draft, part, key);
     const how = edit === undefined ? (former === undefined ? undefined : 'renamed') : howOf(edit);
-    found.push({ document: shown(edit, document), before: document, how: gone(draft, part, key) ? 'removed' : how });
+    documents.push({
+      document: shown(edit, document),
+      before: document,
+      how: gone(draft, part, key) ? 'removed' : how,
+    });
   }
   for (const [key, { after }] of edits) {
     if (there.has(key) || after === null || (within !== undefined && collectionOfKey(key) !== within)) continue;
-    found.push({ document: after, before: null, how: 'made' });
+    documents.push({ document: after, before: null, how: 'made' });
   }
-  return found;
+  return documents;
 }
 
 /** The content of a removed collection is removed too. */

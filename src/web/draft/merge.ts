@@ -26,7 +26,7 @@ export function merged(sides: { was: object; mine: object; now: object }, report
   const [result, deep] = [{ ...now }, STRUCTURED.filter((member) => isDeep(sides as Sides, member))];
   for (const member of deep) {
     const inner = { was: was[member], mine: mine[member], now: now[member] } as Sides;
-    result[member] = mergedMembers(inner, (found) => report({ ...found, path: [member, ...found.path] }));
+    result[member] = mergedMembers(inner, (conflict) => report({ ...conflict, path: [member, ...conflict.path] }));
   }
   const others = (document: Members) =>
     Object.fromEntries(Object.entries(document).filter(([member]) => !deep.includes(member)));

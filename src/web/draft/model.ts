@@ -80,16 +80,16 @@ export function changesIn(draft: Draft): DraftedChange[] {
     const edit = draft.collections.get(collection);
     return edit !== undefined && (edit.before === null || edit.after === null);
   };
-  const found = renamesIn(draft);
+  const renames = renamesIn(draft);
   for (const part of PARTS) {
     for (const [key, edit] of draft[part]) {
       const [collection = '', field = null] = key.split('\0');
       if (field !== null && isWhole(collection)) continue;
       const how = edit.before === null ? 'made' : edit.after === null ? 'removed' : 'changed';
-      found.push({ part, collection, field, how });
+      renames.push({ part, collection, field, how });
     }
   }
-  return found;
+  return renames;
 }
 
 function renamesIn({ names }: Draft): DraftedChange[] {
@@ -108,11 +108,11 @@ function renamesIn({ names }: Draft): DraftedChange[] {
 
 /** The collections of the draft by their names at the head, without new ones. */
 export function touchedAtHead(draft: Draft): string[] {
-  const found = new Set<string>();
-  const add = (name: string): void => void found.add(draft.names.collections.get(name) ?? name);
+  const names = new Set<string>();
+  const add = (name: string): void => void names.add(draft.names.collections.get(name) ?? name);
   for (const part of PARTS) for (const key of draft[part].keys()) add(collectionOfKey(key));
   for (const name of [...draft.names.collections.keys(), ...draft.names.fields.keys()]) add(name);
-  return [...found].sort();
+  return [...names].sort();
 }
 
 /** The name at the head of an object that the draft renames. */

@@ -69,7 +69,7 @@ function follow(session: Session): void {
 async function read(id: string): Promise<void> {
   const before = edits;
   const turn = ++reads;
-  const found = await readKept(nameOf(id)).then(
+  const stored = await readKept(nameOf(id)).then(
     (text) => ({ draft: readDraft(text), isKept: true }),
     () => ({ draft: EMPTY, isKept: false }),
   );
@@ -77,7 +77,7 @@ async function read(id: string): Promise<void> {
   if (edits !== before) return become({ isRead: true });
   // Edits of another tab cannot be undone here.
   earlier = [];
-  become({ ...found, isRead: true });
+  become({ ...stored, isRead: true });
 }
 
 subscribeSession(() => follow(currentSession()));

@@ -115,13 +115,13 @@ export function useKeep({ names, form, inputFor = ({ member }) => member }: Opti
     const editor = new DraftEditor(draft, source);
     edit(editor);
     const own = ownKeys(draft, editor.draft);
-    const found = await faultsOf(editor.draft, info);
-    return found.filter(({ part, key }) => key === null || own.has(`${part} ${key}`));
+    const fresh = await faultsOf(editor.draft, info);
+    return fresh.filter(({ part, key }) => key === null || own.has(`${part} ${key}`));
   };
 
   /** Faults without an input. */
-  const showAtInputs = (found: readonly Fault[]): Fault[] =>
-    found.filter((fault) => {
+  const showAtInputs = (all: readonly Fault[]): Fault[] =>
+    all.filter((fault) => {
       const input = form === undefined ? null : inputFor(fault);
       if (input === null || input === '' || form?.getFieldState(input) === undefined || !hasInput(form, input))
         return true;
@@ -134,10 +134,10 @@ export function useKeep({ names, form, inputFor = ({ member }) => member }: Opti
     setChecking(true);
     setError(null);
     try {
-      const found = unchecked ? [] : await faultsWith(edit);
+      const faultsOfEdit = unchecked ? [] : await faultsWith(edit);
       if (isGivenUp.current) return false;
-      setFaults(showAtInputs(found));
-      if (found.length > 0) return false;
+      setFaults(showAtInputs(faultsOfEdit));
+      if (faultsOfEdit.length > 0) return false;
       await editSchema(client, names, edit);
       if (name !== null) void keepText(name, null);
       return isHere();

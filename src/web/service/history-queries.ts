@@ -164,9 +164,9 @@ export const lifeQuery = (collection: string) =>
       let after: number | null = 0;
       for (let page = 0; page < MOST_PAGES && after !== null; page++) {
         const path = withQuery(`/history/collections/${encodeURIComponent(collection)}`, { after, limit: EVENTS });
-        const found: HistoryPage<CollectionEvent, Lives> = await request(path, { signal });
-        events.push(...found.data);
-        after = found.meta.next;
+        const received: HistoryPage<CollectionEvent, Lives> = await request(path, { signal });
+        events.push(...received.data);
+        after = received.meta.next;
       }
       return events.reverse();
     },

@@ -61,8 +61,8 @@ function samplesOf(text: string): Sample[] {
   return text.split('\n').flatMap((line) => {
     const [, name, labels = '', value] = LINE.exec(line) ?? [];
     if (name === undefined) return [];
-    const found = [...labels.matchAll(LABEL)].map(([, label = '', said = '']) => [label, unescaped(said)]);
-    return [{ name, labels: Object.fromEntries(found) as Record<string, string>, value: numberOf(value) }];
+    const pairs = [...labels.matchAll(LABEL)].map(([, label = '', said = '']) => [label, unescaped(said)]);
+    return [{ name, labels: Object.fromEntries(pairs) as Record<string, string>, value: numberOf(value) }];
   });
 }
 

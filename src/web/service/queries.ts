@@ -31,8 +31,8 @@ export const collectionsQuery = () =>
     ...UNTIL_TOLD,
     queryKey: [SCHEMA, 'collections'],
     queryFn: async ({ signal }) => {
-      const found = await data<ListedCollection[]>('/collections?fields=collection,meta,schema', signal);
-      return found.filter(({ meta }) => meta.system !== true);
+      const listed = await data<ListedCollection[]>('/collections?fields=collection,meta,schema', signal);
+      return listed.filter(({ meta }) => meta.system !== true);
     },
   });
 

@@ -85,12 +85,12 @@ export const signInOutcome = (): SignInOutcome | null => outcome;
 /** The provider's redirect ends with `?sign_in=…`. A reload must not show the outcome again. */
 function takeOutcome(): void {
   const url = new URL(location.href);
-  const found = url.searchParams.get('sign_in') as SignInOutcome | null;
-  if (found === null) return;
-  outcome = found;
+  const result = url.searchParams.get('sign_in') as SignInOutcome | null;
+  if (result === null) return;
+  outcome = result;
   url.searchParams.delete('sign_in');
   history.replaceState(history.state, '', url);
-  if (found !== 'done') return;
+  if (result !== 'done') return;
   localStorage.setItem(HINT, '1');
   tabs.postMessage('signed-in');
 }

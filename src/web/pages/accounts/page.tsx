@@ -40,8 +40,12 @@ function TokensDialog({ user, onClose }: { user: User; onClose: () => void }) {
     >
       <Stack>
         <Answered query={tokens} label="Loading the tokens">
-          {(found) =>
-            found.length === 0 ? <None /> : found.map((each) => <TokenLine key={each.id} user={user} token={each} />)
+          {(tokenList) =>
+            tokenList.length === 0 ? (
+              <None />
+            ) : (
+              tokenList.map((each) => <TokenLine key={each.id} user={user} token={each} />)
+            )
           }
         </Answered>
         <NewToken user={user} />
@@ -200,14 +204,14 @@ export function AccountsPage() {
         </Button>
       </Group>
       <Answered query={users} label="Loading the accounts">
-        {(found) => (
+        {(accounts) => (
           <>
             <ul className={classes.users} aria-label="Users">
-              {itemsIn(found.pages).map((user) => (
+              {itemsIn(accounts.pages).map((user) => (
                 <UserLine key={user.id} user={user} onOpen={(what) => setOpen({ what, user })} />
               ))}
             </ul>
-            <More of={users}>Show more of {(found.pages[0]?.meta.filter_count ?? 0).toLocaleString()} users</More>
+            <More of={users}>Show more of {(accounts.pages[0]?.meta.filter_count ?? 0).toLocaleString()} users</More>
             <SessionsPart />
           </>
         )}

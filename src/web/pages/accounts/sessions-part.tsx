@@ -84,13 +84,13 @@ type Some = [LiveSession, ...LiveSession[]];
 
 /** Most recently used first, within and among users. */
 function byUser(sessions: readonly LiveSession[]): Some[] {
-  const found = new Map<string, Some>();
+  const groups = new Map<string, Some>();
   for (const session of sessions) {
-    const before = found.get(session.user.id);
-    if (before === undefined) found.set(session.user.id, [session]);
+    const before = groups.get(session.user.id);
+    if (before === undefined) groups.set(session.user.id, [session]);
     else before.push(session);
   }
-  return [...found.values()];
+  return [...groups.values()];
 }
 
 function UserSessions({ sessions }: { sessions: Some }) {

@@ -33,13 +33,13 @@ export function HistoryTab({ collection }: { collection: string }) {
 
 /** Groups consecutive events of one batch. */
 function batched(events: readonly CollectionEvent[]): [CollectionEvent, ...CollectionEvent[]][] {
-  const found: [CollectionEvent, ...CollectionEvent[]][] = [];
+  const batches: [CollectionEvent, ...CollectionEvent[]][] = [];
   for (const event of events) {
-    const last = found.at(-1);
+    const last = batches.at(-1);
     if (last?.[0].batch === event.batch) last.push(event);
-    else found.push([event]);
+    else batches.push([event]);
   }
-  return found;
+  return batches;
 }
 
 function Head({ event: { batch, actor, occurred_at, reason } }: { event: CollectionEvent }) {

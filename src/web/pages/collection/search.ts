@@ -17,10 +17,10 @@ const isName = (value: unknown): value is string | number => typeof value === 's
 
 /** Ignores unknown tabs and forms, so that any address can be opened. */
 export function readCollectionSearch({ tab, field, edit, of }: Record<string, unknown>): CollectionSearch {
-  const found: CollectionSearch = {};
-  if (TABS.some((each) => each === tab)) found.tab = tab as Tab;
-  if (isName(field)) found.field = String(field);
-  if (EDITS.some((each) => each === edit)) found.edit = edit as EditName;
-  if (isName(of)) found.of = String(of);
-  return found;
+  const search: CollectionSearch = {};
+  if (TABS.some((each) => each === tab)) search.tab = tab as Tab;
+  if (isName(field)) search.field = String(field);
+  if (EDITS.some((each) => each === edit)) search.edit = edit as EditName;
+  if (isName(of)) search.of = String(of);
+  return search;
 }

@@ -81,8 +81,8 @@ const linesOf = (text: string): string[] => (text.endsWith('\n') ? text.slice(0,
 function Files({ from, to }: { from: string; to: string }) {
   const save = useMutation({
     mutationFn: async () => {
-      const found = await request(withQuery('/history/diff', { from, to }));
-      saveText(`diff-${from}-${to}.json`, 'application/json', JSON.stringify(found, null, 2));
+      const diff = await request(withQuery('/history/diff', { from, to }));
+      saveText(`diff-${from}-${to}.json`, 'application/json', JSON.stringify(diff, null, 2));
     },
   });
   return (
@@ -191,9 +191,9 @@ function Moments({ from, to, onChange }: Both & { onChange: (changed: CompareSea
 const asMoment = (text: string): string | number => (/^\d{1,15}$/.test(text.trim()) ? Number(text) : text.trim());
 
 function Entries(moments: Both) {
-  const found = useQuery(momentDifferenceQuery(moments.from, moments.to));
+  const loaded = useQuery(momentDifferenceQuery(moments.from, moments.to));
   return (
-    <Answered query={found} label="Comparing">
+    <Answered query={loaded} label="Comparing">
       {({ diff }) => <ChangeList changes={changesOf(diff)} />}
     </Answered>
   );

@@ -13,11 +13,11 @@ const MOMENT = /^[0-9A-Za-z:.+-]{1,64}$/;
 
 /** Ignores invalid values. The service checks whether a point exists. */
 export function readCompareSearch({ from, to, as }: Record<string, unknown>): CompareSearch {
-  const found: CompareSearch = {};
-  if (isMoment(from)) found.from = from;
-  if (isMoment(to)) found.to = to;
-  if (VIEWS.some((view) => view === as)) found.as = as as View;
-  return found;
+  const search: CompareSearch = {};
+  if (isMoment(from)) search.from = from;
+  if (isMoment(to)) search.to = to;
+  if (VIEWS.some((view) => view === as)) search.as = as as View;
+  return search;
 }
 
 const isMoment = (value: unknown): value is string | number =>

@@ -43,9 +43,9 @@ export function ProjectionsPart() {
       about="The service derives tables, metadata rows and indexes from the event log. You can rebuild each of them."
     >
       <Answered query={projections} label="Loading the projections">
-        {(found) => (
+        {(loaded) => (
           <ul className={classes.lines}>
-            {found.map((projection) => (
+            {loaded.map((projection) => (
               <Line key={projection.name} projection={projection} />
             ))}
           </ul>

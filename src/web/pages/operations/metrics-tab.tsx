@@ -24,7 +24,7 @@ export function MetricsTab() {
   const readings = useQuery(readingsQuery());
   return (
     <Answered query={readings} label="Loading the metrics">
-      {(found) => <Figures readings={found} />}
+      {(loaded) => <Figures readings={loaded} />}
     </Answered>
   );
 }

@@ -257,19 +257,19 @@ export function TrashTab() {
   return (
     <>
       <Answered query={trash} label="Loading the trash">
-        {({ data: found, meta }) =>
-          found.length === 0 ? (
+        {({ data: entries, meta }) =>
+          entries.length === 0 ? (
             <Empty />
           ) : (
             <>
               <ul className={classes.cards} aria-label="Trash">
-                {found.map((entry) => (
+                {entries.map((entry) => (
                   <Entry key={entry.position} entry={entry} onOpen={(what) => setOpen({ what, entry })} />
                 ))}
               </ul>
-              {meta.total_count > found.length && (
+              {meta.total_count > entries.length && (
                 <Text size="sm" c="dimmed">
-                  Showing the newest {found.length} of {meta.total_count.toLocaleString()}. Run <code>dps trash</code>{' '}
+                  Showing the newest {entries.length} of {meta.total_count.toLocaleString()}. Run <code>dps trash</code>{' '}
                   to list all.
                 </Text>
               )}

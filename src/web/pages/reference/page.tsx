@@ -157,7 +157,7 @@ export function ReferencePage() {
         , and <code>/server/openapi.json</code> (OpenAPI 3.1).
       </Text>
       <Answered query={outline} label="Loading the API reference">
-        {(found) => <Operations outline={found} />}
+        {(loaded) => <Operations outline={loaded} />}
       </Answered>
     </Page>
   );

@@ -206,7 +206,7 @@ function Done({ batch: id }: { batch: string }) {
   return (
     <Page>
       <Answered query={batch} label="Loading the applied change">
-        {(found) => (found === null ? <Text>The event log has no such change.</Text> : <What batch={found} />)}
+        {(loaded) => (loaded === null ? <Text>The event log has no such change.</Text> : <What batch={loaded} />)}
       </Answered>
     </Page>
   );
@@ -256,7 +256,7 @@ function What({ batch }: { batch: Batch }) {
         </Text>
       )}
       <Answered query={changes} label="Loading the changes">
-        {(found) => <ChangeList changes={found} more={changes.more} />}
+        {(changeList) => <ChangeList changes={changeList} more={changes.more} />}
       </Answered>
     </>
   );

@@ -22,16 +22,16 @@ const ID = /^[0-9a-f-]{36}$/;
 
 /** Ignores invalid points and ids. Whether they exist is checked later. */
 export function readReviewSearch(search: Record<string, unknown>): ReviewSearch {
-  const found: ReviewSearch = {};
+  const valid: ReviewSearch = {};
   for (const name of ['to', 'base'] as const) {
     const moment = search[name];
     // A position is a number, so that the address needs no quotes.
-    if (typeof moment === 'number' || (typeof moment === 'string' && MOMENT.test(moment))) found[name] = moment;
+    if (typeof moment === 'number' || (typeof moment === 'string' && MOMENT.test(moment))) valid[name] = moment;
   }
   for (const name of ['file', 'change', 'done'] as const) {
     const id = search[name];
-    if (typeof id === 'string' && ID.test(id)) found[name] = id;
+    if (typeof id === 'string' && ID.test(id)) valid[name] = id;
   }
-  for (const flag of ['mirror', 'force', 'bring'] as const) if (search[flag] === true) found[flag] = true;
-  return found;
+  for (const flag of ['mirror', 'force', 'bring'] as const) if (search[flag] === true) valid[flag] = true;
+  return valid;
 }

@@ -59,9 +59,9 @@ const nameOf = (source: string): string => `dps.review ${currentUserId()} ${sour
  */
 function readTyped(source: string): Typed {
   try {
-    const found = JSON.parse(sessionStorage.getItem(nameOf(source)) ?? 'null') as Partial<Typed> | null;
-    if (found === null) return NOTHING;
-    const { reason, leftOut } = found;
+    const stored = JSON.parse(sessionStorage.getItem(nameOf(source)) ?? 'null') as Partial<Typed> | null;
+    if (stored === null) return NOTHING;
+    const { reason, leftOut } = stored;
     return {
       reason: typeof reason === 'string' ? reason : null,
       leftOut: Array.isArray(leftOut) ? leftOut.filter((each) => typeof each === 'string') : [],

@@ -20,16 +20,16 @@ export interface SchemaSearch {
 
 /** Ignores invalid values. Whether a collection or position exists is checked later. */
 export function readSchemaSearch(search: Record<string, unknown>): SchemaSearch {
-  const found: SchemaSearch = {};
+  const valid: SchemaSearch = {};
   const { c, depth, near, hidden, lang, at, drift } = search;
   // A name of digits is parsed as a number.
-  if (typeof c === 'string' || typeof c === 'number') found.c = String(c);
-  if (DEPTHS.some((each) => each === depth)) found.depth = depth as Depth;
-  if (near === 1 || near === 2) found.near = near;
-  if (hidden === true) found.hidden = true;
-  if (typeof lang === 'string') found.lang = lang;
-  if (isPosition(at)) found.at = at;
-  return { ...found, ...(drift === true && { drift }) };
+  if (typeof c === 'string' || typeof c === 'number') valid.c = String(c);
+  if (DEPTHS.some((each) => each === depth)) valid.depth = depth as Depth;
+  if (near === 1 || near === 2) valid.near = near;
+  if (hidden === true) valid.hidden = true;
+  if (typeof lang === 'string') valid.lang = lang;
+  if (isPosition(at)) valid.at = at;
+  return { ...valid, ...(drift === true && { drift }) };
 }
 
 const isPosition = (value: unknown): value is number =>

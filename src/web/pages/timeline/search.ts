@@ -25,13 +25,13 @@ const TYPE = /^[a-z]+\.[a-z_]+$/;
 
 /** Ignores invalid values. Days are not checked against the calendar. */
 export function readTimelineSearch(search: Record<string, unknown>): TimelineSearch {
-  const found: TimelineSearch = {};
-  for (const name of NAMES) if (isName(search[name])) found[name] = String(search[name]);
-  for (const name of DAYS) if (fits(DAY, search[name])) found[name] = String(search[name]);
-  if (fits(TYPE, search['type'])) found.type = String(search['type']);
-  if (typeof search['batch'] === 'string') found.batch = search['batch'];
-  if (typeof search['from'] === 'number' && search['from'] >= 0) found.from = search['from'];
-  return found;
+  const valid: TimelineSearch = {};
+  for (const name of NAMES) if (isName(search[name])) valid[name] = String(search[name]);
+  for (const name of DAYS) if (fits(DAY, search[name])) valid[name] = String(search[name]);
+  if (fits(TYPE, search['type'])) valid.type = String(search['type']);
+  if (typeof search['batch'] === 'string') valid.batch = search['batch'];
+  if (typeof search['from'] === 'number' && search['from'] >= 0) valid.from = search['from'];
+  return valid;
 }
 
 const fits = (shape: RegExp, value: unknown): boolean => typeof value === 'string' && shape.test(value);

@@ -7,13 +7,13 @@ type Problem = { extensions: { path?: string | undefined; collection?: string | 
 
 /** @returns the names of the collections that the problems concern; null where one of them concerns the whole file */
 export function failingCollections(problems: readonly Problem[], document: unknown): string[] | null {
-  const found = new Set<string>();
+  const collections = new Set<string>();
   for (const { extensions } of problems) {
     const name = extensions.collection ?? collectionAt(extensions.path ?? '', document);
     if (name === undefined) return null;
-    found.add(name);
+    collections.add(name);
   }
-  return [...found];
+  return [...collections];
 }
 
 function collectionAt(path: string, document: unknown): string | undefined {
@@ -54,8 +54,8 @@ const TIME = /(?<!\d)(20\d{2})-?(\d{2})-?(\d{2})[-T_ ](\d{2})[-:.]?(\d{2})(?:[-:
  * @returns ISO 8601, not in the future; null if the name contains none
  */
 export function timeInName(name: string, now: number): string | null {
-  const [found, year, month, day, hour, minute, second = '00'] = TIME.exec(name) ?? [];
-  if (found === undefined) return null;
+  const [match, year, month, day, hour, minute, second = '00'] = TIME.exec(name) ?? [];
+  if (match === undefined) return null;
   const time = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
   // Rejects days and hours that do not exist.
   if (Number.isNaN(time.getTime()) || time.getUTCDate() !== Number(day) || time.getTime() > now) return null;

@@ -126,13 +126,13 @@ function valuesOf(entries: readonly Entry[], depth: number): { before: unknown; 
 
 /** For an array: its differing elements by index. */
 function elementsOf(entries: readonly Entry[], depth: number, side: 'lhs' | 'rhs'): Record<string, unknown> {
-  const found: Record<string, unknown> = {};
+  const elements: Record<string, unknown> = {};
   for (const entry of entries) {
     const place = [...(entry.path ?? []).slice(depth), ...(entry.kind === 'A' ? [entry.index] : [])].join('.');
     const value = valueOf(entry.kind === 'A' ? entry.item : entry, side);
-    if (value !== undefined) found[place] = value;
+    if (value !== undefined) elements[place] = value;
   }
-  return found;
+  return elements;
 }
 
 /** A location in the sent diff. */
@@ -166,9 +166,9 @@ export function chosenOf(diff: Partial<SchemaDiff>, items: readonly Item[], left
   return {
     diff: chosen as unknown as SchemaDiff,
     placeAt(part, index, entry) {
-      const found = sent[part][index];
-      if (found === undefined) return undefined;
-      const { item, kept } = found;
+      const element = sent[part][index];
+      if (element === undefined) return undefined;
+      const { item, kept } = element;
       const own = entry === undefined ? undefined : kept === null ? entry : kept[entry];
       const member = own === undefined ? undefined : item.members.find(({ entries }) => entries.includes(own));
       return { item: item.key, member: member?.key ?? null };
@@ -216,8 +216,8 @@ export function leftOutOf({ items, keys }: LeftOutItems): LeftOut {
   };
   return {
     hasObject: (part, key, isReplaced = false) => {
-      const found = itemsAt(part, key);
-      const item = found.length === 1 ? found[0] : found.find(({ how }) => (how === 'removed') === isReplaced);
+      const siblings = itemsAt(part, key);
+      const item = siblings.length === 1 ? siblings[0] : siblings.find(({ how }) => (how === 'removed') === isReplaced);
       return item !== undefined && keys.has(item.key);
     },
     membersOf: (part, key) =>

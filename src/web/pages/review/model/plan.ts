@@ -8,14 +8,14 @@ export type LockedTable = NonNullable<Plan['tables']>[number];
 /** By the key of the item; others by collection: `collections`. */
 export function statementsByItem(plan: Pick<Plan, 'statements' | 'events'>, items: readonly Item[]) {
   const keys = new Set(items.map(({ key }) => key));
-  const found = new Map<string, Statement[]>();
+  const statements = new Map<string, Statement[]>();
   for (const statement of plan.statements) {
     const key = itemOf(statement, plan, keys);
-    const own = found.get(key);
-    if (own === undefined) found.set(key, [statement]);
+    const own = statements.get(key);
+    if (own === undefined) statements.set(key, [statement]);
     else own.push(statement);
   }
-  return found;
+  return statements;
 }
 
 const PART_OF: Readonly<Record<string, Part>> = { relation: 'relations', field: 'fields', collection: 'collections' };

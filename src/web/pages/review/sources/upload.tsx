@@ -48,8 +48,8 @@ async function bring(name: string, content: Blob): Promise<string> {
 
 /** Null if this browser does not have it, or has it from another user. */
 export async function uploadedFile(id: string): Promise<UploadedFile | null> {
-  const found = atHand.get(id) ?? (await get<UploadedFile>(id, store).catch(() => undefined));
-  return found?.user === currentUserId() ? found : null;
+  const file = atHand.get(id) ?? (await get<UploadedFile>(id, store).catch(() => undefined));
+  return file?.user === currentUserId() ? file : null;
 }
 
 async function forgetOld(): Promise<void> {

@@ -39,9 +39,9 @@ interface ChosenCardProps {
  * @param props.onChange called with undefined to clear the selection
  */
 function ChosenCard({ collections, search, onChange, replay }: ChosenCardProps) {
-  const found = collections.find(({ collection }) => collection === search.c);
-  if (found === undefined) return null;
-  const { collection, meta, schema } = found;
+  const listed = collections.find(({ collection }) => collection === search.c);
+  if (listed === undefined) return null;
+  const { collection, meta, schema } = listed;
   return (
     <aside className={classes.card} aria-label={`About ${collection}`}>
       <Group wrap="nowrap" gap="xs" align="center">

@@ -69,15 +69,15 @@ export const MOST_TABLES = 300;
 
 /** The tables within `steps` relations of `chosen`, including itself. */
 export function neighbourhood(chosen: string, steps: number, relations: readonly ShownRelation[]): Set<string> {
-  let found = new Set([chosen]);
+  let neighbours = new Set([chosen]);
   for (let step = 0; step < steps; step++) {
-    const within = found;
+    const within = neighbours;
     const touched = relations
       .map((relation) => [relation.collection, ...targetsOf(relation)])
       .filter((ends) => ends.some((end) => within.has(end)));
-    found = new Set([...within, ...touched.flat()]);
+    neighbours = new Set([...within, ...touched.flat()]);
   }
-  return found;
+  return neighbours;
 }
 
 interface Drawn {

@@ -47,23 +47,23 @@ export function useGraph(
     [collections, hidden, near, chosen, relations.data],
   );
   const isTooMuch = shown.length > MOST_TABLES;
-  const found = useFields(shown, {
+  const fields = useFields(shown, {
     isAsked: depth !== 'names' && !isTooMuch,
     isSmall: collections.length <= MOST_TABLES,
   });
   const { data: links } = relations;
   const graph = useMemo(
     () =>
-      found.fields && links && !isTooMuch
-        ? graphOf(shown, { fields: found.fields, relations: links, depth, ...(marks && { marks }) })
+      fields.fields && links && !isTooMuch
+        ? graphOf(shown, { fields: fields.fields, relations: links, depth, ...(marks && { marks }) })
         : null,
-    [shown, found.fields, links, isTooMuch, depth, marks],
+    [shown, fields.fields, links, isTooMuch, depth, marks],
   );
 
   if (graph !== null) return { status: 'there', graph };
-  const error = relations.error ?? found.error;
+  const error = relations.error ?? fields.error;
   if (error !== null) {
-    return { status: 'failed', error, retry: () => void Promise.all([relations.refetch(), found.refetch()]) };
+    return { status: 'failed', error, retry: () => void Promise.all([relations.refetch(), fields.refetch()]) };
   }
   if (!isTooMuch || links === undefined) return { status: 'waiting' };
   return { status: 'too many', tables: shown.length, hasChosen: chosen !== undefined };

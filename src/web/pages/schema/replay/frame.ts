@@ -36,12 +36,12 @@ export function momentOf(position: number, { collections, fields, relations }: P
 }
 
 function byCollection(fields: readonly FieldDocument[]): Map<string, Map<string, FieldDocument>> {
-  const found = new Map<string, Map<string, FieldDocument>>();
+  const fieldsByCollection = new Map<string, Map<string, FieldDocument>>();
   for (const field of fields) {
-    const known = found.get(field.collection) ?? new Map<string, FieldDocument>();
-    found.set(field.collection, known.set(field.field, field));
+    const known = fieldsByCollection.get(field.collection) ?? new Map<string, FieldDocument>();
+    fieldsByCollection.set(field.collection, known.set(field.field, field));
   }
-  return found;
+  return fieldsByCollection;
 }
 
 /** Removes before it adds, because a name may pass between objects within a batch. */
@@ -189,12 +189,12 @@ function goneOf(changes: Changes, { collections, fields, relations }: Moment): M
 
 /** The collections of a batch with their direct neighbours. */
 export function aroundChanges({ collections }: Marks, relations: Iterable<ShownRelation>): Set<string> {
-  const found = new Set(collections.keys());
+  const names = new Set(collections.keys());
   for (const relation of relations) {
     const ends = [relation.collection, ...targetsOf(relation)];
-    if (ends.some((end) => collections.has(end))) for (const end of ends) found.add(end);
+    if (ends.some((end) => collections.has(end))) for (const end of ends) names.add(end);
   }
-  return found;
+  return names;
 }
 
 /** `2 new, 1 changed`: collections, and fields and relations of existing ones. */

@@ -56,8 +56,8 @@ function createReel(): Reel {
     at(frames, index) {
       for (let distance = 0; distance <= frames.length; distance++) {
         for (const from of [index - distance, index + distance]) {
-          const found = isKept(frames, from) ? walk(frames, from, index) : null;
-          if (found !== null) return keep(found);
+          const walked = isKept(frames, from) ? walk(frames, from, index) : null;
+          if (walked !== null) return keep(walked);
         }
       }
       return null;
@@ -165,22 +165,22 @@ type ReplayState =
 /** @param isSmall reads all fields at once */
 export function useReplay(position: number, isSmall: boolean): ReplayState {
   const frames = useFrames(position);
-  const found = useMoment(frames, isSmall);
+  const current = useMoment(frames, isSmall);
   const shown = useRef<Moment>(null);
-  if (found.moment !== null) shown.current = found.moment;
+  if (current.moment !== null) shown.current = current.moment;
   const moment = shown.current;
   const { all } = frames;
   const batch = useMemo(() => all.find(({ last_position: last }) => last === moment?.position), [all, moment]);
   const marks = useMemo(() => marksFor(batch, moment), [batch, moment]);
 
-  const error = found.error ?? frames.error;
+  const error = current.error ?? frames.error;
   if (error !== null) {
-    return { status: 'failed', error, retry: () => void Promise.all([frames.refetch(), found.refetch()]) };
+    return { status: 'failed', error, retry: () => void Promise.all([frames.refetch(), current.refetch()]) };
   }
   if (moment === null) return { status: 'waiting' };
   const { head } = frames;
   const changes = batch?.changes ?? null;
-  return { status: 'there', moment, batch, changes, marks, ...waysOf(frames), head, isBusy: found.moment === null };
+  return { status: 'there', moment, batch, changes, marks, ...waysOf(frames), head, isBusy: current.moment === null };
 }
 
 function waysOf({ all, index, hasEarlier, hasLater }: Frames): Pick<Replay, 'previous' | 'next'> {
