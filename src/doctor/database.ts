@@ -47,18 +47,18 @@ const FACTORY_SLOTS = 6_400;
 
 const OBJECTS = `
   SELECT count(*)::int AS objects FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-   WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'i', 'I', 'S')`;
+   WHERE n.nspname = ANY ($1) AND c.relkind IN ('r', 'p', 'i', 'I', 'S')`;
 
 export const locks: Check = {
   name: 'lock slots',
-  async run({ pool, config }) {
+  async run({ pool, config: { schema, schemas = [schema] } }) {
     const settings = await readLockSettings(pool);
-    const { rows } = await pool.query<{ objects: number }>(OBJECTS, [config.schema]);
+    const { rows } = await pool.query<{ objects: number }>(OBJECTS, [schemas]);
     return lockFindings(settings, rows[0]?.objects ?? 0);
   },
 };
 
-/** @param objects tables, indexes and sequences of the schema, all of which a batch or a pg_dump may lock */
+/** @param objects tables, indexes and sequences of the managed schemas, all of which a batch or a pg_dump may lock */
 export function lockFindings(settings: Awaited<ReturnType<typeof readLockSettings>>, objects: number): Finding[] {
   const { max_locks_per_transaction: present, max_connections, max_prepared_transactions } = settings;
   const slots = present * (max_connections + max_prepared_transactions);

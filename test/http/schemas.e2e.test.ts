@@ -101,6 +101,23 @@ describe('collections in several schemas', function () {
     expect(data.schema).not.to.have.property('schema');
   });
 
+  it('shows what PostgreSQL knows about each table, without the foreign keys of managed tables', async () => {
+    await api.ok('POST', '/collections', { ...invoices, fields: [KEY, plain('of', 'integer')] });
+    await api.ok('POST', '/collections', { collection: 'invoices', schema: {}, fields: [KEY] });
+    const relation = { collection: 'billing.invoices', field: 'of', related_collection: 'invoices', schema: {} };
+    await api.ok('POST', '/relations', relation);
+    await api.sql('CREATE VIEW billing.numbers AS SELECT id FROM billing.invoices');
+    await api.sql('CREATE TABLE billing.elsewhere (id int REFERENCES public.invoices)');
+    type Table = { data: { constraints: { kind: string }[]; dependents: { kind: string; name: string }[] } };
+    const billing = await api.ok<Table>('GET', '/collections/billing.invoices/table');
+    expect(billing.data.constraints.map(({ kind }) => kind)).to.include.members(['primary key', 'foreign key']);
+    expect(billing.data.dependents).to.deep.equal([{ kind: 'view', name: 'billing.numbers', by: 'catalog' }]);
+    const { data } = await api.ok<Table>('GET', '/collections/invoices/table');
+    expect(data.dependents.map(({ name }) => name)).to.deep.equal(['billing.elsewhere, elsewhere_id_fkey']);
+    await api.sql('DROP VIEW billing.numbers');
+    await api.sql('DROP TABLE billing.elsewhere');
+  });
+
   it('has relations across schemas in both directions', async () => {
     await api.ok('POST', '/collections', {
       collection: 'customers',

@@ -1,7 +1,7 @@
 /** /collections */
 import { z } from 'zod';
 import { missingCollection } from '../../schema/operations/operation.js';
-import type { State } from '../../schema/model/state.js';
+import { type State, locateTable } from '../../schema/model/state.js';
 import { schemaChangeQuery } from '../change/change.js';
 import { changeOf, changeRoute, severalChangesRoute, renameRoute } from '../change/routes.js';
 import { type CollectionTexts, createCollectionTexts } from '../documents/texts.js';
@@ -93,7 +93,8 @@ async function tableAnswer({ store, pool, config: { schema } }: HttpDeps, { para
   if (node.collection.schema === null) {
     throw refused('NOT_FOUND', `Collection ${JSON.stringify(name)} is a folder and has no table.`);
   }
-  const table = await readDatabaseTable(pool, { schema, table: name });
+  const managed = [...state.collections.keys()].map((each) => locateTable(state, each, schema));
+  const table = await readDatabaseTable(pool, locateTable(state, name, schema), managed);
   if (table === undefined) {
     throw refused(
       'NOT_FOUND',

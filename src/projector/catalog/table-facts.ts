@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
+import type { TableLocation } from '../../schema/model/state.js';
 import { PREPARED_NAME } from '../online/copy.js';
 import { type Sql, literal, sql } from '../ddl/sql.js';
 import { partsOf } from '../ddl/table-locks.js';
@@ -169,17 +169,12 @@ const ESTIMATED: Ways = {
   constraintDefinition: sql`null`,
 };
 
-interface TableLocation {
-  schema: string;
-  table: string;
-}
-
 const factsOf = (
-  { schema, table }: TableLocation,
+  { schema, name }: TableLocation,
   { bytes, indexBytes, indexDefinition, constraintDefinition }: Ways,
 ): Sql => sql`
 WITH the AS (SELECT c.oid, c.relkind FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-              WHERE n.nspname = ${literal(schema)} AND c.relname = ${literal(table)} AND c.relkind IN ('r', 'p')),
+              WHERE n.nspname = ${literal(schema)} AND c.relname = ${literal(name)} AND c.relkind IN ('r', 'p')),
 parts AS (SELECT c.oid, CASE WHEN c.reltuples < 0::real THEN nullif(pg_catalog.pg_stat_get_live_tuples(c.oid), 0::bigint) ELSE c.reltuples END AS rows,
                  greatest(pg_catalog.pg_stat_get_last_analyze_time(c.oid), pg_catalog.pg_stat_get_last_autoanalyze_time(c.oid)) AS analyzed
             FROM the CROSS JOIN LATERAL (${partsOf(sql`the`)}) p
@@ -197,7 +192,10 @@ SELECT (SELECT pg_catalog.sum(rows)::float8 FROM parts) AS rows,
      FROM pg_catalog.pg_constraint k WHERE k.conrelid = the.oid) AS constraints
 FROM the`;
 
-/** Managed tables that reference it are excluded: they are relations in the schema. */
+/**
+ * Foreign keys of managed tables are excluded: they are relations in the schema. $3 and $4 are the schemas and names of
+ * these tables. A query of service_collections would scan it.
+ */
 const DEPENDENTS = `
 WITH the AS (SELECT c.oid, c.reltype FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
               WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'p')),
@@ -218,7 +216,8 @@ UNION SELECT 'rule', r.rulename::text FROM the JOIN pg_catalog.pg_rewrite r ON r
 UNION SELECT 'foreign key', pg_catalog.format('%I.%I, %I', n.nspname, c.relname, k.conname)
   FROM the JOIN pg_catalog.pg_constraint k ON k.confrelid = the.oid AND k.contype = 'f' AND k.conparentid = 0::oid
   JOIN pg_catalog.pg_class c ON c.oid = k.conrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
- WHERE (n.nspname = $1 AND (SELECT s.schema IS NOT NULL FROM ${own.collections} s WHERE s.collection = c.relname::text COLLATE "default")) IS NOT TRUE
+ WHERE (n.nspname::text, c.relname::text) NOT IN
+       (SELECT * FROM ROWS FROM (pg_catalog.unnest($3::text[]), pg_catalog.unnest($4::text[])) managed)
 UNION SELECT CASE WHEN c.relispartition THEN 'partition' ELSE 'child' END, pg_catalog.format('%I.%I', n.nspname, c.relname)
   FROM the JOIN pg_catalog.pg_inherits i ON i.inhparent = the.oid
   JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -229,17 +228,30 @@ SELECT kind, name, 'catalog' AS by FROM found ORDER BY kind, name LIMIT 200`;
 /** Milliseconds to wait for a session that holds ACCESS EXCLUSIVE (LOCK TABLE, VACUUM FULL). */
 const TIME_TO_MEASURE = 1_000;
 
-/** Returns undefined if the table does not exist. Lists at most 200 dependents, and 50 functions found by text. */
-export async function readDatabaseTable(db: Queryable, location: TableLocation): Promise<DatabaseTable | undefined> {
+/**
+ * Lists at most 200 dependents, and 50 functions found by text.
+ * @param managed tables whose foreign keys are not listed
+ * @returns undefined if the table does not exist
+ */
+export async function readDatabaseTable(
+  db: Queryable,
+  location: TableLocation,
+  managed: readonly TableLocation[],
+): Promise<DatabaseTable | undefined> {
   const facts = await readFacts(db, location);
   if (facts === undefined) return undefined;
-  const { schema, table } = location;
-  const known = await db.query<Dependent>(DEPENDENTS, [schema, table]);
-  const named = new Set(known.rows.filter(({ kind }) => kind === 'function').map(({ name }) => name));
+  const { schema, name: table } = location;
+  const dependents = await db.query<Dependent>(DEPENDENTS, [
+    schema,
+    table,
+    managed.map((each) => each.schema),
+    managed.map((each) => each.name),
+  ]);
+  const functions = new Set(dependents.rows.filter(({ kind }) => kind === 'function').map(({ name }) => name));
   const mentioned = (await functionsThatMention(db, [table]))
-    .filter(({ name }) => !named.has(name))
+    .filter(({ name }) => !functions.has(name))
     .map(({ name }): Dependent => ({ kind: 'function', name, by: 'text' }));
-  return { ...facts, dependents: [...known.rows, ...mentioned] };
+  return { ...facts, dependents: [...dependents.rows, ...mentioned] };
 }
 
 type Facts = Omit<DatabaseTable, 'dependents'>;
