@@ -26,8 +26,26 @@ export function licences(root, inWorkers) {
 }
 
 function packageAt(directory) {
-  const { name, version, license } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
-  const file = readdirSync(directory).find((each) => /^licen[cs]e/i.test(each));
-  const terms = file === undefined ? '' : `\n\n${readFileSync(join(directory, file), 'utf8').trim()}`;
-  return { name, version, license, text: `${name} ${version}: ${license}${terms}` };
+  const { name, version, license, author } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
+  const own = readdirSync(directory).filter((each) => /^(?:licen[cs]e|notice)/i.test(each));
+  const texts = own.map((file) => readFileSync(join(directory, file), 'utf8').trim());
+  const standard = STANDARD[license];
+  // Some packages have no text, or only a reference to it. Their licences require that copies contain the text.
+  if (standard !== undefined && !texts.some((text) => text.includes(standard.mark))) texts.push(standard.text(author));
+  if (texts.length === 0)
+    throw new Error(`${name} has no text of its licence ${license}: add one to ${import.meta.filename}`);
+  return { name, version, license, text: [`${name} ${version}: ${license}`, ...texts].join('\n\n') };
 }
+
+const standardText = (file) => readFileSync(new URL(file, import.meta.url), 'utf8').trim();
+
+const STANDARD = {
+  MIT: {
+    mark: 'Permission is hereby granted',
+    text: (author) => standardText('mit.txt').replace('AUTHOR', author?.name ?? author),
+  },
+  'Apache-2.0': {
+    mark: 'TERMS AND CONDITIONS FOR USE, REPRODUCTION, AND DISTRIBUTION',
+    text: () => standardText('apache-2.0.txt'),
+  },
+};

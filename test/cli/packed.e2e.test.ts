@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { ensureBuilt } from '../support/built.js';
@@ -22,17 +23,40 @@ const CLONED = [
   'tsconfig.json',
   'tsconfig.build.json',
   'README.md',
+  'CHANGELOG.md',
   'LICENSE',
 ];
 
 const TOKEN = 'packed-admin-token-0123456789-abcdefgh';
 
 /**
- * Runs `npm pack` in a fresh clone, unpacks the tarball elsewhere and calls it through a link like npm's.
- * Dependencies are borrowed, so that no registry is needed.
+ * Runs `npm pack` in a fresh clone and installs the tarball in an empty folder, with the files and links that npm
+ * creates. Dependencies are links to those of this project without its tools, so that no registry is needed.
  */
+interface Manifest {
+  name: string;
+  private?: boolean;
+  bin: { dps: string };
+  publishConfig: object;
+  exports: Record<string, unknown>;
+}
+
+/** Links every package that npm installs with the program: those of the lock file that are no tools. */
+async function linkDependencies(folder: string): Promise<void> {
+  const { packages } = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { dev?: boolean }>;
+  };
+  for (const [path, { dev = false }] of Object.entries(packages)) {
+    const [, name] = /^node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path) ?? [];
+    if (dev || name === undefined || !existsSync(join(ROOT, path))) continue;
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await symlink(join(ROOT, path), join(folder, name));
+  }
+}
+
 describe('the packed program', () => {
   let directory: string;
+  let manifest: Manifest;
   let bin: string;
   let database: TestDatabase;
   let environment: NodeJS.ProcessEnv;
@@ -43,24 +67,24 @@ describe('the packed program', () => {
     ensureBuilt();
     directory = await mkdtemp(join(tmpdir(), 'dps-packed-'));
     database = await createDatabase();
-    const [clone, unpacked] = [join(directory, 'clone'), join(directory, 'unpacked')];
+    const [clone, installed] = [join(directory, 'clone'), join(directory, 'node_modules', 'data-platform-service')];
     for (const name of CLONED) await cp(join(ROOT, name), join(clone, name), { recursive: true });
     await symlink(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
     const packed = spawnSync('npm', ['pack', '--silent', '--offline', '--pack-destination', directory], { cwd: clone });
     expect(packed.status, packed.stderr.toString()).to.equal(0);
     const [tarball = ''] = (await readdir(directory)).filter((name) => name.endsWith('.tgz'));
-    await mkdir(unpacked);
-    expect(spawnSync('tar', ['-xzf', join(directory, tarball), '-C', unpacked]).status).to.equal(0);
     await rm(clone, { recursive: true });
-    await symlink(join(ROOT, 'node_modules'), join(unpacked, 'node_modules'));
-    const { bin: bins } = JSON.parse(await readFile(join(unpacked, 'package/package.json'), 'utf8')) as {
-      bin: { dps: string };
-    };
-    bin = join(directory, 'dps');
-    await symlink(join(unpacked, 'package', bins.dps), bin);
+    await mkdir(installed, { recursive: true });
+    const unpack = ['-xzf', join(directory, tarball), '--strip-components=1', '-C', installed];
+    expect(spawnSync('tar', unpack).status).to.equal(0);
+    await linkDependencies(join(directory, 'node_modules'));
+    manifest = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8')) as Manifest;
+    bin = join(directory, 'node_modules/.bin/dps');
+    await mkdir(dirname(bin));
+    await symlink(join('..', manifest.name, manifest.bin.dps), bin);
     spawnSync('chmod', ['+x', bin]);
     environment = {
-      PATH: `${directory}:${process.env['PATH']}`,
+      PATH: `${dirname(bin)}:${process.env['PATH']}`,
       HOME: directory,
       DATABASE_URL: database.connectionString,
       ADMIN_TOKEN: TOKEN,
@@ -82,6 +106,33 @@ describe('the packed program', () => {
     });
     return { code: ran.status, out: ran.stdout, err: ran.stderr };
   }
+
+  it('can be published with provenance, and contains the files that its readers and licences require', async () => {
+    expect(manifest).not.to.have.property('private');
+    expect(manifest.publishConfig).to.deep.equal({ access: 'public', provenance: true });
+    const installed = join(directory, 'node_modules', manifest.name);
+    const readme = await readFile(join(installed, 'README.md'), 'utf8');
+    const links = [...readme.matchAll(/\]\(([^):#]+)/g)].map(([, file = '']) => file);
+    expect(links).to.include('docs/dps.md');
+    const missing = ['LICENSE', 'CHANGELOG.md', 'db', 'dist/sbom.cdx.json', ...links].filter(
+      (file) => file !== 'CONTRIBUTING.md' && !existsSync(join(installed, file)),
+    );
+    expect(missing).to.deep.equal([]);
+    const bundled = JSON.parse(await readFile(join(installed, 'dist/web/packages.json'), 'utf8')) as { name: string }[];
+    const texts = (await readFile(join(installed, 'dist/web/licences.txt'), 'utf8')).split(`\n\n${'-'.repeat(80)}\n\n`);
+    expect(texts).to.have.length(bundled.length);
+    for (const [index, { name }] of bundled.entries()) {
+      expect(texts[index], name).to.match(/^\S+ \S+: .+\n/);
+      expect(texts[index]?.slice(0, name.length + 1)).to.equal(`${name} `);
+      expect(texts[index], name).to.match(
+        /Permission is hereby granted|Permission to use, copy|Redistribution and use|TERMS AND CONDITIONS FOR USE|Eclipse Public License/i,
+      );
+    }
+    const sources = (await readdir(installed, { recursive: true })).filter((file) =>
+      /^(?:src|test|scripts)\//.test(file),
+    );
+    expect(sources).to.deep.equal([]);
+  });
 
   it('prints its release and help without loading the service or the SQL parser', async () => {
     const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
