@@ -193,6 +193,7 @@ const settings = z.object({
   CHECKPOINT_KEY_FILE: z.string().optional(),
   CHECKPOINT_WAIT_FOR_STANDBYS: wholeNumber('a number of standbys', 0, 100).optional(),
   WEBHOOK_PRIVATE_NETWORKS: networks.default([]),
+  NOTIFY_POSTGREST: z.enum(['on', 'off'], 'must be on or off').default('off'),
   ON_LOG_DIVERGENCE: z.enum(['refuse', 'continue'], 'must be refuse or continue').default('refuse'),
 });
 
@@ -292,6 +293,8 @@ export interface Config {
   };
   /** Private networks that webhooks may reach, also over http. */
   webhookNetworks: readonly string[];
+  /** Each schema change tells PostgREST to reload its schema cache. */
+  notifyPostgrest: boolean;
   /**
    * The action if the log is not the one seen before: reject every change, or acknowledge the divergence and
    * continue.
@@ -353,6 +356,7 @@ function toConfig(given: z.output<typeof settings>): Config {
     positionTimeout: given.POSITION_TIMEOUT,
     checkpoints: checkpointsOf(given),
     webhookNetworks: given.WEBHOOK_PRIVATE_NETWORKS,
+    notifyPostgrest: given.NOTIFY_POSTGREST === 'on',
     onLogDivergence: given.ON_LOG_DIVERGENCE,
   };
 }

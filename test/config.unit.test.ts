@@ -54,6 +54,7 @@ describe('readConfig', () => {
       positionTimeout: 5_000,
       checkpoints: { to: null, every: { events: 100, time: 600_000 }, keyFile: null, standbys: null },
       webhookNetworks: [],
+      notifyPostgrest: false,
       onLogDivergence: 'refuse',
     });
   });
@@ -104,6 +105,7 @@ describe('readConfig', () => {
       CHECKPOINT_KEY_FILE: '/key',
       CHECKPOINT_WAIT_FOR_STANDBYS: '0',
       WEBHOOK_PRIVATE_NETWORKS: '10.0.0.0/8, ::1',
+      NOTIFY_POSTGREST: 'on',
       ON_LOG_DIVERGENCE: 'continue',
     });
     expect(taken).to.deep.equal({
@@ -144,6 +146,7 @@ describe('readConfig', () => {
       positionTimeout: 8_000,
       checkpoints: { to: '/checkpoints', every: { events: 9, time: Infinity }, keyFile: '/key', standbys: 0 },
       webhookNetworks: ['10.0.0.0/8', '::1'],
+      notifyPostgrest: true,
       onLogDivergence: 'continue',
     });
   });
@@ -153,6 +156,7 @@ describe('readConfig', () => {
       DB_POOLER: 'none or transaction',
       APP: 'on or off',
       OBJECTS: 'on or off',
+      NOTIFY_POSTGREST: 'on or off',
       LOG_LEVEL: 'error, warn, info or debug',
       LOG_FORMAT: 'json or pretty',
       ON_LOG_DIVERGENCE: 'refuse or continue',

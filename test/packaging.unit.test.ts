@@ -1,56 +1,119 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { CORE_SCHEMA, load, mergeTag } from 'js-yaml';
-import { ROOT } from './support/documents.js';
+import { SECRETS, SETTINGS } from '../src/config.js';
+import { ROOT, filesUnder } from './support/documents.js';
 
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
 interface Service {
   image?: string;
+  build?: string;
   read_only?: boolean;
   cap_drop?: string[];
   security_opt?: string[];
   ports?: string[];
   environment?: Record<string, string>;
+  secrets?: string[];
+  volumes?: string[];
 }
 
-describe('docker-compose.yml', () => {
-  const schema = CORE_SCHEMA.withTags(mergeTag);
-  const { services, secrets } = load(read('docker-compose.yml'), { schema }) as {
-    services: Record<string, Service>;
-    secrets: Record<string, { file: string }>;
-  };
+interface ComposeFile {
+  services: Record<string, Service>;
+  secrets: Record<string, { file: string }>;
+  volumes?: Record<string, null>;
+}
 
-  for (const [name, service] of Object.entries(services)) {
-    it(`runs "${name}" read-only, without capabilities and without new privileges`, () => {
-      expect(service.read_only).equal(true);
-      expect(service.cap_drop).deep.equal(['ALL']);
-      expect(service.security_opt).deep.equal(['no-new-privileges:true']);
-    });
+const composeFile = (file: string): ComposeFile =>
+  load(read(file), { schema: CORE_SCHEMA.withTags(mergeTag) }) as ComposeFile;
 
-    it(`publishes the ports of "${name}" on this machine only`, () => {
-      for (const port of service.ports ?? []) expect(port).match(/^\$\{BIND_ADDRESS:-127\.0\.0\.1\}:/);
-    });
+/** Files that are passed to `docker compose` after docker-compose.yml. */
+const OVERLAYS = filesUnder('deploy/compose', '.yml');
 
-    it(`passes secrets to "${name}" as files`, () => {
-      for (const [variable, value] of Object.entries(service.environment ?? {})) {
-        const isSecret = /PASSWORD|TOKEN|SECRET|(^|_)DATABASE_URL/.test(variable);
-        if (isSecret) expect(`${variable}=${value}`).match(/^[A-Z_]+_FILE=\/run\/secrets\//);
-      }
-    });
+const base = composeFile('docker-compose.yml');
+const files = ['docker-compose.yml', ...OVERLAYS].map((file) => ({ file, ...composeFile(file) }));
 
-    it(`pins the image of "${name}" by digest`, () => {
-      if (service.image !== undefined) expect(service.image).match(/@sha256:[0-9a-f]{64}$/);
-    });
-  }
+for (const { file, services, secrets, volumes = {} } of files) {
+  const names = { secrets: { ...base.secrets, ...secrets }, volumes: { ...base.volumes, ...volumes } };
 
-  it('has a secret file for every mounted secret', () => {
-    const script = read('scripts/docker/create-secrets.sh');
-    for (const name of Object.keys(secrets)) {
-      const [, host] = /^database_url_(.+)$/.exec(name) ?? [];
-      expect(script).match(new RegExp(`^for (name|host) in .*(?<= )${host ?? name}[ ;]`, 'm'));
+  describe(file, () => {
+    for (const [name, service] of Object.entries(services)) {
+      const isNew = file === 'docker-compose.yml' || base.services[name] === undefined;
+
+      if (isNew)
+        it(`runs "${name}" read-only, without capabilities and without new privileges`, () => {
+          expect(service.read_only).equal(true);
+          expect(service.cap_drop).deep.equal(['ALL']);
+          expect(service.security_opt).deep.equal(['no-new-privileges:true']);
+          expect(service.image ?? service.build).a('string');
+        });
+
+      it(`publishes the ports of "${name}" on this machine only`, () => {
+        for (const port of service.ports ?? []) expect(port).match(/^\$\{BIND_ADDRESS:-127\.0\.0\.1\}:/);
+      });
+
+      it(`passes secrets to "${name}" as files`, () => {
+        for (const [variable, value] of Object.entries(service.environment ?? {})) {
+          const isSecret = /PASSWORD|TOKEN|SECRET|(^|_)DATABASE_URL|DB_URI/.test(variable);
+          if (!isSecret) continue;
+          const [, secret = ''] =
+            /^(?:[A-Z_]+_FILE=|PGRST_[A-Z_]+=@)\/run\/secrets\/(.+)$/.exec(`${variable}=${value}`) ?? [];
+          expect(secret, variable).not.equal('');
+        }
+      });
+
+      it(`pins the image of "${name}" by digest`, () => {
+        if (service.image !== undefined) expect(service.image).match(/@sha256:[0-9a-f]{64}$/);
+      });
+
+      it(`mounts only files, secrets and volumes in "${name}" that exist`, () => {
+        expect(Object.keys(names.secrets)).to.include.members(service.secrets ?? []);
+        for (const volume of service.volumes ?? []) {
+          const [source = ''] = volume.split(':');
+          if (source.startsWith('.')) expect(existsSync(join(ROOT, source)), source).equal(true);
+          else expect(Object.keys(names.volumes)).to.include(source);
+        }
+      });
     }
+
+    it('sets only settings that the service reads', () => {
+      const known = [...SETTINGS, ...SECRETS.map((name) => `${name}_FILE`)];
+      for (const [name, { environment = {} }] of Object.entries(services))
+        if (name.startsWith('service')) expect(known).to.include.members(Object.keys(environment));
+    });
+  });
+}
+
+describe('scripts/docker/create-secrets.sh', () => {
+  const script = 'scripts/docker/create-secrets.sh';
+  let directory: string;
+
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'dps-secrets-'));
+    mkdirSync(join(directory, 'scripts/docker'), { recursive: true });
+    copyFileSync(join(ROOT, script), join(directory, script));
+  });
+  afterEach(() => rmSync(directory, { recursive: true }));
+
+  const contents = () =>
+    Object.fromEntries(
+      readdirSync(join(directory, 'secrets')).map((name) => [
+        name,
+        readFileSync(join(directory, 'secrets', name), 'utf8'),
+      ]),
+    );
+
+  it('writes every secret that the Compose files mount, and keeps existing ones', () => {
+    execFileSync('bash', [join(directory, script)]);
+    const written = contents();
+    const mounted = files.flatMap(({ secrets }) => Object.values(secrets).map(({ file }) => file));
+    expect(Object.keys(written).map((name) => `./secrets/${name}`)).to.have.members([...new Set(mounted)]);
+    for (const text of Object.values(written)) expect(text).match(/^\S{32,}$/);
+    execFileSync('bash', [join(directory, script)]);
+    expect(contents()).deep.equal(written);
   });
 });
 

@@ -188,5 +188,8 @@ function* link<E extends LinkedEvent>(
 
 /** Runs `work` while no other writer can change the log or the projections. The pipeline implements this. */
 export interface LogLock {
-  underLock<T>(work: (client: pg.ClientBase, point: Point) => Promise<T>, how?: { readOnly?: boolean }): Promise<T>;
+  underLock<T>(
+    work: (client: pg.ClientBase, point: Point) => Promise<T>,
+    how?: { altersTables?: boolean; readOnly?: boolean },
+  ): Promise<T>;
 }

@@ -2,13 +2,14 @@
 import { logDiverged } from '../log/divergence.js';
 import { createLogWatch } from '../log/watch.js';
 import { SQLSTATE, environmentProblem, unavailable } from '../postgres/errors.js';
+import { sendBatch } from '../postgres/exchange.js';
 import { commitOrThrow } from '../postgres/transaction.js';
 import { UnreadableEventError } from '../schema/fold/upcasting.js';
 import { operations } from '../schema/operations/index.js';
 import { type Problem, ProblemError, ok } from '../kernel/problem.js';
 import { AUTOMATIC, acknowledge } from './acknowledge.js';
 import type { Try } from './keep-alive.js';
-import { type Attempt, attempt, attemptDryRun, attemptPlan } from './transaction/attempt.js';
+import { type Attempt, attempt, attemptDryRun, attemptPlan, reloadPostgrest } from './transaction/attempt.js';
 import {
   CommitInDoubt,
   type CommitsInDoubt,
@@ -84,6 +85,7 @@ export function createPipeline(submitted: PipelineOptions): Pipeline {
       return inTransaction(writer, { deadline: deadlineFrom(options), evenDiverged }, async (at) => {
         const { point } = await begin(at.client, options, { ...at, evenDiverged });
         const result = await work(at.client, point);
+        if (how?.altersTables === true) await sendBatch(at.client, reloadPostgrest(options));
         await commitOrThrow(options.pool, at.client);
         return result;
       });

@@ -71,6 +71,8 @@ export interface Acknowledged {
 }
 
 interface UnderLock {
+  /** True for work that may change managed tables without events. PostgREST then reloads its schema cache. */
+  altersTables?: boolean;
   /** True for work that writes nothing. It also runs on a diverged log. */
   readOnly?: boolean;
 }
@@ -88,6 +90,8 @@ export interface PipelineOptions {
    * once.
    */
   onLogDivergence?: 'refuse' | 'continue';
+  /** True if each schema change tells PostgREST to reload its schema cache. */
+  notifyPostgrest?: boolean;
   /** URL of the service that accepts changes while this database is read-only. */
   primaryUrl?: string | null;
   logger: Logger;

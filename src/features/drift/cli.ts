@@ -47,8 +47,9 @@ async function repair(
 ): Promise<ExitCode> {
   const allowDrop = isSet(values, 'allowDrop');
   const purge = isSet(values, 'purge');
-  const repaired = await pipeline.underLock((client, { state }) =>
-    repairDrift({ client, state, schema, schemas, allowDrop, purge }),
+  const repaired = await pipeline.underLock(
+    (client, { state }) => repairDrift({ client, state, schema, schemas, allowDrop, purge }),
+    { altersTables: true },
   );
   terminal.print(isSet(values, 'json') ? json(repaired) : describeRepair(repaired));
   return repaired.drift.ok ? 0 : 1;

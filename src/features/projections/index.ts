@@ -163,15 +163,18 @@ interface RebuiltTables {
 
 /** Runs in one transaction while no event can be added. */
 export async function rebuildTables(lock: LogLock, schema: string): Promise<RebuiltTables> {
-  return lock.underLock(async (client, { state, head }) => {
-    const { made, left } = await repairDrift({ client, state, schema, allowDrop: false });
-    return {
-      position: head.position,
-      made: made.map(({ summary }) => summary),
-      left: left.map(({ summary, reason }) => ({ statement: summary, reason })),
-      differences: await verifyCatalog(client, state, schema),
-    };
-  });
+  return lock.underLock(
+    async (client, { state, head }) => {
+      const { made, left } = await repairDrift({ client, state, schema, allowDrop: false });
+      return {
+        position: head.position,
+        made: made.map(({ summary }) => summary),
+        left: left.map(({ summary, reason }) => ({ statement: summary, reason })),
+        differences: await verifyCatalog(client, state, schema),
+      };
+    },
+    { altersTables: true },
+  );
 }
 
 export interface Projections {

@@ -8,7 +8,7 @@ import { changesAfter, changesBefore, writeChanges } from '../../features/change
 import { metadataStatements, objectStatements } from '../../projector/metadata/rows.js';
 import type { ObjectFacts } from '../../projector/ddl/objects.js';
 import { trashStatements } from '../../features/trash/rows.js';
-import { collectionsChanged } from '../../schema/fold/event-schemas.js';
+import { changesObjects, changesSchema, collectionsChanged } from '../../schema/fold/event-schemas.js';
 import type { Cause, LogEvent } from '../../schema/model/events.js';
 import { isJudged } from '../../schema/change-requests/replay-policy.js';
 import { type Acknowledgement, isEnforced } from '../../schema/policy.js';
@@ -57,6 +57,13 @@ export function checkpoints(
     { text: `SELECT pg_catalog.pg_notify($1, $2)`, values: [logChannel(location.schema), String(position)] },
   ];
 }
+
+/** PostgreSQL delivers it after the commit, so PostgREST reads the new schema. */
+export const reloadPostgrest = ({ notifyPostgrest }: PipelineOptions): Parameterised[] =>
+  notifyPostgrest === true ? [{ text: `SELECT pg_catalog.pg_notify('pgrst', 'reload schema')` }] : [];
+
+/** PostgREST serves tables and views. */
+const isServedByPostgrest = (event: LogEvent): boolean => changesSchema(event) || changesObjects(event);
 
 /* Sends parts of a large batch to PostgreSQL before the whole batch is ready. */
 
@@ -273,6 +280,7 @@ async function prepare<C>(preparing: Preparing<C>, isStreamed: boolean): Promise
     ...writeChanges([...requests.values()]),
     ...also,
     ...checkpoints(prepared.head, options),
+    ...(prepared.events.some(isServedByPostgrest) ? reloadPostgrest(options) : []),
     ...(request.idempotency ? await storeAnswerStatements(request, done, prepared.head) : []),
   ];
   return { id, backend, timeline, base, done, point: { state: after, head: prepared.head }, statements };
