@@ -92,16 +92,16 @@ type ConnectionSettings = Partial<
 
 /** DB_SCHEMA is a name for a single schema. */
 function schemasOf(
-  given: Partial<Record<'DB_SCHEMA' | 'SERVICE_SCHEMA', string>> & { DB_SCHEMAS?: readonly string[] | undefined },
+  input: Partial<Record<'DB_SCHEMA' | 'SERVICE_SCHEMA', string>> & { DB_SCHEMAS?: readonly string[] | undefined },
 ): Pick<Config, 'schema' | 'schemas' | 'serviceSchema'> {
-  const schemas = given.DB_SCHEMAS ?? [given.DB_SCHEMA ?? 'public'];
+  const schemas = input.DB_SCHEMAS ?? [input.DB_SCHEMA ?? 'public'];
   const [schema = 'public'] = schemas;
-  if (given.DB_SCHEMA !== undefined && given.DB_SCHEMA !== schema) {
+  if (input.DB_SCHEMA !== undefined && input.DB_SCHEMA !== schema) {
     throw new OperatorError(
       'The settings DB_SCHEMA and DB_SCHEMAS differ. Remove DB_SCHEMA: the first schema of DB_SCHEMAS is the default.',
     );
   }
-  const serviceSchema = serviceSchemaOf(schema, given.SERVICE_SCHEMA);
+  const serviceSchema = serviceSchemaOf(schema, input.SERVICE_SCHEMA);
   if (schemas.includes(serviceSchema)) throw new OperatorError(SAME_SCHEMAS);
   return { schema, schemas, serviceSchema };
 }
@@ -110,12 +110,12 @@ const SAME_SCHEMAS =
   'The settings SERVICE_SCHEMA and DB_SCHEMA must differ: the tables of the service are in a schema of their own.';
 
 /** Returns the schema of the service's own tables. @throws OperatorError */
-function serviceSchemaOf(schema: string, given: string | undefined): string {
-  const name = given ?? defaultServiceSchema(schema);
+function serviceSchemaOf(schema: string, setting: string | undefined): string {
+  const name = setting ?? defaultServiceSchema(schema);
   if (Buffer.byteLength(name) > LONGEST_SERVICE_SCHEMA) {
     const problem = `"${name}" is too long: the names of the trash schemas begin with it, so it may have at most ${LONGEST_SERVICE_SCHEMA} bytes`;
     throw new OperatorError(
-      `The setting SERVICE_SCHEMA ${given === undefined ? 'is required' : 'must be another schema'}: ${problem}.`,
+      `The setting SERVICE_SCHEMA ${setting === undefined ? 'is required' : 'must be another schema'}: ${problem}.`,
     );
   }
   if (name === 'public') {
@@ -125,8 +125,8 @@ function serviceSchemaOf(schema: string, given: string | undefined): string {
 }
 
 /** LISTEN_DATABASE_URL is the former name. */
-function directUrlOf(given: ConnectionSettings): string | null {
-  const { DIRECT_DATABASE_URL: direct, LISTEN_DATABASE_URL: listen } = given;
+function directUrlOf(connection: ConnectionSettings): string | null {
+  const { DIRECT_DATABASE_URL: direct, LISTEN_DATABASE_URL: listen } = connection;
   if (direct === undefined || listen === undefined || direct === listen) return direct ?? listen ?? null;
   throw new OperatorError(
     'The settings DIRECT_DATABASE_URL and LISTEN_DATABASE_URL differ. LISTEN_DATABASE_URL is the old name of DIRECT_DATABASE_URL. Remove it.',
@@ -137,9 +137,9 @@ function directUrlOf(given: ConnectionSettings): string | null {
 const WAYS = ['DIRECT_DATABASE_URL', 'LISTEN_DATABASE_URL', 'DB_POOLER'] as const;
 
 /** @throws OperatorError if one of `WAYS` is set without DATABASE_URL */
-function requireAddress(given: ConnectionSettings): void {
-  if (given.DATABASE_URL !== undefined) return;
-  const name = WAYS.find((way) => given[way] !== undefined);
+function requireAddress(connection: ConnectionSettings): void {
+  if (connection.DATABASE_URL !== undefined) return;
+  const name = WAYS.find((way) => connection[way] !== undefined);
   if (name === undefined) return;
   throw new OperatorError(
     `The setting ${name} requires DATABASE_URL. Without DATABASE_URL the service starts its own server.`,
@@ -308,8 +308,8 @@ export function readConfig(environment: Environment): Config {
     throw new OperatorError('The setting DATABASE_URL is empty. Set the address of a database, or remove the setting.');
   }
   const complete = withSecretFiles(environment, SECRETS);
-  const given = Object.fromEntries(SETTINGS.map((name) => [name, complete[name] || undefined]));
-  const parsed = settings.safeParse(given);
+  const values = Object.fromEntries(SETTINGS.map((name) => [name, complete[name] || undefined]));
+  const parsed = settings.safeParse(values);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     throw new OperatorError(`The setting ${String(issue?.path[0])} ${issue?.message}.`);
@@ -318,46 +318,46 @@ export function readConfig(environment: Environment): Config {
   return toConfig(parsed.data);
 }
 
-function toConfig(given: z.output<typeof settings>): Config {
+function toConfig(values: z.output<typeof settings>): Config {
   return {
-    host: given.HOST,
-    port: given.PORT,
-    databaseUrl: given.DATABASE_URL ?? null,
-    directDatabaseUrl: directUrlOf(given),
-    databasePooler: given.DB_POOLER ?? null,
-    dataDir: given.DATA_DIR,
-    ...schemasOf(given),
-    objects: given.OBJECTS === 'on',
-    poolSize: given.DB_POOL,
+    host: values.HOST,
+    port: values.PORT,
+    databaseUrl: values.DATABASE_URL ?? null,
+    directDatabaseUrl: directUrlOf(values),
+    databasePooler: values.DB_POOLER ?? null,
+    dataDir: values.DATA_DIR,
+    ...schemasOf(values),
+    objects: values.OBJECTS === 'on',
+    poolSize: values.DB_POOL,
     admin: {
-      email: given.ADMIN_EMAIL ?? null,
-      password: given.ADMIN_PASSWORD ?? null,
-      token: given.ADMIN_TOKEN ?? null,
+      email: values.ADMIN_EMAIL ?? null,
+      password: values.ADMIN_PASSWORD ?? null,
+      token: values.ADMIN_TOKEN ?? null,
     },
-    tokenSecret: given.TOKEN_SECRET ?? null,
-    oidc: oidcOf(given),
-    passwordLogin: given.PASSWORD_LOGIN === 'on',
-    trustProxy: given.TRUST_PROXY,
-    corsOrigins: given.CORS_ORIGINS,
-    app: given.APP === 'on',
-    log: { level: given.LOG_LEVEL, format: given.LOG_FORMAT ?? (process.stderr.isTTY ? 'pretty' : 'json') },
-    maxBody: { schema: given.MAX_BODY, other: Math.min(given.MAX_BODY, KIB ** 2) },
+    tokenSecret: values.TOKEN_SECRET ?? null,
+    oidc: oidcOf(values),
+    passwordLogin: values.PASSWORD_LOGIN === 'on',
+    trustProxy: values.TRUST_PROXY,
+    corsOrigins: values.CORS_ORIGINS,
+    app: values.APP === 'on',
+    log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT ?? (process.stderr.isTTY ? 'pretty' : 'json') },
+    maxBody: { schema: values.MAX_BODY, other: Math.min(values.MAX_BODY, KIB ** 2) },
     quotas: {
-      requests: given.REQUESTS_PER_USER,
-      streams: given.STREAMS_PER_USER,
-      changes: given.CHANGES_PER_USER,
+      requests: values.REQUESTS_PER_USER,
+      streams: values.STREAMS_PER_USER,
+      changes: values.CHANGES_PER_USER,
     },
-    lockTimeout: given.LOCK_TIMEOUT,
-    lockWait: given.LOCK_WAIT,
-    statementTimeout: given.STATEMENT_TIMEOUT,
-    keep: { deleted: given.KEEP_DELETED, copyRows: given.KEEP_COPY_ROWS },
-    pace: paceOf(given),
-    primaryUrl: given.PRIMARY_URL ?? null,
-    positionTimeout: given.POSITION_TIMEOUT,
-    checkpoints: checkpointsOf(given),
-    webhookNetworks: given.WEBHOOK_PRIVATE_NETWORKS,
-    notifyPostgrest: given.NOTIFY_POSTGREST === 'on',
-    onLogDivergence: given.ON_LOG_DIVERGENCE,
+    lockTimeout: values.LOCK_TIMEOUT,
+    lockWait: values.LOCK_WAIT,
+    statementTimeout: values.STATEMENT_TIMEOUT,
+    keep: { deleted: values.KEEP_DELETED, copyRows: values.KEEP_COPY_ROWS },
+    pace: paceOf(values),
+    primaryUrl: values.PRIMARY_URL ?? null,
+    positionTimeout: values.POSITION_TIMEOUT,
+    checkpoints: checkpointsOf(values),
+    webhookNetworks: values.WEBHOOK_PRIVATE_NETWORKS,
+    notifyPostgrest: values.NOTIFY_POSTGREST === 'on',
+    onLogDivergence: values.ON_LOG_DIVERGENCE,
   };
 }
 
@@ -370,12 +370,12 @@ const paceOf = ({
 });
 
 /** @throws OperatorError if the settings of the provider are incomplete */
-function oidcOf(given: z.output<typeof settings>): OidcSettings | null {
-  const { OIDC_ISSUER: url, OIDC_CLIENT_ID: clientId, OIDC_ROLES: roles, OIDC_CLIENT_SECRET: clientSecret } = given;
+function oidcOf(values: z.output<typeof settings>): OidcSettings | null {
+  const { OIDC_ISSUER: url, OIDC_CLIENT_ID: clientId, OIDC_ROLES: roles, OIDC_CLIENT_SECRET: clientSecret } = values;
   if (url === undefined) {
-    const alone = (['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_ROLES'] as const).find((name) => given[name]);
+    const alone = (['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_ROLES'] as const).find((name) => values[name]);
     if (alone !== undefined) throw new OperatorError(`The setting ${alone} requires OIDC_ISSUER.`);
-    if (given.PASSWORD_LOGIN === 'on') return null;
+    if (values.PASSWORD_LOGIN === 'on') return null;
     throw new OperatorError('The setting PASSWORD_LOGIN=off requires OIDC_ISSUER. Otherwise nobody could log in.');
   }
   if (clientId === undefined) throw new OperatorError('The setting OIDC_ISSUER requires OIDC_CLIENT_ID.');
@@ -384,15 +384,15 @@ function oidcOf(given: z.output<typeof settings>): OidcSettings | null {
       'The setting OIDC_ISSUER requires OIDC_ROLES, such as {"groups":{"platform-team":"admin"}}. Without a role nobody could log in.',
     );
   }
-  const { OIDC_SCOPES, OIDC_LABEL: label } = given;
+  const { OIDC_SCOPES, OIDC_LABEL: label } = values;
   return { issuer: url, clientId, clientSecret: clientSecret ?? null, scopes: OIDC_SCOPES, roles, label };
 }
 
-const checkpointsOf = (given: z.output<typeof settings>): Config['checkpoints'] => ({
-  to: given.CHECKPOINT_TO ?? null,
-  every: given.CHECKPOINT_EVERY,
-  keyFile: given.CHECKPOINT_KEY_FILE ?? null,
-  standbys: given.CHECKPOINT_WAIT_FOR_STANDBYS ?? null,
+const checkpointsOf = (values: z.output<typeof settings>): Config['checkpoints'] => ({
+  to: values.CHECKPOINT_TO ?? null,
+  every: values.CHECKPOINT_EVERY,
+  keyFile: values.CHECKPOINT_KEY_FILE ?? null,
+  standbys: values.CHECKPOINT_WAIT_FOR_STANDBYS ?? null,
 });
 
 /** Returns the settings that must never be shown. */

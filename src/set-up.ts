@@ -37,18 +37,18 @@ const LOOK_AGAIN = 500;
  * @throws OperatorError as `migrate` does, and when the wait was aborted
  */
 export async function setUp(options: SetUpOptions): Promise<SetUp> {
-  let told: string | undefined;
+  let lastMessage: string | undefined;
   for (;;) {
     const outcome = await look(options).catch((error: unknown) => {
       // A service that waits for the primary's service also tolerates a lost connection to the primary.
-      if (told === undefined || !isConnectionLoss(error)) throw error;
-      return { missing: told };
+      if (lastMessage === undefined || !isConnectionLoss(error)) throw error;
+      return { missing: lastMessage };
     });
     if (!('missing' in outcome)) return outcome;
-    if (outcome.missing !== told) options.onWait(outcome.missing);
-    told = outcome.missing;
+    if (outcome.missing !== lastMessage) options.onWait(outcome.missing);
+    lastMessage = outcome.missing;
     await sleep(LOOK_AGAIN, undefined, { signal: options.signal }).catch(() => undefined);
-    if (options.signal.aborted) throw new OperatorError(`The start was interrupted. ${told}`);
+    if (options.signal.aborted) throw new OperatorError(`The start was interrupted. ${lastMessage}`);
   }
 }
 

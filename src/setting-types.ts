@@ -211,12 +211,12 @@ const EVERY = 'must be a number of events, a time, or both, such as 100, 10min o
 
 /** Parses `100,10min` into a number of events and milliseconds. One of the two may be missing. */
 export const every = z.string().transform((text, context): { events: number; time: number } => {
-  const said = listOf(text);
-  const events = said.filter((each) => /^[1-9]\d{0,8}$/.test(each)).map(Number);
-  const times = said.filter((each) => /^\d+\s*[a-z]+$/i.test(each)).map((each) => duration.safeParse(each).data);
+  const items = listOf(text);
+  const events = items.filter((each) => /^[1-9]\d{0,8}$/.test(each)).map(Number);
+  const times = items.filter((each) => /^\d+\s*[a-z]+$/i.test(each)).map((each) => duration.safeParse(each).data);
   const [count = Infinity] = events;
   const [time = Infinity] = times;
-  if (events.length + times.length === said.length && events.length <= 1 && times.length <= 1 && said.length > 0) {
+  if (events.length + times.length === items.length && events.length <= 1 && times.length <= 1 && items.length > 0) {
     if (times.length === 0 || times[0] !== undefined) return { events: count, time };
   }
   context.addIssue(EVERY);

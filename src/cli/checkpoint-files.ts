@@ -25,12 +25,12 @@ export interface CheckpointInput {
  * @throws OperatorError naming the invalid file
  */
 export async function readCheckpoints({ values }: Pick<Invocation, 'values'>): Promise<CheckpointInput> {
-  const [paths, given] = [texts(values, 'checkpoint'), texts(values, 'key')];
-  if (paths.length === 0 && given.length > 0)
+  const [paths, keyFiles] = [texts(values, 'checkpoint'), texts(values, 'key')];
+  if (paths.length === 0 && keyFiles.length > 0)
     throw new UsageError('--key requires --checkpoint, whose signature it verifies.');
   const files: CheckpointFile[] = [];
   for (const path of paths) for (const file of await filesAt(path)) files.push(await readOne(file));
-  return { files, keys: await readKeys(given) };
+  return { files, keys: await readKeys(keyFiles) };
 }
 
 /**

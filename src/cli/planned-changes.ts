@@ -41,10 +41,10 @@ export function acknowledgeHeader(values: Values): Record<string, string> {
 
 /** The findings that the policy blocks. */
 export function stoppedBy<F extends FindingAnswer>(findings: readonly F[] | undefined, values: Values): F[] {
-  const known = new Set(acknowledged(values).map(keyOf));
+  const acknowledgedKeys = new Set(acknowledged(values).map(keyOf));
   return (findings ?? []).filter((finding) => {
     if (policyText(finding) === undefined) return false;
-    return finding.action !== 'acknowledge' || !known.has(keyOfFound(finding));
+    return finding.action !== 'acknowledge' || !acknowledgedKeys.has(keyOfFound(finding));
   });
 }
 
@@ -70,12 +70,12 @@ export const OPTION = '--acknowledge';
 
 /** Replaces the header in a message with the equivalent option. */
 export function asOption(message: string, path?: string): string {
-  const said = message.replaceAll(
+  const text = message.replaceAll(
     /\(X-Acknowledge: (.+?)\)(?=: )/g,
     (_, named: string) => `(${OPTION} ${shellWord(named)})`,
   );
-  if (path === undefined || path === '') return said;
-  return `${path === HEADER ? OPTION : path}: ${said}`;
+  if (path === undefined || path === '') return text;
+  return `${path === HEADER ? OPTION : path}: ${text}`;
 }
 
 /** Quoted for a shell. */
@@ -133,8 +133,8 @@ export function describeWarning(warning: JudgedWarning): string {
   const { code, message } = warning;
   const location = locationText(warning);
   const policy = policyText(warning);
-  const said = policy === undefined ? message : `${message}; ${policy}`;
-  return oneLine(location === '' ? `${code}: ${said}` : `${code} ${location}: ${said}`);
+  const text = policy === undefined ? message : `${message}; ${policy}`;
+  return oneLine(location === '' ? `${code}: ${text}` : `${code} ${location}: ${text}`);
 }
 
 function describeEntry(kind: string, { diff, ...changed }: Entry): string {

@@ -182,7 +182,7 @@ const TRASH_SHOWN = 5;
 export const trash: Check = {
   name: 'no other objects in the trash',
   async run({ pool }) {
-    const told = async (query: string, sentence: string): Promise<Finding[]> => {
+    const findingIf = async (query: string, sentence: string): Promise<Finding[]> => {
       const { rows } = await pool.query<{ name: string }>(query);
       if (rows.length === 0) return [];
       const names = rows.slice(0, TRASH_SHOWN).map(({ name }) => JSON.stringify(name));
@@ -190,8 +190,8 @@ export const trash: Check = {
       return [finding('TRASH_STRANGE', `${sentence}: ${names.join(', ')}${more}.`)];
     };
     return [
-      ...(await told(STRANGERS, 'The trash contains objects that the service did not create')),
-      ...(await told(GRANTED, 'Other roles have privileges on schemas with deleted tables')),
+      ...(await findingIf(STRANGERS, 'The trash contains objects that the service did not create')),
+      ...(await findingIf(GRANTED, 'Other roles have privileges on schemas with deleted tables')),
     ];
   },
 };

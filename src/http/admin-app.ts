@@ -46,12 +46,12 @@ const NONCE = '%CSP_NONCE%';
 
 /** Reads the current build, and notices a new build while the service runs. Null if the app was not built. */
 export function createBuiltApp(directory = BUILT): () => BuiltApp | null {
-  let known: { builtAt: number; app: BuiltApp } | null = null;
+  let cached: { builtAt: number; app: BuiltApp } | null = null;
   return () => {
     const builtAt = statSync(join(directory, 'index.html'), { throwIfNoEntry: false })?.mtimeMs;
     if (builtAt === undefined) return null;
-    if (known?.builtAt !== builtAt) known = { builtAt, app: readBuiltApp(directory) };
-    return known.app;
+    if (cached?.builtAt !== builtAt) cached = { builtAt, app: readBuiltApp(directory) };
+    return cached.app;
   };
 }
 

@@ -181,8 +181,9 @@ export function createPolicyTest(deps: Pick<HttpDeps, 'pool' | 'plans' | 'store'
   return async (testCall: TestCall): Promise<PolicyTest> => {
     const call = takeAcknowledged(testCall);
     const body = bodyOf(call.body);
-    const { policy: given } = body;
-    const policy: Policy = given === undefined ? (await readPolicy(pool)).policy : readPolicyBody(given, 'policy');
+    const { policy: submitted } = body;
+    const policy: Policy =
+      submitted === undefined ? (await readPolicy(pool)).policy : readPolicyBody(submitted, 'policy');
     const state = await store.atHead(call.head);
     const diff = await diffOf(body, state, call);
     const events = await relocated(eventsOf(diff, state), locatedIn(body));

@@ -105,7 +105,7 @@ interface ResponseContext {
 
 /**
  * Authenticates the caller on a database that can serve the route.
- * @param known filled step by step, so that an error response has the facts too
+ * @param context filled step by step, so that an error response has the facts too
  */
 async function admit(
   req: Request,
@@ -202,10 +202,10 @@ export function serve(route: Route, { deps, log, bodies, quotas, onOverload }: S
   return async (req, res) => {
     const started = performance.now();
     const requestId = requestIdOf(req);
-    const known: ResponseContext = { fresh: null, caller: null };
+    const context: ResponseContext = { fresh: null, caller: null };
     let answer: Answer;
     try {
-      answer = await answerTo(req, res, { requestId, known });
+      answer = await answerTo(req, res, { requestId, known: context });
     } catch (error) {
       if (error instanceof AbandonedError && (res.destroyed || req.socket.destroyed)) {
         logger.info('client disconnected', { method: req.method, route: path, request_id: requestId });
@@ -213,7 +213,7 @@ export function serve(route: Route, { deps, log, bodies, quotas, onOverload }: S
       }
       answer = failureAnswer(error, requestId, { logger, primaryUrl: config.primaryUrl, onOverload });
     }
-    respond(req, res, requestId, withLag(answer, known.fresh));
+    respond(req, res, requestId, withLag(answer, context.fresh));
     log({
       method: req.method,
       route: path,
@@ -221,7 +221,7 @@ export function serve(route: Route, { deps, log, bodies, quotas, onOverload }: S
       started,
       requestId,
       position: answer.position,
-      caller: known.caller,
+      caller: context.caller,
     });
   };
 }

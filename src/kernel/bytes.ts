@@ -30,14 +30,14 @@ const ASKED = 16;
 /** Joins the texts to chunks of a useful size and passes them to `use`. */
 export function* inChunks(texts: Texts, use: (chunk: Buffer) => void): Resumable<void> {
   let text = '';
-  let asked = 0;
+  let neededBytes = 0;
   for (const each of texts) {
     text += each;
-    asked += 1;
+    neededBytes += 1;
     if (text.length >= PIECE) {
       use(Buffer.from(text));
       text = '';
-    } else if (asked % ASKED !== 0) continue;
+    } else if (neededBytes % ASKED !== 0) continue;
     yield;
   }
   use(Buffer.from(text));

@@ -64,8 +64,8 @@ export function createCanonicalWriter(): (value: unknown) => string {
   const shapeOf = (object: object): Shape => {
     const members = Object.keys(object);
     const alike = shapes.get(members[0]);
-    const known = alike?.find((shape) => sameMembers(shape.members, members));
-    if (known !== undefined) return known;
+    const existing = alike?.find((shape) => sameMembers(shape.members, members));
+    if (existing !== undefined) return existing;
     if (members.some((member) => UNORDERED.test(member))) throw new UnorderedError();
     // Canonical JSON orders members by UTF-16 code unit.
     const shape = { members, sorted: [...members].sort((a, b) => (a < b ? -1 : 1)) };

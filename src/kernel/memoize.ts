@@ -16,8 +16,8 @@ export function memoize<T>(ask: (text: string) => T): (text: string) => T {
   const answers = new Map<string, T>();
   return (text) => {
     if (text.length > MAX_LENGTH) return ask(text);
-    const known = answers.get(text);
-    if (known !== undefined) return known;
+    const cached = answers.get(text);
+    if (cached !== undefined) return cached;
     const answer = ask(text);
     const [oldest] = answers.size < MAX_ANSWERS ? [] : answers.keys();
     if (oldest !== undefined) answers.delete(oldest);

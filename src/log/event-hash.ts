@@ -166,9 +166,9 @@ function createErasures() {
       if (type !== LOG_ERASED || subject === undefined) return null;
       const ranges = erasedRanges(data);
       if (ranges === null || ranges.some(([, to]) => to >= position)) return IMPOSSIBLE;
-      const known = named.get(subject.id) ?? [];
-      for (const range of ranges) known.push(range);
-      named.set(subject.id, known);
+      const documents = named.get(subject.id) ?? [];
+      for (const range of ranges) documents.push(range);
+      named.set(subject.id, documents);
       return null;
     },
     count: () => count,

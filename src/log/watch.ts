@@ -63,7 +63,7 @@ const UNWRITTEN = 0;
 
 /** Runs no queries itself. Code that reads the head of the log passes it to `examine`. */
 export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatchOptions): LogWatch {
-  const known = new Set<number>();
+  const seenPositions = new Set<number>();
   /** Recorded divergences that are not acknowledged yet. If someone deletes a row, it is written again. */
   const open = new Map<number, NotedDivergence>();
   const listeners = new Set<(divergence: NotedDivergence) => void>();
@@ -75,8 +75,8 @@ export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatc
   let unwritten: { seen: LogPosition; since: number } | undefined;
 
   const tell = (divergence: NotedDivergence): void => {
-    if (known.has(divergence.id)) return;
-    known.add(divergence.id);
+    if (seenPositions.has(divergence.id)) return;
+    seenPositions.add(divergence.id);
     if (divergence.id !== UNWRITTEN) open.set(divergence.id, divergence);
     const { seen, found, fork } = divergence;
     logger.error('the log has forked: it no longer contains the events that were read before', {
@@ -92,7 +92,7 @@ export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatc
 
   /** Keeps a divergence that could not be recorded. The next check tries again. */
   const keep = (lost: { seen: LogPosition; since: number }, head: LogPosition): void => {
-    if (unwritten?.seen.hash !== lost.seen.hash) known.delete(UNWRITTEN);
+    if (unwritten?.seen.hash !== lost.seen.hash) seenPositions.delete(UNWRITTEN);
     unwritten = lost;
     pending = { id: UNWRITTEN, seen: lost.seen, found: head, noticed_at: new Date().toISOString() };
     tell(pending);
@@ -165,7 +165,7 @@ export function createLogWatch({ pool, logger, readOnly = () => false }: LogWatc
       if (path.length > 2 * REMEMBERED) path = path.slice(-REMEMBERED);
     },
     pending: () => pending,
-    count: () => known.size,
+    count: () => seenPositions.size,
     subscribe: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -69,8 +69,8 @@ export async function isStillHeld(
   { locks, holders }: LockConflict,
   within: number,
 ): Promise<boolean> {
-  const asked = options.pool.query(HOLDERS, conflictsOf(options.location.schema, locks));
-  const { rows } = await inTime(asked, Math.max(1, within));
+  const holdersQuery = options.pool.query(HOLDERS, conflictsOf(options.location.schema, locks));
+  const { rows } = await inTime(holdersQuery, Math.max(1, within));
   const present = new Set((rows as Holder[]).map(holderKey));
   return holders.some((holder) => present.has(holderKey(holder)));
 }

@@ -197,10 +197,10 @@ function textOf(value: Value): string | null {
 }
 
 function memoizeTextOf(): typeof textOf {
-  const known = new Map<Value, string | null>();
+  const textByValue = new Map<Value, string | null>();
   return (value) => {
-    const text = known.get(value) ?? textOf(value);
-    known.set(value, text);
+    const text = textByValue.get(value) ?? textOf(value);
+    textByValue.set(value, text);
     return text;
   };
 }
@@ -264,8 +264,8 @@ export async function sendNamed<Name extends string>(
   client: pg.ClientBase,
   statements: Readonly<Record<Name, Parameterised | undefined>>,
 ): Promise<Record<Name, StatementResult['rows']>> {
-  const given = Object.entries(statements) as [Name, Parameterised | undefined][];
-  const sent = given.flatMap(([name, statement]) => (statement === undefined ? [] : [{ name, statement }]));
+  const entries = Object.entries(statements) as [Name, Parameterised | undefined][];
+  const sent = entries.flatMap(([name, statement]) => (statement === undefined ? [] : [{ name, statement }]));
   const results = await sendBatch(
     client,
     sent.map(({ statement }) => statement),
@@ -275,7 +275,7 @@ export async function sendNamed<Name extends string>(
     throw new ExchangeError(cause, finished, { at: sent[finished.length]?.name, isSent });
   });
   const rows = new Map(sent.map(({ name }, index) => [name, results[index]?.rows ?? []]));
-  return Object.fromEntries(given.map(([name]) => [name, rows.get(name) ?? []])) as Record<
+  return Object.fromEntries(entries.map(([name]) => [name, rows.get(name) ?? []])) as Record<
     Name,
     StatementResult['rows']
   >;

@@ -27,10 +27,10 @@ type Query = (...given: unknown[]) => Promise<unknown>;
  */
 export function retryRecoveryConflicts(pool: pg.Pool): void {
   const query = pool.query.bind(pool) as Query;
-  const retried: Query = async (...given) => {
+  const retried: Query = async (...args) => {
     for (let count = 1; ; count += 1) {
       try {
-        return await query(...given);
+        return await query(...args);
       } catch (error) {
         if (count === TRIES || !isRecoveryConflict(error)) throw error;
         await sleep(PAUSE * count);
@@ -236,8 +236,8 @@ async function cleaned(client: pg.PoolClient, broken: boolean): Promise<boolean>
 function takeOptions(connectionString: string): { connectionString: string; given: string } {
   if (!URL.canParse(connectionString)) return { connectionString, given: '' };
   const url = new URL(connectionString);
-  const given = url.searchParams.get('options');
-  if (given === null) return { connectionString, given: '' };
+  const options = url.searchParams.get('options');
+  if (options === null) return { connectionString, given: '' };
   url.searchParams.delete('options');
-  return { connectionString: url.href, given };
+  return { connectionString: url.href, given: options };
 }

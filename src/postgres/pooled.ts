@@ -37,7 +37,7 @@ export function beginWithSettings(connection: Wire, settings: string): void {
     execute(message, more);
     preamble.afterStatement();
   };
-  connection.emit = (event, ...given) => (preamble.hides(event, given[0]) ? true : emit(event, ...given));
+  connection.emit = (event, ...args) => (preamble.hides(event, args[0]) ? true : emit(event, ...args));
 }
 
 const bound = (connection: Wire): Wire => ({

@@ -20,9 +20,9 @@ export function prepareNothingOn(connection: object): void {
 
 /** Empty for a new connection. */
 export function preparationsOn(connection: pg.Connection): Preparations {
-  let known = preparations.get(connection);
-  if (known === undefined) preparations.set(connection, (known = { names: new Map(), given: 0 }));
-  return known;
+  let existing = preparations.get(connection);
+  if (existing === undefined) preparations.set(connection, (existing = { names: new Map(), given: 0 }));
+  return existing;
 }
 
 interface StatementNames {
@@ -39,30 +39,30 @@ interface StatementNames {
  * none after a failure. A name therefore counts only when the server reaches its statement. Later flights can reuse it.
  */
 export function nameStatements(
-  known: Preparations,
+  prepared: Preparations,
   statements: readonly { text: string; once?: boolean }[],
 ): StatementNames {
   const fresh = new Map<string, string>();
   const isNew: boolean[] = [];
   const names = statements.map(({ text, once = false }) => {
-    const earlier = once ? undefined : (known.names.get(text) ?? fresh.get(text));
+    const earlier = once ? undefined : (prepared.names.get(text) ?? fresh.get(text));
     isNew.push(earlier === undefined);
     if (earlier !== undefined) return earlier;
-    const number = known.given + fresh.size + 1;
+    const number = prepared.given + fresh.size + 1;
     if (once || number > PREPARED_AT_MOST) return '';
     fresh.set(text, `batch_${number}`);
     return `batch_${number}`;
   });
   const isKept = (index: number): boolean => isNew[index] === true && names[index] !== '';
   let at = 0;
-  const reach = (): void => void (known.given += isKept(at) ? 1 : 0);
+  const reach = (): void => void (prepared.given += isKept(at) ? 1 : 0);
   reach();
   return {
     names,
     isNew,
     onCompleted: () => {
       const text = statements[at]?.text;
-      if (text !== undefined && isKept(at)) known.names.set(text, names[at] ?? '');
+      if (text !== undefined && isKept(at)) prepared.names.set(text, names[at] ?? '');
       at += 1;
       reach();
     },

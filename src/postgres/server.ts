@@ -152,7 +152,7 @@ export function createServerRole({ logger, standby }: { logger: Logger; standby:
       }
       return state;
     },
-    onPromotion: (given) => (prepare = given),
+    onPromotion: (callback) => (prepare = callback),
     subscribe: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

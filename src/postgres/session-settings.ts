@@ -67,14 +67,14 @@ export function startupOptions(options: SettingsOptions): string {
 export function transactionSettings(options: SettingsOptions): string {
   const { applicationName } = options;
   const settings = { application_name: applicationName, lock_timeout: '0', ...common(options) };
-  const given = Object.entries(settings).map(([name, value]) => setLocally(name, literal(value)));
+  const assignments = Object.entries(settings).map(([name, value]) => setLocally(name, literal(value)));
   const back = AS_CONFIGURED.map((name) => setLocally(name, 'NULL'));
   const privileged = Object.entries(PRIVILEGED).map(
     ([name, value]) =>
       `CASE WHEN pg_catalog.current_setting('${name}') OPERATOR(pg_catalog.<>) '${value}' THEN ${setLocally(name, 'NULL')} END`,
   );
   // The role is reset first, because another role may not be allowed to set the rest.
-  return `SELECT ${[...privileged, ...given, ...back].join(', ')}`;
+  return `SELECT ${[...privileged, ...assignments, ...back].join(', ')}`;
 }
 
 function common({ schema, lockTimeout }: SettingsOptions): Record<string, string> {

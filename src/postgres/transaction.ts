@@ -65,8 +65,8 @@ export interface Transaction {
  * returns only if the transaction was committed.
  * @throws ProblemError UNAVAILABLE if nothing was written, or if the outcome is unknown, which the message says
  */
-export async function commitOrThrow(target: Target, client: pg.ClientBase, known?: Transaction): Promise<void> {
-  const at = known ?? ((await sendBatch(client, [TRANSACTION_ID]))[0]?.rows[0] as unknown as Transaction);
+export async function commitOrThrow(target: Target, client: pg.ClientBase, transaction?: Transaction): Promise<void> {
+  const at = transaction ?? ((await sendBatch(client, [TRANSACTION_ID]))[0]?.rows[0] as unknown as Transaction);
   const replication = watchReplication(client);
   try {
     const { command } = await client.query('COMMIT');

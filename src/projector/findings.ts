@@ -187,10 +187,10 @@ async function answer(
   }
   const dependents: Dependent[] = [];
   for (const some of inParts(altered)) dependents.push(...(await readDependents(db, { schema, state }, some)));
-  const known = { statistics: new Map(statistics), dependents };
-  if (types.length === 0) return known;
+  const databaseFacts = { statistics: new Map(statistics), dependents };
+  if (types.length === 0) return databaseFacts;
   const { rows } = await db.query(typeQuestion(types.slice(0, AT_ONCE), schema));
-  return { ...known, types: typeLookup(rows) };
+  return { ...databaseFacts, types: typeLookup(rows) };
 }
 
 function inParts(names: readonly string[]): string[][] {

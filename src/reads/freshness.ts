@@ -101,14 +101,14 @@ export function createFreshness(options: FreshnessOptions): Freshness {
 
   const askOn = async (client: pg.Client): Promise<Fresh> => {
     try {
-      const known = options.watch?.seen();
+      const seen = options.watch?.seen();
       const { rows } = await client.query<Row>(QUERY);
       const [position, hash, authEpoch, forgotten, pending, acknowledged, timeline, standby, replay] = rows[0] as Row;
       const head = { position: position ?? 0, hash: hash ?? GENESIS_HASH };
       const check = { head, forgotten, pending, acknowledged, timeline };
       options.watch?.admit(check);
       const state = options.role?.observe({ standby, replay }) ?? { standby, lag: 0 };
-      if (known !== undefined) await options.watch?.examine(check, known);
+      if (seen !== undefined) await options.watch?.examine(check, seen);
       failed = undefined;
       return { head: head.position, hash: head.hash, authEpoch, ...state };
     } catch (error) {

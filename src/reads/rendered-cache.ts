@@ -158,9 +158,9 @@ const GROUP_BYTES = 1024 * 1024;
 export function createJoiner(): (sections: readonly Section[], end: string) => Resumable<Digested> {
   let last: readonly (readonly Group[])[] = [];
   return function* (sections, end) {
-    const known = last;
+    const previous = last;
     const next: Group[][] = [];
-    for (const [index, section] of sections.entries()) next.push(yield* joinSection(section, known[index] ?? []));
+    for (const [index, section] of sections.entries()) next.push(yield* joinSection(section, previous[index] ?? []));
     last = next;
     const groups = next.flat();
     const parts = [...groups.map(({ joined }) => joined), Buffer.from(end)];
@@ -170,12 +170,12 @@ export function createJoiner(): (sections: readonly Section[], end: string) => R
   };
 }
 
-function* joinSection({ before, pieces }: Section, known: readonly Group[]): Resumable<Group[]> {
+function* joinSection({ before, pieces }: Section, previous: readonly Group[]): Resumable<Group[]> {
   const groups: Group[] = [];
   for (let start = 0, end = 0; start === 0 || start < pieces.length; start = end) {
     end = endOfGroup(pieces, start);
     const group = { before: start === 0 ? before : ',', pieces: pieces.slice(start, end) };
-    const same = known[groups.length];
+    const same = previous[groups.length];
     if (same !== undefined && isSame(group, same)) {
       groups.push(same);
       continue;

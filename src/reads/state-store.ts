@@ -224,16 +224,16 @@ export function createHeadChecks({
    * A log that ends before events seen earlier has lost its tail. A standby may just be behind after a restart or
    * replacement. Until that is clear, requests fail instead of showing older states.
    */
-  const refuseBehind = (check: HeadCheck, known: LogHead): void => {
+  const refuseBehind = (check: HeadCheck, knownHead: LogHead): void => {
     const { standby, lag } = role.current();
-    const isShort = standby && check.head.position < known.position;
+    const isShort = standby && check.head.position < knownHead.position;
     const now = performance.now();
     if (!isShort || lag > 0) short = undefined;
     if (isShort) short ??= now;
     if (short === undefined || now - short >= patience) return;
     throw new ProblemError(
       unavailable(
-        `The standby is behind this process, which has already shown position ${known.position}. The log of the standby ends at ` +
+        `The standby is behind this process, which has already shown position ${knownHead.position}. The log of the standby ends at ` +
           `${check.head.position}. Try again later.`,
       ),
     );
@@ -242,10 +242,10 @@ export function createHeadChecks({
   return {
     seen: () => store.point().head,
     admit: (check) => watch.admit(check),
-    async examine(check, known) {
+    async examine(check, oldHead) {
       const from = store.point();
-      refuseBehind(check, known);
-      if ((await watch.examine(check, known)) && from.head === known) await store.reload(from);
+      refuseBehind(check, oldHead);
+      if ((await watch.examine(check, oldHead)) && from.head === oldHead) await store.reload(from);
     },
   };
 }

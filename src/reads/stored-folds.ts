@@ -128,8 +128,8 @@ function toStored(
 
 function kindOf(column: unknown, kinds: Map<string, number>): unknown {
   const text = JSON.stringify(column);
-  const known = kinds.get(text);
-  if (known !== undefined) return known;
+  const cached = kinds.get(text);
+  if (cached !== undefined) return cached;
   if (kinds.size >= KINDS) return column;
   kinds.set(text, kinds.size);
   return kinds.size - 1;
@@ -170,9 +170,9 @@ function shrink(document: object, template: object): unknown {
   const rest: Record<string, unknown> = {};
   let sharedCount = 0;
   for (const [member, value] of Object.entries(document)) {
-    const known = Object.hasOwn(usual, member);
-    if (known) sharedCount += 1;
-    if (!known || usual[member] !== value) rest[member] = value;
+    const isShared = Object.hasOwn(usual, member);
+    if (isShared) sharedCount += 1;
+    if (!isShared || usual[member] !== value) rest[member] = value;
   }
   return sharedCount === Object.keys(usual).length ? rest : [document];
 }
@@ -339,17 +339,17 @@ const AT_THE_END = { collections: 2_000, events: 1_000 } as const;
 export function createStoredFolds(options: StoredFoldsOptions): StoredFolds {
   const { pool, logger, secret, readOnly = () => false, interval = INTERVAL } = options;
   const waiting: Point[] = [];
-  let known: number[] | undefined;
+  let positions: number[] | undefined;
   let running: Promise<void> | undefined;
   let closed = false;
 
   /** Other processes store folds too. The list is only a hint and is read again before each write. */
-  const list = async (): Promise<number[]> => (known = await foldPositions(pool));
+  const list = async (): Promise<number[]> => (positions = await foldPositions(pool));
 
-  const before = (position: number): number => known?.findLast((each) => each <= position) ?? 0;
+  const before = (position: number): number => positions?.findLast((each) => each <= position) ?? 0;
 
   const isDue = ({ state, head }: Point, events = interval(state.collections.size)): boolean => {
-    const after = known?.find((each) => each > head.position);
+    const after = positions?.find((each) => each > head.position);
     // Requires half an interval to the next later fold, so that the folds stay evenly spread.
     const farFromNext = after === undefined || after - head.position >= events / 2;
     return head.position - before(head.position) >= events && farFromNext;
@@ -391,7 +391,7 @@ export function createStoredFolds(options: StoredFoldsOptions): StoredFolds {
       if (fold === null) continue;
       logger.warn('a stored state is invalid and is discarded', { position: candidate, why: fold.why });
       if (!readOnly()) await deleteFold(pool, candidate);
-      known = known?.filter((each) => each !== candidate);
+      positions = positions?.filter((each) => each !== candidate);
     }
     return undefined;
   };

@@ -224,9 +224,9 @@ function loosensCollections(before: RulesOfCode, after: RulesOfCode): boolean {
     const deciding = end < 0 ? after.rules : after.rules.slice(0, end + 1);
     return (end < 0 && after.otherwise < was) || deciding.some((rule) => rule.strictness < was);
   };
-  const known = new Set(before.rules.map(({ pattern }) => pattern));
+  const patterns = new Set(before.rules.map(({ pattern }) => pattern));
   const isNewAndMilder = ({ pattern, strictness: now }: RulesOfCode['rules'][number]): boolean =>
-    !known.has(pattern) && now < before.otherwise;
+    !patterns.has(pattern) && now < before.otherwise;
   return before.rules.some(isMilder) || after.rules.some(isNewAndMilder);
 }
 

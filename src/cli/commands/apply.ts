@@ -48,7 +48,7 @@ export async function carryOut(invocation: Invocation, body: DocumentBody): Prom
     return 2;
   }
   const answer = await requestChecked(invocation, '/schema/apply', { method: 'POST', query: how, body, headers });
-  return told(invocation, answer, plan);
+  return printResult(invocation, answer, plan);
 }
 
 /** The exit code if the plan cannot be applied; 0 if it can. */
@@ -58,7 +58,7 @@ function verdictOn({ accepted, warnings }: Plan, values: Invocation['values']): 
 }
 
 /** Waits if the change is prepared online first. */
-function told(invocation: Invocation, answer: ServiceResponse, plan: Plan): ExitCode | Promise<ExitCode> {
+function printResult(invocation: Invocation, answer: ServiceResponse, plan: Plan): ExitCode | Promise<ExitCode> {
   if (answer.status === 202) return followChange(invocation, JSON.parse(answer.text) as { data: ShownChange });
   const applied = appliedBy(answer, plan);
   const asJson = isSet(invocation.values, 'json');

@@ -112,7 +112,7 @@ async function hashOf(invocation: Invocation): Promise<string> {
 export function distinct(findings: readonly Shown[]): readonly Shown[] {
   const seen = new Set<string>();
   return findings.filter(({ code, collection, field, message }) => {
-    const said = JSON.stringify([code, collection, field, message]);
-    return !seen.has(said) && seen.add(said);
+    const key = JSON.stringify([code, collection, field, message]);
+    return !seen.has(key) && seen.add(key);
   });
 }

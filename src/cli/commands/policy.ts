@@ -40,7 +40,7 @@ export async function test(invocation: Invocation): Promise<ExitCode> {
   const change = await documentOf(invocation, positionals[0] ?? '');
   const file = text(values, 'policy');
   const acknowledge = acknowledged(values);
-  const asked = {
+  const body = {
     ...('diff' in change ? { diff: change } : { snapshot: change }),
     ...(file !== undefined && { policy: await documentOf(invocation, file, 'a policy') }),
     ...(acknowledge.length > 0 && { acknowledge }),
@@ -49,7 +49,7 @@ export async function test(invocation: Invocation): Promise<ExitCode> {
     online: isSet(values, 'online'),
     force: isSet(values, 'force'),
   };
-  const sent = { method: 'POST', query, body: bodyOf(asked) } as const;
+  const sent = { method: 'POST', query, body: bodyOf(body) } as const;
   const tested = await requestData<Tested>(invocation, `${PATH}/test`, sent);
   print(invocation, tested, () => describeTest(tested));
   return tested.outcome === 'allowed' ? 0 : 3;

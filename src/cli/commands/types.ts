@@ -22,7 +22,7 @@ export async function types(invocation: Invocation): Promise<ExitCode> {
     throw error;
   });
   const isRight = there === content;
-  const said = `${file} ${isRight ? 'matches' : 'does not match'} the schema.`;
-  show(invocation, { file, current: isRight }, () => said);
+  const result = `${file} ${isRight ? 'matches' : 'does not match'} the schema.`;
+  show(invocation, { file, current: isRight }, () => result);
   return isRight ? 0 : 1;
 }

@@ -29,21 +29,26 @@ interface Against {
 export async function verifyFile(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
   const source = sourceOf(invocation);
-  const given = await readCheckpoints(invocation);
-  if (source.file === undefined && given.files.length === 0) {
+  const checkpointOptions = await readCheckpoints(invocation);
+  if (source.file === undefined && checkpointOptions.files.length === 0) {
     throw new UsageError('--against requires --file, the exported log to compare, or --checkpoint.');
   }
-  const view = createExportView(given.files);
+  const view = createExportView(checkpointOptions.files);
   const log = await checkExportedLog(await linesFrom(invocation, source), {
     sha256,
     planOf: createPlanReplay(),
     onEvent: view.add,
   });
-  const checkpoints = await compareCheckpoint(given.files, view.view(log), given.keys);
+  const checkpoints = await compareCheckpoint(checkpointOptions.files, view.view(log), checkpointOptions.keys);
   const against = await compared(invocation, source);
   const ok = [log, ...against, ...checkpoints].every((each) => each.ok);
   const name = source.file === undefined ? `The log of ${source.url}` : 'The file';
-  const result = { ok, file: log, checkpoints: given.files.length > 0 ? checkpoints : undefined, against: against[0] };
+  const result = {
+    ok,
+    file: log,
+    checkpoints: checkpointOptions.files.length > 0 ? checkpoints : undefined,
+    against: against[0],
+  };
   const described = [
     describeChain(log, name),
     ...log.disallowed.map(describeDisallowed),

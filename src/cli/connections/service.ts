@@ -180,8 +180,8 @@ export function noResponse(url: URL, cause: unknown): OperatorError {
 /** The token of --token or DPS_TOKEN, or of "dps login". */
 async function authorization(invocation: Invocation): Promise<Record<string, string>> {
   const { values, environment } = invocation;
-  const given = text(values, 'token') ?? environment['DPS_TOKEN'];
-  const token = given || (await storedToken(invocation, baseOf(invocation)));
+  const apiToken = text(values, 'token') ?? environment['DPS_TOKEN'];
+  const token = apiToken || (await storedToken(invocation, baseOf(invocation)));
   if (!token) return {};
   if (!/^[\x21-\x7E]+$/.test(token)) throw new OperatorError('The token contains invalid characters.');
   return { authorization: `Bearer ${token}` };

@@ -35,10 +35,10 @@ export async function add(invocation: Invocation): Promise<ExitCode> {
 
 /** @throws OperatorError if the user has no such token */
 export async function revoke(invocation: Invocation): Promise<ExitCode> {
-  const [named = '', given = ''] = invocation.positionals;
+  const [named = '', idOrName = ''] = invocation.positionals;
   const revoked = await withAccounts(invocation, async (accounts) => {
     const user = await findUser(accounts.users, named);
-    const token = pick(accepted(await accounts.tokens.list(user.id)), given);
+    const token = pick(accepted(await accounts.tokens.list(user.id)), idOrName);
     await accounts.change('revoke-token', accounts.tokens.revoke(user.id, token.id));
     return token;
   });

@@ -50,7 +50,7 @@ interface Row {
  * are queried each time; unknown tokens are never cached.
  */
 export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }: IdentifyDeps): Identify {
-  let known = new Map<string, VerifiedCaller>();
+  let callers = new Map<string, VerifiedCaller>();
   let knownEpoch = -1;
   /** This map is kept when other accounts change. The next query for a token updates its entry. */
   const last = new Map<string, VerifiedCaller>();
@@ -98,10 +98,10 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
 
   const identify = async (token: string, epoch: number): Promise<Caller | null> => {
     if (epoch !== knownEpoch) {
-      known = new Map();
+      callers = new Map();
       knownEpoch = epoch;
     }
-    const into = known;
+    const into = callers;
     let entry = into.get(token) ?? null;
     if (!entry) {
       entry = await lookUp(token);

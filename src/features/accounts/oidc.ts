@@ -162,8 +162,8 @@ export function createOidc({ settings, secret, clock }: OidcOptions): Oidc {
           idTokenExpected: true,
         });
         const claims = tokens.claims() as client.IDToken;
-        const known = await withUserInfo(configuration, tokens, claims, settings);
-        return { profile: profileOf(known, issuer, settings.roles), target };
+        const completeClaims = await withUserInfo(configuration, tokens, claims, settings);
+        return { profile: profileOf(completeClaims, issuer, settings.roles), target };
       } catch (error) {
         // The provider may have replaced its keys since they were read.
         discovered = undefined;

@@ -238,8 +238,10 @@ type SignedIn = { id: string; identity: string } | Denial;
 
 /** @returns the user and the id of the identity, or why there is none */
 async function userOf(deps: Deps, profile: Profile, cause: Cause): Promise<SignedIn> {
-  const known = await deps.auth.identities.find(profile);
-  return known === null ? newUser(deps, profile, cause) : updatedUser(deps, { profile, known }, cause);
+  const linkedIdentity = await deps.auth.identities.find(profile);
+  return linkedIdentity === null
+    ? newUser(deps, profile, cause)
+    : updatedUser(deps, { profile, known: linkedIdentity }, cause);
 }
 
 /** Gives a known user the role of the claims. */

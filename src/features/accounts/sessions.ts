@@ -300,8 +300,8 @@ export function createLiveSessions({ pool, clock }: { pool: Pool; clock: () => n
 
     async endAll(userId) {
       if (!isUuid(userId)) return refuse(unknownUser(userId));
-      const { rowCount: known } = await pool.query(`select from ${own.users} where id = $1`, [userId]);
-      if (known === 0) return refuse(unknownUser(userId));
+      const { rowCount: userCount } = await pool.query(`select from ${own.users} where id = $1`, [userId]);
+      if (userCount === 0) return refuse(unknownUser(userId));
       const { rowCount } = await write(pool, `delete from ${own.sessions} where user_id = $1`, [userId]);
       return ok(rowCount);
     },

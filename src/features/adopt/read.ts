@@ -301,8 +301,8 @@ export async function readAdoption(
     names,
     waitingTables(state),
   );
-  const { tables: known, objects } = await catalog;
-  const there = [...known.values()];
+  const { tables: managedTables, objects } = await catalog;
+  const there = [...managedTables.values()];
   const unmanaged = there.filter(({ name }) => !state.collections.has(name));
   const refused = new Map<string, Refused>();
   const tables = adoptable(unmanaged, { schema, state }, refused);
@@ -324,7 +324,7 @@ export async function readAdoption(
       state,
       keys.collections,
     ),
-    missing: names?.filter((name) => !known.has(name)) ?? [],
+    missing: names?.filter((name) => !managedTables.has(name)) ?? [],
     refused: [...refused.values()],
     notRepresented: notes,
   };

@@ -159,9 +159,9 @@ export async function leftOut(
     const { rows } = await client.query<{ kind: string; names: string[] }>(LEFT_OUT, values);
     for (const { kind, names } of rows) {
       const isOwn = place !== schema && IN_SCHEMA.has(kind);
-      const known = namesByKind.get(kind) ?? new Set();
-      for (const name of names) known.add(isOwn && !name.includes('.') ? `${place}.${name}` : name);
-      namesByKind.set(kind, known);
+      const namesOfKind = namesByKind.get(kind) ?? new Set();
+      for (const name of names) namesOfKind.add(isOwn && !name.includes('.') ? `${place}.${name}` : name);
+      namesByKind.set(kind, namesOfKind);
     }
   }
   const kinds = [...namesByKind].sort(([a], [b]) => byName(a, b));

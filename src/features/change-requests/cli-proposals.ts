@@ -60,8 +60,8 @@ export async function update(invocation: Invocation): Promise<ExitCode> {
 
 /** The text is stored outside the log, so it can be erased. */
 export async function comment(invocation: Invocation): Promise<ExitCode> {
-  const [, said = ''] = invocation.positionals;
-  return act(invocation, 'comment', { body: { comment: said }, told: 'Said.' });
+  const [, argument = ''] = invocation.positionals;
+  return act(invocation, 'comment', { body: { comment: argument }, told: 'Said.' });
 }
 
 /** Shows the request on a terminal and asks. Without a terminal, the command must name the plan. */

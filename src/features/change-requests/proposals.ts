@@ -160,7 +160,7 @@ export function createProposals(options: ProposalOptions): Proposals {
     },
     comment: async (id, text, request) =>
       pipeline.apply('record', commentingOf(id, await toDocument({ comment: text })), request),
-    async approve(id, { comment, view: read, state, ...given }, request) {
+    async approve(id, { comment, view: read, state, ...approval }, request) {
       const before = await requireAction(options.pool, id, 'approve');
       if (!before.ok) return { kind: 'refused', problems: before.problems };
       const now = await planNow(options, before.value, state);
@@ -171,7 +171,7 @@ export function createProposals(options: ProposalOptions): Proposals {
       if (!askedFor.ok) return { kind: 'refused', problems: askedFor.problems };
       const { name, command, how, online } = askedFor.value;
       const approving = {
-        ...given,
+        ...approval,
         seen: shown?.seen,
         comment: await commentDocument(comment),
         by: request.cause.actor,

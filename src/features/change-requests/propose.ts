@@ -65,8 +65,8 @@ export const proposingOf =
     if (batch.events.length === 0) return { kind: 'refused', problems: [changesNothing(operation)] };
     const { collections, ...plan } = await decided(batch, how);
     const askedFor = { operation, document: document.hash, online, collections };
-    const asked = { ...askedFor, ...(reverts !== undefined && { reverts }) };
-    const opened = changeEvent('change.opened', id, { ...asked, proposal: { title, ...plan } });
+    const proposal = { ...askedFor, ...(reverts !== undefined && { reverts }) };
+    const opened = changeEvent('change.opened', id, { ...proposal, proposal: { title, ...plan } });
     return instead(batch, { events: [opened], also: keepDocuments([document]), online });
   };
 

@@ -82,7 +82,7 @@ const returns = z
 
 export const reverting = z.strictObject({ ...summary, allowed, returns }).meta({ id: 'ChangeReverting' });
 
-const said = {
+const members = {
   by: actor,
   at: time,
   position: z.int().min(1),
@@ -97,7 +97,7 @@ const proposal = z.strictObject({
   described_at: time.nullable().describe('When its title or reason was last changed. Null: never'),
   approvals: z.array(
     z.strictObject({
-      ...said,
+      ...members,
       plan: text,
       online: z.boolean().describe('Whether the request was an online change at that time'),
       credential: z.enum(['password', 'token', 'identity']).describe('How the user was authenticated'),
@@ -110,8 +110,8 @@ const proposal = z.strictObject({
         ),
     }),
   ),
-  rejection: z.strictObject(said).nullable(),
-  comments: z.array(z.strictObject(said)),
+  rejection: z.strictObject(members).nullable(),
+  comments: z.array(z.strictObject(members)),
 });
 const planned = z.strictObject({
   fresh: z.boolean().describe('False: the request is stale, because it would now do something else'),

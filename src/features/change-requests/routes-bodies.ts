@@ -52,7 +52,7 @@ const how = {
   acknowledge: z.array(acknowledgement).max(1_000).optional(),
 };
 
-const asked = {
+const members = {
   diff: z.unknown().optional().describe('A diff with its hash, as returned by /schema/diff'),
   snapshot: z.unknown().optional().describe('Instead of a diff: the intended schema'),
   policy: z.unknown().optional().describe('Instead of a diff: the new policy, as for PUT /policy. Admins only'),
@@ -64,8 +64,8 @@ const asked = {
   force: z.boolean().optional().describe('For a snapshot: accept another release, vendor or service'),
 };
 
-export const newChange = z.strictObject({ title, reason: reason.optional(), ...asked, ...how });
-export const changeUpdate = z.strictObject({ title: title.optional(), reason: reason.optional(), ...asked, ...how });
+export const newChange = z.strictObject({ title, reason: reason.optional(), ...members, ...how });
+export const changeUpdate = z.strictObject({ title: title.optional(), reason: reason.optional(), ...members, ...how });
 export const changeComment = z.strictObject({ comment });
 export const changeApproval = z.strictObject({
   plan,

@@ -84,9 +84,9 @@ function openingRoute(deps: HttpDeps): Route {
       const { body } = call;
       const change = policyOf(body, call) ?? (await proposed(body, call));
       if (change === undefined) throw new Refused([invalid(['diff'], 'a diff, a snapshot or a policy is required')]);
-      const asked = { ...change, ...howOf(call, body), title: body.title, online: body.online ?? false };
+      const proposal = { ...change, ...howOf(call, body), title: body.title, online: body.online ?? false };
       return acted(call, 'open-change', {
-        run: (context) => deps.changes.propose(asked, withReason(knowing(context, asked), body.reason)),
+        run: (context) => deps.changes.propose(proposal, withReason(knowing(context, proposal), body.reason)),
         located: locatedIn(body),
       });
     },
@@ -127,15 +127,15 @@ function updateRoute(deps: HttpDeps): Route {
       const { title, reason, online = before } = body;
       const change = policyOf(body, call) ?? (await proposed(body, call));
       if (change === undefined) requireNoHow(call);
-      const said: Pick<ChangeUpdated, 'title' | 'reason'> = {
+      const texts: Pick<ChangeUpdated, 'title' | 'reason'> = {
         ...(title !== undefined && { title }),
         ...(reason !== undefined && { reason }),
       };
-      const asked = change && { ...change, ...howOf(call, body), online };
-      const how = { said, asked, ...(body.purge !== undefined && { purge: body.purge }) };
+      const proposal = change && { ...change, ...howOf(call, body), online };
+      const how = { said: texts, asked: proposal, ...(body.purge !== undefined && { purge: body.purge }) };
       return acted(call, 'update-change', {
-        run: (context) => deps.changes.update(id, how, knowing(context, asked)),
-        located: asked === undefined ? inDocument : locatedIn(body),
+        run: (context) => deps.changes.update(id, how, knowing(context, proposal)),
+        located: proposal === undefined ? inDocument : locatedIn(body),
       });
     },
   });
@@ -198,9 +198,9 @@ function judgingRoutes({ changes, store }: HttpDeps): Route[] {
         const { id } = await findChange(changes, call);
         const { kind, issuedBy, token } = call.caller.credential;
         if (issuedBy !== null) throw refused('FORBIDDEN', issuedByOthers(kind));
-        const said = { ...call.body, credential: kind, token, state: await store.atHead(call.head) };
+        const approval = { ...call.body, credential: kind, token, state: await store.atHead(call.head) };
         return acted(call, 'approve-change', {
-          run: (context) => changes.approve(id, said, context),
+          run: (context) => changes.approve(id, approval, context),
           located: inDocument,
         });
       },

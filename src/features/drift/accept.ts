@@ -159,9 +159,9 @@ function missingFields({ finding, renames, request: { only = new Map() } }: Lock
   return [...only].flatMap(([collection, fields]) => {
     const columns = new Set(finding.tables.get(collection)?.columns.map(({ name }) => name));
     const former = renames.fields.get(collection);
-    const known = finding.state.collections.get(collection)?.fields;
+    const currentFields = finding.state.collections.get(collection)?.fields;
     return [...(fields ?? [])]
-      .filter((field) => known?.has(field) !== true && !columns.has(field) && former?.has(field) !== true)
+      .filter((field) => currentFields?.has(field) !== true && !columns.has(field) && former?.has(field) !== true)
       .map((field) => ({ collection, field }));
   });
 }
@@ -221,12 +221,12 @@ function withNeedsAsFound(sight: LockedDrift, { node, table, differences }: Refu
   if (!converted.ok) return null;
   const now = new Map((extrasOf(converted.value).needs ?? []).map((need) => [needLabel(need), need]));
   const asFound = needs.map((need) => (changed.has(needLabel(need)) ? (now.get(needLabel(need)) ?? need) : need));
-  const known: DriftedTable = {
+  const stateOnly: DriftedTable = {
     collection: { ...node.collection, schema: withExtras(schema, { ...schema.extras, needs: asFound }) },
     fields: [...node.fields.values()],
     relations: [...node.relations.values()],
   };
-  return { known, isAll: differences.every(({ member }) => changed.has(member)) };
+  return { known: stateOnly, isAll: differences.every(({ member }) => changed.has(member)) };
 }
 
 type Reason = Omit<NotAccepted, 'collection'>;

@@ -67,8 +67,8 @@ async function accept(invocation: Invocation, location: PipelineContext): Promis
   return code ?? (report.not_accepted.length > 0 ? 1 : 0);
 }
 
-function bodyOf(given: readonly string[]): object {
-  const locations = given.map(parseObjectName);
+function bodyOf(names: readonly string[]): object {
+  const locations = names.map(parseObjectName);
   const collections = locations.filter(({ field }) => field === undefined).map(({ collection }) => collection);
   const fields = locations.filter(({ field }) => field !== undefined);
   return { ...(collections.length > 0 && { collections }), ...(fields.length > 0 && { fields }) };

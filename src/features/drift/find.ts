@@ -224,8 +224,8 @@ export async function inspectDrift(client: pg.ClientBase, state: State, managed:
   const others = [...renamed.values()].map(({ name }) => name);
   const beside =
     others.length === 0 ? catalog.objects : await readObjects(client, place, [...state.collections.keys(), ...others]);
-  const known = new Map([...tables].filter(([name]) => state.collections.has(name)));
-  return { state, schema, tables, managed: known, renamed, drifted, unmanaged, beside };
+  const managedTables = new Map([...tables].filter(([name]) => state.collections.has(name)));
+  return { state, schema, tables, managed: managedTables, renamed, drifted, unmanaged, beside };
 }
 
 function* driftedTables(
@@ -398,8 +398,8 @@ export function convert(
 ): Result<Converted> {
   const differing = new Set(differences?.map(({ field, member }) => `${field ?? ''}\0${member}`));
   const isEqual: IsEqual = (member, field = '') => !differing.has(`${field}\0${member}`);
-  const known = { like, ...(differences !== undefined && { isEqual }) };
-  return convertTable({ schema, table, objects, state, together: managed, notes, ...known });
+  const options = { like, ...(differences !== undefined && { isEqual }) };
+  return convertTable({ schema, table, objects, state, together: managed, notes, ...options });
 }
 
 interface TableToConvert {

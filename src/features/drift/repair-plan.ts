@@ -24,28 +24,28 @@ interface KeyRepair {
 }
 
 /** Null if no multi-column key is involved, or if one of its columns is missing. */
-export function repairKey(known: CollectionNode, there: CollectionNode, schema: string): KeyRepair | null {
-  const [expected, actual] = [keyOf(known), keyOf(there)];
+export function repairKey(recorded: CollectionNode, there: CollectionNode, schema: string): KeyRepair | null {
+  const [expected, actual] = [keyOf(recorded), keyOf(there)];
   const isWhole = expected.columns.every((column) => there.fields.get(column)?.schema);
-  if (!isWhole || !concerns(known, there)) return null;
-  const name = known.collection.collection;
-  const table = tableOfNode(known, schema);
-  const keyed = withKeyOf(known, there);
+  if (!isWhole || !concerns(recorded, there)) return null;
+  const name = recorded.collection.collection;
+  const table = tableOfNode(recorded, schema);
+  const keyed = withKeyOf(recorded, there);
   const key = (node: CollectionNode) => partOf(name, 'constraint', primaryKeyNameOf(node));
   if (jsonEqual(expected.columns, actual.columns) && expected.definition === actual.definition) {
-    const names = sql`${ident(primaryKeyNameOf(there))} TO ${ident(primaryKeyNameOf(known))}`;
+    const names = sql`${ident(primaryKeyNameOf(there))} TO ${ident(primaryKeyNameOf(recorded))}`;
     const rename = sql`ALTER TABLE ${table} RENAME CONSTRAINT ${names}`;
     const summary = `rename the primary key of ${name}`;
     return {
       there: keyed,
-      before: [{ field: null, sql: rename, summary, drops: false, object: key(known) }],
+      before: [{ field: null, sql: rename, summary, drops: false, object: key(recorded) }],
       after: [],
     };
   }
   const field = placeOf(expected);
 
   const drop = sql`ALTER TABLE ${table} DROP CONSTRAINT ${ident(primaryKeyNameOf(there))}`;
-  const add = sql`ALTER TABLE ${table} ADD ${primaryKeyConstraint(known)}`;
+  const add = sql`ALTER TABLE ${table} ADD ${primaryKeyConstraint(recorded)}`;
   const made = `make ${expected.columns.join(', ')} the primary key of ${name}`;
   return {
     there: keyed,
@@ -53,7 +53,8 @@ export function repairKey(known: CollectionNode, there: CollectionNode, schema: 
       actual.columns.length === 0
         ? []
         : [{ field, sql: drop, summary: `drop the primary key of ${name}`, drops: true, object: key(there) }],
-    after: expected.columns.length === 0 ? [] : [{ field, sql: add, summary: made, drops: false, object: key(known) }],
+    after:
+      expected.columns.length === 0 ? [] : [{ field, sql: add, summary: made, drops: false, object: key(recorded) }],
   };
 }
 
@@ -69,9 +70,9 @@ function keyOf(node: CollectionNode): Key {
 const saidKeyOf = (node: CollectionNode) => extrasOf(node).primary_key ?? null;
 
 /** A single-column key that is added, dropped or renamed belongs to its field. */
-function concerns(known: CollectionNode, there: CollectionNode): boolean {
-  const [expected, actual] = [keyOf(known), keyOf(there)];
-  if (!jsonEqual(saidKeyOf(known), saidKeyOf(there))) return true;
+function concerns(recorded: CollectionNode, there: CollectionNode): boolean {
+  const [expected, actual] = [keyOf(recorded), keyOf(there)];
+  if (!jsonEqual(saidKeyOf(recorded), saidKeyOf(there))) return true;
   return expected.columns.length > 0 && actual.columns.length > 0 && !jsonEqual(expected.columns, actual.columns);
 }
 
@@ -79,24 +80,24 @@ function concerns(known: CollectionNode, there: CollectionNode): boolean {
 const placeOf = ({ columns: [only, ...more], definition }: Key): string | null =>
   only === undefined || more.length > 0 || definition !== undefined ? null : only;
 
-function withKeyOf(known: CollectionNode, there: CollectionNode): CollectionNode {
+function withKeyOf(recorded: CollectionNode, there: CollectionNode): CollectionNode {
   const fields = new Map<string, Field>();
-  for (const [name, field] of there.fields) fields.set(name, withFlags(field, known.fields.get(name)));
+  for (const [name, field] of there.fields) fields.set(name, withFlags(field, recorded.fields.get(name)));
   const { schema } = there.collection;
   const { primary_key: _, ...extras } = extrasOf(there);
-  const key = saidKeyOf(known);
+  const key = saidKeyOf(recorded);
   const keyed = schema && withExtras(schema, { ...(key === null ? {} : { primary_key: key }), ...extras });
   return { ...there, collection: { ...there.collection, schema: keyed }, fields };
 }
 
-function withFlags(field: Field, known: Field | undefined): Field {
-  if (field.schema === null || !known?.schema) return field;
-  const isKey = known.schema.is_primary_key;
+function withFlags(field: Field, recorded: Field | undefined): Field {
+  if (field.schema === null || !recorded?.schema) return field;
+  const isKey = recorded.schema.is_primary_key;
   if (field.schema.is_primary_key === isKey) return field;
-  const is_unique = isKey || known.schema.is_unique;
-  const { extras: said, ...schema } = { ...field.schema, is_primary_key: isKey, is_unique };
-  const { primary_key_name: _, ...rest } = said ?? {};
-  const name = known.schema.extras?.primary_key_name;
+  const is_unique = isKey || recorded.schema.is_unique;
+  const { extras: fieldExtras, ...schema } = { ...field.schema, is_primary_key: isKey, is_unique };
+  const { primary_key_name: _, ...rest } = fieldExtras ?? {};
+  const name = recorded.schema.extras?.primary_key_name;
   const extras = name === undefined ? rest : { primary_key_name: name, ...rest };
   return { ...field, schema: Object.keys(extras).length === 0 ? schema : { ...schema, extras } };
 }
@@ -146,18 +147,18 @@ const withNode = (state: State, node: CollectionNode): State => ({
 });
 
 /** Keeps what the catalog does not store: aliases, and relations without a foreign key. */
-function nodeOf(known: CollectionNode, converted: Converted): CollectionNode {
+function nodeOf(recorded: CollectionNode, converted: Converted): CollectionNode {
   const fields = new Map(converted.fields.map((field) => [field.field, field]));
-  for (const field of known.fields.values()) if (field.schema === null) fields.set(field.field, field);
+  for (const field of recorded.fields.values()) if (field.schema === null) fields.set(field.field, field);
   const relations = new Map<string, Relation>();
-  for (const relation of known.relations.values()) {
+  for (const relation of recorded.relations.values()) {
     if (fields.has(relation.many_field)) relations.set(relation.many_field, { ...relation, schema: null });
   }
   for (const relation of converted.relations) {
     const id = relations.get(relation.many_field)?.id ?? 0;
     relations.set(relation.many_field, { id, ...relation });
   }
-  return { identities: known.identities, collection: converted.collection, fields, relations };
+  return { identities: recorded.identities, collection: converted.collection, fields, relations };
 }
 
 /**

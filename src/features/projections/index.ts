@@ -227,7 +227,7 @@ interface ProjectionsOptions {
 
 /** Valid names are `PROJECTION_NAMES` in lower case. */
 export function isProjectionName(name: string): name is ProjectionName {
-  return PROJECTION_NAMES.some((known) => known === name);
+  return PROJECTION_NAMES.some((projection) => projection === name);
 }
 
 /** `list` shows a rebuild only in the process that runs it. Concurrent calls of `verify` share one comparison. */

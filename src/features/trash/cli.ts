@@ -85,7 +85,7 @@ export async function purge(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-function positionIn({ positionals: [given = ''] }: Invocation): number {
-  if (!isPosition(given)) throw new UsageError('POSITION must be a positive integer from the list of "dps trash".');
-  return Number(given);
+function positionIn({ positionals: [argument = ''] }: Invocation): number {
+  if (!isPosition(argument)) throw new UsageError('POSITION must be a positive integer from the list of "dps trash".');
+  return Number(argument);
 }

@@ -227,7 +227,7 @@ interface Returning extends Pick<TrashEntry, 'position' | 'kind' | 'collection' 
 /** Ordered by deletion. Objects that someone dropped from the trash by hand are not found. */
 export async function findRestorable(db: Queryable, identities: readonly Identity[]): Promise<Returning[]> {
   const listed = await findIdentities(db, identities);
-  const known = new Set(listed.map(({ identity }) => identity));
+  const listedIdentities = new Set(listed.map(({ identity }) => identity));
   const entries = listed
     .filter(({ there }) => there)
     .map(({ position, kind, collection, identity, kept_in }) => ({
@@ -240,7 +240,7 @@ export async function findRestorable(db: Queryable, identities: readonly Identit
     }));
   const unlisted = await findUnlisted(
     db,
-    identities.filter((identity) => !known.has(identity)),
+    identities.filter((identity) => !listedIdentities.has(identity)),
   );
   return [...entries, ...unlisted].sort((a, b) => a.position - b.position);
 }
@@ -387,10 +387,10 @@ interface FoldedIdentities {
 
 /** Folds without the log's lock from the first event, and takes it only for the last deletions and the rows. */
 export async function rebuildTrash(pool: pg.Pool, lock: LogLock): Promise<RebuiltTrash> {
-  const known = await follow(pool, { identities: new Map(), point: startPoint() }, await keptAndThere(pool));
+  const followed = await follow(pool, { identities: new Map(), point: startPoint() }, await keptAndThere(pool));
   return lock.underLock(async (client, { head: { position } }) => {
     const kept = await keptAndThere(client);
-    const { identities } = await follow(client, known, kept);
+    const { identities } = await follow(client, followed, kept);
     await client.query(`DELETE FROM ${own.trash}`);
     const rows = kept.map((each) => ({ ...each, identity: identities.get(each.position) as Identity }));
     await sendBatch(client, [insertRows(rows)]);

@@ -72,16 +72,16 @@ interface Accepted {
   coding: Coding | null;
 }
 
-const known = new Map<string, Accepted>();
+const acceptedByHeader = new Map<string, Accepted>();
 const KNOWN_AT_MOST = 200;
 
 /** Clients send few different headers, so each is parsed once and cached. */
 export function readAcceptEncoding(header: string): Accepted {
-  const cached = known.get(header);
+  const cached = acceptedByHeader.get(header);
   if (cached !== undefined) return cached;
-  if (known.size >= KNOWN_AT_MOST) known.clear();
+  if (acceptedByHeader.size >= KNOWN_AT_MOST) acceptedByHeader.clear();
   const accepted = read(header);
-  known.set(header, accepted);
+  acceptedByHeader.set(header, accepted);
   return accepted;
 }
 
@@ -133,14 +133,15 @@ const KEEPING = ['Cache-Control', 'no-cache', 'Vary', 'Authorization, Accept-Enc
  */
 export function representationAnswer(
   representation: Representation,
-  { headers: asked }: RequestHeaders,
+  { headers: requestHeaders }: RequestHeaders,
   headers: readonly string[] = [],
 ): Answer | Promise<Answer> {
   const { body, etag, type, position } = representation;
   const at = position === undefined ? {} : { position };
-  const coding = codingFor(asked['accept-encoding'], body.length);
+  const coding = codingFor(requestHeaders['accept-encoding'], body.length);
   const tag = tagOf(etag, coding);
-  const had = asked['if-none-match'] === undefined ? null : tagThatMatches(asked['if-none-match'], etag, tag);
+  const had =
+    requestHeaders['if-none-match'] === undefined ? null : tagThatMatches(requestHeaders['if-none-match'], etag, tag);
   if (had !== null) return { status: 304, headers: ['ETag', had, ...KEEPING], body: null, ...at };
 
   const answer = (bytes: Buffer | SharedBytes): Answer => {

@@ -175,8 +175,8 @@ async function parse(notation: Notation, raw: Buffer, parsing: Parsing): Promise
   const bytes = raw.subarray(0, 3).equals(BYTE_ORDER_MARK) ? raw.subarray(3) : raw;
   if (skipSpace(bytes, 0) === bytes.length) throw refused('INVALID_PAYLOAD', 'The body is empty.');
   if (!isUtf8(bytes)) throw refused('INVALID_PAYLOAD', 'The body is not valid UTF-8.');
-  const known = notation === 'json' && recognize !== undefined ? await runYielding(recognize(bytes)) : undefined;
-  if (known !== undefined) return known;
+  const recognized = notation === 'json' && recognize !== undefined ? await runYielding(recognize(bytes)) : undefined;
+  if (recognized !== undefined) return recognized;
   const json = notation === 'json' ? bytes : await yamlToJson(bytes, { gone, worker });
   return parseJson(json, JSON_LIMITS, room);
 }

@@ -34,10 +34,10 @@ type Pieces = Record<(typeof PARTS)[number], Piece[]>;
 const TOGETHER = 50;
 
 /** The pieces of the documents of one collection, by the array or document that represents them. */
-const known = createAttachment<object, readonly Piece[]>();
+const piecesBySubject = createAttachment<object, readonly Piece[]>();
 
 function* piecesOf(collection: string, key: object, documents: readonly object[]): Resumable<readonly Piece[]> {
-  const cached = known.get(key);
+  const cached = piecesBySubject.get(key);
   if (cached !== undefined) return cached;
   const pieces: Piece[] = [];
   for (let start = 0; start < documents.length; start += TOGETHER) {
@@ -47,7 +47,7 @@ function* piecesOf(collection: string, key: object, documents: readonly object[]
     pieces.push({ collection, bytes, documents: together });
     yield;
   }
-  known.set(key, pieces);
+  piecesBySubject.set(key, pieces);
   return pieces;
 }
 

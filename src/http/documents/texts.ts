@@ -36,12 +36,12 @@ export function createCollectionTexts(
   systemCollections: readonly CollectionDocument[],
 ): CollectionTexts {
   const system = new Map(systemCollections.map((document) => [document.collection, JSON.stringify(document)]));
-  const known = createAttachment<CollectionNode, CachedText>();
+  const textsByNode = createAttachment<CollectionNode, CachedText>();
   const namesOf = createNameOrder(new Set(system.keys()));
 
   function cachedText(state: State, node: CollectionNode): CachedText {
     const targets = targetsOf(state, node);
-    const cachedEntry = known.get(node);
+    const cachedEntry = textsByNode.get(node);
     // The relations of a node never change, so the lengths are always equal.
     if (cachedEntry?.targets.every((target, index) => target === targets[index])) return cachedEntry;
     const keys = JSON.stringify(targets.map(primaryKeyColumns));
@@ -50,7 +50,7 @@ export function createCollectionTexts(
       return cachedEntry;
     }
     const cached = { text: JSON.stringify(documentOf(state, node, sqlPlace)), targets, keys };
-    known.set(node, cached);
+    textsByNode.set(node, cached);
     return cached;
   }
 

@@ -15,16 +15,16 @@ export interface Components {
 
 /** Create one per document, because it collects the components of that document. */
 export function createComponents(): Components {
-  const known = new Map<string, JsonSchema>();
+  const components = new Map<string, JsonSchema>();
   return {
     schemaOf(shape, direction) {
       const { $defs = {}, properties } = generate(z.strictObject({ shape }), direction);
       for (const [name, schema] of Object.entries($defs)) {
-        if (!UNNAMED.test(name)) keep(known, name, referring(schema));
+        if (!UNNAMED.test(name)) keep(components, name, referring(schema));
       }
       return referring(properties?.['shape'] ?? {});
     },
-    schemas: () => Object.fromEntries([...known].sort(([a], [b]) => (a < b ? -1 : 1))),
+    schemas: () => Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1))),
   };
 }
 

@@ -85,8 +85,8 @@ export function acknowledgeOf(req: IncomingMessage): Acknowledgement[] | undefin
   const text = headerText(req, 'x-acknowledge');
   if (text === undefined || text.trim() === '') return undefined;
   return text.split(',').map((part) => {
-    const [, code, given = ''] = /^\s*([A-Z_]+):(.*?)\s*$/s.exec(part) ?? [];
-    const location = canonicalLocation(given);
+    const [, code, place = ''] = /^\s*([A-Z_]+):(.*?)\s*$/s.exec(part) ?? [];
+    const location = canonicalLocation(place);
     if (code !== undefined && location !== undefined) return { code, place: location };
     const message = `X-Acknowledge must be a comma-separated list of CODE:place; ${INVALID_LOCATION}.`;
     throw refused('INVALID_PAYLOAD', message, { path: 'X-Acknowledge' });

@@ -115,8 +115,8 @@ export const metaMembers = z
   .transform((text, context): readonly MetaMember[] => {
     if (text === '*') return META_MEMBERS;
     const names = text.split(',').map((name) => name.trim());
-    const known = META_MEMBERS.filter((member) => names.includes(member));
-    if (names.every((name) => META_MEMBERS.some((member) => member === name))) return known;
+    const members = META_MEMBERS.filter((member) => names.includes(member));
+    if (names.every((name) => META_MEMBERS.some((member) => member === name))) return members;
     context.addIssue('must be total_count, filter_count, both with a comma, or *.');
     return z.NEVER;
   })

@@ -51,10 +51,10 @@ export function fieldRoutes(deps: HttpDeps): Route[] {
 type FieldTexts = (state: State, node: CollectionNode) => Texts;
 
 function createFieldTexts(): FieldTexts {
-  const known = createAttachment<readonly FieldDocument[], readonly string[]>();
+  const textsByFields = createAttachment<readonly FieldDocument[], readonly string[]>();
   return function* (state, node) {
     const fields = yield* emptyTexts(fieldDocumentsOf(state, node));
-    const cached = known.get(fields);
+    const cached = textsByFields.get(fields);
     if (cached !== undefined) return yield* cached;
     const texts: string[] = [];
     for (const field of fields) {
@@ -62,7 +62,7 @@ function createFieldTexts(): FieldTexts {
       texts.push(text);
       yield text;
     }
-    known.set(fields, texts);
+    textsByFields.set(fields, texts);
   };
 }
 

@@ -85,10 +85,10 @@ export function mergeRoutes(deps: HttpDeps): Route[] {
     needsPrimary: false,
     async handle(call) {
       const { body, query, head } = call;
-      const { theirs, base: given, ours: named, resolve } = membersOf(body);
+      const { theirs, base: baseDocument, ours: named, resolve } = membersOf(body);
       const resolutions = unwrap(await runYielding(readResolutions(resolve)));
       const ours = named === undefined ? await store.atHead(head) : await momentOf(named, 'ours', call);
-      const base = await baseOf(given, ours, call);
+      const base = await baseOf(baseDocument, ours, call);
       await inManagedSchemas(theirs, schemas, query);
       const input = { base, ours, theirs, resolutions };
       const outcome = unwrap(await runYielding(mergeSnapshot(input, { ...query, release })));

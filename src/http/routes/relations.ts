@@ -52,7 +52,7 @@ function* allTexts(state: State): Generator<string, void, void> {
 }
 
 /** The JSON of a collection's relations by their documents, which change with them and the keys that they reference. */
-const known = createAttachment<readonly Relation[], Buffer>();
+const textByRelations = createAttachment<readonly Relation[], Buffer>();
 
 function* allPieces(state: State): Resumable<Buffer[]> {
   const pieces: Buffer[] = [];
@@ -61,13 +61,13 @@ function* allPieces(state: State): Resumable<Buffer[]> {
     if (node.relations.size === 0) continue;
     const documents = relationDocumentsOf(state, node);
     const rendered =
-      known.get(documents) ??
+      textByRelations.get(documents) ??
       Buffer.from(
         shownOf(state, node)
           .map((each) => JSON.stringify(each))
           .join(','),
       );
-    known.set(documents, rendered);
+    textByRelations.set(documents, rendered);
     pieces.push(rendered);
   }
   return pieces;

@@ -144,9 +144,9 @@ function decodeBase64(text: string): Buffer | null {
 export function verifyNote(note: Note, keys: readonly NoteKey[]): NoteKey {
   let signer: NoteKey | undefined;
   for (const { name, id, signature } of note.signatures) {
-    const known = keys.filter((key) => key.name === name && key.id === id);
-    if (known.length === 0) continue;
-    const by = known.find(({ publicKey }) => isSignedBy(note.text, signature, publicKey));
+    const matching = keys.filter((key) => key.name === name && key.id === id);
+    if (matching.length === 0) continue;
+    const by = matching.find(({ publicKey }) => isSignedBy(note.text, signature, publicKey));
     if (by === undefined) throw new NoteError(`was changed: the signature of ${name}+${id} does not match this text`);
     signer ??= by;
   }

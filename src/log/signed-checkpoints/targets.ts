@@ -42,8 +42,8 @@ function refuseOther(there: Buffer, { origin, position, note }: Delivery, locati
 }
 
 /** The folder must exist. A missing folder suggests that a disk is not mounted. */
-function folderTarget(given: string): Target {
-  const folder = resolve(given);
+function folderTarget(path: string): Target {
+  const folder = resolve(path);
   return {
     name: folder,
     async deliver(checkpoint) {
@@ -112,8 +112,8 @@ const MAX_ANSWER = 64 * 1024;
  * A URL that ends with a slash is a folder, and each file is sent to it with PUT. Any other URL receives checkpoints by
  * POST.
  */
-function addressTarget(given: URL): Target {
-  const { url, headers } = withoutCredentials(given);
+function addressTarget(address: URL): Target {
+  const { url, headers } = withoutCredentials(address);
   const isFolder = url.pathname.endsWith('/');
   return {
     name: `${url.origin}${url.pathname}`,
@@ -139,8 +139,8 @@ function addressTarget(given: URL): Target {
   };
 }
 
-function withoutCredentials(given: URL): { url: URL; headers: Record<string, string> } {
-  const url = new URL(given);
+function withoutCredentials(address: URL): { url: URL; headers: Record<string, string> } {
+  const url = new URL(address);
   const { username, password } = url;
   url.username = url.password = '';
   if (username === '' && password === '') return { url, headers: {} };

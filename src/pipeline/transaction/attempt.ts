@@ -124,9 +124,9 @@ async function run<C>(attempting: Attempt<C>): Promise<Outcome<C>> {
   const admission = await enforcePolicy(client, { ...judging, warnings, acknowledges: request.acknowledges });
   if (admission.kind === 'refused')
     return finishRefused(client, options, { request, outcome: admission, head: point.head });
-  const told = { ...request, cause: withPolicy(withAcknowledged(cause, admission.acknowledged), decided, begun) };
+  const recorded = { ...request, cause: withPolicy(withAcknowledged(cause, admission.acknowledged), decided, begun) };
   const events = decided.events.map((event) => withCovered(event, admission));
-  return carryOut(client, { options, request: told, begun, waits: at, ...decided, events });
+  return carryOut(client, { options, request: recorded, begun, waits: at, ...decided, events });
 }
 
 /** Carries out a change in one flight. Returns undefined, with nothing changed, if that is not possible. */

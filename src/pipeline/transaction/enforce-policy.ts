@@ -70,12 +70,12 @@ export async function enforcePolicy(client: pg.ClientBase, enforcing: Enforcing)
 async function judgeBatch(client: pg.ClientBase, enforcing: Enforcing, batch: JudgedBatch): Promise<Admission> {
   const { planned, revised, acknowledges, warnings } = enforcing;
   const { policy, before } = planned;
-  const said = new Map((acknowledges?.findings ?? []).map((each, index) => [keyOf(each), { ...each, index }]));
-  const plan = { ...batch, before: before.state, adopted: true, policy, apart: new Set(said.keys()) };
+  const acknowledged = new Map((acknowledges?.findings ?? []).map((each, index) => [keyOf(each), { ...each, index }]));
+  const plan = { ...batch, before: before.state, adopted: true, policy, apart: new Set(acknowledged.keys()) };
   const findings = await foundIn(client, { planned, batch, warnings, plan });
   const names = await namesJudged(client, { policy, before: before.state, events: batch.events });
   const { stopped, known } = await runYielding(
-    weigh(findings, { planned, revised, said, names, events: batch.events }),
+    weigh(findings, { planned, revised, said: acknowledged, names, events: batch.events }),
   );
   const unknown = acknowledges?.at === undefined ? [] : unfound(acknowledges, known.found);
   const problems = unknown.length > 0 ? unknown : stopped.map(refusalOf);
@@ -121,9 +121,9 @@ export async function unmatchedAcknowledgements(
   const keys = acknowledges.findings.map(keyOf);
   const plan = { ...batch, before: planned.before.state, adopted: true, apart: new Set(keys) };
   const findings = await foundIn(client, { planned, batch, warnings, plan });
-  const known = new Set(findings.map(keyOfFinding));
+  const findingKeys = new Set(findings.map(keyOfFinding));
   const isFound = ({ code }: Acknowledgement, index: number): boolean =>
-    known.has(keys[index] ?? '') || (plansOnly && NOTICED_IN_TABLES.has(code));
+    findingKeys.has(keys[index] ?? '') || (plansOnly && NOTICED_IN_TABLES.has(code));
   const matched = new Set(acknowledges.findings.flatMap((each, index) => (isFound(each, index) ? [index] : [])));
   return unfound(acknowledges, matched).slice(0, MAX_PROBLEMS);
 }

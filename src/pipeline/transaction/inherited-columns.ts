@@ -58,17 +58,17 @@ export async function withDescendants(
 ): Promise<WithDescendants> {
   const columns = await runYielding(columnChanges(state, events));
   const changes = columns.filter(({ before }) => childless?.has(before.table) !== true);
-  const asked = columnsAsked(changes, purge);
+  const requested = columnsAsked(changes, purge);
   const descendants = await readDescendants(
     db,
     { schema, state },
-    asked.map(({ before }) => before),
+    requested.map(({ before }) => before),
   );
   if (descendants.length === 0) return { events: [...events], warnings: [], problems: [] };
-  const lost = lostWith(asked, descendants);
+  const lost = lostWith(requested, descendants);
   const isLost = ({ before }: ColumnChange): boolean =>
     lost.some(({ table, column }) => table === before.table && column === before.column);
-  const placed = inOrder(events, asked, descendants);
+  const placed = inOrder(events, requested, descendants);
   const {
     events: all,
     after,
@@ -77,9 +77,9 @@ export async function withDescendants(
     followed({
       state,
       events: placed,
-      asked,
+      asked: requested,
       descendants,
-      lost: new Set(asked.filter(isLost).map(({ event }) => event)),
+      lost: new Set(requested.filter(isLost).map(({ event }) => event)),
     }),
   );
   if (problems.length > 0) return { events: [], warnings: [], problems };
@@ -178,14 +178,14 @@ const columnsAsked = (changes: readonly ColumnChange[], purge: boolean): ColumnC
  */
 function inOrder(
   events: readonly LogEvent[],
-  asked: readonly ColumnChange[],
+  requested: readonly ColumnChange[],
   descendants: readonly Descendant[],
 ): LogEvent[] {
   const placed = [...events];
   for (const { place, table } of descendants) {
-    const change = asked[place] as ColumnChange;
+    const change = requested[place] as ColumnChange;
     const { event: parent } = change;
-    const child = asked.find((each) => each.before.table === table && isSameChange(each, change))?.event;
+    const child = requested.find((each) => each.before.table === table && isSameChange(each, change))?.event;
     if (child === undefined) continue;
     const [first, second] = parent.type === 'field.created' ? [child, parent] : [parent, child];
     if (placed.indexOf(first) < placed.indexOf(second)) continue;
@@ -209,17 +209,17 @@ interface LostColumn extends ParentColumn {
  * Finds columns that PostgreSQL drops from descendants in the managed schema. A descendant keeps a column that it also
  * defines itself or inherits from another parent.
  */
-function lostWith(asked: readonly ColumnChange[], descendants: readonly Descendant[]): LostColumn[] {
-  const columnOf = ({ place }: Descendant): string => asked[place]?.before.column ?? '';
+function lostWith(requested: readonly ColumnChange[], descendants: readonly Descendant[]): LostColumn[] {
+  const columnOf = ({ place }: Descendant): string => requested[place]?.before.column ?? '';
   const having = descendants.filter(
-    (each) => each.parents !== null && asked[each.place]?.event.type === 'field.deleted',
+    (each) => each.parents !== null && requested[each.place]?.event.type === 'field.deleted',
   );
   const left = new Map<string, number>();
   const held = ({ parents, isLocal }: Descendant) => ({ parents: parents ?? 0, isLocal: isLocal === true });
   return reached(having, { columnOf, held, left }).flatMap(({ place, table, ...each }) =>
     table === null
       ? []
-      : [{ table, column: columnOf({ place, table, ...each }), of: asked[place]?.before.table ?? '' }],
+      : [{ table, column: columnOf({ place, table, ...each }), of: requested[place]?.before.table ?? '' }],
   );
 }
 
@@ -279,7 +279,7 @@ function* followed({ state, events, asked, descendants, lost }: Following): Resu
   const former = formerNames();
   const current = new Map<string, string>();
   /** The result of the batch's own events, without the changes that follow for children. */
-  const said = startFolding(state);
+  const original = startFolding(state);
   const folding = startFolding(state);
   const append = (event: LogEvent): void => {
     all.push(event);
@@ -298,21 +298,21 @@ function* followed({ state, events, asked, descendants, lost }: Following): Resu
       const table = current.get(descendant.table) ?? descendant.table;
       const becomesNullable = nullable.has(descendant.oid);
       const lost = (name: string): boolean => losesCheck.has(keyOfCheck(descendant, name));
-      const told = eventsOf({ table, descendant, folding, parent, becomesNullable, losesCheck: lost });
-      problems.push(...told.problems);
-      told.events.forEach(append);
-      if (told.events.length > 0) changed.add(descendant.table);
+      const parentEvents = eventsOf({ table, descendant, folding, parent, becomesNullable, losesCheck: lost });
+      problems.push(...parentEvents.problems);
+      parentEvents.events.forEach(append);
+      if (parentEvents.events.length > 0) changed.add(descendant.table);
     }
   };
   for (const event of events) {
     yield;
     const collection = event.collection ?? '';
-    const old = said.node(collection)?.collection;
-    said.add({ ...event, position: state.position + all.length + 1 });
+    const old = original.node(collection)?.collection;
+    original.add({ ...event, position: state.position + all.length + 1 });
     const name = former.collection(collection);
     if (event.type === 'collection.renamed') current.set(name, event.data.to);
     former.add(event);
-    const rest = changed.has(name) ? withoutRepeated(event, { old, said, folding }) : event;
+    const rest = changed.has(name) ? withoutRepeated(event, { old, said: original, folding }) : event;
     if (rest === null || repeated.has(event)) continue;
     const before = copyOf(folding.node(collection));
     append(lost.has(event) ? adopted(event as NewEvent) : rest);
@@ -397,12 +397,12 @@ type ManagedDescendant = Descendant & { table: string };
 
 /** The children that each event changes, parents first. A child with several parents appears once. */
 function byEvent(
-  asked: readonly ColumnChange[],
+  requested: readonly ColumnChange[],
   descendants: readonly Descendant[],
 ): ReadonlyMap<LogEvent, ManagedDescendant[]> {
   const descendantsByEvent = new Map<LogEvent, ManagedDescendant[]>();
   for (const descendant of descendants) {
-    const event = asked[descendant.place]?.event;
+    const event = requested[descendant.place]?.event;
     if (event === undefined || descendant.table === null) continue;
     const others = descendantsByEvent.get(event) ?? [];
     if (!others.some(({ oid }) => oid === descendant.oid))
@@ -413,7 +413,7 @@ function byEvent(
 
 /** Renames of child columns that PostgreSQL already makes together with those of their parents. */
 function repeatedRenames(
-  asked: readonly ColumnChange[],
+  requested: readonly ColumnChange[],
   descendantsOf: ReadonlyMap<LogEvent, readonly ManagedDescendant[]>,
 ): ReadonlySet<LogEvent> {
   const made = new Set<string>();
@@ -422,7 +422,7 @@ function repeatedRenames(
   for (const [event, descendants] of descendantsOf)
     if (event.type === 'field.renamed') for (const { table } of descendants) made.add(keyOf(table, event));
   return new Set(
-    asked.flatMap(({ event, before }) =>
+    requested.flatMap(({ event, before }) =>
       event.type === 'field.renamed' && made.has(keyOf(before.table, event)) ? [event] : [],
     ),
   );

@@ -76,7 +76,7 @@ async function keepValues(
   const isCounted = most !== null && deletions.some(({ never }) => never === undefined);
   const locked = isCounted ? await lockAll(client, { state, events, schema, waits }) : null;
   if (locked !== null) return { problems: locked };
-  const factsOf = await factsBy((asked) => readValuesFacts(client, asked), { deletions, schema, most });
+  const factsOf = await factsBy((query) => readValuesFacts(client, query), { deletions, schema, most });
   const problems = deletions.flatMap((at) => lostInDescendants(at, factsOf(at)));
   if (problems.length > 0) return { problems };
   if (!keeps) return { kept: new Set(), warnings: [] };
@@ -99,7 +99,7 @@ async function whyValuesAreLost(
   const deletions = await runYielding(deletionsIn(state, events));
   const until = performance.now() + TIME_TO_COUNT;
   const ask = (question: Sql) => queryWithin<CountedRows & pg.QueryResultRow>(db, question, until - performance.now());
-  const factsOf = await factsBy((asked) => readValuesFactsUnlocked(db, asked, ask), {
+  const factsOf = await factsBy((query) => readValuesFactsUnlocked(db, query, ask), {
     deletions,
     schema,
     most: copyRows,
@@ -303,7 +303,7 @@ export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Prom
   const values = await keepValues(client, { ...deleted, keeps });
   if ('problems' in values) return { kind: 'refused', problems: values.problems };
   const kept_until = new Date(facts.now.getTime() + options.keep.deleted).toISOString();
-  const told = events.map((event, index): LogEvent => {
+  const completed = events.map((event, index): LogEvent => {
     if (event.type === 'field.deleted' && values.kept.has(index))
       return { ...event, data: { ...event.data, kept_until } };
     if (event.type !== 'collection.deleted') return event;
@@ -311,7 +311,7 @@ export async function keepDeleted(client: pg.ClientBase, keeping: Keeping): Prom
     if (node === undefined || table === undefined) return event;
     return { ...event, data: { ...event.data, ...keptTable(node, table, kept_until) } };
   });
-  return { kind: 'kept', events: told, warnings: [...tableWarnings(tables.keys(), facts), ...values.warnings] };
+  return { kind: 'kept', events: completed, warnings: [...tableWarnings(tables.keys(), facts), ...values.warnings] };
 }
 
 export interface EstimatedRetention {

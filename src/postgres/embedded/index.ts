@@ -144,8 +144,8 @@ async function lockDataDir(dataDir: string): Promise<DataLock> {
  * created with the server files
  */
 async function readPassword(file: string, needed: boolean): Promise<string> {
-  const known = await readFile(file, 'utf8').catch(() => null);
-  if (known !== null) return known.trim();
+  const stored = await readFile(file, 'utf8').catch(() => null);
+  if (stored !== null) return stored.trim();
   if (needed) {
     throw new OperatorError(
       `${file}, which contains the password of the embedded PostgreSQL, is missing. Restore it, or move the data directory away to start with an empty database.`,

@@ -67,15 +67,15 @@ function placeOf(host: Host, parameters: URLSearchParams): [string, URLSearchPar
   return [`localhost:${host.port}`, new URLSearchParams([...parameters, ['host', host.name]])];
 }
 
-function attrsOf(given: string | null): SessionAttrs | undefined {
-  return given === null ? 'any' : SESSION_ATTRS.find((each) => each === given);
+function attrsOf(value: string | null): SessionAttrs | undefined {
+  return value === null ? 'any' : SESSION_ATTRS.find((each) => each === value);
 }
 
 /** Lists of hosts and ports in the parameters override those before the path. */
-function hostsOf(authority: string, given: { host: string | null; port: string | null }): Host[] | undefined {
+function hostsOf(authority: string, parameters: { host: string | null; port: string | null }): Host[] | undefined {
   const written = authority.split(',').map(hostOf);
-  const names = given.host === null ? written.map((each) => each?.name) : given.host.split(',');
-  const ports = given.port === null ? portsBeside(names.length, written) : given.port.split(',').map(portOf);
+  const names = parameters.host === null ? written.map((each) => each?.name) : parameters.host.split(',');
+  const ports = parameters.port === null ? portsBeside(names.length, written) : parameters.port.split(',').map(portOf);
   // A single port applies to all hosts.
   if (ports.length !== names.length && ports.length !== 1) return undefined;
   const hosts = names.map((name, index) => ({ name, port: ports[index] ?? ports[0] }));

@@ -39,14 +39,14 @@ const PAUSE = 250;
 /** Milliseconds that the other hosts have to answer after the first match. */
 const GRACE = 150;
 
-const known = new Map<string, Hosts>();
+const hostsByAddress = new Map<string, Hosts>();
 
 /** Returns one object per address and process. Null for an address with one host and no requirement. */
 export function hostsOf(connectionString: string): Hosts | null {
   const address = parseAddress(connectionString);
   if (address === undefined || (address.hosts.length === 1 && address.attrs === 'any')) return null;
-  let hosts = known.get(connectionString);
-  if (hosts === undefined) known.set(connectionString, (hosts = createHosts(address)));
+  let hosts = hostsByAddress.get(connectionString);
+  if (hosts === undefined) hostsByAddress.set(connectionString, (hosts = createHosts(address)));
   return hosts;
 }
 

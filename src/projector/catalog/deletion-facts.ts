@@ -437,10 +437,10 @@ SELECT d.place, d.oid::int8::float8 AS oid, d.parent::int8::float8 AS parent, d.
  ORDER BY d.depth, d.place, 2, 3`);
   return rows.map(({ schema: place, relation, ...row }) => {
     const own = place === schema ? undefined : place;
-    const known = collectionAt(state, own, relation);
+    const collection = collectionAt(state, own, relation);
     // An unmanaged table of the default schema is known by its name, unless a collection of another table has it.
     const isFree = own === undefined && !state.collections.has(relation);
-    return { ...row, table: known ?? (isFree ? relation : null) };
+    return { ...row, table: collection ?? (isFree ? relation : null) };
   });
 }
 

@@ -90,8 +90,8 @@ export function labelsOf(
   const ownNames = new Set(parts.flatMap(([schema, { tables }]) => (schema === usual ? [...tables.keys()] : [])));
   const schemaOf = (schema: string) => (schema === usual ? undefined : schema);
   const label = (schema: string, table: string): string => {
-    const known = collectionAt(state, schemaOf(schema), table);
-    if (known !== undefined) return known;
+    const collection = collectionAt(state, schemaOf(schema), table);
+    if (collection !== undefined) return collection;
     const isElsewhere = state.collections.get(table)?.collection.schema?.schema !== undefined;
     if (schema === usual && !isElsewhere) return table;
     const qualified = `${schema}.${table}`;

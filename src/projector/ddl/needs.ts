@@ -36,11 +36,11 @@ export function createCollation(name: Sql, collation: Collation): Sql {
   const { provider, locale, lc_collate, lc_ctype, deterministic, rules } = collation;
   const parts = [
     PROVIDERS[provider],
-    said(sql`LOCALE`, locale),
-    said(sql`LC_COLLATE`, lc_collate),
-    said(sql`LC_CTYPE`, lc_ctype),
+    clause(sql`LOCALE`, locale),
+    clause(sql`LC_COLLATE`, lc_collate),
+    clause(sql`LC_CTYPE`, lc_ctype),
     deterministic === false ? sql`DETERMINISTIC = false` : null,
-    said(sql`RULES`, rules),
+    clause(sql`RULES`, rules),
   ];
   return sql`CREATE COLLATION ${name} (${join(
     parts.filter((part) => part !== null),
@@ -48,7 +48,7 @@ export function createCollation(name: Sql, collation: Collation): Sql {
   )})`;
 }
 
-const said = (words: Sql, text: string | undefined): Sql | null =>
+const clause = (words: Sql, text: string | undefined): Sql | null =>
   text === undefined ? null : sql`${words} = ${literal(text)}`;
 
 /**
@@ -130,11 +130,11 @@ const newOptions = (old: Sql, now: Sql, name: Sql): Sql[] =>
 
 /** PostgreSQL cannot remove or reorder enum labels. In that case only the comparison remains. */
 function newLabels(old: readonly string[], now: readonly string[], name: Sql): Sql[] {
-  const known = new Set(old);
-  const kept = now.filter((label) => known.has(label));
+  const oldLabels = new Set(old);
+  const kept = now.filter((label) => oldLabels.has(label));
   if (!jsonEqual(kept, [...old])) return [];
   return now.flatMap((label, index) => {
-    if (known.has(label)) return [];
+    if (oldLabels.has(label)) return [];
     return [sql`ALTER TYPE ${name} ADD VALUE IF NOT EXISTS ${literal(label)}${placeOf(now[index - 1], old[0])};`];
   });
 }
@@ -160,12 +160,12 @@ interface CreateNeed {
 /**
  * No exception handler: PostgreSQL allows using new enum labels at once only if no subtransaction created the type.
  */
-export function createNeed(given: CreateNeed): Sql {
-  const { need, schema } = given;
+export function createNeed(creation: CreateNeed): Sql {
+  const { need, schema } = creation;
   // The extension's types and functions are found through public, which is in every search path.
   if (need.kind === 'extension') return sql`CREATE EXTENSION IF NOT EXISTS ${ident(need.name)}`;
   const name = nameOf(need, schema);
-  const otherwise = [...changeNeed(need, name, given.old), ...comparison(need, name, given)];
+  const otherwise = [...changeNeed(need, name, creation.old), ...comparison(need, name, creation)];
   const rest = otherwise.length === 0 ? sql`` : sql` ELSE ${join(otherwise, sql` `)}`;
   const body = sql`BEGIN IF ${FOUND[need.kind]}(${literal(name)}) IS NULL THEN ${create(need, name)};${rest} END IF; END`;
   return sql`DO ${literal(body)}`;
@@ -211,8 +211,8 @@ function comparison(need: Made, name: Sql, { table, old, isCompared }: CreateNee
   if (!isCompared || (old !== undefined && jsonEqual(old, need))) return [];
   if (need.kind === 'enum') {
     const { labels } = need;
-    const given = literal(JSON.stringify({ kind: 'enum', ...(labels.length === 0 ? {} : { labels }) }));
-    return [unlessSame(describedType(name), sql`${given}::jsonb`)];
+    const definition = literal(JSON.stringify({ kind: 'enum', ...(labels.length === 0 ? {} : { labels }) }));
+    return [unlessSame(describedType(name), sql`${definition}::jsonb`)];
   }
   // PostgreSQL can print these only after they exist.
   if (need.kind === 'domain') {
@@ -232,8 +232,8 @@ const LIKE = scratch('compared');
 const raise = (message: string, detail: Sql): Sql =>
   sql`RAISE EXCEPTION ${literal(message)}, ${detail} USING ERRCODE = ${literal('duplicate_object')};`;
 
-const unlessSame = (existing: Sql, given: Sql): Sql =>
-  sql`IF ${existing} IS DISTINCT FROM ${given} THEN ${raise('it already exists, as %', sql`coalesce(${existing}::text, ${literal('something else')})`)} END IF;`;
+const unlessSame = (existing: Sql, wanted: Sql): Sql =>
+  sql`IF ${existing} IS DISTINCT FROM ${wanted} THEN ${raise('it already exists, as %', sql`coalesce(${existing}::text, ${literal('something else')})`)} END IF;`;
 
 /** Skips a sequence that a column of another table owns. */
 function unlessOthers(name: Sql, table: Sql): Sql {

@@ -101,14 +101,14 @@ interface BatchNeeds {
 
 /** `state`: before the batch. It is scanned on first use, because most batches need nothing. */
 export function batchNeeds({ collections }: State, isCompared: boolean): BatchNeeds {
-  let known: ReadonlyMap<string, Need> | undefined;
+  let needs: ReadonlyMap<string, Need> | undefined;
   const seen = new Map<string, Need>();
   /** The table's own definition takes precedence: other tables may record a different definition after manual changes. */
   const before = (label: string, collection: string): Need | undefined => {
     const own = needsOfNode(collections.get(collection)).find((each) => needLabel(each) === label);
     if (own !== undefined) return own;
-    known ??= new Map([...collections.values()].flatMap(needsOfNode).map((each) => [needLabel(each), each]));
-    return known.get(label);
+    needs ??= new Map([...collections.values()].flatMap(needsOfNode).map((each) => [needLabel(each), each]));
+    return needs.get(label);
   };
   return {
     isCompared,

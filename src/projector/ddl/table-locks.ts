@@ -53,8 +53,8 @@ export function strongestLocks(statements: readonly Pick<Statement, 'locks'>[]):
   const strongest = new Map<string, LockedTable>();
   for (const { locks } of statements) {
     for (const each of locks) {
-      const known = strongest.get(each.table);
-      strongest.set(each.table, { ...(known ?? each), lock: stronger(known?.lock, each.lock) });
+      const existing = strongest.get(each.table);
+      strongest.set(each.table, { ...(existing ?? each), lock: stronger(existing?.lock, each.lock) });
     }
   }
   return [...strongest.values()].sort((a, b) => compareBytes(a.table, b.table));
@@ -63,11 +63,11 @@ export function strongestLocks(statements: readonly Pick<Statement, 'locks'>[]):
 /** The order of COLLATE "C". */
 const compareBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
-function stronger(known: Mode | undefined, lock: Mode): Mode {
-  if (known === undefined || known === lock) return lock;
-  const both = new Set([known, lock]);
+function stronger(current: Mode | undefined, lock: Mode): Mode {
+  if (current === undefined || current === lock) return lock;
+  const both = new Set([current, lock]);
   if (both.has('SHARE') && both.has('SHARE UPDATE EXCLUSIVE')) return 'SHARE ROW EXCLUSIVE';
-  return STRENGTH.indexOf(known) > STRENGTH.indexOf(lock) ? known : lock;
+  return STRENGTH.indexOf(current) > STRENGTH.indexOf(lock) ? current : lock;
 }
 
 /**

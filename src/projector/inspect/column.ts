@@ -90,8 +90,8 @@ export function toField(
   unmanaged: Unmanaged,
 ): Result<Field> {
   const { table, like } = converting;
-  const known = like?.fields.get(column.name);
-  const typed = typeOf(column, known);
+  const field = like?.fields.get(column.name);
+  const typed = typeOf(column, field);
   const value = defaultOf(converting, column, typed, unmanaged);
   const generated = generationOf(converting, column, unmanaged);
   const extras: ColumnExtras = {
@@ -117,7 +117,7 @@ export function toField(
     comment: column.comment,
     ...(Object.keys(extras).length === 0 ? {} : { extras }),
   };
-  const meta = known?.meta ?? { sort };
+  const meta = field?.meta ?? { sort };
   const document = { collection: table.name, field: column.name, type: typed.type, meta, schema };
   return orUnsupported(column, readNewField(document, [], { imported: false }));
 }
@@ -141,14 +141,14 @@ function plainExtras(column: CatalogColumn, precision: number | undefined, value
 
 const TIMED = /^(time|timestamp)\((\d)\) (without time zone|with time zone)$/;
 
-function typeOf(column: CatalogColumn, known: Field | undefined): Typed {
+function typeOf(column: CatalogColumn, field: Field | undefined): Typed {
   const timed = TIMED.exec(column.type);
   const plain = typeFromColumn(timed === null ? column.type : `${timed[1]} ${timed[3]}`);
   const named = plain.type === 'unknown' || isOwnType(column) ? UNKNOWN(column.type) : plain;
   const typed: Typed = timed === null || named.type === 'unknown' ? named : { ...named, precision: Number(timed[2]) };
-  const sameColumn = known?.schema && columnType(known.schema) === column.type;
+  const sameColumn = field?.schema && columnType(field.schema) === column.type;
   if (!sameColumn) return typed;
-  return known.type === 'unknown' ? UNKNOWN(column.type) : { ...typed, type: known.type };
+  return field.type === 'unknown' ? UNKNOWN(column.type) : { ...typed, type: field.type };
 }
 
 const UNKNOWN = (text: string): Typed => ({

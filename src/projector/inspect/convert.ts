@@ -101,7 +101,7 @@ function notePartitionKey(converting: Converting): void {
 export function inSpellingOf(like: CollectionNode, converted: Converted, isEqual: IsEqual): Converted {
   const fields = converted.fields.map((field) => fieldInSpellingOf(like.fields.get(field.field), field, isEqual));
   const { schema } = converted.collection;
-  const [known, extras] = [extrasOf(like), extrasOf(converted)];
+  const [likeExtras, extras] = [extrasOf(like), extrasOf(converted)];
   const kept = <T>(member: string, there: T, ours: T | undefined): T =>
     ours !== undefined && isEqual(member) ? ours : there;
   const keptEach = <T>(there: readonly T[] = [], ours: readonly T[] = [], memberOf: (item: T) => string): T[] => {
@@ -109,15 +109,16 @@ export function inSpellingOf(like: CollectionNode, converted: Converted, isEqual
     return there.map((item) => kept(memberOf(item), item, before.get(memberOf(item))));
   };
   const { primary_key: key, partition_by, partition_of } = extras;
-  const isSameKey = key?.name === known.primary_key?.name && jsonEqual(key?.columns, known.primary_key?.columns);
+  const isSameKey =
+    key?.name === likeExtras.primary_key?.name && jsonEqual(key?.columns, likeExtras.primary_key?.columns);
   const spelled: TableExtras = {
     ...extras,
-    primary_key: isSameKey ? kept(`constraint ${key?.name}`, key, known.primary_key) : key,
-    partition_by: kept('partition_by', partition_by, known.partition_by),
-    partition_of: kept('partition_of', partition_of, known.partition_of),
-    constraints: keptEach(extras.constraints, known.constraints, ({ name }) => `constraint ${name}`),
-    indexes: keptEach(extras.indexes, known.indexes, ({ name }) => `index ${name}`),
-    needs: keptEach(extras.needs, known.needs, needLabel),
+    primary_key: isSameKey ? kept(`constraint ${key?.name}`, key, likeExtras.primary_key) : key,
+    partition_by: kept('partition_by', partition_by, likeExtras.partition_by),
+    partition_of: kept('partition_of', partition_of, likeExtras.partition_of),
+    constraints: keptEach(extras.constraints, likeExtras.constraints, ({ name }) => `constraint ${name}`),
+    indexes: keptEach(extras.indexes, likeExtras.indexes, ({ name }) => `index ${name}`),
+    needs: keptEach(extras.needs, likeExtras.needs, needLabel),
   };
   const schemaWithExtras = schema && withExtras(schema, spelled);
   const aligned = jsonEqual(schemaWithExtras, like.collection.schema) ? like.collection.schema : schemaWithExtras;
@@ -134,19 +135,19 @@ const SPELLED: readonly [string, readonly (keyof ColumnSchema)[], readonly (keyo
   ['not null name', [], ['not_null_name']],
 ];
 
-function fieldInSpellingOf(known: Field | undefined, field: Field, isEqual: IsEqual): Field {
-  if (!hasColumn(known) || !hasColumn(field)) return field;
+function fieldInSpellingOf(like: Field | undefined, field: Field, isEqual: IsEqual): Field {
+  if (!hasColumn(like) || !hasColumn(field)) return field;
   const { extras: there, ...schema } = field.schema;
   const extras = { ...there };
   for (const [member, columns, more] of SPELLED) {
     if (!isEqual(member, field.field)) continue;
-    Object.assign(schema, pick(known.schema, columns));
+    Object.assign(schema, pick(like.schema, columns));
     for (const name of more) delete extras[name];
-    Object.assign(extras, pick(known.schema.extras ?? {}, more));
+    Object.assign(extras, pick(like.schema.extras ?? {}, more));
   }
-  const type = isEqual('schema.data_type', field.field) ? known.type : field.type;
+  const type = isEqual('schema.data_type', field.field) ? like.type : field.type;
   const aligned: ColumnSchema = Object.keys(extras).length === 0 ? schema : { ...schema, extras };
-  return { ...field, type, schema: jsonEqual(aligned, known.schema) ? known.schema : aligned };
+  return { ...field, type, schema: jsonEqual(aligned, like.schema) ? like.schema : aligned };
 }
 
 const pick = <T extends object>(from: T, names: readonly (keyof T)[]): Partial<T> =>

@@ -59,8 +59,8 @@ function toRelation(converting: Converting, constraint: CatalogConstraint): NewR
   const [field, ...more] = constraint.columns;
   if (field === undefined || more.length > 0 || references === null) return null;
   if (!isExpressible(converting, constraint)) return null;
-  const known = like?.relations.get(field);
-  const kept = known?.one_collection === references.table ? known : NOTHING_KNOWN;
+  const relation = like?.relations.get(field);
+  const kept = relation?.one_collection === references.table ? relation : NOTHING_KNOWN;
   return {
     many_collection: table.name,
     many_field: field,
@@ -194,8 +194,8 @@ function primaryKey({ parts, extras }: Building, converting: Converting, constra
  * fields represent all of it.
  */
 function keyInWords({ like }: Converting, { name, definition }: CatalogConstraint): { definition?: string } | null {
-  const known = extrasOf(like).primary_key;
-  const existing = known?.name === name ? known : undefined;
+  const formerKey = extrasOf(like).primary_key;
+  const existing = formerKey?.name === name ? formerKey : undefined;
   if (!keyDefinition(definition).isPlain || existing?.definition !== undefined) return { definition };
   return existing === undefined ? null : {};
 }

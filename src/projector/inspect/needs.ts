@@ -100,18 +100,18 @@ const SAID: { readonly [K in Kind]: (node: CollectionNode, name: string) => bool
 };
 
 /** The needs of a table are looked up once for all of its parts. */
-const known = new WeakMap<Converting, TextContext>();
+const contexts = new WeakMap<Converting, TextContext>();
 
 /** @param needs the needs found so far; the list may be incomplete */
 function keepNeeds(converting: Converting, needs: readonly Need[]): TextContext {
   const { table: collection, columns } = converting.table;
   const around = textContextOfTable({ collection, columns, needs });
-  known.set(converting, around);
+  contexts.set(converting, around);
   return around;
 }
 
 /** The names that texts of the table may use. The table's needs are missing until `keepNeeds` was called. */
-export const contextOf = (converting: Converting): TextContext => known.get(converting) ?? keepNeeds(converting, []);
+export const contextOf = (converting: Converting): TextContext => contexts.get(converting) ?? keepNeeds(converting, []);
 
 const usesOf = ({ objects, table }: Converting): readonly Use[] => objects.uses.get(table.name) ?? [];
 

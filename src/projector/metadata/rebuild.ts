@@ -187,14 +187,14 @@ const statementsBy = (make: (kind: Kind) => Sql): Statements => ({
   relations: make(RELATIONS),
 });
 
-const given = ({ columns }: Kind): Sql =>
+const hasValues = ({ columns }: Kind): Sql =>
   sql`pg_catalog.jsonb_to_recordset($1::jsonb) AS given(${list(columns, (name, type) => sql`${name} ${type}`)})`;
 
 const OWNERS = sql`ARRAY(SELECT pg_catalog.jsonb_array_elements_text($2::jsonb))`;
 
 const FILL = statementsBy(
   (kind) => sql`INSERT INTO ${kind.staged} (${names(kind)})
-SELECT ${names(kind)} FROM ${given(kind)} WHERE ${ownerOf(kind)} = ANY (${OWNERS})`,
+SELECT ${names(kind)} FROM ${hasValues(kind)} WHERE ${ownerOf(kind)} = ANY (${OWNERS})`,
 );
 
 const COMPARE = statementsBy((kind) => {
@@ -208,7 +208,7 @@ const COMPARE = statementsBy((kind) => {
       ? sql`noted AS (INSERT INTO pg_temp.staged_names SELECT pg_catalog.unnest(${OWNERS})),`
       : sql``;
   return sql`WITH ${noting}
-fresh AS MATERIALIZED (SELECT true AS there, ${names(kind)} FROM ${given(kind)}),
+fresh AS MATERIALIZED (SELECT true AS there, ${names(kind)} FROM ${hasValues(kind)}),
 present AS MATERIALIZED (SELECT true AS there, ${names(kind)} FROM ${table} WHERE ${ownerOf(kind)} = ANY (${OWNERS})),
 wrong AS (
   INSERT INTO ${differing} (collection)

@@ -215,15 +215,15 @@ function typeOf(what: Exclude<Prepared['what'], { kind: 'copy' }>, notNullBy: En
 
 /** @see PreparationEngine.preparedStatements */
 export function preparedStatements(change: DecidedChange, steps: readonly PreparationStep[]): PreparedStatements {
-  const known = new Map(steps.map(readStep).map((step) => [step.prepared.key, step]));
+  const stepsByKey = new Map(steps.map(readStep).map((step) => [step.prepared.key, step]));
   const used: Using[] = [];
   const missing: PreparationStep[] = [];
   const statements = change.statements.flatMap((statement) => {
     const prepared = preparedOf(statement);
     if (prepared === undefined) return [statement];
-    const step = known.get(prepared.key);
+    const step = stepsByKey.get(prepared.key);
     if (step === undefined) {
-      missing.push(...furtherSteps(change, { statement, prepared, known }));
+      missing.push(...furtherSteps(change, { statement, prepared, known: stepsByKey }));
       return [statement];
     }
     const using = { id: change.id, schema: change.schema, statement, prepared, notNullBy: step.notNullBy };

@@ -71,8 +71,8 @@ interface TypeRow {
  * migrations.
  */
 export function typeQuestion(uses: readonly Pick<TypeUse, 'kind' | 'text'>[], schema: string): Sql {
-  const given = uses.map(({ kind, text }) => sql`(${literal(kind)}::text, ${literal(text)}::text)`);
-  return sql`WITH RECURSIVE given (kind, text) AS (VALUES ${join(given, sql`, `)}),
+  const rows = uses.map(({ kind, text }) => sql`(${literal(kind)}::text, ${literal(text)}::text)`);
+  return sql`WITH RECURSIVE given (kind, text) AS (VALUES ${join(rows, sql`, `)}),
   parts (text, type) AS (
     SELECT g.text, pg_catalog.to_regtype(g.text)::oid FROM given g WHERE g.kind = 'type'::text
     UNION

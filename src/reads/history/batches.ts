@@ -135,19 +135,19 @@ type Counted = TypeCount & { batch: string; type: EventType; request: string | n
  * Counts of large batches by the hash of their last event, which identifies all events up to it. Counting 100 batches
  * of 5,000 events takes most of a second.
  */
-const known = new Map<string, readonly Counted[]>();
+const countsByHash = new Map<string, readonly Counted[]>();
 
 /** The counts of a batch are cached if it has at least `events` events. The cache holds `batches` batches. */
 const KNOWN = { events: 100, batches: 5_000 } as const;
 
 /** Returns the counts by the hash of the batch's last event. */
 async function readCounts(db: Queryable, batches: readonly Row[]): Promise<Map<string, TypeCount[]>> {
-  const missing = batches.filter(({ last_hash }) => !known.has(last_hash));
+  const missing = batches.filter(({ last_hash }) => !countsByHash.has(last_hash));
   const counted = new Map<string, Counted[]>(missing.map(({ batch }) => [batch, []]));
   for (const row of missing.length === 0 ? [] : await countEvents(db, missing)) counted.get(row.batch)?.push(row);
   const countsByBatch = new Map<string, readonly Counted[]>();
   for (const { batch, first_position, last_position, last_hash } of batches) {
-    const counts = known.get(last_hash) ?? counted.get(batch) ?? [];
+    const counts = countsByHash.get(last_hash) ?? counted.get(batch) ?? [];
     countsByBatch.set(last_hash, counts);
     if (last_position - first_position >= KNOWN.events) remember(last_hash, counts);
   }
@@ -156,9 +156,9 @@ async function readCounts(db: Queryable, batches: readonly Row[]): Promise<Map<s
 
 /** Stores the counts, and removes the least recently used ones. */
 function remember(hash: string, counts: readonly Counted[]): void {
-  known.delete(hash);
-  known.set(hash, counts);
-  for (const oldest of known.keys()) if (known.size > KNOWN.batches) known.delete(oldest);
+  countsByHash.delete(hash);
+  countsByHash.set(hash, counts);
+  for (const oldest of countsByHash.keys()) if (countsByHash.size > KNOWN.batches) countsByHash.delete(oldest);
 }
 
 /** Titles can change, so they are not cached. */

@@ -146,10 +146,10 @@ export interface Plan {
 export async function returnsOf(db: Queryable, schema: string, plan: Plan): Promise<Warning[]> {
   const slice = createTimeSlice();
   const made = madeBy(plan);
-  const known = made.filter(({ restored, identity }) => restored === undefined && identity !== undefined);
+  const pending = made.filter(({ restored, identity }) => restored === undefined && identity !== undefined);
   const ends = await endsOf(
     db,
-    known.map(({ identity }) => identity as string),
+    pending.map(({ identity }) => identity as string),
   );
   const named = await notRestoredByName(
     db,

@@ -82,10 +82,10 @@ export function rowsBefore(plan: Planned, schema: string): (collection: string) 
     const table = node && tableOf(collection, node);
     return table && rowsOf(node, table, copies);
   };
-  const known = new Map<string, Rows | undefined>();
+  const rowsByTable = new Map<string, Rows | undefined>();
   return (collection) => {
-    if (!known.has(collection)) known.set(collection, rowsIn(collection));
-    return known.get(collection);
+    if (!rowsByTable.has(collection)) rowsByTable.set(collection, rowsIn(collection));
+    return rowsByTable.get(collection);
   };
 }
 

@@ -52,7 +52,7 @@ const keepsApprovals = ({ data }: Of<'change.updated'>, before: ChangeRequest | 
  * unchanged.
  */
 function updated(event: Of<'change.updated'>, request: ChangeRequest): Partial<ChangeRequest> {
-  const { title, plan, base, ...asked } = event.data;
+  const { title, plan, base, ...change } = event.data;
   const { proposal: before } = request;
   const proposal = before && {
     ...before,
@@ -63,7 +63,7 @@ function updated(event: Of<'change.updated'>, request: ChangeRequest): Partial<C
     ...(base !== undefined && { base }),
   };
   const authors = authorsAfter(event, request);
-  return { ...asked, authors, proposal, preparation: null, applicant: null, failure: null };
+  return { ...change, authors, proposal, preparation: null, applicant: null, failure: null };
 }
 
 const isDescribed = ({ data: { title, reason } }: Of<'change.updated'>, request: ChangeRequest): boolean =>

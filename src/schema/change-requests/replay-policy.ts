@@ -214,13 +214,13 @@ function whyDisallowed(batch: Batch, accounts: Accounts): Disallowed | undefined
   if (position === null || !isEnforced(policy)) return undefined;
   if (context?.['policy'] !== hash) return { position, reason: 'it was not judged by the policy in force' };
   const { acknowledge, approve } = requiredBy(batch);
-  const known = new Set(acknowledgedIn(context));
-  const unknown = acknowledge.find((each) => !known.has(keyOf(each)));
+  const acknowledged = new Set(acknowledgedIn(context));
+  const unknown = acknowledge.find((each) => !acknowledged.has(keyOf(each)));
   if (unknown !== undefined) return { position, reason: `the policy requires an acknowledgement (${keyOf(unknown)})` };
   const uncovered = approve.find((each) => approvalsOf(each, batch, accounts) < policy.approvals);
   if (uncovered === undefined) return undefined;
-  const given = approvalsOf(uncovered, batch, accounts);
-  const reason = `approvals that the policy requires (${keyOf(uncovered)}): ${policy.approvals}, approvals that count: ${given}`;
+  const approvals = approvalsOf(uncovered, batch, accounts);
+  const reason = `approvals that the policy requires (${keyOf(uncovered)}): ${policy.approvals}, approvals that count: ${approvals}`;
   return { position: applied?.event.position ?? position, reason };
 }
 

@@ -140,8 +140,8 @@ function* readCollections(reading: Reading, documents: Documents): Resumable<voi
       held: draft.get(name)?.collection,
       base: node?.collection,
       document: () => node && collectionDocumentOf(state, node),
-      fresh: (given) => readNewCollection(given, at, { imported, stepsTo }),
-      merge: (existing, given) => mergeCollection(existing, given, at, { imported, stepsTo }),
+      fresh: (submitted) => readNewCollection(submitted, at, { imported, stepsTo }),
+      merge: (existing, change) => mergeCollection(existing, change, at, { imported, stepsTo }),
       put: (collection) => draft.putCollection(collection),
     });
   }
@@ -166,8 +166,8 @@ function* readFields(reading: Reading, documents: Documents): Resumable<void> {
       held: holder.fields.get(field),
       base: getField(state, collection, field),
       document: () => current.get(field),
-      fresh: (given) => readNewField(withNamedType(given), at, { imported, stepsTo }),
-      merge: (existing, given) => mergeField(existing, withNamedType(given, existing), at, { imported, stepsTo }),
+      fresh: (submitted) => readNewField(withNamedType(submitted), at, { imported, stepsTo }),
+      merge: (existing, change) => mergeField(existing, withNamedType(change, existing), at, { imported, stepsTo }),
       put: (value) => draft.putField(value),
     });
   }
@@ -192,14 +192,14 @@ function lostColumns(before: CollectionNode | undefined, after: CollectionNode |
 
 /** Returns the field documents of a collection by name, cached per collection. */
 function documentsByName(state: State) {
-  const known = new Map<string, Map<string, FieldDocument>>();
+  const fieldsByCollection = new Map<string, Map<string, FieldDocument>>();
   return function* (collection: string): Resumable<Map<string, FieldDocument>> {
-    const cached = known.get(collection);
+    const cached = fieldsByCollection.get(collection);
     if (cached !== undefined) return cached;
     const node = state.collections.get(collection);
     const documents = node === undefined ? [] : yield* fieldDocumentsOf(state, node);
     const fields = new Map(documents.map((each) => [each.field, each]));
-    known.set(collection, fields);
+    fieldsByCollection.set(collection, fields);
     return fields;
   };
 }
@@ -224,9 +224,9 @@ function* readRelations(reading: Reading, documents: Documents): Resumable<void>
       held: holder.relations.get(field),
       base,
       document: () => base,
-      fresh: (given) => readNewRelation(given, at, { imported, stepsTo }),
-      merge: (existing, given) =>
-        withId(existing, mergeRelation(existing as Relation, given, at, { imported, stepsTo })),
+      fresh: (submitted) => readNewRelation(submitted, at, { imported, stepsTo }),
+      merge: (existing, change) =>
+        withId(existing, mergeRelation(existing as Relation, change, at, { imported, stepsTo })),
       put: (relation) => draft.putRelation(relation),
     });
   }

@@ -109,12 +109,12 @@ const without = (names: ReadonlySet<string>, made: ReadonlySet<string>): string[
 /**
  * Yields each event that is judged, and undefined for every other event, so that callers can pause during long batches.
  */
-function* plannedEvents(plan: Plan, known: DatabaseFacts = {}): Generator<PlannedEvent | undefined, void, void> {
+function* plannedEvents(plan: Plan, facts: DatabaseFacts = {}): Generator<PlannedEvent | undefined, void, void> {
   const { before, after, events, statements, adopted = false } = plan;
   const byEvent = statementsByEvent(statements);
   const made = tablesMade(events);
   const former = formerNames();
-  const batch: ReviewedBatch = { before, after, ...howOf(plan), ...lookups(made, former, known) };
+  const batch: ReviewedBatch = { before, after, ...howOf(plan), ...lookups(made, former, facts) };
   for (const [index, event] of events.entries()) {
     if (isJudged(event, adopted)) {
       const { collection } = event;
@@ -152,8 +152,8 @@ const tablesMade = (events: readonly LogEvent[]): Set<string> =>
 
 type Lookups = Pick<ReviewedBatch, 'isNew' | 'statistics' | 'dependents' | 'types'>;
 
-function lookups(made: ReadonlySet<string>, former: FormerNames, known: DatabaseFacts): Lookups {
-  const { statistics, dependents = [], types = new Map() } = known;
+function lookups(made: ReadonlySet<string>, former: FormerNames, facts: DatabaseFacts): Lookups {
+  const { statistics, dependents = [], types = new Map() } = facts;
   const needing = new Map<string, Dependent[]>();
   for (const each of dependents) needing.set(each.table, [...(needing.get(each.table) ?? []), each]);
   return {
@@ -211,9 +211,9 @@ const CHECKS = checksOf(RULES);
 const STANDING = checksOf(RULES.filter(({ standing }) => standing === true));
 
 /** Returns all findings of a plan in the order of its events. Findings of statements come first within an event. */
-export function* findingsOf(plan: Plan, known: DatabaseFacts = {}): Resumable<Finding[]> {
+export function* findingsOf(plan: Plan, facts: DatabaseFacts = {}): Resumable<Finding[]> {
   const gathering = createGathering(groupsOf(plan));
-  for (const planned of plannedEvents(plan, known)) {
+  for (const planned of plannedEvents(plan, facts)) {
     yield;
     if (planned === undefined) continue;
     for (const { statement, index } of planned.statements) {

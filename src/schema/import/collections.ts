@@ -59,11 +59,11 @@ const SCHEMA_CHECKS = checksOf(tableSchema);
  * Reads the table schema of a collection. name, sql, schema and similar members are derived and skipped. Extras occur
  * only in our snapshots and are checked later.
  */
-function readSchema(collection: string, given: unknown, into: Import): CollectionDocument['schema'] {
-  if (!isObject(given)) return given === null ? null : undefined;
-  const extras = { ...locationOf(given), ...(given['extras'] === undefined ? {} : { extras: given['extras'] }) };
-  if (given['comment'] === undefined) return extras;
-  const comment = SCHEMA_CHECKS.get('comment')?.(given['comment'], true);
+function readSchema(collection: string, input: unknown, into: Import): CollectionDocument['schema'] {
+  if (!isObject(input)) return input === null ? null : undefined;
+  const extras = { ...locationOf(input), ...(input['extras'] === undefined ? {} : { extras: input['extras'] }) };
+  if (input['comment'] === undefined) return extras;
+  const comment = SCHEMA_CHECKS.get('comment')?.(input['comment'], true);
   if (!(comment instanceof Wrong)) return { ...extras, comment };
   warnOfValue(into, { collection }, 'schema.comment', comment);
   return extras;
@@ -83,8 +83,9 @@ export function resolveKinds(body: Record<string, unknown>, into: Import): void 
   const targets = targetsOf(body);
   for (const document of into.collections.values()) {
     const fields = [...(into.fields.get(document.collection)?.values() ?? [])];
-    const known = into.instance.collectionOf(document.collection)?.schema;
-    const isTable = known != null || targets.has(document.collection) || fields.some(({ type }) => type !== ALIAS_TYPE);
+    const schema = into.instance.collectionOf(document.collection)?.schema;
+    const isTable =
+      schema != null || targets.has(document.collection) || fields.some(({ type }) => type !== ALIAS_TYPE);
     if (document.schema === undefined && isTable) document.schema = {};
   }
 }

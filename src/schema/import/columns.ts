@@ -182,11 +182,11 @@ function withShape(column: VendorColumn, { collection, field }: Required<ImportL
 
 /** Reads the type. If it is not specified, an existing field keeps its type and a new one gets a derived type later. */
 function rawType(schema: Record<string, unknown>): Record<string, unknown> {
-  const given: Record<string, unknown> = {};
+  const members: Record<string, unknown> = {};
   for (const member of ['data_type', 'max_length', 'numeric_precision', 'numeric_scale']) {
-    if (schema[member] !== undefined) given[member] = schema[member];
+    if (schema[member] !== undefined) members[member] = schema[member];
   }
-  return given;
+  return members;
 }
 
 function typeOf({ type, schema }: ColumnInput, location: Required<ImportLocation>, into: Import): VendorColumn {
@@ -229,18 +229,18 @@ function plainMembers(
   return members;
 }
 
-function readExpression(given: unknown, location: Required<ImportLocation>, into: Import): string | null {
-  if (given === null || given === '') return null;
-  const fault = into.vendor === 'postgres' ? expressionFault(given) : 'uses another dialect of SQL';
-  if (fault === null) return given as string;
+function readExpression(input: unknown, location: Required<ImportLocation>, into: Import): string | null {
+  if (input === null || input === '') return null;
+  const fault = into.vendor === 'postgres' ? expressionFault(input) : 'uses another dialect of SQL';
+  if (fault === null) return input as string;
   const message = `${quotedPath(location.collection, location.field)} becomes an ordinary column: its generation expression ${fault}.`;
   warn(into, 'EXPRESSION_LEFT_OUT', location, message);
   return null;
 }
 
-function expressionFault(given: unknown): string | null {
-  if (typeof given !== 'string') return 'must be a string';
-  return checkExpression(given) ?? checkSqlText('expression', given, NOTHING_AROUND);
+function expressionFault(input: unknown): string | null {
+  if (typeof input !== 'string') return 'must be a string';
+  return checkExpression(input) ?? checkSqlText('expression', input, NOTHING_AROUND);
 }
 
 interface DefaultInput {
@@ -256,12 +256,12 @@ function readColumnDefault(
   input: DefaultInput,
   into: Import,
 ): Record<string, unknown> {
-  const given = schema['default_value'];
+  const defaultInput = schema['default_value'];
   const { type, result } = input;
-  if (given === undefined) return {};
+  if (defaultInput === undefined) return {};
   if (result['generation_expression'] != null) return { default_value: null };
-  const read = vendorValue(given, into);
-  const value = typeof read === 'object' ? read.value : given;
+  const read = vendorValue(defaultInput, into);
+  const value = typeof read === 'object' ? read.value : defaultInput;
   // Without a type, the existing field decides the meaning of the default later.
   if (type === undefined) return { default_value: functionOr(value) };
   const column = completed(type, input.column);
@@ -269,8 +269,8 @@ function readColumnDefault(
     return { default_value: null, has_auto_increment: true };
   }
   if (result['has_auto_increment'] === true) return { default_value: null };
-  const ours = read === 'expression' ? expressionDefault(type, column, given) : defaultOf(type, column, value);
-  return { default_value: ours instanceof Wrong ? leftOut(given, ours, input.location, into) : ours };
+  const ours = read === 'expression' ? expressionDefault(type, column, defaultInput) : defaultOf(type, column, value);
+  return { default_value: ours instanceof Wrong ? leftOut(defaultInput, ours, input.location, into) : ours };
 }
 
 /** Other vendors do not export sequences, so a sequence default can stay only where the column already has one. */
@@ -287,15 +287,15 @@ function isPresentSequence(
 
 const functionOr = (value: unknown): unknown => (typeof value === 'string' && vendorFunction(value)) || value;
 
-function leftOut(given: unknown, { message: why }: Wrong, location: Required<ImportLocation>, into: Import): null {
-  const message = `The default of ${quotedPath(location.collection, location.field)}, ${defaultText(given)}, was skipped: it ${why}.`;
+function leftOut(input: unknown, { message: why }: Wrong, location: Required<ImportLocation>, into: Import): null {
+  const message = `The default of ${quotedPath(location.collection, location.field)}, ${defaultText(input)}, was skipped: it ${why}.`;
   warn(into, 'DEFAULT_LEFT_OUT', location, message);
   return null;
 }
 
 /** Undefined if the default is a literal, as in the service's own snapshots. */
-function vendorValue(given: unknown, { vendor, prefix }: Import): VendorDefault {
-  return typeof given === 'string' && prefix !== SYSTEM_PREFIX ? vendorDefault(given, vendor) : undefined;
+function vendorValue(input: unknown, { vendor, prefix }: Import): VendorDefault {
+  return typeof input === 'string' && prefix !== SYSTEM_PREFIX ? vendorDefault(input, vendor) : undefined;
 }
 
 const EXPRESSION = new Wrong('is an SQL expression that the service does not support for this type');
@@ -304,9 +304,9 @@ const EXPRESSION = new Wrong('is an SQL expression that the service does not sup
  * Returns the function that a vendor's name stands for, or the value as PostgreSQL normalises it. Never returns the
  * text itself.
  */
-function expressionDefault(type: string, column: ColumnType, given: unknown): Json | Wrong {
-  const read = defaultOf(type, column, given);
-  return read instanceof Wrong || (read === given && !isFunctionDefault(type, { default_value: read }))
+function expressionDefault(type: string, column: ColumnType, input: unknown): Json | Wrong {
+  const read = defaultOf(type, column, input);
+  return read instanceof Wrong || (read === input && !isFunctionDefault(type, { default_value: read }))
     ? EXPRESSION
     : read;
 }

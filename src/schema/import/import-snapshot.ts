@@ -116,8 +116,8 @@ function fitForeignKeys(into: Import): void {
 type KeyType = FieldDocument | 'none' | 'unsaid';
 
 /** Returns the field that finally defines the type, because a primary key can reference another table. */
-function keyTypeOf(collection: string, into: Import, known: Map<string, KeyType>): KeyType {
-  const cached = known.get(collection);
+function keyTypeOf(collection: string, into: Import, keyTypes: Map<string, KeyType>): KeyType {
+  const cached = keyTypes.get(collection);
   if (cached !== undefined) return cached;
   const passed = new Set<string>();
   let at = collection;
@@ -132,7 +132,7 @@ function keyTypeOf(collection: string, into: Import, known: Map<string, KeyType>
     key = further;
   }
   const typed = typeof key === 'object' ? completedField(key, into) : key;
-  known.set(collection, typed);
+  keyTypes.set(collection, typed);
   return typed;
 }
 
@@ -153,10 +153,10 @@ function primaryKeyOf(collection: string, into: Import): KeyType {
 
 /** Returns the fields of the file, and the key if only the instance has it and keeps it. */
 function fieldsOf(collection: string, into: Import): FieldDocument[] {
-  const given = into.fields.get(collection);
-  const kept = into.instance.keyOf(collection).filter(({ field }) => given?.has(field) !== true);
+  const fields = into.fields.get(collection);
+  const kept = into.instance.keyOf(collection).filter(({ field }) => fields?.has(field) !== true);
   const stays = kept.filter(({ field }) => hasField(collection, field, into));
-  return [...(given?.values() ?? []), ...stays.map(({ field, type }) => ({ collection, field, type }))];
+  return [...(fields?.values() ?? []), ...stays.map(({ field, type }) => ({ collection, field, type }))];
 }
 
 function dropForeignKey(relation: RelationDocument, target: string, into: Import): void {
@@ -303,10 +303,10 @@ export function importSnapshot(
   instance: Instance = EMPTY_INSTANCE,
 ): Result<ImportedSnapshot> {
   if (!isObject(body)) return refuse(invalid([], 'a snapshot must be a JSON object'));
-  const given = PARTS.filter((part) => body[part] !== undefined);
-  const wrong = given.filter((part) => !Array.isArray(body[part]));
+  const parts = PARTS.filter((part) => body[part] !== undefined);
+  const wrong = parts.filter((part) => !Array.isArray(body[part]));
   if (wrong.length > 0) return refuse(...wrong.map((part) => invalid([part], `${part} must be an array`)));
-  const into = start(body, { systemCollections, instance, parts: new Set<string>(given) });
+  const into = start(body, { systemCollections, instance, parts: new Set<string>(parts) });
   for (const name of Object.keys(body)) if (!TOP_LEVEL.has(name)) warnOfMember(into, '', name);
   warnOfSystemFields(body, into);
   readCollections(body, into);

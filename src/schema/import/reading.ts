@@ -143,20 +143,20 @@ interface MetaInput {
 
 /** Undefined if there is no `meta`. */
 export function readMeta(
-  given: unknown,
+  input: unknown,
   { part, checks, location }: MetaInput,
   into: Import,
 ): Record<string, unknown> | undefined {
-  if (!isObject(given)) return undefined;
+  if (!isObject(input)) return undefined;
   const meta: Record<string, unknown> = {};
-  for (const name of Object.keys(given)) {
+  for (const name of Object.keys(input)) {
     if (REPEATED.has(name)) continue;
     const check = checks.get(name);
     if (check === undefined) {
       warnOfMember(into, part, `meta.${name}`);
       continue;
     }
-    const value = check(given[name], true);
+    const value = check(input[name], true);
     if (value instanceof Wrong) warnOfValue(into, location, `meta.${name}`, value);
     else meta[name] = value;
   }

@@ -36,8 +36,8 @@ export function completedField(document: FieldDocument, { instance }: Import): F
 /** True if the field has no column. Undefined if neither the file nor the instance determines that. */
 export function isAlias({ collection, field, type, schema }: FieldDocument, { instance }: Import): boolean | undefined {
   if (schema !== undefined) return schema === null;
-  const known = type ?? instance.columnOf(collection, field)?.type;
-  return known === undefined ? undefined : known === ALIAS_TYPE;
+  const fieldType = type ?? instance.columnOf(collection, field)?.type;
+  return fieldType === undefined ? undefined : fieldType === ALIAS_TYPE;
 }
 
 /** True if the field is the primary key. Undefined if neither the file nor the instance determines that. */
@@ -69,24 +69,24 @@ type RelationInput = Partial<Record<keyof RelationDocument, unknown>>;
 /** Reads the relations of a file into `into.relations`. Skips those with a skipped end. */
 export function readRelations(body: Record<string, unknown>, into: Import): void {
   for (const { input } of documentsOf('relations', body, into)) {
-    const given = withTarget(flatten(input, into), into);
-    const relation = readEnds(given, into);
+    const relationInput = withTarget(flatten(input, into), into);
+    const relation = readEnds(relationInput, into);
     if (relation === null) continue;
     const key = memberKey(relation.many_collection, relation.many_field);
     if (into.relations.has(key)) {
-      leave(given, 'the file contains it twice, and the first was imported', into, 'DUPLICATE_LEFT_OUT');
+      leave(relationInput, 'the file contains it twice, and the first was imported', into, 'DUPLICATE_LEFT_OUT');
       continue;
     }
     into.relations.set(key, {
       ...relation,
-      ...weakMembers(relation, given, into),
-      ...foreignKey(relation, given),
+      ...weakMembers(relation, relationInput, into),
+      ...foreignKey(relation, relationInput),
     });
   }
 }
 
 function flatten(input: Record<string, unknown>, into: Import): RelationInput {
-  const given: RelationInput = { schema: input['schema'] };
+  const relation: RelationInput = { schema: input['schema'] };
   const meta = isObject(input['meta']) ? input['meta'] : {};
   // The database's values (top level) override the metadata.
   for (const [part, from] of [
@@ -97,29 +97,29 @@ function flatten(input: Record<string, unknown>, into: Import): RelationInput {
       if (name === 'id' || (part === '' && (name === 'meta' || name === 'schema'))) continue;
       const member = MEMBERS.get(name);
       if (member === undefined) warnOfMember(into, 'relations', part + name);
-      else given[member] ??= from[name];
+      else relation[member] ??= from[name];
     }
   }
-  return given;
+  return relation;
 }
 
 /** If no member names the referenced collection, the foreign key or the instance provides it. */
-function withTarget(given: RelationInput, { instance, prefix }: Import): RelationInput {
-  const { many_collection, many_field, one_collection, one_allowed_collections: allowed, schema } = given;
-  if (one_collection !== undefined || Array.isArray(allowed)) return given;
+function withTarget(input: RelationInput, { instance, prefix }: Import): RelationInput {
+  const { many_collection, many_field, one_collection, one_allowed_collections: allowed, schema } = input;
+  if (one_collection !== undefined || Array.isArray(allowed)) return input;
   const table = isObject(schema) ? schema['foreign_key_table'] : undefined;
-  if (typeof table === 'string') return { ...given, one_collection: table };
-  if (typeof many_collection !== 'string' || typeof many_field !== 'string') return given;
-  const known = instance.relationOf(many_collection, many_field)?.one_collection;
-  if (known == null) return given;
-  const theirs = isSystemCollection(known) ? prefix + known.slice(SYSTEM_PREFIX.length) : known;
-  return { ...given, one_collection: theirs };
+  if (typeof table === 'string') return { ...input, one_collection: table };
+  if (typeof many_collection !== 'string' || typeof many_field !== 'string') return input;
+  const target = instance.relationOf(many_collection, many_field)?.one_collection;
+  if (target == null) return input;
+  const theirs = isSystemCollection(target) ? prefix + target.slice(SYSTEM_PREFIX.length) : target;
+  return { ...input, one_collection: theirs };
 }
 
-function leave(given: RelationInput, reason: string, into: Import, code = 'RELATION_LEFT_OUT'): null {
-  const names = [given.many_collection, given.many_field].map((name) => (typeof name === 'string' ? name : '?'));
+function leave(input: RelationInput, reason: string, into: Import, code = 'RELATION_LEFT_OUT'): null {
+  const names = [input.many_collection, input.many_field].map((name) => (typeof name === 'string' ? name : '?'));
   const [collection = '', field = ''] = names;
-  const target = typeof given.one_collection === 'string' ? ` to ${quotedPath(given.one_collection)}` : '';
+  const target = typeof input.one_collection === 'string' ? ` to ${quotedPath(input.one_collection)}` : '';
   warn(
     into,
     code,
@@ -129,17 +129,17 @@ function leave(given: RelationInput, reason: string, into: Import, code = 'RELAT
   return null;
 }
 
-function readEnds(given: RelationInput, into: Import): RelationDocument | null {
-  const { many_collection, many_field, one_collection } = given;
+function readEnds(input: RelationInput, into: Import): RelationDocument | null {
+  const { many_collection, many_field, one_collection } = input;
   if (typeof many_collection !== 'string' || typeof many_field !== 'string')
-    return leave(given, 'it does not name its field', into);
+    return leave(input, 'it does not name its field', into);
   const fault = manyFault(many_collection, many_field, into);
-  if (fault !== null) return leave(given, fault, into);
+  if (fault !== null) return leave(input, fault, into);
   const many = { many_collection, many_field };
-  if (typeof one_collection !== 'string') return manyToAny(many, given, into);
+  if (typeof one_collection !== 'string') return manyToAny(many, input, into);
   const target = ourName(one_collection, into);
   const reason = oneFault(one_collection, into);
-  return reason === null ? { ...many, one_collection: target } : leave(given, reason, into);
+  return reason === null ? { ...many, one_collection: target } : leave(input, reason, into);
 }
 
 function manyFault(collection: string, field: string, into: Import): string | null {
@@ -165,12 +165,12 @@ function oneFault(collection: string, into: Import): string | null {
 type Many = Pick<RelationDocument, 'many_collection' | 'many_field'>;
 
 /** Unspecified members stay absent. A new relation that lacks required members is rejected later. */
-function manyToAny(many: Many, given: RelationInput, into: Import): RelationDocument | null {
-  const { one_allowed_collections: allowed, one_collection_field: pointer } = given;
-  if (allowed === null) return leave(given, 'it does not name a related collection', into);
+function manyToAny(many: Many, input: RelationInput, into: Import): RelationDocument | null {
+  const { one_allowed_collections: allowed, one_collection_field: pointer } = input;
+  if (allowed === null) return leave(input, 'it does not name a related collection', into);
   const isColumn = typeof pointer === 'string' && canHoldText(many.many_collection, pointer, into);
   if (pointer !== undefined && (!isColumn || pointer === many.many_field))
-    return leave(given, 'it does not name the field that stores the collection of an item', into);
+    return leave(input, 'it does not name the field that stores the collection of an item', into);
   return {
     ...many,
     ...(pointer === undefined ? {} : { one_collection_field: pointer }),
@@ -194,11 +194,11 @@ function allowedOf(many: Many, allowed: unknown[], into: Import): string[] {
 const WEAK = ['one_field', 'junction_field', 'sort_field'] as const;
 
 /** Members that name optional fields, and the one with fixed values. */
-function weakMembers(relation: RelationDocument, given: RelationInput, into: Import): Partial<RelationDocument> {
+function weakMembers(relation: RelationDocument, input: RelationInput, into: Import): Partial<RelationDocument> {
   const members: Partial<RelationDocument> = {};
   const location = { collection: relation.many_collection, field: relation.many_field };
   for (const member of WEAK) {
-    const name = given[member];
+    const name = input[member];
     if (name === undefined) continue;
     const exists = typeof name === 'string' && name !== '' && isThere(member, name, { ...relation, ...members }, into);
     members[member] = exists ? name : null;
@@ -206,7 +206,7 @@ function weakMembers(relation: RelationDocument, given: RelationInput, into: Imp
     const message = `${member} of the relation of ${quotedPath(location.collection, location.field)} names ${JSON.stringify(name)}, which is not a suitable field of the file. It is set to null.`;
     warn(into, 'REFERENCE_LEFT_OUT', location, message);
   }
-  const action = given.one_deselect_action;
+  const action = input.one_deselect_action;
   if (action === 'nullify' || action === 'delete') members.one_deselect_action = action;
   return members;
 }
@@ -238,8 +238,8 @@ function canHoldText(collection: string, name: string, into: Import): boolean {
 }
 
 /** Returns the foreign key, if the file contains it. */
-function foreignKey(relation: RelationDocument, given: RelationInput): Pick<RelationDocument, 'schema'> {
-  const { schema } = given;
+function foreignKey(relation: RelationDocument, input: RelationInput): Pick<RelationDocument, 'schema'> {
+  const { schema } = input;
   if (schema === undefined) return {};
   if (!isObject(schema) || relation.one_collection == null) return { schema: null };
   const key: Record<string, unknown> = {};
@@ -248,7 +248,7 @@ function foreignKey(relation: RelationDocument, given: RelationInput): Pick<Rela
   for (const member of ['on_update', 'on_delete'] as const) {
     const written = schema[member];
     const action = typeof written === 'string' ? written.toUpperCase() : undefined;
-    if (REFERENTIAL_ACTIONS.some((known) => known === action)) key[member] = action;
+    if (REFERENTIAL_ACTIONS.some((candidate) => candidate === action)) key[member] = action;
   }
   if (schema['deferrable'] !== undefined) key['deferrable'] = schema['deferrable'];
   return { schema: key };

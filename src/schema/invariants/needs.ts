@@ -35,32 +35,32 @@ function definitionProblems(state: State, touched: ReadonlySet<string>, from: St
     return node !== undefined && needsOfNode(node).length > 0 ? [node] : [];
   });
   if (holders.length === 0) return [];
-  const known = new Map<string, OwnedNeed>();
-  for (const [name, node] of state.collections) if (!touched.has(name)) note(known, node);
+  const owners = new Map<string, OwnedNeed>();
+  for (const [name, node] of state.collections) if (!touched.has(name)) note(owners, node);
   return holders.flatMap((node) => {
     const before = from.collections.get(node.collection.collection);
-    const problems = [...problemsOf(node, known), ...ownerProblems(node, before)];
-    note(known, node);
+    const problems = [...problemsOf(node, owners), ...ownerProblems(node, before)];
+    note(owners, node);
     return problems;
   });
 }
 
-function note(known: Map<string, OwnedNeed>, node: CollectionNode): void {
+function note(owners: Map<string, OwnedNeed>, node: CollectionNode): void {
   const { collection } = node.collection;
   for (const need of needsOfNode(node)) {
     const label = needLabel(need);
-    const owned = known.get(label) ?? { need, collection };
-    known.set(label, owned);
+    const owned = owners.get(label) ?? { need, collection };
+    owners.set(label, owned);
     if (ownerOf(need) !== undefined) owned.owner ??= collection;
   }
 }
 
-function problemsOf(node: CollectionNode, known: ReadonlyMap<string, OwnedNeed>): Problem[] {
+function problemsOf(node: CollectionNode, owners: ReadonlyMap<string, OwnedNeed>): Problem[] {
   const { collection } = node.collection;
   const seen = new Set<string>();
   return needsOfNode(node).flatMap((need, index) => {
     const label = needLabel(need);
-    const fault = seen.has(label) ? 'is listed twice' : faultOf(need, known.get(label));
+    const fault = seen.has(label) ? 'is listed twice' : faultOf(need, owners.get(label));
     seen.add(label);
     if (fault === null) return [];
     const member = ['schema', 'extras', 'needs', index];
@@ -91,12 +91,12 @@ function ownerFault(need: Need, node: CollectionNode, before: CollectionNode | u
   return had ? null : `must be owned by column ${quoted(owner)}, which generates its values without it`;
 }
 
-function faultOf(need: Need, known: OwnedNeed | undefined): string | null {
-  if (known === undefined) return null;
-  if (!isSameNeed(need, known.need))
-    return `differs from the definition in ${quoted(known.collection)}. Every table must define it in the same way`;
-  if (ownerOf(need) === undefined || known.owner === undefined) return null;
-  return `is already owned by a column of ${quoted(known.owner)}`;
+function faultOf(need: Need, owner: OwnedNeed | undefined): string | null {
+  if (owner === undefined) return null;
+  if (!isSameNeed(need, owner.need))
+    return `differs from the definition in ${quoted(owner.collection)}. Every table must define it in the same way`;
+  if (ownerOf(need) === undefined || owner.owner === undefined) return null;
+  return `is already owned by a column of ${quoted(owner.owner)}`;
 }
 
 /*

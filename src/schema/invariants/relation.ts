@@ -39,9 +39,9 @@ export function shownOnceProblems(state: State, relations: readonly Relation[], 
   return relations.flatMap((relation) => {
     const { many_collection, many_field, one_collection: one, one_field: alias } = relation;
     if (one === null || alias === null) return [];
-    let known = checked.get(one);
-    if (known === undefined) checked.set(one, (known = firstByAlias(state, one, from)));
-    const first = known.get(alias);
+    let shown = checked.get(one);
+    if (shown === undefined) checked.set(one, (shown = firstByAlias(state, one, from)));
+    const first = shown.get(alias);
     if (first === undefined || first === relation) return [];
     const message = `alias ${quoted(alias)} of ${quoted(one)} already shows the relation ${quoted(nameOf(first))}`;
     const member = ['one_field'];

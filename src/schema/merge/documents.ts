@@ -29,8 +29,8 @@ export function settled<T>({ base, ours, theirs }: { base: T; ours: T; theirs: T
 
 /** Returns the merged value, or undefined. */
 export function mergeValues(values: Three, path: Step[], onConflict: OnConflict): Json | undefined {
-  const known = settled(values);
-  if (known !== null) return known.value;
+  const value = settled(values);
+  if (value !== null) return value.value;
   const { base, ours, theirs } = values;
   if (WHOLE.has(path.join('.'))) return onConflict(path, values);
   if (isObject(ours) && isObject(theirs)) {
@@ -84,12 +84,12 @@ function byNames(list: Json[]): Map<string, Json> | null {
 
 /** Merges by name. Additions of both sides come last. Their order does not depend on which side is which. */
 function mergeNamed(named: Named, path: Step[], onConflict: OnConflict): Json {
-  const known = [...named.ours.keys()].filter((key) => named.base.has(key) || named.theirs.has(key));
+  const common = [...named.ours.keys()].filter((key) => named.base.has(key) || named.theirs.has(key));
   const others = [...named.theirs.keys()].filter((key) => named.base.has(key) && !named.ours.has(key));
   const added = [named.ours, named.theirs].map((list) => [...list.keys()].filter((key) => isAlone(named, key)));
   const [first = [], second = []] = added.sort((a, b) => (a.join() < b.join() ? -1 : 1));
   const merged: Json[] = [];
-  for (const key of [...known, ...others, ...first, ...second]) {
+  for (const key of [...common, ...others, ...first, ...second]) {
     const values = { base: named.base.get(key), ours: named.ours.get(key), theirs: named.theirs.get(key) };
     const value = mergeValues(values, [...path, (JSON.parse(key) as [unknown, string])[1]], onConflict);
     if (value !== undefined) merged.push(value);
@@ -142,8 +142,8 @@ export function mergeDocument<T extends object>(
 ): T | undefined {
   const decided = merging.decisions.at(location);
   if (decided !== undefined) return sides[decided];
-  const known = settled(sides);
-  if (known !== null) return known.value;
+  const value = settled(sides);
+  if (value !== null) return value.value;
   const { base, ours, theirs } = sides;
   if (ours === undefined || theirs === undefined || isOther) {
     merging.conflicts.push(removedConflict(location, sides));
@@ -188,8 +188,8 @@ function mixed<T extends object>(
     align === undefined
       ? sides
       : align(sides as Required<Documents<T>>, (name, values) => {
-          const known = settled(values);
-          return known === null ? onConflict([name], values) : known.value;
+          const value = settled(values);
+          return value === null ? onConflict([name], values) : value.value;
         });
   const merged = mergeValues(aligned as Three & typeof aligned, [], onConflict) as T;
   // Values of one side are known to be valid, and conflicting members are left out.

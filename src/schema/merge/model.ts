@@ -106,17 +106,17 @@ const MEMBERS: ReadonlySet<string> = new Set(['place', 'take']);
 const PARTS = new Set(['collections', 'fields', 'relations']);
 
 /** Reads any number of submitted resolutions. */
-export function* readResolutions(given: unknown): Resumable<Result<Resolution[]>> {
-  if (given === undefined) return ok([]);
-  if (!Array.isArray(given)) return refuse(invalid(['resolve'], 'resolve must be an array of { place, take }'));
-  const problems = yield* problemsInSteps(given, (each, index) => resolutionProblems(each, ['resolve', index]));
-  return problems.length > 0 ? refuse(...problems) : ok(given as Resolution[]);
+export function* readResolutions(input: unknown): Resumable<Result<Resolution[]>> {
+  if (input === undefined) return ok([]);
+  if (!Array.isArray(input)) return refuse(invalid(['resolve'], 'resolve must be an array of { place, take }'));
+  const problems = yield* problemsInSteps(input, (each, index) => resolutionProblems(each, ['resolve', index]));
+  return problems.length > 0 ? refuse(...problems) : ok(input as Resolution[]);
 }
 
-function resolutionProblems(given: unknown, at: Path): Problem[] {
-  if (!isObject(given)) return [invalid(at, 'must be an object with place and take')];
-  const problems = unknownMembers(given, MEMBERS, at);
-  const { place, take } = given;
+function resolutionProblems(input: unknown, at: Path): Problem[] {
+  if (!isObject(input)) return [invalid(at, 'must be an object with place and take')];
+  const problems = unknownMembers(input, MEMBERS, at);
+  const { place, take } = input;
   if (take !== 'ours' && take !== 'theirs') problems.push(invalid([...at, 'take'], 'take must be ours or theirs'));
   if (!isPlace(place)) problems.push(invalid([...at, 'place'], 'place must be copied unchanged from a conflict'));
   return problems;

@@ -57,9 +57,9 @@ interface Taken {
 /** Objects get the name of the selected side, or keep the name of the other side. */
 function decideTaken({ decided, conflict }: Naming, { things, final, name }: Taken): void {
   const take = decided(name);
-  const given = things.filter(({ base }) => final.get(base) === name);
-  if (take === undefined) conflict({ kind: 'name_taken', message: TAKEN, base: name, ...namesGiven(given, name) });
-  for (const thing of given) final.set(thing.base, thing[take ?? 'ours'] ?? thing.base);
+  const holders = things.filter(({ base }) => final.get(base) === name);
+  if (take === undefined) conflict({ kind: 'name_taken', message: TAKEN, base: name, ...namesGiven(holders, name) });
+  for (const thing of holders) final.set(thing.base, thing[take ?? 'ours'] ?? thing.base);
 }
 
 const TAKEN = 'both sides gave this name to different objects';
@@ -151,7 +151,7 @@ function areNamedAlike({ base, ours, theirs }: States): boolean {
 function* byTables(states: States, merging: Merging): Resumable<Renamed> {
   const { base, ours, theirs } = states;
   const held = { ours: tablesByIdentity(ours), theirs: tablesByIdentity(theirs) };
-  const known = new Set(tablesByIdentity(base).keys());
+  const baseIdentities = new Set(tablesByIdentity(base).keys());
   const things: NamedThing[] = [];
   for (const [name, node] of base.collections) {
     yield;
@@ -163,7 +163,7 @@ function* byTables(states: States, merging: Merging): Resumable<Renamed> {
   }
   const final = mergedNames({
     things,
-    isNew: (side, name) => isUnknown(states[side].collections.get(name)?.identities.collection, known),
+    isNew: (side, name) => isUnknown(states[side].collections.get(name)?.identities.collection, baseIdentities),
     ...deciding(merging, (name) => ({ part: 'collections', collection: name, path: ['collection'] })),
   });
   const to = (side: 'base' | Side): Renames => ({
@@ -182,8 +182,8 @@ function* byTables(states: States, merging: Merging): Resumable<Renamed> {
 }
 
 /** True if the base does not contain the object. */
-const isUnknown = (identity: Identity | undefined, known: ReadonlySet<Identity>): boolean =>
-  identity !== undefined && (identity === NEW_IDENTITY || !known.has(identity));
+const isUnknown = (identity: Identity | undefined, identities: ReadonlySet<Identity>): boolean =>
+  identity !== undefined && (identity === NEW_IDENTITY || !identities.has(identity));
 
 function tablesByIdentity({ collections }: State): ReadonlyMap<Identity, string> {
   const nameByIdentity = new Map<Identity, string>();
@@ -236,10 +236,10 @@ function* byColumns(renamed: Renamed, merging: Merging): Resumable<Renamed> {
     };
     if (!haveOtherNames(nodes)) continue;
     const things = [...node.fields.keys()].map((field) => fieldThing(nodes, field));
-    const known = new Set(node.identities.fields.values());
+    const columnIdentities = new Set(node.identities.fields.values());
     const final = mergedNames({
       things,
-      isNew: (side, field) => isUnknown(nodes[side]?.identities.fields.get(field), known),
+      isNew: (side, field) => isUnknown(nodes[side]?.identities.fields.get(field), columnIdentities),
       ...deciding(merging, (field) => ({ part: 'fields', collection: name, field, path: ['field'] })),
     });
     for (const side of ['base', 'ours', 'theirs'] as const) {

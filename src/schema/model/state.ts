@@ -10,7 +10,7 @@ import { createAttachment } from '../../kernel/attachment.js';
 type Index = PersistentMap<string, PersistentSet<string>>;
 type WordsOf<V> = (value: V) => Iterable<string>;
 
-const known = createAttachment<PersistentMap<string, never>, Map<WordsOf<never>, Index>>();
+const indexesByMap = createAttachment<PersistentMap<string, never>, Map<WordsOf<never>, Index>>();
 
 /** Returns the keys whose values contain the word. */
 type IndexedBy<V> = (map: PersistentMap<string, V>, word: string) => PersistentSet<string>;
@@ -21,7 +21,7 @@ type IndexedBy<V> = (map: PersistentMap<string, V>, word: string) => PersistentS
  */
 export function indexed<V>(wordsOf: WordsOf<V>): IndexedBy<V> {
   return (map, word) => {
-    const there = known.get(map as PersistentMap<string, never>)?.get(wordsOf);
+    const there = indexesByMap.get(map as PersistentMap<string, never>)?.get(wordsOf);
     return (there ?? build(map, wordsOf)).get(word) ?? PersistentSet<string>();
   };
 }
@@ -30,8 +30,8 @@ function build<V>(map: PersistentMap<string, V>, wordsOf: WordsOf<V>): Index {
   const index = PersistentMap<string, PersistentSet<string>>().asMutable();
   for (const [key, value] of map) for (const word of wordsOf(value)) add(index, word, key);
   const made = index.asImmutable();
-  const there = known.get(map as PersistentMap<string, never>) ?? new Map<WordsOf<never>, Index>();
-  known.set(map as PersistentMap<string, never>, there.set(wordsOf, made));
+  const there = indexesByMap.get(map as PersistentMap<string, never>) ?? new Map<WordsOf<never>, Index>();
+  indexesByMap.set(map as PersistentMap<string, never>, there.set(wordsOf, made));
   return made;
 }
 
@@ -47,7 +47,7 @@ export function carried<V>(
   after: PersistentMap<string, V>,
   keys: ReadonlySet<string>,
 ): PersistentMap<string, V> {
-  const there = known.get(before as PersistentMap<string, never>);
+  const there = indexesByMap.get(before as PersistentMap<string, never>);
   if (there === undefined || before === after || keys.size * SHARE > after.size) return after;
   const indexes = new Map<WordsOf<never>, Index>();
   for (const [wordsOf, index] of there) {
@@ -64,7 +64,7 @@ export function carried<V>(
       }),
     );
   }
-  known.set(after as PersistentMap<string, never>, indexes);
+  indexesByMap.set(after as PersistentMap<string, never>, indexes);
   return after;
 }
 
@@ -143,10 +143,10 @@ const contents = new WeakMap<State['collections'], WeakMap<State['objects'], obj
  */
 export function contentOf({ collections, objects }: Pick<State, 'collections' | 'objects'>): object {
   if (objects.isEmpty()) return collections;
-  const known = contents.get(collections) ?? new WeakMap<State['objects'], object>();
-  contents.set(collections, known);
-  const content = known.get(objects) ?? {};
-  known.set(objects, content);
+  const byObjects = contents.get(collections) ?? new WeakMap<State['objects'], object>();
+  contents.set(collections, byObjects);
+  const content = byObjects.get(objects) ?? {};
+  byObjects.set(objects, content);
   return content;
 }
 

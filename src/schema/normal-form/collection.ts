@@ -52,9 +52,13 @@ export function readNewCollection(input: unknown, at: Path, options: ReadOptions
   const name = asText(input['collection']);
   checkTopLevel(input, reading);
   const meta = readMeta(input['meta'], COLLECTION_META_DEFAULTS, name, reading);
-  const given = input['schema'] === undefined && options.imported ? null : input['schema'];
-  if (given === undefined) addFault(reading, ['schema'], 'is required: {} creates a table, null creates a folder');
-  const schema = given === null || given === undefined ? null : readSchema(given, NEW_TABLE, name, reading);
+  const submittedSchema = input['schema'] === undefined && options.imported ? null : input['schema'];
+  if (submittedSchema === undefined)
+    addFault(reading, ['schema'], 'is required: {} creates a table, null creates a folder');
+  const schema =
+    submittedSchema === null || submittedSchema === undefined
+      ? null
+      : readSchema(submittedSchema, NEW_TABLE, name, reading);
   return reading.problems.length > 0 ? refuse(...reading.problems) : ok({ collection: name, meta, schema });
 }
 

@@ -45,16 +45,16 @@ interface Column extends ColumnType {
  */
 function readExtras(change: ColumnChange, column: Column, faults: Fault[]): ColumnExtras | undefined {
   const report = collector(['extras'], faults);
-  const given = change.given['extras'];
+  const submitted = change.given['extras'];
   const before = change.existing?.extras;
-  const extras = given === undefined ? before : readColumnExtras(given, report);
+  const extras = submitted === undefined ? before : readColumnExtras(submitted, report);
   if (extras === undefined) return undefined;
   const read = withKnownDefault(extras, before);
   const kept = Object.fromEntries(
     Object.entries(read).filter(([name]) => applies(name as keyof ColumnExtras, read, change, column)),
   ) as ColumnExtras;
   // This includes existing extras, so that the result does not depend on when they were sent.
-  if (given !== undefined) reportLost(read, kept, report);
+  if (submitted !== undefined) reportLost(read, kept, report);
   resolveSequence(kept, column, report);
   if (jsonEqual(kept, before)) return before;
   return Object.keys(kept).length === 0 ? undefined : kept;
@@ -63,8 +63,8 @@ function readExtras(change: ColumnChange, column: Column, faults: Fault[]): Colu
 /** Returns the options as PostgreSQL stores them. Defaults depend on the column's type. */
 function resolveSequence(extras: ColumnExtras, { data_type }: Column, report: Report): void {
   if (extras.sequence === undefined) return;
-  const { name, ...given } = extras.sequence;
-  const options = readSequenceOptions(given, data_type as SequenceType, ['sequence'], report);
+  const { name, ...sequenceOptions } = extras.sequence;
+  const options = readSequenceOptions(sequenceOptions, data_type as SequenceType, ['sequence'], report);
   const sequence = { ...(name === undefined ? {} : { name }), ...options };
   if (Object.keys(sequence).length === 0) delete extras.sequence;
   else extras.sequence = sequence;
@@ -234,8 +234,8 @@ function canBeIdentity({ data_type }: Pick<ColumnType, 'data_type'>): boolean {
 
 /** True if PostgreSQL can assign the bigint of `nextval` to the type. PostgreSQL decides about types of the user. */
 function holdsNumbers({ data_type }: Pick<ColumnType, 'data_type'>): boolean {
-  const known = dataType(data_type);
-  return known?.reported !== undefined || known?.precision === true || holdsText(data_type);
+  const type = dataType(data_type);
+  return type?.reported !== undefined || type?.precision === true || holdsText(data_type);
 }
 
 /**

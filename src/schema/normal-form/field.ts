@@ -64,8 +64,8 @@ function givenMembers(input: FieldColumnInput, reading: Reading): GivenColumn | 
 }
 
 function unknownType(type: unknown, reading: Reading): null {
-  const known = FIELD_TYPES.join(', ');
-  addFault(reading, ['type'], type === undefined ? `is required: one of ${known}` : `must be one of ${known}`);
+  const types = FIELD_TYPES.join(', ');
+  addFault(reading, ['type'], type === undefined ? `is required: one of ${types}` : `must be one of ${types}`);
   return null;
 }
 
@@ -135,18 +135,18 @@ function saysNothingNew(name: string, value: unknown, { input, before }: Compari
 
 /** Returns members that are not derived. Derived ones are checked, and unknown ones are problems. */
 function ownMembers(schema: Record<string, unknown>, names: FieldColumnInput, reading: Reading): GivenColumn {
-  const given: Record<string, unknown> = {};
+  const members: Record<string, unknown> = {};
   for (const name of Object.keys(schema)) {
     const value = schema[name];
     if (value === undefined) continue;
     if (MEMBERS.has(name)) {
-      given[name] = value;
+      members[name] = value;
       continue;
     }
     const fault = derived(name, value, names, reading.imported);
     if (fault !== true && !reading.imported) addFault(reading, ['schema', name], fault.message);
   }
-  return given;
+  return members;
 }
 
 const UNKNOWN_MEMBER = new Wrong('is not a known member');
@@ -275,13 +275,13 @@ function readMeta(
   options: ReadOptions,
 ): Field['meta'] {
   const base = existing?.meta ?? FIELD_META_DEFAULTS;
-  const given = input['meta'];
-  const top = topLevelMeta(input, given, reading, options);
+  const meta = input['meta'];
+  const top = topLevelMeta(input, meta, reading, options);
   const others = derivedMembers(names, reading.imported);
   const start =
     top === undefined ? base : overlay(base, { input: top, checks: META_CHECKS, others, part: [] }, reading);
-  if (given === undefined || given === null) return start;
-  if (isObject(given)) return overlay(start, { input: given, checks: META_CHECKS, others, part: ['meta'] }, reading);
+  if (meta === undefined || meta === null) return start;
+  if (isObject(meta)) return overlay(start, { input: meta, checks: META_CHECKS, others, part: ['meta'] }, reading);
   addFault(reading, ['meta'], 'must be an object or null');
   return start;
 }

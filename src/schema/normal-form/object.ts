@@ -45,16 +45,16 @@ export function readNewObject(input: unknown, at: Path): Result<SchemaObject> {
 /** Reads a change. Absent members stay as they are, and a definition that differs only in spelling too. */
 export function mergeObject(existing: SchemaObject, input: unknown, at: Path): Result<SchemaObject> {
   if (!isObject(input)) return refuse(invalid(at, 'must be an object with the members to change'));
-  const given: Record<string, unknown> = { ...existing, ...input };
+  const merged: Record<string, unknown> = { ...existing, ...input };
   const problems = [
     ...unknownMembers(input, MEMBERS, at),
-    ...nameProblems(existing, given, at),
-    ...definitionProblems(existing, given['definition'], [...at, 'definition']),
-    ...commentProblems(given['comment'], [...at, 'comment']),
-    ...indexProblems(existing, given['indexes'], [...at, 'indexes']),
+    ...nameProblems(existing, merged, at),
+    ...definitionProblems(existing, merged['definition'], [...at, 'definition']),
+    ...commentProblems(merged['comment'], [...at, 'comment']),
+    ...indexProblems(existing, merged['indexes'], [...at, 'indexes']),
   ];
   if (problems.length > 0) return refuse(...problems);
-  const { definition, comment, indexes } = given as unknown as SchemaObject;
+  const { definition, comment, indexes } = merged as unknown as SchemaObject;
   const read: SchemaObject = {
     kind: existing.kind,
     id: existing.id,

@@ -149,20 +149,20 @@ const FOREIGN_KEY_CHECKS = checksOf(foreignKey, {
 });
 
 /** Returns `base` with the given members. Derived members must match the relation. */
-function readForeignKey(given: unknown, base: ForeignKey, relation: KeyedEnds, reading: Reading): ForeignKey {
-  if (!isObject(given)) {
+function readForeignKey(submitted: unknown, base: ForeignKey, relation: KeyedEnds, reading: Reading): ForeignKey {
+  if (!isObject(submitted)) {
     addFault(reading, ['schema'], 'must be an object (a foreign key) or null (none)');
     return base;
   }
-  const { constraint_name: name, ...rest } = given;
+  const { constraint_name: name, ...rest } = submitted;
   // Some vendors have foreign keys without names. The default name is then used.
-  const input = name === null && reading.imported ? rest : given;
+  const input = name === null && reading.imported ? rest : submitted;
   const key = overlay(
     base,
     { input, checks: FOREIGN_KEY_CHECKS, others: derivedMembers(relation), part: ['schema'] },
     reading,
   );
-  return given['deferrable'] === undefined ? key : withDeferrable(key, given['deferrable'], reading);
+  return submitted['deferrable'] === undefined ? key : withDeferrable(key, submitted['deferrable'], reading);
 }
 
 /** Null means not deferrable, which is an absent member in normal form. */
@@ -206,12 +206,12 @@ export function readNewRelation(input: unknown, at: Path, options: ReadOptions):
   }
   const ends = readEnds(members, RELATION_META_DEFAULTS, reading);
   const relation = { many_collection, many_field, ...ends };
-  const given =
+  const submitted =
     schema ??
     (schema === undefined && options.foreignKeyByDefault === true && ends.one_collection !== null ? {} : null);
   const base = foreignKeyDefaults(relation);
   return finish(
-    { ...relation, schema: given === null ? null : readForeignKey(given, base, relation, reading) },
+    { ...relation, schema: submitted === null ? null : readForeignKey(submitted, base, relation, reading) },
     reading,
   );
 }

@@ -137,18 +137,18 @@ export function* acceptedState(state: State, drift: FoundDrift, request: AcceptR
 
 function acceptTable(draft: Draft, state: State, table: DriftedTable, request: AcceptRequest): void {
   const name = table.collection.collection;
-  const known = state.collections.get(name) as CollectionNode;
+  const recorded = state.collections.get(name) as CollectionNode;
   const takes = (field: string) => request.takes(name, field);
-  dropMissing(draft, state, { known, found: table, takes });
+  dropMissing(draft, state, { known: recorded, found: table, takes });
   // References to a dropped column may have been removed with it.
   const held = draft.get(name)?.collection;
   if (held !== undefined && request.takes(name, undefined) && !jsonEqual(held.schema, table.collection.schema)) {
     draft.putCollection({ ...held, schema: table.collection.schema });
   }
   for (const field of table.fields) {
-    if (takes(field.field) && !jsonEqual(field, known.fields.get(field.field))) draft.putField(field);
+    if (takes(field.field) && !jsonEqual(field, recorded.fields.get(field.field))) draft.putField(field);
   }
-  leaveKeys(draft, { known, found: table, takes });
+  leaveKeys(draft, { known: recorded, found: table, takes });
   for (const relation of table.relations) if (takes(relation.many_field)) putKey(draft, relation);
 }
 

@@ -115,9 +115,9 @@ type Body = { [member: string]: Json };
 
 /** Merges members at the top level into `meta`. */
 function mergedMeta(body: Body, at: Path): Result<Body> {
-  const given = body['meta'] ?? {};
-  if (!isObject(given)) return refuse(invalid([...at, 'meta'], 'meta must be an object'));
-  const meta: Body = { ...given };
+  const submittedMeta = body['meta'] ?? {};
+  if (!isObject(submittedMeta)) return refuse(invalid([...at, 'meta'], 'meta must be an object'));
+  const meta: Body = { ...submittedMeta };
   const problems: Problem[] = [];
   const put = (member: string, target: string, value: Json) => {
     if (Object.hasOwn(meta, target) && !jsonEqual(meta[target], value)) {
@@ -156,13 +156,13 @@ function* readFields(input: Json | undefined, collection: Collection, at: Path):
   const path = [...at, 'fields'];
   if (input !== undefined && !Array.isArray(input))
     return refuse(invalid(path, 'fields must be an array of field objects'));
-  const given = input ?? [];
+  const items = input ?? [];
   if (collection.schema === null) {
-    return given.length === 0
+    return items.length === 0
       ? ok([])
       : refuse(invalid(path, 'a folder (schema null) has no table, so it cannot have fields'));
   }
-  const fields = yield* allOf(given, (each, index) => readOne(each, [...path, index], collection.collection));
+  const fields = yield* allOf(items, (each, index) => readOne(each, [...path, index], collection.collection));
   if (!fields.ok) return fields;
   const twice = duplicates(fields.value, path);
   const complete = withPrimaryKey(fields.value, collection.collection, path);
@@ -183,8 +183,8 @@ function readOne(input: Json, at: Path, collection: string): Result<Field> {
   }
   const field = readNewField(input, at, { imported: false, topLevelMeta: true, collection });
   if (problems.length === 0) return field;
-  const known = new Set(problems.map((problem) => problem.path));
-  return refuse(...problems, ...(field.ok ? [] : field.problems.filter((problem) => !known.has(problem.path))));
+  const paths = new Set(problems.map((problem) => problem.path));
+  return refuse(...problems, ...(field.ok ? [] : field.problems.filter((problem) => !paths.has(problem.path))));
 }
 
 function duplicates(fields: Field[], path: Path): Problem[] {
@@ -290,17 +290,17 @@ function applyUpdate(state: State, draft: Draft, { collection, meta, schema, at 
 }
 
 /** `schema` is only accepted unchanged. */
-function schemaProblems(given: Json, { collection, schema: now }: Collection, path: Path): Problem[] {
-  if (given === null || now === null) {
-    return given === now
+function schemaProblems(submitted: Json, { collection, schema: now }: Collection, path: Path): Problem[] {
+  if (submitted === null || now === null) {
+    return submitted === now
       ? []
       : [invalid(path, 'a table cannot become a folder or a folder a table; send schema as you read it')];
   }
-  if (!isObject(given)) return [invalid(path, 'schema must be an object or null')];
-  const wrong = Object.keys(given).filter((member) => !SCHEMA_MEMBERS.has(member));
-  const known = { name: now.name ?? collection, schema: now.schema, comment: now.comment };
-  for (const [member, value] of Object.entries(known))
-    if (given[member] !== undefined && given[member] !== value) wrong.push(member);
+  if (!isObject(submitted)) return [invalid(path, 'schema must be an object or null')];
+  const wrong = Object.keys(submitted).filter((member) => !SCHEMA_MEMBERS.has(member));
+  const current = { name: now.name ?? collection, schema: now.schema, comment: now.comment };
+  for (const [member, value] of Object.entries(current))
+    if (submitted[member] !== undefined && submitted[member] !== value) wrong.push(member);
   return wrong.map((member) =>
     invalid([...path, member], 'an update can change meta only; send schema as you read it'),
   );

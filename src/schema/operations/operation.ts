@@ -122,10 +122,10 @@ const nameOf = (field: unknown): unknown => (isObject(field) ? field['field'] : 
 
 /** Finds the first item of a name. The index is built on demand, because most bodies never need it. */
 function firstBy<T>(items: readonly T[], keyOf: (item: T) => unknown): (name: string) => T | undefined {
-  let known: Map<unknown, T> | undefined;
+  let itemsByKey: Map<unknown, T> | undefined;
   return (name) => {
-    known ??= new Map(items.toReversed().map((item) => [keyOf(item), item]));
-    return known.get(name);
+    itemsByKey ??= new Map(items.toReversed().map((item) => [keyOf(item), item]));
+    return itemsByKey.get(name);
   };
 }
 

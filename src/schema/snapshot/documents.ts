@@ -198,8 +198,8 @@ const documentsOfNode = createAttachment<CollectionNode, NodeDocuments>();
 
 function documentsOf(state: State, node: CollectionNode): NodeDocuments {
   const targets = [...node.relations.keys()].map((field) => keyTarget(state, node, field)?.column).join('\0');
-  const known = documentsOfNode.get(node);
-  if (known !== undefined && known.targets === targets) return known;
+  const cached = documentsOfNode.get(node);
+  if (cached !== undefined && cached.targets === targets) return cached;
   const documents: NodeDocuments = { targets };
   documentsOfNode.set(node, documents);
   return documents;

@@ -25,9 +25,9 @@ export function createRenderings<T>(render: (state: State, node: CollectionNode)
     if (collections === state.collections) return before;
     const names = namesInOrder(before.names, state);
     yield;
-    const known = names === before.names ? before : aligned(before, names);
-    const { nodes, concerned } = yield* compare(state, names, { before, known: known.nodes });
-    const rendered = known.rendered.slice();
+    const previous = names === before.names ? before : aligned(before, names);
+    const { nodes, concerned } = yield* compare(state, names, { before, known: previous.nodes });
+    const rendered = previous.rendered.slice();
     for (const index of concerned) {
       rendered[index] = yield* render(state, nodes[index] as CollectionNode);
       yield;
@@ -42,8 +42,8 @@ export function createRenderings<T>(render: (state: State, node: CollectionNode)
 function namesInOrder(before: readonly string[], { collections }: State): readonly string[] {
   const kept = before.filter((name) => collections.has(name));
   if (kept.length === collections.size) return kept.length === before.length ? before : kept;
-  const known = new Set(kept);
-  return [...kept, ...[...collections.keys()].filter((name) => !known.has(name))].sort(byName);
+  const keptNames = new Set(kept);
+  return [...kept, ...[...collections.keys()].filter((name) => !keptNames.has(name))].sort(byName);
 }
 
 /** Earlier renderings by the indexes of other names. Undefined for a new collection. */

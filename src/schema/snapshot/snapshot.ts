@@ -72,8 +72,8 @@ export function* snapshotOf(
  * ids. Those depend on the log, and two instances with the same schema must have the same hash.
  */
 export function* snapshotHash(state: State, release: string): Resumable<string> {
-  const known = hashOf.get(contentOf(state));
-  if (known?.release === release) return known.hash;
+  const cached = hashOf.get(contentOf(state));
+  if (cached?.release === release) return cached.hash;
   const hash = createHash('sha256');
   hash.update(`{"service":${JSON.stringify(release)},"vendor":"${VENDOR}","version":${SNAPSHOT_VERSION}}`);
   hash.update((yield* collectionHashes(state)).rendered.join(''));

@@ -39,8 +39,8 @@ const parsed = new Map<string, ParsedDefinition | string>();
 
 /** Parses a definition, or returns a sentence that follows "must". */
 export function parseDefinition(text: string): ParsedDefinition | string {
-  const known = parsed.get(text);
-  if (known !== undefined) return known;
+  const cached = parsed.get(text);
+  if (cached !== undefined) return cached;
   const result = text.length > LONGEST_DEFINITION ? TOO_LONG : (textFault(text) ?? parseText(text));
   const [oldest] = parsed.size < CACHED ? [] : parsed.keys();
   if (oldest !== undefined) parsed.delete(oldest);
@@ -149,13 +149,13 @@ function targetFault(kind: ObjectKind, { relpersistence, catalogname }: Node): s
 
 /** PostgreSQL stores the check option among the others. */
 function optionsOf({ options, withCheckOption, into }: Node): string {
-  const given = list(options ?? (into as Node | undefined)?.['options']).map((each) => {
+  const assignments = list(options ?? (into as Node | undefined)?.['options']).map((each) => {
     const option = member(each, 'DefElem');
     return `${String(option?.['defname'])}=${valueOf(option?.['arg'])}`;
   });
   const check = typeof withCheckOption === 'string' ? withCheckOption.split('_')[0]?.toLowerCase() : undefined;
-  if (check === 'local' || check === 'cascaded') given.push(`check_option=${check}`);
-  return given.sort().join();
+  if (check === 'local' || check === 'cascaded') assignments.push(`check_option=${check}`);
+  return assignments.sort().join();
 }
 
 const TRUE: ReadonlySet<string> = new Set(['true', 'on', 'yes', '1', 'undefined']);

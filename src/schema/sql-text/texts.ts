@@ -47,8 +47,8 @@ export function textsOfField({ schema }: Field): SqlText[] {
   ];
 }
 
-const text = (kind: TextKind, given: string | undefined, path: Path): SqlText[] =>
-  given === undefined ? [] : [{ kind, text: given, path }];
+const text = (kind: TextKind, value: string | undefined, path: Path): SqlText[] =>
+  value === undefined ? [] : [{ kind, text: value, path }];
 
 /*
  * Checks the SQL texts that a change introduces. Existing texts are not checked again, so the log and adopted objects
@@ -82,9 +82,9 @@ function* problemsOf(before: CollectionNode | undefined, node: CollectionNode): 
     });
   const ofTable = check(newTexts(tableTexts(before), tableTexts(node)));
   const ofFields = yield* problemsInSteps(node.fields.values(), (field) => {
-    const known = before?.fields.get(field.field);
-    if (field === known) return [];
-    return check(newTexts(known === undefined ? [] : textsOfField(known), textsOfField(field)), field.field);
+    const existing = before?.fields.get(field.field);
+    if (field === existing) return [];
+    return check(newTexts(existing === undefined ? [] : textsOfField(existing), textsOfField(field)), field.field);
   });
   return [...ofTable, ...ofFields];
 }
@@ -94,8 +94,8 @@ const tableTexts = (node: CollectionNode | undefined): SqlText[] => textsOfTable
 /** Ignores the location: the same text under another index name is not new. */
 function newTexts(before: readonly SqlText[], after: readonly SqlText[]): SqlText[] {
   if (after.length === 0) return [];
-  const known = new Set(before.map(({ kind, text }) => `${kind}\0${text}`));
-  return after.filter(({ kind, text }) => !known.has(`${kind}\0${text}`));
+  const existing = new Set(before.map(({ kind, text }) => `${kind}\0${text}`));
+  return after.filter(({ kind, text }) => !existing.has(`${kind}\0${text}`));
 }
 
 /*
@@ -104,57 +104,63 @@ function newTexts(before: readonly SqlText[], after: readonly SqlText[]): SqlTex
  */
 
 /** Returns a copy of `given`. Objects are matched by name. */
-export function withKnownTexts(given: TableExtras, known: TableExtras): TableExtras {
-  const { constraints, indexes, needs } = given;
+export function withKnownTexts(submitted: TableExtras, existing: TableExtras): TableExtras {
+  const { constraints, indexes, needs } = submitted;
   return {
-    ...given,
-    ...(given.primary_key && { primary_key: withText('constraint', given.primary_key, known.primary_key) }),
-    ...(constraints && { constraints: eachByName('constraint', constraints, known.constraints) }),
-    ...(indexes && { indexes: eachByName('index', indexes, known.indexes) }),
-    ...knownPartition(given, known),
-    ...(needs && { needs: needs.map((need) => knownNeed(need, known.needs)) }),
+    ...submitted,
+    ...(submitted.primary_key && { primary_key: withText('constraint', submitted.primary_key, existing.primary_key) }),
+    ...(constraints && { constraints: eachByName('constraint', constraints, existing.constraints) }),
+    ...(indexes && { indexes: eachByName('index', indexes, existing.indexes) }),
+    ...knownPartition(submitted, existing),
+    ...(needs && { needs: needs.map((need) => knownNeed(need, existing.needs)) }),
   };
 }
 
-function knownPartition({ partition_by: by, partition_of: of }: TableExtras, known: TableExtras): TableExtras {
+function knownPartition({ partition_by: by, partition_of: of }: TableExtras, existing: TableExtras): TableExtras {
   return {
-    ...(by !== undefined && { partition_by: knownOrGiven('partition key', by, known.partition_by) }),
-    ...(of && { partition_of: { ...of, bound: knownOrGiven('partition bound', of.bound, known.partition_of?.bound) } }),
+    ...(by !== undefined && { partition_by: knownOrGiven('partition key', by, existing.partition_by) }),
+    ...(of && {
+      partition_of: { ...of, bound: knownOrGiven('partition bound', of.bound, existing.partition_of?.bound) },
+    }),
   };
 }
 
 /** Returns the given value if it has no default or a different one. */
-export function withKnownDefault(given: ColumnExtras, known: ColumnExtras | undefined): ColumnExtras {
-  if (given.default === undefined) return given;
-  return { ...given, default: knownOrGiven('expression', given.default, known?.default) };
+export function withKnownDefault(submitted: ColumnExtras, existing: ColumnExtras | undefined): ColumnExtras {
+  if (submitted.default === undefined) return submitted;
+  return { ...submitted, default: knownOrGiven('expression', submitted.default, existing?.default) };
 }
 
-const knownOrGiven = (kind: TextKind, given: string, known: string | undefined): string =>
-  known !== undefined && isSameText(kind, given, known) ? known : given;
+const knownOrGiven = (kind: TextKind, submitted: string, existing: string | undefined): string =>
+  existing !== undefined && isSameText(kind, submitted, existing) ? existing : submitted;
 
 interface Defined {
   name: string;
   definition?: string;
 }
 
-function withText<T extends Defined>(kind: TextKind, given: T, known: Defined | undefined): T {
-  return given.definition === undefined
-    ? given
-    : { ...given, definition: knownOrGiven(kind, given.definition, known?.definition) };
+function withText<T extends Defined>(kind: TextKind, submitted: T, existing: Defined | undefined): T {
+  return submitted.definition === undefined
+    ? submitted
+    : { ...submitted, definition: knownOrGiven(kind, submitted.definition, existing?.definition) };
 }
 
-function eachByName<T extends Defined>(kind: TextKind, given: readonly T[], known: readonly Defined[] = []): T[] {
-  const there = new Map(known.map((each) => [each.name, each]));
-  return given.map((each) => withText(kind, each, there.get(each.name)));
+function eachByName<T extends Defined>(
+  kind: TextKind,
+  submitted: readonly T[],
+  existing: readonly Defined[] = [],
+): T[] {
+  const there = new Map(existing.map((each) => [each.name, each]));
+  return submitted.map((each) => withText(kind, each, there.get(each.name)));
 }
 
 function knownNeed(need: Need, all: readonly Need[] = []): Need {
-  const known = all.find((each) => needLabel(each) === needLabel(need));
-  if (need.kind !== 'domain' || known?.kind !== 'domain') return need;
+  const existing = all.find((each) => needLabel(each) === needLabel(need));
+  if (need.kind !== 'domain' || existing?.kind !== 'domain') return need;
   const { default: value, checks } = need;
   return {
     ...need,
-    ...(value !== undefined && { default: knownOrGiven('expression', value, known.default) }),
-    ...(checks && { checks: eachByName('constraint', checks, known.checks) }),
+    ...(value !== undefined && { default: knownOrGiven('expression', value, existing.default) }),
+    ...(checks && { checks: eachByName('constraint', checks, existing.checks) }),
   };
 }

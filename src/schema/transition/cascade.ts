@@ -51,18 +51,18 @@ export function withoutOthers(schema: TableSchema, desired: TableSchema): TableS
 /** Adds the needs of `desired` that the table lacks. */
 export function withNeeds(schema: TableSchema, desired: TableSchema): TableSchema {
   const needs = extrasOfTable(schema).needs ?? [];
-  const known = new Set(needs.map(needLabel));
-  const fresh = (extrasOfTable(desired).needs ?? []).filter((need) => !known.has(needLabel(need)));
+  const labels = new Set(needs.map(needLabel));
+  const fresh = (extrasOfTable(desired).needs ?? []).filter((need) => !labels.has(needLabel(need)));
   return fresh.length === 0 ? schema : withExtras(schema, { ...schema.extras, needs: [...needs, ...fresh] });
 }
 
 /** Replaces the extras and keeps everything else. */
 export function withExtras(schema: TableSchema, extras: TableExtras): TableSchema {
   const { extras: _, ...table } = schema;
-  const said = Object.entries(extras).filter(
+  const entries = Object.entries(extras).filter(
     ([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0),
   );
-  return said.length === 0 ? table : { ...table, extras: Object.fromEntries(said) };
+  return entries.length === 0 ? table : { ...table, extras: Object.fromEntries(entries) };
 }
 
 /**

@@ -124,8 +124,8 @@ export class Draft {
   /** An object of an existing name keeps its identity. */
   putObject(object: SchemaObject, identity?: Identity): void {
     const key = objectKey(object);
-    const known = this.#objects.get(key);
-    this.#objects = this.#objects.set(key, { identity: identity ?? known?.identity ?? NEW_IDENTITY, object });
+    const existing = this.#objects.get(key);
+    this.#objects = this.#objects.set(key, { identity: identity ?? existing?.identity ?? NEW_IDENTITY, object });
   }
 
   removeObject(name: ObjectName): void {

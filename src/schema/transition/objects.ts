@@ -15,10 +15,10 @@ interface ObjectTransition {
 
 /** Returns the former key of each object that both states contain, by its key in `to`. */
 export function formerObjects({ objects: from }: State, { objects: to }: State): ReadonlyMap<string, string> {
-  const known = new Map([...from].map(([key, { identity }]) => [identity, key]));
+  const keyByIdentity = new Map([...from].map(([key, { identity }]) => [identity, key]));
   const former = new Map<string, string>();
   for (const [key, { identity }] of to) {
-    const old = identity === NEW_IDENTITY ? undefined : known.get(identity);
+    const old = identity === NEW_IDENTITY ? undefined : keyByIdentity.get(identity);
     if (old !== undefined) former.set(key, old);
     else if (from.has(key)) former.set(key, key);
   }

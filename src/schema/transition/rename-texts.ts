@@ -329,9 +329,9 @@ function withInheritedNames(node: CollectionNode, renaming: Renaming, above: rea
   if (above.length === 0) return node;
   const tableName = 'collections' in renaming ? lookUp(renaming.collections) : same;
   const formerField = formerFieldIn(renaming, node);
-  const follow = (given: string, field: string): string => {
-    const table = above.find((each) => notNullName(each, formerField(field)) === given);
-    return table === undefined ? given : notNullName(tableName(table), field);
+  const follow = (formerName: string, field: string): string => {
+    const table = above.find((each) => notNullName(each, formerField(field)) === formerName);
+    return table === undefined ? formerName : notNullName(tableName(table), field);
   };
   const fields = new Map([...node.fields].map(([name, field]) => [name, withNotNullName(field, follow)]));
   return [...fields].every(([name, field]) => node.fields.get(name) === field) ? node : { ...node, fields };
@@ -339,10 +339,8 @@ function withInheritedNames(node: CollectionNode, renaming: Renaming, above: rea
 
 function withNotNullName(field: Field, follow: (given: string, field: string) => string): Field {
   const { schema } = field;
-  const given = schema?.extras?.not_null_name;
-  if (schema === null || given === undefined) return field;
-  const next = follow(given, field.field);
-  return next === given
-    ? field
-    : { ...field, schema: { ...schema, extras: { ...schema.extras, not_null_name: next } } };
+  const name = schema?.extras?.not_null_name;
+  if (schema === null || name === undefined) return field;
+  const next = follow(name, field.field);
+  return next === name ? field : { ...field, schema: { ...schema, extras: { ...schema.extras, not_null_name: next } } };
 }

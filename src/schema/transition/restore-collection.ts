@@ -439,9 +439,9 @@ function keysOf({ past, name, node }: Restoring): string[] {
 }
 
 /** Returns names in `without` that are no foreign keys of the collection. */
-function unknownKeys(known: readonly string[], without: readonly string[]): Problem[] {
+function unknownKeys(names: readonly string[], without: readonly string[]): Problem[] {
   return without.flatMap((each, index) => {
     const message = `no restored foreign key is named ${JSON.stringify(each)}`;
-    return known.includes(each) ? [] : [invalid(['without', index], message, { known })];
+    return names.includes(each) ? [] : [invalid(['without', index], message, { known: names })];
   });
 }

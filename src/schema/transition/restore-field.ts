@@ -285,8 +285,10 @@ export function* fieldRestoration(state: State, restore: RestoreField): Resumabl
   const before = past.collections.get(collection);
   if (before?.identities.fields.get(field) !== identity)
     throw new Error(`restore: ${JSON.stringify(name)} of position ${position} is not the deleted object`);
-  const known = keysOf(before, field);
-  const unknown = without.flatMap((each, index) => (known.includes(each) ? [] : [unknownKey(each, index, known)]));
+  const constraintNames = keysOf(before, field);
+  const unknown = without.flatMap((each, index) =>
+    constraintNames.includes(each) ? [] : [unknownKey(each, index, constraintNames)],
+  );
   if (unknown.length > 0) return refuse(...unknown);
   const draft = new Draft(state);
   const restores = new Map<Identity, Restores>();
@@ -300,7 +302,7 @@ export function* fieldRestoration(state: State, restore: RestoreField): Resumabl
     brings: (each) =>
       restores.set(each, { position, name: restore.collection, empty: empty === true && each === identity }),
   });
-  return ok({ draft, restores, left, keys: known, collection, field });
+  return ok({ draft, restores, left, keys: constraintNames, collection, field });
 }
 
 function nameOf({ collections }: State, identity: Identity): string | undefined {
@@ -369,7 +371,7 @@ function ownKeys(table: string, { field, schema }: Field): string[] {
   ];
 }
 
-function unknownKey(name: string, index: number, known: readonly string[]): Problem {
+function unknownKey(name: string, index: number, names: readonly string[]): Problem {
   const message = `no restored constraint or index is named ${JSON.stringify(name)}`;
-  return invalid(['without', index], message, { known });
+  return invalid(['without', index], message, { known: names });
 }

@@ -263,9 +263,9 @@ export const openSearch = () => spotlight.open();
 /** Opens on ⌘K, ⌘P or `openSearch`. Field names and headings are requested only then. */
 export function Search() {
   const [query, setQuery] = useState('');
-  const [asked, setAsked] = useState(false);
+  const [isRequested, setAsked] = useState(false);
   const navigate = useNavigate();
-  const { found, isReading, isFinal } = useSearchHits(query, asked);
+  const { found, isReading, isFinal } = useSearchHits(query, isRequested);
   const choose = useCallback(
     ({ to }: SearchHit) => {
       spotlight.close();

@@ -98,8 +98,8 @@ function isWholeConflict({ before, after, recreated }: Edit<object>, theirs: obj
 
 const asJson = (document: object): Json => document as unknown as Json;
 
-/** Lists have fewer members than snapshots. Members missing in `known` are no difference. */
-const saysTheSame = (theirs: object, known: object): boolean => jsonEqual(overlaid(theirs, known), theirs);
+/** Lists have fewer members than snapshots. Members missing in `base` are no difference. */
+const saysTheSame = (theirs: object, base: object): boolean => jsonEqual(overlaid(theirs, base), theirs);
 
 type HeadByKey = { [P in Part]: ReadonlyMap<string, Documents[P]> };
 

@@ -39,8 +39,8 @@ export class DraftEditor {
   }
 
   #all<P extends Part>(part: P): Documents[P][] {
-    const known = this.#now[part] as ReadonlyMap<string, Drafted<Documents[P]>>;
-    return [...known.values()].flatMap(({ document, how }) => (how === 'removed' ? [] : [document]));
+    const edits = this.#now[part] as ReadonlyMap<string, Drafted<Documents[P]>>;
+    return [...edits.values()].flatMap(({ document, how }) => (how === 'removed' ? [] : [document]));
   }
 
   #become(draft: Draft): void {
@@ -71,8 +71,8 @@ export class DraftEditor {
   }
 
   put<P extends Part>(part: P, after: Documents[P]): void {
-    const known = this.#now[part] as ReadonlyMap<string, Drafted<Documents[P]>>;
-    const was = known.get(keyOf[part](after));
+    const edits = this.#now[part] as ReadonlyMap<string, Drafted<Documents[P]>>;
+    const was = edits.get(keyOf[part](after));
     this.#become(put(this.draft, part, { before: was?.how === 'removed' ? null : (was?.before ?? null), after }));
   }
 

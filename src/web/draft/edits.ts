@@ -29,18 +29,18 @@ export function put<P extends Part>(
   { before, after }: { before: Documents[P] | null; after: Documents[P] },
 ): Draft {
   const key = keyOf[part](after);
-  const known = (draft[part] as Edits<P>).get(key);
+  const edit = (draft[part] as Edits<P>).get(key);
   // An object that is removed and added again is a new one.
-  const recreated = known?.recreated === true || (known !== undefined && known.after === null && before === null);
-  const was = known === undefined ? before : known.before;
+  const recreated = edit?.recreated === true || (edit !== undefined && edit.after === null && before === null);
+  const was = edit === undefined ? before : edit.before;
   return withEdit(draft, part, key, { before: was, after, ...(recreated && { recreated }) });
 }
 
 /** Also removes the content of a collection. */
 export function remove<P extends Part>(draft: Draft, part: P, document: Documents[P]): Draft {
   const key = keyOf[part](document);
-  const known = (draft[part] as Edits<P>).get(key);
-  const before = known === undefined ? document : known.before;
+  const edit = (draft[part] as Edits<P>).get(key);
+  const before = edit === undefined ? document : edit.before;
   if (part === 'collections') return removeCollection(draft, key, before as Documents['collections'] | null);
   if (part !== 'fields') return withEdit(draft, part, key, { before, after: null });
   // Uses the name at the head.

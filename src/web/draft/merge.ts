@@ -50,9 +50,9 @@ function mergedMembers({ was, mine, now }: Sides, report: (found: Difference) =>
 }
 
 /** Overlays the members of an incomplete document. */
-export function overlaid(now: object, known: object): object {
+export function overlaid(now: object, base: object): object {
   const merged = (from: unknown, what: unknown) => (isObject(from) && isObject(what) ? { ...from, ...what } : what);
-  const members = Object.entries(known).map(([member, value]) => [
+  const members = Object.entries(base).map(([member, value]) => [
     member,
     STRUCTURED.includes(member) ? merged((now as Members)[member], value) : value,
   ]);

@@ -216,13 +216,13 @@ interface FormProps<Values extends FieldValues> {
  * Shows the service's objections and offers to keep the edit anyway. Cancel stops a running check and discards the
  * input. Without `form`, no input is stored or validated.
  */
-export function EditorForm<Values extends FieldValues>({ form, ...given }: FormProps<Values>) {
-  const { keeping, onCancel } = given;
+export function EditorForm<Values extends FieldValues>({ form, ...frameProps }: FormProps<Values>) {
+  const { keeping, onCancel } = frameProps;
   const cancel = () => {
     keeping.giveUp();
     onCancel();
   };
-  const props = { ...given, onCancel: cancel };
+  const props = { ...frameProps, onCancel: cancel };
   return form === undefined ? <Frame {...props} /> : <TypedForm {...props} form={form} />;
 }
 

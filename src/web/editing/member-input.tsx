@@ -48,7 +48,7 @@ interface Props {
 /** Shows a message without matches, and at most fifty matches. */
 export function NameSearch({ names, value, onChange, error, ...input }: Props) {
   const [text, setText] = useState(value);
-  const known = useMemo(() => new Set(names), [names]);
+  const nameSet = useMemo(() => new Set(names), [names]);
   const isNothing = useMemo(() => {
     const needle = text.trim().toLowerCase();
     return needle !== '' && !names.some((name) => name.toLowerCase().includes(needle));
@@ -63,7 +63,7 @@ export function NameSearch({ names, value, onChange, error, ...input }: Props) {
       value={text}
       onChange={(typed) => {
         setText(typed);
-        onChange(known.has(typed) ? typed : '');
+        onChange(nameSet.has(typed) ? typed : '');
       }}
       comboboxProps={{ withinPortal: false }}
     />

@@ -47,11 +47,11 @@ export function freeName(wanted: string, taken: ReadonlySet<string>): string {
 
 /** @returns the error of each name, by its input */
 export function namesFaults(
-  given: Readonly<Record<string, string>>,
+  names: Readonly<Record<string, string>>,
   needed: readonly string[],
 ): Record<string, string> {
   return Object.fromEntries(
-    needed.filter((name) => (given[name] ?? '').trim() === '').map((name) => [name, 'Enter a name.']),
+    needed.filter((name) => (names[name] ?? '').trim() === '').map((name) => [name, 'Enter a name.']),
   );
 }
 

@@ -44,8 +44,8 @@ export interface UserInput {
   password: string;
 }
 
-const bodyOf = ({ password, name, ...given }: UserInput) => ({
-  ...given,
+const bodyOf = ({ password, name, ...input }: UserInput) => ({
+  ...input,
   ...(name !== '' && { name }),
   ...(password !== '' && { password }),
 });

@@ -63,11 +63,11 @@ export async function proposeInstead(
   applying: Applying,
   { title, reason, key }: Proposing,
 ): Promise<ChangeSummary> {
-  const said = {
+  const proposal = {
     ...(title !== '' && { title }),
     ...(reason !== undefined && { reason: reason === '' ? null : reason }),
   };
-  const json = { ...said, online: false, purge: false, ...askedBy(applying) };
+  const json = { ...proposal, online: false, purge: false, ...askedBy(applying) };
   const headers = { 'Idempotency-Key': key };
   return (await request<{ data: ChangeSummary }>(`/changes/${id}`, { method: 'PATCH', json, headers })).data;
 }

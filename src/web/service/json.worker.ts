@@ -23,11 +23,11 @@ async function giveArray(array: unknown[], path: readonly string[]): Promise<voi
   if (array.length <= PIECE) return;
   const elements = array.splice(0);
   for (let from = 0; from < elements.length; from += PIECE) {
-    const asked = new Promise<void>((resolve) => {
+    const requested = new Promise<void>((resolve) => {
       goOn = resolve;
     });
     say({ kind: 'piece', path, elements: elements.slice(from, from + PIECE) });
-    await asked;
+    await requested;
   }
 }
 

@@ -61,7 +61,7 @@ function samplesOf(text: string): Sample[] {
   return text.split('\n').flatMap((line) => {
     const [, name, labels = '', value] = LINE.exec(line) ?? [];
     if (name === undefined) return [];
-    const pairs = [...labels.matchAll(LABEL)].map(([, label = '', said = '']) => [label, unescaped(said)]);
+    const pairs = [...labels.matchAll(LABEL)].map(([, label = '', labelValue = '']) => [label, unescaped(labelValue)]);
     return [{ name, labels: Object.fromEntries(pairs) as Record<string, string>, value: numberOf(value) }];
   });
 }

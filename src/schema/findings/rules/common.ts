@@ -75,8 +75,8 @@ export function added<K extends 'constraints' | 'indexes' | 'needs'>(
 ): NonNullable<ReturnType<typeof extrasOf>[K]>[number][] {
   if (!ADDING.has(event.type)) return [];
   type Item = NonNullable<ReturnType<typeof extrasOf>[K]>[number];
-  const known = new Set(((extrasOf(before)[part] ?? []) as Item[]).map(({ name }) => name));
-  return ((extrasOf(after)[part] ?? []) as Item[]).filter(({ name }) => !known.has(name));
+  const formerNames = new Set(((extrasOf(before)[part] ?? []) as Item[]).map(({ name }) => name));
+  return ((extrasOf(after)[part] ?? []) as Item[]).filter(({ name }) => !formerNames.has(name));
 }
 
 /** Formats a location as `articles.title`, or as the name of the collection. */

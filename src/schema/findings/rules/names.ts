@@ -24,8 +24,8 @@ function namesGiven({ event, after, batch }: PlannedEvent): GivenName[] {
       return hasTable(batch.after, event.data.to) ? [ofTable(event.data.to)] : [];
     case 'field.renamed': {
       const { to } = event.data;
-      const given = { name: to, label: `${collection}.${to}`, location: { field: to } };
-      return hasColumn(after?.fields.get(to)) ? [given] : [];
+      const renamed = { name: to, label: `${collection}.${to}`, location: { field: to } };
+      return hasColumn(after?.fields.get(to)) ? [renamed] : [];
     }
     default:
       return [];
@@ -122,13 +122,13 @@ export const nameNeedsQuotes: Rule = {
   aliases: { atlas: ['NM102', 'NM103'] },
   field: ({ old, now }) =>
     old === undefined && hasColumn(now) && !PLAIN.test(now.field)
-      ? said(labelOf(now), { field: now.field })
+      ? observe(labelOf(now), { field: now.field })
       : undefined,
   event: (planned) =>
-    namesGiven(planned).flatMap(({ name, location, label }) => (PLAIN.test(name) ? [] : [said(label, location)])),
+    namesGiven(planned).flatMap(({ name, location, label }) => (PLAIN.test(name) ? [] : [observe(label, location)])),
 };
 
-const said = (label: string, location: Pick<Observed, 'collection' | 'field'>): Observed => ({
+const observe = (label: string, location: Pick<Observed, 'collection' | 'field'>): Observed => ({
   message: `${label}: SQL must quote its name`,
   ...location,
 });

@@ -99,12 +99,12 @@ export function readColumnType(input: ColumnTypeInput): { columnType: ColumnType
 
 function withMembers(named: NamedType, input: ColumnTypeInput, faults: Fault[]): ColumnType {
   const rule = input.type === UNKNOWN_TYPE ? UNKNOWN_RULE : (dataType(named.data_type) ?? UNKNOWN_RULE);
-  const given = withParameters(withLength(input.given, rule, faults), named, rule, faults);
+  const submitted = withParameters(withLength(input.given, rule, faults), named, rule, faults);
   const base = input.base;
   return {
     data_type: named.data_type,
-    max_length: readLength(rule, given, base, faults),
-    ...(rule.precision ? readPrecision(given, base, faults) : noPrecision(rule, given, faults)),
+    max_length: readLength(rule, submitted, base, faults),
+    ...(rule.precision ? readPrecision(submitted, base, faults) : noPrecision(rule, submitted, faults)),
   };
 }
 
@@ -118,13 +118,13 @@ interface NamedType {
 
 function readDataType(input: ColumnTypeInput, faults: Fault[]): NamedType | null {
   const allowed = dataTypesOf(input.type);
-  const given = input.given['data_type'] ?? input.base?.data_type ?? allowed?.[0];
-  if (typeof given !== 'string' || input.given['data_type'] === null) {
+  const submitted = input.given['data_type'] ?? input.base?.data_type ?? allowed?.[0];
+  if (typeof submitted !== 'string' || input.given['data_type'] === null) {
     faults.push([['data_type'], 'must be the name of a data type, as a string']);
     return null;
   }
-  if (allowed === undefined) return readTypeText(given, input, faults);
-  const written = parseDataType(given);
+  if (allowed === undefined) return readTypeText(submitted, input, faults);
+  const written = parseDataType(submitted);
   if (written !== null && isDataTypeOf(input.type, written.name)) {
     return { data_type: written.name, parameters: written.parameters };
   }
@@ -141,18 +141,18 @@ function readTypeText(text: string, { base, checkTypeText }: ColumnTypeInput, fa
 }
 
 /** `length` means max_length if the type has one, and is ignored otherwise. Both must match. */
-function withLength({ length, ...given }: GivenColumn, rule: DataType, faults: Fault[]): GivenColumn {
-  if (length === undefined || length === null) return given;
+function withLength({ length, ...submitted }: GivenColumn, rule: DataType, faults: Fault[]): GivenColumn {
+  if (length === undefined || length === null) return submitted;
   if (!isInteger(length, 0, Number.MAX_SAFE_INTEGER)) {
     faults.push([['length'], 'must be an integer or null']);
-    return given;
+    return submitted;
   }
-  if (rule.length === 'none') return given;
-  if (given['max_length'] === undefined) return { ...given, max_length: length };
-  if (given['max_length'] !== length) {
+  if (rule.length === 'none') return submitted;
+  if (submitted['max_length'] === undefined) return { ...submitted, max_length: length };
+  if (submitted['max_length'] !== length) {
     faults.push([['length'], 'must not differ from max_length: send one of them']);
   }
-  return given;
+  return submitted;
 }
 
 /** `varchar(50)` sets max_length 50. An explicit value must match. */

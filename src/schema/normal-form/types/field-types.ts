@@ -63,8 +63,8 @@ const TYPE_OF_COLUMN: ReadonlyMap<string, string> = new Map(
 
 /** Undefined for unsupported data types, whose fields are `unknown`. */
 export function typeOfDataType(dataType: string): string | undefined {
-  const known = TYPE_OF_COLUMN.get(dataType);
-  if (known !== undefined) return known;
+  const type = TYPE_OF_COLUMN.get(dataType);
+  if (type !== undefined) return type;
   const shape = restrictedGeometry(dataType)?.shape;
   if (shape === undefined) return undefined;
   return COLUMNS.has(`geometry.${shape}`) ? `geometry.${shape}` : 'geometry';

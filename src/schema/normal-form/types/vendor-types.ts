@@ -64,11 +64,11 @@ export type VendorColumn = { type?: string } & Partial<ColumnType>;
  */
 export function readVendorColumn(givenType: unknown, column: WrittenColumn, vendor?: string): VendorColumn {
   if (givenType === ALIAS_TYPE || DIRECTUS_ALIASES.has(givenType)) return { type: ALIAS_TYPE };
-  const known = isFieldType(givenType) && givenType !== UNKNOWN_TYPE ? givenType : undefined;
+  const fieldType = isFieldType(givenType) && givenType !== UNKNOWN_TYPE ? givenType : undefined;
   const text = column.data_type;
-  if (typeof text !== 'string') return withoutDataType(known, givenType, column);
+  if (typeof text !== 'string') return withoutDataType(fieldType, givenType, column);
   const ours = ourDataType(text, vendor);
-  const type = known ?? derivedType(text, ours, vendor);
+  const type = fieldType ?? derivedType(text, ours, vendor);
   return type === UNKNOWN_TYPE ? { type, ...NO_NUMBERS, data_type: text } : { type, ...columnFor(type, ours, column) };
 }
 

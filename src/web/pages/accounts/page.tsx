@@ -99,9 +99,9 @@ function NewToken({ user }: { user: User }) {
   const [days, setDays] = useState('90');
   const client = useQueryClient();
   const make = useMutation({
-    mutationFn: (given: string) =>
+    mutationFn: (tokenName: string) =>
       createToken(user.id, {
-        name: given,
+        name: tokenName,
         expires_at: days === '' ? null : new Date(Date.now() + Number(days) * DAY).toISOString(),
       }),
     onSuccess: (_, given) => {

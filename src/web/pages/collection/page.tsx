@@ -197,11 +197,11 @@ function LoadedCollection({ name }: { name: string }) {
   const { draft } = useDraft();
   const head = headName(draft, name);
   const before = useBefore(name, head);
-  const { data: asked, error, refetch } = useQuery({ ...collectionQuery(head ?? ''), enabled: head !== null });
+  const { data: current, error, refetch } = useQuery({ ...collectionQuery(head ?? ''), enabled: head !== null });
   const { data: collections } = useDraftedCollections();
-  const shown = collections && shownAs(name, collections, asked);
-  const isKnown = asked !== undefined || head === null;
-  if (shown !== undefined && isKnown) return <CollectionView drafted={shown} asked={asked} />;
+  const shown = collections && shownAs(name, collections, current);
+  const isKnown = current !== undefined || head === null;
+  if (shown !== undefined && isKnown) return <CollectionView drafted={shown} asked={current} />;
   if (error === null) return <Waiting label={`Loading ${name}`} />;
   if (isNothing(error) && before !== name) return <FormerNameRedirect name={before} />;
   return (
@@ -234,10 +234,10 @@ const isNothing = (error: Error): boolean => error instanceof RefusedError && er
 function shownAs(
   name: string,
   collections: readonly Drafted<Collection>[],
-  asked: Collection | undefined,
+  current: Collection | undefined,
 ): Drafted<Collection> | undefined {
   const drafted = collections.find(({ document }) => document.collection === name);
-  return drafted ?? (asked && { document: asked, before: null, how: undefined });
+  return drafted ?? (current && { document: current, before: null, how: undefined });
 }
 
 interface CollectionViewProps {
@@ -260,9 +260,9 @@ function CollectionView({ drafted, asked }: CollectionViewProps) {
   );
 }
 
-const factsOf = (asked: CollectionDocument | undefined) => ({
-  isSystem: asked?.meta.system === true,
-  sql: asked?.schema?.sql ?? null,
+const factsOf = (current: CollectionDocument | undefined) => ({
+  isSystem: current?.meta.system === true,
+  sql: current?.schema?.sql ?? null,
 });
 
 function Editing({ collection, onClose }: { collection: string; onClose: (next?: EditRequest) => void }) {

@@ -30,14 +30,14 @@ export function TableTab({ collection }: { collection: string }) {
   );
 }
 
-const known = (bytes: number | null): string => (bytes === null ? 'unknown' : bytesText(bytes));
+const sizeText = (bytes: number | null): string => (bytes === null ? 'unknown' : bytesText(bytes));
 
 function Figures({ table: { rows, bytes, analyzed_at: at } }: { table: DatabaseTable }) {
   const figures: [string, ReactNode][] = [
     ['estimated rows', rows === null ? 'unknown' : rows.toLocaleString()],
-    ['total size', known(bytes.total)],
-    ['table size', known(bytes.table)],
-    ['index size', known(bytes.indexes)],
+    ['total size', sizeText(bytes.total)],
+    ['table size', sizeText(bytes.table)],
+    ['index size', sizeText(bytes.indexes)],
     ['last analyzed', at === null ? 'never' : <Time key="at" at={at} />],
   ];
   return (

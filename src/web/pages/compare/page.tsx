@@ -157,18 +157,18 @@ interface Both {
 }
 
 function Moments({ from, to, onChange }: Both & { onChange: (changed: CompareSearch) => void }) {
-  const [given, setGiven] = useState({ from, to });
+  const [submitted, setGiven] = useState({ from, to });
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    onChange({ from: asMoment(given.from), to: asMoment(given.to) });
+    onChange({ from: asMoment(submitted.from), to: asMoment(submitted.to) });
   };
   const box = (name: keyof Both, label: string) => (
     <TextInput
       label={label}
       w={220}
       spellCheck={false}
-      value={given[name]}
-      onChange={(event) => setGiven({ ...given, [name]: event.currentTarget.value })}
+      value={submitted[name]}
+      onChange={(event) => setGiven({ ...submitted, [name]: event.currentTarget.value })}
     />
   );
   return (

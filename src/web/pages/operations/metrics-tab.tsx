@@ -62,7 +62,7 @@ function Now({ reading }: { reading: Reading }) {
           {factsOf(reading).map((fact) => (
             <div key={fact.label}>
               <dt>{fact.label}</dt>
-              <dd>{said(fact)}</dd>
+              <dd>{textOf(fact)}</dd>
             </div>
           ))}
         </dl>
@@ -83,7 +83,7 @@ function Now({ reading }: { reading: Reading }) {
   );
 }
 
-function said({ value, as }: Fact): string {
+function textOf({ value, as }: Fact): string {
   if (as === 'bytes') return bytesText(value);
   return as === 'ms' ? milliseconds(value) : value.toLocaleString();
 }

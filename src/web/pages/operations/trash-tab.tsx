@@ -85,7 +85,7 @@ function Form({ entry, onDone }: { entry: TrashEntry; onDone: (back: Back) => vo
     },
   });
   const error = bring.error ?? plan.error;
-  const at = (path: string) => said(error, path);
+  const at = (path: string) => messageOf(error, path);
   const outlook = plan.data === undefined ? null : outlookOf(plan.data);
   const change = (changed: Partial<Restoring>) => {
     bring.reset();
@@ -129,7 +129,7 @@ function Form({ entry, onDone }: { entry: TrashEntry; onDone: (back: Back) => vo
   );
 }
 
-const said = (error: Error | null, path: string): string | undefined =>
+const messageOf = (error: Error | null, path: string): string | undefined =>
   error instanceof RefusedError ? error.at(path) : undefined;
 
 const mayCome = (outlook: RestoreOutlook | null): boolean => outlook?.refused.length === 0;
@@ -137,7 +137,7 @@ const mayCome = (outlook: RestoreOutlook | null): boolean => outlook?.refused.le
 /** An error shown at its input is not repeated. */
 function Tried({ error, outlook }: { error: Error | null; outlook: RestoreOutlook | null }) {
   if (error !== null) {
-    const isAtBox = said(error, 'as') !== undefined || said(error, 'without[0]') !== undefined;
+    const isAtBox = messageOf(error, 'as') !== undefined || messageOf(error, 'without[0]') !== undefined;
     return isAtBox ? null : <ProblemAlert error={error} />;
   }
   return outlook === null ? <Waiting label="Dry run" height="60px" /> : <Outlook outlook={outlook} />;

@@ -159,9 +159,12 @@ const NO_FINDINGS: readonly Finding[] = [];
 /** Findings that the policy blocks, and those that the reader acknowledged. */
 function useStops(plan: Plan | undefined, { length: count }: readonly unknown[]) {
   const findings = count === 0 || plan === undefined ? NO_FINDINGS : plan.warnings;
-  const [known, setKnown] = useState<ReadonlySet<string>>(() => new Set());
-  const stops = useMemo(() => stopsOf(findings, known), [findings, known]);
-  return { stops, acknowledge: (key: string, isKnown: boolean) => setKnown(withKey(known, key, isKnown)) };
+  const [acknowledged, setAcknowledged] = useState<ReadonlySet<string>>(() => new Set());
+  const stops = useMemo(() => stopsOf(findings, acknowledged), [findings, acknowledged]);
+  return {
+    stops,
+    acknowledge: (key: string, isAcknowledged: boolean) => setAcknowledged(withKey(acknowledged, key, isAcknowledged)),
+  };
 }
 
 function withKey(keys: ReadonlySet<string>, key: string, isIn: boolean): ReadonlySet<string> {

@@ -50,18 +50,18 @@ function usePosition(at: number): [number, (position: number) => void] {
   const navigate = route.useNavigate();
   const isHere = useHere();
   const [position, setPosition] = useState(at);
-  const told = useRef(at);
+  const reported = useRef(at);
   useEffect(() => {
-    if (at === told.current) return;
-    told.current = at;
+    if (at === reported.current) return;
+    reported.current = at;
     setPosition(at);
   }, [at]);
   useEffect(() => {
-    if (position === told.current) return;
+    if (position === reported.current) return;
     const timer = setTimeout(() => {
       // Must not undo a navigation to another page that is loading.
       if (!isHere()) return;
-      told.current = position;
+      reported.current = position;
       void navigate({ search: (before) => ({ ...before, at: position }), replace: true });
     }, SETTLED);
     return () => clearTimeout(timer);

@@ -90,11 +90,14 @@ export function rowsOf(roots: readonly TreeNode[], shown: Shown): TreeRow[] {
 
 /** `translations` is an object by language or, as in Directus, a list of entries. */
 function namesOf({ meta }: ListedCollection): [language: string, name: string][] {
-  const given: unknown = meta.translations;
-  if (typeof given !== 'object' || given === null) return [];
-  const entries: [unknown, unknown][] = Array.isArray(given)
-    ? given.map((each: { language?: unknown; translation?: unknown } | null) => [each?.language, each?.translation])
-    : Object.entries(given);
+  const translations: unknown = meta.translations;
+  if (typeof translations !== 'object' || translations === null) return [];
+  const entries: [unknown, unknown][] = Array.isArray(translations)
+    ? translations.map((each: { language?: unknown; translation?: unknown } | null) => [
+        each?.language,
+        each?.translation,
+      ])
+    : Object.entries(translations);
   return entries.filter(
     (entry): entry is [string, string] =>
       typeof entry[0] === 'string' && typeof entry[1] === 'string' && entry[1] !== '',

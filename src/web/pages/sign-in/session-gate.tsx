@@ -121,9 +121,9 @@ interface SignInFormProps {
   isLinking?: boolean;
 }
 
-function SignInForm({ email: known, ways, isLinking = false }: SignInFormProps) {
+function SignInForm({ email: knownEmail, ways, isLinking = false }: SignInFormProps) {
   const [way, setWay] = useState(ways[0]?.value ?? '');
-  const [email, setEmail] = useState(known ?? '');
+  const [email, setEmail] = useState(knownEmail ?? '');
   const [password, setPassword] = useState('');
   const [token, setToken] = useState('');
   const entering = useMutation({
@@ -161,7 +161,7 @@ function SignInForm({ email: known, ways, isLinking = false }: SignInFormProps) 
               autoComplete="username"
               required
               withAsterisk={false}
-              autoFocus={known === undefined}
+              autoFocus={knownEmail === undefined}
               value={email}
               onChange={(event) => setEmail(event.currentTarget.value)}
             />
@@ -170,7 +170,7 @@ function SignInForm({ email: known, ways, isLinking = false }: SignInFormProps) 
               autoComplete="current-password"
               required
               withAsterisk={false}
-              autoFocus={known !== undefined}
+              autoFocus={knownEmail !== undefined}
               value={password}
               onChange={(event) => setPassword(event.currentTarget.value)}
             />

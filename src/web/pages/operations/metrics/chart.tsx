@@ -18,8 +18,8 @@ interface Props {
 /** Scaled from 0 to the largest value of its lines. Newest at the right; unknown values are gaps. */
 export function Chart({ title, unit, series, say }: Props) {
   const id = useId();
-  const known = series.flatMap(({ points }) => points).filter((point) => point !== null);
-  const top = roundUp(Math.max(0, ...known));
+  const measured = series.flatMap(({ points }) => points).filter((point) => point !== null);
+  const top = roundUp(Math.max(0, ...measured));
   const length = Math.max(0, ...series.map(({ points }) => points.length));
   return (
     <section className={classes.chart} aria-labelledby={id}>

@@ -291,6 +291,6 @@ function wordOf({ how, members }: Item): string {
 export function keysSince(before: readonly Item[], now: readonly Item[]): string[] {
   const keysOf = (items: readonly Item[]) =>
     items.flatMap(({ key, members }) => (members.length === 0 ? [key] : members.map((member) => member.key)));
-  const known = new Set([...keysOf(before), ...before.map(({ key }) => key)]);
-  return keysOf(now).filter((key) => !known.has(key));
+  const keys = new Set([...keysOf(before), ...before.map(({ key }) => key)]);
+  return keysOf(now).filter((key) => !keys.has(key));
 }

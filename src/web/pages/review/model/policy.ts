@@ -18,13 +18,13 @@ export interface Stop {
 }
 
 /** Blocked findings; each location of a code once, rejections first. */
-export function stopsOf(findings: readonly Finding[], known: ReadonlySet<string>): Stop[] {
+export function stopsOf(findings: readonly Finding[], acknowledged: ReadonlySet<string>): Stop[] {
   const stops = new Map<string, Stop>();
   for (const finding of findings) {
     if (!STOPPING.has(finding.action)) continue;
     const key = acknowledgedAs(finding);
     const canBeKnown = finding.action === 'acknowledge';
-    if (!stops.has(key)) stops.set(key, { key, finding, canBeKnown, isKnown: canBeKnown && known.has(key) });
+    if (!stops.has(key)) stops.set(key, { key, finding, canBeKnown, isKnown: canBeKnown && acknowledged.has(key) });
   }
   return [...stops.values()].sort((one, other) => Number(one.canBeKnown) - Number(other.canBeKnown));
 }

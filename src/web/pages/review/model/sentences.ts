@@ -169,11 +169,11 @@ export function reasonFor(items: readonly Item[]): string {
   const news = new Set(items.filter(isNewCollection).map(({ collection }) => collection));
   const gone = new Set(items.filter(isGoneCollection).map(({ collection }) => collection));
   // Objects created or removed with their collection are covered by it.
-  const told = items.filter(
+  const explained = items.filter(
     (item) => item.part === 'collections' || !(news.has(item.collection) || gone.has(item.collection)),
   );
-  const sentences = told.slice(0, MOST).map((item) => sentenceOf(item, items));
-  const more = told.length > MOST ? [counted(told.length - MOST, 'more change')] : [];
+  const sentences = explained.slice(0, MOST).map((item) => sentenceOf(item, items));
+  const more = explained.length > MOST ? [counted(explained.length - MOST, 'more change')] : [];
   return brief([...sentences, ...more].join('. '), LONGEST);
 }
 

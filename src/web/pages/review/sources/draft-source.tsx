@@ -48,7 +48,7 @@ function OnHead({ draft, head, renewal }: Props) {
     () => ({ hash, position: head.position, diff: diff as never, warnings: [] }),
     [hash, diff, head.position],
   );
-  const told = conflicts.map((conflict) => {
+  const descriptions = conflicts.map((conflict) => {
     const { part, collection, field, path, base, mine, theirs } = conflict;
     const key = keyOf(part, collection, field);
     return {
@@ -72,7 +72,7 @@ function OnHead({ draft, head, renewal }: Props) {
         reviewed,
         isWhole: false,
         renewal,
-        conflicts: told,
+        conflicts: descriptions,
         onApplied: (left) => editDraft((now) => unapplied(now, draft, leftOutOf(left))),
       }}
     />

@@ -282,7 +282,7 @@ let last = 0;
 
 function identityOf(object: object | null): number {
   if (object === null) return 0;
-  const known = identities.get(object) ?? ++last;
-  identities.set(object, known);
-  return known;
+  const identity = identities.get(object) ?? ++last;
+  identities.set(object, identity);
+  return identity;
 }

@@ -94,9 +94,9 @@ export function graphOf(shown: readonly ListedCollection[], { fields, relations,
   const foreign = new Set(inside.map(({ collection, field }) => `${collection} ${field}`));
   const byTable = new Map<string, ShownField[]>();
   for (const field of fields) {
-    const known = byTable.get(field.collection);
-    if (known === undefined) byTable.set(field.collection, [field]);
-    else known.push(field);
+    const fieldList = byTable.get(field.collection);
+    if (fieldList === undefined) byTable.set(field.collection, [field]);
+    else fieldList.push(field);
   }
   const keys = new Map<string, string>();
   const tables = shown.map((collection) => {

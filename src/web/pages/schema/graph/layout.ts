@@ -51,8 +51,8 @@ interface Port {
 /** A line starts at the right of its foreign key and ends at the left of the referenced key. */
 function portId(ports: Map<string, Set<string>>, port: Port): string {
   const id = JSON.stringify([port.table, port.side, port.field]);
-  const known = ports.get(port.table) ?? new Set();
-  ports.set(port.table, known.add(id));
+  const portNames = ports.get(port.table) ?? new Set();
+  ports.set(port.table, portNames.add(id));
   return id;
 }
 

@@ -38,8 +38,8 @@ export function momentOf(position: number, { collections, fields, relations }: P
 function byCollection(fields: readonly FieldDocument[]): Map<string, Map<string, FieldDocument>> {
   const fieldsByCollection = new Map<string, Map<string, FieldDocument>>();
   for (const field of fields) {
-    const known = fieldsByCollection.get(field.collection) ?? new Map<string, FieldDocument>();
-    fieldsByCollection.set(field.collection, known.set(field.field, field));
+    const byField = fieldsByCollection.get(field.collection) ?? new Map<string, FieldDocument>();
+    fieldsByCollection.set(field.collection, byField.set(field.field, field));
   }
   return fieldsByCollection;
 }
@@ -70,12 +70,12 @@ export interface Changes {
 }
 
 function replaced<T>(
-  known: ReadonlyMap<string, T>,
+  current: ReadonlyMap<string, T>,
   changes: readonly Change<T>[],
   { to, keyOf }: { to: Side; keyOf: (document: T) => string },
 ): ReadonlyMap<string, T> {
-  if (changes.length === 0) return known;
-  const next = new Map(known);
+  if (changes.length === 0) return current;
+  const next = new Map(current);
   for (const { [other(to)]: gone } of changes) if (gone !== null) next.delete(keyOf(gone));
   for (const { [to]: come } of changes) if (come !== null) next.set(keyOf(come), come);
   return next;
@@ -84,14 +84,14 @@ function replaced<T>(
 const other = (side: Side): Side => (side === 'before' ? 'after' : 'before');
 
 function fieldsAfter(
-  known: NonNullable<Moment['fields']>,
+  current: NonNullable<Moment['fields']>,
   changes: readonly Change<FieldDocument>[],
   to: Side,
 ): NonNullable<Moment['fields']> {
-  const next = new Map(known);
+  const next = new Map(current);
   const own = new Map<string, Map<string, FieldDocument>>();
   const of = (name: string): Map<string, FieldDocument> => {
-    const copy = own.get(name) ?? new Map(known.get(name));
+    const copy = own.get(name) ?? new Map(current.get(name));
     own.set(name, copy);
     next.set(name, copy);
     return copy;
@@ -144,8 +144,8 @@ export function marksOf(changes: Changes, after: Moment): Marks {
   const collections = new Map<string, Mark>();
   const set = (name: string, mark: Mark): void => {
     // An object removed and created under one name is a new one, but the name still exists.
-    const known = collections.get(name);
-    collections.set(name, known === undefined || known === mark ? mark : known === 'changed' ? mark : 'changed');
+    const listed = collections.get(name);
+    collections.set(name, listed === undefined || listed === mark ? mark : listed === 'changed' ? mark : 'changed');
   };
   for (const change of changes.collections) set((change.after ?? change.before)?.collection ?? '', markOf(change));
   const fields = new Map<string, Mark>();

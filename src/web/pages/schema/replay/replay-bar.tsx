@@ -96,14 +96,14 @@ interface GoToTimeProps {
 function GoToTime({ at, onGo }: GoToTimeProps) {
   const [problem, setProblem] = useState<string | null>(null);
   const shown = at === undefined ? '' : localOf(at);
-  const asked = useRef('');
+  const requested = useRef('');
   /** The pending request; replaced when the user moves on. */
   const going = useRef<object>(null);
   useEffect(() => () => void (going.current = null), [at]);
   const go = async (local: string): Promise<void> => {
     const until = isoOf(local);
     if (until === null) return;
-    asked.current = local;
+    requested.current = local;
     const mine = {};
     going.current = mine;
     setProblem(null);
@@ -125,7 +125,7 @@ function GoToTime({ at, onGo }: GoToTimeProps) {
       defaultValue={shown}
       error={problem}
       onKeyDown={(event) => event.key === 'Enter' && void go(event.currentTarget.value)}
-      onBlur={({ currentTarget: { value } }) => value !== shown && value !== asked.current && void go(value)}
+      onBlur={({ currentTarget: { value } }) => value !== shown && value !== requested.current && void go(value)}
     />
   );
 }

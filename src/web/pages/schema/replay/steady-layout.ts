@@ -10,21 +10,21 @@ interface Box extends Point {
 }
 
 /**
- * @param known current and former places by name
+ * @param points current and former places by name
  * @param before the previous drawing, whose lines stay if both ends do
  */
-export function placeSteadily(graph: Graph, known: ReadonlyMap<string, Point>, before: Placed): Placed {
+export function placeSteadily(graph: Graph, points: ReadonlyMap<string, Point>, before: Placed): Placed {
   const places = new Map<string, Point>();
   const boxes: Box[] = [];
   const put = (table: Table, place: Point): void => {
     places.set(table.name, place);
     boxes.push({ ...place, width: table.width, height: table.height });
   };
-  const staying = graph.tables.filter(({ name }) => known.has(name));
+  const staying = graph.tables.filter(({ name }) => points.has(name));
   // From the top, so that a grown table moves those below it.
-  const yOf = ({ name }: Table): number => known.get(name)?.y ?? 0;
+  const yOf = ({ name }: Table): number => points.get(name)?.y ?? 0;
   for (const table of staying.sort((a, b) => yOf(a) - yOf(b))) {
-    put(table, roomBelow(boxes, table, known.get(table.name) ?? { x: 0, y: 0 }));
+    put(table, roomBelow(boxes, table, points.get(table.name) ?? { x: 0, y: 0 }));
   }
   for (const table of graph.tables) {
     if (!places.has(table.name)) put(table, roomNear(boxes, table, anchorOf(table, graph, places)));
