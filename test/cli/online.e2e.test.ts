@@ -15,7 +15,7 @@ interface Snapshot {
 
 describe('dps apply --online, dps changes', function () {
   this.timeout(60_000);
-  const { service, client: send, api } = withService({ settings: { LOCK_TIMEOUT: '1s', LOCK_WAIT: '100ms' } });
+  const { service, client: send, api } = withService({ settings: { LOCK_WAIT: '100ms' } });
   let folder: string;
   let file: string;
 

@@ -88,7 +88,7 @@ describe('a standby in trouble', function () {
     }
     await owner.end();
     expect(Object.keys(statuses).filter((status) => status !== '503')).to.deep.equal(['200']);
-    expect((await read('/collections')).status).to.equal(200);
+    await until('it has followed the primary', async () => (await read('/collections')).status === 200);
   });
 
   it('notices that its log is another one, reports it, and never mixes both', async () => {

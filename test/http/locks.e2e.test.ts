@@ -15,7 +15,7 @@ describe('an open transaction of an application', function () {
 
   before(async () => {
     database = await createDatabase('migrated');
-    const settings = { DATABASE_URL: database.connectionString, LOCK_TIMEOUT: '3s', LOCK_WAIT: '150ms' };
+    const settings = { DATABASE_URL: database.connectionString, LOCK_TIMEOUT: '5s', LOCK_WAIT: '150ms' };
     service = await startService(settings);
     beside = await startService(settings);
     client = clientOf(service);

@@ -13,7 +13,7 @@ describe('a semaphore', () => {
     let inside = 0;
     await Promise.all(
       [1, 2, 3, 4, 5].map(async (each) => {
-        const permit = await semaphore.acquire({ timeout: 1_000, refusal: timedOut });
+        const permit = await semaphore.acquire({ timeout: 20_000, refusal: timedOut });
         inside += 1;
         expect(inside).to.equal(1);
         await sleep(2);
@@ -30,7 +30,7 @@ describe('a semaphore', () => {
     const started = performance.now();
     const first = await semaphore.acquire({ timeout: 10, refusal: timedOut });
     const impatient = semaphore.acquire({ timeout: 10, refusal: timedOut }).catch((error: unknown) => error);
-    const patient = semaphore.acquire({ timeout: 1_000, refusal: timedOut });
+    const patient = semaphore.acquire({ timeout: 20_000, refusal: timedOut });
     expect(await impatient).to.be.instanceOf(ProblemError);
     first.release();
     const permit = await patient;
@@ -43,8 +43,8 @@ describe('a semaphore', () => {
     const semaphore = createSemaphore();
     const first = await semaphore.acquire({ timeout: 10, refusal: timedOut });
     const waiting = [
-      semaphore.acquire({ timeout: 1_000, refusal: timedOut }),
-      semaphore.acquire({ timeout: 1_000, refusal: timedOut }),
+      semaphore.acquire({ timeout: 20_000, refusal: timedOut }),
+      semaphore.acquire({ timeout: 20_000, refusal: timedOut }),
     ];
     first.release();
     first.release();
@@ -108,7 +108,7 @@ describe('a semaphore', () => {
     const semaphore = createSemaphore();
     const caller = new AbortController();
     const inside = await semaphore.acquire({ gone: caller.signal });
-    const behind = semaphore.acquire({ timeout: 1_000, refusal: timedOut });
+    const behind = semaphore.acquire({ timeout: 20_000, refusal: timedOut });
     caller.abort();
     inside.release();
     (await behind).release();

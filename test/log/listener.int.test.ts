@@ -41,7 +41,7 @@ describe('the listener', () => {
       onConnect: () => {
         connects += 1;
       },
-      heartbeat: { every: 50, timeout: 200 },
+      heartbeat: { every: 60_000, timeout: 60_000 },
       backoff: () => 20,
       ...more,
     });
@@ -149,7 +149,7 @@ describe('the listener', () => {
     ['open in one direction', () => proxy.muffle()],
   ] as const) {
     it(`notices a socket that is ${how}`, async () => {
-      listen();
+      listen({ heartbeat: { every: 50, timeout: 2_000 } });
       await until('connected', listener.connected);
       silence();
       await notify('7');
@@ -191,7 +191,7 @@ describe('the listener', () => {
     });
 
     it('does not wait for an unresponsive server', async () => {
-      listen({ heartbeat: { every: 60_000, timeout: 60_000 } });
+      listen();
       await until('connected', listener.connected);
       proxy.fallSilent();
       // The timeouts of the listener are longer than that of the test.

@@ -6,7 +6,7 @@ import { advisoryKey, logChannel } from '../../src/postgres/locked-session.js';
 import { readDatabase } from '../../src/postgres/server.js';
 import { type Proxy, startProxy } from '../support/proxy.js';
 import { until } from '../support/until.js';
-import { type TestDatabase, createDatabase } from '../support/postgres.js';
+import { type TestDatabase, asSuperuser, createDatabase, superuserUrl } from '../support/postgres.js';
 import {
   CAUSE,
   type Instance,
@@ -137,24 +137,31 @@ describe('the pipeline under failures', function () {
     await expectWhole('first');
   });
 
-  it('repeats a transaction after a deadlock', async function () {
-    // On a slow machine, PostgreSQL may choose the other session as the victim.
-    this.retries(3);
+  it('repeats a transaction after a deadlock', async () => {
     const told: string[] = [];
     const logger = { ...silent, info: (message: string) => void told.push(message) };
-    const patient = await startInstance(database.connectionString, { lockTimeout: 20_000, lockWait: 10_000, logger });
     done(await create('second'));
     done(await addField('second', 'first_id', 'integer'));
-    // The foreign key needs both tables. PostgreSQL cancels the session that detects the deadlock first, which is the
-    // one that waits longer.
-    await other.query('BEGIN; LOCK TABLE first IN ROW EXCLUSIVE MODE');
+    // PostgreSQL cancels the session that detects the deadlock. A session checks once, after this time, so the deadlock
+    // must have formed by then.
+    await asSuperuser(
+      database.connectionString,
+      `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET deadlock_timeout = ''4s''', current_database()); END $$`,
+    );
+    const patient = await startInstance(database.connectionString, { lockTimeout: 20_000, lockWait: 10_000, logger });
+    const holder = new pg.Client(await superuserUrl(database.connectionString));
+    await holder.connect();
+    // The foreign key needs both tables.
+    await holder.query(`SET deadlock_timeout = '1min'`);
+    await holder.query('BEGIN; LOCK TABLE first IN ROW EXCLUSIVE MODE');
     const relation = command('create-relation', {
       body: { many_collection: 'second', many_field: 'first_id', one_collection: 'first', schema: {} },
     });
     const running = patient.pipeline.apply('create-relation', relation, { cause: CAUSE });
     await waiting();
-    await other.query('LOCK TABLE second IN ROW EXCLUSIVE MODE');
-    await other.query('COMMIT');
+    await holder.query('LOCK TABLE second IN ROW EXCLUSIVE MODE');
+    await holder.query('COMMIT');
+    await holder.end();
     const { events } = done(await running);
     expect(events.map((event) => event.type)).to.deep.equal(['relation.created']);
     expect(told).to.include('a change is waiting for a lock');

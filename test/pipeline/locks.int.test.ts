@@ -34,7 +34,7 @@ describe('a change beside application transactions', function () {
 
   beforeEach(async () => {
     database = await createDatabase('migrated');
-    const options = { lockTimeout: 15_000, lockWait: LOCK_WAIT };
+    const options = { lockTimeout: 50_000, lockWait: LOCK_WAIT };
     [one, two] = [
       await startInstance(database.connectionString, options),
       await startInstance(database.connectionString, options),
@@ -130,7 +130,7 @@ describe('a change beside application transactions', function () {
   });
 
   it('names the blocking application, but not its statements', async () => {
-    const hurried = await startInstance(database.connectionString, { lockTimeout: 500, lockWait: 100 });
+    const hurried = await startInstance(database.connectionString, { lockTimeout: 3_000, lockWait: 100 });
     await application.query(`BEGIN; SELECT count(*), 'secret' FROM a`);
     const pid = (await application.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid;
     const outcome = await tighten(hurried, 'a');
@@ -180,7 +180,7 @@ describe('a change beside application transactions', function () {
   });
 
   it('requests all locks before it uses one', async () => {
-    const hurried = await startInstance(database.connectionString, { lockTimeout: 700, lockWait: 100 });
+    const hurried = await startInstance(database.connectionString, { lockTimeout: 3_000, lockWait: 100 });
     const relation = command('create-relation', {
       body: { many_collection: 'a', many_field: 'c_id', one_collection: 'c', schema: {} },
     });

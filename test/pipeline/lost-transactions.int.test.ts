@@ -41,9 +41,9 @@ describe('a transaction with a lost COMMIT', () => {
     await session.query('SELECT pg_advisory_xact_lock($1)', [advisoryKey(place, 'log')]);
   };
 
-  const outcomeOf = (backend: { pid: number; since: string | null }) => {
+  const outcomeOf = (backend: { pid: number; since: string | null }, lockTimeout = 10_000) => {
     const place = { database: new URL(database.connectionString).pathname.slice(1), schema: 'public' };
-    const options = { pool, location: place, lockTimeout: 300, logger: silent } as unknown as Parameters<
+    const options = { pool, location: place, lockTimeout, logger: silent } as unknown as Parameters<
       typeof isCommitted
     >[1];
     const batch = '00000000-0000-4000-8000-000000000000';
@@ -69,7 +69,7 @@ describe('a transaction with a lost COMMIT', () => {
     await session.query('ROLLBACK');
     await begin();
     await holdLog();
-    expect(await outcomeOf(lost)).to.equal(undefined);
+    expect(await outcomeOf(lost, 300)).to.equal(undefined);
     expect((await session.query('SELECT 1 AS one')).rows).to.deep.equal([{ one: 1 }]);
     expect(ended).to.equal(false);
   });

@@ -6,6 +6,7 @@ import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { createPool, withClient } from '../../src/postgres/pool.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { startProxy } from '../support/proxy.js';
+import { until } from '../support/until.js';
 
 /** Milliseconds: longer than a connection may be silent, plus the time to detect it. */
 const STALL = 7_000;
@@ -132,18 +133,20 @@ describe('an idle connection while another one is silent', function () {
     });
     const error = await pool.query('SELECT 2').catch((thrown: unknown) => thrown);
     expect(error).to.have.property('message', 'the connection has gone silent');
-    await sleep(2_500);
     return pids;
   }
 
   it('is probed, and stays if it responds', async () => {
     const pids = await oneSilent((_, isIt) => isIt);
+    // Longer than a probe waits for a response.
+    await sleep(2_500);
     expect(warnings).to.have.length(1);
     expect(pids).to.include(await pid());
   });
 
   it('is closed with it if it does not respond', async () => {
     const pids = await oneSilent(() => true);
+    await until('both connections are closed', () => warnings.length >= 3);
     expect(warnings.toSorted()).to.deep.equal([
       'an idle database connection was lost',
       'closing a database connection that has gone silent',

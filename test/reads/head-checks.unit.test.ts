@@ -1,9 +1,17 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { mock } from 'node:test';
 import { expect } from 'chai';
 import type { HeadCheck } from '../../src/log/divergence.js';
 import { createHeadChecks } from '../../src/reads/state-store.js';
 
 describe('head checks', () => {
+  /** Milliseconds on the clock of the process. */
+  let now = 0;
+  beforeEach(() => {
+    now = 0;
+    mock.method(performance, 'now', () => now);
+  });
+  afterEach(() => mock.restoreAll());
+
   const hash = (digit: string): string => digit.repeat(64);
   const ended = (position: number): HeadCheck => ({
     head: { position, hash: hash('a') },
@@ -55,7 +63,7 @@ describe('head checks', () => {
     expect(await examine(40)).to.match(
       /behind this process, which has already shown position 42. The log of the standby ends at 40/,
     );
-    await sleep(40);
+    now += 40;
     expect(await examine(41)).to.match(/behind/);
     expect(world).to.deep.equal({ examined: 0, reloaded: 0 });
     expect(await examine(42)).to.equal('answered');
@@ -65,13 +73,13 @@ describe('head checks', () => {
   it('treat it as another log if the standby has long received everything', async () => {
     const { world, server, examine } = given({ standby: true, lag: 0 }, 60);
     expect(await examine(40)).to.match(/behind/);
-    await sleep(30);
+    now += 30;
     server.lag = 1;
     expect(await examine(40)).to.match(/behind/);
     server.lag = 0;
-    await sleep(45);
+    now += 45;
     expect(await examine(40)).to.match(/behind/);
-    await sleep(70);
+    now += 70;
     expect(await examine(40)).to.equal('answered');
     expect(world).to.deep.equal({ examined: 1, reloaded: 1 });
   });

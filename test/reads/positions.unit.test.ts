@@ -15,7 +15,7 @@ describe('waiting for a position', () => {
   it('has places for any number of callers with unknown tokens', async () => {
     let head = 5;
     const check = (): Promise<Fresh> => Promise.resolve({ head, hash: '', authEpoch: 1, standby: true, lag: 0 });
-    const positions = createPositions({ check, timeout: 2_000 });
+    const positions = createPositions({ check, timeout: 20_000 });
     const strangers = Array.from({ length: STRANGERS }, () => said(positions.reach(6, { isKnown: false })));
     await sleep(5);
     expect(await said(positions.reach(6, { isKnown: false }))).to.match(/^Too many requests already wait/);
@@ -81,7 +81,7 @@ describe('waiting for a position', () => {
     const fresh: Fresh = { head: 5, hash: '', authEpoch: 1, standby: true, lag: 0 };
     const positions = createPositions({
       check: () => (fails ? Promise.reject(away) : Promise.resolve(fresh)),
-      timeout: 20,
+      timeout: 20_000,
     });
     const waiting = said(positions.reach(6, { isKnown: true }));
     fails = true;

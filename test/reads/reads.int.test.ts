@@ -227,7 +227,7 @@ describe('reading at the head', () => {
         schema: 'public',
         serviceSchema: 'service',
         logger: silent,
-        timeout: 200,
+        timeout: 3_000,
       });
       const expected = await through.check();
       proxy.fallSilent();

@@ -26,7 +26,7 @@ describe('a scheduled change request', function () {
   before(async () => {
     database = await createDatabase('migrated');
     clock = await makeClock(database.connectionString);
-    service = await startService({ DATABASE_URL: database.connectionString, LOCK_TIMEOUT: '300' });
+    service = await startService({ DATABASE_URL: database.connectionString, LOCK_TIMEOUT: '3s' });
     api = createApi(service);
   });
   after(async () => {

@@ -21,7 +21,7 @@ const key = plain('id', 'integer', { is_primary_key: true, has_auto_increment: t
 describe('accepting drift', function () {
   this.timeout(90_000);
 
-  const { service, api } = withService({ settings: { LOCK_TIMEOUT: '1s' }, each: true });
+  const { service, api } = withService({ settings: { LOCK_TIMEOUT: '5s' }, each: true });
   beforeEach(async () => {
     const fields = [key, plain('title', 'string', { is_unique: true }), plain('n', 'integer')];
     await api.ok('POST', '/collections', {

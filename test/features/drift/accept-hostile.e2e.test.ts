@@ -20,7 +20,7 @@ describe('accepting drift concurrently', function () {
   let other: pg.Client;
 
   const { service, api } = withService({
-    settings: { LOCK_TIMEOUT: '2s', LOCK_WAIT: '100ms' },
+    settings: { LOCK_TIMEOUT: '5s', LOCK_WAIT: '100ms' },
     each: true,
     atEnd: () => other.end(),
   });

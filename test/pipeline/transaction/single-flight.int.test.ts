@@ -304,7 +304,7 @@ describe('a change in one round trip', function () {
 
     it('changes nothing if it arrives after its change has failed', async () => {
       const writeThrough = proxy.connectionString;
-      const impatient = await startInstance(database.connectionString, { writeThrough, lockTimeout: 1_000, max: 1 });
+      const impatient = await startInstance(database.connectionString, { writeThrough, lockTimeout: 3_000, max: 1 });
       const update = (note: string) => {
         const input = command('update-collection', { collection: 'first', body: { meta: { note } } });
         return impatient.pipeline.apply('update-collection', input, { cause: CAUSE });
@@ -364,7 +364,7 @@ describe('a change in one round trip', function () {
     });
 
     it('is rejected with "Nothing was changed" if it was not sent, and no server can be reached', async () => {
-      const cut = await startInstance(proxy.connectionString, { lockTimeout: 1_000, max: 1 });
+      const cut = await startInstance(proxy.connectionString, { lockTimeout: 3_000, max: 1 });
       try {
         done(await create('second', cut));
         proxy.answer('refused');
