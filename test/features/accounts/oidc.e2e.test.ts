@@ -296,8 +296,8 @@ describe('sign-in with an OpenID provider', () => {
     const verifier = randomBytes(32).toString('base64url');
     const challenge = createHash('sha256').update(verifier).digest('base64url');
     const back = await new Browser().follow(
-      `${service.url}/auth/oidc/login?port=51234&challenge=${challenge}`,
-      ({ port }) => port === '51234',
+      `${service.url}/auth/oidc/login?port=8765&challenge=${challenge}`,
+      ({ port }) => port === '8765',
     );
     const code = back.searchParams.get('code');
     const exchange = (secret: string) => send('/auth/oidc/token', { ...json({ code, verifier: secret }), token: null });
@@ -310,7 +310,7 @@ describe('sign-in with an OpenID provider', () => {
     const { data } = (await send(`/users/${id}/identities`)).json as { data: { id: string }[] };
     await send(`/users/${id}/identities/${data[0]?.id}`, { method: 'DELETE' });
     expect((await exchange(verifier)).status, 'unlinked').to.equal(401);
-    expect((await send('/auth/oidc/login?port=51234', { token: null })).codes).to.deep.equal(['INVALID_QUERY']);
+    expect((await send('/auth/oidc/login?port=8765', { token: null })).codes).to.deep.equal(['INVALID_QUERY']);
   });
 
   it('logs the command line in with a browser, and refreshes and ends its session', async () => {

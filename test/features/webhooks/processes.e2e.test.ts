@@ -66,22 +66,30 @@ describe('webhooks of several processes and databases', () => {
     expect(most).to.equal(1);
   });
 
+  /** Another process leases the webhook while no process delivers to it. Returns the end of the lease. */
+  const lease = async (duration: string): Promise<Date> => {
+    const text = `UPDATE service.service_webhooks SET owner = gen_random_uuid(), leased_until = now() + $1::interval
+       WHERE owner IS NULL AND position = (SELECT max(position) FROM service.service_events) RETURNING leased_until`;
+    let leased: { leased_until: Date }[] = [];
+    await until('it is leased', async () => (leased = await api.sql(text, [duration])).length === 1);
+    return leased[0]?.leased_until ?? new Date(0);
+  };
+
   it('are taken over from a process that ended without giving up its lease', async () => {
-    await sql(
-      service.databaseUrl,
-      `UPDATE service.service_webhooks SET owner = gen_random_uuid(), leased_until = now() + interval '3 seconds'`,
-    );
+    const end = await lease('3 seconds');
+    let arrived = 0;
+    receiver.respond = (response) => {
+      arrived = Date.now();
+      response.writeHead(204).end();
+    };
     await collection();
-    expect(receiver.received).to.deep.equal([]);
     await upToDate();
     expect(receiver.received).to.have.length(1);
+    expect(arrived).to.be.at.least(end.getTime());
   });
 
   it('do not wait for a lease that lies in the future, because the clock of the server was set back', async () => {
-    await sql(
-      service.databaseUrl,
-      `UPDATE service.service_webhooks SET owner = gen_random_uuid(), leased_until = now() + interval '3 days'`,
-    );
+    await lease('3 days');
     await collection();
     await upToDate();
     expect(receiver.received).to.have.length(1);

@@ -126,20 +126,21 @@ describe('webhooks', () => {
 
   it('repeats a failed delivery until it succeeds, and keeps the order', async () => {
     const { data } = await create();
-    const outcomes = [500, 302, 204];
-    receiver.respond = (response) => void response.writeHead(outcomes.shift() ?? 204, { location: receiver.url }).end();
-    const names = [await collection(), await collection()];
-    await until('the webhook fails', async () => (await get(data.id)).state === 'failing');
-    const failing = await get(data.id);
-    expect(failing.last_error).to.match(/^The receiver answered (500|302)/);
-    expect(failing.failing_since).to.be.a('string');
+    const names: string[] = [];
+    for (const status of [500, 302]) {
+      receiver.respond = (response) => void response.writeHead(status, { location: receiver.url }).end();
+      if (names.length === 0) names.push(await collection(), await collection());
+      const error = `The receiver answered ${status}.`;
+      await until(`it fails with ${status}`, async () => (await get(data.id)).last_error?.startsWith(error) === true);
+      const failing = await get(data.id);
+      expect(failing.state).to.equal('failing');
+      expect(failing.failing_since).to.be.a('string');
+    }
+    receiver.respond = (response) => void response.writeHead(204).end();
     await upToDate(data.id);
-    expect(receiver.received.map((each) => eventOf(each).subject)).to.deep.equal([
-      names[0],
-      names[0],
-      names[0],
-      names[1],
-    ]);
+    const subjects = receiver.received.map((each) => eventOf(each).subject);
+    expect(subjects.length).to.be.at.least(4);
+    expect(subjects).to.deep.equal([...subjects.slice(1).map(() => names[0]), names[1]]);
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).to.equal(2);
     expect(await get(data.id)).to.deep.include({
       state: 'enabled',
@@ -241,7 +242,8 @@ describe('webhooks', () => {
   });
 
   it('signs with both secrets while a rotation overlaps', async () => {
-    const { data } = await create();
+    // No event is delivered, so the last request is always the test.
+    const { data } = await create({ types: ['collection.*'] });
     const rotated = await api.ok<{ data: Webhook & { secret: string } }>('POST', `/webhooks/${data.id}/secret`, {
       overlap_hours: 1,
     });
