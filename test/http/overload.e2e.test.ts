@@ -44,8 +44,9 @@ describe('the quota of one user', () => {
 
   it('limits concurrent requests with 429 and Retry-After, and does not affect others', async () => {
     const slow = Array.from({ length: 3 }, () => sendSlowly(author, 10));
-    await until('all are under way', async () => (await ping(author)).status === 429);
-    const { headers: said, codes, text } = await ping(author);
+    let refused = await ping(author);
+    await until('all are under way', async () => (refused = await ping(author)).status === 429);
+    const { headers: said, codes, text } = refused;
     expect([codes, said.get('retry-after')]).to.deep.equal([['TOO_MANY_REQUESTS'], '1']);
     expect(text).to.contain('REQUESTS_PER_USER');
     expect((await ping(service.adminToken)).status).to.equal(200);

@@ -2,6 +2,8 @@
 import type pg from 'pg';
 import type { Api } from './api.js';
 import { eventHash } from './event-hash.js';
+import { query } from './postgres.js';
+import { until } from './until.js';
 import { sha256 } from '../../src/kernel/sha256.js';
 import { commitmentTo, personalText } from '../../src/log/event-hash.js';
 import { GENESIS_HASH } from '../../src/log/head.js';
@@ -23,6 +25,16 @@ export async function tamper<T>(connectionString: string, work: (client: pg.Clie
     await client.end();
   }
 }
+
+/**
+ * Waits until no projection stands at the position or before it. A service reports a fork if it does not find the event
+ * at which a projection stands, so a test that removes or changes a single event waits first.
+ */
+export const projectionsPass = (connectionString: string, position: number): Promise<void> =>
+  until(`every projection is after position ${position}`, async () => {
+    const behind = `SELECT FROM service.service_projections WHERE position <= ${position}`;
+    return (await query(connectionString, behind)).length === 0;
+  });
 
 /** Deletes the last events. */
 export const cutOff = (connectionString: string, count: number): Promise<void> =>
@@ -59,7 +71,8 @@ function chained(events: readonly EventRecord[]): EventRecord[] {
 }
 
 /**
- * Changes the expiry of deletions in the log.
+ * Changes the expiry of deletions in the log. Call it before the list of the trash is changed: the purger leaves an
+ * entry alone for an hour if the log keeps it longer than the list.
  * @param time an SQL expression; `condition`: on the events
  */
 export async function keepInLog({ sql }: Pick<Api, 'sql'>, time: string, condition = 'true'): Promise<void> {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { expectAccessible, expectFits, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
-import { cutOff, rewrite, tamper } from '../support/tamper.js';
+import { cutOff, projectionsPass, rewrite, tamper } from '../support/tamper.js';
 
 const NOTES = 30;
 /** The last position of the log at the start of each test. */
@@ -56,6 +56,7 @@ describe('the verification page of the admin app', () => {
   });
 
   it('names the event that is missing', async () => {
+    await projectionsPass(app.service.databaseUrl, 12);
     await tamper(app.service.databaseUrl, async (client) => {
       await client.query('DELETE FROM service.service_events WHERE position = 12');
     });
@@ -63,6 +64,7 @@ describe('the verification page of the admin app', () => {
   });
 
   it('names the first of two swapped events', async () => {
+    await projectionsPass(app.service.databaseUrl, 21);
     await tamper(app.service.databaseUrl, async (client) => {
       await client.query(`UPDATE service.service_events SET position = 9999 WHERE position = 20`);
       await client.query(`UPDATE service.service_events SET position = 20 WHERE position = 21`);

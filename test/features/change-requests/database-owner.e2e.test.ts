@@ -10,8 +10,7 @@ import { DEFAULT_POLICY } from '../../../src/schema/model/policy.js';
 import { append } from '../../support/append.js';
 import { json } from '../../support/client.js';
 import { eventHash } from '../../support/event-hash.js';
-import { rewrite, tamper } from '../../support/tamper.js';
-import { until } from '../../support/until.js';
+import { projectionsPass, rewrite, tamper } from '../../support/tamper.js';
 import { withService } from '../../support/with-service.js';
 import { type Person, dataOf, diffOf, newPerson, open, refusal, show, without } from './people.js';
 
@@ -49,12 +48,6 @@ describe('a database owner', () => {
     );
     return Number(rows[0]?.position);
   };
-  /** A checkpoint at an altered event would be reported as a fork before anybody reads the event. */
-  const projectionsPass = (position: number): Promise<void> =>
-    until('every projection stands after the position', async () => {
-      const { rows } = await db.query('SELECT FROM service.service_projections WHERE position <= $1', [position]);
-      return rows.length === 0;
-    });
   const opened = async () =>
     open(author.send, { title: 'no body', diff: await diffOf(admin, without('articles', 'body')) });
   const apply = (id: string) => admin(`/changes/${id}/apply`, { method: 'POST' });
@@ -129,7 +122,7 @@ describe('a database owner', () => {
       [at],
     );
     const [{ data, hash } = { data: {}, hash: '' }] = rows;
-    await projectionsPass(at);
+    await projectionsPass(service.databaseUrl, at);
     const weak = { policy: DEFAULT_POLICY };
     const remove = () => admin('/fields/articles/body', { method: 'DELETE' });
     const weakHash = eventHash({ ...dataOf<object>(await admin(`/history/events/${at}`)), data: weak } as never);
@@ -144,7 +137,7 @@ describe('a database owner', () => {
 
     expect((await ada.send(`/changes/${id}/approve`, json({ plan }))).status).equal(200);
     const approved = await positionOf('change.approved');
-    await projectionsPass(approved - 1);
+    await projectionsPass(service.databaseUrl, approved - 1);
     const change = `UPDATE service.service_events SET data = jsonb_set(data, '{plan}', $2) WHERE position = $1`;
     await alter(change, [approved, JSON.stringify('0'.repeat(64))]);
     expect(refusal(await apply(id))).equal('503 LOG_UNREADABLE');
@@ -156,7 +149,7 @@ describe('a database owner', () => {
   it('is reported by verification for a change while the policy was out of the log', async () => {
     const at = await positionOf('policy.updated');
     expect((await admin('/collections', json({ collection: 'later', schema: {}, fields: [] }))).status).equal(200);
-    await projectionsPass(at);
+    await projectionsPass(service.databaseUrl, at);
     await db.query('CREATE TABLE public.hidden AS SELECT * FROM service.service_events WHERE position = $1', [at]);
     await alter('DELETE FROM service.service_events WHERE position = $1', [at]);
     const removed = await admin('/fields/articles/body', { method: 'DELETE' });

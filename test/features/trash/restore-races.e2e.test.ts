@@ -77,8 +77,8 @@ describe('restores during concurrent changes', function () {
   it('handle an expiry in between', async () => {
     const position = await gone('/fields/articles/title');
     const reply = await whileItWaits(position, async () => {
-      await other.sql('UPDATE service.service_trash SET kept_until = now()');
       await keepInLog(other, 'now()');
+      await other.sql('UPDATE service.service_trash SET kept_until = now()');
       await other.ok('POST', '/collections', { collection: 'news', schema: {} });
       await until('it is purged', async () => (await other.client(`/trash/${position}`)).status === 404);
     });

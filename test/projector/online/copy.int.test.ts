@@ -8,6 +8,7 @@ import {
   createPreparationEngine,
   type DecidedChange,
   type PreparationStep,
+  type StepContext,
   type StepProgress,
 } from '../../../src/projector/online/index.js';
 import { sql } from '../../../src/projector/ddl/sql.js';
@@ -346,12 +347,14 @@ describe('copying column values', function () {
     await engine.runStep(contextOf(session, change, note), note);
     const { stop } = write();
     const signal = new AbortController();
-    const copying = engine.runStep(
-      contextOf(session, change, steps[1] as PreparationStep, { signal: signal.signal }),
-      steps[1] as PreparationStep,
-    );
-    await sleep(50);
-    signal.abort(new Error('withdrawn'));
+    // Slow, and withdrawn after its first batch, so that it cannot end before.
+    const slow = createPreparationEngine({ lockWait: 100, smallTable: -1, pace: { rate: 1_000 } });
+    const context = contextOf(session, change, steps[1] as PreparationStep, { signal: signal.signal });
+    const saved: StepContext['save'] = async (checkpoint) => {
+      await context.save(checkpoint);
+      signal.abort(new Error('withdrawn'));
+    };
+    const copying = slow.runStep({ ...context, save: saved }, steps[1] as PreparationStep);
     expect(await copying.catch((thrown: unknown) => thrown)).to.be.an('error');
     await engine.cleanUp({ id, session, schema: 'public', signal: new AbortController().signal });
     await stop();
