@@ -158,6 +158,7 @@ const settings = z.object({
   DB_SCHEMAS: schemaNames.optional(),
   SERVICE_SCHEMA: schemaName.optional(),
   OBJECTS: z.enum(['on', 'off'], 'must be on or off').default('off'),
+  SAMPLES: z.enum(['on', 'off'], 'must be on or off').default('on'),
   DB_POOL: wholeNumber('a number of connections', 2, 500).default(10),
   ADMIN_EMAIL: z.email('must be an e-mail address').optional(),
   ADMIN_PASSWORD: secret(PASSWORD_LENGTH.min).optional(),
@@ -230,6 +231,8 @@ export interface Config {
   serviceSchema: string;
   /** True to manage objects beside tables: views and materialized views. */
   objects: boolean;
+  /** True to show sample rows to admins and auditors. */
+  samples: boolean;
   /** Maximum number of database connections, in addition to three for listening, reading and building indexes. */
   poolSize: number;
   admin: { email: string | null; password: string | null; token: string | null };
@@ -328,6 +331,7 @@ function toConfig(values: z.output<typeof settings>): Config {
     dataDir: values.DATA_DIR,
     ...schemasOf(values),
     objects: values.OBJECTS === 'on',
+    samples: values.SAMPLES === 'on',
     poolSize: values.DB_POOL,
     admin: {
       email: values.ADMIN_EMAIL ?? null,
@@ -442,6 +446,7 @@ export function httpConfig(
     schemas,
     serviceSchema,
     objects: options.objects,
+    samples: options.samples,
     keepDeleted: options.keep.deleted,
     keepCopyRows: options.keep.copyRows,
     lockTimeout,

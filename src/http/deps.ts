@@ -95,6 +95,8 @@ export interface HttpDeps {
     serviceSchema: string;
     /** True if the service manages objects beside tables. */
     objects: boolean;
+    /** True if admins and auditors may read sample rows. */
+    samples: boolean;
     /** Retention of deleted objects in milliseconds; 0 drops them at once. */
     keepDeleted: number;
     /** Maximum rows of a table whose deleted field values are copied to the trash. */

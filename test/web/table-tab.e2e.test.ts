@@ -42,6 +42,16 @@ describe('the table of a collection, as PostgreSQL has it', () => {
     await page.getByRole('heading', { name: 'comments' }).waitFor();
   });
 
+  it('shows 20 rows', async () => {
+    const page = await app.visit({ path: '/collections/articles?tab=rows' });
+    const panel = page.getByRole('tabpanel', { name: 'Rows' });
+    await panel.getByText('20 rows, in no order.').waitFor();
+    await panel.getByRole('cell', { name: 'title 7', exact: true }).waitFor();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 390, height: 800 });
+    await expectFits(page);
+  });
+
   it('fits a phone, and is hidden from readers', async () => {
     const page = await app.visit({ path, narrow: true, dark: true });
     await page.getByText('articles_title_unique').first().waitFor();
@@ -49,6 +59,6 @@ describe('the table of a collection, as PostgreSQL has it', () => {
     await expectFits(page);
     const reader = await app.visit({ path, as: await app.user('reader') });
     await reader.getByRole('tab', { name: 'SQL' }).waitFor();
-    expect(await reader.getByRole('tab', { name: 'Table' }).count()).to.equal(0);
+    expect(await reader.getByRole('tab', { name: /Table|Rows/ }).count()).to.equal(0);
   });
 });

@@ -1,14 +1,15 @@
 /** /collections */
 import { z } from 'zod';
+import type { Field } from '../../schema/model/model.js';
 import { missingCollection } from '../../schema/operations/operation.js';
-import { type State, locateTable } from '../../schema/model/state.js';
+import { type CollectionNode, type State, locateTable } from '../../schema/model/state.js';
 import { schemaChangeQuery } from '../change/change.js';
 import { changeOf, changeRoute, severalChangesRoute, renameRoute } from '../change/routes.js';
 import { type CollectionTexts, createCollectionTexts } from '../documents/texts.js';
 import type { HttpDeps } from '../deps.js';
 import { invalidQuery, refused, Refused } from '../errors.js';
 import { largeJsonAnswer } from '../answer/answer.js';
-import { readDatabaseTable } from '../../projector/catalog/table-facts.js';
+import { SAMPLE_ROWS, readDatabaseTable, readSample } from '../../projector/catalog/table-facts.js';
 import {
   listed,
   listQueryOf,
@@ -82,17 +83,35 @@ const readingRoutes = (deps: HttpDeps, texts: CollectionTexts): Route[] => [
     answers: { 200: data(shown.databaseTable) },
     handle: (call) => tableAnswer(deps, call),
   }),
+  route({
+    method: 'get',
+    path: `${ONE}/sample`,
+    operationId: 'getSample',
+    summary: `Retrieve ${SAMPLE_ROWS} rows of its table, with the values as text`,
+    description:
+      'The rows have no order. Values of the fields in `hidden` are left out: passwords and other hashes, concealed and binary values. Values with more than 500 characters end with `…`. 403 with `SAMPLES=off`.',
+    access: 'auditor',
+    query: noQuery,
+    answers: { 200: data(shown.sample) },
+    handle: (call) => sampleAnswer(deps, call),
+  }),
 ];
 
-/** @throws Refused NOT_FOUND, also for folders and for tables dropped by hand */
-async function tableAnswer({ store, pool, config: { schema } }: HttpDeps, { params, head }: Call<unknown>) {
-  const name = params['id'] ?? '';
-  const state = await store.atHead(head);
+/** @throws Refused NOT_FOUND, also for folders */
+function requireTable(state: State, name: string): CollectionNode {
   const node = state.collections.get(name);
   if (node === undefined) throw new Refused([missingCollection(state, name)]);
   if (node.collection.schema === null) {
     throw refused('NOT_FOUND', `Collection ${JSON.stringify(name)} is a folder and has no table.`);
   }
+  return node;
+}
+
+/** @throws Refused NOT_FOUND, also for folders and for tables dropped by hand */
+async function tableAnswer({ store, pool, config: { schema } }: HttpDeps, { params, head }: Call<unknown>) {
+  const name = params['id'] ?? '';
+  const state = await store.atHead(head);
+  requireTable(state, name);
   const managed = [...state.collections.keys()].map((each) => locateTable(state, each, schema));
   const table = await readDatabaseTable(pool, locateTable(state, name, schema), managed);
   if (table === undefined) {
@@ -102,6 +121,23 @@ async function tableAnswer({ store, pool, config: { schema } }: HttpDeps, { para
     );
   }
   return largeJsonAnswer({ data: table });
+}
+
+const HIDDEN_TYPES: ReadonlySet<string> = new Set(['hash', 'binary']);
+const HIDDEN_SPECIALS: ReadonlySet<string> = new Set(['hash', 'conceal', 'encrypt']);
+
+const isHidden = ({ type, meta }: Field): boolean =>
+  HIDDEN_TYPES.has(type) || (meta.special ?? []).some((special) => HIDDEN_SPECIALS.has(special));
+
+/** @throws Refused FORBIDDEN with SAMPLES=off; NOT_FOUND, also for folders */
+async function sampleAnswer({ store, pool, config }: HttpDeps, { params, head }: Call<unknown>) {
+  if (!config.samples) throw refused('FORBIDDEN', 'This service shows no sample rows (SAMPLES=off).');
+  const name = params['id'] ?? '';
+  const state = await store.atHead(head);
+  const columns = [...requireTable(state, name).fields.values()].filter((field) => field.schema !== null);
+  const visible = columns.filter((field) => !isHidden(field)).map(({ field }) => field);
+  const rows = await readSample(pool, locateTable(state, name, config.schema), visible);
+  return largeJsonAnswer({ data: { rows, hidden: columns.filter(isHidden).map(({ field }) => field) } });
 }
 
 type DocumentCall = Call<{ fields?: readonly string[] | undefined }>;

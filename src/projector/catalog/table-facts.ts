@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Queryable } from '../../postgres/pool.js';
 import type { TableLocation } from '../../schema/model/state.js';
 import { PREPARED_NAME } from '../online/copy.js';
-import { type Sql, literal, sql } from '../ddl/sql.js';
+import { type Sql, ident, integer, join, literal, qualified, sql } from '../ddl/sql.js';
 import { partsOf } from '../ddl/table-locks.js';
 import type { Warning } from '../../kernel/warning.js';
 
@@ -224,6 +224,41 @@ UNION SELECT CASE WHEN c.relispartition THEN 'partition' ELSE 'child' END, pg_ca
 UNION SELECT 'publication', p.pubname::text FROM the JOIN pg_catalog.pg_publication_rel r ON r.prrelid = the.oid
   JOIN pg_catalog.pg_publication p ON p.oid = r.prpubid)
 SELECT kind, name, 'catalog' AS by FROM found ORDER BY kind, name LIMIT 200`;
+
+/** Number of rows that `readSample` reads. */
+export const SAMPLE_ROWS = 20;
+/** Characters that are shown of a value. */
+const SAMPLE_LENGTH = 500;
+/** Bytes on disk above which a value is not read. */
+const SAMPLE_BYTES = 65_536;
+/** Milliseconds for a sample, which waits for locks and may have to skip many dead rows. */
+const TIME_TO_SAMPLE = 2_000;
+
+/**
+ * Reads the rows that PostgreSQL returns first. Values are text in PostgreSQL's output format: `format` calls no cast
+ * that a user created, and without row security no policy runs. Longer values end with `…`.
+ * @returns one object per row, null if the rows cannot be read: the table is locked or missing, or the role may not read all rows
+ */
+export async function readSample(
+  db: Queryable,
+  { schema, name }: TableLocation,
+  columns: readonly string[],
+): Promise<Record<string, string | null>[] | null> {
+  const values = columns.map((column): Sql => {
+    const value = sql`s.${ident(column)}`;
+    const shown = sql`pg_catalog.left(pg_catalog.format('%s', ${value}), ${integer(String(SAMPLE_LENGTH + 1))})`;
+    return sql`CASE WHEN ${value} IS NULL THEN NULL WHEN pg_catalog.pg_column_size(${value}) > ${integer(String(SAMPLE_BYTES))} THEN '…' ELSE ${shown} END`;
+  });
+  const question = sql`SELECT pg_catalog.set_config('row_security', 'off', true);
+    SELECT coalesce(pg_catalog.json_agg(r.row), '[]') AS rows FROM (
+      SELECT ARRAY[${join(values, sql`, `)}]::text[] AS row FROM ${qualified(schema, name)} s LIMIT ${integer(String(SAMPLE_ROWS))}) r`;
+  const read = await queryWithin<{ rows: (string | null)[][] }>(db, question, TIME_TO_SAMPLE);
+  if (read === null) return null;
+  return read.rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, cut(row[index] ?? null)])));
+}
+
+const cut = (value: string | null): string | null =>
+  value !== null && value.length > SAMPLE_LENGTH ? `${value.slice(0, SAMPLE_LENGTH)}…` : value;
 
 /** Milliseconds to wait for a session that holds ACCESS EXCLUSIVE (LOCK TABLE, VACUUM FULL). */
 const TIME_TO_MEASURE = 1_000;

@@ -7,6 +7,7 @@ import type {
   Info,
   ListedCollection,
   RelationDocument,
+  Sample,
 } from './types.js';
 
 /** The schema is refetched only after new events: see app/follow-log.ts. */
@@ -87,4 +88,12 @@ export const databaseTableQuery = (collection: string) =>
     queryKey: [SCHEMA, 'table', collection],
     retry: false,
     queryFn: ({ signal }) => data<DatabaseTable>(`/collections/${encodeURIComponent(collection)}/table`, signal),
+  });
+
+/** Some rows of a table, for admins and auditors. */
+export const sampleQuery = (collection: string) =>
+  queryOptions({
+    queryKey: [SCHEMA, 'sample', collection],
+    retry: false,
+    queryFn: ({ signal }) => data<Sample>(`/collections/${encodeURIComponent(collection)}/sample`, signal),
   });

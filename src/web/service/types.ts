@@ -62,6 +62,7 @@ export type TrashEntry = z.output<typeof trashEntry>;
 /** The policy and all configurable codes. */
 export type PolicyAt = z.output<typeof policyAt>;
 export type DatabaseTable = z.output<typeof schema.databaseTable>;
+export type Sample = z.output<typeof schema.sample>;
 
 /* Features by role. The service enforces permissions; a test keeps both consistent. */
 

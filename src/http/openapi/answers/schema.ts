@@ -144,3 +144,15 @@ export const databaseTable = z
       .describe('Objects that depend on it and that no snapshot contains'),
   })
   .meta({ id: 'DatabaseTable' });
+
+export const sample = z
+  .strictObject({
+    rows: z
+      .array(z.record(z.string(), text.nullable()))
+      .nullable()
+      .describe(
+        'Values by field. Null: the table is locked or missing, or the database role may not read all of its rows',
+      ),
+    hidden: z.array(text).describe('Fields whose values are not shown'),
+  })
+  .meta({ id: 'Sample' });

@@ -21,6 +21,7 @@ import { ProblemAlert, Waiting } from '../../shared/problem-alert.js';
 import { FieldsTab } from './fields-tab.js';
 import { HistoryTab } from './history-tab.js';
 import { RelationsTab } from './relations-tab.js';
+import { RowsTab } from './rows-tab.js';
 import { TableTab } from './table-tab.js';
 import type { EditName } from '../../editing/edit-names.js';
 import type { Tab } from './search.js';
@@ -351,6 +352,7 @@ function useParts({ drafted: { document, how }, sql, onEdit }: CollectionTabsPro
       content: <RelationsTab collection={collection} onEdit={onEdit} />,
     },
     hasTable && { value: 'table', label: 'Table', content: <TableTab collection={collection} /> },
+    hasTable && { value: 'rows', label: 'Rows', content: <RowsTab collection={collection} /> },
     sql !== null && { value: 'sql', label: 'SQL', content: <SqlTab sql={sql} /> },
     hasHistory && { value: 'history', label: 'History', content: <HistoryTab collection={collection} /> },
   ];

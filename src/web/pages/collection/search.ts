@@ -1,6 +1,6 @@
 import { EDITS, type EditName } from '../../editing/edit-names.js';
 
-export const TABS = ['fields', 'relations', 'table', 'sql', 'history'] as const;
+export const TABS = ['fields', 'relations', 'table', 'rows', 'sql', 'history'] as const;
 export type Tab = (typeof TABS)[number];
 
 export interface CollectionSearch {
