@@ -258,6 +258,10 @@ export const expectFits = (page: Page): Promise<void> =>
 export const expectCount = (elements: Locator, count: number): Promise<void> =>
   until(`there are ${count} of ${elements.toString()}`, async () => (await elements.count()) === count);
 
+/** Waits for the value of an input, which a page may set after rendering. */
+export const expectValue = (input: Locator, value: string): Promise<void> =>
+  until(`${input.toString()} has the value ${value}`, async () => (await input.inputValue()) === value);
+
 /** A page sets its title after rendering. */
 export const expectTitle = (page: Page, title: string): Promise<void> =>
   until(`the title is ${title}`, async () => (await page.title()) === title);

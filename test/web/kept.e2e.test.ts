@@ -5,7 +5,7 @@ import { put } from '../../src/web/draft/edits.js';
 import { draftText, type Draft, EMPTY } from '../../src/web/draft/model.js';
 import { newCollection } from '../../src/web/editing/column-defaults.js';
 import { primaryKey } from '../../src/web/editing/relations.js';
-import { withApp } from '../support/app.js';
+import { expectValue, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 import { until } from '../support/until.js';
 
@@ -54,7 +54,7 @@ describe('unsaved input in the browser', function () {
     await dialog(page).getByText('validation, max_length').waitFor();
     await button(page, 'Restore input').click();
     await offer(page).waitFor({ state: 'detached' });
-    expect(await dialog(page).getByLabel('Max length').inputValue()).to.equal('80');
+    await expectValue(dialog(page).getByLabel('Max length'), '80');
     await dialog(page).getByRole('button', { name: 'Rules' }).click();
     const rule = dialog(page).getByLabel('Validation', { exact: true });
     await rule.waitFor();
@@ -64,7 +64,7 @@ describe('unsaved input in the browser', function () {
     await bar(page, '1 change in 1 collection');
     await page.goto('/app/collections/articles?edit=field&of=title');
     await dialog(page).getByLabel('Max length').waitFor();
-    expect(await dialog(page).getByLabel('Max length').inputValue()).to.equal('80');
+    await expectValue(dialog(page).getByLabel('Max length'), '80');
     expect(await offer(page).count()).to.equal(0);
     await button(page, 'Cancel').click();
     await closed(page);
@@ -76,7 +76,7 @@ describe('unsaved input in the browser', function () {
     await page.getByLabel('Name', { exact: true }).fill('events');
     await page.reload();
     await button(page, 'Restore input').click();
-    expect(await page.getByLabel('Name', { exact: true }).inputValue()).to.equal('events');
+    await expectValue(page.getByLabel('Name', { exact: true }), 'events');
     await button(page, 'Cancel').click();
     await page.getByRole('tree').waitFor();
     await page.goto('/app/collections/articles?edit=new-relation');
@@ -84,9 +84,9 @@ describe('unsaved input in the browser', function () {
     await page.getByLabel('Related collection', { exact: true }).selectOption('tags');
     await page.reload();
     await offer(page).waitFor();
-    expect(await page.getByRole('radio', { name: 'Many to many' }).isChecked()).to.equal(true);
+    await page.getByRole('radio', { name: 'Many to many', checked: true }).waitFor();
     await button(page, 'Restore input').click();
-    expect(await page.getByRole('textbox', { name: 'Junction collection' }).inputValue()).to.equal('articles_tags');
+    await expectValue(page.getByRole('textbox', { name: 'Junction collection' }), 'articles_tags');
     await page.reload();
     await offer(page).waitFor();
     await button(page, 'Discard input').click();
@@ -115,7 +115,7 @@ describe('unsaved input in the browser', function () {
     await page.getByRole('textbox', { name: 'Password' }).fill(app.service.adminPassword);
     await button(page, 'Sign in').click();
     await button(page, 'Restore input').click();
-    expect(await page.getByLabel('Name', { exact: true }).inputValue()).to.equal('price');
+    await expectValue(page.getByLabel('Name', { exact: true }), 'price');
     await bar(page, '1 change in 1 collection');
     await button(page, 'Cancel').click();
     await closed(page);

@@ -1,7 +1,7 @@
 /** The next user of a tab finds nothing of the previous one. The previous user finds everything again. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { expectCount, withApp } from '../support/app.js';
+import { expectCount, expectValue, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 import { until } from '../support/until.js';
 
@@ -89,7 +89,7 @@ describe('the next person in the same tab of the admin app', function () {
     await signOut(page);
     await signIn(page, admin());
     await applyButton(page).waitFor();
-    expect(await why(page).inputValue()).to.equal('Between me and me');
+    await expectValue(why(page), 'Between me and me');
   });
 
   /** As if an admin ended the sessions. The next request is rejected. */

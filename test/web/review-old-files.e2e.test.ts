@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { stampOf } from '../../src/http/answer/export.js';
-import { expectAccessible, expectFits, withApp } from '../support/app.js';
+import { expectAccessible, expectCount, expectFits, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 
 const field = (name: string) => ({ field: name, type: 'string', interface: 'input', schema: {} });
@@ -67,7 +67,7 @@ describe('an old snapshot in the admin app', function () {
     await radios.getByRole('radio', { name: 'Current schema: max_length 400' }).click();
     await page.getByRole('button', { name: 'Continue' }).click();
     await card(page, 'field articles.title').getByText('From the file').first().waitFor();
-    expect(await page.getByRole('article').count()).to.equal(1);
+    await expectCount(page.getByRole('article'), 1);
     await page.getByText('3 objects have changed since then').waitFor();
     await page.getByRole('button', { name: 'Show changes' }).click();
     await page.getByRole('listitem').filter({ hasText: 'articles.price' }).waitFor();
@@ -109,7 +109,7 @@ describe('an old snapshot in the admin app', function () {
     await page.getByRole('radio', { name: 'File: max_length 300' }).click();
     await page.getByRole('button', { name: 'Continue' }).click();
     await card(page, 'field pages.text').getByText('300').first().waitFor();
-    expect(await card(page, 'field pages.price').count()).to.equal(0);
+    await card(page, 'field pages.price').waitFor({ state: 'detached' });
     expect(new URL(page.url()).searchParams.get('base')).to.equal(String(position));
     await page.getByRole('button', { name: 'Revert these too' }).click();
     await card(page, 'field pages.price').waitFor();
@@ -126,7 +126,7 @@ describe('an old snapshot in the admin app', function () {
       'version: 1\nservice: 0.1.0\nvendor: postgres\ncollections:\n  - { collection: notes, meta: { note: From YAML } }\n  - { collection: added, schema: {} }\n',
     );
     await page.getByText('To keep later changes').waitFor();
-    expect(await page.getByLabel('Created from').locator('option').count()).to.equal(2);
+    await expectCount(page.getByLabel('Created from').locator('option'), 2);
     await page.getByLabel('Created from').selectOption({ label: 'Other date and time …' });
     await page.getByLabel('Created at').fill('2020-01-01T00:00');
     await page.getByRole('button', { name: 'Compare' }).click();
@@ -134,7 +134,7 @@ describe('an old snapshot in the admin app', function () {
     await page.goto(`${page.url().replace(/base=[^&]*/, `base=${position}`)}`);
     await card(page, 'collection notes').getByText('From YAML').first().waitFor();
     await card(page, 'collection added').waitFor();
-    expect(await page.getByRole('article').count()).to.equal(2);
+    await expectCount(page.getByRole('article'), 2);
     await expectAccessible(page);
     await expectFits(page);
   });

@@ -5,7 +5,7 @@ import type { CollectionDocument } from '../../src/http/deps.js';
 import type { FieldDocument } from '../../src/schema/snapshot/documents.js';
 import { collectionOf, fieldOf, draftText, EMPTY } from '../../src/web/draft/model.js';
 import { put } from '../../src/web/draft/edits.js';
-import { expectAccessible, withApp } from '../support/app.js';
+import { expectAccessible, expectCount, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 
 const field = (name: string, type = 'string', schema: object = {}) => ({
@@ -131,7 +131,7 @@ describe('the review page of the admin app: concurrent changes', () => {
     expect(await note()).to.equal('drafted');
     await page.goto('/app/review');
     await card(page, 'field articles.title').getByText('not null').waitFor();
-    expect(await page.getByRole('article').count()).to.equal(1);
+    await expectCount(page.getByRole('article'), 1);
   });
 
   it('applies once if the response is lost', async () => {

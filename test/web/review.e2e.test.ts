@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { expectAccessible, expectFits, expectTitle, withApp } from '../support/app.js';
+import { expectAccessible, expectFits, expectTitle, expectValue, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 import { until } from '../support/until.js';
 
@@ -59,8 +59,10 @@ describe('the review page of the admin app: reverting', () => {
     await known.getByRole('heading', { name: 'Data loss' }).waitFor();
     await known.getByText('tags', { exact: true }).first().waitFor();
     await expectTitle(page, `Go back to event ${then} · Review · Data Platform`);
-    const reason = await page.getByRole('textbox', { name: 'Reason' }).inputValue();
-    expect(reason).to.include('Delete tags with its fields and rows');
+    const reason = page.getByRole('textbox', { name: 'Reason' });
+    await until('a reason is suggested', async () =>
+      (await reason.inputValue()).includes('Delete tags with its fields and rows'),
+    );
   });
 
   it('shows hostile notes and names as text', async () => {
@@ -93,7 +95,7 @@ describe('the review page of the admin app: reverting', () => {
     await page.getByRole('checkbox', { name: 'Include: field articles.title' }).uncheck();
     await page.getByRole('textbox', { name: 'Reason' }).fill('Zurück — zum Anfang');
     await page.reload();
-    expect(await page.getByRole('textbox', { name: 'Reason' }).inputValue()).to.equal('Zurück — zum Anfang');
+    await expectValue(page.getByRole('textbox', { name: 'Reason' }), 'Zurück — zum Anfang');
     await page.getByRole('button', { name: 'Apply', exact: true }).click();
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
     expect(await meta('articles')).to.include({ note: 'as it was' });

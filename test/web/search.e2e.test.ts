@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { until } from '../support/until.js';
 import type { Page } from 'playwright-core';
-import { withApp } from '../support/app.js';
+import { expectValue, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 
 const field = (name: string) => ({ field: name, type: 'string', interface: 'input' });
@@ -87,7 +87,7 @@ describe('the search of the admin app', function () {
     await closed(page);
     await searchAtOnce(page, 'no such thing');
     await shown(page, 'Timeline');
-    expect(await page.getByRole('searchbox', { name: 'Reason or name' }).inputValue()).to.equal('no such thing');
+    await expectValue(page.getByRole('searchbox', { name: 'Reason or name' }), 'no such thing');
     await closed(page);
     await searchAtOnce(page, 'chap');
     await shown(page, 'chapters');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { withApp } from '../support/app.js';
+import { expectCount, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 
 const field = (name: string) => ({ field: name, type: 'string', interface: 'input', schema: {} });
@@ -55,7 +55,7 @@ describe('two people who edit at the same time', function () {
     await ada.getByText('1 change in 1 collection').waitFor();
     await review(ada);
     await ada.getByRole('article', { name: 'field articles.title' }).waitFor();
-    expect(await ada.getByRole('article').count()).to.equal(1);
+    await expectCount(ada.getByRole('article'), 1);
     await applied(ada);
     expect((await schemaOf('title')).max_length).to.equal(380);
     expect((await app.client('/fields/articles/price')).status).to.equal(200);
