@@ -20,6 +20,7 @@ import type { Logger } from './postgres/logger.js';
 import { type ConnectionOptions, createPool, directly, withSessions } from './postgres/pool.js';
 import { openDatabase, isStartupRefused, unexpectedPooler } from './postgres/open-database.js';
 import { createMetrics } from './metrics/index.js';
+import { startTraces } from './metrics/traces.js';
 import { countChanges } from './features/change-requests/rows.js';
 import { isChangeEvent } from './schema/change-requests/fold.js';
 import { createIndexProjection } from './projector/indexes/index.js';
@@ -241,8 +242,10 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
 
   const release = readRelease();
   const metrics = createMetrics();
-  const pipeline = metrics.commands.counted(
-    createPipeline({ ...options, pool, location, release, store, watch, readers: READERS }),
+  const traces = await startTraces({ ...options.traces, release, logger });
+  shutdown.add('traces', () => traces.stop());
+  const pipeline = traces.traced(
+    metrics.commands.counted(createPipeline({ ...options, pool, location, release, store, watch, readers: READERS })),
   );
   const ensureAdmin = async () => auth.ensureAdmin(options.admin, await recordingFirstAdmin(pool, pipeline));
   role.onPromotion(async () => {
@@ -325,6 +328,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
     projections,
     webhooks,
     metrics,
+    traces,
     watch,
     logger,
     config: httpConfig(options, { databaseVersion: database.version, release }),

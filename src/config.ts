@@ -9,6 +9,7 @@ import {
   databaseUrl,
   duration,
   every,
+  headers,
   issuer,
   keeping,
   origins,
@@ -195,6 +196,8 @@ const settings = z.object({
   CHECKPOINT_WAIT_FOR_STANDBYS: wholeNumber('a number of standbys', 0, 100).optional(),
   WEBHOOK_PRIVATE_NETWORKS: networks.default([]),
   NOTIFY_POSTGREST: z.enum(['on', 'off'], 'must be on or off').default('off'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: serviceUrl.optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: headers.default({}),
   ON_LOG_DIVERGENCE: z.enum(['refuse', 'continue'], 'must be refuse or continue').default('refuse'),
 });
 
@@ -210,6 +213,7 @@ export const SECRETS = [
   'TOKEN_SECRET',
   'OIDC_CLIENT_SECRET',
   'CHECKPOINT_TO',
+  'OTEL_EXPORTER_OTLP_HEADERS',
 ];
 
 export interface Config {
@@ -298,6 +302,8 @@ export interface Config {
   webhookNetworks: readonly string[];
   /** Each schema change tells PostgREST to reload its schema cache. */
   notifyPostgrest: boolean;
+  /** The OpenTelemetry collector, and the headers that it requires. Null: no traces. */
+  traces: { endpoint: string | null; headers: Readonly<Record<string, string>> };
   /**
    * The action if the log is not the one seen before: reject every change, or acknowledge the divergence and
    * continue.
@@ -361,6 +367,7 @@ function toConfig(values: z.output<typeof settings>): Config {
     checkpoints: checkpointsOf(values),
     webhookNetworks: values.WEBHOOK_PRIVATE_NETWORKS,
     notifyPostgrest: values.NOTIFY_POSTGREST === 'on',
+    traces: tracesOf(values),
     onLogDivergence: values.ON_LOG_DIVERGENCE,
   };
 }
@@ -399,6 +406,11 @@ const checkpointsOf = (values: z.output<typeof settings>): Config['checkpoints']
   standbys: values.CHECKPOINT_WAIT_FOR_STANDBYS ?? null,
 });
 
+const tracesOf = (values: z.output<typeof settings>): Config['traces'] => ({
+  endpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
+  headers: values.OTEL_EXPORTER_OTLP_HEADERS,
+});
+
 /** Returns the settings that must never be shown. */
 export function secretsOf(config: Config): string[] {
   const { password, token: adminToken } = config.admin;
@@ -410,6 +422,7 @@ export function secretsOf(config: Config): string[] {
     config.databaseUrl,
     config.directDatabaseUrl,
     ...passwordsIn(config.checkpoints.to),
+    ...Object.values(config.traces.headers),
   ].filter((value) => value !== null);
 }
 

@@ -222,3 +222,19 @@ export const every = z.string().transform((text, context): { events: number; tim
   context.addIssue(EVERY);
   return z.NEVER;
 });
+
+const HEADERS = 'must be headers as name=value, separated by commas, with values encoded as in URLs';
+
+/** `api-key=secret,tenant=my%20team`, as OpenTelemetry defines it. */
+export const headers = z.string().transform((text, context): Record<string, string> => {
+  const pairs = listOf(text).map((pair) => /^([\w!#$%&'*+.^`|~-]+)\s*=\s*([\x21-\x7e]+)$/.exec(pair));
+  try {
+    const decoded = pairs.map((pair) => [pair?.[1] ?? '', decodeURIComponent(pair?.[2] ?? '')] as const);
+    if (decoded.every(([name, value]) => name !== '' && /^[\t\x20-\x7e]+$/.test(value)))
+      return Object.fromEntries(decoded);
+  } catch {
+    // Reported below.
+  }
+  context.addIssue(HEADERS);
+  return z.NEVER;
+});

@@ -56,6 +56,7 @@ describe('readConfig', () => {
       checkpoints: { to: null, every: { events: 100, time: 600_000 }, keyFile: null, standbys: null },
       webhookNetworks: [],
       notifyPostgrest: false,
+      traces: { endpoint: null, headers: {} },
       onLogDivergence: 'refuse',
     });
   });
@@ -108,6 +109,8 @@ describe('readConfig', () => {
       CHECKPOINT_WAIT_FOR_STANDBYS: '0',
       WEBHOOK_PRIVATE_NETWORKS: '10.0.0.0/8, ::1',
       NOTIFY_POSTGREST: 'on',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example.com:4318',
+      OTEL_EXPORTER_OTLP_HEADERS: 'api-key=a%20secret, tenant=blue',
       ON_LOG_DIVERGENCE: 'continue',
     });
     expect(taken).to.deep.equal({
@@ -150,6 +153,10 @@ describe('readConfig', () => {
       checkpoints: { to: '/checkpoints', every: { events: 9, time: Infinity }, keyFile: '/key', standbys: 0 },
       webhookNetworks: ['10.0.0.0/8', '::1'],
       notifyPostgrest: true,
+      traces: {
+        endpoint: 'https://collector.example.com:4318',
+        headers: { 'api-key': 'a secret', tenant: 'blue' },
+      },
       onLogDivergence: 'continue',
     });
   });
@@ -224,6 +231,11 @@ describe('readConfig', () => {
   });
 
   for (const [name, value] of [
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'https://user:secret@collector.example.com'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'without a value'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'api-key=%zz'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'api-key=one%0d%0atwo: three'],
     ['WEBHOOK_PRIVATE_NETWORKS', 'loopback'],
     ['WEBHOOK_PRIVATE_NETWORKS', '10.0.0.0/33'],
     ['PORT', 'eighty'],
@@ -380,7 +392,8 @@ describe('readConfig', () => {
 
     it('are read without the trailing line break', () => {
       for (const name of SECRETS) {
-        const value = name.endsWith('URL') ? 'postgres://u:p@h/d' : 's'.repeat(32);
+        const values: Record<string, string> = { OTEL_EXPORTER_OTLP_HEADERS: 'api-key=secret' };
+        const value = name.endsWith('URL') ? 'postgres://u:p@h/d' : (values[name] ?? 's'.repeat(32));
         const beside = {
           ...(name !== 'DATABASE_URL' && { DATABASE_URL: 'postgres://u:p@h/d' }),
           ...(name === 'OIDC_CLIENT_SECRET' && OIDC),

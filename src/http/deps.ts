@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Auth } from '../features/accounts/index.js';
 import type { CheckpointService } from '../log/signed-checkpoints/start.js';
 import type { LogWatch } from '../log/watch.js';
@@ -81,6 +82,9 @@ export interface HttpDeps {
   /** Reports a diverged log. */
   watch: Pick<LogWatch, 'subscribe'>;
   metrics: MetricsSource & { request(handled: Handled): void };
+  traces: {
+    request(req: IncomingMessage, route: string, work: () => Promise<Handled | null>): Promise<Handled | null>;
+  };
   logger: Logger;
   config: {
     /** The release of this service. */

@@ -17,7 +17,7 @@ import { readParams } from './request/query.js';
 import { requireInLog } from './request/history-query.js';
 import { Refused, refused } from './errors.js';
 import { atLeastOf, bearerToken, requestIdOf } from './request/headers.js';
-import type { RequestLog } from './request-log.js';
+import type { Handled, RequestLog } from './request-log.js';
 import type { Quotas } from './quotas.js';
 import type { Route } from './route.js';
 import { ProblemError } from '../kernel/problem.js';
@@ -199,7 +199,7 @@ export function serve(route: Route, { deps, log, bodies, quotas, onOverload }: S
     return runAsRead(caller, () => res.destroyed || req.socket.destroyed, answering);
   };
 
-  return async (req, res) => {
+  const handle = async (req: Request, res: Response): Promise<Handled | null> => {
     const started = performance.now();
     const requestId = requestIdOf(req);
     const context: ResponseContext = { fresh: null, caller: null };
@@ -209,20 +209,18 @@ export function serve(route: Route, { deps, log, bodies, quotas, onOverload }: S
     } catch (error) {
       if (error instanceof AbandonedError && (res.destroyed || req.socket.destroyed)) {
         logger.info('client disconnected', { method: req.method, route: path, request_id: requestId });
-        return;
+        return null;
       }
       answer = failureAnswer(error, requestId, { logger, primaryUrl: config.primaryUrl, onOverload });
     }
     respond(req, res, requestId, withLag(answer, context.fresh));
-    log({
-      method: req.method,
-      route: path,
-      status: answer.status,
-      started,
-      requestId,
-      position: answer.position,
-      caller: context.caller,
-    });
+    const { status, position } = answer;
+    return { method: req.method, route: path, status, started, requestId, position, caller: context.caller };
+  };
+
+  return async (req, res) => {
+    const handled = await deps.traces.request(req, path, () => handle(req, res));
+    if (handled !== null) log(handled);
   };
 }
 

@@ -3,7 +3,7 @@ import { Registry, collectDefaultMetrics, Histogram, Counter } from 'prom-client
 import type { Handled } from '../http/request-log.js';
 import { type Sources, addGauges } from './gauges.js';
 import type { ProblemCode } from '../kernel/problem.js';
-import type { Apply, Outcome, Pipeline } from '../pipeline/types.js';
+import type { Apply, CommandName, Outcome, Pipeline, RequestContext } from '../pipeline/types.js';
 
 interface ChangeMetrics {
   /**
@@ -80,14 +80,14 @@ function createCommandMetrics(registry: Registry): CommandMetrics {
 
   const count = (command: string, outcome: Outcome): void => {
     if (outcome.kind === 'done') events.inc(outcome.events.length);
-    total.inc({ command, ...labelsOf(outcome) });
+    total.inc({ command, ...outcomeLabels(outcome) });
   };
 
   return {
     counted: (pipeline) => {
       const { apply } = pipeline as { apply: Apply };
       const counted: Apply = async (name, command, request) => {
-        const label = name === 'record' ? request.cause.command : name;
+        const label = commandLabel(name, request);
         const stop = seconds.startTimer({ command: label });
         try {
           const outcome = await apply(name, command, request);
@@ -105,7 +105,11 @@ function createCommandMetrics(registry: Registry): CommandMetrics {
   };
 }
 
-function labelsOf(outcome: Outcome): { outcome: string; code: string } {
+/** Commands that record events are named by their cause. */
+export const commandLabel = (name: CommandName, { cause }: Pick<RequestContext, 'cause'>): string =>
+  name === 'record' ? cause.command : name;
+
+export function outcomeLabels(outcome: Outcome): { outcome: string; code: string } {
   if (outcome.kind === 'replayed') return { outcome: 'replayed', code: '' };
   if (outcome.kind === 'done') return { outcome: outcome.events.length === 0 ? 'unchanged' : 'accepted', code: '' };
   const code = outcome.problems[0]?.code;

@@ -1,0 +1,164 @@
+/**
+ * Exports spans with the OpenTelemetry SDK. Attributes are names and numbers of the service itself: never headers,
+ * queries, bodies, messages of errors or names of collections, because those may contain secrets or values of rows.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { IncomingMessage } from 'node:http';
+import {
+  type Attributes,
+  type Context,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  defaultTextMapGetter,
+  trace,
+} from '@opentelemetry/api';
+import { type ExportResult, ExportResultCode, W3CTraceContextPropagator } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
+import { inTime } from '../kernel/time.js';
+import type { Handled } from '../http/request-log.js';
+import type { Apply, Pipeline } from '../pipeline/types.js';
+import type { Logger } from '../postgres/logger.js';
+import { commandLabel, outcomeLabels } from './index.js';
+
+/** Returns what the request was answered with, or null if its client disconnected. */
+type Answering = () => Promise<Handled | null>;
+
+export interface Traces {
+  /** Runs `work` in a span. The caller's `traceparent` is its parent. */
+  request(req: IncomingMessage, route: string, work: Answering): Promise<Handled | null>;
+  /** Wraps a pipeline: each command is a span, inside the span of its request. */
+  traced(pipeline: Pipeline): Pipeline;
+  /** Exports the last spans, for a few seconds at most. */
+  stop(): Promise<void>;
+}
+
+export interface TraceOptions {
+  /** The address of the collector, without `/v1/traces`. */
+  endpoint: string;
+  /** Sent with every export, for example a key. */
+  headers: Readonly<Record<string, string>>;
+  release: string;
+  logger: Logger;
+}
+
+/** Milliseconds that the last export may take at shutdown. */
+const LAST_EXPORT = 3_000;
+
+/** A span of finished work. */
+interface Finished {
+  attributes: Attributes;
+  failed: boolean;
+}
+
+export function createTraces(options: TraceOptions): Traces {
+  const { release, logger } = options;
+  const provider = new BasicTracerProvider({
+    resource: defaultResource()
+      .merge(resourceFromAttributes({ 'service.name': 'data-platform-service', 'service.version': release }))
+      // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES.
+      .merge(detectResources({ detectors: [envDetector] })),
+    spanProcessors: [new BatchSpanProcessor(createExporter(options))],
+  });
+  const tracer = provider.getTracer('data-platform-service', release);
+  const propagator = new W3CTraceContextPropagator();
+  // Not the global context of the API: several services may run in one process.
+  const current = new AsyncLocalStorage<Context>();
+
+  const inSpan = async <T>(
+    { name, kind, attributes, parent }: { name: string; kind: SpanKind; attributes: Attributes; parent: Context },
+    work: () => Promise<T>,
+    describe: (result: T) => Finished,
+  ): Promise<T> => {
+    const span = tracer.startSpan(name, { kind, attributes }, parent);
+    try {
+      const result = await current.run(trace.setSpan(parent, span), work);
+      const { attributes: found, failed } = describe(result);
+      span.setAttributes(found);
+      if (failed) span.setStatus({ code: SpanStatusCode.ERROR });
+      return result;
+    } catch (error) {
+      span.setAttribute('error.type', 'INTERNAL').setStatus({ code: SpanStatusCode.ERROR });
+      throw error;
+    } finally {
+      span.end();
+    }
+  };
+
+  return {
+    request: (req, route, work) => {
+      const method = req.method ?? '_OTHER';
+      const parent = propagator.extract(ROOT_CONTEXT, req.headers, defaultTextMapGetter);
+      const attributes = { 'http.request.method': method, 'http.route': route };
+      return inSpan({ name: `${method} ${route}`, kind: SpanKind.SERVER, attributes, parent }, work, (handled) =>
+        handled === null
+          ? { attributes: { 'error.type': 'disconnected' }, failed: false }
+          : {
+              attributes: {
+                'http.response.status_code': handled.status,
+                'dps.request_id': handled.requestId,
+                ...(handled.position !== undefined && { 'dps.position': handled.position }),
+                ...(handled.status >= 500 && { 'error.type': String(handled.status) }),
+              },
+              failed: handled.status >= 500,
+            },
+      );
+    },
+    traced: (pipeline) => {
+      const { apply } = pipeline as { apply: Apply };
+      const traced: Apply = (name, command, request) => {
+        const label = commandLabel(name, request);
+        const parent = current.getStore() ?? ROOT_CONTEXT;
+        const attributes = { 'dps.command': label };
+        return inSpan(
+          { name: `command ${label}`, kind: SpanKind.INTERNAL, attributes, parent },
+          () => apply(name, command, request),
+          (outcome) => {
+            const { outcome: kind, code } = outcomeLabels(outcome);
+            return {
+              attributes: {
+                'dps.outcome': kind,
+                ...(code !== '' && { 'error.type': code }),
+                ...(outcome.kind === 'done' && {
+                  'dps.position': outcome.position,
+                  'dps.events': outcome.events.length,
+                }),
+              },
+              failed: kind === 'refused',
+            };
+          },
+        );
+      };
+      return { ...pipeline, apply: traced };
+    },
+    stop: async () => {
+      await inTime(provider.shutdown(), LAST_EXPORT).catch(() =>
+        logger.warn('the last traces could not be exported before the service stopped'),
+      );
+    },
+  };
+}
+
+/** Reports the first failure of an outage and its end. Spans of failed exports are lost. */
+function createExporter({ endpoint, headers, logger }: TraceOptions): SpanExporter {
+  const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`;
+  const exporter = new OTLPTraceExporter({ url, headers: { ...headers } });
+  let isFailing = false;
+  const report = ({ code, error }: ExportResult, log: Logger): void => {
+    const failed = code !== ExportResultCode.SUCCESS;
+    if (failed && !isFailing) log.warn('traces cannot be exported and are lost', { error: error?.message });
+    if (!failed && isFailing) log.info('traces are exported again');
+    isFailing = failed;
+  };
+  return {
+    export: (spans, done) =>
+      exporter.export(spans, (result) => {
+        report(result, logger);
+        done(result);
+      }),
+    forceFlush: () => exporter.forceFlush(),
+    shutdown: () => exporter.shutdown(),
+  };
+}
