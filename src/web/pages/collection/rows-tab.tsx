@@ -49,7 +49,7 @@ function Rows({ rows, collection }: { rows: NonNullable<Sample['rows']>; collect
             <tr key={index}>
               {fields.map((field) => (
                 <td key={field}>
-                  {row[field] == null ? <span className={classes.quiet}>null</span> : <bdi>{row[field]}</bdi>}
+                  <Value text={row[field] ?? null} />
                 </td>
               ))}
             </tr>
@@ -57,5 +57,15 @@ function Rows({ rows, collection }: { rows: NonNullable<Sample['rows']>; collect
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** At most three lines; the rest is in the tooltip. */
+function Value({ text }: { text: string | null }) {
+  if (text === null) return <span className={classes.quiet}>null</span>;
+  return (
+    <bdi className={classes.value} title={text}>
+      {text}
+    </bdi>
   );
 }
