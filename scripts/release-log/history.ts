@@ -136,6 +136,11 @@ async function objects({ api }: Living): Promise<void> {
   await api.ok('POST', '/fields/guests/name/rename', { to: 'full_name' });
   await api.ok('POST', '/objects/view/guest_names/rename', { to: 'names_of_guests' });
   await api.ok('DELETE', '/objects/view/names_of_guests');
+  await api.sql(`COMMENT ON MATERIALIZED VIEW cities IS 'By hand'; CREATE VIEW by_hand AS SELECT city FROM guests`);
+  await api.ok('POST', '/schema/drift/accept', { objects: [{ kind: 'materialized_view', id: 'cities' }] });
+  await api.ok('POST', '/schema/adopt', { objects: [{ kind: 'view', id: 'by_hand' }] });
+  await api.sql('DROP VIEW by_hand');
+  await api.ok('POST', '/schema/drift/accept', {});
 }
 
 /** A change with a reason and a trace. */

@@ -1,3 +1,4 @@
+import { OBJECT_KINDS, type ObjectName } from '../schema/model/objects.js';
 import { INVALID_LOCATION, parseLocation } from '../schema/model/location.js';
 import { UsageError } from './command.js';
 
@@ -17,3 +18,12 @@ export function parseObjectName(text: string): NamedObject {
     throw new UsageError(`${JSON.stringify(text)} is not a valid place: ${INVALID_LOCATION}.`);
   return typeof field === 'string' ? { collection, field } : { collection };
 }
+
+/** Parses the argument for an object beside tables: `view:active_posts`. Undefined if it names another object. */
+export function parseObjectKind(text: string): ObjectName | undefined {
+  const kind = OBJECT_KINDS.find((each) => text.startsWith(`${each}:`));
+  return kind && { kind, id: text.slice(kind.length + 1) };
+}
+
+/** Returns the argument that `parseObjectKind` reads. */
+export const objectArgument = ({ kind, id }: ObjectName): string => `${kind}:${id}`;

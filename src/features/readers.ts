@@ -7,13 +7,13 @@ import { readPurge } from './trash/purger.js';
 import { stillInTrash } from './trash/restore.js';
 
 export const READERS: Readers = {
-  'adopt-tables': async (client, { request }, { state, schema, schemas }) => ({
+  'adopt-tables': async (client, { request }, { state, schema, schemas, objects }) => ({
     request,
-    found: await readAdoption({ client, schema, schemas, state }, request),
+    found: await readAdoption({ client, schema, schemas, state, objects }, request),
   }),
-  'accept-drift': async (client, { request }, { state, schema, schemas }) => ({
+  'accept-drift': async (client, { request }, { state, schema, schemas, objects }) => ({
     request,
-    found: await readAcceptance({ client, schema, schemas, state }, request),
+    found: await readAcceptance({ client, schema, schemas, state, objects }, request),
   }),
   'purge-trash': readPurge,
   'apply-diff': async (client, command) => ({ ...command, kept: await stillInTrash(client, command.kept ?? []) }),

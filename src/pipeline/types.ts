@@ -298,6 +298,8 @@ export interface ReadContext {
   schema: string;
   /** All managed schemas. */
   schemas: readonly string[];
+  /** True if the instance manages objects beside tables. */
+  objects: boolean;
 }
 
 export type Prepare<C> = (client: pg.ClientBase, state: State, policy: Policy) => Promise<C>;

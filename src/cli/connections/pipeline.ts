@@ -26,14 +26,16 @@ export interface PipelineContext {
   schema: string;
   /** All managed schemas. */
   schemas: readonly string[];
+  /** True if the instance manages objects beside tables. */
+  objects: boolean;
 }
 
 /** Folds the whole log first. Waits for `work` and then closes the connections. */
 export function withPipeline<T>(invocation: Invocation, work: (workplace: PipelineContext) => Promise<T>): Promise<T> {
   const config = invocation.config();
   return withDatabase(config, async (pool, connectionString) => {
-    const { schema, schemas } = config;
-    return work({ pool, connectionString, schema, schemas, pipeline: await openPipeline(pool, config) });
+    const { schema, schemas, objects } = config;
+    return work({ pool, connectionString, schema, schemas, objects, pipeline: await openPipeline(pool, config) });
   });
 }
 

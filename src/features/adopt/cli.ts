@@ -5,6 +5,7 @@ import type { Note } from '../../projector/inspect/needs.js';
 import { operations } from '../../schema/operations/index.js';
 import { type ExitCode, type Invocation, UsageError, isSet } from '../../cli/command.js';
 import { type JudgedWarning, describeWarnings } from '../../cli/planned-changes.js';
+import { objectArgument, parseObjectKind } from '../../cli/object-name.js';
 import { accepted, json, oneLine } from '../../cli/output.js';
 import { withPipeline } from '../../cli/connections/pipeline.js';
 import { planAndApply } from '../../cli/plan-and-apply.js';
@@ -30,9 +31,12 @@ export async function adopt(invocation: Invocation): Promise<ExitCode> {
 type Report = AdoptionReport & { dry_run?: boolean; warnings?: readonly JudgedWarning[] };
 
 function requestOf({ positionals, values }: Invocation): object {
+  const objects = positionals.flatMap((each) => parseObjectKind(each) ?? []);
+  const tables = positionals.filter((each) => parseObjectKind(each) === undefined);
   if (isSet(values, 'all') && positionals.length > 0) throw new UsageError('Name tables or use --all, not both.');
   if (!isSet(values, 'all') && positionals.length === 0) throw new UsageError('Name tables, or use --all.');
-  return isSet(values, 'all') ? { all: true } : { tables: positionals };
+  if (isSet(values, 'all')) return { all: true };
+  return { ...(tables.length > 0 && { tables }), ...(objects.length > 0 && { objects }) };
 }
 
 /** One line per table, the count, then the rejected tables with reasons. */
@@ -41,13 +45,19 @@ export function describeAdoption({
   relations,
   refused,
   not_represented: notes,
+  objects,
   dry_run: isDry,
   warnings,
 }: Report): string {
   const done = isDry === true ? 'Would adopt' : 'Adopted';
   const lines = adopted.map((name) => `+ ${name}`);
-  lines.push(`${done} ${counted(adopted.length, 'table')} with ${counted(relations, 'relation')}.`);
-  for (const { table, message } of refused) lines.push(oneLine(`! ${table} stays unmanaged: ${message}`));
+  for (const name of objects ?? []) lines.push(oneLine(`+ ${objectArgument(name)}`));
+  const beside = objects === undefined ? '' : ` and ${counted(objects.length, 'object')}`;
+  lines.push(`${done} ${counted(adopted.length, 'table')} with ${counted(relations, 'relation')}${beside}.`);
+  for (const { table, message, ...more } of refused) {
+    const name = 'object' in more ? objectArgument(more.object) : table;
+    lines.push(oneLine(`! ${name} stays unmanaged: ${message}`));
+  }
   lines.push(...describeWarnings(warnings), ...describeNotes(notes));
   return lines.join('\n');
 }

@@ -2,6 +2,8 @@ import type pg from 'pg';
 import type { Note, Refused } from '../../projector/inspect/needs.js';
 import type { AdoptRequest, AdoptTables, CatalogFindings, FoundTable } from '../../schema/operations/adopt-tables.js';
 import { quoted } from '../../kernel/text.js';
+import type { ObjectName } from '../../schema/model/objects.js';
+import { type ObjectAdoption, type RefusedObject, objectNoteName, readObjectAdoption } from './objects.js';
 import { extrasOf, type State } from '../../schema/model/state.js';
 import type { NewRelation, Collection } from '../../schema/model/model.js';
 import { isSystemCollection } from '../../schema/model/system-collections.js';
@@ -15,7 +17,7 @@ import { completeKeys, waitingTables } from '../../projector/inspect/keys.js';
 import type { Need } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { type ManagedTables, eachSchema, labelsOf } from '../../projector/catalog/managed.js';
-import { needLabel, ownerOf, schemaOfNeed, withOwner } from '../../schema/model/order.js';
+import { needLabel, objectsInOrder, ownerOf, schemaOfNeed, withOwner } from '../../schema/model/order.js';
 import { withExtras } from '../../schema/transition/cascade.js';
 import { type Sql, literal, sql } from '../../projector/ddl/sql.js';
 import { PREPARED_NAME } from '../../projector/online/copy.js';
@@ -281,21 +283,23 @@ function asFound(need: Need, catalogNeed: Need | undefined): Need {
 }
 
 export interface Adoption extends CatalogFindings {
-  refused: Refused[];
+  refused: (Refused | RefusedObject)[];
   notRepresented: Note[];
 }
 
 interface AdoptionTarget extends ManagedTables {
   client: pg.ClientBase;
+  /** True if the instance manages objects beside tables. */
+  objects?: boolean | undefined;
 }
 
 /** Call it in a transaction that holds the log's lock, with `state` at the head. */
 export async function readAdoption(
-  { client, schema, schemas, state }: AdoptionTarget,
+  { client, schema, schemas, state, objects: hasObjects = false }: AdoptionTarget,
   request: AdoptRequest,
 ): Promise<Adoption> {
   const names = 'all' in request ? undefined : request.tables;
-  const [catalog, hanging, beside] = readCatalogFindings(
+  const [catalog, hanging, standalone] = readCatalogFindings(
     client,
     { schema, schemas, state },
     names,
@@ -312,10 +316,14 @@ export async function readAdoption(
   const adopted = new Set(converted.tables.map(({ collection }) => collection.collection));
   const together = new Map([...tables].filter(([name]) => adopted.has(name)));
   const keys = completeKeys(there, { schema, state, objects, notes, together });
-  for (const each of await hanging) if (adopted.has(each.table ?? '')) notes.push(each);
   const managed = [...converted.tables, ...state.collections.values()];
-  const named = new Set([...representedBy(managed), ...notes.map(({ kind, name }) => `${kind} ${name}`)]);
-  notes.push(...(await beside).filter(({ kind, name }) => !named.has(`${kind} ${name}`)));
+  const beside = hasObjects ? await readObjectAdoption(client, { schema, state, managed }, request) : undefined;
+  const shown = beside === undefined ? [] : [...objectsInOrder(state), ...beside.adopted].map(objectNoteName);
+  const hangingNotes = (await hanging).filter(({ table }) => adopted.has(table ?? ''));
+  notes.push(...unrepresented({ managed, shown }, [hangingNotes, beside?.notes ?? []]));
+  const named = new Set(notes.map(({ kind, name }) => `${kind} ${name}`));
+  const others = (await standalone).filter(({ kind, name }) => !named.has(`${kind} ${name}`));
+  notes.push(...unrepresented({ managed, shown }, [others]));
   return {
     tables: converted.tables,
     relations: [...converted.relations, ...keys.relations],
@@ -325,7 +333,7 @@ export async function readAdoption(
       keys.collections,
     ),
     missing: names?.filter((name) => !managedTables.has(name)) ?? [],
-    refused: [...refused.values()],
+    ...withObjects([...refused.values()], beside),
     notRepresented: notes,
   };
 }
@@ -347,6 +355,23 @@ export function readCatalogFindings(
     unrepresentedReading(managed, tables),
     tables === undefined ? besideReading(managed) : NOTHING,
   );
+}
+
+function withObjects(refused: Refused[], beside: ObjectAdoption | undefined): Pick<Adoption, 'refused' | 'objects'> {
+  if (beside === undefined) return { refused };
+  return {
+    refused: [...refused, ...beside.refused],
+    objects: { adopted: beside.adopted, missing: beside.missing },
+  };
+}
+
+/** @param shown names of objects beside tables that are managed, as notes name them */
+function unrepresented(
+  { managed, shown }: { managed: readonly Pick<FoundTable, 'collection'>[]; shown: readonly string[] },
+  notes: readonly (readonly Note[])[],
+): Note[] {
+  const represented = new Set([...representedBy(managed), ...shown]);
+  return notes.flat().filter(({ kind, name }) => !represented.has(`${kind} ${name}`));
 }
 
 /** Standalone objects are not read if only some tables are requested. */
@@ -430,9 +455,11 @@ export interface AdoptionReport {
   /** Foreign keys that became relations. */
   relations: number;
   /** Tables that could not be adopted, with reasons. Only if all tables were requested. */
-  refused: Refused[];
+  refused: Adoption['refused'];
   /** Unsupported objects. They stay in the database and in no snapshot. */
   not_represented: Note[];
+  /** The adopted objects beside tables. Absent if the instance does not manage them. */
+  objects?: ObjectName[];
 }
 
 /** @param command after `readAdoption` */
@@ -443,5 +470,6 @@ export function adoptionReport(command: AdoptTables): AdoptionReport {
     relations: adoption.relations.length,
     refused: adoption.refused,
     not_represented: adoption.notRepresented,
+    ...(adoption.objects !== undefined && { objects: adoption.objects.adopted.map(({ kind, id }) => ({ kind, id })) }),
   };
 }

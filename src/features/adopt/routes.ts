@@ -4,13 +4,15 @@ import { adoptionReport } from './read.js';
 import { changeWithReport, rehearsalQuery } from '../../http/change/change.js';
 import type { HttpDeps } from '../../http/deps.js';
 import { acknowledge } from '../../http/openapi/answers/envelopes.js';
+import { objectName } from '../../http/openapi/answers/schema.js';
 import { adoption } from '../../http/openapi/answers/operating.js';
 import { jsonBody, type Route, route, unparsed } from '../../http/route.js';
 
 const query = z.strictObject(rehearsalQuery);
 
 const body = z.union([
-  z.strictObject({ tables: z.array(z.string()).min(1), acknowledge }),
+  z.strictObject({ tables: z.array(z.string()).min(1), objects: z.array(objectName).min(1).optional(), acknowledge }),
+  z.strictObject({ objects: z.array(objectName).min(1), acknowledge }),
   z.strictObject({ all: z.literal(true), acknowledge }),
 ]);
 

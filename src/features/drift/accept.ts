@@ -15,6 +15,8 @@ import { needLabel } from '../../schema/model/order.js';
 import { withExtras } from '../../schema/transition/cascade.js';
 import { refusalOf } from '../../projector/inspect/convert.js';
 import type { Note } from '../../projector/inspect/needs.js';
+import type { ObjectName } from '../../schema/model/objects.js';
+import { readAcceptedObjects } from './objects.js';
 import type { CatalogTable } from '../../projector/catalog/model.js';
 import { type Difference, verifyCatalog } from '../../projector/verify/index.js';
 import { renamedTables, renamedColumns } from './renames.js';
@@ -33,6 +35,8 @@ interface DriftTarget {
   /** All managed schemas. */
   schemas?: readonly string[] | undefined;
   state: State;
+  /** True if the instance manages objects beside tables. */
+  objects?: boolean | undefined;
 }
 
 interface LockedDrift {
@@ -133,6 +137,8 @@ export interface Acceptance extends FoundDrift {
 interface NotAccepted {
   collection: string;
   field?: string;
+  /** Set for an object beside tables. `collection` is then its id. */
+  object?: ObjectName;
   code: 'FOLDER' | 'PARTITIONED' | 'NOT_REPRESENTABLE' | 'NAME_TAKEN' | 'POINTS_AT_RENAMED' | 'STILL_DIFFERENT';
   message: string;
 }
@@ -151,7 +157,20 @@ export async function readAcceptance(location: DriftTarget, request: AcceptReque
     if (only === undefined || only.has(name)) take(sight, { name, differences }, acceptance);
   }
   await addStillDifferent(location, { sight, request }, acceptance);
-  return acceptance;
+  return location.objects === true ? withObjects(location, request, acceptance) : acceptance;
+}
+
+/** A request that names collections or fields, and no objects, accepts no objects. */
+async function withObjects(location: DriftTarget, { objects, only }: AcceptRequest, found: Acceptance) {
+  const requested = objects ?? (only === undefined ? undefined : []);
+  const { changed, gone, notAccepted } = await readAcceptedObjects(location.client, location, requested);
+  const left = notAccepted.map(({ kind, id, message }): NotAccepted => ({
+    collection: id,
+    object: { kind, id },
+    code: 'NOT_REPRESENTABLE',
+    message,
+  }));
+  return { ...found, objects: { changed, gone }, notAccepted: [...found.notAccepted, ...left] };
 }
 
 /** A misspelled name would otherwise be ignored silently. */
@@ -352,6 +371,8 @@ export interface AcceptanceReport {
   not_accepted: NotAccepted[];
   /** Unsupported objects of those tables. They stay in the database and in no snapshot. */
   not_represented: Note[];
+  /** The accepted objects beside tables. Absent if the instance does not manage them. */
+  objects?: { changed: ObjectName[]; deleted: ObjectName[] };
 }
 
 /** @param command after `readAcceptance` */
@@ -369,5 +390,11 @@ export function acceptanceReport(command: AcceptDrift): AcceptanceReport {
     ),
     not_accepted: acceptance.notAccepted,
     not_represented: acceptance.notRepresented,
+    ...(acceptance.objects !== undefined && {
+      objects: {
+        changed: acceptance.objects.changed.map(({ kind, id }) => ({ kind, id })),
+        deleted: acceptance.objects.gone,
+      },
+    }),
   };
 }

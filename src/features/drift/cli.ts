@@ -1,13 +1,13 @@
 import { counted } from '../../kernel/text.js';
 import { runToEnd, stepsTo } from '../../kernel/resumable.js';
 import { findDrift } from './find.js';
-import type { Drift, DriftDifference, TableDrift } from './model.js';
+import type { Drift, DriftDifference, ObjectDrift, TableDrift } from './model.js';
 import { type Repaired, repairDrift } from './repair.js';
 import { type ExitCode, type Invocation, UsageError, isSet } from '../../cli/command.js';
 import { type AcceptanceReport, acceptanceReport } from './accept.js';
 import { operations } from '../../schema/operations/index.js';
 import { describeWarnings } from '../../cli/planned-changes.js';
-import { parseObjectName } from '../../cli/object-name.js';
+import { objectArgument, parseObjectKind, parseObjectName } from '../../cli/object-name.js';
 import { accepted, json, oneLine } from '../../cli/output.js';
 import { type PipelineContext, withPipeline } from '../../cli/connections/pipeline.js';
 import { planAndApply } from '../../cli/plan-and-apply.js';
@@ -32,9 +32,10 @@ export async function drift(invocation: Invocation): Promise<ExitCode> {
 
 async function show(
   { values, terminal }: Invocation,
-  { pipeline, schema, schemas }: PipelineContext,
+  { pipeline, schema, schemas, objects }: PipelineContext,
 ): Promise<ExitCode> {
-  const differing = await pipeline.underLock((client, { state }) => findDrift(client, state, { schema, schemas }), {
+  const managed = { schema, schemas, objects };
+  const differing = await pipeline.underLock((client, { state }) => findDrift(client, state, managed), {
     readOnly: true,
   });
   terminal.print(isSet(values, 'json') ? json(differing) : describeDrift(differing));
@@ -43,12 +44,12 @@ async function show(
 
 async function repair(
   { values, terminal }: Invocation,
-  { pipeline, schema, schemas }: PipelineContext,
+  { pipeline, schema, schemas, objects }: PipelineContext,
 ): Promise<ExitCode> {
   const allowDrop = isSet(values, 'allowDrop');
   const purge = isSet(values, 'purge');
   const repaired = await pipeline.underLock(
-    (client, { state }) => repairDrift({ client, state, schema, schemas, allowDrop, purge }),
+    (client, { state }) => repairDrift({ client, state, schema, schemas, objects, allowDrop, purge }),
     { altersTables: true },
   );
   terminal.print(isSet(values, 'json') ? json(repaired) : describeRepair(repaired));
@@ -68,10 +69,15 @@ async function accept(invocation: Invocation, location: PipelineContext): Promis
 }
 
 function bodyOf(names: readonly string[]): object {
-  const locations = names.map(parseObjectName);
+  const objects = names.flatMap((name) => parseObjectKind(name) ?? []);
+  const locations = names.filter((name) => parseObjectKind(name) === undefined).map(parseObjectName);
   const collections = locations.filter(({ field }) => field === undefined).map(({ collection }) => collection);
   const fields = locations.filter(({ field }) => field !== undefined);
-  return { ...(collections.length > 0 && { collections }), ...(fields.length > 0 && { fields }) };
+  return {
+    ...(collections.length > 0 && { collections }),
+    ...(fields.length > 0 && { fields }),
+    ...(objects.length > 0 && { objects }),
+  };
 }
 
 const named = (collection: string): string => locationText({ collection });
@@ -87,13 +93,25 @@ export function describeAcceptance(
     ...renamed.map(({ from, to }) => `~ ${named(from)} is now ${named(to)}`),
   ];
   const count = lines.length;
+  const { objects } = more;
+  if (objects !== undefined) lines.push(...acceptedObjects(objects));
   for (const { collection, from, to } of fields)
     lines.push(`  ${locationText({ collection, field: from })} is now ${locationText({ collection, field: to })}`);
-  lines.push(`${isDry ? 'Would accept' : 'Accepted'} the drift of ${counted(count, 'table')}.`);
-  for (const { message, ...where } of left) lines.push(`! ${locationText(where)} still differs: ${message}`);
+  const beside = objects && counted(objects.changed.length + objects.deleted.length, 'object');
+  const accepted = [counted(count, 'table'), ...(beside === undefined ? [] : [beside])].join(' and ');
+  lines.push(`${isDry ? 'Would accept' : 'Accepted'} the drift of ${accepted}.`);
+  for (const each of left) lines.push(`! ${notAcceptedText(each)} still differs: ${each.message}`);
   for (const { table, code, message } of more.not_represented) lines.push(`  ${code} on ${table}: ${message}`);
   return lines.join('\n');
 }
+
+const acceptedObjects = ({ changed, deleted }: NonNullable<AcceptanceReport['objects']>): string[] => [
+  ...changed.map((name) => oneLine(`~ ${objectArgument(name)}`)),
+  ...deleted.map((name) => oneLine(`- ${objectArgument(name)}`)),
+];
+
+const notAcceptedText = ({ object, ...location }: AcceptanceReport['not_accepted'][number]): string =>
+  object === undefined ? locationText(location) : oneLine(objectArgument(object));
 
 /** The repairs, the statements that did not run with reasons, and the remaining drift. */
 export function describeRepair({ made, left, drift: found }: Repaired): string {
@@ -103,10 +121,25 @@ export function describeRepair({ made, left, drift: found }: Repaired): string {
 }
 
 /** The differences of each table, then the unmanaged tables. */
-export function describeDrift({ ok, tables, unmanaged }: Drift): string {
-  const lines = ok ? ['The database matches the log.'] : tables.flatMap(describeTable);
-  if (unmanaged.length > 0) lines.push(`Not managed: ${unmanaged.map(oneLine).join(', ')}.`);
+export function describeDrift({ ok, tables, unmanaged, objects = [], unmanaged_objects = [] }: Drift): string {
+  const lines = ok
+    ? ['The database matches the log.']
+    : [...tables.flatMap(describeTable), ...objects.flatMap(describeObject)];
+  const names = [...unmanaged, ...unmanaged_objects.map(objectArgument)];
+  if (names.length > 0) lines.push(`Not managed: ${names.map(oneLine).join(', ')}.`);
   return lines.join('\n');
+}
+
+function describeObject({ object, kind, differences, repair }: ObjectDrift): string[] {
+  return [
+    `${oneLine(objectArgument(object))}: ${kind}`,
+    ...differences.map(
+      ({ member, expected, found }) =>
+        `  ${member}: log says ${JSON.stringify(expected)}, database ${JSON.stringify(found)}`,
+    ),
+    ...repair.database.map(({ sql, drops }) => `    database${drops ? ' (drops)' : ''}: ${sql}`),
+    ...repair.log.map(({ type, subject }) => `    log: ${type} ${oneLine(objectArgument(subject))}`),
+  ];
 }
 
 function describeTable({ table, kind, renamed_to: other, differences }: TableDrift): string[] {

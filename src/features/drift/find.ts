@@ -32,6 +32,7 @@ import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
 import { renamedColumns, renamedTables, withNames } from './renames.js';
 import { looseParts, conflictingObjects, partOf } from './conflicting-objects.js';
 import type { Drift, DriftDifference, RepairStatement, TableDrift, RepairPlan, PlannedRepair } from './model.js';
+import { findObjectDrift } from './objects.js';
 import { repairOf, repairOfAll, planForDifferent, planForMissing } from './repair-plan.js';
 import { quotedName } from '../../schema/sql-text/quoted-name.js';
 import type { DatabaseObject } from '../../projector/ddl/step.js';
@@ -122,6 +123,8 @@ export interface ManagedSchemas {
   schema: string;
   /** All managed schemas. Absent: only the default schema. */
   schemas?: readonly string[] | undefined;
+  /** True if the instance manages objects beside tables. */
+  objects?: boolean | undefined;
 }
 
 export interface Finding {
@@ -149,7 +152,10 @@ export async function findDrift(client: pg.ClientBase, state: State, managed: Ma
     createTimeSlice(),
   );
   const names = [...finding.unmanaged.map(({ name }) => name), ...(await childrenElsewhere(client, state, managed))];
-  return { ok: drifted.length === 0, tables: drifted, unmanaged: names.sort(byName) };
+  const { schema, objects = false } = managed;
+  const beside = objects ? await findObjectDrift(client, state, schema) : undefined;
+  const ok = drifted.length === 0 && (beside === undefined || beside.objects.length === 0);
+  return { ok, tables: drifted, unmanaged: names.sort(byName), ...beside };
 }
 
 /** Partitions and inherited children of managed tables in schemas that are not managed, which the catalog reader does not read. */

@@ -1,4 +1,5 @@
-import type { SchemaEvent } from '../../schema/model/events.js';
+import type { ObjectEvent, SchemaEvent } from '../../schema/model/events.js';
+import type { ObjectName } from '../../schema/model/objects.js';
 import type { Statement } from '../../projector/ddl/step.js';
 import type { Json } from '../../kernel/json.js';
 
@@ -9,6 +10,21 @@ export interface Drift {
   tables: TableDrift[];
   /** The names of unmanaged tables, which can be adopted or left alone. */
   unmanaged: string[];
+  /** Objects beside tables that differ, ordered by kind and id. Absent if the instance does not manage them. */
+  objects?: ObjectDrift[];
+  /** Objects beside tables that can be adopted or left alone. Absent if the instance does not manage them. */
+  unmanaged_objects?: ObjectName[];
+}
+
+export interface ObjectDrift {
+  object: ObjectName;
+  kind: 'missing' | 'different';
+  differences: Pick<DriftDifference, 'member' | 'expected' | 'found'>[];
+  /** Ends all differences of the object, in the database or in the log. */
+  repair: {
+    database: RepairStatement[];
+    log: Pick<ObjectEvent, 'type' | 'collection' | 'field' | 'data' | 'subject'>[];
+  };
 }
 
 export interface TableDrift {

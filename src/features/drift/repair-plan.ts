@@ -116,7 +116,9 @@ export function planForDifferent(state: State, node: CollectionNode, table: Tabl
   const there = nodeOf(node, table.rest);
   const key = repairKey(node, there, schema);
   const from = withNode(state, key?.there ?? there);
-  const { statements } = runToEnd(planBatch(from, runToEnd(transition(from, state, [collection])), schema));
+  const events = runToEnd(transition(from, state, [collection]));
+  // A view that uses the table is repaired as an object of its own.
+  const { statements } = runToEnd(planBatch(from, events, schema, { objects: false }));
   return {
     statements: [
       ...table.statements,
@@ -136,7 +138,9 @@ export function planForMissing(state: State, node: CollectionNode, schema: strin
   const without = { ...state, collections: state.collections.delete(collection) };
   const back = runToEnd(transition(without, state, [collection]));
   return {
-    statements: runToEnd(planBatch(without, back, schema)).statements.map((each) => toRepair(each, null)),
+    statements: runToEnd(planBatch(without, back, schema, { objects: false })).statements.map((each) =>
+      toRepair(each, null),
+    ),
     events: runToEnd(transition(state, draft.toState(), draft.touched)),
   };
 }

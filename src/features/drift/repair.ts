@@ -14,6 +14,8 @@ export interface RepairOptions {
   state: State;
   schema: string;
   schemas?: readonly string[] | undefined;
+  /** True if the instance manages objects beside tables. */
+  objects?: boolean | undefined;
   /** If false, no statement that removes something runs. */
   allowDrop: boolean;
   /** With `allowDrop`: columns that other tables inherit are dropped too. */
@@ -33,17 +35,20 @@ export interface Repaired {
  * @throws LockedError if other sessions hold the locks; the caller must then roll back the transaction
  */
 export async function repairDrift(options: RepairOptions): Promise<Repaired> {
-  const { client, state, schema, schemas } = options;
+  const { client, state, schema, schemas, objects } = options;
+  const managed = { schema, schemas, objects };
   const made: RepairStatement[] = [];
-  let drift = await findDrift(client, state, { schema, schemas });
+  let drift = await findDrift(client, state, managed);
   // Renames first: other differences can only be compared when all objects have their previous names.
   const renames = distinct(drift.tables.flatMap(renamesOf));
   if (renames.length > 0) {
     await runAll({ ...options, drift }, renames, made);
-    drift = await findDrift(client, state, { schema, schemas });
+    drift = await findDrift(client, state, managed);
   }
-  const left = await runAll({ ...options, drift }, distinct(drift.tables.flatMap(groupsOf)), made);
-  if (made.length > 0) drift = await findDrift(client, state, { schema, schemas });
+  const beside = (drift.objects ?? []).map(({ repair }) => repair.database);
+  const groups = [...distinct(drift.tables.flatMap(groupsOf)), ...beside];
+  const left = await runAll({ ...options, drift }, groups, made);
+  if (made.length > 0) drift = await findDrift(client, state, managed);
   return { made, left, drift };
 }
 

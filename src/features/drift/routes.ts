@@ -9,6 +9,7 @@ import { largeJsonAnswer } from '../../http/answer/answer.js';
 import type { HttpDeps } from '../../http/deps.js';
 import { noQuery } from '../../http/request/query.js';
 import { acknowledge } from '../../http/openapi/answers/envelopes.js';
+import { objectName } from '../../http/openapi/answers/schema.js';
 import { acceptance, drift } from '../../http/openapi/answers/operating.js';
 import { jsonBody, type Route, route, unparsed } from '../../http/route.js';
 
@@ -21,13 +22,14 @@ const acceptBody = z.strictObject({
     .array(z.strictObject({ collection: z.string(), field: z.string() }))
     .min(1)
     .optional(),
+  objects: z.array(objectName).min(1).optional(),
 });
 
 /** Reading drift holds the log's lock, so changes wait for it. */
 export function driftRoutes(deps: HttpDeps): Route[] {
   const {
     pipeline,
-    config: { schema, schemas },
+    config: { schema, schemas, objects },
   } = deps;
   return [
     route({
@@ -41,7 +43,7 @@ export function driftRoutes(deps: HttpDeps): Route[] {
       needsPrimary: true,
       async handle() {
         const look = async (client: pg.ClientBase, { state, head }: Point) => ({
-          found: await findDrift(client, state, { schema, schemas }),
+          found: await findDrift(client, state, { schema, schemas, objects }),
           position: head.position,
         });
         const { found, position } = await pipeline.underLock(look, { readOnly: true });

@@ -16,6 +16,8 @@ import { shareNext } from '../../kernel/memoize.js';
 import { unlimited } from '../../postgres/limits.js';
 import { ProblemError } from '../../kernel/problem.js';
 import { type Sql, sql, own } from '../../projector/ddl/sql.js';
+import { readViews } from '../../projector/catalog/views.js';
+import { verifyViews } from '../../projector/verify/objects.js';
 import { repairDrift } from '../drift/repair.js';
 
 /* The progress of each projection, its failure, and how to resolve it. */
@@ -162,15 +164,16 @@ interface RebuiltTables {
 }
 
 /** Runs in one transaction while no event can be added. */
-export async function rebuildTables(lock: LogLock, schema: string): Promise<RebuiltTables> {
+export async function rebuildTables(lock: LogLock, schema: string, objects?: boolean): Promise<RebuiltTables> {
   return lock.underLock(
     async (client, { state, head }) => {
-      const { made, left } = await repairDrift({ client, state, schema, allowDrop: false });
+      const { made, left } = await repairDrift({ client, state, schema, objects, allowDrop: false });
+      const beside = objects === true ? await verifyViews(client, state, await readViews(client, schema)) : [];
       return {
         position: head.position,
         made: made.map(({ summary }) => summary),
         left: left.map(({ summary, reason }) => ({ statement: summary, reason })),
-        differences: await verifyCatalog(client, state, schema),
+        differences: [...(await verifyCatalog(client, state, schema)), ...beside],
       };
     },
     { altersTables: true },
@@ -238,7 +241,7 @@ export function createProjections(options: ProjectionsOptions): Projections {
     }),
     [TRASH_PROJECTION]: async () => ({ ...(await rebuildTrash(options.pool, options.pipeline)) }),
     [CHANGES_PROJECTION]: async () => ({ ...(await rebuildChanges(options.pool, options.pipeline)) }),
-    tables: () => rebuildTables(options.pipeline, options.connection.schema),
+    tables: () => rebuildTables(options.pipeline, options.connection.schema, options.objects),
     [INDEX_PROJECTION]: () => retryIndexes(options),
   };
   const running = new Map<ProjectionName, Rebuilding>();

@@ -12,6 +12,7 @@ import { readObjectFacts } from './rewritten-objects.js';
 import type { Statement } from '../../projector/ddl/step.js';
 import { type LogEvent, isAdopted } from '../../schema/model/events.js';
 import type { State } from '../../schema/model/state.js';
+import { OBJECTS_OFF } from '../../schema/operations/objects.js';
 import { snapshotHash } from '../../schema/snapshot/snapshot.js';
 import type { Begun } from './begin.js';
 import { type Keeping, keepDeleted } from './keep-deleted.js';
@@ -104,11 +105,6 @@ export interface DecidedBatch<C = unknown> {
   facts?: ObjectFacts | undefined;
 }
 
-const OBJECTS_OFF: Problem = {
-  code: 'INVALID_PAYLOAD',
-  message: 'this instance does not manage objects beside tables; set OBJECTS=on to manage them',
-};
-
 export interface Deciding<C> {
   options: PipelineOptions;
   job: Job<C>;
@@ -176,7 +172,8 @@ async function planObjectsAndTables(
 ): Promise<Drafted> {
   const { schema } = options.location;
   const objects = options.objects === true;
-  if (!objects && events.some(changesObjects)) return { kind: 'refused', problems: [OBJECTS_OFF] };
+  if (!objects && events.some(changesObjects))
+    return { kind: 'refused', problems: [{ code: 'INVALID_PAYLOAD', message: OBJECTS_OFF }] };
   const facts = objects ? await readObjectFacts(client, { state, events, schema }) : undefined;
   const { statements, after, problems } = await runYielding(planBatch(state, events, schema, { facts, objects }));
   return problems.length > 0 ? { kind: 'refused', problems } : { kind: 'drafted', statements, after, facts };
@@ -200,7 +197,8 @@ async function decideEvents<C>(
   const { release, location } = how.options;
   const { schema, schemas } = location;
   const { operation, request } = job;
-  const command = await readCommand(client, job, { state, policy, schema, schemas });
+  const context = { state, policy, schema, schemas, objects: how.options.objects === true };
+  const command = await readCommand(client, job, context);
   const { ifMatch } = request;
   if (ifMatch !== undefined && ifMatch !== (await runYielding(snapshotHash(state, release)))) {
     return { kind: 'refused', problems: [preconditionFailed()] };

@@ -4,7 +4,8 @@ import { WORDS } from '../../schema/sql-text/object-definition.js';
 import { quotedName } from '../../schema/sql-text/quoted-name.js';
 import { type ObjectIndex, type ObjectKind, objectKey } from '../../schema/model/objects.js';
 import type { CatalogView } from '../ddl/objects.js';
-import { type Sql, ownSchemaOid, sql } from '../ddl/sql.js';
+import { type Sql, join, ownSchemaOid, qualified, sql } from '../ddl/sql.js';
+import { isLocked } from '../../postgres/errors.js';
 
 const NAME = sql`pg_catalog.format('%I.%I', n.nspname, c.relname)`;
 
@@ -103,6 +104,63 @@ export async function readViews(
     return { kind, id, query: row.query, definition: definitionOf(row, kind), comment, populated, ...more };
   });
   return new Map(views.map((view) => [objectKey(view), view]));
+}
+
+/** Returns functions, types and other objects except relations that views use. */
+const NEEDED: Sql = sql`
+SELECT DISTINCT c.relname::text AS view, i.type AS kind, i.identity, i.schema, i.name
+  FROM pg_catalog.pg_class c
+  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = $1
+  JOIN pg_catalog.pg_rewrite r ON r.ev_class = c.oid AND r.rulename = '_RETURN'
+  JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::regclass::oid AND d.objid = r.oid
+   AND d.refclassid <> 'pg_catalog.pg_class'::regclass::oid
+  CROSS JOIN LATERAL pg_catalog.pg_identify_object(d.refclassid, d.refobjid, 0) i
+ WHERE c.relname = ANY ($2::text[]) AND i.schema IS NOT NULL AND i.schema <> ALL (ARRAY['pg_catalog', 'information_schema'])
+ ORDER BY 1, 2, 3`;
+
+export interface NeededObject {
+  view: string;
+  /** As PostgreSQL names it: `function`, `type`, `operator`. */
+  kind: string;
+  identity: string;
+  schema: string;
+  name: string | null;
+}
+
+export async function readNeededObjects(
+  client: Pick<pg.ClientBase, 'query'>,
+  schema: string,
+  names: readonly string[],
+): Promise<NeededObject[]> {
+  if (names.length === 0) return [];
+  return (await client.query<NeededObject>(NEEDED, [schema, names])).rows;
+}
+
+/**
+ * Prevents that anyone changes or drops the views until the transaction ends. LOCK TABLE rejects materialized views, and
+ * also locks all tables that a view reads.
+ */
+export async function holdViews(
+  client: Pick<pg.ClientBase, 'query'>,
+  schema: string,
+  names: readonly string[],
+): Promise<void> {
+  if (names.length === 0 || (await isHeld(client, schema, names)) || names.length === 1) return;
+  // One view that this account may not read would otherwise leave all others unlocked.
+  for (const name of names) await isHeld(client, schema, [name]);
+}
+
+async function isHeld(client: Pick<pg.ClientBase, 'query'>, schema: string, names: readonly string[]) {
+  const reads = names.map((name) => sql`EXPLAIN SELECT FROM ${qualified(schema, name)}`);
+  await client.query('SAVEPOINT dps_hold');
+  try {
+    await client.query(sql`${join(reads, sql`; `)}; RELEASE SAVEPOINT dps_hold`);
+    return true;
+  } catch (error) {
+    if (isLocked(error)) throw error;
+    await client.query('ROLLBACK TO SAVEPOINT dps_hold; RELEASE SAVEPOINT dps_hold');
+    return false;
+  }
 }
 
 function definitionOf({ id, query, options, method, tablespace }: Row, kind: ObjectKind): string {

@@ -246,7 +246,7 @@ const isGenerated = (state: State, collection: string, field: string): boolean =
 
 /** Objects whose relation or column is deleted, unless the change also changes or deletes them. */
 function goneUses({ before, after, schema, events }: ObjectChange, changed: Changed, uses: Uses): Problem[] {
-  if (!events.some(({ type }) => type.endsWith('.deleted'))) return [];
+  if (!events.some((event) => event.type.endsWith('.deleted') && !isAdopted(event))) return [];
   const renamed = events.some(({ type }) => type === 'collection.renamed' || type === 'field.renamed');
   return [...uses].flatMap(([key, used]): Problem[] => {
     if (changed.defined.has(key) || changed.deleted.has(key)) return [];

@@ -7,7 +7,7 @@ import { objectsInOrder } from '../../schema/model/order.js';
 import type { State } from '../../schema/model/state.js';
 import { isSameDefinition, parseDefinition } from '../../schema/sql-text/object-definition.js';
 import { readViews } from '../catalog/views.js';
-import type { CatalogView } from '../ddl/objects.js';
+import type { CatalogView, ObjectFacts } from '../ddl/objects.js';
 import { literal, own, scratch, sql, viewTail } from '../ddl/sql.js';
 import type { Difference } from './difference.js';
 
@@ -58,7 +58,7 @@ export async function verifyObjects(
   state: State,
   { schema, inCatalog }: { schema: string; inCatalog: boolean },
 ): Promise<Difference[]> {
-  const { rows } = await client.query<ObjectRow>(ROWS);
+  const rows = await readRows(client);
   const byKey = new Map(rows.map((row) => [objectKey(row), row]));
   const objects = objectsInOrder(state);
   const differences = objects.flatMap((object) => rowDifferences(object, byKey.get(objectKey(object))));
@@ -67,14 +67,33 @@ export async function verifyObjects(
       differences.push(differenceOf(row, { where: 'metadata', member: row.kind, expected: null, found: row.kind }));
   }
   if (!inCatalog || objects.length === 0) return differences;
-  const views = await readViews(
-    client,
-    schema,
-    objects.map(({ id }) => id),
-  );
+  const names = objects.map(({ id }) => id);
+  return [
+    ...differences,
+    ...(await compareViews(client, objects, { views: await readViews(client, schema, names), rows })),
+  ];
+}
+
+async function readRows(client: pg.ClientBase): Promise<ObjectRow[]> {
+  const { rows } = await client.query<ObjectRow>(ROWS);
+  return rows;
+}
+
+/** Compares only the fold with the catalog. Call it inside a transaction, which it leaves unchanged. */
+export async function verifyViews(client: pg.ClientBase, state: State, views: ObjectFacts): Promise<Difference[]> {
+  return compareViews(client, objectsInOrder(state), { views, rows: await readRows(client) });
+}
+
+async function compareViews(
+  client: pg.ClientBase,
+  objects: readonly SchemaObject[],
+  { views, rows }: { views: ObjectFacts; rows: readonly ObjectRow[] },
+): Promise<Difference[]> {
+  const printedByKey = new Map(rows.map((row) => [objectKey(row), row.printed]));
+  const differences: Difference[] = [];
   for (const object of objects) {
     const key = objectKey(object);
-    const printed = byKey.get(key)?.printed ?? null;
+    const printed = printedByKey.get(key) ?? null;
     differences.push(...(await catalogDifferences(client, object, { view: views.get(key), printed })));
   }
   return differences;

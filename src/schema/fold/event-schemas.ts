@@ -362,10 +362,10 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
   'relation.created': schemaEvent(z.strictObject({ relation: relationV1, adopted })),
   'relation.updated': schemaEvent(z.strictObject({ patch, adopted })),
   'relation.deleted': schemaEvent(z.strictObject({ adopted })),
-  'object.created': objectEvent(z.strictObject({ object: objectV1 })),
-  'object.updated': objectEvent(z.strictObject({ patch, caused_by: z.int().positive().optional() })),
+  'object.created': objectEvent(z.strictObject({ object: objectV1, adopted })),
+  'object.updated': objectEvent(z.strictObject({ patch, caused_by: z.int().positive().optional(), adopted })),
   'object.renamed': objectEvent(z.strictObject({ to: eventText, patch })),
-  'object.deleted': objectEvent(noData),
+  'object.deleted': objectEvent(z.strictObject({ adopted })),
   'log.acknowledged': otherEvent(
     z.strictObject({ divergences: z.array(divergence), previous_origin: eventText.optional() }),
   ),

@@ -240,15 +240,15 @@ interface SchemaEventData {
 
 /** Payloads of events about objects beside tables, newest version. The subject is the object: `{ kind: 'view', id }`. */
 export interface ObjectEventData {
-  'object.created': { object: SchemaObject };
+  'object.created': { object: SchemaObject; adopted?: boolean };
   /**
    * An RFC 6902 patch of the object. `caused_by`: PostgreSQL itself changed the definition while it carried out the
    * event at this position, for example a rename.
    */
-  'object.updated': { patch: Operation[]; caused_by?: number };
+  'object.updated': { patch: Operation[]; caused_by?: number; adopted?: boolean };
   /** The subject has the former id. The patch changes the name in the definition. */
   'object.renamed': { to: string; patch: Operation[] };
-  'object.deleted': Record<string, never>;
+  'object.deleted': { adopted?: boolean };
 }
 
 /** The data of a deletion that the trash keeps. */

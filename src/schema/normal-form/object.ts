@@ -6,6 +6,7 @@ import {
   type Result,
   invalid,
   ok,
+  problemsOfEach,
   refuse,
   repeated,
   unknownMembers,
@@ -16,8 +17,11 @@ import {
   OBJECT_KINDS,
   type ObjectIndex,
   type ObjectKind,
+  type ObjectName,
   type SchemaObject,
   objectDocument,
+  objectKey,
+  objectLabel,
 } from '../model/objects.js';
 import { checkIndexDefinition } from '../sql-text/definitions.js';
 import { definitionFault, isSameDefinition, parseDefinition } from '../sql-text/object-definition.js';
@@ -26,6 +30,29 @@ import { identifierFault } from './names.js';
 const MEMBERS: ReadonlySet<string> = new Set(Object.keys(objectDocument.shape));
 
 const isKind = (value: unknown): value is ObjectKind => OBJECT_KINDS.includes(value as ObjectKind);
+
+/** Reads a list of names: `[{ kind: 'view', id: 'active_posts' }]`. Undefined if it is absent. */
+export function readObjectNames(input: unknown, at: Path): Result<ObjectName[] | undefined> {
+  if (input === undefined) return ok(undefined);
+  if (!Array.isArray(input) || input.length === 0)
+    return refuse(invalid(at, 'must be an array with at least one object: { kind, id }'));
+  const names: ObjectName[] = [];
+  const problems = problemsOfEach(input, (each: unknown, index): Problem[] => {
+    const { kind, id } = isObject(each) ? each : {};
+    if (!isObject(each) || !isKind(kind) || typeof id !== 'string')
+      return [invalid([...at, index], `must be { kind, id } with the kind ${OBJECT_KINDS.join(' or ')}`)];
+    names.push({ kind, id });
+    return unknownMembers(each, new Set(['kind', 'id']), [...at, index]);
+  });
+  if (problems.length > 0) return refuse(...problems);
+  const twice = repeated(names.map(objectKey));
+  if (twice.length === 0) return ok(names);
+  return refuse(
+    ...twice.map((index) =>
+      invalid([...at, index], `${objectLabel(names[index] as ObjectName)} occurs more than once in the array`),
+    ),
+  );
+}
 
 /** Reads a document without defaults for `kind` and `definition`. The id follows from the definition if it is absent. */
 export function readNewObject(input: unknown, at: Path): Result<SchemaObject> {

@@ -1,5 +1,6 @@
 /* accept-drift: records manual changes of the database in the log. The tables are not changed. */
 import type { SchemaEvent } from '../model/events.js';
+import { type ObjectName, type SchemaObject, objectKey } from '../model/objects.js';
 import { invariantProblems } from '../invariants/index.js';
 import { isObject, jsonEqual } from '../../kernel/json.js';
 import { locate } from '../../kernel/locate.js';
@@ -14,7 +15,9 @@ import {
   renderPath,
 } from '../../kernel/problem.js';
 import { transition } from '../transition/transition.js';
+import { OBJECTS_OFF, missingObject } from './objects.js';
 import { missingCollection, missingField, type Operation } from './operation.js';
+import { readObjectNames } from '../normal-form/object.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Renames, withRenames } from '../transition/renames.js';
 import type { CollectionNode, State } from '../model/state.js';
@@ -28,6 +31,8 @@ export interface AcceptRequest {
   /** Named collections with fields. Undefined accepts all. Null accepts a whole collection. */
   only: ReadonlyMap<string, ReadonlySet<string> | null> | undefined;
   takes(collection: string, field: string | undefined): boolean;
+  /** Named objects beside tables. Undefined accepts all. */
+  objects: readonly ObjectName[] | undefined;
 }
 
 type Named = Map<string, Set<string> | null>;
@@ -36,9 +41,10 @@ type Named = Map<string, Set<string> | null>;
  * `takes` without a field refers to the table as a whole, and is true only for collections that are accepted
  * completely.
  */
-function requestOf(only: AcceptRequest['only']): AcceptRequest {
+function requestOf(only: AcceptRequest['only'], objects: AcceptRequest['objects']): AcceptRequest {
   return {
     only,
+    objects,
     takes(collection, field) {
       const fields = only === undefined ? null : only.get(collection);
       return fields === null || (field !== undefined && fields?.has(field) === true);
@@ -47,8 +53,8 @@ function requestOf(only: AcceptRequest['only']): AcceptRequest {
 }
 
 /** Translates the request to the current names of tables and columns. */
-export function requestAfter({ only }: AcceptRequest, { collections, fields }: Renames): AcceptRequest {
-  if (only === undefined) return requestOf(only);
+export function requestAfter({ only, objects }: AcceptRequest, { collections, fields }: Renames): AcceptRequest {
+  if (only === undefined) return requestOf(only, objects);
   return requestOf(
     new Map(
       [...only].map(([name, named]) => [
@@ -56,6 +62,7 @@ export function requestAfter({ only }: AcceptRequest, { collections, fields }: R
         named && new Set([...named, ...(fields.get(name)?.values() ?? [])]),
       ]),
     ),
+    objects,
   );
 }
 
@@ -109,6 +116,8 @@ export interface FoundDrift {
   tables: DriftedTable[];
   /** Collections whose table was dropped. */
   gone: string[];
+  /** Objects beside tables that differ from the log, as they are in the database. Absent if none are managed. */
+  objects?: { changed: SchemaObject[]; gone: ObjectName[] };
   /** Requested fields that neither the log nor the database contains. */
   missing: readonly { collection: string; field: string }[];
 }
@@ -132,6 +141,8 @@ export function* acceptedState(state: State, drift: FoundDrift, request: AcceptR
     acceptTable(draft, base, table, meant);
     yield;
   }
+  for (const object of drift.objects?.changed ?? []) draft.putObject(object);
+  for (const name of drift.objects?.gone ?? []) draft.removeObject(name);
   return { desired: draft.toState(), touched: new Set([...touched, ...draft.touched]) };
 }
 
@@ -192,22 +203,22 @@ export const acceptDrift: Operation<'accept-drift', { body: unknown }, AcceptDri
 
   parse({ body }) {
     if (!isObject(body))
-      return refuse(invalid([], 'the body must be an object: {}, or collections and fields to accept'));
-    const problems = unknownMembers(body, new Set(['collections', 'fields']), []);
+      return refuse(invalid([], 'the body must be an object: {}, or collections, fields and objects to accept'));
+    const problems = unknownMembers(body, new Set(['collections', 'fields', 'objects']), []);
     const only: Named = new Map();
     problems.push(...readNamed(body, only));
-    if (problems.length > 0) return refuse(...problems);
-    const all = body['collections'] === undefined && body['fields'] === undefined;
-    return ok({ request: requestOf(all ? undefined : only) });
+    const objects = readObjectNames(body['objects'], ['objects']);
+    if (!objects.ok) problems.push(...objects.problems);
+    if (!objects.ok || problems.length > 0) return refuse(...problems);
+    const members = [body['collections'], body['fields'], body['objects']];
+    const all = members.every((member) => member === undefined);
+    return ok({ request: all ? requestOf(undefined, undefined) : requestOf(only, objects.value) });
   },
 
   *decide(state, { request, found }) {
     if (found === undefined) throw new Error('accept-drift needs the catalog, and it was not read');
-    const unknown = [...(request.only?.keys() ?? [])].filter((name) => !state.collections.has(name));
-    if (unknown.length > 0) return refuse(...unknown.map((name) => missingCollection(state, name)));
-    const { missing } = found;
-    if (missing.length > 0)
-      return refuse(...missing.map(({ collection, field }) => missingField(state, collection, field)));
+    const unknown = unknownNames(state, request, found);
+    if (unknown.length > 0) return refuse(...unknown);
     const { desired, touched } = yield* acceptedState(state, found, request);
     const problems = yield* invariantProblems(desired, touched, state);
     if (problems.length > 0) return refuse(...problems.map((problem) => locate(problem, {})));
@@ -215,6 +226,18 @@ export const acceptDrift: Operation<'accept-drift', { body: unknown }, AcceptDri
     return ok(events.map(adopted));
   },
 };
+
+function unknownNames(state: State, { only, objects = [] }: AcceptRequest, found: FoundDrift): Problem[] {
+  if (objects.length > 0 && found.objects === undefined) return [invalid(['objects'], OBJECTS_OFF)];
+  const collections = [...(only?.keys() ?? [])].filter((name) => !state.collections.has(name));
+  const unknown = [
+    ...collections.map((name) => missingCollection(state, name)),
+    ...objects.filter((name) => !state.objects.has(objectKey(name))).map(missingObject),
+  ];
+  return unknown.length > 0
+    ? unknown
+    : found.missing.map(({ collection, field }) => missingField(state, collection, field));
+}
 
 /** Marks the event as already true in the database. A table with a new name counts as adopted. */
 export function adopted(event: SchemaEvent): SchemaEvent {

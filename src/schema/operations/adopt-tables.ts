@@ -1,7 +1,10 @@
 /** adopt-tables: existing tables become collections without being changed. */
-import { extrasOf, type CollectionNode, type State, byName } from '../model/state.js';
+import { extrasOf, type CollectionNode, type State, byName, getObject } from '../model/state.js';
 import { Draft } from '../transition/draft.js';
-import { type NewEvent, newEvent } from '../model/events.js';
+import { type SchemaEvent, newEvent, newObjectEvent } from '../model/events.js';
+import { type ObjectName, type SchemaObject, objectKey, objectLabel } from '../model/objects.js';
+import { readObjectNames } from '../normal-form/object.js';
+import { OBJECTS_OFF } from './objects.js';
 import { invariantProblems } from '../invariants/index.js';
 import { isObject } from '../../kernel/json.js';
 import type { Collection, Field, NewRelation } from '../model/model.js';
@@ -18,12 +21,13 @@ import {
   repeated,
   unknownMembers,
 } from '../../kernel/problem.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { neededFirst, partitionsFirst } from '../model/order.js';
 import { patchBetween } from '../fold/rename-events.js';
 import { quoted } from '../../kernel/text.js';
 
-/** Named tables, or all unmanaged ones. */
-export type AdoptRequest = { tables: string[] } | { all: true };
+/** Named tables and objects beside tables, or all unmanaged ones. */
+export type AdoptRequest = { tables: string[]; objects?: ObjectName[] } | { all: true };
 
 /** A table of the catalog in normal form. */
 export interface FoundTable {
@@ -40,7 +44,9 @@ export interface CatalogFindings {
   /** Requested names that are no tables. */
   missing: string[];
   /** Requested tables that cannot be adopted, with reasons. */
-  refused: { table: string; message: string }[];
+  refused: { table: string; object?: ObjectName; message: string }[];
+  /** Objects beside tables, each after those that it uses. Absent if the instance does not manage them. */
+  objects?: { adopted: SchemaObject[]; missing: ObjectName[] };
 }
 
 export interface AdoptTables {
@@ -53,7 +59,7 @@ export interface AdoptTablesInput {
   body: unknown;
 }
 
-const MEMBERS = new Set(['tables', 'all']);
+const MEMBERS = new Set(['tables', 'objects', 'all']);
 
 export const adoptTables: Operation<'adopt-tables', AdoptTablesInput, AdoptTables> = {
   name: 'adopt-tables',
@@ -68,13 +74,7 @@ export const adoptTables: Operation<'adopt-tables', AdoptTablesInput, AdoptTable
     const problems = requestProblems(state, request, found);
     if (problems.length > 0) return refuse(...problems);
     const draft = new Draft(state);
-    for (const { collection, fields } of found.tables) {
-      draft.putCollection(collection);
-      for (const field of fields) draft.putField(field);
-      yield;
-    }
-    for (const collection of found.completed) draft.putCollection(collection);
-    for (const relation of found.relations) draft.putRelation(relation);
+    yield* putFound(draft, found);
     const desired = draft.toState();
     const faults = yield* invariantProblems(desired, draft.touched, state);
     if (faults.length === 0) return ok(eventsOf(found, state, desired));
@@ -83,16 +83,35 @@ export const adoptTables: Operation<'adopt-tables', AdoptTablesInput, AdoptTable
   },
 };
 
+function* putFound(draft: Draft, { tables, completed, relations, objects }: CatalogFindings): Resumable<void> {
+  for (const { collection, fields } of tables) {
+    draft.putCollection(collection);
+    for (const field of fields) draft.putField(field);
+    yield;
+  }
+  for (const collection of completed) draft.putCollection(collection);
+  for (const relation of relations) draft.putRelation(relation);
+  for (const object of objects?.adopted ?? []) draft.putObject(object);
+}
+
 function readRequest(body: unknown): Result<AdoptRequest> {
-  const shape = 'the body must be {"tables": ["…"]} or {"all": true}';
+  const shape = 'the body must be {"tables": ["…"]}, {"objects": [{"kind": "view", "id": "…"}]} or {"all": true}';
   if (!isObject(body)) return refuse(invalid([], shape));
   const problems = unknownMembers(body, MEMBERS, []);
   const { tables, all } = body;
-  if ((tables === undefined) === (all === undefined)) problems.push(invalid([], `${shape}, not both`));
+  const isNamed = tables !== undefined || body['objects'] !== undefined;
+  if (isNamed === (all !== undefined)) problems.push(invalid([], `${shape}. {"all": true} allows no names`));
   if (all !== undefined && all !== true) problems.push(invalid(['all'], 'all must be true or omitted'));
+  if (all === true && problems.length === 0) return ok({ all });
+  return readNames(body, problems);
+}
+
+function readNames({ tables, objects }: { [member: string]: unknown }, problems: Problem[]): Result<AdoptRequest> {
   if (tables !== undefined) problems.push(...nameProblems(tables));
+  const names = readObjectNames(objects, ['objects']);
+  if (!names.ok) return refuse(...problems, ...names.problems);
   if (problems.length > 0) return refuse(...problems);
-  return ok(all === true ? { all } : { tables: tables as string[] });
+  return ok({ tables: (tables ?? []) as string[], ...(names.value && { objects: names.value }) });
 }
 
 function nameProblems(tables: unknown): Problem[] {
@@ -108,9 +127,30 @@ function nameProblems(tables: unknown): Problem[] {
   ]);
 }
 
-function requestProblems(state: State, request: AdoptRequest, { missing, refused }: CatalogFindings): Problem[] {
+function requestProblems(state: State, request: AdoptRequest, found: CatalogFindings): Problem[] {
   if ('all' in request) return [];
-  return problemsOfEach(request.tables, (table, index): Problem[] => {
+  return [...tableProblems(state, request.tables, found), ...objectProblems(state, request.objects ?? [], found)];
+}
+
+function objectProblems(state: State, names: readonly ObjectName[], { objects, refused }: CatalogFindings): Problem[] {
+  if (names.length > 0 && objects === undefined) return [invalid(['objects'], OBJECTS_OFF)];
+  const missing = new Set(objects?.missing.map(objectKey));
+  const reasons = new Map(refused.flatMap(({ object, message }) => (object ? [[objectKey(object), message]] : [])));
+  return problemsOfEach(names, (name, index): Problem[] => {
+    const location = { path: renderPath(['objects', index]), object: name };
+    if (getObject(state, name) !== undefined)
+      return [{ code: 'ALREADY_EXISTS', message: `${objectLabel(name)} is already managed`, ...location }];
+    if (missing.has(objectKey(name)))
+      return [{ code: 'NOT_FOUND', message: `${objectLabel(name)} does not exist in the database`, ...location }];
+    const reason = reasons.get(objectKey(name));
+    return reason === undefined
+      ? []
+      : [{ code: 'INVALID_PAYLOAD', message: `${objectLabel(name)}: ${reason}`, ...location }];
+  });
+}
+
+function tableProblems(state: State, tables: readonly string[], { missing, refused }: CatalogFindings): Problem[] {
+  return problemsOfEach(tables, (table, index): Problem[] => {
     const location = { path: renderPath(['tables', index]), collection: table };
     if (state.collections.has(table)) {
       return [{ code: 'ALREADY_EXISTS', message: `table ${quoted(table)} is already a collection`, ...location }];
@@ -118,7 +158,7 @@ function requestProblems(state: State, request: AdoptRequest, { missing, refused
     if (missing.includes(table)) {
       return [{ code: 'NOT_FOUND', message: `table ${quoted(table)} does not exist in the database`, ...location }];
     }
-    const refusal = refused.find((each) => each.table === table);
+    const refusal = refused.find((each) => each.table === table && each.object === undefined);
     return refusal === undefined
       ? []
       : [{ code: 'INVALID_PAYLOAD', message: `${quoted(table)}: ${refusal.message}`, ...location }];
@@ -126,8 +166,9 @@ function requestProblems(state: State, request: AdoptRequest, { missing, refused
 }
 
 /** Partitioned tables precede their partitions, and foreign keys follow all tables. */
-function eventsOf({ tables, relations, completed }: CatalogFindings, state: State, desired: State): NewEvent[] {
-  const events: NewEvent[] = [];
+function eventsOf(found: CatalogFindings, state: State, desired: State): SchemaEvent[] {
+  const { tables, relations, completed, objects } = found;
+  const events: SchemaEvent[] = [];
   const byTable = new Map(tables.map((table) => [table.collection.collection, table]));
   const parentOf = (name: string) => extrasOf(byTable.get(name)).partition_of?.table;
   for (const name of neededFirst(byTable.keys(), (each) => [parentOf(each) ?? []].flat())) {
@@ -148,5 +189,7 @@ function eventsOf({ tables, relations, completed }: CatalogFindings, state: Stat
       newEvent('relation.created', relation.many_collection, relation.many_field, { relation, adopted: true }),
     );
   }
+  for (const object of objects?.adopted ?? [])
+    events.push(newObjectEvent('object.created', object, { object, adopted: true }));
   return events;
 }

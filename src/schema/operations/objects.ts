@@ -132,7 +132,9 @@ export function existingObject(state: State, name: ObjectName): Result<SchemaObj
   return object === undefined ? refuse(missingObject(name)) : ok(object);
 }
 
-const missingObject = (name: ObjectName): Problem => ({
+export const OBJECTS_OFF = 'this instance does not manage objects beside tables; set OBJECTS=on to manage them';
+
+export const missingObject = (name: ObjectName): Problem => ({
   code: 'NOT_FOUND',
   message: `${objectLabel(name)} does not exist`,
   object: nameOf(name),

@@ -215,11 +215,13 @@ export const driftQuery = () =>
     queryFn: ({ signal }) => request<Drift>('/schema/drift', { signal }),
   });
 
-/** Accepts a manually changed table into the log. */
-export const acceptDrift = (table: string, reason: string) =>
+type Accepted = { collections: string[] } | { objects: NonNullable<Drift['unmanaged_objects']> };
+
+/** Accepts a manually changed table or view into the log. */
+export const acceptDrift = (accepted: Accepted, reason: string) =>
   request('/schema/drift/accept', {
     method: 'POST',
-    json: { collections: [table] },
+    json: accepted,
     headers: reasonHeader(reason),
   });
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { PROJECTION_NAMES } from '../../../projector/replay.js';
 import { errors } from './envelopes.js';
 import { plannedEvent } from './history.js';
-import { finding } from './schema.js';
+import { finding, objectName } from './schema.js';
 
 const text = z.string();
 const textOrNull = z.string().nullable();
@@ -121,6 +121,13 @@ export const rebuilt = z
 
 const repairEvent = plannedEvent.omit({ version: true });
 
+const repairStatement = z.strictObject({
+  sql: text,
+  summary: text,
+  drops: z.boolean(),
+  inherited_by: z.array(text).optional().describe('The tables that inherit the dropped column, and lose it too'),
+});
+
 export const drift = z
   .strictObject({
     position,
@@ -136,17 +143,7 @@ export const drift = z
             ...difference,
             renamed_to: text.optional(),
             repair: z.strictObject({
-              database: z.array(
-                z.strictObject({
-                  sql: text,
-                  summary: text,
-                  drops: z.boolean(),
-                  inherited_by: z
-                    .array(text)
-                    .optional()
-                    .describe('The tables that inherit the dropped column, and lose it too'),
-                }),
-              ),
+              database: z.array(repairStatement),
               log: z.array(repairEvent),
             }),
           }),
@@ -154,6 +151,18 @@ export const drift = z
       }),
     ),
     unmanaged: z.array(text).describe('Unmanaged tables'),
+    objects: z
+      .array(
+        z.strictObject({
+          object: objectName,
+          kind: z.enum(['missing', 'different']),
+          differences: z.array(z.strictObject(difference)),
+          repair: z.strictObject({ database: z.array(repairStatement), log: z.array(repairEvent) }),
+        }),
+      )
+      .optional()
+      .describe('Views and materialized views that differ. Only with `OBJECTS=on`'),
+    unmanaged_objects: z.array(objectName).optional().describe('Unmanaged views. Only with `OBJECTS=on`'),
   })
   .meta({ id: 'Drift' });
 
@@ -166,8 +175,20 @@ export const acceptance = z
     deleted: z.array(text),
     renamed: z.array(z.strictObject({ from: text, to: text })),
     renamed_fields: z.array(z.strictObject({ collection: text, from: text, to: text })),
-    not_accepted: z.array(z.strictObject({ collection: text, field: text.optional(), code: text, message: text })),
+    not_accepted: z.array(
+      z.strictObject({
+        collection: text,
+        field: text.optional(),
+        object: objectName.optional(),
+        code: text,
+        message: text,
+      }),
+    ),
     not_represented: z.array(note),
+    objects: z
+      .strictObject({ changed: z.array(objectName), deleted: z.array(objectName) })
+      .optional()
+      .describe('Only with `OBJECTS=on`'),
     events: z.array(plannedEvent).optional().describe('With `dry_run` or `explain`'),
     warnings: z.array(finding).optional().describe('With `dry_run` or `explain`: findings that the policy rejects'),
   })
@@ -178,8 +199,9 @@ export const adoption = z
     dry_run: z.literal(true).optional(),
     adopted: z.array(text),
     relations: z.int().min(0),
-    refused: z.array(z.strictObject({ table: text, code: text, message: text })),
+    refused: z.array(z.strictObject({ table: text, object: objectName.optional(), code: text, message: text })),
     not_represented: z.array(note),
+    objects: z.array(objectName).optional().describe('Only with `OBJECTS=on`'),
     events: z.array(plannedEvent).optional().describe('With `dry_run` or `explain`'),
     warnings: z.array(finding).optional().describe('With `dry_run` or `explain`: findings that the policy rejects'),
   })

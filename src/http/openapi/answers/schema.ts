@@ -37,6 +37,7 @@ export const relation = model.relationDocument
   .meta({ id: 'Relation' });
 
 export const object = objectDocument.meta({ id: 'Object' });
+export const objectName = objectDocument.pick({ kind: true, id: true });
 
 export const snapshot = z
   .strictObject({

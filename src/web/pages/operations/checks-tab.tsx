@@ -102,29 +102,42 @@ export function DriftPart() {
   );
 }
 
-function DriftReport({ drift: { ok, tables, unmanaged }, onChanged }: { drift: Drift; onChanged: () => void }) {
+function DriftReport({ drift, onChanged }: { drift: Drift; onChanged: () => void }) {
+  const { ok, tables, unmanaged, objects = [], unmanaged_objects = [] } = drift;
+  const names = [...unmanaged, ...unmanaged_objects.map(objectText)];
   const isAdmin = useRole() === 'admin';
   return (
     <div role="status">
       <State ok={ok}>
         {ok
           ? 'No drift: the database matches the event log'
-          : `${tables.length} ${tables.length === 1 ? 'table differs' : 'tables differ'}`}
+          : [...differing(tables.length, 'table'), ...differing(objects.length, 'view')].join(', ')}
       </State>
       <ul className={classes.lines}>
         {tables.map((table) => (
           <TableDrift key={table.table} table={table} onChanged={onChanged} />
         ))}
+        {objects.map((each) => (
+          <ObjectDrift key={objectText(each.object)} found={each} onChanged={onChanged} />
+        ))}
       </ul>
       {!ok && isAdmin && <MakeAsLogged onChanged={onChanged} />}
-      {unmanaged.length > 0 && (
+      {names.length > 0 && (
         <Text size="sm" c="dimmed" mt="xs">
-          Unmanaged tables (not drift): {brief(unmanaged.join(', '), 400)}
+          Unmanaged {unmanaged_objects.length > 0 ? 'tables and views' : 'tables'} (not drift):{' '}
+          {brief(names.join(', '), 400)}
         </Text>
       )}
     </div>
   );
 }
+
+const differing = (count: number, kind: 'table' | 'view'): string[] =>
+  count === 0 ? [] : [`${count} ${count === 1 ? `${kind} differs` : `${kind}s differ`}`];
+
+type DriftObject = NonNullable<Drift['objects']>[number];
+
+const objectText = ({ kind, id }: DriftObject['object']): string => `${kind.replace('_', ' ')} ${id}`;
 
 /** Repairs all tables at once. Destructive statements are left to people. */
 function MakeAsLogged({ onChanged }: { onChanged: () => void }) {
@@ -184,29 +197,64 @@ function TableDrift({ table, onChanged }: { table: DriftTable; onChanged: () => 
             {field === undefined ? '' : `${field}, `}
             {member}: {brief(valueText(expected), 120)} in the event log, {brief(valueText(found), 120)} in the database
           </Text>
-          {repair.database.map(({ sql, summary, drops }) => (
-            <div key={sql}>
-              <Text size="xs" c="dimmed">
-                To repair: {summary}
-                {drops ? ' (drops an object or may lose values)' : ''}
-              </Text>
-              <Code block tabIndex={0} aria-label={summary}>
-                {sql}
-              </Code>
-            </div>
-          ))}
+          <RepairStatements statements={repair.database} />
         </div>
       ))}
-      {isAdmin && <Accept table={table.table} onChanged={onChanged} />}
+      {isAdmin && <Accept name={table.table} accepted={{ collections: [table.table] }} onChanged={onChanged} />}
     </li>
   );
 }
 
-function Accept({ table, onChanged }: { table: string; onChanged: () => void }) {
+function RepairStatements({ statements }: { statements: DriftObject['repair']['database'] }) {
+  return statements.map(({ sql, summary, drops }) => (
+    <div key={sql}>
+      <Text size="xs" c="dimmed">
+        To repair: {summary}
+        {drops ? ' (drops an object or may lose values)' : ''}
+      </Text>
+      <Code block tabIndex={0} aria-label={summary}>
+        {sql}
+      </Code>
+    </div>
+  ));
+}
+
+function ObjectDrift({ found, onChanged }: { found: DriftObject; onChanged: () => void }) {
+  const { object, kind, differences, repair } = found;
+  const isAdmin = useRole() === 'admin';
+  return (
+    <li className={classes.difference}>
+      <Text fw={600}>
+        {objectText(object)}{' '}
+        <Badge variant="default" tt="none" fw={500} size="sm">
+          {kind}
+        </Badge>
+      </Text>
+      <div className={classes.detail}>
+        {differences.map(({ member, expected, found: actual }) => (
+          <Text size="sm" key={member}>
+            {member}: {brief(valueText(expected), 400)} in the event log, {brief(valueText(actual), 400)} in the
+            database
+          </Text>
+        ))}
+        <RepairStatements statements={repair.database} />
+      </div>
+      {isAdmin && <Accept name={objectText(object)} accepted={{ objects: [object] }} onChanged={onChanged} />}
+    </li>
+  );
+}
+
+interface AcceptProps {
+  name: string;
+  accepted: Parameters<typeof acceptDrift>[0];
+  onChanged: () => void;
+}
+
+function Accept({ name, accepted, onChanged }: AcceptProps) {
   const [reason, setReason] = useState('');
   const client = useQueryClient();
   const accept = useMutation({
-    mutationFn: () => acceptDrift(table, reason),
+    mutationFn: () => acceptDrift(accepted, reason),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: [SCHEMA] });
       onChanged();
@@ -217,7 +265,7 @@ function Accept({ table, onChanged }: { table: string; onChanged: () => void }) 
       <Group gap="sm" mt="sm" align="flex-end">
         <TextInput
           size="xs"
-          label={`Reason for accepting ${table}`}
+          label={`Reason for accepting ${name}`}
           placeholder="Recorded with the change"
           flex={1}
           value={reason}
@@ -227,7 +275,7 @@ function Accept({ table, onChanged }: { table: string; onChanged: () => void }) 
           size="xs"
           label="Accept"
           sure="Yes, accept drift"
-          about={table}
+          about={name}
           loading={accept.isPending}
           onConfirm={() => accept.mutate()}
         />

@@ -1,0 +1,170 @@
+/* Reads unmanaged views and materialized views to adopt. Adoption leaves them unchanged. */
+import type pg from 'pg';
+import { holdViews, readNeededObjects, readViews } from '../../projector/catalog/views.js';
+import type { CatalogView, ObjectFacts } from '../../projector/ddl/objects.js';
+import type { Note } from '../../projector/inspect/needs.js';
+import type { Collection } from '../../schema/model/model.js';
+import { type ObjectName, type SchemaObject, objectKey, objectLabel } from '../../schema/model/objects.js';
+import type { AdoptRequest } from '../../schema/operations/adopt-tables.js';
+import { neededFirst } from '../../schema/model/order.js';
+import { type State, locationKey } from '../../schema/model/state.js';
+import { readNewObject } from '../../schema/normal-form/object.js';
+
+export interface RefusedObject {
+  /** The name, as in refusals of tables. */
+  table: string;
+  object: ObjectName;
+  code: 'BELONGS_TO_EXTENSION' | 'NOT_REPRESENTABLE' | 'NEEDS_UNMANAGED';
+  message: string;
+}
+
+export interface ObjectAdoption {
+  /** Each after those that it uses. */
+  adopted: SchemaObject[];
+  missing: ObjectName[];
+  refused: RefusedObject[];
+  notes: Note[];
+}
+
+interface Managed {
+  schema: string;
+  state: State;
+  /** The collections after the adoption. */
+  managed: readonly { collection: Collection }[];
+}
+
+/** Returns how notes name an object: `materialized view totals`. */
+export const objectNoteName = ({ kind, id }: ObjectName): string => `${kind.replace('_', ' ')} ${id}`;
+
+/** Call it in a transaction that holds the log's lock. The adopted views cannot change until it ends. */
+export async function readObjectAdoption(
+  client: pg.ClientBase,
+  { schema, state, managed }: Managed,
+  request: AdoptRequest,
+): Promise<ObjectAdoption> {
+  const wanted = 'all' in request ? undefined : (request.objects ?? []);
+  const isWanted = wanted && new Set(wanted.map(objectKey));
+  const isMeant = (view: CatalogView): boolean => {
+    if (state.objects.has(objectKey(view))) return false;
+    return isWanted === undefined ? view.extension === null : isWanted.has(objectKey(view));
+  };
+  const names = [...(await readViews(client, schema)).values()].filter(isMeant).map(({ id }) => id);
+  await holdViews(client, schema, names);
+  const views = await readViews(client, schema, names);
+  const refused = new Map<string, RefusedObject>();
+  const objects = new Map<string, SchemaObject>();
+  for (const view of [...views.values()].filter(isMeant)) {
+    const object = representedView(view);
+    if ('code' in object) refused.set(objectKey(view), object);
+    else objects.set(objectKey(view), object);
+  }
+  const relations = managedRelations({ state, managed, schema });
+  refuseUnmanagedUses({ objects, views, refused, relations, schema });
+  const adopted = inOrder(objects, views);
+  const needed = await readNeededObjects(
+    client,
+    schema,
+    adopted.map(({ id }) => id),
+  );
+  return {
+    adopted,
+    missing: wanted?.filter((name) => !state.objects.has(objectKey(name)) && !views.has(objectKey(name))) ?? [],
+    refused: [...refused.values()],
+    notes: [
+      ...adopted.flatMap((object) => restoringNotes(object, views.get(objectKey(object)) as CatalogView)),
+      ...needed.map(({ view, kind, identity, name }) => ({
+        table: view,
+        kind,
+        name: name ?? identity,
+        code: 'OBJECT_NEEDED',
+        message: `${kind} ${JSON.stringify(identity)}: create it before you apply a snapshot with this view elsewhere`,
+      })),
+    ],
+  };
+}
+
+function representedView(view: CatalogView): SchemaObject | RefusedObject {
+  const { kind, id, definition, comment, indexes, extension } = view;
+  const subject = { table: id, object: { kind, id } };
+  if (extension !== null)
+    return {
+      ...subject,
+      code: 'BELONGS_TO_EXTENSION',
+      message: `it belongs to the extension ${JSON.stringify(extension)}`,
+    };
+  const document = { kind, id, definition, comment, ...(indexes !== null && { indexes }) };
+  const read = readNewObject(document, []);
+  if (read.ok) return read.value;
+  const message = read.problems.map((problem) => `${problem.path ?? ''} ${problem.message}`.trim()).join('; ');
+  return { ...subject, code: 'NOT_REPRESENTABLE', message };
+}
+
+/** Tables and objects that are managed already or after the adoption, by schema and name. */
+function managedRelations({ state, managed, schema }: Managed): Set<string> {
+  const relations = new Set<string>();
+  for (const { collection } of managed) {
+    const table = collection.schema;
+    if (table !== null) relations.add(locationKey(table.schema ?? schema, table.name ?? collection.collection));
+  }
+  for (const { object } of state.objects.values()) relations.add(locationKey(schema, object.id));
+  return relations;
+}
+
+interface Adopting {
+  objects: Map<string, SchemaObject>;
+  views: ObjectFacts;
+  refused: Map<string, RefusedObject>;
+  relations: ReadonlySet<string>;
+  schema: string;
+}
+
+const OWN_SCHEMAS: ReadonlySet<string> = new Set(['pg_catalog', 'information_schema']);
+
+/** The log could not create a view elsewhere if it uses a table that the log does not contain. */
+function refuseUnmanagedUses({ objects, views, refused, relations, schema }: Adopting): void {
+  for (let before = -1; before !== objects.size;) {
+    before = objects.size;
+    const adopted = new Set([...objects.values()].map(({ id }) => locationKey(schema, id)));
+    for (const [key, { kind, id }] of objects) {
+      const other = views.get(key)?.uses.find(({ schema: place, relation }) => {
+        const location = locationKey(place, relation);
+        return !OWN_SCHEMAS.has(place) && !relations.has(location) && !adopted.has(location);
+      });
+      if (other === undefined) continue;
+      objects.delete(key);
+      const isNear = other.schema === schema || other.schema === '';
+      const named = isNear ? other.relation : `${other.schema}.${other.relation}`;
+      const message = `it uses ${JSON.stringify(named)}, which is not managed. Adopt that first or together with it`;
+      refused.set(key, { table: id, object: { kind, id }, code: 'NEEDS_UNMANAGED', message });
+    }
+  }
+}
+
+function inOrder(objects: ReadonlyMap<string, SchemaObject>, views: ObjectFacts): SchemaObject[] {
+  const byName = new Map([...objects].map(([key, { id }]) => [id, key]));
+  const needs = (key: string): string[] =>
+    (views.get(key)?.uses ?? []).flatMap(({ relation }) => byName.get(relation) ?? []);
+  return neededFirst(objects.keys(), needs).flatMap((key) => objects.get(key) ?? []);
+}
+
+/** The kinds of statements in `restoring`. */
+const KEPT: readonly [RegExp, kind: string][] = [
+  [/^GRANT /, 'privilege'],
+  [/^COMMENT ON COLUMN /, 'comment'],
+  [/ SET DEFAULT /, 'column default'],
+  [/^CREATE RULE /, 'rule'],
+  [/^CREATE .*TRIGGER /, 'trigger'],
+  [/ OWNER TO /, 'owner'],
+];
+
+/** Lists properties that changes of the view keep and that no snapshot contains. */
+function restoringNotes(object: SchemaObject, { restoring }: CatalogView): Note[] {
+  const kinds = new Set(restoring.flatMap((text) => KEPT.find(([pattern]) => pattern.test(text))?.[1] ?? []));
+  return [...kinds].sort().map((kind) => ({
+    table: object.id,
+    kind,
+    name: object.id,
+    code: `${kind.replaceAll(' ', '_').toUpperCase()}_NOT_REPRESENTED`,
+    message: `the ${kind} of ${objectLabel(object)} stays unchanged, and no snapshot contains it`,
+  }));
+}

@@ -1,0 +1,173 @@
+/* Finds drift of objects beside tables, and plans their repair. */
+import type pg from 'pg';
+import { createTimeSlice, mapYielding } from '../../kernel/event-loop.js';
+import { holdViews, readViews } from '../../projector/catalog/views.js';
+import { type CatalogView, type ObjectFacts, planObjects } from '../../projector/ddl/objects.js';
+import type { Difference } from '../../projector/verify/difference.js';
+import { verifyViews } from '../../projector/verify/objects.js';
+import type { ObjectEvent } from '../../schema/model/events.js';
+import { type ObjectName, type SchemaObject, objectKey } from '../../schema/model/objects.js';
+import { type State, byName } from '../../schema/model/state.js';
+import { mergeObject } from '../../schema/normal-form/object.js';
+import { Draft } from '../../schema/transition/draft.js';
+import { objectTransition } from '../../schema/transition/objects.js';
+import type { ObjectDrift } from './model.js';
+import { shownRepair } from './repair-plan.js';
+
+interface ObjectFinding {
+  views: ObjectFacts;
+  /** The differences of each object, by its key. */
+  drifted: ReadonlyMap<string, Difference[]>;
+}
+
+/** Call it in a transaction that holds the log's lock. It leaves the transaction unchanged. */
+async function inspectObjects(client: pg.ClientBase, state: State, schema: string): Promise<ObjectFinding> {
+  const views = await readViews(client, schema);
+  const drifted = new Map<string, Difference[]>();
+  for (const difference of await verifyViews(client, state, views)) {
+    const key = objectKey(difference.object as ObjectName);
+    drifted.set(key, [...(drifted.get(key) ?? []), difference]);
+  }
+  return { views, drifted };
+}
+
+export interface FoundObjects {
+  objects: ObjectDrift[];
+  unmanaged_objects: ObjectName[];
+}
+
+/** Call it in a transaction that holds the log's lock. */
+export async function findObjectDrift(client: pg.ClientBase, state: State, schema: string): Promise<FoundObjects> {
+  const finding = await inspectObjects(client, state, schema);
+  const { views, drifted } = finding;
+  const actual = actualState(state, finding);
+  const objects = await mapYielding(
+    [...drifted].sort(([a], [b]) => byName(a, b)),
+    ([key, differences]) => objectDrift({ state, actual, schema, views }, key, differences),
+    createTimeSlice(),
+  );
+  const unmanaged = [...views.values()]
+    .filter((view) => view.extension === null && !state.objects.has(objectKey(view)))
+    .map(({ kind, id }) => ({ kind, id }));
+  return { objects, unmanaged_objects: unmanaged.sort((a, b) => byName(objectKey(a), objectKey(b))) };
+}
+
+/** The state with all objects as they are in the database. */
+function actualState(state: State, { views, drifted }: ObjectFinding): State {
+  const draft = new Draft(state);
+  for (const [key, differences] of drifted) {
+    const { object } = state.objects.get(key) as { object: SchemaObject };
+    const view = views.get(key);
+    if (view === undefined) draft.removeObject(object);
+    else draft.putObject(asInDatabase(object, view, differences));
+  }
+  return draft.toState();
+}
+
+/** The members that do not differ stay as they are in the log. */
+function asInDatabase(object: SchemaObject, view: CatalogView, differences: readonly Difference[]): SchemaObject {
+  const differs = new Set(differences.map(({ member }) => member));
+  return {
+    ...object,
+    ...(differs.has('definition') && { definition: view.definition }),
+    ...(differs.has('comment') && { comment: view.comment }),
+    ...(differs.has('indexes') && view.indexes !== null && { indexes: view.indexes }),
+  };
+}
+
+interface Sides {
+  state: State;
+  actual: State;
+  schema: string;
+  views: ObjectFacts;
+}
+
+function objectDrift(sides: Sides, key: string, differences: readonly Difference[]): ObjectDrift {
+  const { state, actual } = sides;
+  const { object } = state.objects.get(key) as { object: SchemaObject };
+  const there = actual.objects.get(key)?.object;
+  const draft = new Draft(state);
+  if (there === undefined) draft.removeObject(object);
+  else draft.putObject(there);
+  return {
+    object: { kind: object.kind, id: object.id },
+    kind: there === undefined ? 'missing' : 'different',
+    differences: differences.map(({ member, expected, found }) => ({ member, expected, found })),
+    repair: {
+      database: repairStatements(sides, object),
+      log: eventsBetween(state, draft.toState()).map(toRepairEvent),
+    },
+  };
+}
+
+function toRepairEvent({ type, collection, field, data, subject }: ObjectEvent): ObjectDrift['repair']['log'][number] {
+  return { type, collection, field, data, subject };
+}
+
+function eventsBetween(from: State, to: State): ObjectEvent[] {
+  const { first, last } = objectTransition(from, to);
+  return [...first, ...last];
+}
+
+/** Objects that use this one are dropped with it and created again. */
+function repairStatements({ actual, schema, views }: Sides, object: SchemaObject): ObjectDrift['repair']['database'] {
+  const draft = new Draft(actual);
+  draft.putObject(object);
+  const after = draft.toState();
+  const events = eventsBetween(actual, after);
+  const { first, last } = planObjects({ before: actual, after, events, schema, facts: views });
+  const kept = new Set((object.indexes ?? []).map(({ name }) => name));
+  const losesIndex = views.get(objectKey(object))?.indexes?.some(({ name }) => !kept.has(name)) === true;
+  return [...first, ...last].map(({ sql, summary }) => shownRepair({ sql, summary, drops: losesIndex }));
+}
+
+export interface AcceptedObjects {
+  changed: SchemaObject[];
+  gone: ObjectName[];
+  /** Objects that the log cannot represent, with reasons. */
+  notAccepted: (ObjectName & { message: string })[];
+}
+
+/** Reads what the request accepts. The views cannot change until the transaction ends. */
+export async function readAcceptedObjects(
+  client: pg.ClientBase,
+  { state, schema }: { state: State; schema: string },
+  requested: readonly ObjectName[] | undefined,
+): Promise<AcceptedObjects> {
+  const isMeant = requested && new Set(requested.map(objectKey));
+  const held = new Set<string>();
+  for (;;) {
+    const { views, drifted } = await inspectObjects(client, state, schema);
+    const meant = [...drifted].filter(([key]) => isMeant?.has(key) ?? true);
+    const open = meant.filter(([key]) => views.has(key) && !held.has(key));
+    if (open.length === 0) return acceptedObjects(state, views, meant);
+    await holdViews(
+      client,
+      schema,
+      open.map(([key]) => (views.get(key) as CatalogView).id),
+    );
+    for (const [key] of open) held.add(key);
+  }
+}
+
+function acceptedObjects(
+  state: State,
+  views: ObjectFacts,
+  drifted: readonly [key: string, differences: Difference[]][],
+): AcceptedObjects {
+  const accepted: AcceptedObjects = { changed: [], gone: [], notAccepted: [] };
+  for (const [key, differences] of drifted) {
+    const { object } = state.objects.get(key) as { object: SchemaObject };
+    const { kind, id } = object;
+    const view = views.get(key);
+    if (view === undefined) {
+      accepted.gone.push({ kind, id });
+      continue;
+    }
+    // A request with these members would be rejected, so a snapshot could not be applied elsewhere.
+    const read = mergeObject(object, asInDatabase(object, view, differences), []);
+    if (read.ok) accepted.changed.push(read.value);
+    else accepted.notAccepted.push({ kind, id, message: read.problems.map(({ message }) => message).join('; ') });
+  }
+  return accepted;
+}

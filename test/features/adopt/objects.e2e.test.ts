@@ -1,0 +1,151 @@
+import { expect } from 'chai';
+import { dps } from '../../support/dps.js';
+import { startService } from '../../support/service.js';
+import { createApi } from '../../support/api.js';
+import { withService } from '../../support/with-service.js';
+
+interface Report {
+  adopted: string[];
+  objects: { kind: string; id: string }[];
+  refused: { table: string; object?: object; code: string }[];
+  not_represented: { table: string | null; kind: string; name: string; code: string }[];
+}
+
+const TABLES = `
+CREATE TABLE people (id serial PRIMARY KEY, name text NOT NULL, age integer);
+CREATE FUNCTION twice(integer) RETURNS integer IMMUTABLE LANGUAGE sql AS 'SELECT $1 * 2';
+CREATE TABLE " odd" (id integer)`;
+
+const VIEWS = `
+CREATE VIEW adults WITH (security_barrier = true) AS SELECT p.id, p.name, twice(p.age) AS age FROM people p WHERE age > 17
+  WITH LOCAL CHECK OPTION;
+COMMENT ON VIEW adults IS 'Grown up';
+COMMENT ON COLUMN adults.name IS 'As written';
+GRANT SELECT ON adults TO PUBLIC;
+-- Its name sorts before the name of the view that it uses.
+CREATE VIEW "A names" (called) AS SELECT DISTINCT name FROM adults;
+CREATE MATERIALIZED VIEW totals AS SELECT age, count(*) AS people FROM people GROUP BY age WITH NO DATA;
+CREATE UNIQUE INDEX totals_age ON totals (age) WHERE age > 1;
+CREATE VIEW of_odd AS SELECT o.id FROM " odd" o;
+CREATE VIEW of_of_odd AS SELECT id FROM of_odd;
+CREATE VIEW every AS SELECT p.* FROM people p`;
+
+const CATALOG = `SELECT c.relname, c.relkind, c.relacl::text, c.reloptions, c.relispopulated, pg_get_viewdef(c.oid) AS query,
+    obj_description(c.oid) AS comment, col_description(c.oid, 2) AS about,
+    (SELECT array_agg(indexdef ORDER BY indexdef) FROM pg_indexes WHERE tablename = c.relname) AS indexes
+  FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('v', 'm') ORDER BY 1`;
+
+describe('adopting views with OBJECTS=on', () => {
+  const { api, service } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
+
+  beforeEach(() => api.sql(`${TABLES}; ${VIEWS}`));
+
+  const adopt = (body: object, query = '') => api.ok<Report>('POST', `/schema/adopt${query}`, body);
+
+  it('adopts all views with options, comments and indexes, changes nothing, and lists what it leaves out', async () => {
+    const before = await api.sql(CATALOG);
+    const report = await adopt({ all: true });
+    expect(report.adopted).to.deep.equal(['people']);
+    expect(report.objects.map(({ kind, id }) => `${kind} ${id}`)).to.have.members([
+      'materialized_view totals',
+      'view A names',
+      'view adults',
+      'view every',
+    ]);
+    const ids = report.objects.map(({ id }) => id);
+    expect(ids.indexOf('A names')).to.be.above(ids.indexOf('adults'));
+    expect(report.refused.map(({ table, code }) => [table, code])).to.have.deep.members([
+      [' odd', 'NAME_NOT_ALLOWED'],
+      ['of_odd', 'NEEDS_UNMANAGED'],
+      ['of_of_odd', 'NEEDS_UNMANAGED'],
+    ]);
+    const notes = report.not_represented.map(({ table, kind, code }) => [table, kind, code]);
+    expect(notes).to.deep.include.members([
+      ['adults', 'comment', 'COMMENT_NOT_REPRESENTED'],
+      ['adults', 'privilege', 'PRIVILEGE_NOT_REPRESENTED'],
+      ['adults', 'function', 'OBJECT_NEEDED'],
+    ]);
+    const views = report.not_represented.filter(({ kind }) => kind.endsWith('view'));
+    expect(views.map(({ name }) => name)).to.have.members(['of_odd', 'of_of_odd']);
+    expect(await api.sql(CATALOG)).to.deep.equal(before);
+    const { data } = await api.ok<{ data: object[] }>('GET', '/objects');
+    const expected = { kind: 'materialized_view', id: 'totals', comment: null };
+    const index = { name: 'totals_age', unique: true, definition: 'USING btree (age) WHERE (age > 1)' };
+    expect(data).to.have.length(4);
+    expect(data[0]).to.deep.include({ ...expected, indexes: [index] });
+    expect(await api.ok('GET', '/schema/drift')).to.deep.include({
+      ok: true,
+      objects: [],
+      unmanaged_objects: [
+        { kind: 'view', id: 'of_odd' },
+        { kind: 'view', id: 'of_of_odd' },
+      ],
+    });
+    expect((await adopt({ all: true })).objects).to.deep.equal([]);
+  });
+
+  it('carries the adopted views to an empty database, where the second diff is empty', async () => {
+    await adopt({ all: true });
+    const snapshot = await api.ok<object>('GET', '/schema/snapshot');
+    const other = await startService({ OBJECTS: 'on' });
+    const target = createApi(other);
+    try {
+      await target.sql(`CREATE FUNCTION twice(integer) RETURNS integer IMMUTABLE LANGUAGE sql AS 'SELECT $1 * 2'`);
+      const plan = await target.ok<object>('POST', '/schema/diff', snapshot);
+      await target.ok('POST', '/schema/apply', plan);
+      const { diff } = await target.ok<{ diff: object }>('POST', '/schema/diff', snapshot);
+      expect(diff).to.deep.equal({ collections: [], fields: [], relations: [] });
+      const definitions = (rows: { relname: string; query: string; reloptions: unknown; indexes: unknown }[]) =>
+        rows
+          .filter(({ relname }) => !relname.includes('odd'))
+          .map(({ relname, query, reloptions, indexes }) => ({ relname, query, reloptions, indexes }));
+      expect(definitions(await target.sql(CATALOG))).to.deep.equal(definitions(await api.sql(CATALOG)));
+    } finally {
+      await target.stop();
+      await other.stop();
+    }
+  });
+
+  it('changes an adopted view like one that it created', async () => {
+    await adopt({ all: true });
+    await api.ok('PATCH', '/fields/people/age', { type: 'bigInteger' }).then(
+      () => expect.fail('twice(integer) does not accept a bigint'),
+      () => undefined,
+    );
+    await api.ok('PATCH', '/fields/people/name', { schema: { is_nullable: true } });
+    await api.ok('POST', '/fields/people/name/rename', { to: 'full_name' });
+    const [{ about }] = (await api.sql<{ about: string }>(`${CATALOG} OFFSET 1 LIMIT 1`)) as [{ about: string }];
+    expect(about).to.equal('As written');
+  });
+
+  it('adopts named views, also with their tables, in one batch', async () => {
+    const totals = { kind: 'materialized_view', id: 'totals' };
+    const error = await api.refused(
+      { status: 400, code: 'INVALID_PAYLOAD', at: 'objects[0]' },
+      'POST',
+      '/schema/adopt',
+      {
+        objects: [totals],
+      },
+    );
+    expect(error.message).to.contain('uses "people", which is not managed');
+    const dry = await adopt({ tables: ['people'], objects: [totals] }, '?dry_run');
+    expect(dry).to.deep.include({ dry_run: true, adopted: ['people'], objects: [totals] });
+    await adopt({ tables: ['people'], objects: [totals] });
+    expect((await api.ok<{ data: object[] }>('GET', '/objects?fields=kind,id')).data).to.deep.equal([totals]);
+    const known = { status: 409, code: 'ALREADY_EXISTS', at: 'objects[0]' };
+    await api.refused(known, 'POST', '/schema/adopt', { objects: [totals] });
+    const missing = { status: 404, code: 'NOT_FOUND', at: 'objects[0]' };
+    await api.refused(missing, 'POST', '/schema/adopt', { objects: [{ kind: 'view', id: 'totals' }] });
+  });
+
+  it('adopts views in the shell', async () => {
+    const environment = { DATABASE_URL: service.databaseUrl, OBJECTS: 'on' };
+    const named = await dps(['adopt', 'people', 'materialized_view:totals'], environment);
+    expect(named.code, named.err).to.equal(0);
+    expect(named.out).to.contain('+ materialized_view:totals').and.contain('with 0 relations and 1 object.');
+    const all = await dps(['adopt', '--all'], environment);
+    expect(all.code).to.equal(1);
+    expect(all.out).to.contain('+ view:adults').and.contain('! view:of_odd stays unmanaged: it uses " odd"');
+  });
+});

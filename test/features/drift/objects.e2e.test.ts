@@ -1,0 +1,173 @@
+import { expect } from 'chai';
+import { dps as runDps } from '../../support/dps.js';
+import { withService } from '../../support/with-service.js';
+
+interface ObjectDrift {
+  object: { kind: string; id: string };
+  kind: string;
+  differences: { member: string; found: unknown }[];
+  repair: { database: { sql: string; drops: boolean }[]; log: { type: string; data: object }[] };
+}
+
+interface Drift {
+  ok: boolean;
+  tables: object[];
+  unmanaged: string[];
+  objects: ObjectDrift[];
+  unmanaged_objects: object[];
+}
+
+const AUTHORS = {
+  collection: 'authors',
+  schema: {},
+  fields: [
+    { field: 'id', type: 'integer', interface: 'input', schema: { is_primary_key: true, has_auto_increment: true } },
+    { field: 'name', type: 'string', interface: 'input' },
+    { field: 'age', type: 'integer', interface: 'input' },
+  ],
+};
+
+const ADULTS = 'CREATE VIEW adults AS SELECT id, name FROM authors WHERE age > 17';
+const AGES = 'CREATE MATERIALIZED VIEW ages AS SELECT age, count(*) AS authors FROM authors GROUP BY age';
+const INDEX = { name: 'ages_age', unique: true, definition: 'USING btree (age)' };
+const FACTS = `SELECT c.relname, c.relacl::text, c.reloptions, pg_get_viewdef(c.oid) AS query, obj_description(c.oid) AS comment,
+    (SELECT array_agg(indexdef ORDER BY indexdef) FROM pg_indexes WHERE tablename = c.relname) AS indexes
+  FROM pg_class c WHERE c.relname IN ('adults', 'ages', 'initials') ORDER BY 1`;
+
+describe('drift of views', () => {
+  const { api, service } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
+
+  const drift = () => api.ok<Drift>('GET', '/schema/drift');
+  const dps = (...args: string[]) => runDps(args, { DATABASE_URL: service.databaseUrl, OBJECTS: 'on' });
+
+  beforeEach(async () => {
+    await api.ok('POST', '/collections', AUTHORS);
+    await api.ok('POST', '/objects', { kind: 'view', definition: ADULTS, comment: 'Adults' });
+    await api.ok('POST', '/objects', {
+      kind: 'view',
+      definition: 'CREATE VIEW initials WITH (security_barrier = true) AS SELECT left(name, 1) AS initial FROM adults',
+    });
+    await api.ok('POST', '/objects', { kind: 'materialized_view', definition: AGES, indexes: [INDEX] });
+    await api.sql('GRANT SELECT ON initials TO PUBLIC');
+  });
+
+  for (const [title, change, expected, members] of [
+    [
+      'another query',
+      `CREATE OR REPLACE VIEW adults AS SELECT id, name FROM authors WHERE age > 20`,
+      'view adults different',
+      ['definition'],
+    ],
+    ['another comment', `COMMENT ON VIEW adults IS 'Changed'`, 'view adults different', ['comment']],
+    ['another option', 'ALTER VIEW initials RESET (security_barrier)', 'view initials different', ['definition']],
+    ['a new index', 'CREATE INDEX extra ON ages (authors)', 'materialized_view ages different', ['indexes']],
+    ['a dropped index', 'DROP INDEX ages_age', 'materialized_view ages different', ['indexes']],
+    ['a dropped view', 'DROP VIEW initials', 'view initials missing', ['view']],
+    [
+      'a dropped materialized view',
+      'DROP MATERIALIZED VIEW ages',
+      'materialized_view ages missing',
+      ['materialized_view'],
+    ],
+  ] as const) {
+    it(`reports ${title}, repairs it and accepts it`, async () => {
+      const before = await api.sql(FACTS);
+      const snapshot = await api.ok('GET', '/schema/snapshot');
+      await api.sql(change);
+      const found = await drift();
+      expect(found).to.deep.include({ ok: false, tables: [], unmanaged: [], unmanaged_objects: [] });
+      expect(found.objects.map(({ object, kind }) => `${object.kind} ${object.id} ${kind}`)).to.deep.equal([expected]);
+      const [only] = found.objects as [ObjectDrift];
+      expect(only.differences.map(({ member }) => member)).to.deep.equal(members);
+      const repaired = await dps('drift', '--repair', '--allow-drop');
+      expect(repaired.code, repaired.out + repaired.err).to.equal(0);
+      const after = await api.sql(FACTS);
+      // Privileges of a dropped view are lost.
+      const isDropped = title.startsWith('a dropped view');
+      const without = (rows: object[]) => rows.map((row) => (isDropped ? { ...row, relacl: null } : row));
+      expect(without(after)).to.deep.equal(without(before));
+      expect(await drift()).to.deep.include({ ok: true, objects: [] });
+      expect(await api.ok('GET', '/schema/snapshot')).to.deep.equal(snapshot);
+
+      await api.sql(change);
+      const [again] = (await drift()).objects as [ObjectDrift];
+      await api.ok('POST', '/schema/drift/accept', { objects: [again.object] });
+      expect(await drift()).to.deep.include({ ok: true, objects: [] });
+      const events = await api.sql('SELECT type, data FROM service.service_events ORDER BY position DESC LIMIT 1');
+      expect(events).to.deep.equal(
+        again.repair.log.map(({ type, data }) => ({ type, data: { ...data, adopted: true } })),
+      );
+      const log = await api.ok<{ objects: object[] }>('GET', '/schema/snapshot');
+      const { diff } = await api.ok<{ diff: object }>('POST', '/schema/diff', log);
+      expect(diff).to.deep.equal({ collections: [], fields: [], relations: [] });
+    });
+  }
+
+  it('does not drop an index without --allow-drop', async () => {
+    await api.sql('CREATE INDEX extra ON ages (authors)');
+    const { code, out } = await dps('drift', '--repair');
+    expect(code).to.equal(1);
+    expect(out).to.contain('skipped: DROP INDEX').and.contain('materialized_view:ages: different');
+    await api.sql('DROP INDEX extra');
+  });
+
+  it('lists views that someone created as unmanaged, which is no drift', async () => {
+    await api.sql('CREATE VIEW by_hand AS SELECT name FROM authors');
+    expect(await drift()).to.deep.include({ ok: true, unmanaged_objects: [{ kind: 'view', id: 'by_hand' }] });
+    expect((await dps('drift')).out).to.contain('Not managed: view:by_hand.');
+  });
+
+  it('accepts only what the request names, also in the shell', async () => {
+    await api.sql(
+      `COMMENT ON VIEW adults IS 'One'; COMMENT ON VIEW initials IS 'Two'; ALTER TABLE authors ADD more text`,
+    );
+    await api.ok('POST', '/schema/drift/accept', { collections: ['authors'] });
+    expect((await drift()).objects.map(({ object }) => object.id)).to.deep.equal(['adults', 'initials']);
+    const { code, out, err } = await dps('drift', '--accept', 'view:adults');
+    expect(code, out + err).to.equal(0);
+    expect(out).to.contain('~ view:adults').and.contain('Accepted the drift of 0 tables and 1 object.');
+    expect((await drift()).objects.map(({ object }) => object.id)).to.deep.equal(['initials']);
+    const rest = await api.ok('POST', '/schema/drift/accept', {});
+    expect(rest).to.deep.include({ objects: { changed: [{ kind: 'view', id: 'initials' }], deleted: [] } });
+  });
+
+  it('accepts a table that was dropped with its views', async () => {
+    await api.sql('DROP TABLE authors CASCADE');
+    await api.ok('POST', '/schema/drift/accept', {});
+    expect(await drift()).to.deep.include({ ok: true });
+    expect(await api.ok('GET', '/objects')).to.deep.equal({ data: [] });
+  });
+
+  it('keeps what a request could not send out of the log, with the reason', async () => {
+    await api.sql('CREATE INDEX " odd" ON ages (age)');
+    const report = await api.ok<{ not_accepted: object[] }>('POST', '/schema/drift/accept', {});
+    expect(report.not_accepted).to.have.length(1);
+    expect(report.not_accepted[0]).to.deep.include({
+      collection: 'ages',
+      object: { kind: 'materialized_view', id: 'ages' },
+      code: 'NOT_REPRESENTABLE',
+    });
+    await api.sql('DROP INDEX " odd"');
+  });
+
+  it('rejects names of objects that the log does not contain', async () => {
+    const body = { objects: [{ kind: 'view', id: 'nobody' }] };
+    const error = await api.refused({ status: 404, code: 'NOT_FOUND' }, 'POST', '/schema/drift/accept', body);
+    expect(error.message).to.equal('view "nobody" does not exist');
+  });
+});
+
+describe('drift of views with OBJECTS=off', () => {
+  const { api } = withService();
+
+  it('reports no views, and rejects their names', async () => {
+    await api.sql('CREATE VIEW by_hand AS SELECT 1 AS one');
+    const found = await api.ok<object>('GET', '/schema/drift');
+    expect(found).to.have.all.keys('position', 'ok', 'tables', 'unmanaged');
+    const body = { objects: [{ kind: 'view', id: 'by_hand' }] };
+    for (const path of ['/schema/drift/accept', '/schema/adopt']) {
+      const error = await api.refused({ status: 400, code: 'INVALID_PAYLOAD', at: 'objects' }, 'POST', path, body);
+      expect(error.message).to.contain('OBJECTS=on');
+    }
+  });
+});
