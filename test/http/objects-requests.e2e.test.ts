@@ -1,0 +1,108 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { json } from '../support/client.js';
+import { dps } from '../support/dps.js';
+import { type TestDatabase, createDatabase, query } from '../support/postgres.js';
+import { withService } from '../support/with-service.js';
+
+const ARTICLES = {
+  collection: 'articles',
+  schema: {},
+  fields: [
+    { field: 'title', type: 'string', interface: 'input' },
+    { field: 'words', type: 'integer', interface: 'input' },
+  ],
+};
+const TITLES = 'CREATE VIEW titles WITH (security_barrier = true) AS SELECT id, title FROM articles WHERE words > 10';
+const LENGTHS = 'CREATE MATERIALIZED VIEW lengths AS SELECT words, count(*) AS articles FROM articles GROUP BY words';
+const INDEX = { name: 'lengths_words', unique: true, definition: 'USING btree (words)' };
+const CATALOG = `SELECT c.relname, c.reloptions, pg_get_viewdef(c.oid) AS query, obj_description(c.oid) AS comment,
+    (SELECT array_agg(indexdef ORDER BY indexdef) FROM pg_indexes WHERE tablename = c.relname) AS indexes
+  FROM pg_class c WHERE c.relname IN ('titles', 'lengths', 'by_hand') ORDER BY 1`;
+
+interface Change {
+  data: { id: string; plan: string; state: string };
+}
+
+describe('requests about objects beside tables', () => {
+  const { api, service } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
+
+  const send = (path: string, body: object, headers: Record<string, string>, method = 'POST') =>
+    api.client(path, { ...json(body, method), headers: { 'content-type': 'application/json', ...headers } });
+  const view = { kind: 'view', definition: TITLES };
+
+  beforeEach(() => api.ok('POST', '/collections', ARTICLES));
+
+  it('are carried out only if If-Match names the current schema', async () => {
+    const { headers } = await api.client('/schema/snapshot');
+    const ifMatch = headers.get('etag') ?? '';
+    expect((await send('/objects', view, { 'if-match': ifMatch })).status).to.equal(200);
+    const changes = { comment: 'Long articles' };
+    const stale = await send('/objects/view/titles', changes, { 'if-match': ifMatch }, 'PATCH');
+    expect([stale.status, ...stale.codes]).to.deep.equal([412, 'PRECONDITION_FAILED']);
+    const now = (await api.client('/schema/snapshot')).headers.get('etag') ?? '';
+    expect((await send('/objects/view/titles', changes, { 'if-match': now }, 'PATCH')).status).to.equal(200);
+  });
+
+  it('are carried out once per Idempotency-Key, with the same response', async () => {
+    const before = await api.head();
+    const first = await send('/objects', view, { 'idempotency-key': 'once' });
+    const second = await send('/objects', view, { 'idempotency-key': 'once' });
+    expect([first.status, second.status, second.text]).to.deep.equal([200, 200, first.text]);
+    expect(await api.head()).to.equal(before + 1);
+    const other = await send('/objects', { ...view, comment: 'Other' }, { 'idempotency-key': 'once' });
+    expect([other.status, ...other.codes]).to.deep.equal([409, 'IDEMPOTENCY_MISMATCH']);
+  });
+
+  it('can be proposed, approved and applied as a change request', async () => {
+    await api.ok('PUT', '/policy', { author_may_approve: true });
+    const snapshot = await api.ok<object>('GET', '/schema/snapshot');
+    const objects = [{ ...view, comment: 'Long articles' }];
+    const diff = await api.ok<object>('POST', '/schema/diff', { ...snapshot, objects });
+    const { data } = await api.ok<Change>('POST', '/changes', { title: 'Add a view', diff });
+    expect(await api.sql(CATALOG)).to.deep.equal([]);
+    await api.ok('POST', `/changes/${data.id}/approve`, { plan: data.plan });
+    await api.ok('POST', `/changes/${data.id}/apply`);
+    expect((await api.ok<Change>('GET', `/changes/${data.id}`)).data.state).to.equal('applied');
+    expect(await api.ok('GET', '/objects/view/titles')).to.deep.include({
+      data: { kind: 'view', id: 'titles', definition: TITLES, comment: 'Long articles' },
+    });
+  });
+
+  describe('that a backup or an export contains', () => {
+    let directory: string;
+    const databases: TestDatabase[] = [];
+
+    before(async () => {
+      directory = await mkdtemp(join(tmpdir(), 'dps-objects-test-'));
+    });
+    after(async () => {
+      for (const database of databases) await database.drop();
+      await rm(directory, { recursive: true, force: true });
+    });
+
+    async function restored(...args: string[]): Promise<object[]> {
+      const target = await createDatabase();
+      databases.push(target);
+      const { code, err } = await dps(['restore', ...args], { DATABASE_URL: target.connectionString, OBJECTS: 'on' });
+      expect(code, err).to.equal(0);
+      return query(target.connectionString, CATALOG);
+    }
+
+    it('are restored like they were, also after adoption and accepted drift', async () => {
+      await api.ok('POST', '/objects', view);
+      await api.ok('POST', '/objects', { kind: 'materialized_view', definition: LENGTHS, indexes: [INDEX] });
+      await api.sql(`CREATE VIEW by_hand AS SELECT title FROM titles; COMMENT ON VIEW titles IS 'By hand'`);
+      await api.ok('POST', '/schema/adopt', { all: true });
+      await api.ok('POST', '/schema/drift/accept', {});
+      const expected = await api.sql(CATALOG);
+      expect(expected).to.have.length(3);
+      const file = join(directory, 'backup.dps');
+      const taken = await dps(['backup', file], { DATABASE_URL: service.databaseUrl, OBJECTS: 'on' });
+      expect(taken.code, taken.err).to.equal(0);
+      expect(await restored('--backup', file)).to.deep.equal(expected);
+    });
+  });
+});
