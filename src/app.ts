@@ -59,7 +59,7 @@ function createDoctor(options: ServiceOptions): () => Promise<Examined[]> {
   const { logger, projections, untrustedProxy } = options;
   // Addresses and paths of this machine appear in the service's own log only.
   const explain = (error: unknown, check: string): string => {
-    logger.error('a check of the doctor failed to run', { check, error: String(error) });
+    logger.error('a doctor check failed to run', { check, error: String(error) });
     return sqlState(error) === undefined ? 'see the log of the service' : (error as Error).message;
   };
   return shareNext(() =>
@@ -343,7 +343,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   return admin;
 }
 
-/** Reports the reason for the wait, to the log and to clients that send requests meanwhile. */
+/** Reports the reason for the wait, to the log and to clients that send requests in the meantime. */
 function waitAloud(sentence: string, { server, logger }: { server: ListeningServer; logger: Logger }): void {
   server.say(sentence);
   logger.warn(sentence);

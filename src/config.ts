@@ -108,7 +108,7 @@ function schemasOf(
 }
 
 const SAME_SCHEMAS =
-  'The settings SERVICE_SCHEMA and DB_SCHEMA must differ: the tables of the service are in a schema of their own.';
+  'The settings SERVICE_SCHEMA and DB_SCHEMA must differ: the tables of the service are in their own schema.';
 
 /** Returns the schema of the service's own tables. @throws OperatorError */
 function serviceSchemaOf(schema: string, setting: string | undefined): string {
@@ -233,7 +233,7 @@ export interface Config {
   schemas: readonly string[];
   /** The schema of the service's own tables. */
   serviceSchema: string;
-  /** True to manage objects beside tables: views and materialized views. */
+  /** True to manage views and materialized views: views and materialized views. */
   objects: boolean;
   /** True to show sample rows to admins and auditors. */
   samples: boolean;

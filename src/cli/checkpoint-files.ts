@@ -92,7 +92,7 @@ export function describeChecked(held: readonly CheckedCheckpoint[]): string[] {
     return `${what} matches the log: no event up to it has changed${signed_by === null ? '' : `; signed by ${signed_by}`}.`;
   });
   if (held.some(({ ok, signed_by }) => ok && signed_by === null)) {
-    lines.push('No signature was verified. Pass the public key, which you must have from elsewhere, with --key.');
+    lines.push('No signature was verified. Pass the public key, which you must obtain separately, with --key.');
   }
   return lines;
 }

@@ -68,7 +68,7 @@ export function describeNow(change: ShownChange): string {
   const { state, steps, queued_behind: ahead, waiting_for: holders, cleaning } = change;
   const step = steps.findIndex((each) => each.state !== 'done');
   const what = cleaning
-    ? 'removing what was prepared'
+    ? 'removing prepared objects'
     : state === 'queued'
       ? `waiting for ${ahead.join(', ') || 'its turn'}`
       : step < 0
@@ -87,7 +87,7 @@ export function describeEnd({ state, result, errors, id }: ShownChange): string 
   if (state === 'applied') return `Applied: position ${result?.position}, batch ${result?.batch}.`;
   const why = (errors ?? []).map(({ message }) => `  ${message}`);
   return [
-    `Change request ${id} ${state === 'failed' ? 'failed' : `was ${state}`}. Everything that it prepared has been removed.`,
+    `Change request ${id} ${state === 'failed' ? 'failed' : `was ${state}`}. Its prepared objects were removed.`,
     ...why,
   ].join('\n');
 }

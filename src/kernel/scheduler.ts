@@ -40,7 +40,7 @@ export function once(act: () => void): () => void {
 /** The request, or the service itself, that slices of work belong to. */
 export interface Job {
   readonly caller: string;
-  /** True if nobody waits for the result any more. The work then ends at its next turn. */
+  /** True if nobody waits for the result anymore. The work then ends at its next turn. */
   isAbandoned(): boolean;
   /** True if overload may reject the work. Work that may have changed something must not be rejected. */
   readonly isRefusable: boolean;
@@ -266,7 +266,7 @@ export function createScheduler(limits: Limits = LIMITS): Scheduler {
     used = 0;
     for (let waiter = next(); waiter !== undefined; waiter = next()) {
       if (!waiter.job.isAbandoned()) return waiter.enter();
-      waiter.leave(new AbandonedError('no client is waiting for this result any more'));
+      waiter.leave(new AbandonedError('no client is waiting for this result anymore'));
     }
   };
 

@@ -173,7 +173,7 @@ export function logDiverged({ seen, found }: Pick<Divergence, 'seen' | 'found'>)
   const what =
     found.position < seen.position
       ? `it had continued to position ${seen.position}, and ends at ${found.position} now`
-      : `position ${seen.position} has another event now`;
+      : `position ${seen.position} now has a different event`;
   return {
     code: 'LOG_DIVERGED',
     message:

@@ -97,7 +97,7 @@ export function checkerWith(sha256: Sha256): (event: EventRecord) => string | nu
 
 const OTHER_CONTENT = 'its hash does not match its content';
 const OTHER_PERSONAL_DATA = 'its actor, reason, address, user agent or salt does not match its commitment';
-const UNNAMED = 'its personal data is missing, and no event log.erased names it';
+const UNNAMED = 'its personal data is missing, and no log.erased event names it';
 
 /** Starts before the first event. The events must start at position 1 and have no gaps. */
 export function chainWith(sha256: Sha256): Chain {
@@ -130,7 +130,7 @@ function unlinked(event: EventRecord, previous: LogHead): string | null {
 
 /** Compares the events without personal data with those that later events name as erased, per actor. */
 function createErasures() {
-  /** By the id of the actor. Ranges are in order. */
+  /** Keyed by the id of the actor. Ranges are in order. */
   const missing = new Map<string, [from: number, to: number][]>();
   const named = new Map<string, [from: number, to: number][]>();
   let count = 0;

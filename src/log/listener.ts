@@ -125,7 +125,7 @@ async function listenOnce(options: ListenerOptions, closing: AbortSignal, onConn
     onConnect();
     for (;;) {
       await sleep(heartbeat.every, undefined, { signal: lifetime.signal });
-      if ((await chosenAddress(options)) !== address) throw new Error('the connection goes to another server now');
+      if ((await chosenAddress(options)) !== address) throw new Error('the connection now reaches a different server');
       await beat(subscriber, pulse, heartbeat.timeout);
     }
   }

@@ -55,7 +55,7 @@ export async function findUnprotected(db: Queryable): Promise<string[]> {
   return rows
     .filter(({ refuses }) => !refuses)
     .map(({ operation, there, enabled }) => {
-      const what = !there ? 'is missing' : !enabled ? 'is disabled' : 'runs another function than it should';
+      const what = !there ? 'is missing' : !enabled ? 'is disabled' : 'runs an unexpected function';
       return `The trigger that rejects ${operation} of service_events ${what}.`;
     });
 }
@@ -82,7 +82,7 @@ export async function verifyLog(
   seen: LogPosition,
   options: VerifyOptions = {},
 ): Promise<LogVerification> {
-  // This runs before the chain is read, so that events appended meanwhile do not matter.
+  // This runs before the chain is read, so that events appended in the meantime do not matter.
   const { forgotten, pending } = await checkHead(db);
   const chain = await verifyChain(db, options);
   const noted = (pending ?? []).map((each) => ({ ...toDivergence(each), acknowledged: null }));

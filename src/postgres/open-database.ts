@@ -125,7 +125,7 @@ const DIRECT_IS_POOLED =
   'DIRECT_DATABASE_URL cannot be used: it uses a pooler too. Set it to the address of the server itself.';
 
 const ELSEWHERE =
-  'DIRECT_DATABASE_URL cannot be used: it leads to another database than DATABASE_URL. Set it to the address of the ' +
+  'DIRECT_DATABASE_URL cannot be used: it leads to a different database than DATABASE_URL. Set it to the address of the ' +
   'same database without the pooler.';
 
 interface SourceOptions {

@@ -218,6 +218,6 @@ async function refuseForeign(client: pg.ClientBase, serviceSchema: string): Prom
   const { rows } = await client.query<{ name: string }>(FOREIGN, [serviceSchema]);
   if (rows[0] === undefined) return;
   throw new OperatorError(
-    `The schema "${serviceSchema}" contains "${rows[0].name}", which does not belong to the service. The service needs a schema of its own. Move the object, or set another SERVICE_SCHEMA.`,
+    `The schema "${serviceSchema}" contains "${rows[0].name}", which does not belong to the service. The service needs its own schema. Move the object, or set another SERVICE_SCHEMA.`,
   );
 }

@@ -33,7 +33,7 @@ describe('checkpoints for dps verify', () => {
     expect(describeChecked([held as Held, signed])).to.deep.equal([
       `${place('a')} matches the log: no event up to it has changed.`,
       good,
-      'No signature was verified. Pass the public key, which you must have from elsewhere, with --key.',
+      'No signature was verified. Pass the public key, which you must obtain separately, with --key.',
     ]);
     expect(describeChecked([])).to.deep.equal([]);
   });

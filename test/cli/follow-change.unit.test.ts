@@ -26,7 +26,7 @@ const CASES: [what: string, change: Partial<ShownChange>, percent: number, said:
     'cleaning',
     { cleaning: true, steps: [step('x', 'done', { bytes: 0 }), step('y', 'waiting')] },
     50,
-    'removing what was prepared',
+    'removing prepared objects',
   ],
   [
     'who is in the way',
@@ -75,13 +75,11 @@ describe('the end of a change request prints', () => {
   it('that nothing is left of it, and why', () => {
     const errors = ['One row is in the way.', 'So is another.'].map(answeredProblem);
     expect(describeEnd({ ...request, state: 'failed', errors }).split('\n')).to.deep.equal([
-      'Change request 5d3f failed. Everything that it prepared has been removed.',
+      'Change request 5d3f failed. Its prepared objects were removed.',
       '  One row is in the way.',
       '  So is another.',
     ]);
     const withdrawn: ShownChange = { ...request, state: 'withdrawn' };
-    expect(describeEnd(withdrawn)).to.equal(
-      'Change request 5d3f was withdrawn. Everything that it prepared has been removed.',
-    );
+    expect(describeEnd(withdrawn)).to.equal('Change request 5d3f was withdrawn. Its prepared objects were removed.');
   });
 });

@@ -96,7 +96,7 @@ describe('a failover', function () {
     expect(await written(primary)).to.equal(4);
     expect(await written(standby)).to.equal(12);
     // All services of this process share the choice, and the last one started reports it.
-    expect(blind.service.log()).to.contain('the address leads to another server now');
+    expect(blind.service.log()).to.contain('the address now leads to a different server');
   });
 
   it('to a server restored from a backup is noticed by a running service', async () => {

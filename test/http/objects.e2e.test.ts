@@ -15,7 +15,7 @@ const AUTHORS = {
 
 const NAMES = 'CREATE VIEW author_names AS SELECT id, name FROM authors WHERE age > 17 -- adults';
 
-describe('objects beside tables', () => {
+describe('views and materialized views', () => {
   const { api } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
 
   const create = (definition: string, more: object = {}, kind = 'view') =>
@@ -205,7 +205,7 @@ describe('objects beside tables', () => {
   });
 });
 
-describe('objects beside tables with OBJECTS=off', () => {
+describe('views and materialized views with OBJECTS=off', () => {
   const { api, service } = withService();
 
   it('neither accepts nor returns objects', async () => {

@@ -151,7 +151,7 @@ describe('the chain with erased events', () => {
   };
   const unnamed = (position: number) => ({
     position,
-    reason: 'its personal data is missing, and no event log.erased names it',
+    reason: 'its personal data is missing, and no log.erased event names it',
   });
 
   it('is intact if a later event names all of them', () => {
@@ -164,7 +164,7 @@ describe('the chain with erased events', () => {
       ],
     ];
     expect(chainOf([ADA, EVE, ADA, ADA, named], [1, 3, 4])).to.deep.equal({ fault: null, erased: 3 });
-    // In an export that was made before, the values are still there.
+    // In an export that was made before, the values are still present.
     expect(chainOf([ADA, EVE, ADA, ADA, named], [])).to.deep.equal({ fault: null, erased: 0 });
     const [first, second]: [string, [number, number][]][] = [
       [ADA, [[3, 4]]],

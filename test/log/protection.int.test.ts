@@ -26,7 +26,7 @@ describe('the append-only triggers', () => {
     expect(await findUnprotected(pool())).to.deep.equal([]);
   });
 
-  it('are reported missing', async () => {
+  it('are reported as missing after they were dropped', async () => {
     await each((name) => `DROP TRIGGER ${name} ON ${LOG}`);
     expect(await findUnprotected(pool())).to.deep.equal(all('is missing'));
   });
@@ -48,6 +48,6 @@ describe('the append-only triggers', () => {
       await pool().query(
         `CREATE OR REPLACE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`,
       );
-    expect(await findUnprotected(pool())).to.deep.equal(all('runs another function than it should'));
+    expect(await findUnprotected(pool())).to.deep.equal(all('runs an unexpected function'));
   });
 });

@@ -31,7 +31,7 @@ describe('the pooler on DATABASE_URL', () => {
     expect(of(POOLER, SERVER)).to.equal('transaction');
   });
 
-  it('follows DB_POOLER', () => {
+  it('has the kind that DB_POOLER sets', () => {
     expect(of(POOLER, null, 'none')).to.equal('none');
     expect(of(POOLER, SERVER, 'none')).to.equal('none');
     expect(of(SERVER, SERVER, 'transaction')).to.equal('transaction');
@@ -53,7 +53,7 @@ describe('the pooler on DATABASE_URL', () => {
 
   it('must lead to the same database and cluster, as far as visible', () => {
     const elsewhere =
-      'DIRECT_DATABASE_URL cannot be used: it leads to another database than DATABASE_URL. Set it to the address of the ' +
+      'DIRECT_DATABASE_URL cannot be used: it leads to a different database than DATABASE_URL. Set it to the address of the ' +
       'same database without the pooler.';
     expect(of(POOLER, { ...SERVER, database: 'other' })).to.equal(elsewhere);
     expect(of(POOLER, { ...SERVER, system: '8' })).to.equal(elsewhere);
@@ -63,7 +63,7 @@ describe('the pooler on DATABASE_URL', () => {
     expect(of({ ...POOLER, system: null }, SERVER)).to.equal('transaction');
   });
 
-  it('must allow transactions', () => {
+  it('is rejected if it does not allow transactions', () => {
     const refused =
       'DATABASE_URL cannot be used: its pooler rejects transactions (transaction blocks not allowed). Configure ' +
       'the pooler for transaction pooling (PgBouncer: pool_mode = transaction), or set DATABASE_URL to the server itself.';

@@ -125,7 +125,7 @@ async function firstDifference(
       const position = positionOf(line) ?? last;
       if (done === true) return { position, reason: `the log of the service ends at position ${last}` };
       if (there !== line && !isSameButErased(line, there))
-        return { position: positionOf(there) ?? position, reason: 'the service has another event' };
+        return { position: positionOf(there) ?? position, reason: 'the service has a different event' };
       last = Math.max(last, position);
     }
     return last === 0 ? { position: 1, reason: 'the file contains no event' } : null;

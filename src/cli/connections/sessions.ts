@@ -70,7 +70,7 @@ async function withLock<T>(file: string, work: () => Promise<T>): Promise<T> {
 /** Stores the session, or removes it with null. @param base the address of the service */
 export async function storeSession(invocation: Invocation, base: string, grant: Grant | null): Promise<void> {
   const file = fileOf(invocation);
-  if (file === undefined) throw new OperatorError('There is no place for the session. Set HOME or XDG_CONFIG_HOME.');
+  if (file === undefined) throw new OperatorError('The session cannot be stored. Set HOME or XDG_CONFIG_HOME.');
   await withLock(file, async () => replaceSession(file, base, grant));
 }
 
@@ -105,7 +105,7 @@ export async function storedToken(invocation: Invocation, base: string): Promise
   const first = await usable();
   if (typeof first !== 'object') return first;
   return withLock(file, async () => {
-    // Another command may have refreshed it meanwhile.
+    // Another command may have refreshed it in the meantime.
     const session = await usable();
     if (typeof session !== 'object') return session;
     const grant = await refresh(base, session.refresh_token);

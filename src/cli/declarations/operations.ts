@@ -268,8 +268,8 @@ function declareUsers(program: Command, does: CommandEffect): void {
     .description(
       'Deletes a user and erases the personal data in the log: name, reasons, addresses and user agents. This cannot be undone.',
     )
-    .argument('[user]', 'e-mail address or id of a user, who may be deleted already')
-    .option('--operator <name>', 'erase a user of the operating system who ran dps, instead');
+    .argument('[user]', 'e-mail address or id of a user; also of a deleted user')
+    .option('--operator <name>', 'instead, erase an operating system user who ran dps');
   does(onDatabase(erase.addOption(reason())), async () => (await load()).erase);
 }
 
@@ -391,7 +391,7 @@ function declareWebhooks(program: Command, does: CommandEffect): void {
     .command('rotate-secret')
     .description('Replaces the secret, and prints the new one once.')
     .argument('<webhook>', WEBHOOK)
-    .option('--overlap <hours>', 'hours for which the former secret signs too; default: 24');
+    .option('--overlap <hours>', 'hours during which the former secret also signs; default: 24');
   does(onService(rotate.addOption(reason())), async () => (await load()).rotate);
 }
 

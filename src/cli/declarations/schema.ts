@@ -49,7 +49,7 @@ function declareChanges(program: Command, does: CommandEffect): void {
 
   const withdraw = changes
     .command('withdraw')
-    .description('Withdraws a request and removes what was prepared. Authors can withdraw their own requests.')
+    .description('Withdraws a request and removes its prepared objects. Authors can withdraw their own requests.')
     .argument('<id>', ID)
     .addOption(reason());
   does(onService(withdraw, AUTHORS), async () => (await load()).withdraw);

@@ -264,7 +264,7 @@ function expectList(document: Document, part: string, at: (path: Steps) => strin
     if (!isDocument(each)) throw new OperatorError(`${at([part, index])}: must be an object.`);
     if (each[owner] !== undefined && each[owner] !== document['collection'])
       throw new OperatorError(
-        `${at([part, index, owner])}: fields and relations of another collection belong into the file of that collection.`,
+        `${at([part, index, owner])}: fields and relations of another collection belong in the file of that collection.`,
       );
   }
 }
@@ -289,7 +289,7 @@ function parsed(text: string, file: string): unknown {
 const textOf = (document: object): string => writeYaml(document);
 
 interface PresentFiles {
-  /** By path in the directory, without the lock. */
+  /** Keyed by path in the directory, without the lock. */
   files: ReadonlyMap<string, string>;
   lock: Lock;
 }
@@ -304,7 +304,7 @@ export async function presentFiles(invocation: Invocation): Promise<PresentFiles
   const position = headers['x-log-position'];
   if (hash === undefined || typeof position !== 'string') {
     throw new OperatorError(
-      'The response of the service lacks its hash or its position. A proxy may have removed the headers.',
+      'The response of the service does not contain the hash or the position of the schema. A proxy may have removed the headers.',
     );
   }
   return { files, lock: { hash, position: await placeOf(invocation, position), release: snapshot.service } };

@@ -18,7 +18,7 @@ export const erasure = z
   .strictObject({
     user: z.uuid(),
     deleted: z.boolean().describe('True if the request also deleted the account'),
-    erased: z.int().min(0).describe('Number of events whose personal data was erased. 0: there was none left'),
+    erased: z.int().min(0).describe('Number of events whose personal data was erased. 0: none remained'),
   })
   .meta({ id: 'Erasure' });
 

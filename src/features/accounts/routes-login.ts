@@ -113,7 +113,7 @@ export function setCookie(req: Request, token: string | null): readonly [string,
 export function requireOwnPage(req: Request, allowed: readonly string[]): void {
   const { origin } = req.headers;
   if (origin === undefined || allowed.includes(origin) || origin === ownOrigin(req)) return;
-  throw refused('FORBIDDEN', 'A page of another origin cannot use this session. Add the origin to CORS_ORIGINS.');
+  throw refused('FORBIDDEN', 'A page from another origin cannot use this session. Add the origin to CORS_ORIGINS.');
 }
 
 /** The network and program of a request, for its session. */

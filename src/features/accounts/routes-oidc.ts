@@ -130,7 +130,7 @@ export function oidcRoutes(deps: HttpDeps): Route[] {
       method: 'post',
       path: '/auth/oidc/logout',
       operationId: 'backChannelLogout',
-      summary: 'End sessions that have ended at the OpenID provider. For the provider',
+      summary: 'End sessions that have ended at the OpenID provider. The provider sends this request',
       description: 'OpenID Connect Back-Channel Logout 1.0.',
       query: noQuery,
       body: formBody(z.looseObject({ logout_token: z.string().max(16_384) })),
@@ -302,7 +302,7 @@ function appPath(req: Request, to: string): string {
 interface Return {
   outcome: SignInOutcome;
   req: Request;
-  /** For the command line. */
+  /** Used for the command line. */
   code?: string;
 }
 

@@ -173,7 +173,7 @@ function oneUser(deps: HttpDeps): Route[] {
       operationId: 'deleteUser',
       summary: 'Delete a user with its API tokens and sessions, and optionally its personal data in the log',
       description:
-        'With `erase`, the response is 200 and says what was erased. The user may be deleted already. The page Privacy of the documentation lists what remains.',
+        'With `erase`, the response is 200 and describes what was erased. The user may be deleted already. The page Privacy of the documentation lists what remains.',
       answers: { 200: data(accounts.erasure), 204: null },
       errors: ['IN_USE'],
       handle(call) {

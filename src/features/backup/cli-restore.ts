@@ -53,7 +53,7 @@ async function checkBackup({ terminal }: Invocation, file: string, keys: readonl
   terminal.note(
     keys.length > 0
       ? 'The signature of the backup was verified.'
-      : 'The signature of the backup was not verified. Pass the public key, which you must have from elsewhere, with --key.',
+      : 'The signature of the backup was not verified. Pass the public key, which you must obtain separately, with --key.',
   );
 }
 

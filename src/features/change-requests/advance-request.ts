@@ -136,7 +136,7 @@ export interface OnRequest extends Work {
   session: LockedSession;
   /** Aborted when it is withdrawn or this process stops. */
   signal: AbortSignal;
-  /** How often prepared objects may be unusable before the request fails. */
+  /** The number of times that prepared objects may be unusable before the request fails. */
   tries?: number;
   /** Called when only the removal of prepared objects is left. */
   onCleaning: () => void;
@@ -150,7 +150,7 @@ export class NotNowError extends Error {
   override readonly name: string = 'NotNowError';
 }
 
-/** Prepared objects are unusable. The preparation is retried with growing pauses. */
+/** Prepared objects are unusable. The preparation is retried with increasing delays. */
 export class LostError extends NotNowError {
   override readonly name = 'LostError';
 }
@@ -165,7 +165,7 @@ export async function advanceRequest(work: OnRequest): Promise<WorkResult> {
     if (request === undefined || (isAtRest(request) && !(await isDue(work.pool, request)))) {
       // A row that was altered by hand would be worked on again at once.
       if (await hasRowOf(work.pool, work.id, request)) return cleanUp(work);
-      throw new NotNowError('its row does not have the state of its events (dps rebuild change-requests)');
+      throw new NotNowError('its row does not match the state of its events (dps rebuild change-requests)');
     }
     work.signal.throwIfAborted();
     const waits = await advance(work, request);

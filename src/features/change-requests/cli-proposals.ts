@@ -61,7 +61,7 @@ export async function update(invocation: Invocation): Promise<ExitCode> {
 /** The text is stored outside the log, so it can be erased. */
 export async function comment(invocation: Invocation): Promise<ExitCode> {
   const [, argument = ''] = invocation.positionals;
-  return act(invocation, 'comment', { body: { comment: argument }, told: 'Said.' });
+  return act(invocation, 'comment', { body: { comment: argument }, told: 'Commented.' });
 }
 
 /** Shows the request on a terminal and asks. Without a terminal, the command must name the plan. */

@@ -105,7 +105,7 @@ function describeProposal({ plan, proposal, planned }: ShownChange): string[] {
 function describePlan(planned: NonNullable<ShownChange['planned']>): string[] {
   const { fresh, statements, findings, errors, loses, policy } = planned;
   return [
-    ...(fresh ? [] : ['stale: the schema has changed, and the plan with it']),
+    ...(fresh ? [] : ['stale: the schema has changed, and so has the plan']),
     ...(errors ?? []).map(({ message }) => `  ${oneLine(message)}`),
     ...statements.flatMap(({ summary, sql, lock }) => [`  ${oneLine(summary)} (lock: ${lock})`, `    ${oneLine(sql)}`]),
     ...(policy ? describePolicyChange(policy) : []),

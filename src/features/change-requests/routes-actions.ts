@@ -63,7 +63,7 @@ function statusOf({ events }: Done): number {
 
 function answerOf(done: Done, { request: before, more }: Answering): Answer {
   const [request = before] = done.changes?.values() ?? [];
-  if (request === undefined) throw new Error('an event about a change request did not change any');
+  if (request === undefined) throw new Error('an event about a change request changed no change request');
   const { id } = request;
   const data = { ...summaryOf(request), allowed: allowedIn(request), ...more?.(done) };
   const status = statusOf(done);

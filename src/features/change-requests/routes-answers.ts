@@ -114,7 +114,7 @@ const proposal = z.strictObject({
   comments: z.array(z.strictObject(members)),
 });
 const planned = z.strictObject({
-  fresh: z.boolean().describe('False: the request is stale, because it would now do something else'),
+  fresh: z.boolean().describe('False: the request is stale, because its effect on the current schema has changed'),
   hash: textOrNull.describe('The hash of the current plan. Null: it no longer fits the schema'),
   errors: errors.shape.errors.nullable(),
   diff: schemaChanges.nullable(),
@@ -150,7 +150,7 @@ export const changeRequest = z
     holds: z.array(text).describe('Collections whose tables no other change can alter until it has ended'),
     queued_behind: z.array(z.uuid()),
     waiting_for: z.array(holder).describe('Sessions whose transactions it waits for'),
-    cleaning: z.boolean().describe('It has ended, and the service still removes what it prepared'),
+    cleaning: z.boolean().describe('It has ended, and the service is still removing its prepared objects'),
     warnings: z.array(finding),
     errors: errors.shape.errors.nullable().describe('Why it failed. Null: it did not fail, or the error was erased'),
     allowed,

@@ -176,10 +176,10 @@ function commentRoute({ changes }: HttpDeps): Route {
 const issuedByOthers = (kind: Credential['kind']): string =>
   ({
     token:
-      'Another user issued this API token, so it cannot approve. Sign in with your password and create a token of your own.',
-    password: 'Another user set this password, so it cannot approve. Choose a password of your own first.',
+      'Another user issued this API token, so it cannot approve. Sign in with your password and create your own token.',
+    password: 'Another user set this password, so it cannot approve. Choose your own password first.',
     identity:
-      'This identity was linked with a password that another user had set, so it cannot approve. Ask an admin to unlink it, choose a password of your own, and link it again.',
+      'This identity was linked with a password that another user had set, so it cannot approve. Ask an admin to unlink it, choose your own password, and link it again.',
   })[kind];
 
 function judgingRoutes({ changes, store }: HttpDeps): Route[] {

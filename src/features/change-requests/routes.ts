@@ -119,7 +119,7 @@ function withdrawRoute({ changes }: HttpDeps): Route {
     method: 'post',
     path: '/changes/:id/withdraw',
     operationId: 'withdrawChange',
-    summary: 'Withdraw a change request and remove what was prepared',
+    summary: 'Withdraw a change request and remove its prepared objects',
     access: 'author',
     query: noQuery,
     headers: NO_ACKNOWLEDGE,

@@ -50,7 +50,7 @@ export function nextStep(projection: string, { collection, field, sqlstate }: St
     field === null ? '' : ` To remove the index, set schema.is_indexed of ${collection}.${field} to false.`;
   return (
     `${remedy}. Then retry with "dps rebuild ${projection}" or POST /projections/${projection}/rebuild. ` +
-    `The service also retries automatically, with growing pauses.${giveUp}`
+    `The service also retries automatically, with increasing delays.${giveUp}`
   );
 }
 
@@ -224,7 +224,7 @@ interface ProjectionsOptions {
   indexes: Pick<IndexProjection, 'retry'>;
   lockTimeout: number;
   logger: Logger;
-  /** True if the instance manages objects beside tables. */
+  /** True if the instance manages views and materialized views. */
   objects?: boolean | undefined;
 }
 

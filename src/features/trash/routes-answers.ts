@@ -21,7 +21,9 @@ export const trashEntry = z
     bytes: z.int().nullable().describe('Size on disk at the deletion'),
     publications: z
       .array(text)
-      .describe('Publications that contained the table. It left them, and a restore does not add it again'),
+      .describe(
+        'Publications that contained the table. The deletion removed it from them, and a restore does not add it again',
+      ),
     foreign_keys: z
       .array(z.strictObject({ name: text, definition: text }))
       .describe('Foreign keys of the table that were created outside the service. A restore does not recreate them'),

@@ -87,7 +87,7 @@ export async function rotate(invocation: Invocation): Promise<ExitCode> {
   const body = hours === undefined ? {} : { overlap_hours: Number(hours) };
   const changed = await send<WithSecret>(invocation, `/${id}/secret`, body);
   const until = changed.old_secret_until;
-  const overlap = until === null ? '' : ` The former secret signs too until ${until}.`;
+  const overlap = until === null ? '' : ` The former secret also signs until ${until}.`;
   showSecret(invocation, changed, `The webhook "${oneLine(changed.name)}" has a new secret.${overlap}`);
   return 0;
 }

@@ -47,7 +47,7 @@ const newWebhook = z.strictObject({
 });
 const webhookChanges = z.strictObject({ ...settings, enabled: z.boolean() }).partial();
 const rotation = z.strictObject({
-  overlap_hours: z.int().min(0).max(720).default(24).describe('Hours for which the former secret signs too'),
+  overlap_hours: z.int().min(0).max(720).default(24).describe('Hours during which the former secret also signs'),
 });
 const replayed = z.strictObject({ position: z.int().min(1).describe('The first position to deliver') });
 

@@ -57,7 +57,7 @@ const HEADERS: Readonly<Record<string, Header>> = {
   'X-Log-Position': { description: 'The position of the log that the response reflects', schema: { type: 'integer' } },
   'X-Log-Lag': {
     description:
-      'Only from a process that reads from a standby: for how many seconds at most it has not received commits from the primary',
+      'Only from a process that reads from a standby: the maximum number of seconds since the standby last received commits from the primary',
     schema: { type: 'number', minimum: 0 },
   },
   'X-Batch-Id': {
@@ -217,7 +217,7 @@ const PATH_PARTS: Readonly<Record<string, string>> = {
   webhooks: 'The id of a webhook',
 };
 
-/** In path order, one for each `:name`. */
+/** Listed in path order, one for each `:name`. */
 function pathParameters(path: string): JsonSchema[] {
   return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
     name,
@@ -267,7 +267,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   auth: 'Log in and log out',
   users: 'Users and their API tokens',
   sessions: 'Sessions of users',
-  webhooks: 'Programs that receive events, and what was delivered to them',
+  webhooks: 'Programs that receive events, and the deliveries to them',
   history: 'The event log: what changed, when, by whom and why, and the schema at any point in time',
   projections: 'Data that the service computes from the log: its progress and its correctness',
   server: 'The service itself',
@@ -278,7 +278,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
 /** `collections` for `/collections/:collection`; empty for the root. */
 const tagOf = (path: string): string => path.split('/')[1] ?? '';
 
-/** In route order. */
+/** Listed in route order. */
 function tagsOf(routes: readonly Route[]): { name: string; description: string }[] {
   const names = [...new Set(routes.map(({ path }) => tagOf(path)))];
   return names.map((name) => ({ name, description: DESCRIPTIONS[name] ?? name }));

@@ -58,13 +58,13 @@ const nameOf = ({ params }: Call<unknown>): { kind: string; id: string } => ({
 
 const OBJECT_ANSWER = { 200: data(shown.object) };
 
-/** For readers; changes are for admins. */
+/** Available to readers; changes are for admins. */
 export function objectRoutes(deps: HttpDeps): Route[] {
   return [
     listRoute(deps, {
       path: ALL,
       operationId: 'listObjects',
-      summary: 'List objects beside tables',
+      summary: 'List views and materialized views',
       query: listQuery,
       answers: { 200: page(shown.object) },
       key: ({ query: { kind, name, collection } }) => `objects ${JSON.stringify([kind, name, collection])}`,
@@ -73,7 +73,7 @@ export function objectRoutes(deps: HttpDeps): Route[] {
     documentRoute(deps, {
       path: ONE,
       operationId: 'getObject',
-      summary: 'Retrieve an object beside tables',
+      summary: 'Retrieve a view or materialized view',
       query: oneQuery,
       answers: OBJECT_ANSWER,
       key: (call) => `object ${JSON.stringify(nameOf(call))}`,
@@ -83,7 +83,7 @@ export function objectRoutes(deps: HttpDeps): Route[] {
       method: 'post',
       path: ALL,
       operationId: 'createObject',
-      summary: 'Create an object beside tables',
+      summary: 'Create a view or materialized view',
       query: changeQuery,
       body: jsonBody(taken.newObject),
       answers: OBJECT_ANSWER,
@@ -96,7 +96,7 @@ export function objectRoutes(deps: HttpDeps): Route[] {
       method: 'patch',
       path: ONE,
       operationId: 'updateObject',
-      summary: 'Change an object beside tables',
+      summary: 'Update a view or materialized view',
       query: changeQuery,
       body: jsonBody(taken.objectUpdate),
       answers: OBJECT_ANSWER,
@@ -108,7 +108,7 @@ export function objectRoutes(deps: HttpDeps): Route[] {
       method: 'post',
       path: `${ONE}/rename`,
       operationId: 'renameObject',
-      summary: 'Rename an object beside tables',
+      summary: 'Rename a view or materialized view',
       query: changeQuery,
       body: jsonBody(taken.rename),
       answers: OBJECT_ANSWER,
@@ -121,7 +121,7 @@ export function objectRoutes(deps: HttpDeps): Route[] {
       method: 'delete',
       path: ONE,
       operationId: 'deleteObject',
-      summary: 'Delete an object beside tables',
+      summary: 'Delete a view or materialized view',
       query: deleteQuery,
       answers: { 204: null },
       name: 'delete-object',

@@ -100,7 +100,7 @@ export function signNote(text: string, by: NoteKey, key: KeyObject): string {
 /** Parses a note without verifying signatures. @throws NoteError */
 export function parseNote(bytes: Buffer): Note {
   const noteText = textOf(bytes);
-  if (!noteText.endsWith('\n')) throw new NoteError('is truncated: its last line has no end');
+  if (!noteText.endsWith('\n')) throw new NoteError('is truncated: its last line does not end with a line feed');
   const end = noteText.lastIndexOf('\n\n');
   if (end < 1) throw new NoteError('is truncated or not a signed note: no empty line precedes its signatures');
   const lines = noteText.slice(end + 2, -1).split('\n');

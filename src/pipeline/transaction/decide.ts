@@ -101,7 +101,7 @@ export interface DecidedBatch<C = unknown> {
   judging: Pick<Enforcing, 'planned' | 'revised'>;
   /** For plans: the steps that would be prepared online first. */
   preparation: PreparedSteps | undefined;
-  /** The managed objects beside tables before the batch. Absent if the batch cannot affect them. */
+  /** The managed views and materialized views before the batch. Absent if the batch cannot affect them. */
   facts?: ObjectFacts | undefined;
 }
 

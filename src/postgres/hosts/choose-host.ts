@@ -71,7 +71,8 @@ export function createHosts(
     current = host;
     if (from === host) return { answers, host };
     // The first choice is not logged as a change.
-    if (from) logger?.warn('the address leads to another server now', { host: spelled(host), before: spelled(from) });
+    if (from)
+      logger?.warn('the address now leads to a different server', { host: spelled(host), before: spelled(from) });
     for (const [client, of] of clients) if (of !== host) close(client, of);
     return { answers, host };
   };

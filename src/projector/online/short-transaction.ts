@@ -93,7 +93,7 @@ function notNull({ prepared, schema, id, notNullBy }: Using, quick: (text: Sql) 
   ];
 }
 
-/** In the order in which PostgreSQL picks a name that no constraint of the schema has. */
+/** Listed in the order in which PostgreSQL picks a name that no constraint of the schema has. */
 const notNullNames = (table: string, column: string): string[] =>
   Array.from({ length: 100 }, (_, index) => postgresName(table, column, `_not_null${index === 0 ? '' : index}`));
 
@@ -171,7 +171,7 @@ function check(used: readonly Using[]): Statement {
          SELECT FROM pg_catalog.pg_constraint WHERE conrelid = pg_catalog.to_regclass(w.place)::oid AND conname = w.name
             AND contype::text = w.type AND convalidated) END LIMIT 1;
     IF lost IS NOT NULL THEN
-      RAISE EXCEPTION USING MESSAGE = 'what was prepared to ' || lost || ' is not there any more, or not valid', ERRCODE = ${literal(PREPARATION_LOST)};
+      RAISE EXCEPTION USING MESSAGE = 'what was prepared to ' || lost || ' no longer exists or is not valid', ERRCODE = ${literal(PREPARATION_LOST)};
     END IF; END`;
   const { preparable: _, ...rest } = statement;
   return {

@@ -98,7 +98,7 @@ function placeOf(statement: Statement | undefined): Pick<Problem, 'collection' |
  */
 function refused(error: unknown, sqlstate: string | undefined, statement: Statement | undefined): Problem {
   const reason = messageOf(driverError(error));
-  const what = statement === undefined ? 'the change' : `to ${statement.summary}`;
+  const what = statement === undefined ? 'rejected the change' : `failed to ${statement.summary}`;
   const details = {
     reason,
     sqlstate,
@@ -107,12 +107,12 @@ function refused(error: unknown, sqlstate: string | undefined, statement: Statem
   const needs = sqlstate === SQLSTATE.dependent_objects_still_exist ? dependentsOf(driverError(error)) : [];
   if (needs.length > 0) return inUse(what, needs, details);
   const code = isNameTaken(sqlstate) ? 'ALREADY_EXISTS' : 'DATABASE_REFUSED';
-  return { code, message: `PostgreSQL rejected ${what}: ${reason}`, details };
+  return { code, message: `PostgreSQL ${what}: ${reason}`, details };
 }
 
 /** Reports that views, functions or unmanaged tables still depend on an object to be dropped. */
 function inUse(what: string, dependents: readonly string[], details: Record<string, unknown>): Problem {
-  const message = `PostgreSQL rejected ${what}: ${dependents.join('; ')}. Change or drop the dependent objects first.`;
+  const message = `PostgreSQL ${what}: ${dependents.join('; ')}. Change or drop the dependent objects first.`;
   return { code: 'IN_USE', message, details: { ...details, dependents } };
 }
 

@@ -277,6 +277,6 @@ async function countReturns(ask: Ask, schema: string, { restored, table }: Resto
     parts.push(
       `${many(now > ENOUGH ? now : now - met, 'row', 'rows')} written since ${now - met === 1 ? 'has' : 'have'} null`,
     );
-  if (all > met) parts.push(`${many(all - met, 'value has', 'values have')} no row any more`);
+  if (all > met) parts.push(`${many(all - met, 'value no longer has', 'values no longer have')} a row`);
   return `: ${parts.join(', ')}`;
 }

@@ -243,7 +243,7 @@ function readNamed<T>(
 ): Result<T> {
   const value = read(document, at, stepsTo);
   if (!value.ok || isMeant(value.value)) return value;
-  return refuse(invalid(at, 'the document names another object than its entry'));
+  return refuse(invalid(at, 'the document names a different object than its entry'));
 }
 
 /** Changes the document in place. Returns mismatches by the index of their entry. */

@@ -90,14 +90,14 @@ export const SEARCH_CONFIGURATION_TYPE = 'regconfig';
 /** Functions of extensions that are not immutable. */
 export const CHOSEN_EXTENSION_FUNCTIONS: ReadonlyMap<string, Group> = new Map([
   ['pgcrypto', group('they generate random values', 'gen_random_bytes gen_random_uuid')],
-  ['unaccent', group('it reads a dictionary of its own', 'unaccent')],
+  ['unaccent', group('it reads a separate dictionary', 'unaccent')],
   [
     'uuid-ossp',
     group('they generate values from the clock and at random', 'uuid_generate_v1 uuid_generate_v1mc uuid_generate_v4'),
   ],
 ]);
 
-/** PostGIS is no part of PostgreSQL. This lists what its columns usually need in checks, indexes and expressions. */
+/** PostGIS is not a part of PostgreSQL. This lists what its columns usually need in checks, indexes and expressions. */
 const POSTGIS = {
   functions: `geometrytype st_area st_asewkt st_asgeojson st_astext st_buffer st_centroid st_coorddim st_distance
     st_dwithin st_envelope st_force2d st_geogfromtext st_geohash st_geometryfromtext st_geometrytype st_geomfromewkt
@@ -123,7 +123,7 @@ export const REFUSED_EXTENSION_FUNCTIONS: ReadonlyMap<string, Group> = new Map([
   ['hstore', group('it is internal to the extension', 'hstore_version_diag')],
 ]);
 
-/** In the order of the groups. There may be duplicates. */
+/** Listed in the order of the groups. There may be duplicates. */
 export const namesOf = (groups: readonly Group[]): string[] => groups.flatMap(({ names }) => names);
 
 export interface AllowedNames {
@@ -153,7 +153,7 @@ export const OWN_NAMES: AllowedNames = {
 
 export const SEARCH_CONFIGURATIONS: ReadonlySet<string> = new Set(words(POSTGRES_NAMES.searchConfigurations));
 
-/** By extension. */
+/** Keyed by extension. */
 export const NAMES_OF_EXTENSIONS: ReadonlyMap<string, AllowedNames> = new Map(
   Object.entries({ ...EXTENSION_NAMES, postgis: POSTGIS }).map(([extension, names]) => [
     extension,

@@ -1,5 +1,5 @@
 /*
- * Parses definitions of objects beside tables with PostgreSQL's parser. A definition is exactly one statement. The
+ * Parses definitions of views and materialized views with PostgreSQL's parser. A definition is exactly one statement. The
  * statement that runs consists of words of the service, the quoted name, and the text after the name, so a definition
  * cannot create anything else.
  */
@@ -85,7 +85,7 @@ function parseText(text: string): ParsedDefinition | string {
     if (only === undefined || stmts.length > 1) return ONE_STATEMENT;
     return fromStatement(Buffer.from(text), only);
   } catch (error) {
-    if (error instanceof RangeError) return 'must not be nested so deeply';
+    if (error instanceof RangeError) return 'is nested too deeply';
     return `must be valid PostgreSQL: ${error instanceof SyntaxError ? 'a quoted part has no end' : (error as Error).message}`;
   }
 }
@@ -264,11 +264,11 @@ export function definitionFault(text: string, named: { kind: ObjectKind; id: str
   const definition = parseDefinition(text);
   if (typeof definition === 'string') return definition;
   if (definition.kind !== named.kind)
-    return `must create a ${named.kind.replace('_', ' ')}, and creates a ${definition.kind.replace('_', ' ')}`;
+    return `must create a ${named.kind.replace('_', ' ')}, but creates a ${definition.kind.replace('_', ' ')}`;
   if (definition.name !== named.id)
-    return `must create ${objectLabel(named)}, and creates ${JSON.stringify(definition.name)}`;
+    return `must create ${objectLabel(named)}, but creates ${JSON.stringify(definition.name)}`;
   if (definition.schema !== undefined && schema !== undefined && definition.schema !== schema)
-    return `must create it in the managed schema ${JSON.stringify(schema)}, and names ${JSON.stringify(definition.schema)}`;
+    return `must create it in the managed schema ${JSON.stringify(schema)}, but names ${JSON.stringify(definition.schema)}`;
   return null;
 }
 

@@ -29,11 +29,11 @@ import { isSystemCollection } from '../model/system-collections.js';
 
 /** Something that was deleted with the collection and is not restored. */
 export interface LeftOut {
-  /** `member`: of `one_allowed_collections`. `constraint`: a foreign key that is no relation. */
+  /** `member`: of `one_allowed_collections`. `constraint`: a foreign key that is not a relation. */
   kind: 'relation' | 'alias' | 'member' | 'group' | 'constraint' | 'foreign key';
   collection: string;
   field?: string;
-  /** The reason as the end of a sentence: `there is no collection "authors" any more`. */
+  /** The reason as the end of a sentence: `collection "authors" no longer exists`. */
   reason: string;
 }
 
@@ -132,7 +132,7 @@ function obstacle(restoring: Restoring, relation: Relation): string | undefined 
   if (!isThere(many_collection)) return noCollection(restoring, many_collection);
   if (!isThereField(many_collection, many_field)) return 'the field no longer exists';
   return draft.get(many_collection)?.relations.has(many_field) === true
-    ? 'the field has another relation now'
+    ? 'the field now has a different relation'
     : undefined;
 }
 
@@ -162,7 +162,7 @@ function aliasOf(restoring: Restoring, { one_collection: one, one_field: field }
   if (identity === undefined || now === undefined) return null;
   if (now.identities.fields.get(field) === identity) return field;
   if (!now.fields.has(field)) return restoreAlias(restoring, now, { one, field, identity });
-  left.push({ kind: 'alias', collection: one, field, reason: 'another field has its name now' });
+  left.push({ kind: 'alias', collection: one, field, reason: 'another field now has its name' });
   return null;
 }
 
@@ -197,7 +197,7 @@ function joinJunctions({ past, draft }: Restoring, collection: string): void {
   }
 }
 
-/* Restores foreign keys that are no relations: its own and those that referenced it. */
+/* Restores foreign keys that are not relations: its own and those that referenced it. */
 
 /** Foreign keys that cannot be restored unchanged are added to `left`. */
 function restoreConstraints(restoring: Restoring): void {
@@ -239,7 +239,7 @@ function obstacleTo(
 ): string | undefined {
   const there = extrasOf(draft.get(other)).constraints ?? [];
   if (isLeft(name)) return AS_ASKED;
-  if (there.some((each) => each.name === name)) return 'another constraint has its name now';
+  if (there.some((each) => each.name === name)) return 'another constraint now has its name';
   const gone = [...constraintColumns(definition)].find((column) => !isThereField(other, column));
   return gone === undefined ? undefined : `field ${JSON.stringify(gone)} no longer exists`;
 }
@@ -438,7 +438,7 @@ function keysOf({ past, name, node }: Restoring): string[] {
   return [...new Set(names)];
 }
 
-/** Returns names in `without` that are no foreign keys of the collection. */
+/** Returns names in `without` that are not foreign keys of the collection. */
 function unknownKeys(names: readonly string[], without: readonly string[]): Problem[] {
   return without.flatMap((each, index) => {
     const message = `no restored foreign key is named ${JSON.stringify(each)}`;

@@ -12,7 +12,7 @@ import { interfaceOf, newField, specialOf } from './column-defaults.js';
 import { type DeletionTarget, DeleteForm, deleteTitle } from './delete-form.js';
 import { EditorDrawer, EditorForm } from './editor-frame.js';
 import { FieldForm, nameFault } from './field-form.js';
-import { RelationEditForm, AnyForm, ManyToManyForm, OneForm } from './relation-forms.js';
+import { RelationEditForm, ManyToAnyForm, ManyToManyForm, SingleRelationForm } from './relation-forms.js';
 import { checksOf } from '../../schema/normal-form/checks.js';
 import { useChoices } from './member-input.js';
 import { COLLECTION_SECTIONS, FOLDER_SECTIONS } from './members.js';
@@ -79,8 +79,8 @@ function RelationForm(props: RelationFormProps) {
 
 function FormOf({ kind, ...props }: RelationFormProps & { kind: KindName; chooser: ReactNode }) {
   if (kind === 'm2m') return <ManyToManyForm {...props} />;
-  if (kind === 'm2a') return <AnyForm {...props} />;
-  return <OneForm {...props} kind={kind} />;
+  if (kind === 'm2a') return <ManyToAnyForm {...props} />;
+  return <SingleRelationForm {...props} kind={kind} />;
 }
 
 interface RenameFormProps {

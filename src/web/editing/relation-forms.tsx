@@ -48,7 +48,7 @@ interface Values {
 const NEEDED = ['field', 'junction', 'ownKey', 'item', 'itemCollection'];
 
 /** Needs the key of the collection. Without a single-column key, it shows the reason and keeps nothing. */
-export function AnyForm({ collection, names, chooser, onDone }: RelationFormProps & { chooser: ReactNode }) {
+export function ManyToAnyForm({ collection, names, chooser, onDone }: RelationFormProps & { chooser: ReactNode }) {
   const form = useForm<Values>({
     defaultValues: {
       field: 'items',
@@ -289,7 +289,7 @@ interface OneFormValues {
   required: boolean;
 }
 
-interface OneFormProps extends RelationFormProps {
+interface SingleRelationFormProps extends RelationFormProps {
   kind: 'm2o' | 'o2m';
   chooser: ReactNode;
 }
@@ -302,7 +302,7 @@ const NONE: OneFormValues = { other: '', field: '', alias: '', onDelete: 'SET NU
  * Names follow the other side until they are edited. The one side needs a single-column key.
  * @param props.kind the side of this collection: `m2o` has the foreign key, `o2m` is referenced
  */
-export function OneForm({ collection, names, kind, chooser, onDone }: OneFormProps) {
+export function SingleRelationForm({ collection, names, kind, chooser, onDone }: SingleRelationFormProps) {
   const isHere = kind === 'm2o';
   const form = useForm<OneFormValues>({
     defaultValues: NONE,

@@ -186,7 +186,7 @@ async function entered(by: 'cookie' | 'token'): Promise<void> {
   const held = waiting;
   waiting = [];
   for (const { resolve, reject } of held) {
-    if (isAnother) reject(new Error('somebody else signed in'));
+    if (isAnother) reject(new Error('another user signed in'));
     else resolve();
   }
 }

@@ -11,7 +11,7 @@ const lines = (text: string): string[] => text.split('\n');
 describe('dps verify', () => {
   const chain = { ok: true, checked: 7, erased: 0, head: HEAD, disallowed: [], unprotected: [], divergences: [] };
   const seen = { position: 9, hash: HASH };
-  const found = { position: 7, hash: null };
+  const actual = { position: 7, hash: null };
 
   it('reports whether the chain is intact and all projections agree', () => {
     expect(
@@ -28,7 +28,7 @@ describe('dps verify', () => {
         broken: { position: 8, reason: 'another hash' },
         disallowed: [{ position: 4, reason: 'the policy requires 1 approvals (LOSES_DATA:a\u202e)' }],
         unprotected: ['The trigger is off.'],
-        divergences: [{ seen, found, fork: 5, noticed_at: 'then', acknowledged: null }],
+        divergences: [{ seen, found: actual, fork: 5, noticed_at: 'then', acknowledged: null }],
       },
       projections: {
         ok: false,
@@ -50,10 +50,10 @@ describe('dps verify', () => {
   });
 
   it('reports when a divergence was acknowledged, and an unacknowledged fork', () => {
-    expect(describeDivergence({ seen, found, fork: 7, noticed_at: 'then', acknowledged: 12 })).to.equal(
+    expect(describeDivergence({ seen, found: actual, fork: 7, noticed_at: 'then', acknowledged: 12 })).to.equal(
       'then: position 9 (abababababab…) was read before and is missing; the log ended at position 7; acknowledged by event 12',
     );
-    expect(describeDivergence({ seen, found, noticed_at: 'then' })).to.equal(
+    expect(describeDivergence({ seen, found: actual, noticed_at: 'then' })).to.equal(
       'then: position 9 (abababababab…) was read before and is missing; the log ended at position 7',
     );
     const difference = { where: 'catalog', collection: 'a', member: 'table', expected: null, found: [1] };
@@ -62,7 +62,7 @@ describe('dps verify', () => {
     );
   });
 
-  it('reports how many events have no personal data any more, and does not count events after a missing one', () => {
+  it('reports how many events no longer have personal data, and does not count events after a missing one', () => {
     expect(describeChain({ head: HEAD, erased: 1 }, 'The file')).to.equal(
       `The hash chain is valid: 7 events, head ${HASH}. Personal data was erased from 1 event.`,
     );
@@ -111,7 +111,7 @@ describe('dps verify', () => {
     const unsigned = [{ ...held, signed_by: null }] as unknown as Parameters<typeof describeChecked>[0];
     expect(describeChecked(unsigned)).to.deep.equal([
       'Checkpoint c (position 7, then) matches the log: no event up to it has changed.',
-      'No signature was verified. Pass the public key, which you must have from elsewhere, with --key.',
+      'No signature was verified. Pass the public key, which you must obtain separately, with --key.',
     ]);
     const differs = [{ ...held, ok: false, signed_by: null, reason: 'r' }] as unknown as Parameters<
       typeof describeChecked

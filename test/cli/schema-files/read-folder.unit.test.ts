@@ -98,11 +98,11 @@ describe('a folder of schema files', () => {
       ['collection: posts\nrelations: []\nfields:\n  - {}\n  - x', 'posts.yaml:5: must be an object.'],
       [
         'collection: posts\nrelations: []\nfields:\n  - field: a\n    collection: other',
-        'posts.yaml:5: fields and relations of another collection belong into the file of that collection.',
+        'posts.yaml:5: fields and relations of another collection belong in the file of that collection.',
       ],
       [
         'collection: posts\nfields: []\nrelations:\n  - many_collection: other',
-        'posts.yaml:4: fields and relations of another collection belong into the file of that collection.',
+        'posts.yaml:4: fields and relations of another collection belong in the file of that collection.',
       ],
       [
         'collection: &a posts\nfields: []\nrelations: *a',
@@ -136,7 +136,7 @@ describe('a folder of schema files', () => {
     expect(await refused(same)).to.equal('it was read');
   });
 
-  it('is rejected for files that are no regular text, too large, or outside the folder', async () => {
+  it('is rejected for files that are not regular text, too large, or outside the folder', async () => {
     await mkdir(join(folder, 'collections', 'posts.yaml'));
     expect(await refusal()).to.equal('OperatorError: collections/posts.yaml is not a regular file. Nothing was read.');
     await rm(join(folder, 'collections', 'posts.yaml'), { recursive: true });

@@ -158,7 +158,7 @@ describe('an erased person', () => {
     const unknown = await dps(['users', 'erase', 'mallory@example.com'], settings());
     expect([unknown.code, unknown.out]).to.deep.equal([
       1,
-      'No user, deleted or not, is known as "mallory@example.com".',
+      'No current or deleted user is named "mallory@example.com".',
     ]);
     expect(await api.head()).to.equal(head);
   });
@@ -242,7 +242,7 @@ describe('an erased person', () => {
     expect(proposal.authors).to.deep.equal([{ id: mallory.id, name: null }]);
     const [first, second] = proposal.approvals.toSorted((a) => (a.by.id === mallory.id ? -1 : 1));
     expect([first?.by, first?.counts]).to.deep.equal([{ id: mallory.id, name: null }, false]);
-    // She is no admin any more.
+    // She is no longer an admin.
     expect([second?.by, second?.counts]).to.deep.equal([{ id: trudy.id, name: null }, false]);
     const approved = await admin(`/changes/${id}/approve`, json({ plan }));
     expect(approved.status, approved.text).to.equal(200);
@@ -270,7 +270,7 @@ describe('an erased person', () => {
     const ran = await dps(['verify', '--file', altered, '--against', service.url], { DPS_TOKEN: service.adminToken });
     expect(ran.code).to.equal(1);
     expect(ran.out).to.contain('broken at position 1: its actor, reason, address, user agent or salt does not match');
-    expect(ran.out).to.contain('differs at position 1: the service has another event');
+    expect(ran.out).to.contain('differs at position 1: the service has a different event');
     // Without the last event, nothing names the erased ones.
     const [first] = await ofActor(mallory.id);
     const cut = (await exported()).trimEnd().split('\n').slice(0, -1).join('\n');
@@ -328,7 +328,7 @@ describe('an erased person', () => {
     expect(await verified()).to.include({ ok: true, erased: many.length + 1 });
   });
 
-  it('is erased completely or not at all in each event that is appended meanwhile', async () => {
+  it('is erased completely or not at all in each event that is appended in the meantime', async () => {
     const mallory = await newPerson(admin, 'mallory', 'admin');
     const notes = Array.from({ length: 30 }, (_, index) => `note ${index}`);
     const changes = notes.map((note) => mallory.send('/collections/articles', json({ meta: { note } }, 'PATCH')));

@@ -90,7 +90,7 @@ describe('types and sequences of adopted tables', function () {
       { type: `CREATE TYPE mood AS ENUM ('a')` },
       `ALTER TYPE mood RENAME TO old; CREATE TYPE mood AS ENUM ('a'); ALTER TABLE one ALTER m TYPE mood USING m::text::mood;
        ALTER TABLE two ALTER m TYPE mood[] USING m::text[]::mood[]; DROP TYPE old`,
-      'PostgreSQL rejected to ensure that enum mood exists: it already exists, as {"kind": "enum", "labels": ["a", "c"]}',
+      'PostgreSQL failed to ensure that enum mood exists: it already exists, as {"kind": "enum", "labels": ["a", "c"]}',
     ],
     [
       'labels in another order',

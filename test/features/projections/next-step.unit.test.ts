@@ -19,7 +19,7 @@ describe('advice for a failed projection', () => {
   it('explains how to resume it, and how to remove the index', () => {
     const sentence =
       'A value is too large for such an index. Shorten it, or remove the index. Then retry with "dps rebuild indexes" or ' +
-      'POST /projections/indexes/rebuild. The service also retries automatically, with growing pauses.';
+      'POST /projections/indexes/rebuild. The service also retries automatically, with increasing delays.';
     expect(at('54000')).to.equal(`${sentence} To remove the index, set schema.is_indexed of pages.body to false.`);
     expect(at('54000', null)).to.equal(sentence);
   });

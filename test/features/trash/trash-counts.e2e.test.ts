@@ -27,11 +27,11 @@ describe('row counts of the trash', function () {
     const field = `restore column a of t from the trash (position ${position}): 1 value is restored`;
     await api.sql(`DELETE FROM t WHERE id > 1; INSERT INTO t (b) VALUES ('new')`);
     expect(await restored(position)).to.deep.equal([
-      `${field}, 1 row written since has null, 2 values have no row any more`,
+      `${field}, 1 row written since has null, 2 values no longer have a row`,
     ]);
     await api.sql('INSERT INTO t (b) SELECT NULL FROM generate_series(1, 100000)');
     expect(await restored(position)).to.deep.equal([
-      `${field}, more than 100,000 rows written since have null, 2 values have no row any more`,
+      `${field}, more than 100,000 rows written since have null, 2 values no longer have a row`,
     ]);
     await api.sql('TRUNCATE t');
     const whole = await gone('/collections/t');

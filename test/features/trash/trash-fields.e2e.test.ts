@@ -57,7 +57,7 @@ describe('the trash of fields', function () {
     await api.sql(`DELETE FROM articles WHERE id = 3; INSERT INTO articles (body) VALUES ('new'), ('newer')`);
     const plan = await planned(position);
     expect(said(plan, 'DATA_RESTORED')).to.deep.equal([
-      `restore column title of articles from the trash (position ${position}): 2 values are restored, 2 rows written since have null, 1 value has no row any more`,
+      `restore column title of articles from the trash (position ${position}): 2 values are restored, 2 rows written since have null, 1 value no longer has a row`,
     ]);
     const { data, warnings } = await restore(position);
     expect([data.field, warnings]).to.deep.equal(['title', undefined]);
@@ -293,7 +293,7 @@ describe('the trash of fields', function () {
     expect(await trashed()).to.deep.equal([]);
   });
 
-  it('keeps fields beside renames in one batch, and of a restored table', async () => {
+  it('keeps deleted fields of renamed tables and of restored tables', async () => {
     await table('t', [plain('a'), plain('b')]);
     await table('s', [plain('c')]);
     const [early] = [

@@ -120,14 +120,14 @@ describe('restoring tables', function () {
         'NOT_RESTORED',
         'games',
         'lineups',
-        'not restored: alias field of games.lineups: another field has its name now',
+        'not restored: alias field of games.lineups: another field now has its name',
       ],
       ['NOT_RESTORED', 'goals', 'player', 'not restored: relation of goals.player: the field no longer exists'],
       [
         'NOT_RESTORED',
         'lineups',
         'player',
-        'not restored: relation of lineups.player: the field has another relation now',
+        'not restored: relation of lineups.player: the field now has a different relation',
       ],
     ]);
     expect((await relation('players', 'game')).one_field).to.equal(null);

@@ -40,7 +40,7 @@ describe('a checkpoint', () => {
     const whole = `log\n7\n${HASH}\n${time}\n\n${SIGNATURE}`;
     const read = (bytes: Buffer | string): string => reasonOf(() => parseCheckpoint(Buffer.from(bytes)));
     expect(read(whole)).to.equal('accepted');
-    expect(read(whole.slice(0, -1))).to.equal('is truncated: its last line has no end');
+    expect(read(whole.slice(0, -1))).to.equal('is truncated: its last line does not end with a line feed');
     expect(read(whole.replace('\n\n', '\n'))).to.equal(
       'is truncated or not a signed note: no empty line precedes its signatures',
     );

@@ -112,7 +112,9 @@ describe('connections to a chosen host', () => {
     hosts.doubt();
     const b = await hosts.choose(0);
     expect(one.ended).to.deep.equal(replaced('a'));
-    expect(warned).to.deep.equal([['the address leads to another server now', { host: 'b:5432', before: 'a:5432' }]]);
+    expect(warned).to.deep.equal([
+      ['the address now leads to a different server', { host: 'b:5432', before: 'a:5432' }],
+    ]);
     hosts.joined(other.client, b);
     answers[0] = PRIMARY;
     hosts.doubt();

@@ -41,7 +41,7 @@ describe('a service with several hosts', () => {
     expect(reply.status, reply.text).to.equal(200);
     expect((await send('/collections/second')).status).to.equal(200);
     expect(other.connections()).to.be.above(probes + 1);
-    expect(service.log()).to.contain('the address leads to another server now');
+    expect(service.log()).to.contain('the address now leads to a different server');
   });
 
   it('lets a change wait for a server until LOCK_TIMEOUT', async () => {

@@ -26,7 +26,7 @@ function failure(what: Preparable, error: Error, notNullBy: EngineStep['notNullB
 
 const told = (reason: string, sqlstate: string) => ({
   code: 'DATABASE_REFUSED',
-  message: `PostgreSQL rejected to validate it: ${reason}`,
+  message: `PostgreSQL failed to validate it: ${reason}`,
   collection: 't',
   field: 'a',
   details: { reason, sqlstate, statement: 'validate it', event: 2 },
@@ -55,7 +55,7 @@ describe('the failure of a step', () => {
     expect(await problemOf(notNull, other)).to.deep.equal(told('no', '22P02'));
   });
 
-  it('contains final names', async () => {
+  it('contains the final name of an index instead of its temporary name', async () => {
     const error = said('23505', `could not create unique index "${OURS}": "${OURS}"`);
     expect(await problemOf(key, error)).to.deep.equal(told('could not create unique index "u": "u"', '23505'));
     expect(await problemOf(copy, error)).to.deep.equal(told(error.message, '23505'));

@@ -43,7 +43,7 @@ describe('errors of PostgreSQL', () => {
     const problem = await failure([created('n'), added(column('b', 'integer')), number]);
     expect(problem).to.deep.equal({
       code: 'DATABASE_REFUSED',
-      message: 'PostgreSQL rejected to alter column t.a: type: a value has a format that its type does not accept',
+      message: 'PostgreSQL failed to alter column t.a: type: a value has a format that its type does not accept',
       collection: 't',
       field: 'a',
       details: {

@@ -28,14 +28,14 @@ describe('an error of PostgreSQL', () => {
     const code = 'DATABASE_REFUSED';
     expect(ddlFailure(error, STATEMENTS, 1)).to.deep.equal({
       code,
-      message: `PostgreSQL rejected to alter column t.a: ${error.message}`,
+      message: `PostgreSQL failed to alter column t.a: ${error.message}`,
       collection: 't',
       field: 'a',
       details: { ...details, statement: 'alter column t.a', event: 3 },
     });
     expect(ddlFailure(new ExchangeError(error, []), STATEMENTS, 0)).to.deep.equal({
       code,
-      message: `PostgreSQL rejected to create table t: ${error.message}`,
+      message: `PostgreSQL failed to create table t: ${error.message}`,
       collection: 't',
       details: { ...details, statement: 'create table t', event: 0 },
     });
@@ -72,7 +72,7 @@ describe('an error of PostgreSQL', () => {
     expect(ddlFailure(said('2BP01', 'cannot drop table t', { detail }), STATEMENTS, 0)).to.deep.equal({
       code: 'IN_USE',
       message:
-        'PostgreSQL rejected to create table t: view v depends on table t; view w depends on view v. ' +
+        'PostgreSQL failed to create table t: view v depends on table t; view w depends on view v. ' +
         'Change or drop the dependent objects first.',
       collection: 't',
       details: {

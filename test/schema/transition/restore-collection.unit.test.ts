@@ -16,19 +16,19 @@ const wish = (name: string, more: More): RestoreCollection => {
 /** The schema with the restored object, and the omitted parts: `kind place: reason`. */
 function restored(now: State, name: string, more: More = {}) {
   const command = wish(name, more);
-  const found = runToEnd(restoration(now, command));
+  const result = runToEnd(restoration(now, command));
   const events = attempt(now, 'restore-collection', command);
-  if (!found.ok || !events.ok) throw new Error(JSON.stringify([found, events]));
-  const left = found.value.left.map(
+  if (!result.ok || !events.ok) throw new Error(JSON.stringify([result, events]));
+  const left = result.value.left.map(
     ({ kind, collection, field, reason }) =>
       `${kind} ${collection}${field === undefined ? '' : `.${field}`}: ${reason}`,
   );
-  return { state: followStrictly(now, events.value), left, restores: [...found.value.restores] };
+  return { state: followStrictly(now, events.value), left, restores: [...result.value.restores] };
 }
 
 function refused(now: State, name: string, more: More = {}) {
-  const found = runToEnd(restoration(now, wish(name, more)));
-  return found.ok ? [] : found.problems;
+  const result = runToEnd(restoration(now, wish(name, more)));
+  return result.ok ? [] : result.problems;
 }
 
 const documents = (state: State) => whole(state) as Pick<Edited, 'collections' | 'fields' | 'relations'>;
@@ -115,7 +115,7 @@ describe('restoring a collection', () => {
       }),
     );
     const { state, left } = restored(elsewhere, 'articles');
-    expect(left).to.deep.equal(['relation articles_tags.article: the field has another relation now']);
+    expect(left).to.deep.equal(['relation articles_tags.article: the field now has a different relation']);
     expect(state.collections.get('articles')?.fields.has('tags')).to.equal(false);
     expect(restored(without(gone, 'articles_tags'), 'articles').left).to.deep.equal([
       'relation articles_tags.article: collection "articles_tags" no longer exists',
@@ -146,7 +146,7 @@ describe('restoring a collection', () => {
       fields.push(column('authors', 'articles', 'string'));
     });
     const { state, left } = restored(taken, 'articles');
-    expect(left).to.deep.equal(['alias authors.articles: another field has its name now']);
+    expect(left).to.deep.equal(['alias authors.articles: another field now has its name']);
     expect(state.collections.get('articles')?.relations.get('author')?.one_field).to.equal(null);
     const called = edited(gone, ({ collections }) => {
       for (const each of collections)
@@ -154,7 +154,7 @@ describe('restoring a collection', () => {
           each['schema'] = { extras: { constraints: [{ name: 'of_article', definition: 'CHECK ((article > 0))' }] } };
     });
     expect(restored(called, 'articles').left).to.deep.equal([
-      'constraint reviews: "of_article": another constraint has its name now',
+      'constraint reviews: "of_article": another constraint now has its name',
     ]);
     expect(restored(without(gone, 'reviews', 'article'), 'articles').left).to.deep.equal([
       'constraint reviews: "of_article": field "article" no longer exists',

@@ -90,7 +90,7 @@ const differences = z.array(
     where: z.enum(['metadata', 'catalog', 'trash', 'changes', 'accounts']),
     collection: text,
     field: text.optional(),
-    object: z.strictObject({ kind: text, id: text }).optional().describe('An object beside tables'),
+    object: z.strictObject({ kind: text, id: text }).optional().describe('A view or materialized view'),
     ...difference,
   }),
 );

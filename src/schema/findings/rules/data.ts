@@ -184,7 +184,7 @@ export const requiredField: Rule = {
   level: 'warn',
   title: 'Required field without a value for existing rows',
   what: 'A NOT NULL field without a default is added to an existing table.',
-  why: 'It fails if the table has a row. Applications that do not know the field can no longer insert.',
+  why: 'It fails if the table has a row. Applications that do not set the field can no longer insert rows.',
   safer: 'Add it with a default, or add it as nullable, fill it, and make it NOT NULL online.',
   levels: '`note` if the statistics count no rows, `danger` if they count some.',
   example: {

@@ -19,17 +19,17 @@ export const IMPORTED: readonly Rule[] = [
   imported(
     'SYSTEM_COLLECTION_LEFT_OUT',
     'A system collection was skipped',
-    'A collection that belongs to the other product itself.',
+    'The collection belongs to Directus itself.',
   ),
   imported(
     'SYSTEM_FIELD_LEFT_OUT',
     'A field on a system collection was skipped',
-    'A field that was added to a collection which is not part of the schema here.',
+    'The field was added to a collection that is not part of the schema.',
   ),
   imported(
     'SYSTEM_FIELDS_LEFT_OUT',
     'System fields were skipped',
-    "The file's list of changes to system fields of the other product.",
+    'The file lists changes to system fields of Directus.',
   ),
   imported(
     'FIELD_LEFT_OUT',
@@ -56,15 +56,20 @@ export const IMPORTED: readonly Rule[] = [
     'The file contains it twice. The first was imported.',
     'warn',
   ),
-  imported('MEMBER_LEFT_OUT', 'A member was skipped', 'A member that this service does not know.'),
+  imported('MEMBER_LEFT_OUT', 'A member was skipped', 'The service does not support this member.'),
   imported(
     'VALUE_LEFT_OUT',
     'A value was skipped',
-    'A value that its member does not accept. The default is used.',
+    'The member does not accept this value. The default is used instead.',
     'warn',
   ),
-  imported('DEFAULT_LEFT_OUT', 'A default was skipped', 'A default that its type does not accept.', 'warn'),
-  imported('EXPRESSION_LEFT_OUT', 'An expression was skipped', 'An SQL expression of another database system.', 'warn'),
+  imported('DEFAULT_LEFT_OUT', 'A default was skipped', 'The type does not accept this default.', 'warn'),
+  imported(
+    'EXPRESSION_LEFT_OUT',
+    'An expression was skipped',
+    'The expression uses the SQL dialect of another database system.',
+    'warn',
+  ),
   imported(
     'TYPE_CHANGED',
     'Another type',

@@ -107,7 +107,7 @@ export const noPrimaryKey: Rule = {
   title: 'No primary key',
   what: 'A table is created without a primary key, or loses its primary key.',
   why: 'Rows cannot be identified: no relation can reference them, logical replication cannot update them, and the trash cannot keep values of a deleted field.',
-  safer: 'Add a primary key. A partition has that of its table.',
+  safer: 'Add a primary key. A partition inherits the primary key of its table.',
   aliases: { atlas: ['CD103'] },
   event(planned) {
     const { event, before, after } = planned;

@@ -47,9 +47,9 @@ export const timeWithoutZone: Rule = {
   standing: true,
   title: 'Time without a zone',
   what: 'A field has the type `timestamp without time zone` (`dateTime`).',
-  why: 'It is no point in time: its meaning depends on the reader, and sessions in other time zones compare it wrongly.',
+  why: 'It does not identify a point in time: its meaning depends on the reader, and sessions in other time zones compare it wrongly.',
   safer:
-    'Use `timestamp` (with time zone) for points in time. Use `dateTime` for calendar times whose location is known otherwise.',
+    'Use `timestamp` (with time zone) for points in time. Use `dateTime` for calendar times whose time zone is known from another source.',
   example: { unsafe: '{"field": "sent_at", "type": "dateTime"}', safe: '{"field": "sent_at", "type": "timestamp"}' },
   aliases: { squawk: ['prefer-timestamptz'] },
   field: (change) =>
@@ -143,7 +143,7 @@ function levelOf(statistics: TableStatistics | undefined, largest: number): Leve
 export const typeNeeded: Rule = {
   code: 'TYPE_NEEDED',
   level: 'danger',
-  title: 'A type that the database lacks',
+  title: 'Type missing from the database',
   what: 'A column or a domain uses a type or a collation that this database does not have and that the change does not create: a composite type, a range, or one of an extension.',
   why: 'PostgreSQL rejects the whole change until the type exists.',
   safer: 'Create the type, or install its extension, in this database before the change.',

@@ -27,7 +27,7 @@ export function spellingFault(text: string): string | null {
   if (written === null) return null;
   const usual = rendered(written);
   const { type } = typeFromColumn(usual);
-  if (element === text && type !== UNKNOWN_TYPE) return `has its own name here: use ${type}`;
+  if (element === text && type !== UNKNOWN_TYPE) return `must be written by its name in this service: ${type}`;
   return element === usual ? null : `must be written as PostgreSQL shows it: ${usual}${text.slice(element.length)}`;
 }
 

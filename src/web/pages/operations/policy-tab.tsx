@@ -239,7 +239,7 @@ export function PolicyTab() {
 
 function Editor({ read }: { read: ReadPolicy }) {
   const isAdmin = useRole() === 'admin';
-  /** With its base version, so that concurrent changes are not overwritten. */
+  /** Includes its base version, so that concurrent changes are not overwritten. */
   const [edited, setEdited] = useState<Edited | null>(null);
   const { policy } = edited ?? { policy: read.data };
   const client = useQueryClient();
@@ -442,7 +442,7 @@ function General({ policy, onChange, isReadOnly }: GeneralProps) {
         />
         <NativeSelect
           label={POLICY_WORDS.policy_changes}
-          description="What a new policy needs"
+          description="Required for a policy change"
           value={changes}
           disabled={isReadOnly}
           onChange={(event) => onChange({ policy_changes: event.currentTarget.value as Policy['policy_changes'] })}

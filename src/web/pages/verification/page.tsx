@@ -84,7 +84,7 @@ function VerificationResult({ result, checkpoints, seconds, expected }: Props) {
           </Group>
           {erased > 0 && (
             <Text size="sm" mt={4}>
-              Personal data was erased from {counted(erased, 'event')}. Each of them is named by an event log.erased.
+              Personal data was erased from {counted(erased, 'event')}. A log.erased event names each of them.
             </Text>
           )}
         </Verdict>
