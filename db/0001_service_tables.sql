@@ -43,7 +43,7 @@ CREATE INDEX service_events_renames ON :"service".service_events (position)
 -- Finds where collections and fields were created, deleted and renamed.
 CREATE INDEX service_events_lives ON :"service".service_events (collection, position)
   WHERE type IN ('collection.created', 'collection.adopted', 'collection.deleted', 'field.created', 'field.deleted', 'field.renamed');
--- Finds the deletions whose data moved to the trash. It may have been restored or purged since.
+-- Finds the deletions whose data moved to the trash. It may have been restored or purged since then.
 CREATE INDEX service_events_kept ON :"service".service_events (collection, position)
   WHERE type IN ('collection.deleted', 'field.deleted') AND data ? 'kept_until'::text;
 CREATE INDEX service_events_occurred_at ON :"service".service_events (occurred_at, position);
@@ -124,7 +124,7 @@ CREATE TABLE :"service".service_relations (
 
 CREATE INDEX service_relations_one_collection ON :"service".service_relations (one_collection);
 
--- Objects beside tables. definition is the text of the events; printed is what the server prints for it.
+-- Views and materialized views. definition is the text of the events; printed is what the server prints for it.
 CREATE TABLE :"service".service_objects (
   kind       text  NOT NULL,
   id         text  NOT NULL,
@@ -137,7 +137,7 @@ CREATE TABLE :"service".service_objects (
 
 -- The trash: the data that deletions kept, by the position of the deleting event. A table moves to a schema that it
 -- shares with others. The name of that schema is the name of this one, then _trash_s, then the number in the event.
--- Everything else moves to a schema of its own, whose name ends with _trash_ and the position.
+-- Everything else moves to its own schema, whose name ends with _trash_ and the position.
 CREATE TABLE :"service".service_trash (
   position   bigint         PRIMARY KEY,
   kind       text           NOT NULL CHECK (kind IN ('collection', 'field')),
@@ -269,7 +269,7 @@ CREATE TABLE :"service".service_preparations (
   started_at   timestamptz(3),
   -- How long the step took; null if it is not finished.
   milliseconds double precision,
-  -- How often the results of the step were missing or incomplete when the change was about to use them.
+  -- The number of times that the results of the step were missing or incomplete when the change was about to use them.
   lost         integer NOT NULL DEFAULT 0,
   PRIMARY KEY (request, number)
 );

@@ -49,7 +49,7 @@ function inTheApp() {
   return read('dist/web/packages.json').map(({ name, version, license }) => {
     const { integrity = '' } =
       Object.entries(all).find(
-        ([path, found]) => path.endsWith(`node_modules/${name}`) && found.version === version,
+        ([path, entry]) => path.endsWith(`node_modules/${name}`) && entry.version === version,
       )?.[1] ?? {};
     const [, encoded = ''] = /^sha512-(\S+)/.exec(integrity) ?? [];
     const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;

@@ -22,7 +22,7 @@ const OIDC = {
 };
 
 describe('readConfig', () => {
-  it('requires no setting', () => {
+  it('returns the defaults if no setting is set', () => {
     expect(readConfig({ LOG_FORMAT: 'json' })).to.deep.equal({
       host: '127.0.0.1',
       port: 8055,
@@ -61,7 +61,7 @@ describe('readConfig', () => {
     });
   });
 
-  it('reads each setting', () => {
+  it('returns the value of each setting that is set', () => {
     const taken = readConfig({
       HOST: '::',
       PORT: '65535',

@@ -99,7 +99,7 @@ async function withSetting(starting: Starting, work: (setting: Setting) => Promi
 
 /** Runs a block in an empty directory of its own; npm and npx still find the project. */
 async function runStep({ language, content }: Block, { service, second, directory }: Setting): Promise<string> {
-  const inProject = `npx() { (cd "$ROOT" && ${found()} "$@"); }; npm() { (cd "$ROOT" && command npm "$@"); }`;
+  const inProject = `npx() { (cd "$ROOT" && ${findDocumentPath()} "$@"); }; npm() { (cd "$ROOT" && command npm "$@"); }`;
   // A script finds the project's packages from where it is run.
   const script = language === 'js' ? 'cd "$ROOT"; node --input-type=module' : `${inProject}\n${content}`;
   const child = spawn('bash', ['-euo', 'pipefail', '-c', script], {
@@ -128,7 +128,7 @@ let npxFinds = false;
  * npx takes longer than the command itself. One run checks that npx finds the program. Later calls use the program
  * directly.
  */
-function found(): string {
+function findDocumentPath(): string {
   npxFinds ||= spawnSync('npx', ['--no', 'dps', '--version'], { cwd: ROOT, stdio: 'ignore' }).status === 0;
   return npxFinds ? 'env PATH="$ROOT/node_modules/.bin:$PATH"' : 'command npx';
 }

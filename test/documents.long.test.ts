@@ -176,7 +176,7 @@ describe('each picture', () => {
     });
   }
 
-  it('has its source beside it and a page that shows it', () => {
+  it('has its source next to it and a page that shows it', () => {
     const pictures = filesUnder('docs/images', '.svg');
     expect(pictures.map((name) => name.replace(/svg$/, 'mmd'))).to.have.members(sources);
     const pages = PAGES.map(readPage).join('\n');

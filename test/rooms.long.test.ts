@@ -10,8 +10,8 @@ const files = [...filesUnder('src', '.ts'), ...filesUnder('src', '.tsx')];
 /** Each file with its imports, including types. */
 const imports = new Map(
   files.map((file) => {
-    const found = readFileSync(join(ROOT, file), 'utf8').matchAll(/(?:from|import\(?) ?'(\.[^'?]+)/g);
-    const targets = [...found].map(([, target = '']) => sourceOf(join(dirname(file), target)));
+    const importTexts = readFileSync(join(ROOT, file), 'utf8').matchAll(/(?:from|import\(?) ?'(\.[^'?]+)/g);
+    const targets = [...importTexts].map(([, target = '']) => sourceOf(join(dirname(file), target)));
     return [file, new Set(targets.filter((target) => target !== file))] as const;
   }),
 );

@@ -174,7 +174,7 @@ const growth =
             goal: { atMost: grows ? (larger.size / smaller.size) * ALLOWANCE : FLAT },
             runs: Math.max(3, Math.ceil(runs * scale)),
             warmUps,
-            // Each comparison has names of its own.
+            // Each comparison has its own names.
             measured: (run) => measured(larger, run + index * 1_000),
             limit: (run) => measured(smaller, run + (index + 1) * 1_000_000),
           };

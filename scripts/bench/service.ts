@@ -58,9 +58,9 @@ async function run(title: string, cases: Cases, secondsEach?: number): Promise<b
       server,
       release,
       selected.map((name) => {
-        const found = cases[name];
-        if (found === undefined) throw new Error(`there is no case ${name}; use ${Object.keys(cases).join(', ')}`);
-        return found;
+        const benchCase = cases[name];
+        if (benchCase === undefined) throw new Error(`there is no case ${name}; use ${Object.keys(cases).join(', ')}`);
+        return benchCase;
       }),
       secondsEach,
     );

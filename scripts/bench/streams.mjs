@@ -1,4 +1,4 @@
-/** Opens streams of events in a thread of its own and reads them; posts a message when all are open. */
+/** Opens streams of events in its own thread and reads them; posts a message when all are open. */
 import { get } from 'node:http';
 import { parentPort, workerData } from 'node:worker_threads';
 

@@ -31,7 +31,7 @@ function headingsOf(root) {
     .flatMap((page) => headingsIn(page, readFileSync(join(root, 'docs', `${page}.md`), 'utf8')));
 }
 
-/** In the order of the README. */
+/** Listed in the order of the README. */
 function orderOf(root) {
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
   return [...readme.matchAll(/\(docs\/([\w-]+)\.md/g)].map(([, page]) => page);
@@ -40,12 +40,12 @@ function orderOf(root) {
 function headingsIn(page, text) {
   const slugger = new GithubSlugger();
   const lines = text.replaceAll(/^(`{3,})[^\n]*\n[\s\S]*?^\1$/gm, '').matchAll(/^(#{1,4}) (.+)$/gm);
-  const found = [...lines].map(([, level, line]) => {
+  const headings = [...lines].map(([, level, line]) => {
     const plain = line.replaceAll(/[`*_]|\[([^\]]*)\]\([^)]*\)/g, '$1').trim();
     return { level: level.length, text: plain, anchor: slugger.slug(plain) };
   });
-  const title = found.find(({ level }) => level === 1)?.text ?? page;
+  const title = headings.find(({ level }) => level === 1)?.text ?? page;
   // Only the titles of pages in subfolders.
-  const told = page.includes('/') ? found.filter(({ level }) => level === 1) : found;
+  const told = page.includes('/') ? headings.filter(({ level }) => level === 1) : headings;
   return told.map((each) => ({ page, title, text: each.text, anchor: each.level === 1 ? '' : each.anchor }));
 }

@@ -8,11 +8,11 @@ const read = (name) => JSON.parse(readFileSync(require.resolve(name), 'utf8'));
 
 /** `shopping_cart` → the body of its SVG. Names of the older Material Icons map to the current ones. */
 function allIcons() {
-  const found = new Map();
+  const iconByName = new Map();
   const take = (set, nameOf) => {
     for (const [name, { body }] of Object.entries(set.icons)) {
       const icon = nameOf(name);
-      if (icon !== null && !found.has(icon)) found.set(icon, body);
+      if (icon !== null && !iconByName.has(icon)) iconByName.set(icon, body);
     }
   };
   const symbols = read('@iconify-json/material-symbols/icons.json');
@@ -23,7 +23,7 @@ function allIcons() {
   for (const style of ['outline-', 'baseline-']) {
     take(older, (name) => (name.startsWith(style) ? named(name.slice(style.length)) : null));
   }
-  return Object.fromEntries([...found].sort(([one], [other]) => (one < other ? -1 : 1)));
+  return Object.fromEntries([...iconByName].sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 const icons = allIcons();

@@ -15,8 +15,10 @@ export function licences(root, inWorkers) {
         const [directory] = /.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id.replaceAll('\\', '/')) ?? [];
         if (directory !== undefined) directories.add(directory);
       }
-      const found = new Map([...directories].map(packageAt).map((each) => [`${each.name}@${each.version}`, each]));
-      const packages = [...found.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
+      const packageByName = new Map(
+        [...directories].map(packageAt).map((each) => [`${each.name}@${each.version}`, each]),
+      );
+      const packages = [...packageByName.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
       const emit = (fileName, source) => this.emitFile({ type: 'asset', fileName, source });
       emit('packages.json', JSON.stringify(packages.map(({ name, version, license }) => ({ name, version, license }))));
       const line = `\n\n${'-'.repeat(80)}\n\n`;

@@ -104,7 +104,7 @@ export function createOthers(writing: Sending): Others {
     } finally {
       clearTimeout(timer);
     }
-    const positions = [...text.matchAll(/^id: (\d+)-/gm)].map((found) => Number(found[1]));
+    const positions = [...text.matchAll(/^id: (\d+)-/gm)].map((match) => Number(match[1]));
     if (positions.some((position, at) => at > 0 && position !== (positions[at - 1] as number) + 1))
       findings.push(`a stream sent the positions ${positions.join(', ')}`);
     if (positions.length > 0) count('streams with events');
@@ -141,8 +141,9 @@ export function createOthers(writing: Sending): Others {
     const [, change] = /"id":"([^"]+)"/.exec(opened.said) ?? [];
     if (opened.fate !== 'acknowledged' || change === undefined) return;
     requests.push(change);
-    const found = await askPatiently(node, `/changes/${change}`);
-    const { plan } = found.status === 200 ? (JSON.parse(found.text) as { data: { plan: string } }).data : { plan: '' };
+    const response = await askPatiently(node, `/changes/${change}`);
+    const { plan } =
+      response.status === 200 ? (JSON.parse(response.text) as { data: { plan: string } }).data : { plan: '' };
     await send(`${id}/approve`, `/changes/${change}/approve`, { plan });
     const at = new Date(Date.now() + 500 + random.below(2_000)).toISOString();
     const applied = await send(`${id}/apply`, `/changes/${change}/apply`, isOnline ? {} : { at });

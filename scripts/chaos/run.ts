@@ -151,18 +151,18 @@ interface Judged {
 
 /** Compares the log with the responses to the writers. */
 async function judged(databaseUrl: string, commands: readonly Command[]): Promise<Judged> {
-  const found: string[] = [];
+  const faults: string[] = [];
   const { events } = await expectConsistent(databaseUrl).catch((error: unknown) => {
-    found.push(`the log, or what was made of it: ${(error as Error).message.slice(0, 2_000)}`);
+    faults.push(`the log, or what was made of it: ${(error as Error).message.slice(0, 2_000)}`);
     return { events: [] };
   });
-  found.push(...doubledRequests(events));
+  faults.push(...doubledRequests(events));
   const { batches, last } = byReason(events);
   for (const command of commands) {
     const fault = faultOf(command, batches.get(command.id), last.get(command.id));
-    if (fault !== null) found.push(`${command.id} ${describeCommand(command, events)}: ${fault}`);
+    if (fault !== null) faults.push(`${command.id} ${describeCommand(command, events)}: ${fault}`);
   }
-  return { found, events: events.length };
+  return { found: faults, events: events.length };
 }
 
 /** The batches of each command, and the position of its last event. */

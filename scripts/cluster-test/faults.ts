@@ -44,7 +44,7 @@ async function switchOver({ layout, random }: FaultTarget): Promise<void> {
   if (!answer.ok) throw new Error(`switch-over: ${answer.status} ${await answer.text()}`);
 }
 
-/** Mostly the primary. When it continues, it still believes that it is the primary. */
+/** Usually the primary. When it continues, it still believes that it is the primary. */
 async function freeze({ layout, random }: FaultTarget): Promise<void> {
   const node = random.chance(0.7) ? await primary(layout) : random.pick(layout.nodes);
   const all = processesOf(layout, node);

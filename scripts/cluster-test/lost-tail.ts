@@ -39,12 +39,12 @@ export async function loseTail(place: FaultTarget, onDivergence: 'refuse' | 'con
   signal(processesOf(layout, primary), 'SIGKILL');
   await waitFor(async () => ![undefined, primary.name].includes((await leaderOf(layout))?.name), 'new primary');
   startNode(layout, primary);
-  const found = await headOf(layout, (await leaderOf(layout)) as NodePlace);
-  expect(found < last, `nothing was lost (the log ended at ${last}, and ends at ${found})`);
-  await readAll(scene, urls, found);
+  const head = await headOf(layout, (await leaderOf(layout)) as NodePlace);
+  expect(head < last, `nothing was lost (the log ended at ${last}, and ends at ${head})`);
+  await readAll(scene, urls, head);
   if (onDivergence === 'refuse') await refusedUntilAcknowledged(scene, urls);
   else await goesOn(scene, urls);
-  await named(scene, urls, { seen: last, found });
+  await named(scene, urls, { seen: last, found: head });
   await sleep(500);
   stream.end();
   expect(stream.text().includes('event: diverged'), 'the stream said nothing');
@@ -52,7 +52,7 @@ export async function loseTail(place: FaultTarget, onDivergence: 'refuse' | 'con
   await waitUntilWell(layout);
   return {
     findings,
-    summary: `${onDivergence}: the log ended at ${last}, was found to end at ${found}; ${last - found} events lost`,
+    summary: `${onDivergence}: the log ended at ${last}, was found to end at ${head}; ${last - head} events lost`,
   };
 }
 
@@ -91,15 +91,15 @@ async function acknowledgeSome({ history, name, expect }: Scene, url: string): P
   return position;
 }
 
-async function readAll({ expect }: Scene, urls: readonly string[], found: number): Promise<void> {
+async function readAll({ expect }: Scene, urls: readonly string[], head: number): Promise<void> {
   for (const [index, url] of urls.entries()) {
     let answer: Answer | undefined;
     await waitFor(async () => (answer = await send(url, 'GET', '/collections')).status === 200, 'read', 60_000);
     const { position } = answer as Answer;
     // ON_LOG_DIVERGENCE=continue has appended one event by then.
     expect(
-      position !== null && position <= found + 2,
-      `process ${index} shows position ${position} on a log that ended at ${found}`,
+      position !== null && position <= head + 2,
+      `process ${index} shows position ${position} on a log that ended at ${head}`,
     );
   }
 }

@@ -128,15 +128,15 @@ async function loseOnPurpose(place: FaultTarget, findings: string[]): Promise<vo
 
 /** Hash chain, rows and catalog, verified by each process. */
 async function verified(urls: readonly string[]): Promise<string[]> {
-  const found: string[] = [];
+  const problems: string[] = [];
   for (const [index, url] of urls.entries()) {
     for (const path of ['/history/verify', '/projections/verify']) {
       const { status, text } = await send(url, 'GET', path);
       const { ok } = status === 200 ? (JSON.parse(text) as { data: { ok: boolean } }).data : { ok: false };
-      if (!ok) found.push(`process ${index}, ${path}: ${status} ${text.slice(0, 500)}`);
+      if (!ok) problems.push(`process ${index}, ${path}: ${status} ${text.slice(0, 500)}`);
     }
   }
-  return found;
+  return problems;
 }
 
 const CHECK = fileURLToPath(new URL('./check/main.ts', import.meta.url));

@@ -87,7 +87,7 @@ export function signal(pids: readonly (number | undefined)[], name: NodeJS.Signa
     try {
       if (pid !== undefined) process.kill(pid, name);
     } catch {
-      // It has exited meanwhile.
+      // It has exited in the meantime.
     }
   }
 }

@@ -18,14 +18,14 @@ const PLACES = [...(process.env['PATH'] ?? '').split(':'), '/usr/sbin', '/usr/bi
 
 /** @returns the programs, or a sentence that names the missing ones and how to install them */
 export function findPrograms(): Programs | string {
-  const found = {
+  const programs = {
     etcd: find('etcd', PLACES),
     patroni: find('patroni', PLACES),
     haproxy: find('haproxy', PLACES),
     postgres: postgresDirectory(),
   };
-  const missing = (Object.keys(found) as (keyof Programs)[]).filter((name) => found[name] === undefined);
-  if (missing.length === 0) return found as Programs;
+  const missing = (Object.keys(programs) as (keyof Programs)[]).filter((name) => programs[name] === undefined);
+  if (missing.length === 0) return programs as Programs;
   const packages = missing.map((name) => PACKAGES[name]).join(' ');
   return `Missing: ${missing.join(', ')}. On Debian: apt-get install ${packages}`;
 }

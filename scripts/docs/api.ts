@@ -17,7 +17,7 @@ import {
 /** The page of schemas that several resources use. */
 const SHARED = 'schemas';
 
-/** By file name in docs/api. */
+/** Keyed by file name in docs/api. */
 export function apiPages(document: OpenApiDocument): Map<string, string> {
   const outline = outlineOf(document);
   const { tags, shapes } = outline;

@@ -10,7 +10,7 @@ const TOOLS: Readonly<Record<keyof Aliases, string>> = {
 
 const NOTICE = 'Generated from the rule by `npm run docs -- findings`.';
 
-/** By file name, in `docs/findings`. */
+/** Keyed by file name, in `docs/findings`. */
 export function findingPages(): Map<string, string> {
   return new Map([['index.md', indexPage()], ...RULES.map((rule) => [fileOf(rule), rulePage(rule)] as const)]);
 }
@@ -52,8 +52,8 @@ function rulePage(rule: Rule): string {
 }
 
 function exampleText({ unsafe, safe }: NonNullable<Rule['example']>): string {
-  const found = `Found:\n\n\`\`\`text\n${unsafe}\n\`\`\``;
-  return safe === undefined ? found : `${found}\n\nNot found:\n\n\`\`\`text\n${safe}\n\`\`\``;
+  const example = `Found:\n\n\`\`\`text\n${unsafe}\n\`\`\``;
+  return safe === undefined ? example : `${example}\n\nNot found:\n\n\`\`\`text\n${safe}\n\`\`\``;
 }
 
 function underPolicy({ shownOnly, standing }: Rule): string | undefined {

@@ -45,8 +45,8 @@ const errorFormat: Check = ({ method }, reply) => {
 
 const leaks: Check = (_, reply, sent) => {
   if (!isRefused(reply)) return null;
-  const found = insideOf(reply.text).find((each) => !sent.has(each));
-  return found === undefined ? null : `something internal is shown: ${found} in ${reply.text.slice(0, 300)}`;
+  const leak = insideOf(reply.text).find((each) => !sent.has(each));
+  return leak === undefined ? null : `something internal is shown: ${leak} in ${reply.text.slice(0, 300)}`;
 };
 
 const nothingLeft: Check = ({ method }, reply) => {
@@ -76,7 +76,7 @@ const bodyText = ({ body }: FuzzRequest): unknown => {
 const isEncoded = ({ headers }: FuzzRequest): boolean =>
   Object.keys(headers).some((name) => /^content-(encoding|type)$/i.test(name));
 
-/** For bodies that were not decoded. */
+/** Used for bodies that were not decoded. */
 const places: Check = (request, { status, json }) => {
   if (isEncoded(request) || request.body?.kind === 'text') return null;
   const sent = { path: pathOf(request), headers: request.headers, body: bodyText(request) };

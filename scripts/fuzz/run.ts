@@ -34,7 +34,7 @@ export interface Finding extends Fault {
 
 export interface Report {
   sent: number;
-  /** By route and status. */
+  /** Keyed by route and status. */
   counts: Map<string, Map<number, number>>;
   findings: Finding[];
   events: number;

@@ -27,8 +27,8 @@ export async function shrink(session: Session, request: FuzzRequest, fault: Faul
   const shows = async (candidate: FuzzRequest): Promise<boolean> => {
     tries += 1;
     try {
-      const found = judge(candidate, await session.execute(candidate), session.context.world.sent);
-      return found !== null && signatureOf(candidate, found) === signature;
+      const verdict = judge(candidate, await session.execute(candidate), session.context.world.sent);
+      return verdict !== null && signatureOf(candidate, verdict) === signature;
     } catch {
       return session.target.ended() === null && fault.rule === 'noAnswer';
     }

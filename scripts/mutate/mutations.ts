@@ -46,7 +46,7 @@ const SWAPPED_CALL: Record<string, string> = {
 /** Larger numbers, and products of numbers, are chosen limits of time and size. No test detects a difference of one. */
 const A_CHOICE = 1_000;
 
-/** By the kind of node. */
+/** Keyed by the kind of node. */
 const MUTATE: Record<string, Mutate> = {
   IfStatement: (node, source) => [...negated(node, source), ...withoutGuard(node)],
   ConditionalExpression: negated,
@@ -68,14 +68,14 @@ const SKIPPED =
 
 /** Every mutation of a file, in the order of the text. */
 export function mutationsOf(file: string, source: string): Mutation[] {
-  const found: Mutation[] = [];
+  const mutations: Mutation[] = [];
   walk(file, source, (node, parent) => {
     if (SKIPPED.test(node.type) || isLogged(node) || (productOf(node) ?? 0) >= A_CHOICE) return false;
     if (!isName(node, parent))
-      for (const change of MUTATE[node.type]?.(node, source) ?? []) found.push({ file, ...change });
+      for (const change of MUTATE[node.type]?.(node, source) ?? []) mutations.push({ file, ...change });
     return true;
   });
-  return found;
+  return mutations;
 }
 
 /** The source after the mutation. */

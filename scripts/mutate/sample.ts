@@ -19,7 +19,7 @@ interface Equivalent {
   reason: string;
 }
 
-/** With its trimmed line. */
+/** Includes its trimmed line. */
 interface Candidate extends Mutation {
   line: string;
 }
@@ -55,7 +55,7 @@ async function allMutations(under: string): Promise<Candidate[]> {
   const equivalents = JSON.parse(
     await readFile(join(import.meta.dirname, 'equivalent.json'), 'utf8'),
   ) as readonly Equivalent[];
-  const found: Candidate[] = [];
+  const candidates: Candidate[] = [];
   for (const file of (await projectFiles()).toSorted()) {
     if (!/^src\/.*\.ts$/.test(file) || !(file === under || file.startsWith(`${under}/`))) continue;
     if (file.startsWith(APP) && !under.startsWith(APP)) continue;
@@ -64,10 +64,10 @@ async function allMutations(under: string): Promise<Candidate[]> {
     for (const mutation of mutationsOf(file, source)) {
       const { text } = lineAt(source, mutation.start);
       if (!known.some((each) => each.operator === mutation.operator && each.text === text))
-        found.push({ ...mutation, line: text });
+        candidates.push({ ...mutation, line: text });
     }
   }
-  return found;
+  return candidates;
 }
 
 /** Orders by a hash of the seed, the changed text, and its number among equal changes of its file. */
@@ -132,13 +132,13 @@ async function filesWithErrors(directory: string): Promise<Set<string>> {
 
 /** Mutated files that the files with errors import. One of them changed a type. */
 async function importedBy(directory: string, wrong: ReadonlySet<string>, left: ReadonlyMap<string, Mutation>) {
-  const found = new Set<string>();
+  const names = new Set<string>();
   for (const file of wrong) {
     const source = await readFile(join(directory, file), 'utf8');
     for (const [, specifier = ''] of source.matchAll(/from '(\.[^']+)\.js'/g)) {
       const imported = join(file, '..', `${specifier}.ts`);
-      if (left.has(imported)) found.add(imported);
+      if (left.has(imported)) names.add(imported);
     }
   }
-  return [...found];
+  return [...names];
 }

@@ -37,14 +37,14 @@ export async function testsFor(
   }
   const users = async (): Promise<TestCoverage[]> => {
     const { names, blocks: using } = usesOf(file, source, blocks, mutation.start);
-    const found = [...using].flatMap(running);
+    const reached = [...using].flatMap(running);
     for (const importer of using.size > 0 || names.size === 0 ? [] : await importersOf(directory, [file])) {
       const text = await readFile(join(directory, importer), 'utf8');
       const its = blocksOf(importer, text);
       for (const number of blocksMentioning(importer, text, its, names))
-        found.push(...runningIn(importer, its.length, number));
+        reached.push(...runningIn(importer, its.length, number));
     }
-    return [...new Set([...found, ...sound.filter((test) => isOfRoom(test, file))])];
+    return [...new Set([...reached, ...sound.filter((test) => isOfRoom(test, file))])];
   };
   const nearest = block === undefined ? await users() : running(block);
   const place = { file, words: new Set(wordsOf(lineAt(source, mutation.start).text)) };
@@ -98,13 +98,13 @@ function sharedFolders(test: string, source: string): number {
 const IMPORTED = /^(?:import|export) (?!type )[^;]*?from '(\.[^']+)\.js'/gm;
 
 async function importersOf(directory: string, files: readonly string[]): Promise<string[]> {
-  const found = new Set<string>();
+  const paths = new Set<string>();
   for (const file of await projectFiles()) {
     if (!/^src\/.*\.ts$/.test(file)) continue;
     const source = await readFile(join(directory, file), 'utf8').catch(() => '');
     for (const [, specifier = ''] of source.matchAll(IMPORTED)) {
-      if (files.includes(join(file, '..', `${specifier}.ts`))) found.add(file);
+      if (files.includes(join(file, '..', `${specifier}.ts`))) paths.add(file);
     }
   }
-  return [...found];
+  return [...paths];
 }

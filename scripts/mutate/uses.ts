@@ -16,7 +16,7 @@ type Name = Block & { name: string };
 /** The users of the declaration around `place`, directly or through other top-level declarations of the file. */
 export function usesOf(file: string, source: string, blocks: readonly Block[], place: number): Uses {
   const { declared, mentioned } = namesIn(file, source);
-  const found = new Set<number>();
+  const lines = new Set<number>();
   const names = new Set<string>();
   const follow = (at: number): void => {
     const around = declared.find(({ start, end }) => start <= at && at < end);
@@ -26,11 +26,11 @@ export function usesOf(file: string, source: string, blocks: readonly Block[], p
       if (name !== around.name || (around.start <= start && start < around.end)) continue;
       const block = blockAt(blocks, start);
       if (block === undefined) follow(start);
-      else found.add(block);
+      else lines.add(block);
     }
   };
   follow(place);
-  return { names, blocks: found };
+  return { names, blocks: lines };
 }
 
 /** The numbers of the blocks that mention one of the names, in a file that imports them. */
@@ -41,8 +41,8 @@ export function blocksMentioning(
   names: ReadonlySet<string>,
 ): number[] {
   const { mentioned } = namesIn(file, source);
-  const found = mentioned.filter(({ name }) => names.has(name)).map(({ start }) => blockAt(blocks, start));
-  return [...new Set(found.filter((block) => block !== undefined))];
+  const uses = mentioned.filter(({ name }) => names.has(name)).map(({ start }) => blockAt(blocks, start));
+  return [...new Set(uses.filter((block) => block !== undefined))];
 }
 
 function namesIn(file: string, source: string): { declared: Name[]; mentioned: Name[] } {

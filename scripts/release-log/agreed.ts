@@ -60,7 +60,7 @@ async function opened(api: Api, body: object): Promise<Request> {
   return (await api.ok<{ data: Request }>('POST', '/changes', body)).data;
 }
 
-const found = async (api: Api, id: string): Promise<Request> =>
+const retrieve = async (api: Api, id: string): Promise<Request> =>
   (await api.ok<{ data: Request }>('GET', `/changes/${id}`)).data;
 
 /** Updated, discussed, approved once and then as often as required, and applied; reverted; rejected. */
@@ -69,12 +69,12 @@ async function talked(api: Api): Promise<void> {
   await api.ok('POST', `/changes/${id}/comment`, { comment: 'Really?\n理由 🎉' });
   const more = { title: 'A note', reason: null, snapshot: await noted(api, 'second'), online: true };
   await api.ok('PATCH', `/changes/${id}`, more);
-  const { plan } = await found(api, id);
+  const { plan } = await retrieve(api, id);
   await api.ok('POST', `/changes/${id}/approve`, { plan, comment: 'as it is now' });
   await api.ok('PUT', '/policy', { findings: {}, online_above_rows: null, approvals: 1, author_may_approve: true });
   await api.ok('POST', `/changes/${id}/approve`, { plan });
   await api.ok('POST', `/changes/${id}/apply`, {});
-  await until('it is applied', async () => (await found(api, id)).state === 'applied');
+  await until('it is applied', async () => (await retrieve(api, id)).state === 'applied');
   const revert = await api.ok<{ data: Request }>('POST', `/changes/${id}/revert`, {});
   await api.ok('POST', `/changes/${revert.data.id}/reject`, { comment: 'it stays' });
 }
@@ -96,7 +96,7 @@ async function prepared(api: Api): Promise<void> {
   });
   const { id } = await opened(api, { title: 'Required', snapshot, online: true });
   await api.ok('POST', `/changes/${id}/apply`, {});
-  await until('it is applied', async () => (await found(api, id)).state === 'applied');
+  await until('it is applied', async () => (await retrieve(api, id)).state === 'applied');
 }
 
 /** The author acknowledges the permanent deletion of a field. */

@@ -112,7 +112,7 @@ async function webhooks({ api }: Living): Promise<void> {
   await api.ok('DELETE', path);
 }
 
-/** Every event about objects beside tables. The rename of a field rewrites a view. */
+/** Every event about views and materialized views. The rename of a field rewrites a view. */
 async function objects({ api }: Living): Promise<void> {
   const fields = ['name', 'city'].map((field) => ({ field, type: 'string', interface: 'input' }));
   await api.ok('POST', '/collections', { collection: 'guests', schema: {}, fields });
@@ -345,8 +345,8 @@ async function online({ api }: Living): Promise<void> {
   await end(await ask(path('number'), { schema: { is_unique: true } }));
   const indexes = [{ name: 'both', definition: 'USING btree (text, number)' }];
   const snapshot = await api.ok<{ collections: { collection: string; schema: object }[] }>('GET', '/schema/snapshot');
-  const found = snapshot.collections.find(({ collection }) => collection === 'Große');
-  Object.assign(found?.schema ?? {}, { extras: { indexes } });
+  const document = snapshot.collections.find(({ collection }) => collection === 'Große');
+  Object.assign(document?.schema ?? {}, { extras: { indexes } });
   const diff = await api.ok<object>('POST', '/schema/diff', snapshot);
   await end(await ask('/schema/apply?online', diff, 'POST'));
   await api.ok('DELETE', `/collections/${encodeURIComponent('Große')}?purge`);

@@ -128,11 +128,11 @@ for (const pattern of wanted) {
   console.error(`No test file fits ${pattern}.`);
   process.exit(1);
 }
-const found = tests
+const matching = tests
   .filter((file) => wanted.some((pattern) => asExpression(pattern).test(file)))
   .filter((file) => !ignore.includes(file) && (chosen.length > 0 || !pooler || POOLED.test(file)))
   .sort((one, other) => rank(one) - rank(other));
-const files = all || pooler || chosen.length > 0 ? found : found.filter((file) => !takesLong(file));
+const files = all || pooler || chosen.length > 0 ? matching : matching.filter((file) => !takesLong(file));
 
 const needsServer = !files.every((file) => /\.(unit|long|corpus)\.test\.ts$/.test(file));
 // Coverage cannot see the sources of a bundle.
@@ -148,7 +148,7 @@ try {
   ];
   const sum = (name: keyof Counts) => totals.reduce((total, each) => total + each[name], 0);
   for (const failed of totals.flatMap((total) => total.failed)) console.log(`Failed: ${failed}\n`);
-  const left = found.length - files.length;
+  const left = matching.length - files.length;
   if (left > 0)
     console.log(
       `${left} more test files with npm test -- --all: the longest, faults, real schemas, and the app in a browser`,

@@ -21,7 +21,7 @@ export function createTerminal({ stdin, stdout, stderr, env }: Streams): OpenTer
   let printed = false;
   let broken: NodeJS.ErrnoException | null = null;
   stdout.on('error', (error: NodeJS.ErrnoException) => (broken ??= error));
-  // Nobody reads it any more.
+  // Nobody reads the output anymore.
   stderr.on('error', () => undefined);
   // Names of tables may contain escape sequences, which a CI log or a later "cat" of the output would obey.
   const note = (text: string): void => void stderr.write(`${manyLines(text)}\n`);

@@ -60,7 +60,7 @@ const isImpossible = ({ needsPrimary, needsService }: Check, { server, untrusted
   (needsPrimary === true && server.standby) || (needsService === true && untrustedProxy === undefined);
 
 /**
- * One result per check, in order; it never throws. A failing check is an error of its own (`CHECK_FAILED`). After a
+ * One result per check, in order; it never throws. A failing check is a separate error (`CHECK_FAILED`). After a
  * decisive error the rest is `skipped`, as are checks that need a primary on a standby, or a running service.
  */
 export async function examine(context: DoctorContext): Promise<Examined[]> {

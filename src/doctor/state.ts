@@ -130,7 +130,7 @@ function projectionFindings(
   return [finding('PROJECTION_BEHIND', `The projection "${name}" is ${behind} events behind.`)];
 }
 
-/** Finds prepared objects that no change request uses any more. */
+/** Finds prepared objects that change requests no longer use. */
 
 const PREPARATIONS_SHOWN = 5;
 
@@ -149,7 +149,7 @@ export const preparations: Check = {
 /* Finds objects in the trash that do not belong to the service. */
 
 /**
- * Position 0 contains copies in preparation (src/projector/online). Shared schemas may be empty. Kept tables bring their
+ * Position 0 contains copies in preparation (src/projector/online). Shared schemas may be empty. Kept tables contain their
  * row types, indexes, sequences and TOAST tables.
  */
 const PLACES = `
@@ -196,7 +196,7 @@ export const trash: Check = {
   },
 };
 
-/** A webhook that an admin disabled is no finding. */
+/** A webhook that an admin disabled is not a finding. */
 export const webhooks: Check = {
   name: 'webhooks',
   async run({ pool }) {

@@ -24,7 +24,7 @@ const IN_PARTS =
   'Send a snapshot of some collections with mode=merge (/schema/snapshot?includeCollections=…), apply that, and continue with the others.';
 
 /**
- * Returns how to compare definitions of objects beside tables. PostgreSQL compares those that only differ in spelling.
+ * Returns how to compare definitions of views and materialized views. PostgreSQL compares those that only differ in spelling.
  * Empty on an instance that does not manage objects.
  */
 export async function equalityOf(

@@ -211,7 +211,7 @@ function schemaOfDefinition(definition: string): string | undefined {
   return typeof parsed === 'string' ? undefined : parsed.schema;
 }
 
-/** An object beside tables names its schema in its definition. */
+/** A view or materialized view names its schema in its definition. */
 function addOtherSchemaOfDefinition(
   { kind, definition }: Record<string, unknown>,
   at: () => Path,

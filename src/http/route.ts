@@ -13,7 +13,7 @@ import { readQuery } from './request/query.js';
 const WRITE_HEADERS = ['Idempotency-Key', 'If-Match', 'X-Acknowledge', 'X-Reason'] as const;
 export type WriteHeader = (typeof WRITE_HEADERS)[number];
 
-/** For writes that do not change the schema themselves. Findings are acknowledged where the change is made. */
+/** Used for writes that do not change the schema themselves. Findings are acknowledged where the change is made. */
 export const NO_ACKNOWLEDGE: readonly WriteHeader[] = ['Idempotency-Key', 'If-Match', 'X-Reason'];
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -49,10 +49,10 @@ interface Stricter<Query> {
 
 /** The body of a request. */
 export interface BodySpec<Body> {
-  /** `document`: YAML and uploaded files too. `form`: the fields of a form. */
+  /** `document`: also accepts YAML and uploaded files. `form`: the fields of a form. */
   format: 'json' | 'document' | 'form';
   schema: z.ZodType;
-  /** For the reference. Without it, the example of the schema is shown. */
+  /** Used for the reference. Without it, the example of the schema is shown. */
   example: unknown;
   isOptional: boolean;
   /** @throws Refused */

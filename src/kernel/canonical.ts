@@ -44,7 +44,7 @@ interface Shape {
   sorted: string[];
 }
 
-/** Objects do not keep the insertion order of index names, and `__proto__` is no ordinary member. */
+/** Objects do not keep the insertion order of index names, and `__proto__` is not an ordinary member. */
 const UNORDERED = /^(?:\d+|__proto__)$/;
 
 /** With more shapes the data is arbitrary, and remembering shapes would cost more than it saves. */

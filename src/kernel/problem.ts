@@ -46,7 +46,7 @@ export interface Problem {
   path?: string;
   collection?: string;
   field?: string;
-  /** The object beside tables that the problem is about. */
+  /** The view or materialized view that the problem is about. */
   object?: { kind: string; id: string };
   /** Further members of the error's `extensions`. */
   details?: Record<string, unknown>;

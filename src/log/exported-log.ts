@@ -70,7 +70,7 @@ export interface ExportedLog {
   erased: number;
   /** The first event that failed verification. */
   broken?: Fault;
-  /** In the order of the log. At most 100 are returned. */
+  /** Listed in the order of the log. At most 100 are returned. */
   disallowed: Disallowed[];
 }
 
@@ -126,7 +126,7 @@ export async function checkExportedLog(
   return { ok: false, head, erased, broken: fault, disallowed };
 }
 
-/** Tracks the documents that events name. Each document must be on a line of its own after its event. */
+/** Tracks the documents that events name. Each document must be on its own line after its event. */
 function awaitedDocuments(sha256: Sha256) {
   const awaited = new Map<string, number>();
   let damaged: Fault | undefined;

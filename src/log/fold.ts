@@ -17,7 +17,7 @@ import type { Range } from './read.js';
 type LinkedEvent = PositionedEvent & { previous_hash: string; hash: string };
 
 interface FoldPage {
-  /** In order of position, upcast to the newest version. There is at least one event. */
+  /** Ordered by position, upcast to the newest version. There is at least one event. */
   events: LinkedEvent[];
   /** Time of the last event, ISO 8601. */
   occurred_at: string;

@@ -41,7 +41,7 @@ export interface Verification {
   erased: number;
   /** The first event that breaks the chain, or whose personal data is missing without an event that names it. */
   broken?: { position: number; reason: string };
-  /** In the order of the log. At most 100 are returned. */
+  /** Listed in the order of the log. At most 100 are returned. */
   disallowed: Disallowed[];
 }
 

@@ -8,7 +8,7 @@ import type { Identity } from '../schema/model/state.js';
 
 export interface ObjectLifetime {
   identity: Identity;
-  /** In order of position. */
+  /** Ordered by position. */
   names: LifeName[];
 }
 
@@ -35,7 +35,7 @@ export interface NameSpan {
 interface FieldLife {
   /** The life of the collection. */
   of: ObjectLifetime;
-  /** In order of position. */
+  /** Ordered by position. */
   spans: NameSpan[];
 }
 
@@ -134,7 +134,7 @@ export async function spansOfCollections(db: Queryable, names: Iterable<string>,
   return [...new Set(called)].flatMap((lifetime) => lifetime?.spans ?? []);
 }
 
-/** In order of position. */
+/** Ordered by position. */
 export const spansIn = ({ names }: ObjectLifetime): NameSpan[] =>
   names.map(({ name, from, to }) => ({ collection: name, field: null, from, to }));
 

@@ -131,7 +131,7 @@ export interface EventText {
   text: string;
 }
 
-/** In the order in which the response lists them. */
+/** Listed in the order in which the response lists them. */
 const COLUMNS =
   'position, id, batch, type, version, collection, field, data, actor, command, reason, request_id, ip, user_agent, ' +
   'salt, commitment, context, subject, occurred_at, hash, previous_hash';

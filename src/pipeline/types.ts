@@ -106,7 +106,7 @@ export interface PipelineOptions {
    * fields are copied.
    */
   keep: Keep;
-  /** True if the instance manages objects beside tables. */
+  /** True if the instance manages views and materialized views. */
   objects?: boolean;
   readers: Readers;
   clock?: () => Date;

@@ -13,7 +13,7 @@ export const unlimited = (scope: 'session' | 'transaction'): string =>
     WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout', 'idle_session_timeout',
                    'idle_in_transaction_session_timeout')`;
 
-/** A column that only removes transaction_timeout, for frequent transactions with limits of their own. */
+/** A column that only removes transaction_timeout, for frequent transactions with their own limits. */
 const NO_TRANSACTION_LIMIT = `CASE WHEN pg_catalog.current_setting('transaction_timeout', true) <> '0'
     THEN pg_catalog.set_config('transaction_timeout', '0', true) END`;
 

@@ -151,7 +151,7 @@ async function prepare(client: pg.ClientBase, options: MigrateOptions): Promise<
     // Services of other schemas may start concurrently and use the same schema for their own tables.
     const everySchema = { database: options.database.database, schema: '' };
     await client.query(`SELECT pg_catalog.pg_advisory_xact_lock($1)`, [advisoryKey(everySchema, 'schemas')]);
-    // Another process may have started this service meanwhile.
+    // Another process may have started this service in the meantime.
     if (!(await holdsService(client, options.serviceSchema))) await rejectLeftoverTrash(client, options);
     await ensureSchema(client, options.schema);
     await ensureMore(client, options);

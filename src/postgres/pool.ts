@@ -84,7 +84,7 @@ function parsePosition(text: string): number | string {
   return Number.isSafeInteger(value) ? value : text;
 }
 
-/** For queries that return much JSON. It stays text and is parsed later in time slices. */
+/** Used for queries that return much JSON. It stays text and is parsed later in time slices. */
 export const JSON_AS_TEXT: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text') =>
     oid === pg.types.builtins.JSONB

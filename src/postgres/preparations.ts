@@ -26,7 +26,7 @@ export function preparationsOn(connection: pg.Connection): Preparations {
 }
 
 interface StatementNames {
-  /** In the order of the statements. Empty for a statement that is not kept. */
+  /** Listed in the order of the statements. Empty for a statement that is not kept. */
   names: readonly string[];
   /** True at the index of each statement that must be parsed. */
   isNew: readonly boolean[];

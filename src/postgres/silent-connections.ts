@@ -109,7 +109,7 @@ class Watch {
     if (this.#looking) return;
     const now = performance.now();
     const progress = progressOf(this.#client);
-    // Received data that nobody has read yet is no silence, because the reader of a COPY may be slow.
+    // Received data that nobody has read yet is not silence, because the reader of a COPY may be slow.
     if (progress !== this.#progress || hasUnread(this.#client)) this.#heard = this.#at = now;
     this.#progress = progress;
     // pg sets this flag while no query is running.

@@ -37,7 +37,7 @@ interface DescribedTables {
 
 /**
  * A view depends through its rule. Functions only depend if PostgreSQL has parsed their body (BEGIN ATOMIC). Each kind has
- * a subquery of its own: planning one join of all catalogs took 20 ms.
+ * its own subquery: planning one join of all catalogs took 20 ms.
  */
 const DEPENDENTS = sql`
 WITH d AS MATERIALIZED (

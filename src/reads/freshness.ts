@@ -72,7 +72,7 @@ const TIMEOUT = 5_000;
 const PATIENCE = 1.5;
 
 /**
- * Uses a connection of its own, so that reads never wait for writes or long exports. The query is also parsed and
+ * Uses its own connection, so that reads never wait for writes or long exports. The query is also parsed and
  * planned only once.
  */
 export function createFreshness(options: FreshnessOptions): Freshness {

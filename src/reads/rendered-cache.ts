@@ -29,7 +29,7 @@ export interface RenderedCache {
   /**
    * Returns the response `key` about `subject`, which is a state or one of its nodes. Subjects are immutable, so a
    * response is never stale and is cached as long as its subject exists. It is rendered in time slices, once for all
-   * concurrent requests. Rendering stops when no request waits for it any more. If it fails, all waiting requests get
+   * concurrent requests. Rendering stops when no request waits for it anymore. If it fails, all waiting requests get
    * the error. If the responses about a subject grow too large, the least recently used ones are removed.
    */
   get(subject: object, key: string, render: Render): Promise<Rendered>;

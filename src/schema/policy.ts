@@ -57,7 +57,7 @@ export type Judged<F extends FindingFacts> = F & { action: Exclude<Action, 'off'
 /** A finding that a user knows and accepts. */
 export interface Acknowledgement {
   code: string;
-  /** In the form of `placeText`: `articles`, `articles.title`. Empty without a collection. */
+  /** Has the form of `placeText`: `articles`, `articles.title`. Empty without a collection. */
   place: string;
 }
 
@@ -200,7 +200,7 @@ const codesOf = ({ findings, collections }: Policy): Set<string> =>
   new Set([findings, ...collections.map((rule) => rule.findings)].flatMap(Object.keys).concat(NOT_ONLINE));
 
 interface RulesOfCode {
-  /** In the order of the policy. The first rule whose pattern matches decides. */
+  /** Listed in the order of the policy. The first rule whose pattern matches decides. */
   rules: readonly { pattern: string; strictness: number }[];
   /** The strictness for collections that no pattern matches. */
   otherwise: number;

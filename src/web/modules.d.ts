@@ -23,7 +23,7 @@ declare module 'docs:headings' {
     /** The fragment of its address; empty for the page itself. */
     anchor: string;
   }
-  /** In page order, and from top to bottom. */
+  /** Listed in page order, and from top to bottom. */
   const headings: readonly Heading[];
   export default headings;
 }

@@ -342,13 +342,13 @@ async function rowsOf(connectionString: string): Promise<Record<string, unknown>
     `SELECT c.oid::regclass::text AS name FROM pg_class c WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
         AND (relname NOT LIKE 'service%' OR relname IN ('service_users', 'service_tokens')) AND relname <> 'unmanaged'`,
   )) as { name: string }[];
-  const found: Record<string, unknown> = {};
+  const rows: Record<string, unknown> = {};
   for (const { name } of tables) {
     const text = `SELECT count(*)::int AS count, md5(string_agg(t::text, '|' ORDER BY t::text)) AS hash FROM ${name} t`;
-    [found[`table ${name}`]] = await query(connectionString, text);
+    [rows[`table ${name}`]] = await query(connectionString, text);
   }
-  expect(found).to.have.nested.property('table large.count', 100_000);
-  return found;
+  expect(rows).to.have.nested.property('table large.count', 100_000);
+  return rows;
 }
 
 async function sequencesOf(connectionString: string): Promise<Record<string, unknown>> {
@@ -356,9 +356,9 @@ async function sequencesOf(connectionString: string): Promise<Record<string, unk
     connectionString,
     `SELECT oid::regclass::text AS name FROM pg_class WHERE relkind = 'S' AND relnamespace = 'public'::regnamespace`,
   )) as { name: string }[];
-  const found: Record<string, unknown> = {};
+  const sequences: Record<string, unknown> = {};
   for (const { name } of names)
-    [found[name]] = await query(connectionString, `SELECT last_value, is_called FROM ${name}`);
+    [sequences[name]] = await query(connectionString, `SELECT last_value, is_called FROM ${name}`);
   expect(names.length).to.be.greaterThan(5);
-  return found;
+  return sequences;
 }

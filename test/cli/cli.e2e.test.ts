@@ -136,8 +136,8 @@ describe('dps', () => {
       expect(await dps(['diff', snapshot])).to.deep.include({ code: 0, out: 'No differences.' });
 
       await writeFile(snapshot, (await readFile(snapshot, 'utf8')).replace('note: null', 'note: from a file'));
-      const found = await dps(['diff', snapshot, '--output', diff]);
-      expect(found).to.deep.include({ code: 1, out: '~ collection promoted: meta.note' });
+      const result = await dps(['diff', snapshot, '--output', diff]);
+      expect(result).to.deep.include({ code: 1, out: '~ collection promoted: meta.note' });
       expect((await dps(['apply', diff, '--dry-run'])).code).to.equal(0);
       expect((await dps(['diff', snapshot])).code).to.equal(1);
       const applied = await dps(['apply', diff, '--reason', 'größer']);

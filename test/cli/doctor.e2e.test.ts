@@ -282,7 +282,7 @@ describe('dps doctor', () => {
     await expectFound({ DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/none' }, 'DATABASE_UNREACHABLE');
   });
 
-  it('finds a direct address that is unreachable or leads to another database', async () => {
+  it('finds a direct address that is unreachable or leads to a different database', async () => {
     const connectionString = await lived();
     const nowhere = {
       DATABASE_URL: connectionString,
@@ -308,9 +308,9 @@ describe('dps doctor', () => {
   it('finds too few lock slots', () => {
     const settings = { max_locks_per_transaction: 64, max_connections: 100, max_prepared_transactions: 0 };
     expect(lockFindings(settings, 6_000)).to.deep.equal([]);
-    const [found] = lockFindings(settings, 20_000);
-    expect(found).to.include({ code: 'LOCK_SLOTS_LOW', severity: 'warning' });
-    expect(found?.message).to.contain('max_locks_per_transaction 200, now 64');
+    const [lockFinding] = lockFindings(settings, 20_000);
+    expect(lockFinding).to.include({ code: 'LOCK_SLOTS_LOW', severity: 'warning' });
+    expect(lockFinding?.message).to.contain('max_locks_per_transaction 200, now 64');
   });
 
   it('finds clocks that differ', async () => {
@@ -318,8 +318,8 @@ describe('dps doctor', () => {
     const pool = createPool({ ...place, max: 1, logger: silent });
     try {
       const at = async (shift: number) => {
-        const found = await clock.run({ pool, now: () => Date.now() + shift } as unknown as DoctorContext);
-        return found.map(({ code, message }) => `${code} ${message.replace(/\d+ ms/, 'n ms')}`);
+        const clockFindings = await clock.run({ pool, now: () => Date.now() + shift } as unknown as DoctorContext);
+        return clockFindings.map(({ code, message }) => `${code} ${message.replace(/\d+ ms/, 'n ms')}`);
       };
       expect(await at(0)).to.deep.equal([]);
       const behind = 'CLOCK_DIFFERENCE The clock of the database server is n ms behind the clock of this machine.';

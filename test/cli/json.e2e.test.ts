@@ -57,7 +57,7 @@ describe('dps --json prints valid JSON when it', () => {
     return at('wanted.json');
   }
 
-  it('runs operator commands', async () => {
+  it('runs the commands of an operator: status, doctor, verify, drift, adopt and rebuild', async () => {
     expect(await run('status')).to.include.keys('log', 'projections');
     expect(await run('doctor')).to.include.keys('ok', 'checks');
     expect(await run('verify')).to.include({ ok: true });
@@ -86,7 +86,7 @@ describe('dps --json prints valid JSON when it', () => {
     for (const how of ['list', 'public', 'rotate']) await run('keys', how);
   });
 
-  it('manages webhooks', async () => {
+  it('lists, creates, changes and deletes webhooks', async () => {
     const added = await run('webhooks', 'add', 'one', 'https://receiver.invalid/');
     const id = String(added['id']);
     expect(added).to.include.keys('id', 'secret');
@@ -121,7 +121,7 @@ describe('dps --json prints valid JSON when it', () => {
     await run('policy', 'set', at('policy.json'));
   });
 
-  it('handles the trash', async () => {
+  it('lists the trash, and restores and purges its entries', async () => {
     const remove = async () => {
       expect((await client('/collections/found', { method: 'DELETE' })).status).to.equal(204);
       const [item] = (await run('trash', 'list')) as unknown as { position: number }[];
@@ -131,7 +131,7 @@ describe('dps --json prints valid JSON when it', () => {
     expect(await run('trash', 'purge', await remove())).to.be.an('object');
   });
 
-  it('handles change requests', async () => {
+  it('opens, reviews, applies, reverts and withdraws change requests', async () => {
     const open = async (field: string) => {
       const { id } = await run('changes', 'open', await without(field), '--title', `No ${field}`);
       expect(id).to.be.a('string');
@@ -154,7 +154,7 @@ describe('dps --json prints valid JSON when it', () => {
       .with.length(2);
   });
 
-  it('proposes a policy', async () => {
+  it('opens a change request for a policy', async () => {
     await writeFile(at('approvals.json'), JSON.stringify({ ...(await run('policy', 'show')), approvals: 2 }));
     const { id } = await run('policy', 'propose', at('approvals.json'), '--title', 'Two approvals');
     expect(await run('changes', 'withdraw', String(id))).to.include({ state: 'withdrawn' });
@@ -167,7 +167,7 @@ describe('dps --json prints valid JSON when it', () => {
     expect(JSON.parse(await readFile(at('snapshot.yaml'), 'utf8'))).to.have.property('fields');
   });
 
-  it('reads the history', async () => {
+  it('reads the history and the differences between two points in time', async () => {
     expect(await run('history', 'list')).to.be.an('array');
     expect(await run('history', 'show', '1')).to.include({ position: 1 });
     expect(await run('history', 'diff', '0', '1')).to.be.an('object');

@@ -41,7 +41,7 @@ interface Manifest {
   exports: Record<string, unknown>;
 }
 
-/** Links every package that npm installs with the program: those of the lock file that are no tools. */
+/** Links every package that npm installs with the program: those of the lock file that are not tools. */
 async function linkDependencies(folder: string): Promise<void> {
   const { packages } = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { dev?: boolean }>;

@@ -44,9 +44,9 @@ describe('dps status, verify and rebuild', () => {
     await pool.query(
       `update service.service_collections set meta = meta || '{"note": "forged"}' where collection = 'articles'`,
     );
-    const found = await run('verify');
-    expect(found.code).to.equal(1);
-    expect(found.out)
+    const result = await run('verify');
+    expect(result.code).to.equal(1);
+    expect(result.out)
       .to.contain('1 difference at position 2')
       .and.contain('metadata articles meta.note: expected nothing, found "forged"');
     const answer = JSON.parse((await run('verify', '--json')).out) as {
@@ -117,7 +117,7 @@ describe('dps status, verify and rebuild', () => {
     await until('the service has built the next one', async () => (await pool.query(built)).rowCount === 1);
   });
 
-  it('rejects invalid usage', async () => {
+  it('rejects invalid usage with exit code 2', async () => {
     for (const args of [
       ['rebuild'],
       ['rebuild', 'all'],

@@ -66,7 +66,7 @@ describe('a session with dps', () => {
     await run('users remove two@example.com');
   });
 
-  it('manages the schema', async () => {
+  it('prints each command that changes the schema as recorded in the transcript', async () => {
     const fields = [field('title'), field('body', 'text'), field('size', 'integer', { default_value: 3 })];
     const sent = json({ collection: 'articles', schema: {}, fields });
     expect((await client('/collections', sent)).status).to.equal(200);
@@ -113,7 +113,7 @@ describe('a session with dps', () => {
     await run('diff FOLDER/broken.json');
   });
 
-  it('manages the trash', async () => {
+  it('prints each command that uses the trash as recorded in the transcript', async () => {
     const list = JSON.parse(await run('trash list --json')) as { position: number; field: string | null }[];
     session.drop();
     const [body, writers] = [list.find((each) => each.field === 'body'), list.find((each) => each.field === null)];
@@ -127,7 +127,7 @@ describe('a session with dps', () => {
     await run('trash');
   });
 
-  it('shows the history', async () => {
+  it('prints each command that reads the history as recorded in the transcript', async () => {
     await run('history');
     await run('history --limit 2 --collection articles');
     await run('history --limit none');

@@ -71,8 +71,8 @@ describe('branches of a real project', function () {
   function expectMerge(base: Step, ours: Step, theirs: Step, what: string): MergedStates {
     const expected = conflictsBetween(base.documents, ours.documents, theirs.documents);
     const merged = runToEnd(mergeStates({ base: base.state, ours: ours.state, theirs: theirs.state }));
-    const found = merged.kind === 'conflicts' ? merged.conflicts : [];
-    const [broken, others] = [true, false].map((is) => found.filter(({ kind }) => (kind === 'invalid') === is));
+    const conflicts = merged.kind === 'conflicts' ? merged.conflicts : [];
+    const [broken, others] = [true, false].map((is) => conflicts.filter(({ kind }) => (kind === 'invalid') === is));
     expect(others?.map(shown).sort(), what).to.deep.equal(expected);
     if (expected.length > 0) return merged;
     const documents = mergedBetween(base.documents, ours.documents, theirs.documents);
@@ -85,7 +85,7 @@ describe('branches of a real project', function () {
   }
 
   it('conflict if both changed the same member differently, for any three steps', () => {
-    const found = { conflicts: 0, merged: 0 };
+    const counts = { conflicts: 0, merged: 0 };
     const all = [...steps.keys()];
     const triples = all.flatMap((base) => all.flatMap((ours) => all.map((theirs) => [base, ours, theirs] as const)));
     for (const triple of triples) {
@@ -93,10 +93,10 @@ describe('branches of a real project', function () {
       // Symmetry and unchanged sides are tested as properties of the merge.
       if (base === ours || base === theirs || ours >= theirs) continue;
       const [b, o, t] = triple.map((index) => steps[index]) as [Step, Step, Step];
-      found[expectMerge(b, o, t, `base, ours, theirs: ${triple.map((index) => index + 1).join(', ')}`).kind] += 1;
+      counts[expectMerge(b, o, t, `base, ours, theirs: ${triple.map((index) => index + 1).join(', ')}`).kind] += 1;
     }
-    expect(found.conflicts).to.be.above(200);
-    expect(found.merged).to.be.above(100);
+    expect(counts.conflicts).to.be.above(200);
+    expect(counts.merged).to.be.above(100);
   });
 
   it('merge without conflicts when one has the odd and the other the even steps', () => {

@@ -43,8 +43,10 @@ async function rows(databaseUrl: string, insert: boolean): Promise<Record<string
     for (const { name } of tables.rows) {
       const table = pg.escapeIdentifier(name);
       if (insert) await database.query(`INSERT INTO ${table} DEFAULT VALUES`).catch(() => undefined);
-      const { rows: found } = await database.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${table}`);
-      counts[name] = found[0]?.count ?? 0;
+      const { rows: countRows } = await database.query<{ count: number }>(
+        `SELECT count(*)::int AS count FROM ${table}`,
+      );
+      counts[name] = countRows[0]?.count ?? 0;
     }
   } finally {
     await database.end();

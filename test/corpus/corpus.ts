@@ -3,7 +3,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** CORPUS, or a folder beside the checkout. */
+/** CORPUS, or a folder next to the checkout. */
 export const FOLDER = process.env['CORPUS'] ?? fileURLToPath(new URL('../../../shared/corpus', import.meta.url));
 
 export interface CorpusFile {

@@ -24,14 +24,14 @@ export const documentsIn = (folder: string): Documents =>
   byKey(Object.values(filesOf(folder)).map((text) => load(text, { schema: JSON_SCHEMA }) as Document));
 
 export function byKey(files: Iterable<Document>): Documents {
-  const found: Documents = new Map();
+  const documents: Documents = new Map();
   for (const { fields, relations, ...collection } of files as Iterable<CollectionFile>) {
     const name = collection.collection;
-    found.set(`c ${name}`, collection);
-    for (const each of fields) found.set(`f ${name}.${each.field}`, each);
-    for (const each of relations) found.set(`r ${name}.${each.many_field}`, each);
+    documents.set(`c ${name}`, collection);
+    for (const each of fields) documents.set(`f ${name}.${each.field}`, each);
+    for (const each of relations) documents.set(`r ${name}.${each.many_field}`, each);
   }
-  return found;
+  return documents;
 }
 
 /** `f posts.title` → `posts`; collections of the corpus have no dots in their names. */

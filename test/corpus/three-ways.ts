@@ -15,21 +15,21 @@ const known = new WeakMap<Document, ReadonlyMap<string, unknown>>();
 
 /** Members by path; lists and combined values count as one. */
 function membersOf(document: Document = {}): ReadonlyMap<string, unknown> {
-  const found = known.get(document) ?? membersBelow(document, []);
-  known.set(document, found);
-  return found;
+  const members = known.get(document) ?? membersBelow(document, []);
+  known.set(document, members);
+  return members;
 }
 
 function membersBelow(document: Document, above: string[]): Map<string, unknown> {
-  const found = new Map<string, unknown>();
+  const members = new Map<string, unknown>();
   for (const [name, value] of Object.entries(document)) {
     const path = [...above, name].join('.');
     const isWhole = path === 'schema.default_value' || path === 'meta.validation';
     if (value !== null && typeof value === 'object' && !Array.isArray(value) && !isWhole)
-      for (const [inner, each] of membersBelow(value as Document, [...above, name])) found.set(inner, each);
-    else found.set(path, value);
+      for (const [inner, each] of membersBelow(value as Document, [...above, name])) members.set(inner, each);
+    else members.set(path, value);
   }
-  return found;
+  return members;
 }
 
 /** The members in which two documents differ; a type counts as one. */
@@ -75,12 +75,12 @@ function changedAlike(here: Document, was: Document, is: Document): Document {
 /** `removed f posts.title`, `changed f posts.title meta.sort`: conflicts that no merge can resolve. In order. */
 export function conflictsBetween(base: Documents, ours: Documents, theirs: Documents): string[] {
   const sides = [base, ours, theirs].map(partsOf);
-  const found = [...new Set(sides.flatMap((side) => [...side.keys()]))].flatMap((collection) => {
+  const conflicts = [...new Set(sides.flatMap((side) => [...side.keys()]))].flatMap((collection) => {
     const [b, o, t] = sides.map((side) => side.get(collection));
     if (!isGone(b, o, t)) return inPart(b ?? NONE, o ?? NONE, t ?? NONE);
     return isChanged(b, o ?? t) && o !== t ? [`removed ${collection}`] : [];
   });
-  return found.sort();
+  return conflicts.sort();
 }
 
 const isGone = (base: unknown, ...sides: unknown[]): boolean => base !== undefined && sides.includes(undefined);
@@ -95,14 +95,14 @@ const parts = new WeakMap<Documents, ReadonlyMap<string, Documents>>();
 function partsOf(documents: Documents): ReadonlyMap<string, Documents> {
   const held = parts.get(documents);
   if (held !== undefined) return held;
-  const found = new Map<string, Documents>();
+  const partsByName = new Map<string, Documents>();
   for (const [key, document] of documents) {
     const name = `c ${collectionOf(key)}`;
-    const part: Documents = found.get(name) ?? new Map();
-    found.set(name, part.set(key, document));
+    const part: Documents = partsByName.get(name) ?? new Map();
+    partsByName.set(name, part.set(key, document));
   }
-  parts.set(documents, found);
-  return found;
+  parts.set(documents, partsByName);
+  return partsByName;
 }
 
 function inPart(base: Documents, ours: Documents, theirs: Documents): string[] {

@@ -87,8 +87,8 @@ describe('the doctor', function () {
 
   it('finds nothing in a healthy database, in the documented order, with the verified events', async () => {
     const verified: [number, number][] = [];
-    const { names, results, said: found } = await run({ onVerified: (...at) => verified.push(at) });
-    expect([names, found]).to.deep.equal([NAMES, []]);
+    const { names, results, said: lines } = await run({ onVerified: (...at) => verified.push(at) });
+    expect([names, lines]).to.deep.equal([NAMES, []]);
     // Only a running service knows who forwards requests to it.
     expect(results).to.deep.equal(NAMES.map((name) => (name === 'proxy is trusted' ? 'skipped' : 'ok')));
     expect(verified.at(-1)).to.deep.equal([3, 3]);
@@ -114,8 +114,8 @@ describe('the doctor', function () {
       database.connectionString,
       `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$`,
     );
-    const { results, said: found } = await run();
-    expect(found).to.deep.equal(['DATABASE_READ_ONLY: Transactions are read-only by default.']);
+    const { results, said: lines } = await run();
+    expect(lines).to.deep.equal(['DATABASE_READ_ONLY: Transactions are read-only by default.']);
     expect(results).to.deep.equal(['error', ...Array.from({ length: NAMES.length - 1 }, () => 'skipped')]);
   });
 
@@ -135,8 +135,8 @@ describe('the doctor', function () {
 
   it('reports migrations of another release', async () => {
     await sql(`DELETE FROM service.service_migrations WHERE number > 1`);
-    const { results, said: found } = await run();
-    expect(found).to.deep.equal(['MIGRATIONS_PENDING: The last applied migration is 1, and this release has 2.']);
+    const { results, said: lines } = await run();
+    expect(lines).to.deep.equal(['MIGRATIONS_PENDING: The last applied migration is 1, and this release has 2.']);
     expect(results[NAMES.indexOf('migrations')]).to.equal('error');
     expect(new Set(results.slice(NAMES.indexOf('migrations') + 1))).to.deep.equal(new Set(['skipped']));
     await sql(`INSERT INTO service.service_migrations VALUES (2, 'x'), (3, 'y')`);
@@ -157,8 +157,8 @@ describe('the doctor', function () {
   it('reports the owners of tables, and missing objects', async () => {
     await asSuperuser(database.connectionString, 'ALTER TABLE public.b OWNER TO CURRENT_USER');
     const { username } = new URL(await superuserUrl(database.connectionString));
-    const found = await said();
-    expect(found[0]).to.equal(`TABLES_NOT_OWNED: The table "b" belongs to ${username}.`);
+    const lines = await said();
+    expect(lines[0]).to.equal(`TABLES_NOT_OWNED: The table "b" belongs to ${username}.`);
     await asSuperuser(database.connectionString, 'ALTER TABLE service.service_keys OWNER TO CURRENT_USER');
     expect((await said())[0]).to.equal(`TABLES_NOT_OWNED: The table "b" belongs to ${username} and 1 more.`);
   });
@@ -218,8 +218,8 @@ describe('the doctor', function () {
       'DELETE FROM service.service_collections',
       'ALTER TABLE a ADD stray integer',
     );
-    const found = await said();
-    const [rows, tables, ...others] = found.map((each) => each.split('\n'));
+    const lines = await said();
+    const [rows, tables, ...others] = lines.map((each) => each.split('\n'));
     expect(others).to.deep.equal([]);
     expect(rows?.[0]).to.equal('ROWS_DIFFER: The metadata rows differ from the log:');
     expect(rows).to.have.length(7);
@@ -257,9 +257,9 @@ describe('the doctor', function () {
   it('reports objects of change requests that do not exist', async () => {
     const name = (index: number) => `dps_online_${String(index).padStart(32, '0')}_00000000`;
     await sql(...[1, 2, 3, 4, 5, 6].map((index) => `CREATE INDEX "${name(index)}" ON a (title)`));
-    const found = await said();
-    const message = found.find((each) => each.startsWith('PREPARATION_LEFT'))?.split('\n') ?? [];
-    expect(message[0], found.join('\n')).to.equal('PREPARATION_LEFT: No change request uses these prepared objects:');
+    const lines = await said();
+    const message = lines.find((each) => each.startsWith('PREPARATION_LEFT'))?.split('\n') ?? [];
+    expect(message[0], lines.join('\n')).to.equal('PREPARATION_LEFT: No change request uses these prepared objects:');
     expect(message).to.have.length(7);
     expect(message[1]).to.equal(`  index ${name(1)}: DROP INDEX CONCURRENTLY "public"."${name(1)}"`);
     expect(message[6]).to.equal('  and 1 more');
@@ -283,8 +283,8 @@ describe('the doctor', function () {
   it('reports the reason when a check cannot run', async () => {
     const failing = { list: () => Promise.reject(new Error('no')), verify: () => Promise.reject(new Error('never')) };
     const tools = { projections: failing, load: () => Promise.reject(new Error('a gap')) };
-    const { results, said: found } = await run({ tools });
-    expect(found).to.deep.equal([
+    const { results, said: lines } = await run({ tools });
+    expect(lines).to.deep.equal([
       'CHECK_FAILED: The check "hash chain" failed to run: no.',
       'LOG_UNREADABLE: The log cannot be folded: a gap.',
     ]);

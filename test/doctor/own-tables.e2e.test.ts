@@ -116,9 +116,9 @@ describe("the comparison of the service's tables with the migrations", () => {
       );
       await asSuperuser(service.databaseUrl, change);
       try {
-        const [found] = await foundBy('own tables = migrations');
-        expect(found).to.have.property('code', 'OWN_TABLES_DIFFER');
-        expect(found?.message).to.include(told);
+        const [finding] = await foundBy('own tables = migrations');
+        expect(finding).to.have.property('code', 'OWN_TABLES_DIFFER');
+        expect(finding?.message).to.include(told);
       } finally {
         await asSuperuser(service.databaseUrl, back === '' ? (definition?.text ?? '') : back);
       }

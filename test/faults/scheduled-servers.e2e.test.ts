@@ -208,9 +208,9 @@ async function caughtUp(server: Server, followers: readonly Server[]): Promise<v
   const [row] = await server.sql('SELECT pg_current_wal_lsn()::text AS lsn');
   for (const follower of followers)
     await until('a standby has all', async () => {
-      const [found] = await follower.sql(
+      const [change] = await follower.sql(
         `SELECT pg_last_wal_replay_lsn() >= '${String(row?.['lsn'])}'::pg_lsn AS has FROM pg_database LIMIT 1`,
       );
-      return found?.['has'] === true;
+      return change?.['has'] === true;
     });
 }

@@ -33,7 +33,7 @@ describe('the admin app', () => {
   const get = (path: string, headers: Record<string, string> = {}) => ask(service.url + path, { headers });
   const page = async () => (await get('/app')).text();
 
-  it('redirects browsers only', async () => {
+  it('redirects the root path to the app only for browsers', async () => {
     const browser = await get('/', { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
     expect([browser.status, browser.headers.get('location')]).to.deep.equal([302, '/app']);
     expect((await get('/', { accept: '*/*' })).status).to.equal(404);
@@ -155,7 +155,7 @@ describe('the admin app', () => {
     for (const { name, license } of packages) expect(allowed, name).to.include(license);
   });
 
-  it('can be disabled', async () => {
+  it('responds with 404 to every path of the app if APP is off', async () => {
     const without = await startService({ APP: 'off' });
     try {
       for (const path of ['/app', '/app/assets/x.js', '/']) {

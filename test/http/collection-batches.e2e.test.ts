@@ -31,7 +31,7 @@ describe('several collections in one request', function () {
       'SELECT collection FROM service.service_events ORDER BY position',
     );
     expect(order.map(({ collection }) => collection)).to.satisfy(
-      (found: string[]) => found.indexOf('folder') < found.indexOf('b'),
+      (listed: string[]) => listed.indexOf('folder') < listed.indexOf('b'),
     );
   });
 

@@ -65,7 +65,7 @@ describe('compressed responses', () => {
     }
   });
 
-  it('include uncached responses', async () => {
+  it('include responses that are not cached', async () => {
     const snapshot = await send('/schema/snapshot', {});
     const { service: release, vendor } = JSON.parse(snapshot.body.toString()) as { service: string; vendor: string };
     const collections = Array.from({ length: 50 }, (_, index) => ({ collection: `folder ${index}`, schema: null }));

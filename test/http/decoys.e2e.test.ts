@@ -84,7 +84,7 @@ describe('a database with decoys of PostgreSQL’s operators', function () {
     await holds();
   });
 
-  it('authenticates users', async () => {
+  it('creates users and logs them in without calling the decoys', async () => {
     const password = 'correct horse battery';
     await api.ok('POST', '/users', { email: 'a@example.com', role: 'author', password });
     await api.ok('POST', '/auth/login', { email: 'A@example.com', password });

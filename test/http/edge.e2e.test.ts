@@ -13,7 +13,7 @@ describe('the HTTP API', () => {
       }
     });
 
-    it('list their methods', async () => {
+    it('list their methods in the header Allow', async () => {
       const put = await send('/collections', { method: 'PUT', token: null });
       expect([put.status, ...put.codes]).deep.equal([405, 'METHOD_NOT_ALLOWED']);
       expect(put.headers.get('allow')).equal('GET, PATCH, POST, HEAD, OPTIONS');

@@ -58,8 +58,8 @@ describe('columns of enums and other unnamed types', function () {
 
   it('change by diff, and a diff of the result is empty', async () => {
     const snapshot = await api.ok<Snapshot>('GET', '/schema/snapshot');
-    const found = snapshot.fields.find(({ field: name }) => name === 'feels');
-    Object.assign(found?.schema ?? {}, { default_value: 'sad', is_nullable: true, is_indexed: true });
+    const document = snapshot.fields.find(({ field: name }) => name === 'feels');
+    Object.assign(document?.schema ?? {}, { default_value: 'sad', is_nullable: true, is_indexed: true });
     const made = await api.ok<{ hash: string; diff: object }>('POST', '/schema/diff', snapshot);
     await api.ok('POST', '/schema/apply', { hash: made.hash, diff: made.diff });
     expect(await catalog('feels')).to.deep.equal({ value: `'sad'::mood`, required: false });

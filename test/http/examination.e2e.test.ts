@@ -32,20 +32,20 @@ describe('GET /server/doctor', () => {
     await api.sql('alter table articles alter column title set not null');
     const { data } = await examined();
     expect(data.ok).to.equal(false);
-    const [found] = data.checks.flatMap(({ findings }) => findings);
-    expect(found).to.include({ code: 'TABLES_DIFFER' });
-    expect(found?.message).to.contain('articles.title');
-    expect(found?.fix).to.contain('dps drift');
+    const [finding] = data.checks.flatMap(({ findings }) => findings);
+    expect(finding).to.include({ code: 'TABLES_DIFFER' });
+    expect(finding?.message).to.contain('articles.title');
+    expect(finding?.fix).to.contain('dps drift');
   });
 
   it('warns of a proxy that forwards requests and is not trusted', async () => {
     const proxyOf = async () => (await examined()).data.checks.find(({ name }) => name === 'proxy is trusted');
     expect(await proxyOf()).to.deep.equal({ name: 'proxy is trusted', result: 'ok', findings: [] });
     await client('/server/ping', { headers: { 'X-Forwarded-For': '192.0.2.1' } });
-    const found = await proxyOf();
-    expect(found?.result).to.equal('warning');
-    expect(found?.findings.map(({ code }) => code)).to.deep.equal(['PROXY_UNTRUSTED']);
-    expect(found?.findings[0]?.message).to.contain('127.0.0.1').and.contain('TRUST_PROXY');
+    const proxy = await proxyOf();
+    expect(proxy?.result).to.equal('warning');
+    expect(proxy?.findings.map(({ code }) => code)).to.deep.equal(['PROXY_UNTRUSTED']);
+    expect(proxy?.findings[0]?.message).to.contain('127.0.0.1').and.contain('TRUST_PROXY');
   });
 
   it('is for auditors, and not for readers', async () => {

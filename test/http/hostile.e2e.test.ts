@@ -106,19 +106,19 @@ describe('hostile clients', function () {
 
   describe('a manipulated diff', () => {
     const body = async (diff: object) => ({ hash: await hashNow(), diff: { ...NOTHING, ...diff } });
-    const found = <T extends Collection | Field>(items: T[], collection: string): T[] =>
+    const itemsOf = <T extends Collection | Field>(items: T[], collection: string): T[] =>
       items.filter((each) => each.collection === collection);
 
     it('turns a table into a folder only together with its table, and back', async () => {
       await create('kind', [plain('x', 'string')]);
       const { collections, fields } = await snapshot();
-      const [lhs] = found(collections, 'kind');
+      const [lhs] = itemsOf(collections, 'kind');
       const gone = { collection: 'kind', diff: [{ kind: 'D', lhs }] };
       const come = { collection: 'kind', diff: [{ kind: 'N', rhs: { collection: 'kind', schema: null } }] };
       await api.ok('POST', '/schema/apply', await body({ collections: [gone, come] }));
       expect(await api.sql(`SELECT 1 WHERE to_regclass('public.kind') IS NOT NULL`)).to.deep.equal([]);
       const schema = { kind: 'E', path: ['schema'], lhs: null, rhs: { comment: null } };
-      const columns = found(fields, 'kind').map((rhs) => ({ ...rhs, diff: [{ kind: 'N', rhs }] }));
+      const columns = itemsOf(fields, 'kind').map((rhs) => ({ ...rhs, diff: [{ kind: 'N', rhs }] }));
       const entries = columns.map(({ collection, field, diff }) => ({ collection, field, diff }));
       const back = { collections: [{ collection: 'kind', diff: [schema] }], fields: entries };
       await api.ok('POST', '/schema/apply', await body(back));
@@ -143,7 +143,7 @@ describe('hostile clients', function () {
       const icon = { kind: 'E', path: ['meta', 'icon'], lhs: null, rhs: 'a' };
       await create('once', [plain('x', 'string')]);
       const { collections, fields } = await snapshot();
-      const removed = { collection: 'once', diff: [{ kind: 'D', lhs: found(collections, 'once')[0] }] };
+      const removed = { collection: 'once', diff: [{ kind: 'D', lhs: itemsOf(collections, 'once')[0] }] };
       const rhs = { collection: 'twin', schema: null };
       const twin = { collection: 'twin', diff: [{ kind: 'N', rhs }] };
       const changed = { collection: 'once', diff: [icon] };
@@ -156,7 +156,7 @@ describe('hostile clients', function () {
         const at = 'diff.collections[1]';
         await api.refused({ ...INVALID, at }, 'POST', '/schema/apply', await body({ collections: pair }));
       }
-      const field = found(fields, 'once').find((each) => each.field === 'x');
+      const field = itemsOf(fields, 'once').find((each) => each.field === 'x');
       const gone = { collection: 'once', field: 'x', diff: [{ kind: 'D', lhs: field }] };
       await api.refused(INVALID, 'POST', '/schema/apply', await body({ fields: [gone, gone] }));
       const related = { collection: 'once', field: 'x', related_collection: 5, diff: [{ kind: 'D', lhs: {} }] };

@@ -106,9 +106,9 @@ describe('changing a column that managed tables inherit', function () {
     const events = await changed(() => api.ok('POST', '/fields/base', column));
     expect(plan.events.map(({ type, collection }) => `${type} ${collection}.c`)).to.deep.equal(events);
     expect(events.sort()).to.deep.equal(ALL.map((name) => `field.created ${name}.c`));
-    const found = await fieldsNamed('c');
-    expect([...found.keys()].sort()).to.deep.equal(ALL);
-    for (const [name, { schema }] of found)
+    const childFields = await fieldsNamed('c');
+    expect([...childFields.keys()].sort()).to.deep.equal(ALL);
+    for (const [name, { schema }] of childFields)
       expect(schema, name).to.include({ default_value: 'x', is_nullable: false, is_indexed: name === 'base' });
   });
 
@@ -129,9 +129,9 @@ describe('changing a column that managed tables inherit', function () {
   it('renames the column of the children, with their indexes and metadata', async () => {
     const events = await changed(() => api.ok('POST', '/fields/base/a/rename', { to: 'renamed' }));
     expect(events.sort()).to.deep.equal(ALL.map((name) => `field.renamed ${name}.a`));
-    const found = await fieldsNamed('renamed');
-    expect([...found.keys()].sort()).to.deep.equal(ALL);
-    expect(found.get('a_kid')).to.nested.include({ 'meta.note': 'of the kid', 'schema.is_indexed': true });
+    const childFields = await fieldsNamed('renamed');
+    expect([...childFields.keys()].sort()).to.deep.equal(ALL);
+    expect(childFields.get('a_kid')).to.nested.include({ 'meta.note': 'of the kid', 'schema.is_indexed': true });
   });
 
   it('changes type, default and nullability of the children', async () => {
@@ -139,10 +139,10 @@ describe('changing a column that managed tables inherit', function () {
     const schema = { data_type: 'bigint', default_value: 9, is_nullable: false };
     const events = await changed(() => api.ok('PATCH', '/fields/base/a', { type: 'bigInteger', schema }));
     expect(events.sort()).to.deep.equal(ALL.map((name) => `field.updated ${name}.a`));
-    const found = await fieldsNamed('a');
+    const childFields = await fieldsNamed('a');
     for (const name of KIDS)
-      expect(found.get(name)?.schema, name).to.include({ data_type: 'bigint', is_nullable: false });
-    expect(found.get('a_kid')).to.nested.include({ 'meta.note': 'of the kid', 'schema.is_indexed': true });
+      expect(childFields.get(name)?.schema, name).to.include({ data_type: 'bigint', is_nullable: false });
+    expect(childFields.get('a_kid')).to.nested.include({ 'meta.note': 'of the kid', 'schema.is_indexed': true });
   });
 
   it('allows null in the children, except where a constraint of their own forbids it', async () => {
@@ -150,8 +150,8 @@ describe('changing a column that managed tables inherit', function () {
     await api.ok('PATCH', '/fields/base/a', { schema: { is_nullable: false } });
     await noDrift();
     await changed(() => api.ok('PATCH', '/fields/base/a', { schema: { is_nullable: true, default_value: null } }));
-    const found = await fieldsNamed('a');
-    expect(found.get('z_kid')?.schema).to.include({ is_nullable: true, default_value: null });
+    const childFields = await fieldsNamed('a');
+    expect(childFields.get('z_kid')?.schema).to.include({ is_nullable: true, default_value: null });
   });
 
   it('adds a column of an enum, which the children need then', async () => {
@@ -160,10 +160,10 @@ describe('changing a column that managed tables inherit', function () {
     const mood = fields.find(({ collection, field }) => collection === 'uses_mood' && field === 'mood');
     const added = { ...mood, collection: 'base', meta: null, schema: { ...mood?.schema, table: 'base' } };
     const needs = (name: string) => {
-      const found = document.collections.find(({ collection }) => collection === name) as {
+      const match = document.collections.find(({ collection }) => collection === name) as {
         schema?: { extras?: object };
       };
-      return found.schema?.extras;
+      return match.schema?.extras;
     };
     const collections = document.collections.map((each) =>
       each.collection === 'base'
@@ -193,9 +193,9 @@ describe('changing a column that managed tables inherit', function () {
       const diff = await api.ok<object>('POST', '/schema/diff', { ...document, fields });
       await api.ok('POST', '/schema/apply', diff);
     });
-    const found = await fieldsNamed('b');
-    expect(found.get('z_kid')?.schema).to.include({ data_type: 'bigint', is_indexed: true, default_value: 4 });
-    expect(found.get('a_kid')?.schema).to.include({ data_type: 'bigint', is_indexed: false, default_value: 5 });
+    const childFields = await fieldsNamed('b');
+    expect(childFields.get('z_kid')?.schema).to.include({ data_type: 'bigint', is_indexed: true, default_value: 4 });
+    expect(childFields.get('a_kid')?.schema).to.include({ data_type: 'bigint', is_indexed: false, default_value: 5 });
   });
 
   it('applies a change request with the plan that was approved', async () => {
@@ -220,7 +220,7 @@ describe('changing a column that managed tables inherit', function () {
     expect([...(await fieldsNamed('key')).keys()]).to.have.members(['renamed', ...KIDS]);
   });
 
-  it('rejects to rename or retype a column with several parents, names them, and leaves nothing behind', async () => {
+  it('rejects renaming or retyping a column with several parents, names them, and leaves nothing behind', async () => {
     await api.sql('CREATE TABLE side (a int); CREATE TABLE "both" () INHERITS (base, side)');
     await api.ok('POST', '/schema/adopt', { tables: ['side', 'both'] });
     const head = await api.head();
@@ -251,7 +251,7 @@ describe('changing a column that managed tables inherit', function () {
     await noDrift();
   });
 
-  it('rejects to change the column of a child, and names the parents', async () => {
+  it('rejects changing the column of a child, and names the parents', async () => {
     const head = await api.head();
     for (const [collection, parents] of [
       ['grandkid', 'a_kid'],
@@ -299,8 +299,8 @@ describe('changing a column that managed tables inherit', function () {
       const { collections } = await snapshot();
       return Object.fromEntries(
         collections.flatMap(({ collection, schema }) => {
-          const found = schema?.extras?.constraints?.find((each) => each.name === name);
-          return found === undefined ? [] : [[collection, found.definition]];
+          const check = schema?.extras?.constraints?.find((each) => each.name === name);
+          return check === undefined ? [] : [[collection, check.definition]];
         }),
       );
     };

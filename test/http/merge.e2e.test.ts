@@ -231,8 +231,8 @@ describe('POST /schema/merge', () => {
       [{ more: 1 }, 400, 'more'],
     ];
     for (const [more, status, path] of wrong) {
-      const { status: found, json: body, text: shown } = await merge(theirs, more);
-      expect(found, `${JSON.stringify(more).slice(0, 80)}: ${shown}`).to.equal(status);
+      const { status: mergeStatus, json: body, text: shown } = await merge(theirs, more);
+      expect(mergeStatus, `${JSON.stringify(more).slice(0, 80)}: ${shown}`).to.equal(status);
       const paths = (body as { errors: { extensions: { path: string } }[] }).errors.map((each) => each.extensions.path);
       expect(paths, JSON.stringify(more).slice(0, 80)).to.include(path);
     }

@@ -74,20 +74,20 @@ describe('online changes over HTTP', () => {
   /** The number and total duration (in milliseconds) of steps by kind, from the metrics. */
   const steps = async (): Promise<Record<string, number[]>> => {
     const { text } = await send('/metrics');
-    const found: Record<string, number[]> = {};
+    const positions: Record<string, number[]> = {};
     for (const [, what, kind = '', value] of text.matchAll(
       /^dps_change_step_duration_seconds_(sum|count)\{kind="(\w+)"\} (\S+)$/gm,
     ))
-      (found[kind] ??= []).push(Math.round(Number(value) * (what === 'sum' ? 1_000 : 1)));
-    return Object.fromEntries(Object.entries(found).filter(([, [, count]]) => count !== 0));
+      (positions[kind] ??= []).push(Math.round(Number(value) * (what === 'sum' ? 1_000 : 1)));
+    return Object.fromEntries(Object.entries(positions).filter(([, [, count]]) => count !== 0));
   };
   const timesOf = (change: Change): Record<string, number[]> => {
-    const found: Record<string, number[]> = {};
+    const times: Record<string, number[]> = {};
     for (const { kind, milliseconds } of change.steps) {
-      const [sum = 0, count = 0] = found[kind] ?? [];
-      found[kind] = [sum + (milliseconds ?? 0), count + 1];
+      const [sum = 0, count = 0] = times[kind] ?? [];
+      times[kind] = [sum + (milliseconds ?? 0), count + 1];
     }
-    return found;
+    return times;
   };
   const events = async (query: string): Promise<{ type: string; batch: string; data: object }[]> =>
     ((await send(`/history/events?${query}`)).json as { data: never[] }).data;
@@ -269,12 +269,17 @@ describe('online changes over HTTP', () => {
     await db.query('DELETE FROM service.service_changes WHERE id = $1', [gone.id]);
     const verified = (await send('/projections/verify')).json as { data: { ok: boolean; differences: object[] } };
     expect(verified.data.ok).to.equal(false);
-    const difference = (id: string, row: { collections: string[] }, expected: string | null, found: string | null) => ({
+    const difference = (
+      id: string,
+      row: { collections: string[] },
+      expected: string | null,
+      actual: string | null,
+    ) => ({
       where: 'changes',
       collection: row.collections[0],
       member: `change request ${id}`,
       expected,
-      found,
+      found: actual,
     });
     expect(verified.data.differences).to.have.deep.members([
       difference(failed.id, failed, 'failed', 'queued'),

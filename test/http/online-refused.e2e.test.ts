@@ -8,9 +8,9 @@ const FIELDS = [column('code', 'integer'), column('owner', 'integer'), column('n
 type Edit = (snapshot: Snapshot) => void;
 
 const fieldOf = (snapshot: Snapshot, collection: string, field: string): Snapshot['fields'][number] => {
-  const found = snapshot.fields.find((each) => each.collection === collection && each.field === field);
-  if (found === undefined) throw new Error(`there is no ${collection}.${field}`);
-  return found;
+  const match = snapshot.fields.find((each) => each.collection === collection && each.field === field);
+  if (match === undefined) throw new Error(`there is no ${collection}.${field}`);
+  return match;
 };
 const edited =
   (collection: string, field: string, schema: object): Edit =>
@@ -24,10 +24,10 @@ const both =
 const renamedField =
   (field: string, to: string, schema: object): Edit =>
   (snapshot) => {
-    const found = fieldOf(snapshot, 'items', field);
-    Object.assign(found, { field: to, renamed_from: field });
-    Object.assign(found.schema, { ...schema, ...('name' in found.schema && { name: to }) });
-    Object.assign(found.meta, { ...('field' in found.meta && { field: to }) });
+    const document = fieldOf(snapshot, 'items', field);
+    Object.assign(document, { field: to, renamed_from: field });
+    Object.assign(document.schema, { ...schema, ...('name' in document.schema && { name: to }) });
+    Object.assign(document.meta, { ...('field' in document.meta && { field: to }) });
   };
 
 const extras =

@@ -15,7 +15,7 @@ interface RequestedChange {
   body?: unknown;
 }
 
-/** By object: the request for a table or the edit of a snapshot, and the kinds of its steps. */
+/** Keyed by object: the request for a table or the edit of a snapshot, and the kinds of its steps. */
 const CHANGES: readonly [
   what: string,
   (table: string) => RequestedChange | ((snapshot: Snapshot) => void),
@@ -71,9 +71,9 @@ const patch = (table: string, field: string, schema: object): RequestedChange =>
 const withExtras =
   (table: string, extras: Record<string, unknown>) =>
   (snapshot: Snapshot): void => {
-    const found = snapshot.collections.find(({ collection }) => collection === table);
-    if (found?.schema == null) throw new Error(`there is no ${table}`);
-    found.schema.extras = { ...found.schema.extras, ...extras };
+    const document = snapshot.collections.find(({ collection }) => collection === table);
+    if (document?.schema == null) throw new Error(`there is no ${table}`);
+    document.schema.extras = { ...document.schema.extras, ...extras };
   };
 
 describe('an applied online change', function () {
@@ -114,10 +114,10 @@ describe('an applied online change', function () {
       await online.large(one, FIELDS, VALUES);
       await online.large(other, FIELDS, VALUES);
       const asked = async (table: string): Promise<RequestedChange> => {
-        const found = change(table);
-        return typeof found === 'function'
-          ? { method: 'POST', path: '/schema/apply', body: await online.diff(found) }
-          : found;
+        const requested = change(table);
+        return typeof requested === 'function'
+          ? { method: 'POST', path: '/schema/apply', body: await online.diff(requested) }
+          : requested;
       };
       const plainly = await asked(other);
       await api.ok(plainly.method, plainly.path, plainly.body);

@@ -22,8 +22,8 @@ export function expectPlaces(sent: Sent, status: number, answer: unknown): void 
   const body = isForm(sent) ? Object.fromEntries(new URLSearchParams(String(sent.body))) : parsed(String(sent.body));
   const document = documentOf(body);
   for (const path of paths) {
-    const found = isPlace(path, document) || isPlace(path, body);
-    expect(found, `${path} is not in the body that was sent: ${shown(sent.body)}`).equal(true);
+    const exists = isPlace(path, document) || isPlace(path, body);
+    expect(exists, `${path} is not in the body that was sent: ${shown(sent.body)}`).equal(true);
   }
 }
 
@@ -72,7 +72,7 @@ function isPlace(path: string, document: unknown): boolean {
 
 const STEP = /\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|(?:^|\.)([A-Za-z_$][\w$-]*)/gy;
 
-/** `fields[2]["a b"].type` → `['fields', 2, 'a b', 'type']`; anything else is no path. */
+/** `fields[2]["a b"].type` → `['fields', 2, 'a b', 'type']`; anything else is not a path. */
 function stepsOf(path: string): (string | number)[] {
   const steps: (string | number)[] = [];
   let end = 0;
@@ -81,6 +81,6 @@ function stepsOf(path: string): (string | number)[] {
     if (index !== undefined) steps.push(Number(index));
     else steps.push(quoted === undefined ? (name as string) : (JSON.parse(quoted) as string));
   }
-  expect(end, `${path} is no path`).to.equal(path.length);
+  expect(end, `${path} is not a path`).to.equal(path.length);
   return steps;
 }

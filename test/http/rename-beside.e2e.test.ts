@@ -65,10 +65,10 @@ describe('a rename', function () {
       await application.end();
     }
     await until('the index is there', async () => {
-      const found = await api.sql(
+      const rows = await api.sql(
         `SELECT FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE c.relname = 'b_term_index' AND i.indisvalid`,
       );
-      return found.length === 1;
+      return rows.length === 1;
     });
     expect(await api.sql('SELECT term FROM b')).to.deep.equal([{ term: 'x' }]);
   });

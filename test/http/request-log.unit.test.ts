@@ -60,10 +60,10 @@ describe('the log line of a request', () => {
   });
 
   it('warns once when a proxy that TRUST_PROXY does not cover names its clients', () => {
-    const found: string[] = [];
+    const logged: string[] = [];
     const logProxy = createProxyLog(logger, {
       isTrusted: (address) => address === '10.0.0.1',
-      onFound: (address) => found.push(address),
+      onFound: (address) => logged.push(address),
     });
     const request = (peer: string, headers: Record<string, string>) => {
       const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: peer });
@@ -76,7 +76,7 @@ describe('the log line of a request', () => {
     logProxy(request('10.0.0.2', { 'x-forwarded-for': '192.0.2.1' }));
     expect(lines.map(([level, , fields]) => [level, fields])).to.deep.equal([['warn', { peer: '10.0.0.2' }]]);
     expect(lines[0]?.[1]).to.include('set TRUST_PROXY');
-    expect(found).to.deep.equal(['10.0.0.2']);
+    expect(logged).to.deep.equal(['10.0.0.2']);
   });
 
   it('includes successful reads if enabled, at another level', () => {

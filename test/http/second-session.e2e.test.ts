@@ -98,7 +98,7 @@ describe('a second session over HTTP', () => {
     await ask('/schema/adopt', { body: {} });
   });
 
-  it('handles change requests', async () => {
+  it('responds to requests about change requests as recorded in the transcript', async () => {
     const diff = await diffTo(await without('size'));
     const called = (what: string) => ({ called: what });
     await ask('/changes', { body: {} });
@@ -148,7 +148,7 @@ describe('a second session over HTTP', () => {
     expect(plan).to.have.length(64);
   });
 
-  it('applies change requests', async () => {
+  it('applies change requests as recorded in the transcript', async () => {
     const wanted = await without('size');
     await ask('/changes', { body: { title: 'Again', snapshot: wanted }, called: '(the snapshot without size)' });
     const { headers } = await client('/changes', json({ title: 'Online', snapshot: wanted, online: true }));
@@ -182,7 +182,7 @@ describe('a second session over HTTP', () => {
     await ask('/schema/merge', { body: { theirs, base, resolve }, called: '(notes that clash, resolved)' });
   });
 
-  it('handles the policy', async () => {
+  it('responds to requests about the policy as recorded in the transcript', async () => {
     await ask('/policy/test', { body: [] });
     await ask('/policy/test', { body: { more: 1 } });
     await ask('/policy/test', { body: {} });
@@ -222,7 +222,7 @@ describe('a second session over HTTP', () => {
     await ask('/policy?at=99999');
   });
 
-  it('handles the trash', async () => {
+  it('responds to requests about the trash as recorded in the transcript', async () => {
     await ask('/trash?meta=total_count&limit=1');
     await ask('/trash/none');
     await ask('/trash/1');
@@ -244,7 +244,7 @@ describe('a second session over HTTP', () => {
     await ask('/fields/a/headline?purge', { method: 'DELETE' });
   });
 
-  it('reads the past', async () => {
+  it('responds to filtered requests about the history as recorded in the transcript', async () => {
     for (const query of [
       'field=size&order=desc',
       'type=field.deleted',
@@ -286,7 +286,7 @@ describe('a second session over HTTP', () => {
     await ask('/schema/types?at=3&lang=json-schema');
   });
 
-  it('manages accounts', async () => {
+  it('responds to requests about accounts as recorded in the transcript', async () => {
     const one = { email: 'one@example.com', role: 'author', name: 'One', password: 'a password that is long' };
     const { id } = dataOf<{ id: string }>(await ask('/users?fields=id,email', { body: one, called: '(one)' }));
     await ask('/users', { body: one, called: '(one, again)' });

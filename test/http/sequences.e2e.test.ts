@@ -100,7 +100,7 @@ describe('columns that get a sequence', () => {
     expect(rows).deep.equal([{ n: 6 }]);
   });
 
-  describe('for numbers that are no integers', () => {
+  describe('for numbers that are not integers', () => {
     const TYPES: [type: string, next: string, shown: object][] = [
       ['numeric(20)', '6', { type: 'decimal', data_type: 'numeric' }],
       ['real', '6', { type: 'float', data_type: 'real' }],

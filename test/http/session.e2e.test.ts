@@ -8,7 +8,7 @@ describe('a session over HTTP', () => {
   const session = createSession('http-session.txt', client);
   const { ask } = session;
 
-  it('authenticates', async () => {
+  it('responds to logins and to invalid credentials as recorded in the transcript', async () => {
     await ask('/server/ping', { token: null });
     await ask('/server/info');
     await ask('/collections', { token: null });
@@ -72,7 +72,7 @@ describe('a session over HTTP', () => {
     await ask('/fields/articles');
   });
 
-  it('manages the schema', async () => {
+  it('responds to changes of the schema as recorded in the transcript', async () => {
     await ask('/schema/snapshot');
     await ask('/schema/snapshot?export=yaml&include=authors');
     await ask('/schema/snapshot?export=xml&include=folder');
@@ -97,7 +97,7 @@ describe('a session over HTTP', () => {
     await ask('/schema/types?lang=cobol');
   });
 
-  it('reads the history', async () => {
+  it('responds to requests about the history as recorded in the transcript', async () => {
     await ask('/history/events?limit=2');
     await ask('/history/events?after=2&limit=1&type=collection.created');
     await ask('/history/events?limit=0');

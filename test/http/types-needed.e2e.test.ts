@@ -46,8 +46,8 @@ describe('types of columns', function () {
       column('ut', 'v', 'vector(3)'),
       { collection: 'ut', field: 's', type: 'string', schema: { extras: { collation: 'other."de-x"' } } },
     ]);
-    const found = needed(diff).join('\n');
-    for (const name of ['comp', 'ranged[]', 'vector(3)', 'de-x']) expect(found).to.contain(name);
+    const neededTypes = needed(diff).join('\n');
+    for (const name of ['comp', 'ranged[]', 'vector(3)', 'de-x']) expect(neededTypes).to.contain(name);
     const { hash } = diff;
     const error = await api.refused({ status: 422, code: 'DATABASE_REFUSED' }, 'POST', '/schema/apply', {
       hash,
@@ -60,7 +60,7 @@ describe('types of columns', function () {
     await api.ok('POST', '/schema/apply', { hash: carried.hash, diff: carried.diff });
   });
 
-  it('are no findings if the change creates them', async () => {
+  it('are not findings if the change creates them', async () => {
     const needs = [
       { kind: 'extension', name: 'citext' },
       { kind: 'enum', name: 'mood', labels: ['sad', 'happy'] },

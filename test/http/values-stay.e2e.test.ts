@@ -76,8 +76,8 @@ describe('row values', function () {
     });
     seen.push(JSON.stringify(await online.ended(key.id, 'failed')));
     const diff = await online.diff(({ fields }) => {
-      const found = fields.find(({ collection, field }) => collection === 'secrets' && field === 'name');
-      Object.assign(found ?? {}, { type: 'integer', schema: { is_nullable: true } });
+      const document = fields.find(({ collection, field }) => collection === 'secrets' && field === 'name');
+      Object.assign(document ?? {}, { type: 'integer', schema: { is_nullable: true } });
     });
     const { data } = await api.ok<{ data: { id: string; plan: string } }>('POST', '/changes', { title: 'later', diff });
     await api.ok('POST', `/changes/${data.id}/apply`, { at: new Date(Date.now() + 500).toISOString() });
@@ -106,8 +106,8 @@ describe('row values', function () {
     const directory = await mkdtemp(join(tmpdir(), 'dps-values-'));
     try {
       const diff = await online.diff(({ fields }) => {
-        const found = fields.find(({ collection, field }) => collection === 'secrets' && field === 'day');
-        Object.assign(found ?? {}, { type: 'date', schema: { is_nullable: true } });
+        const day = fields.find(({ collection, field }) => collection === 'secrets' && field === 'day');
+        Object.assign(day ?? {}, { type: 'date', schema: { is_nullable: true } });
       });
       await writeFile(join(directory, 'diff.json'), JSON.stringify(diff));
       const environment = { DPS_URL: service.url, DPS_TOKEN: service.adminToken };

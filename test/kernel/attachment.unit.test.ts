@@ -14,7 +14,7 @@ describe('an attachment', () => {
     expect(known.get(structuredClone(object))).to.equal(undefined);
   });
 
-  it('is invisible', () => {
+  it('adds no visible key to the object', () => {
     const known = createAttachment<object, string>();
     const object = { a: 1 };
     known.set(object, 'known');

@@ -28,7 +28,7 @@ const SAID: [z.ZodType, unknown, string][] = [
   [z.email(), 'a', 'must be an e-mail address.'],
   [z.uuid(), 'a', 'must be a UUID.'],
   [z.string({ error: 'is what it says.' }), 1, 'is what it says.'],
-  // Without a message of its own, zod's message is used.
+  // Without its own message, zod's message is used.
   [z.set(z.string()), 1, 'Invalid input: expected set, received number'],
 ];
 

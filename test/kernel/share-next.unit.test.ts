@@ -74,7 +74,7 @@ describe('shareNext', () => {
     expect(await fourth).to.equal(3);
     await new Promise(setImmediate);
     void ask();
-    expect(asked, 'nothing is under way any more').to.have.lengthOf(4);
+    expect(asked, 'no call is in progress anymore').to.have.lengthOf(4);
   });
 
   it('continues with the next run after a failure', async () => {

@@ -31,7 +31,7 @@ describe('a diverged log', () => {
       details: { seen, found: shorter },
     });
     expect(logDiverged({ seen, found: forged }).message).to.equal(
-      `The log has forked: position 5 has another event now. ${advice}`,
+      `The log has forked: position 5 now has a different event. ${advice}`,
     );
   });
 

@@ -7,7 +7,7 @@ describe('the document of an event', () => {
   const hash = sha256(content);
 
   it('may be complete or erased, but not missing or different', () => {
-    const faultOf = (found: Parameters<typeof documentFault>[0]) => documentFault(found, { hash, sha256 });
+    const faultOf = (recorded: Parameters<typeof documentFault>[0]) => documentFault(recorded, { hash, sha256 });
     expect(faultOf({ hash, content })).to.equal(null);
     expect(faultOf({ hash, content: null })).to.equal(null);
     expect(faultOf(undefined)).to.equal(`its document ${hash} is missing`);

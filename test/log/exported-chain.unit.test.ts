@@ -37,12 +37,12 @@ async function storedOf(events: readonly LogEvent[]): Promise<StoredEvent[]> {
 
 async function check(lines: readonly string[]): Promise<ExportedLog & { told: number[] }> {
   const told: number[] = [];
-  const found = await checkExportedLog(toStream(lines), {
+  const result = await checkExportedLog(toStream(lines), {
     sha256,
     planOf: createPlanReplay(),
     onEvent: ({ position }) => told.push(position),
   });
-  return { ...found, told };
+  return { ...result, told };
 }
 
 // eslint-disable-next-line @typescript-eslint/require-await
@@ -113,7 +113,7 @@ describe('an exported log, line by line', () => {
     ]);
   });
 
-  it('reports a line that is no event or was changed', async () => {
+  it('reports a line that is not an event or was changed', async () => {
     const [first = ''] = lines;
     for (const line of ['', 'x', 'null', '{"position":1}', `${first} `, first.replace('"version":1', '"version":1.0')])
       expect(await broken(lines.with(0, line)), line).to.deep.equal([0, { position: 1, reason: unreadable(1) }]);

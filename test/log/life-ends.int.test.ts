@@ -22,8 +22,8 @@ describe('the ends of lives', () => {
   /** Appends the events, numbered from 1, and queries the ends of these identities. */
   async function ends(identities: string[], ...events: LogEvent[]): Promise<Record<string, [number, boolean]>> {
     await append(database.connectionString, events);
-    const found = await endsOf(pool(), identities);
-    return Object.fromEntries([...found].map(([identity, { position, isOwn }]) => [identity, [position, isOwn]]));
+    const lives = await endsOf(pool(), identities);
+    return Object.fromEntries([...lives].map(([identity, { position, isOwn }]) => [identity, [position, isOwn]]));
   }
 
   it('are empty for unrequested and living objects', async () => {
@@ -32,7 +32,7 @@ describe('the ends of lives', () => {
   });
 
   it('include those of a collection and of its fields', async () => {
-    const found = await ends(
+    const endedLives = await ends(
       ['1', '1.1', '1.2', '2'],
       made('a', ['x', 'y']),
       field('a', 'z'),
@@ -40,16 +40,16 @@ describe('the ends of lives', () => {
       event('collection.deleted', 'b', null),
       event('collection.deleted', 'a', null),
     );
-    expect(found).to.deep.equal({ '1': [5, true], '1.1': [5, false], '1.2': [5, false], '2': [5, false] });
+    expect(endedLives).to.deep.equal({ '1': [5, true], '1.1': [5, false], '1.2': [5, false], '2': [5, false] });
   });
 
-  it('include adopted tables', async () => {
+  it('include the deletion of an adopted field', async () => {
     const adopted = event('collection.adopted', 'a', null, { collection: {}, fields: [{ field: 'x' }] });
     expect(await ends(['1', '1.1'], adopted, event('field.deleted', 'a', 'x'))).to.deep.equal({ '1.1': [2, true] });
   });
 
   it('include fields whose collection is not requested', async () => {
-    const found = await ends(
+    const endedLives = await ends(
       ['2', '3'],
       made('a', ['x']),
       field('a', 'y'),
@@ -58,11 +58,11 @@ describe('the ends of lives', () => {
       event('field.deleted', 'a', 'x'),
       event('collection.deleted', 'a', null),
     );
-    expect(found).to.deep.equal({ '2': [4, true], '3': [6, false] });
+    expect(endedLives).to.deep.equal({ '2': [4, true], '3': [6, false] });
   });
 
   it('are found under the names at that time', async () => {
-    const found = await ends(
+    const endedLives = await ends(
       ['4', '4.1', '1', '1.1'],
       made('a', ['x']),
       event('collection.renamed', 'a', null, { to: 'b' }),
@@ -74,7 +74,7 @@ describe('the ends of lives', () => {
       event('field.deleted', 'b', 'y'),
       event('collection.deleted', 'b', null),
     );
-    expect(found).to.deep.equal({ '1': [9, true], '1.1': [8, true], '4': [6, true], '4.1': [5, true] });
+    expect(endedLives).to.deep.equal({ '1': [9, true], '1.1': [8, true], '4': [6, true], '4.1': [5, true] });
   });
 
   it('exclude later objects with the same name', async () => {
@@ -104,7 +104,7 @@ describe('the ends of lives', () => {
   });
 
   it('of a field exclude later users of its old name', async () => {
-    const found = await ends(
+    const endedLives = await ends(
       ['1.1', '1.2'],
       made('a', ['x', 'y']),
       event('field.renamed', 'a', 'y', { to: 'z' }),
@@ -114,11 +114,11 @@ describe('the ends of lives', () => {
       field('a', 'x'),
       event('field.deleted', 'a', 'x'),
     );
-    expect(found).to.deep.equal({ '1.1': [5, true] });
+    expect(endedLives).to.deep.equal({ '1.1': [5, true] });
   });
 
   it('are not searched in unrequested collections', async () => {
-    const found = await ends(
+    const endedLives = await ends(
       ['1', '10'],
       made('a', []),
       made('b', ['x', 'y']),
@@ -129,18 +129,18 @@ describe('the ends of lives', () => {
       ...['c', 'd', 'e', 'f'].map((name) => made(name, [])),
       event('collection.deleted', 'f', null),
     );
-    expect(found).to.deep.equal({ '10': [11, true] });
+    expect(endedLives).to.deep.equal({ '10': [11, true] });
   });
 
   it('of a field exclude its successor with the same name', async () => {
-    const found = await ends(
+    const endedLives = await ends(
       ['1.1', '3'],
       made('a', ['x']),
       event('field.deleted', 'a', 'x'),
       field('a', 'x'),
       event('field.deleted', 'a', 'x'),
     );
-    expect(found).to.deep.equal({ '1.1': [2, true], '3': [4, true] });
+    expect(endedLives).to.deep.equal({ '1.1': [2, true], '3': [4, true] });
   });
 
   it('are undone by a restore under any name, until the next deletion', async () => {
@@ -159,7 +159,7 @@ describe('the ends of lives', () => {
   });
 
   it('of a restored field are followed in an unrequested collection', async () => {
-    const found = await ends(
+    const endedLives = await ends(
       ['2'],
       made('a', []),
       field('a', 'x'),
@@ -168,7 +168,7 @@ describe('the ends of lives', () => {
       field('a', 'x'),
       event('field.deleted', 'a', 'x'),
     );
-    expect(found).to.deep.equal({});
+    expect(endedLives).to.deep.equal({});
     expect(await ends(['2'], event('field.deleted', 'a', 'y'))).to.deep.equal({ '2': [7, true] });
   });
 });

@@ -84,7 +84,7 @@ describe('the listener', () => {
     await hears(3);
     expect(proxy.connections()).to.equal(1);
     expect(connects).to.equal(1);
-    expect(heard, 'a heartbeat is no position').to.deep.equal([3]);
+    expect(heard, 'a heartbeat is not a position').to.deep.equal([3]);
   });
 
   it('reconnects after a lost connection, and reports that for the catch-up', async () => {
@@ -169,7 +169,7 @@ describe('the listener', () => {
   });
 
   describe('closing', () => {
-    it('ends the connection', async () => {
+    it('ends the connection to the server', async () => {
       listen();
       await until('connected', listener.connected);
       await listener.close();

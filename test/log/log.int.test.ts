@@ -242,7 +242,7 @@ describe('the log', () => {
       expect((await verifyChain(pool)).broken).to.deep.include({ position: 3 });
     });
 
-    it('reports its progress', async () => {
+    it('reports the number of verified events', async () => {
       const seen: number[] = [];
       await verifyChain(pool, { onProgress: (checked) => seen.push(checked) });
       expect(seen).to.deep.equal([4]);

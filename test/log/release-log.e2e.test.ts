@@ -202,7 +202,7 @@ for (const release of releasesWithLogs()) {
         }
       });
 
-      it('accepts new events', async () => {
+      it('appends new events that the projections match', async () => {
         if (service === undefined) throw new Error('nothing was restored');
         const body = { meta: { note: 'by a later release' } };
         const { status, text: answer } = await clientOf(service)('/collections/articles', json(body, 'PATCH'));

@@ -88,10 +88,10 @@ describe('tampering with the log', () => {
       await instance.pool.query('ALTER TABLE service.service_events DROP CONSTRAINT service_events_position_check');
       for (const statement of sql) await instance.pool.query(statement.replaceAll('$1', String(position)));
       await instance.pool.query('ALTER TABLE service.service_events ENABLE ALWAYS TRIGGER service_events_append_only');
-      const found = await verify();
-      expect(found.ok).to.equal(false);
-      expect(found.broken?.position).to.equal(position);
-      expect(found.checked).to.equal(position - 1);
+      const result = await verify();
+      expect(result.ok).to.equal(false);
+      expect(result.broken?.position).to.equal(position);
+      expect(result.checked).to.equal(position - 1);
     });
   }
 

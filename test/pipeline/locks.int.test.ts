@@ -16,7 +16,7 @@ const LOCK_WAIT = 200;
 /** Milliseconds for the rest of a change. */
 const SLACK = 1_300;
 
-describe('a change beside application transactions', function () {
+describe('a change during application transactions', function () {
   this.timeout(60_000);
   let database: TestDatabase;
   let one: Instance;

@@ -132,8 +132,8 @@ const MOVES: MoveOf = {
 
 /** Collections with relations, if any. */
 function holding(nodes: CollectionNode[]): CollectionNode[] {
-  const found = nodes.filter(({ relations }) => relations.size > 0);
-  return found.length > 0 ? found : nodes;
+  const holders = nodes.filter(({ relations }) => relations.size > 0);
+  return holders.length > 0 ? holders : nodes;
 }
 
 /** A field whose type matches the target key. */

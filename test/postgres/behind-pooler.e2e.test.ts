@@ -73,7 +73,9 @@ describe('a service behind a pooler', function () {
       await begin();
       const other = await createDatabase();
       const settings = { DATABASE_URL: address, DIRECT_DATABASE_URL: other.connectionString };
-      expect(await refusalOf(settings)).to.match(/^DIRECT_DATABASE_URL cannot be used: it leads to another database/);
+      expect(await refusalOf(settings)).to.match(
+        /^DIRECT_DATABASE_URL cannot be used: it leads to a different database/,
+      );
       await other.drop();
     });
 

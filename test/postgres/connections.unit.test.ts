@@ -125,7 +125,7 @@ describe('a query cancelled by a standby', () => {
     return { sent, answer };
   }
 
-  it('is retried twice', async () => {
+  it('is retried at most twice', async () => {
     expect(await asked([conflict(), conflict(), 'rows'])).to.deep.equal({
       sent: Array.from({ length: 3 }, () => ['SELECT $1', [1]]),
       answer: 'rows',

@@ -50,7 +50,7 @@ const CONFLICT = {
   message: 'The standby canceled the query, because it conflicted with replay. Try again.',
 };
 
-/** By kind: the response, and whether the connection is lost. */
+/** Keyed by kind: the response, and whether the connection is lost. */
 const MEANINGS: [what: string, error: unknown, problem: object | undefined, isLost: boolean][] = [
   ['no lock in time', sent('55P03'), LOCKED, false],
   ['a deadlock', sent('40P01'), LOCKED, false],
@@ -89,7 +89,7 @@ const MEANINGS: [what: string, error: unknown, problem: object | undefined, isLo
     false,
   ],
   ['that sentence for another reason', sent('42P01', OLDER_RELEASE), undefined, false],
-  ['a text that is no number', sent('22P02'), undefined, false],
+  ['a text that is not a number', sent('22P02'), undefined, false],
   ['a value that is there', sent('23505'), undefined, false],
   ['a transaction that failed before', sent('25P02'), undefined, false],
   ['a code that only begins alike', sent('57P06'), undefined, false],

@@ -86,7 +86,7 @@ describe('migrate', () => {
     });
   });
 
-  it('works in another schema, which it creates, and beside one in public', async () => {
+  it('works in another schema, which it creates, and together with one in public', async () => {
     const schema = 'An "odd\\ schéma';
     await Promise.all([start(schema), start('public'), start(schema)]);
     const { rows } = await onPool(schema, (pool) =>

@@ -8,10 +8,10 @@ import { testServer } from '../support/postgres.js';
 
 const ROOT = new URL('../../', import.meta.url);
 
-/** Files in which function names are no calls: lists for requests, and pages. */
+/** Files in which function names are not calls: lists for requests, and pages. */
 const OTHERWISE = /^src\/(web|http\/openapi|cli\/(help|declarations)|schema)\//;
 
-/** Call-like keywords that PostgreSQL resolves in `pg_catalog` only, or that are no functions. */
+/** Call-like keywords that PostgreSQL resolves in `pg_catalog` only, or that are not functions. */
 const KEYWORDS = new Set(
   'bit char decimal extract interval numeric overlay position substring time timestamp timestamptz varchar'.split(' '),
 );
@@ -22,9 +22,9 @@ const CALL = /(?<![\w."'$@-])([a-z_][a-z0-9_]*)\((?!\s*\*?\s*\))/g;
 function textsOf(file: string, source: string): { text: string; line: number }[] {
   if (file.endsWith('.sql'))
     return source.split('\n').map((text, index) => ({ text: text.replace(/--.*/, ''), line: index + 1 }));
-  const found: { text: string; line: number }[] = [];
+  const texts: { text: string; line: number }[] = [];
   const add = ({ start, end }: Node): void => {
-    found.push({ text: source.slice(start, end), line: source.slice(0, start).split('\n').length });
+    texts.push({ text: source.slice(start, end), line: source.slice(0, start).split('\n').length });
   };
   const visitor = new Visitor({
     TemplateLiteral: add,
@@ -33,7 +33,7 @@ function textsOf(file: string, source: string): { text: string; line: number }[]
     },
   });
   visitor.visit(parseSync(file, source).program);
-  return found;
+  return texts;
 }
 
 describe('functions in the service’s own SQL', () => {

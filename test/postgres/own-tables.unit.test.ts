@@ -73,7 +73,7 @@ describe("names of the service's own tables", () => {
     expect(name).to.have.length(63);
   });
 
-  it('exist beside the managed schema', () => {
+  it('exist outside the managed schema', () => {
     expect(['public', 'crm'].map(defaultServiceSchema)).to.deep.equal(['service', 'service_crm']);
   });
 });

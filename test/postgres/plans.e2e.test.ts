@@ -27,7 +27,7 @@ const GROWING = [
   'users',
 ].map((name) => `service_${name}`);
 
-/** Numbers of events. At 10,000 to 40,000 the planner considers a scan cheap, beside a join that it overestimates. */
+/** Numbers of events. At 10,000 to 40,000 the planner considers a scan cheap compared with a join that it overestimates. */
 const SIZES = [1_000, 10_000, 30_000, 100_000];
 /** Rows of the other tables: more than a few pages. */
 const OTHERS = 40_000;
@@ -188,7 +188,7 @@ describe('the statements of requests on large tables', function () {
     for (const table of GROWING) await superuser.query(`ALTER TABLE service.${table} DISABLE TRIGGER USER`);
   }
 
-  /** The growing tables that a generic plan of the statement scans; null if it is no query. */
+  /** The growing tables that a generic plan of the statement scans; null if it is not a query. */
   async function scannedBy(statement: string): Promise<string[] | null> {
     if (!/^(select|with|insert|update|delete)\b/i.test(statement)) return null;
     await superuser.query(`PREPARE statement_of_request AS ${statement}`);
@@ -227,7 +227,7 @@ describe('the statements of requests on large tables', function () {
     );
     await superuser.query('SET plan_cache_mode = force_generic_plan');
     for (const table of GROWING) if (table !== 'service_events') await fill(table, OTHERS);
-    const found: string[] = [];
+    const scans: string[] = [];
     let explained = 0;
     for (const size of SIZES) {
       await fill('service_events', size);
@@ -236,10 +236,10 @@ describe('the statements of requests on large tables', function () {
         const scanned = await scannedBy(statement).catch((error: unknown) => [`${(error as Error).message}`]);
         if (scanned === null) continue;
         explained += 1;
-        if (scanned.length > 0) found.push(`${size} events: ${scanned.join(', ')} in ${statement.slice(0, 160)}`);
+        if (scanned.length > 0) scans.push(`${size} events: ${scanned.join(', ')} in ${statement.slice(0, 160)}`);
       }
     }
     expect(explained).above(SIZES.length * 30);
-    expect(found.join('\n\n')).equal('');
+    expect(scans.join('\n\n')).equal('');
   });
 });

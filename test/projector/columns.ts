@@ -34,7 +34,7 @@ interface Created {
   concurrent?: boolean;
 }
 
-/** collection.created with an `id` unless the fields bring a primary key. */
+/** collection.created with an `id` unless the fields contain a primary key. */
 export function created(
   collection: string,
   fields: Field[] = [],

@@ -149,11 +149,11 @@ describe('rendered responses', () => {
     const subject = {};
     const rendered: string[] = [];
     const get = async (key: string, body: string): Promise<string> => {
-      const found = await cache.get(subject, key, () => {
+      const content = await cache.get(subject, key, () => {
         rendered.push(key);
         return bytes([body]);
       });
-      return found.body.toString();
+      return content.body.toString();
     };
     await get('a', '1234');
     await get('b', '1234');

@@ -76,8 +76,8 @@ describe('a schema of 1,200 collections', () => {
     expect(stepsOf(withRenames(state, renames)), 'the state by them').to.be.at.least(COUNT / 20);
     expect(stepsOf(renameEvents(state, renames)), 'the events').to.be.at.least(COUNT);
     const { state: renamed } = runToEnd(withRenames(state, renames));
-    const found = renamesBetween(state, renamed, [...names, ...collections.values()]);
-    expect(found.collections).to.deep.equal(collections);
+    const detected = renamesBetween(state, renamed, [...names, ...collections.values()]);
+    expect(detected.collections).to.deep.equal(collections);
     const fields = new Map(names.map((name) => [name, new Map([['name', 'other']])]));
     const ofFields: Renames = { collections: new Map(), fields };
     expect(stepsOf(withRenames(state, ofFields)), 'of fields').to.be.at.least(COUNT);

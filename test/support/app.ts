@@ -24,7 +24,7 @@ interface Visit {
 export interface App extends Served {
   /** Opens a page with its own cookies and storage. */
   visit(visit?: Visit): Promise<Page>;
-  /** Opens another tab beside one. */
+  /** Opens another tab in the same browser. */
   another(page: Page, path: string): Promise<Page>;
   /** A new user with this role. */
   user(role: Role): Promise<{ email: string; password: string }>;
@@ -81,9 +81,9 @@ export function withApp(serving: Serving = {}): App {
   let expected: RegExp[] = [];
 
   const complaints = (): string[] => {
-    const found = heard.filter((each) => !expected.some((pattern) => pattern.test(each)));
+    const unexpected = heard.filter((each) => !expected.some((pattern) => pattern.test(each)));
     heard = [];
-    return found;
+    return unexpected;
   };
   const newContext = async (): Promise<BrowserContext> => {
     const started = await browser(program ?? '');
@@ -212,9 +212,9 @@ const SETTLED = 5_000;
 export async function expectAccessible(page: Page): Promise<void> {
   await page.evaluate(readFileSync(AXE, 'utf8'));
   const end = Date.now() + SETTLED;
-  let found = await violationsOn(page);
-  while (found.length > 0 && Date.now() < end) found = await violationsOn(page);
-  expect(found, page.url()).to.deep.equal([]);
+  let violations = await violationsOn(page);
+  while (violations.length > 0 && Date.now() < end) violations = await violationsOn(page);
+  expect(violations, page.url()).to.deep.equal([]);
 }
 
 async function violationsOn(page: Page): Promise<string[]> {

@@ -55,7 +55,7 @@ export async function catalogText(client: Pick<pg.ClientBase, 'query'>, schema =
   return rows.map(({ line }) => line).sort();
 }
 
-/** The lines of the schema `public` on a connection of its own, except those of unmanaged tables. */
+/** The lines of the schema `public` on its own connection, except those of unmanaged tables. */
 export async function managedCatalog(connectionString: string, unmanaged: RegExp): Promise<string[]> {
   const client = new pg.Client({ connectionString });
   await client.connect();

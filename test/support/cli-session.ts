@@ -14,7 +14,7 @@ interface Typed {
   stdin?: string;
   /** The answer to each question; without it there is no terminal. */
   answer?: string;
-  /** In addition to those of the session. */
+  /** Added to those of the session. */
   settings?: Readonly<Record<string, string>>;
 }
 

@@ -92,7 +92,7 @@ function readContract(): Contract {
   addFormats.default(ajv);
   ajv.addSchema({ ...document, $id: 'openapi' });
   const operations = new Map<string, Operation[]>();
-  // In route order: fixed paths before those with parameters.
+  // Listed in route order: fixed paths before those with parameters.
   for (const [template, methods] of Object.entries(document.paths)) {
     const pattern = new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`);
     for (const [method, { responses }] of Object.entries(methods)) {

@@ -34,10 +34,10 @@ export function withKilledService(settings: Readonly<Record<string, string>> = {
       headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json', ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-  const found = {
+  const services = {
     async start() {
       const admin = { ADMIN_TOKEN: TOKEN, ADMIN_PASSWORD: 'correct horse' };
-      const service = spawnService({ DATABASE_URL: found.database.connectionString, ...admin, ...settings });
+      const service = spawnService({ DATABASE_URL: services.database.connectionString, ...admin, ...settings });
       processes.push(service);
       ({ url } = await service.ready());
     },
@@ -53,17 +53,17 @@ export function withKilledService(settings: Readonly<Record<string, string>> = {
   } as KilledService;
 
   before(async () => {
-    found.database = await createDatabase('migrated');
-    found.db = new pg.Client({ connectionString: found.database.connectionString });
-    await found.db.connect();
-    found.gates = await makeGates(found.database.connectionString);
-    await found.start();
+    services.database = await createDatabase('migrated');
+    services.db = new pg.Client({ connectionString: services.database.connectionString });
+    await services.db.connect();
+    services.gates = await makeGates(services.database.connectionString);
+    await services.start();
   });
   after(async () => {
     await Promise.all(processes.map((service) => service.end('SIGKILL')));
-    await found.gates.end();
-    await found.db.end();
-    await found.database.drop();
+    await services.gates.end();
+    await services.db.end();
+    await services.database.drop();
   });
-  return found;
+  return services;
 }

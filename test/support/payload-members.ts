@@ -17,7 +17,7 @@ interface Definition {
 
 const definition = (schema: z.ZodType): Definition => schema.def;
 
-/** By shape: its possible content (a member, a choice, null) and where it was first declared. */
+/** Keyed by shape: its possible content (a member, a choice, null) and where it was first declared. */
 type Declared = Map<z.ZodType, Map<string, string>>;
 
 /** `collection.created 1`: each type with each version. */

@@ -18,7 +18,7 @@ export interface Pgbouncer {
   stop(): Promise<void>;
 }
 
-/** In addition to its defaults: `{ pool_mode: 'statement', default_pool_size: '1' }`. */
+/** Added to its defaults: `{ pool_mode: 'statement', default_pool_size: '1' }`. */
 export type PgbouncerSettings = Readonly<Record<string, string>>;
 
 /** The installed path, or null. */

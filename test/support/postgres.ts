@@ -10,7 +10,7 @@ import { type Content, type ServerAddress, creation, disconnected, ownerUrl, sta
 export { temporaryDirectory } from './server.js';
 
 export interface TestDatabase {
-  /** For the database's owner, who is no superuser, like the service. */
+  /** For the database's owner, who is not a superuser, like the service. */
   connectionString: string;
   /** Drops it despite open connections. */
   drop(): Promise<void>;
@@ -63,7 +63,7 @@ export async function asSuperuser(connectionString: string, ...statements: strin
   }
 }
 
-/** Runs one query on a connection of its own. */
+/** Runs one query on its own connection. */
 export async function query(connectionString: string, text: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString });
   await client.connect();
@@ -74,7 +74,7 @@ export async function query(connectionString: string, text: string): Promise<Rec
   }
 }
 
-/** Runs each text in a session of its own. */
+/** Runs each text in its own session. */
 export async function sql(connectionString: string, ...texts: string[]): Promise<void> {
   for (const text of texts) await query(connectionString, text);
 }

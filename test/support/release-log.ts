@@ -3,7 +3,7 @@ import { readDocumentLine } from '../../src/log/document-lines.js';
 import type { EventRecord } from '../../src/log/read.js';
 import type { Snapshot } from '../../src/schema/snapshot/snapshot.js';
 
-/** Written once by the release itself: `test/fixtures/log-<release>.json` beside its `.ndjson`. */
+/** Written once by the release itself: `test/fixtures/log-<release>.json` next to its `.ndjson`. */
 export interface ReleaseLog {
   release: string;
   /** `collection.created 1`: every type and version of the release. */

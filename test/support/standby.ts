@@ -29,7 +29,7 @@ const OWNER = 'dps_owner';
 
 export interface Server {
   port: number;
-  /** For the owner of the database, who is no superuser, like the service. */
+  /** For the owner of the database, who is not a superuser, like the service. */
   connectionString: string;
   /** Runs SQL as a superuser and returns the rows of the last statement. */
   sql(...statements: string[]): Promise<Record<string, unknown>[]>;

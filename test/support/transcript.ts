@@ -55,12 +55,12 @@ export function createTranscript(name: string): Transcript {
       let text = `${parts.join('\n\n')}\n`;
       for (const [pattern, mask] of [...masks, ...MASKS]) text = text.replaceAll(pattern, mask);
       if (process.env['UPDATE_FIXTURES'] === '1') await writeFile(file, text);
-      const [found, kept] = [text.split('\n'), (await readFile(file, 'utf8')).split('\n')];
-      const at = kept.findIndex((line, index) => line !== found[index]);
+      const [actual, kept] = [text.split('\n'), (await readFile(file, 'utf8')).split('\n')];
+      const at = kept.findIndex((line, index) => line !== actual[index]);
       // The first difference with its context, because the complete text would be too long.
       const around = (lines: readonly string[]) => lines.slice(Math.max(at - 12, 0), at < 0 ? undefined : at + 12);
-      expect(around(found)).to.deep.equal(around(kept));
-      expect(found).to.have.length(kept.length);
+      expect(around(actual)).to.deep.equal(around(kept));
+      expect(actual).to.have.length(kept.length);
     },
   };
 }

@@ -77,7 +77,7 @@ describe('repeated clicks and keys in the admin app', function () {
       'the token is pasted',
       async () => (await page.getByLabel('Name of a new token').inputValue()) === secret,
     );
-    // The token is shown only this once, so a click beside the dialog does not close it.
+    // The token is shown only this once, so a click outside the dialog does not close it.
     await page.mouse.click(5, 400);
     await button(page, 'Copied').or(button(page, 'Copy the token')).waitFor();
   });

@@ -1,4 +1,4 @@
-/** Users can resolve conflicting changes, however many there are and whatever happens meanwhile. */
+/** Users can resolve conflicting changes, however many there are and whatever happens in the meantime. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
@@ -27,9 +27,9 @@ describe('conflicts in the admin app', function () {
     });
   const snapshot = async () => (await app.client('/schema/snapshot')).json as Snapshot;
   const ofField = (of: Snapshot, collection: string, field: string) => {
-    const found = of.fields.find((each) => each.collection === collection && each.field === field);
-    if (found === undefined) throw new Error(`no ${collection}.${field}`);
-    return found;
+    const document = of.fields.find((each) => each.collection === collection && each.field === field);
+    if (document === undefined) throw new Error(`no ${collection}.${field}`);
+    return document;
   };
   const note = async (path: string) =>
     ((await app.client(`/fields/${path}`)).json as { data: { meta: { note: string | null } } }).data.meta.note;
@@ -40,7 +40,7 @@ describe('conflicts in the admin app', function () {
   const card = (page: Page, name: string) => page.getByRole('article', { name, exact: true });
   const planned = (page: Page) => page.locator('button:not([aria-disabled])', { hasText: /^Apply$/ }).waitFor();
 
-  /** A file with another note, and a schema in which others changed the note since. The file's value is chosen. */
+  /** A file with another note, and a schema in which others changed the note since then. The file's value is chosen. */
   async function decidedFile(collection: string): Promise<Page> {
     await make(collection, ['title']);
     // File names contain the time to the second.
@@ -127,7 +127,7 @@ describe('conflicts in the admin app', function () {
     ]);
   });
 
-  /** An applied request whose note others have changed since. */
+  /** An applied request whose note others have changed since then. */
   async function applied(collection: string): Promise<string> {
     await make(collection, ['title']);
     const file = await snapshot();

@@ -1,4 +1,4 @@
-/** A late response or timer does not affect a page that has changed meanwhile. */
+/** A late response or timer does not affect a page that has changed in the meantime. */
 import { expect } from 'chai';
 import type { Page, Request } from 'playwright-core';
 import { withApp } from '../support/app.js';

@@ -47,7 +47,7 @@ describe('paginated lists in the admin app', function () {
     await more.waitFor({ state: 'detached' });
   }
 
-  it('shows users', async () => {
+  it('shows more users after a retry', async () => {
     const page = await app.visit({ path: '/accounts' });
     await expectAnotherTry(page, { address: /\/users\?.*offset=100/, label: /^Show more of 106 users/ });
     await page.getByText('u104@example.com').first().waitFor();

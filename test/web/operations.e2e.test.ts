@@ -13,8 +13,8 @@ describe('the operations page of the admin app', () => {
   });
 
   const lastReason = async () => {
-    const { json: found } = await app.client('/history/batches?limit=1');
-    return (found as { data: { reason: string | null }[] }).data[0]?.reason;
+    const { json: batches } = await app.client('/history/batches?limit=1');
+    return (batches as { data: { reason: string | null }[] }).data[0]?.reason;
   };
 
   it('shows health and projections, and rebuilds one after a confirmation', async () => {

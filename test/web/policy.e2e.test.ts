@@ -39,7 +39,7 @@ describe('the policy in the admin app', () => {
     });
   });
 
-  it('does not overwrite the policy that somebody else has set meanwhile', async () => {
+  it('does not overwrite the policy that another user has set in the meantime', async () => {
     app.mayComplain(/status of 412/);
     await set({ findings: { LOSES_DATA: 'warn' } });
     const page = await app.visit({ path: '/operations/policy' });
@@ -82,8 +82,8 @@ describe('the policy in the admin app', () => {
     await apply.click();
     await page.getByRole('button', { name: /^Delete data:/ }).click();
     await page.waitForURL(/done=/);
-    const { json: found } = await app.client('/history/events?type=collection.deleted');
-    expect((found as { data: { context: object }[] }).data[0]?.context).to.deep.include({
+    const { json: events } = await app.client('/history/events?type=collection.deleted');
+    expect((events as { data: { context: object }[] }).data[0]?.context).to.deep.include({
       acknowledged: [{ code: 'LOSES_DATA', place: 'articles' }],
     });
   });
@@ -111,8 +111,8 @@ describe('the policy in the admin app', () => {
     await save.click();
     await page.getByRole('button', { name: 'Discard', disabled: true }).waitFor();
     expect((await policy())['approvals']).to.equal(1);
-    const { json: found } = await app.client('/history/events?type=policy.updated&order=desc&limit=1');
-    expect((found as { data: { context: object }[] }).data[0]?.context).to.deep.include({
+    const { json: policyEvents } = await app.client('/history/events?type=policy.updated&order=desc&limit=1');
+    expect((policyEvents as { data: { context: object }[] }).data[0]?.context).to.deep.include({
       acknowledged: [{ code: 'LOOSENS_POLICY', place: '' }],
     });
   });

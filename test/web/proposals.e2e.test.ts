@@ -55,7 +55,7 @@ describe('the admin app, change requests by people', () => {
     for (const { collection, field, meta } of all)
       if (collection === 'offers' && field === 'title') meta.note = 'Short';
     await send('/changes', { title: 'Offers have short titles', snapshot });
-    // The field of the request has changed meanwhile.
+    // The field of the request has changed in the meantime.
     await send('/fields/offers/title', { meta: { width: 'half' } }, 'PATCH');
 
     const page = await app.visit({ path: '/review' });

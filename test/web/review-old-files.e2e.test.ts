@@ -79,7 +79,7 @@ describe('an old snapshot in the admin app', function () {
     expect((await app.client('/fields/articles/price')).status).to.equal(200);
   });
 
-  it('is compared as it is if it comes from another environment, or nothing has changed since', async () => {
+  it('is compared as it is if it comes from another environment, or nothing has changed since then', async () => {
     const { stamp, text } = await diverged('books');
     const page = await app.visit({ path: '/review?bring=true', narrow: true });
     await choose(page, `snapshot-${stamp}.json`, text);

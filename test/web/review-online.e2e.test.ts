@@ -68,8 +68,8 @@ describe('online changes in the admin app', () => {
     const page = await app.visit({ path: `/review?to=${then}` });
     const ready = async () => {
       const { data } = (await app.client('/changes?limit=1')).json as { data: { id: string }[] };
-      const { json: found } = await app.client(`/changes/${data[0]?.id}`);
-      return !(found as { data: { cleaning: boolean } }).data.cleaning;
+      const { json: change } = await app.client(`/changes/${data[0]?.id}`);
+      return !(change as { data: { cleaning: boolean } }).data.cleaning;
     };
     await until('what was prepared is gone', ready);
     await page.getByRole('button', { name: 'Options' }).click();

@@ -130,7 +130,7 @@ describe('the review of the admin app', () => {
     expect(new Set(again.map(({ key }) => key)).size).to.equal(2);
   });
 
-  it('shows three values for what both changed', () => {
+  it('shows base, ours and theirs of a member that both sides changed', () => {
     const entry = (path: string[], lhs: unknown, rhs: unknown) => ({ kind: 'E', path, lhs, rhs });
     const theirs = {
       collections: [{ collection: 'old', diff: [entry(['meta', 'icon'], null, 'star')] }, made('tags')],
@@ -143,8 +143,8 @@ describe('the review of the admin app', () => {
       ],
       relations: [],
     } as never;
-    const found = conflictsOf(items, theirs);
-    expect(found.map(({ path, base, mine, theirs: their }) => [path.join('.'), base, mine, their])).to.deep.equal([
+    const conflicts = conflictsOf(items, theirs);
+    expect(conflicts.map(({ path, base, mine, theirs: their }) => [path.join('.'), base, mine, their])).to.deep.equal([
       ['', 'present', 'deleted', 'changed: meta.icon'],
       ['schema.max_length', '255', '40', '80'],
     ]);
@@ -191,8 +191,8 @@ describe('the review of the admin app', () => {
       ],
       warnings: [{ code: 'LOSES_DATA', level: 'danger', collection: 'old', message: 'drop table old: data is lost' }],
     } as never;
-    const found = statementsByItem(plan, items);
-    expect([...found.keys()]).to.deep.equal([
+    const statements = statementsByItem(plan, items);
+    expect([...statements.keys()]).to.deep.equal([
       TITLE,
       keyOf('collections', 'articles', null),
       keyOf('relations', 'tags', 'label'),

@@ -45,8 +45,8 @@ describe('ten thousand collections in the admin app', function () {
   before(async () => {
     const info = await app.client('/server/info');
     release = (info.json as { data: { release: string } }).data.release;
-    const found = await app.client('/schema/diff', json(snapshot(release, 'About')));
-    const { hash, diff } = found.json as { hash: string; diff: unknown };
+    const response = await app.client('/schema/diff', json(snapshot(release, 'About')));
+    const { hash, diff } = response.json as { hash: string; diff: unknown };
     const applied = await app.client('/schema/apply', json({ hash, diff }));
     expect(applied.status, applied.text.slice(0, 500)).to.be.below(300);
   });

@@ -106,8 +106,8 @@ describe('the timeline of the admin app', () => {
   });
 
   it('opens a linked change, wherever it is in the list', async () => {
-    const { json: found } = await app.client('/history/batches?collection=people');
-    const [batch] = (found as { data: { batch: string }[] }).data;
+    const { json: batches } = await app.client('/history/batches?collection=people');
+    const [batch] = (batches as { data: { batch: string }[] }).data;
     const page = await app.visit({ path: `/timeline?batch=${batch?.batch}` });
     const linked = page.getByRole('region', { name: 'Linked change' });
     await linked.getByText('collection people', { exact: true }).waitFor();

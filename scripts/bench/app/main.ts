@@ -38,9 +38,9 @@ async function run(chromium: string): Promise<void> {
     }
     await withService(server, async (service) => {
       await fillTree(service, TABLES);
-      const found = await panning(() => signedIn(chromium, service.url, PASSWORD));
-      const what = `panning over ${TABLES} tables, ${found.drawn} in sight`;
-      add(what, `${found.perSecond.toFixed(0)} frames a second, the longest ${found.longest.toFixed(0)} ms`);
+      const stops = await panning(() => signedIn(chromium, service.url, PASSWORD));
+      const what = `panning over ${TABLES} tables, ${stops.drawn} in sight`;
+      add(what, `${stops.perSecond.toFixed(0)} frames a second, the longest ${stops.longest.toFixed(0)} ms`);
     });
     await withService(server, async (service) => {
       await fillHistory(service, STEPS);

@@ -116,7 +116,7 @@ export const merge =
     ];
   };
 
-/** The 99th percentile of paced reads while a diff is applied, and of reads beside nothing. */
+/** The 99th percentile of paced reads while a diff is applied, and of reads on an idle service. */
 export const readsDuringApply =
   (count: number, runs: number): Case =>
   async (resources) => {

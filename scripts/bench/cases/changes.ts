@@ -22,7 +22,7 @@ function ddlOf(collection: string): string {
     .join('\n');
 }
 
-/** A session of its own, which stays open: a new one would read PostgreSQL's catalogs first. */
+/** Its own session, which stays open: a new one would read PostgreSQL's catalogs first. */
 async function plainSession(resources: Resources): Promise<(script: string) => Promise<number>> {
   const client = new pg.Client({ connectionString: await resources.server.createDatabase() });
   await client.connect();
@@ -141,7 +141,7 @@ export const clients =
     ];
   };
 
-/** A patch beside open streams of events, which another thread reads. */
+/** A patch while another thread reads streams of events. */
 export const streams =
   (count: number, runs: number): Case =>
   async (resources) => {

@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- crowd`: measures how long one ordinary reader waits beside a crowd, and the memory of the service.
+ * `npm run bench -- crowd`: measures how long one ordinary reader waits during a crowd of requests, and the memory of the service.
  * The crowd has 400 readers (each reads its own pages of /fields), 300 authors (270 snapshots as YAML or XML, 30 large
  * diffs) and 100 slow bodies (a declared length of 32 MiB, one byte per second). Settings: BENCH_SECONDS (20) under
  * load, BENCH_ACCOUNTS (800) that share the requests, BENCH_COLLECTIONS (900). The run ends early if the service uses

@@ -99,11 +99,11 @@ async function begin() {
 }
 
 async function end() {
-  const found = longest();
-  const max = (/** @type {'wall' | 'cpu'} */ which) => found.reduce((a, b) => (b[which] > a[which] ? b : a), NONE);
+  const longestMs = longest();
+  const max = (/** @type {'wall' | 'cpu'} */ which) => longestMs.reduce((a, b) => (b[which] > a[which] ? b : a), NONE);
   const measured = { byClock: max('wall'), byProcessor: max('cpu'), collection };
   const describe = await stopProfile?.();
-  const long = found.filter(({ cpu }) => cpu > LONG).toSorted((a, b) => b.cpu - a.cpu);
+  const long = longestMs.filter(({ cpu }) => cpu > LONG).toSorted((a, b) => b.cpu - a.cpu);
   process.send?.({ ...measured, profile: describe?.(long.slice(0, 3)) ?? [] });
 }
 

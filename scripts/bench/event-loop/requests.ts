@@ -4,7 +4,7 @@ import type { Service } from '../servers.js';
 
 export const MIB = 1024 ** 2;
 
-/** For bodies that are not JSON documents. */
+/** Used for bodies that are not JSON documents. */
 export const OTHER_BODY = MIB - 1024;
 
 const JSON_TYPE = 'application/json';

@@ -44,7 +44,7 @@ const LONG = 180;
 /** The plain change keeps a field's values too, so that both do the same. */
 const SETTINGS = { KEEP_COPY_ROWS: '100000000', LOG_LEVEL: 'error' };
 
-/** By mode and load. Each deletion needs its own field. */
+/** Keyed by mode and load. Each deletion needs its own field. */
 const WAYS: readonly { way: ChangeMode; load: 'steady' | 'full'; field: string }[] = [
   { way: 'online', load: 'steady', field: 'keep_a' },
   { way: 'online', load: 'full', field: 'keep_b' },

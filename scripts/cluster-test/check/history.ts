@@ -32,7 +32,7 @@ interface Raw {
 }
 
 export interface Recorded {
-  /** In the order of their ends. */
+  /** Listed in the order of their ends. */
   tries: Ended[];
   /** Started but never completed, because the writer was stopped. */
   open: Set<string>;

@@ -38,8 +38,8 @@ print(
   `  acknowledged ${count('acknowledged')}, refused ${count('refused')}, read ${count('read')}, away ${count('away')}, unknown ${count('unknown')}`,
 );
 print(`  acknowledged and lost ${lost(given).length}, divergences that the log names ${log.acknowledged.length}`);
-for (const [what, found] of Object.entries(checks)) {
-  print(`${found.length === 0 ? '  true  ' : '  FALSE '} ${what}`);
-  for (const each of found.slice(0, 20)) print(`          ${each}`);
-  if (found.length > 0) process.exitCode = 1;
+for (const [what, problems] of Object.entries(checks)) {
+  print(`${problems.length === 0 ? '  true  ' : '  FALSE '} ${what}`);
+  for (const each of problems.slice(0, 20)) print(`          ${each}`);
+  if (problems.length > 0) process.exitCode = 1;
 }

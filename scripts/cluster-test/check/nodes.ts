@@ -14,15 +14,15 @@ async function sums(url: string): Promise<string> {
   client.on('error', () => undefined);
   await client.connect();
   try {
-    const found: string[] = [];
+    const problems: string[] = [];
     for (const table of TABLES) {
       const { rows } = await client.query<{ sum: string }>(
         `SELECT count(*) || ' ' || md5(coalesce(string_agg(md5(t::text), '' ORDER BY md5(t::text)), '')) AS sum FROM service.${table} t`,
       );
-      found.push(`${table} ${rows[0]?.sum}`);
+      problems.push(`${table} ${rows[0]?.sum}`);
     }
     const { rows } = await client.query<{ sum: string }>(CATALOG);
-    return [...found, `catalog ${rows[0]?.sum}`].join('; ');
+    return [...problems, `catalog ${rows[0]?.sum}`].join('; ');
   } finally {
     await client.end();
   }

@@ -65,14 +65,14 @@ function setsBy(pairs: readonly (readonly [string, string])[]): Map<string, Set<
 
 /** Two processes never show different events at one position, unless the log records that the event was replaced. */
 export function positions({ recorded, log, mode }: Case): string[] {
-  const found: string[] = [];
+  const problems: string[] = [];
   for (const { op, service, ended, position, hash } of firstReads(recorded)) {
     const now = log.byPosition.get(position)?.hash;
     if (hash === now || (mode === 'async' && isCovered(log, position, ended))) continue;
     const there = now?.slice(0, 8) ?? 'nothing';
-    found.push(`${op} read ${hash.slice(0, 8)} at position ${position} from process ${service}, where ${there} is`);
+    problems.push(`${op} read ${hash.slice(0, 8)} at position ${position} from process ${service}, where ${there} is`);
   }
-  return found;
+  return problems;
 }
 
 type Read = Ended & { position: number; hash: string };
@@ -89,9 +89,9 @@ function firstReads({ tries }: Recorded): Iterable<Read> {
   return seen.values();
 }
 
-/** A process that has shown an event of the new history shows no event of the lost history any more. */
+/** A process that has shown an event of the new history no longer shows events of the lost history. */
 export function mixed({ recorded, log }: Case): string[] {
-  const found: string[] = [];
+  const problems: string[] = [];
   for (const { op, service, position, hash, began, result } of recorded.tries) {
     if (result !== 'read' || hash === null || position === null) continue;
     if (log.byPosition.get(position)?.hash === hash) continue;
@@ -108,11 +108,11 @@ export function mixed({ recorded, log }: Case): string[] {
         forks.some(({ noticed }) => noticed < each.ended),
     );
     if (earlier)
-      found.push(
+      problems.push(
         `${op} read the lost ${position} from process ${service}, which had shown the new ${earlier.position}`,
       );
   }
-  return found;
+  return problems;
 }
 
 /** A reader that sends its last position never reads an older state. */

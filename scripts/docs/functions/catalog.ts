@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { TRUSTED_EXTENSIONS } from '../../../src/schema/model/extras.js';
 
-/** For all functions with one name. */
+/** Used for all functions with one name. */
 export interface NamedFunction {
   name: string;
   /** True if every function can be called in an expression for one row, with values that SQL can write. */

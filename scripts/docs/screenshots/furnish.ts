@@ -81,11 +81,11 @@ function callAs(url: string, token: string): Call {
 async function applyFile({ url, headers }: Service, text: string): Promise<void> {
   const yaml = { ...headers, 'Content-Type': 'application/yaml' };
   const diff = await fetch(`${url}/schema/diff?force`, { method: 'POST', headers: yaml, body: text });
-  const found = (await diff.json()) as { hash: string; diff: unknown };
+  const result = (await diff.json()) as { hash: string; diff: unknown };
   const answer = await fetch(`${url}/schema/apply`, {
     method: 'POST',
     headers: { ...headers, 'X-Reason': 'The schema of the association, from its old instance' },
-    body: JSON.stringify({ hash: found.hash, diff: found.diff }),
+    body: JSON.stringify({ hash: result.hash, diff: result.diff }),
   });
   if (!answer.ok) throw new Error(`apply: ${answer.status} ${(await answer.text()).slice(0, 400)}`);
 }

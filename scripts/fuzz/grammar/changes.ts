@@ -26,7 +26,7 @@ const proposed = (context: Context): object => ({
   ...(context.random.chance(0.2) && { acknowledge: [{ code: 'DATA_LOST', place: text(context) }] }),
 });
 
-/** Mostly the plan hash of the change request in the path. */
+/** Usually the plan hash of the change request in the path. */
 const act = (context: Context, action: string): { path: string; plan: string } => {
   const { random, world } = context;
   const known = random.chance(0.9) ? random.some(world.changes) : undefined;

@@ -43,7 +43,7 @@ const PLAIN_NAMES = Array.from({ length: 12 }, (_, index) => `c${index}`);
 export const newName = ({ random }: Context): string =>
   random.chance(0.75) ? random.pick(PLAIN_NAMES) : random.pick(HOSTILE_NAMES);
 
-/** Mostly an existing one. */
+/** Usually an existing one. */
 export function collectionName(context: Context): string {
   const { random, world } = context;
   const known = random.some(world.snapshot.collections);
@@ -58,7 +58,7 @@ export function tableName(context: Context): string {
 
 const NOWHERE: FieldDoc = { collection: 'nowhere', field: 'nothing', type: 'string', meta: {}, schema: {} };
 
-/** Mostly an existing one. */
+/** Usually an existing one. */
 export function someField({ random, world }: Context): FieldDoc {
   return (random.chance(0.95) ? random.some(world.snapshot.fields) : undefined) ?? NOWHERE;
 }
@@ -77,6 +77,6 @@ export function maybe(random: Random, entries: Record<string, [number, () => str
 const FLAGS = ['', 'true', '1', 'false', '0'];
 export const flag = (random: Random) => () => random.pick(FLAGS);
 
-/** Mostly none, so that the change is applied. */
+/** Usually none, so that the change is applied. */
 export const rehearsal = ({ random }: Context): [string, string][] =>
   maybe(random, { dry_run: [0.1, flag(random)], explain: [0.1, flag(random)] });

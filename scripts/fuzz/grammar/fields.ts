@@ -68,10 +68,10 @@ const FIELDS: Rules = {
   'PATCH /fields/{collection}/{field}': {
     weight: 14,
     make(context) {
-      const found = someField(context);
-      const path = at`/fields/${found.collection}/${found.field}`;
-      if (context.random.chance(0.05) && found.field !== 'nothing') return { path, body: json(found), expects: same };
-      return { path, body: json(fieldChange(context, found.type)) };
+      const field = someField(context);
+      const path = at`/fields/${field.collection}/${field.field}`;
+      if (context.random.chance(0.05) && field.field !== 'nothing') return { path, body: json(field), expects: same };
+      return { path, body: json(fieldChange(context, field.type)) };
     },
   },
   'POST /fields/{collection}/{field}/rename': {
@@ -99,8 +99,8 @@ function target({ random, world }: Context, type: string): string {
   const fitting = world.snapshot.fields.filter(
     (each) => each.schema?.['is_primary_key'] === true && each.type === type,
   );
-  const found = random.chance(0.85) ? random.some(fitting) : random.some(tablesOf(world));
-  return found?.collection ?? 'nowhere';
+  const chosen = random.chance(0.85) ? random.some(fitting) : random.some(tablesOf(world));
+  return chosen?.collection ?? 'nowhere';
 }
 
 function newRelation(context: Context): Doc {

@@ -19,7 +19,7 @@ const TIMES = [
   '',
 ];
 
-/** Mostly an existing position. */
+/** Usually an existing position. */
 function moment(random: Random, { head }: World): () => string {
   return () =>
     random.chance(0.8) ? String(Math.max(0, head - random.below(Math.min(head, 30) + 1))) : random.pick(TIMES);

@@ -76,25 +76,25 @@ const changeField: Edit = (context, document) => {
 };
 
 const changeExtras: Edit = (context, document) => {
-  const found = context.random.some(document.collections.filter(({ schema }) => schema !== null));
-  if (found === undefined) return;
-  const columns = fieldsOf(context.world, found.collection).filter(({ schema }) => schema !== null);
+  const collection = context.random.some(document.collections.filter(({ schema }) => schema !== null));
+  if (collection === undefined) return;
+  const columns = fieldsOf(context.world, collection.collection).filter(({ schema }) => schema !== null);
   const extras = {
-    ...(found.schema?.['extras'] as Doc | undefined),
+    ...(collection.schema?.['extras'] as Doc | undefined),
     ...tableExtras(
       context,
       columns.map((each) => each.field),
     ),
   };
-  found.schema = { ...found.schema, extras };
+  collection.schema = { ...collection.schema, extras };
 };
 
 /** Removes a member, whose value then stays unchanged. */
 const trim: Edit = ({ random }, document) => {
   const part = random.pick(['collections', 'fields', 'relations'] as const);
-  const found = random.some<object>(document[part]) as Doc | undefined;
-  const member = random.some(Object.keys(found ?? {}).filter((name) => !['collection', 'field'].includes(name)));
-  if (found !== undefined && member !== undefined) delete found[member];
+  const item = random.some<object>(document[part]) as Doc | undefined;
+  const member = random.some(Object.keys(item ?? {}).filter((name) => !['collection', 'field'].includes(name)));
+  if (item !== undefined && member !== undefined) delete item[member];
 };
 
 const EDITS: readonly Edit[] = [

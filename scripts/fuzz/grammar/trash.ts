@@ -4,7 +4,7 @@ import { at, maybe, newName, rehearsal } from './context.js';
 import { json } from '../world.js';
 import { HOSTILE_TEXTS } from './values.js';
 
-/** Mostly the position of a deletion, because any of the last events may be one. */
+/** Usually the position of a deletion, because any of the last events may be one. */
 const position = ({ random, world: { head } }: Context): string =>
   random.chance(0.9)
     ? String(Math.max(1, head - random.below(40)))

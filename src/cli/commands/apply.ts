@@ -114,7 +114,7 @@ async function mayBegin({ values, terminal }: Invocation, plan: Plan): Promise<b
   return /^y(es)?$/i.test((await terminal.ask('Apply it? [y/N] ')).trim());
 }
 
-/** In the format of --allow-drop: `posts`, `articles.title`. */
+/** Has the format of --allow-drop: `posts`, `articles.title`. */
 function lossesOf({ statements }: Plan): string[] {
   const names = statements.filter((statement) => statement.loses_data).map(locationText);
   return [...new Set(names)];

@@ -10,7 +10,7 @@ import type { ExitCode, Invocation } from '../command.js';
 import { withDatabase, silentLogger } from '../connections/database.js';
 import { show, table } from '../output.js';
 
-/** In creation order, with public keys only. */
+/** Listed in creation order, with public keys only. */
 export async function list(invocation: Invocation): Promise<ExitCode> {
   const keyList = await withKeys(invocation, (keys) => keys.list());
   const rows = keyList.map(({ key, from_position, created_at, kept }) => [

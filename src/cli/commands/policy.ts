@@ -34,7 +34,7 @@ export async function propose(invocation: Invocation): Promise<ExitCode> {
 
 type Tested = z.output<typeof policyTest>;
 
-/** 3 unless the change is simply allowed. Changes nothing. */
+/** Returns 3 unless the policy allows the change. Changes nothing. */
 export async function test(invocation: Invocation): Promise<ExitCode> {
   const { values, positionals } = invocation;
   const change = await documentOf(invocation, positionals[0] ?? '');

@@ -17,7 +17,7 @@ type Query = Readonly<Record<string, string | boolean | undefined>>;
 export interface ServiceRequest {
   method?: 'GET' | 'PATCH' | 'POST' | 'PUT' | 'DELETE';
   query?: Query;
-  /** With its content type. */
+  /** Includes its content type. */
   body?: { type: string; content: Buffer };
   headers?: Readonly<Record<string, string>>;
 }

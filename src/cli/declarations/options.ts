@@ -76,5 +76,5 @@ const TAKE = 'resolve conflicts with the value of the service (ours) or of the f
  */
 export const base = (of = ''): Option => new Option('--base <base>', `${of}${BASE}`);
 
-/** For a folder of files. */
+/** Used for a folder of files. */
 export const take = (of = ''): Option => oneOf('--take <side>', `${of}${TAKE}`, ['ours', 'theirs']);

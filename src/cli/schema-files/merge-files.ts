@@ -170,7 +170,7 @@ function errorsIn(content: string): Errors['errors'] {
   }
 }
 
-/** With file and line if it concerns the files. */
+/** Includes file and line if it concerns the files. */
 function located({ message, extensions: { path } }: Errors['errors'][number], files: SchemaFiles): string {
   if (path === undefined) return message;
   const [member, ...steps] = parseLocation(path);

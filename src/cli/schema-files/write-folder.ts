@@ -14,7 +14,7 @@ export const WRITING = '.dps-writing';
 
 /** Milliseconds. Writing ten thousand files takes seconds, so an older writer is dead or on another machine. */
 const LONGEST = 600_000;
-/** For a writer that has not recorded its id yet. */
+/** Used for a writer that has not recorded its id yet. */
 const LONGEST_NAMELESS = 5_000;
 
 /** @throws OperatorError while another process writes there */
@@ -165,7 +165,7 @@ export async function updateFolder(directory: string, files: ReadonlyMap<string,
   if (change.written.size + change.removed.length + (await restsIn(directory)).length === 0) return change;
   await writing(() => mkdir(join(directory, FOLDER), { recursive: true }));
   return exclusively(directory, async () => {
-    // Another process may have written since.
+    // Another process may have written in the meantime.
     const now = await changeOf(directory, files);
     await writing(() => writeFolder(directory, now));
     return now;

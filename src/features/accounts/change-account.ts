@@ -33,7 +33,7 @@ export const changingAccount =
     return { value, events: events.length === 0 ? [] : [...earlier, ...events] };
   };
 
-/** For callers that store no response. */
+/** Used for callers that store no response. */
 export async function changeAccount<T>(
   pipeline: Pick<Pipeline, 'apply'>,
   change: AccountChange<T>,

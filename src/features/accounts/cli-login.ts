@@ -1,4 +1,4 @@
-/* `dps login` and `dps logout`: a session by the OpenID provider, through a browser. */
+/* `dps login` and `dps logout`: a session from the OpenID provider, through a browser. */
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';

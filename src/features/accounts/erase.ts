@@ -115,7 +115,7 @@ interface FoundEvents {
   positions: number[];
   /** All events up to here were read. */
   after: number;
-  /** True if the log may contain more, besides those appended meanwhile. */
+  /** True if the log may contain more, besides those appended in the meantime. */
   hasMore: boolean;
 }
 
@@ -154,7 +154,7 @@ const erasing =
     return ok({ value, events: [...removed.value, erasedEvent(id, positions)] });
   };
 
-/** Returns the events of the deletion. Empty if the account does not exist any more. */
+/** Returns the events of the deletion. Empty if the account no longer exists. */
 async function removeAccount(
   client: pg.ClientBase,
   { id, name }: Person,

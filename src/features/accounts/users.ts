@@ -217,7 +217,7 @@ async function lockUser(client: ClientBase, id: string): Promise<UserRow | undef
 }
 
 async function writeColumns(client: ClientBase, id: string, columns: Columns): Promise<User> {
-  // The column names are the literals of changesOf. Names of members in the body never get here.
+  // The column names are the literals of changesOf. Names of members in the body never reach this code.
   const assignments = columns.map(([name], index) => `${name} = $${index + 2}`).join(', ');
   const result = await client.query<UserRow>(
     `update ${own.users} set ${assignments} where id = $1 returning ${USER_COLUMNS}`,

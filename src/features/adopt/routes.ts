@@ -16,7 +16,7 @@ const body = z.union([
   z.strictObject({ all: z.literal(true), acknowledge }),
 ]);
 
-/** For admins. A dry run stores nothing. */
+/** Available to admins. A dry run stores nothing. */
 export function adoptRoutes(deps: HttpDeps): Route[] {
   return [
     route({

@@ -170,7 +170,7 @@ export async function leftOut(
 
 /* Rows in COPY's text format, which is the same in every release of PostgreSQL. */
 
-/** Settings that affect the text of values, beyond those of all our connections. For a transaction. */
+/** Settings that affect the text of values, in addition to those of all connections. They apply to one transaction. */
 export const COPY_SETTINGS = `SET LOCAL lc_monetary = 'C'; SET LOCAL xmloption = 'content'; SET LOCAL row_security = off`;
 
 /** The quoted, qualified name of a collection's table. */

@@ -225,7 +225,7 @@ export const guarding =
     const stands = await standing(client, { request, batch, how });
     if (stands.kind === 'refused') return stands;
     const revised = counting(stands, await revise(client, batch));
-    // If nothing must be prepared any more, the request waits, as its author wanted.
+    // If preparation is no longer needed, the request waits, as its author wanted.
     const applies = revised.kind === 'revised' && revised.change !== undefined;
     if (!applies || request.applicant !== null) return revised;
     return instead(batch, { events: [changeEvent('change.prepared', id, { steps: [] })], also: [] });

@@ -79,7 +79,7 @@ export interface Proposals {
     id: string,
     said: Pick<Approving, 'plan' | 'credential' | 'token'> & {
       comment?: string | undefined;
-      /** The hash of the findings that the approver read. Absent for those of now. */
+      /** The hash of the findings that the approver read. Absent: the current findings. */
       view?: string | undefined;
       /** The schema at the head. */
       state: State;
@@ -100,7 +100,7 @@ export interface Proposals {
   rebase(id: string, resolutions: readonly Resolution[], request: RequestContext): Promise<Outcome>;
   /** Opens a request that reverts an applied one. */
   revert(reverting: Reverting, request: RequestContext): Promise<Outcome>;
-  /** Returns its plan for a schema. Null if it has ended or is no proposal. */
+  /** Returns its plan for a schema. Null if it has ended or is not a proposal. */
   planNow(id: string, state: State): Promise<PlanNow | null>;
 }
 
@@ -228,7 +228,7 @@ const knownOf = ({ purge, acknowledged }: Pick<RequestedOperation, 'purge' | 'ac
   ...(acknowledged && { acknowledges: { findings: acknowledged } }),
 });
 
-/** For actions that only decide. They prepare and run nothing. */
+/** Used for actions that only decide. They prepare and run nothing. */
 const planning = (
   request: RequestContext,
   revise: NonNullable<RequestContext['revise']>,

@@ -115,7 +115,7 @@ interface Leading {
   /** Their trash entries when the merge was requested. */
   kept: readonly InTrash[];
   resolutions: readonly Resolution[];
-  /** True if the diff of the request may contain objects beside tables. */
+  /** True if the diff of the request may contain views and materialized views. */
   objects?: boolean;
 }
 

@@ -93,7 +93,7 @@ async function judgingOf(db: Queryable, { proposal }: ChangeRequest): Promise<Ju
   return { policy, approvers };
 }
 
-/** Null for a request that is no proposal. @param documents those of `textsOf`. Missing ones are shown as erased. */
+/** Null for a request that is not a proposal. @param documents those of `textsOf`. Missing ones are shown as erased. */
 function showProposal(
   request: ChangeRequest,
   documents: ReadonlyMap<string, Document>,

@@ -132,7 +132,7 @@ export const rowOf = (request: ChangeRequest) => {
   return { id, state, collections, held: heldBy(request), opened_position, request };
 };
 
-/** One statement that upserts the rows, or none if there are no requests. */
+/** One statement that upserts the rows, or none if there are not requests. */
 export function writeChanges(requests: readonly ChangeRequest[]): Parameterised[] {
   if (requests.length === 0) return [];
   const rows = requests.map(rowOf);
@@ -468,7 +468,7 @@ export async function keepCheckpoint(
   return rowCount === 1;
 }
 
-/** Call it when the database contains nothing of the preparation any more. */
+/** Call it when the database no longer contains objects of the preparation. */
 export async function forgetSteps(db: Queryable, request: string): Promise<void> {
   await db.query(`DELETE FROM ${own.preparations} WHERE request = $1`, [request]);
 }

@@ -1,6 +1,6 @@
 /**
  * Executes change requests in any live process. A session lock protects each request, so other processes take it over
- * if this one dies. Temporary failures are retried with growing pauses.
+ * if this one dies. Temporary failures are retried with increasing delays.
  */
 import { createEarliestTimer, growingPause } from '../../kernel/time.js';
 import { isConnectionLoss } from '../../postgres/errors.js';
@@ -21,7 +21,7 @@ export interface ChangeRunner {
 }
 
 export interface ChangeRunnerOptions extends Work {
-  /** For the sessions that hold the locks. */
+  /** Used for the sessions that hold the locks. */
   connection: ConnectionOptions;
   /** The database name. */
   database: string;

@@ -4,7 +4,7 @@ import type { Statement } from '../../projector/ddl/step.js';
 import type { Json } from '../../kernel/json.js';
 
 export interface Drift {
-  /** True if nothing is missing or different. Unmanaged tables are no drift. */
+  /** True if nothing is missing or different. Unmanaged tables are not drift. */
   ok: boolean;
   /** Ordered by name. */
   tables: TableDrift[];

@@ -23,7 +23,7 @@ export interface RepairOptions {
 }
 
 export interface Repaired {
-  /** In execution order. */
+  /** Listed in execution order. */
   made: RepairStatement[];
   /** The statements that did not run, with reasons. */
   left: (RepairStatement & { reason: string })[];

@@ -102,7 +102,7 @@ export async function findInTrash(db: Queryable, position: number): Promise<Tras
   return (await db.query<TrashEntry>(`${SELECT} WHERE t.position = $1`, [position])).rows[0];
 }
 
-/** By identity: the trash never contains an object twice. `there`: nobody has dropped it manually. */
+/** Keyed by identity: the trash never contains an object twice. `there`: nobody has dropped it manually. */
 async function findIdentities(
   db: Queryable,
   identities: readonly string[],
@@ -268,7 +268,7 @@ export interface Return {
   kept_until: string | null;
 }
 
-/** In event order; empty if the events restore nothing. */
+/** Listed in event order; empty if the events restore nothing. */
 export async function returningBy(db: Queryable, events: readonly LogEvent[]): Promise<Return[]> {
   const taken = events.flatMap((event) => {
     if (event.type !== 'collection.created' && event.type !== 'field.created') return [];

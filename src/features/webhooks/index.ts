@@ -57,7 +57,7 @@ export interface Webhooks {
   create(webhook: NewWebhook): WebhookChange<WebhookRow & { secret: string }>;
   update(id: string, changes: WebhookChanges): WebhookChange<WebhookRow>;
   remove(id: string): WebhookChange<null>;
-  /** @param overlap hours for which the former secret signs too */
+  /** @param overlap hours during which the former secret also signs */
   rotateSecret(id: string, overlap: number): WebhookChange<WebhookRow & { secret: string }>;
   /** Delivers the events from `position` on again. */
   replay(id: string, position: number): WebhookChange<WebhookRow>;

@@ -24,7 +24,7 @@ export interface WebhookRow {
   failing_since: string | null;
   next_attempt_at: string | null;
   last_error: string | null;
-  /** Until then the secret before the last rotation signs too. */
+  /** Until then the secret before the last rotation also signs. */
   old_secret_until: string | null;
   created_at: string;
 }
@@ -293,7 +293,7 @@ export async function recordFailure(
   return rows[0]?.days ?? null;
 }
 
-/** Enabled webhooks of a database that was copied since. */
+/** Enabled webhooks whose database was copied after they were enabled. */
 export async function copiedWebhooks(db: Queryable): Promise<{ id: string; name: string }[]> {
   const { rows } = await db.query<{ id: string; name: string }>(
     `SELECT id, name FROM ${own.webhooks} WHERE enabled AND database IS DISTINCT FROM ${DATABASE}`,

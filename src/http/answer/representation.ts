@@ -10,7 +10,7 @@ import { refused } from '../errors.js';
 
 /* Negotiates content codings from `Accept-Encoding` (RFC 9110, 12.5.3). */
 
-/** In order of preference. */
+/** Ordered by preference. */
 const CODINGS = ['br', 'gzip'] as const;
 export type Coding = (typeof CODINGS)[number];
 

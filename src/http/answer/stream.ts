@@ -139,7 +139,7 @@ export async function writeEventStream(res: ServerResponse, options: EventStream
 }
 
 /**
- * JSON text contains no line break. A frame without data is no event but updates the position from which the client
+ * JSON text contains no line break. A frame without data is not an event but updates the position from which the client
  * resumes.
  */
 function frame({ position, hash }: EventText, shown: string | null, isLast: boolean): string {

@@ -12,7 +12,7 @@ import { checkCharset, mediaType, type Notation, notationOf, notationOfFile, uns
 import { readUpload } from './multipart.js';
 import { yamlToJson } from './yaml.js';
 
-/** In bytes, after decoding. */
+/** The size in bytes, after decoding. */
 export interface BodyLimits {
   schema: number;
   other: number;

@@ -57,7 +57,7 @@ export function hasBody(req: IncomingMessage): boolean {
 }
 
 export interface Reading {
-  /** In bytes, both sent and decoded. */
+  /** The size in bytes, both sent and decoded. */
   limit: number;
   share: Share;
   gone: AbortSignal;

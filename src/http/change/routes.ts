@@ -56,7 +56,7 @@ interface SeveralChangesRoute<Query> extends Described<Query> {
   choose(call: Call<Query>): AnyChange<Query>;
 }
 
-/** For routes whose body determines the operation. */
+/** Used for routes whose body determines the operation. */
 export function severalChangesRoute<Query>(
   deps: ChangeDeps,
   { choose, body, ...spec }: SeveralChangesRoute<Query>,
@@ -105,7 +105,7 @@ interface RenameRoute<N extends Name, Query> extends Omit<Documentation, 'change
   shows(state: State, command: CommandOf<N>, call: Call<Query>): string;
 }
 
-/** For admins. `warnings` is absent if nothing refers to the old name. */
+/** Available to admins. `warnings` is absent if nothing refers to the old name. */
 export function renameRoute<N extends Name, Query>(
   deps: ChangeDeps,
   { name, input, shows, body, ...spec }: RenameRoute<N, Query>,

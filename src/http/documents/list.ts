@@ -149,7 +149,7 @@ interface ListRoute<Query> extends Reading<Query> {
 const isWhole = ({ offset, limit, meta, fields }: ListQuery): boolean =>
   offset === 0 && limit === undefined && meta === undefined && fields === undefined;
 
-/** For readers. The page is cut from the texts, so `texts` ignores pagination. */
+/** Available to readers. The page is cut from the texts, so `texts` ignores pagination. */
 export function listRoute<Query extends ListQuery>(
   deps: Deps,
   { key, texts, pieces, ...spec }: ListRoute<Query>,
@@ -181,7 +181,7 @@ interface DocumentRoute<Query> extends Reading<Query> {
   text: (state: State, call: Call<Query>) => string;
 }
 
-/** For readers. `fields` selects members from the output of `text`. */
+/** Available to readers. `fields` selects members from the output of `text`. */
 export function documentRoute<Query extends { fields?: readonly string[] | undefined }>(
   deps: Deps,
   { key, text, ...spec }: DocumentRoute<Query>,

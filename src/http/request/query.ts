@@ -83,7 +83,7 @@ export const flag = z
   .pipe(z.boolean())
   .default(false);
 
-/** For routes that delete. */
+/** Used for routes that delete. */
 export const purge = flag.describe('Drops deleted objects immediately instead of moving them to the trash');
 
 /** A non-negative integer. */

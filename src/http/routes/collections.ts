@@ -43,7 +43,7 @@ const deleteQuery = oneQuery.pick({ id: true }).extend({ purge, ...schemaChangeQ
 type OneQuery = z.output<typeof oneQuery>;
 type CreateQuery = z.output<typeof createQuery>;
 
-/** For readers. Changes are for admins, table facts for auditors. */
+/** Available to readers. Changes are for admins, table facts for auditors. */
 export function collectionRoutes(deps: HttpDeps): Route[] {
   const texts = createCollectionTexts(deps.config, deps.systemCollections);
   return [...readingRoutes(deps, texts), ...changingRoutes(deps, texts)];

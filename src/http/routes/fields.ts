@@ -41,7 +41,7 @@ const changeQuery = z.strictObject({
 const renameQuery = oneQuery.extend(schemaChangeQuery);
 const deleteQuery = z.strictObject({ purge, ...schemaChangeQuery });
 
-/** For readers; changes are for admins. The fields of a collection are rendered once for all routes. */
+/** Available to readers; changes are for admins. The fields of a collection are rendered once for all routes. */
 export function fieldRoutes(deps: HttpDeps): Route[] {
   const textsOf = createFieldTexts();
   return [...readingRoutes(deps, textsOf), ...changingRoutes(deps)];

@@ -39,7 +39,7 @@ const changesQuery = z.strictObject({
     .describe('Maximum number of batches'),
 });
 
-/** For auditors. Cursors are positions. */
+/** Available to auditors. Cursors are positions. */
 export const historyBatchRoutes = (deps: HttpDeps): Route[] => [batchesRoute(deps), changesRoute(deps)];
 
 function batchesRoute({ history }: HttpDeps): Route {

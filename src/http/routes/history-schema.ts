@@ -36,7 +36,7 @@ const snapshotQuery = z.strictObject({
 });
 const diffQuery = z.strictObject({ from: moment.default(NOW), to: moment.default(NOW) });
 
-/** For authors and auditors. Points in time are positions or timestamps. */
+/** Available to authors and auditors. Points in time are positions or timestamps. */
 export function historySchemaRoutes(deps: HttpDeps): Route[] {
   const pointAt = createPointAt(deps);
   return [snapshotRoute(deps, pointAt), diffRoute(deps, pointAt), documentsRoute(pointAt)];

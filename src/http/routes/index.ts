@@ -24,7 +24,7 @@ import { typesRoutes } from './types.js';
 import { userRoutes } from '../../features/accounts/routes.js';
 import { webhookRoutes } from '../../features/webhooks/routes.js';
 
-/** In matching order. The OpenAPI document comes last and describes all the others. */
+/** Listed in matching order. The OpenAPI document comes last and describes all the others. */
 export function createRoutes(deps: HttpDeps): Route[] {
   const described = [
     ...collectionRoutes(deps),

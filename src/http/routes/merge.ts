@@ -54,7 +54,7 @@ const MEMBERS = new Set(Object.keys(mergeRequest.shape));
 
 type MergeCall = Call<{ force: boolean; mode: 'mirror' | 'merge' }>;
 
-/** For authors. Changes nothing: returns a diff or the conflicts. */
+/** Available to authors. Changes nothing: returns a diff or the conflicts. */
 export function mergeRoutes(deps: HttpDeps): Route[] {
   const { store, config } = deps;
   const { release, schemas } = config;

@@ -32,7 +32,7 @@ const oneQuery = z.strictObject({ fields: membersOf(RELATION_MEMBERS).optional()
 const changeQuery = oneQuery.extend(schemaChangeQuery);
 const deleteQuery = z.strictObject(schemaChangeQuery);
 
-/** For readers; changes are for admins. */
+/** Available to readers; changes are for admins. */
 export function relationRoutes(deps: HttpDeps): Route[] {
   return [...readingRoutes(deps), ...changingRoutes(deps)];
 }

@@ -32,7 +32,7 @@ const applyQuery = z.strictObject({ ...schemaChangeQuery, purge });
 
 type SnapshotQuery = z.output<typeof snapshotQuery>;
 
-/** For authors. Applying without `explain` is for admins. */
+/** Available to authors. Applying without `explain` is for admins. */
 export function schemaRoutes(deps: HttpDeps): Route[] {
   return [snapshotRoute(deps), diffRoute(deps), applyRoute(deps)];
 }

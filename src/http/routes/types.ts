@@ -22,7 +22,7 @@ const MEDIA_TYPES: Readonly<Record<Language, string>> = {
   'json-schema': 'application/schema+json; charset=utf-8',
 };
 
-/** For admins. Rendered once per language and state. */
+/** Available to admins. Rendered once per language and state. */
 export function typesRoutes(deps: HttpDeps): Route[] {
   const { rendered, config } = deps;
   const pointAt = createPointAt(deps);

@@ -72,7 +72,7 @@ function keyIn(pem: string): KeyObject {
 }
 
 interface KnownKey {
-  /** In the format that verifiers expect: `name+id+key`. */
+  /** Has the format that verifiers expect: `name+id+key`. */
   key: string;
   /** The head of the log when the key was first recorded. */
   from_position: number;

@@ -55,7 +55,7 @@ export interface Begun {
   found: Record<string, unknown>[];
   /** Facts that the trash needs about the tables to be deleted. */
   glance: TrashFactsQuery;
-  /** Those tables of `Begin.alters` that have no inheriting tables. */
+  /** The tables of `Begin.alters` that have no inheriting tables. */
   childless: ReadonlySet<string>;
 }
 

@@ -131,7 +131,7 @@ function reason(error: unknown): string {
 }
 
 /*
- * The role of the service in its embedded server. It owns its database but is no superuser, so SQL that evades every
+ * The role of the service in its embedded server. It owns its database but is not a superuser, so SQL that evades every
  * check can still not read files or run programs. It can create trusted extensions.
  */
 
@@ -178,7 +178,7 @@ async function refuseEarlierLayout(client: pg.Client): Promise<void> {
   );
 }
 
-/** Sets the password from the file at each start, even if it was changed since. */
+/** Sets the password from the file at each start, even if it was changed since the last start. */
 async function ensureRole(client: pg.Client, password: string): Promise<void> {
   const name = client.escapeIdentifier(SERVICE_ACCOUNT);
   const roles = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [SERVICE_ACCOUNT]);

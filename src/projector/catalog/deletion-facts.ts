@@ -29,10 +29,10 @@ export interface TrashTable {
   inherits: string | null;
 }
 
-/** Needed if no shared schema fits, because the deletion then gets a schema of its own. */
+/** Needed if no shared schema fits, because the deletion then gets its own schema. */
 export const MAY_CREATE_SCHEMAS = "pg_catalog.has_database_privilege(current_database(), 'CREATE')";
 
-/** True for the event `e` if it kept something that was neither restored nor purged. An index has the first condition. */
+/** True for the event `e` if it kept something that was neither restored nor purged. An index covers the first condition. */
 export const IS_KEPT = `e.type IN ('collection.deleted', 'field.deleted') AND e.data ? 'kept_until'::text
   AND NOT EXISTS (SELECT FROM ${own.events} r
   WHERE r.subject ->> 'kind'::text = 'trash' AND r.subject ->> 'id'::text = e.position::text AND r.position > e.position)`;
@@ -114,7 +114,7 @@ SELECT clock_timestamp() AS now, ${MAY_CREATE_SCHEMAS} AS creates, c.relname AS 
 
 const GLANCE = glanceWith('');
 
-/** For tables outside the default schema. $3 has their collections, whose names the tables get in the trash. */
+/** Used for tables outside the default schema. $3 has their collections, whose names the tables get in the trash. */
 const GLANCE_ELSEWHERE = glanceWith(
   'UNION ALL SELECT (($3::text[])[pg_catalog.array_position($2::text[], c.relname::text)])::name',
 );
@@ -169,7 +169,7 @@ interface TrashQuery {
   tables: readonly string[];
   /** Replaces the first query if it covered all tables. */
   glance: TrashFactsQuery;
-  /** Creates one shared schema if none fits, because it is rolled back. */
+  /** Creates one shared schema if none fits. The transaction is rolled back, so this changes nothing. */
   isDryRun: boolean;
 }
 
@@ -389,7 +389,7 @@ interface Inherited {
   isLocal: boolean;
 }
 
-/** Those of `tables` that other tables may inherit from. It stays prepared, unlike `readDescendants`. */
+/** The `tables` that other tables may inherit from. It stays prepared, unlike `readDescendants`. */
 export const parentsAmong = (schema: string, tables: readonly string[]): Parameterised => ({
   text: `
 SELECT c.relname AS name FROM pg_catalog.pg_class c

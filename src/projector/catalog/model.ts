@@ -59,7 +59,7 @@ export type ForeignKeyAction = 'NO ACTION' | 'RESTRICT' | 'CASCADE' | 'SET NULL'
 export interface CatalogConstraint {
   name: string;
   kind: 'primary key' | 'unique' | 'foreign key' | 'check' | 'exclusion';
-  /** In constraint order. Empty for a check that uses no column. */
+  /** Listed in constraint order. Empty for a check that uses no column. */
   columns: string[];
   /** From pg_get_constraintdef: `FOREIGN KEY (a) REFERENCES b(id) ON DELETE CASCADE`. */
   definition: string;

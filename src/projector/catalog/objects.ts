@@ -192,11 +192,11 @@ export interface CatalogObjects {
   types: ReadonlyMap<string, readonly UsedType[]>;
   /** All sequences of the schemas, by `locationKey`. */
   sequences: ReadonlyMap<string, CatalogSequence>;
-  /** By the owning table, ordered by name. */
+  /** Keyed by the owning table, ordered by name. */
   owned: ReadonlyMap<string, readonly CatalogSequence[]>;
   /** All collations of the schemas, by `locationKey`. */
   collations: ReadonlyMap<string, Collation>;
-  /** By `locationKey`. */
+  /** Keyed by `locationKey`. */
   typeNames: ReadonlySet<string>;
   extensions: ReadonlySet<string>;
   /** Undefined for the default schema. */

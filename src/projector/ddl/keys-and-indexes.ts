@@ -231,7 +231,7 @@ export function columnComment(change: Change, field: ColumnField): Step {
   return step(sql`COMMENT ON COLUMN ${column} IS ${text}`, `comment on ${label(field)}`, costs);
 }
 
-/** For a column that gets a sequence on a table that may have rows. */
+/** Used for a column that gets a sequence on a table that may have rows. */
 export function countFromRows(change: Change, field: ColumnField): Step {
   const text = countPastRows(tableOf(change), field);
   return step(text, `advance the sequence of ${label(field)} past its values`, {

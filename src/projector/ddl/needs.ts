@@ -311,7 +311,7 @@ export function ownSequences(change: Change, needs: readonly Need[]): Step[] {
   });
 }
 
-/** Sequences that a column owned and that no column owns any more. */
+/** Sequences that a column owned and no longer owns. */
 export function freedSequences(change: Change, old: readonly Need[], now: readonly Need[]): Step[] {
   const names = new Set(now.flatMap((need) => (ownerOf(need) === undefined ? needLabel(need) : [])));
   const freed = old.filter((need) => ownerOf(need) !== undefined && names.has(needLabel(need)));

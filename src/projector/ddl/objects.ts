@@ -1,5 +1,5 @@
 /*
- * Plans the statements about objects beside tables. Objects that change, and those that use what changes, are dropped
+ * Plans the statements about views and materialized views. Objects that change, and those that use what changes, are dropped
  * before all other statements and created after them, because PostgreSQL would otherwise reject those statements.
  */
 import { changesObjects, changesSchema } from '../../schema/fold/event-schemas.js';
@@ -178,7 +178,7 @@ function affectedObjects(change: ObjectChange, { defined }: Changed, uses: Uses)
   for (const [key, { index }] of defined) if (uses.has(key)) affected.set(key, index);
   for (const { index, isUsed } of alterations(change))
     for (const [key, used] of uses) if (!affected.has(key) && used.some(isUsed)) affected.set(key, index);
-  // A map visits entries that are added meanwhile.
+  // A map visits entries that are added in the meantime.
   for (const [key, index] of affected)
     for (const user of usersOf(objectOf(change.before, key), change, uses))
       if (!affected.has(user)) affected.set(user, index);
@@ -386,7 +386,7 @@ function createStatements({ schema }: ObjectChange, creation: Creation): Stateme
   ];
 }
 
-/** An object that did not change is created from what the server printed, because names may have changed since. */
+/** An object that did not change is created from what the server printed, because names may have changed since then. */
 function creationSql(name: Sql, { object, known, isChanged }: Creation): Sql {
   if (isChanged || known === undefined) return sql`CREATE ${kindSql(object)} ${name}${objectTail(object.definition)}`;
   const data = known.populated ? sql`` : sql` WITH NO DATA`;

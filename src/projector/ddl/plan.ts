@@ -27,16 +27,16 @@ interface Replaying {
 export interface BatchPlan {
   statements: Statement[];
   after: State;
-  /** Objects beside tables that prevent the change. Empty if there are none. */
+  /** Views and materialized views that prevent the change. Empty if there are none. */
   problems: Problem[];
 }
 
 interface PlanOptions {
-  /** The statements about objects beside tables are then left out, because those are created after the last slice. */
+  /** The statements about views and materialized views are then left out, because those are created after the last slice. */
   replaying?: Replaying;
-  /** The objects beside tables that the database contains. */
+  /** The views and materialized views that the database contains. */
   facts?: ObjectFacts | undefined;
-  /** False on an instance that does not manage objects beside tables. */
+  /** False on an instance that does not manage views and materialized views. */
   objects?: boolean;
 }
 

@@ -265,5 +265,5 @@ export const partOf = (table: string, kind: 'column' | 'constraint' | 'index', n
   table,
 });
 
-/** For a statement that drops its object. */
+/** Used for a statement that drops its object. */
 export const dropping = (object: DatabaseObject): Pick<Statement, 'object' | 'drops'> => ({ object, drops: [object] });

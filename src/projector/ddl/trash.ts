@@ -37,7 +37,7 @@ import { MENTIONS_NEXTVAL } from '../../schema/model/extras.js';
 
 /*
  * A deleted table goes to a shared schema if its names are free there (src/projector/catalog/deletion-facts.ts). Every other
- * deletion has a schema of its own, named after the position of its event.
+ * deletion has its own schema, named after the position of its event.
  */
 
 /** The schema of a position. Only its owner may use it, regardless of the default privileges. */

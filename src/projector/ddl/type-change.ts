@@ -199,7 +199,7 @@ function losesData(from: ColumnSchema, to: ColumnSchema, needs: readonly Need[])
   return LOSSES[now.spelling](old, now.schema);
 }
 
-/** By kind of the new type. */
+/** Keyed by kind of the new type. */
 const LOSSES: Record<Spelling, (from: SpelledType, to: ColumnSchema) => boolean> = {
   text: cutsBlanks,
   number: losesNumbers,
@@ -273,7 +273,7 @@ function mayFail(from: ColumnSchema, to: ColumnSchema): boolean {
   return FAILURES.get(`${kindOf(from)}>${now}`)?.(from, to) ?? now !== 'json';
 }
 
-/** By both kinds. All other pairs convert through text, which only JSON accepts in every case. */
+/** Keyed by both kinds. All other pairs convert through text, which only JSON accepts in every case. */
 const FAILURES = new Map<string, (from: ColumnSchema, to: ColumnSchema) => boolean>([
   ['number>number', numberMayFail],
   ['number>boolean', () => false],

@@ -3,7 +3,7 @@
  *
  * It has its own checkpoint and processes each event at least once. After a crash, the next start continues from the
  * checkpoint and replaces invalid indexes. A failed build stops only this projection and is reported. It retries with
- * growing pauses, and at once when an event drops the index.
+ * increasing delays, and at once when an event drops the index.
  */
 import type pg from 'pg';
 import { createEarliestTimer, growingPause } from '../../kernel/time.js';

@@ -34,7 +34,7 @@ export function isUsualDefault(text: string, columnType: string, value: Json): b
 
 const STRING_OR_SPACE = /("(?:[^"\\]|\\.)*")| /g;
 
-/** For these types PostgreSQL keeps the text as written. For all others it prints the value in its own format. */
+/** PostgreSQL keeps the text of these types as written. For all others it prints the value in its own format. */
 const KEPT: ReadonlyMap<string, (text: string) => string> = new Map([
   ['json', (text: string) => text],
   ['numeric', (text: string) => text],

@@ -115,7 +115,7 @@ function printed(schema: Sql, name: Sql): Sql {
 }
 
 /**
- * The statements that change the rows of objects beside tables. They run after the DDL, because the rows contain what
+ * The statements that change the rows of views and materialized views. They run after the DDL, because the rows contain what
  * the server prints.
  */
 export function* objectStatements(before: State, after: State, schema: string): Generator<ParameterisedSql> {
@@ -144,7 +144,7 @@ const DELETE_OTHER_OBJECTS = sql`
 DELETE FROM ${own.objects} o WHERE NOT EXISTS (
   SELECT FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS t(kind text, id text) WHERE o.kind = t.kind AND o.id = t.id)`;
 
-/** A new row lacks what the server printed, because the database may have changed since. Verification then asks it. */
+/** A new row lacks what the server printed, because the database may have changed since then. Verification then asks it. */
 export function* rebuildObjects(state: State): Generator<ParameterisedSql> {
   const objects = objectsInOrder(state);
   yield { text: DELETE_OTHER_OBJECTS, values: [JSON.stringify(objects.map(({ kind, id }) => ({ kind, id })))] };

@@ -230,7 +230,7 @@ interface OrphanRow extends Pick<Orphan, 'kind' | 'name'> {
 /** Names identify the request, so that all schemas are searched, except the one of the copies. */
 const IS_ELSEWHERE = sql`n.oid IS DISTINCT FROM pg_catalog.to_regnamespace(${literal(PREPARATION_SCHEMA)})::oid`;
 
-/** In an order in which they can be dropped. */
+/** Listed in an order in which they can be dropped. */
 const FOUND = sql`
 SELECT 'trigger' AS kind, t.tgname::text AS name, n.nspname::text AS schema, c.relname::text AS table
   FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
@@ -252,7 +252,7 @@ UNION ALL
 SELECT 'table', relname::text, '', NULL FROM pg_catalog.pg_class
  WHERE relnamespace = pg_catalog.to_regnamespace(${literal(PREPARATION_SCHEMA)})::oid AND relkind = 'r' AND relname ~ $1::text`;
 
-/** In an order in which they can be dropped. */
+/** Listed in an order in which they can be dropped. */
 export async function findOrphans(db: Queryable): Promise<Orphan[]> {
   const living = await requestsInPreparation(db);
   const { rows } = await db.query<OrphanRow>(FOUND, [PREPARED_NAME]);

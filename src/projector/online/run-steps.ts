@@ -37,7 +37,7 @@ export async function addConstraint(context: StepContext, step: EngineStep, wait
 
 /** Reads the whole table under a lock that blocks only other DDL and VACUUM. */
 export async function validateConstraint(context: StepContext, step: EngineStep, waits: LockWaits): Promise<void> {
-  // Someone may have dropped it by hand since.
+  // Someone may have dropped it by hand in the meantime.
   await addConstraint(context, step, waits);
   if ((await findConstraint(context, step)) === true) return;
   const { session, schema, id } = context;

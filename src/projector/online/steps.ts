@@ -25,7 +25,7 @@ export interface Prepared {
 export const preparedTable = ({ table, at }: Pick<Prepared, 'table' | 'at'>, schema: string): Sql =>
   qualified(at?.schema ?? schema, at?.name ?? table);
 
-/** An index beside that table. @param schema the default schema */
+/** An index in the schema of that table. @param schema the default schema */
 export const besidePrepared = ({ at }: Pick<Prepared, 'at'>, schema: string, name: string): Sql =>
   qualified(at?.schema ?? schema, name);
 

@@ -55,7 +55,7 @@ export type Preparation =
   | { kind: 'not possible'; problems: Problem[] }
   | {
       kind: 'steps';
-      /** In execution order, one at a time. */
+      /** Listed in execution order, one at a time. */
       steps: PreparationStep[];
       /**
        * Names of collections that must not change until then. Other changes of their tables are rejected (`IN_USE`). A

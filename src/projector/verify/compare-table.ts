@@ -62,7 +62,7 @@ export function mayBeSpelled(field: ColumnField, column: CatalogColumn): boolean
     [generated, column.generated?.expression],
   ];
   const isOther = pairs.some(([ours, there]) => ours != null && there != null && ours !== there);
-  // PostgreSQL stores no default for the NULL of a type that is no domain.
+  // PostgreSQL stores no default for the NULL of a type that is not a domain.
   if (column.default === null && /\bnull\b/i.test(extras?.default ?? '')) return true;
   return isOther || (extras?.collation !== undefined && extras.collation !== column.collation);
 }

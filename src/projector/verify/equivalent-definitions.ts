@@ -191,7 +191,7 @@ function definitionOf(side: Json | undefined): { definition: string; rest: objec
 
 type SpelledNeed = Extract<Need, { kind: 'domain' | 'collation' }>;
 
-/** For an existing object that the table needs. */
+/** Used for an existing object that the table needs. */
 function spelledNeed({ member, expected, found }: Difference): SpelledNeed | null {
   return /^(domain|collation) /.test(member) && isObject(expected) && isObject(found)
     ? (expected as unknown as SpelledNeed)

@@ -23,7 +23,7 @@ import { pendingIndexes } from './pending-indexes.js';
 export type { Difference } from './difference.js';
 
 interface VerifyOptions {
-  /** False on an instance that does not manage objects beside tables. It then ignores those in the catalog. */
+  /** False on an instance that does not manage views and materialized views. It then ignores those in the catalog. */
   objects?: boolean | undefined;
 }
 

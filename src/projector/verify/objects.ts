@@ -1,4 +1,4 @@
-/* Compares objects beside tables in the fold, the rows and the catalog. */
+/* Compares views and materialized views in the fold, the rows and the catalog. */
 import type pg from 'pg';
 import { isLocked } from '../../postgres/errors.js';
 import { jsonEqual, type Json } from '../../kernel/json.js';

@@ -4,7 +4,7 @@ import { memberKey } from '../../schema/model/state.js';
 import { sql, own } from '../ddl/sql.js';
 import type { Queryable } from '../../postgres/pool.js';
 
-/* Resolves the current name of an event's field, which may have been renamed since. */
+/* Resolves the current name of an event's field, which may have been renamed since then. */
 
 /** A field with its name at a position. */
 export interface PositionedTarget {

@@ -245,7 +245,7 @@ function comparing(batches: readonly Batch[], shown: Shown) {
 }
 
 interface Shown {
-  /** In order of position. */
+  /** Ordered by position. */
   readonly batches: readonly ChangedBatch[];
   /** @returns true if another batch may fit */
   add(batch: ChangedBatch): boolean;
@@ -286,7 +286,7 @@ export interface CollectionEvent extends EventText {
 }
 
 export interface CollectionHistory {
-  /** In order of position. */
+  /** Ordered by position. */
   events: CollectionEvent[];
   /** The lives of all collections that ever had the name. */
   lives: ObjectLifetime[];

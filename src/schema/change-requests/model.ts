@@ -71,7 +71,7 @@ export interface Proposal {
   /** The newest approval of each person, in order. Approvals of other plans do not count. */
   approvals: Approval[];
   rejection: CommentEntry | null;
-  /** In the order in which they were made. */
+  /** Listed in the order in which they were made. */
   comments: CommentEntry[];
   /** Time of the last change of title or reason. Null if never changed. ISO 8601 */
   described_at: string | null;
@@ -103,7 +103,7 @@ export interface Approval extends CommentEntry, ApprovedView {
 interface Preparing {
   /** Collections whose tables no other change may touch until the request has ended. */
   collections: string[];
-  /** In the order of execution. `milliseconds` is the total duration including waits, set when all steps are done. */
+  /** Listed in the order of execution. `milliseconds` is the total duration including waits, set when all steps are done. */
   steps: (ChangeStep & { milliseconds?: number })[];
   /** Warnings for reviewers. */
   warnings?: Warning[];

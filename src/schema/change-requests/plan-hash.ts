@@ -53,7 +53,7 @@ interface Step {
   collection: string | null;
   field: string | null;
   data: object;
-  /** The object beside tables that the event is about. */
+  /** The view or materialized view that the event is about. */
   subject?: ObjectEvent['subject'];
 }
 

@@ -63,7 +63,7 @@ export interface SnapshotParts {
   collections?: unknown[] | undefined;
   fields?: unknown[] | undefined;
   relations?: unknown[] | undefined;
-  /** Objects beside tables. */
+  /** Views and materialized views. */
   objects?: unknown[] | undefined;
 }
 

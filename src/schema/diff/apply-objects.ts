@@ -1,4 +1,4 @@
-/* Applies the items of a diff about objects beside tables to a draft. */
+/* Applies the items of a diff about views and materialized views to a draft. */
 import { type Path, invalid } from '../../kernel/problem.js';
 import { type SchemaObject, objectLabel } from '../model/objects.js';
 import type { ObjectNode } from '../model/state.js';

@@ -44,7 +44,7 @@ const ENTRY_MEMBERS: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
 
 /**
  * Omitted parts are empty. Only the shape of entries is checked, not their content.
- * @param withObjects true if the diff may contain objects beside tables
+ * @param withObjects true if the diff may contain views and materialized views
  */
 export function* readDiffDocument(
   body: unknown,

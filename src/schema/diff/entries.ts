@@ -60,7 +60,7 @@ export interface Origin {
   restores?: number;
 }
 
-/** An entry that does not match its document. `conflict`: the document has changed since. */
+/** An entry that does not match its document. `conflict`: the document has changed since then. */
 export interface Misfit {
   conflict: boolean;
   message: string;

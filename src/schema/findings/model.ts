@@ -143,7 +143,7 @@ function nameOfNeed(need: Need): string {
 }
 
 /**
- * In ascending order. `note`: for information. `warn`: needs attention. `danger`: blocks others or loses data
+ * Listed in ascending order. `note`: for information. `warn`: needs attention. `danger`: blocks others or loses data
  * permanently.
  */
 export const LEVELS = ['note', 'warn', 'danger'] as const;

@@ -9,13 +9,13 @@ import {
 import type { LogEvent } from '../model/events.js';
 
 interface Account extends AccountAccess {
-  /** By token id. */
+  /** Keyed by token id. */
   tokens: Map<string, TokenAccess>;
   /** Identities of an OpenID provider, by id. */
   identities: Map<string, IdentityAccess>;
 }
 
-/** By user id. */
+/** Keyed by user id. */
 export type Accounts = Map<string, Account>;
 
 export const isActiveAdmin = (account: Account | undefined): boolean =>

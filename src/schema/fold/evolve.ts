@@ -43,7 +43,7 @@ interface OwnIdentities {
   share(): void;
 }
 
-/** For one fold. Copies the identities of a node once, until they are shared. */
+/** Used for one fold. Copies the identities of a node once, until they are shared. */
 function ownIdentities(): OwnIdentities {
   let own = new WeakSet<ReadonlyMap<string, Identity>>();
   return {

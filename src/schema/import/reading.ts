@@ -30,13 +30,13 @@ export interface Import {
   readonly vendor: string | undefined;
   /** The prefix of system collections in the file. */
   readonly prefix: string;
-  /** System collections (by our names) that relations may reference. */
+  /** System collections (with the names of this service) that relations may reference. */
   readonly systemCollections: ReadonlySet<string>;
   readonly instance: Instance;
   readonly collections: Map<string, CollectionDocument>;
-  /** By collection, then by field. */
+  /** Keyed by collection, then by field. */
   readonly fields: Map<string, Map<string, FieldDocument>>;
-  /** By many collection and many field. */
+  /** Keyed by many collection and many field. */
   readonly relations: Map<string, RelationDocument>;
   /** The parts of the file. Other parts are unspecified. */
   readonly parts: ReadonlySet<string>;

@@ -84,7 +84,7 @@ function groupsIn({ collection: { collection }, fields }: CollectionNode): Group
 }
 
 /**
- * Every table defines a type of its own name. Without the extension, a column of that type would contain rows of the
+ * Every table defines a type with the name of the table. Without the extension, a column of that type would contain rows of the
  * table.
  */
 function shadowFaults({ collections }: State, { data_type: type }: ColumnSchema): Fault[] {

@@ -113,7 +113,7 @@ export function locationProblems(state: State, node: CollectionNode, from: State
 /** PostgreSQL omits the name of this schema, which every search path contains. */
 const SEARCHED = 'public';
 
-/** A foreign key that is no relation names its table in SQL and its collection beside it. */
+/** A foreign key that is not a relation names its table in SQL and also stores its collection. */
 export function referenceProblems(state: State, node: CollectionNode): Problem[] {
   const { collection } = node.collection;
   return (extrasOf(node).constraints ?? []).flatMap(({ name, definition, references }, index) => {
@@ -124,7 +124,7 @@ export function referenceProblems(state: State, node: CollectionNode): Problem[]
   });
 }
 
-/** True if the definition references the table of the collection, or is no valid constraint. */
+/** True if the definition references the table of the collection, or is not a valid constraint. */
 function namesTable(state: State, definition: string, collection: string): boolean {
   const parsed = parseConstraint(definition);
   if (typeof parsed === 'string') return true;

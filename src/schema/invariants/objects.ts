@@ -1,4 +1,4 @@
-/** Problems of objects beside tables that the parser does not find. */
+/** Problems of views and materialized views that the parser does not find. */
 import type { Problem } from '../../kernel/problem.js';
 import { quoted } from '../../kernel/text.js';
 import { OBJECT_KINDS, objectKey } from '../model/objects.js';

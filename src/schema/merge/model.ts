@@ -30,7 +30,7 @@ export type Side = 'ours' | 'theirs';
 /**
  * `changed`: both sides changed the same member differently. `removed`: one side removed what the other changed.
  * `renamed`: both sides renamed it differently. `name_taken`: the sides gave one name to two objects. `invalid`: the
- * result is no valid schema, see the message.
+ * result is not a valid schema, see the message.
  */
 export type ConflictKind = 'changed' | 'removed' | 'renamed' | 'name_taken' | 'invalid';
 

@@ -238,7 +238,7 @@ interface SchemaEventData {
   'relation.deleted': { adopted?: boolean };
 }
 
-/** Payloads of events about objects beside tables, newest version. The subject is the object: `{ kind: 'view', id }`. */
+/** Payloads of events about views and materialized views, newest version. The subject is the object: `{ kind: 'view', id }`. */
 export interface ObjectEventData {
   'object.created': { object: SchemaObject; adopted?: boolean };
   /**
@@ -382,7 +382,7 @@ export type NewEvent = {
   };
 }[SchemaEventType];
 
-/** An event about an object beside tables, which changes no collection. */
+/** An event about a view or materialized view, which changes no collection. */
 export type ObjectEvent = {
   [T in ObjectEventType]: {
     type: T;
@@ -411,7 +411,7 @@ export type OtherEvent = {
 
 export type LogEvent = SchemaEvent | OtherEvent;
 
-/** Who did something. The id is the one of the account, or `dps` or `service`. */
+/** The actor of an event. The id is the one of the account, or `dps` or `service`. */
 export interface Actor {
   id: string;
   /** Null if it was erased. */

@@ -1,6 +1,6 @@
 /**
  * The managed documents: one schema each. Their types, member order, defaults, checks, forms and API descriptions derive
- * from it. Event payloads have schemas of their own (`fold/event-schemas.ts`), because a released event never changes.
+ * from it. Event payloads have their own schemas (`fold/event-schemas.ts`), because a released event never changes.
  *
  * In normal form every member is present and derived members are absent. Responses add the derived members
  * (`meta.collection`, `meta.field`, `schema.name`, `schema.table`, `schema.is_generated`, `schema.foreign_key_table`,

@@ -1,5 +1,5 @@
 /*
- * Objects beside tables: views and materialized views. Their definition is one SQL statement, and they are documents
+ * Views and materialized views. Their definition is one SQL statement, and they are documents
  * like collections and fields.
  */
 import { z } from 'zod';

@@ -7,7 +7,7 @@
 export const ACTIONS = ['off', 'note', 'warn', 'acknowledge', 'approve', 'refuse'] as const;
 export type Action = (typeof ACTIONS)[number];
 
-/** By finding code. */
+/** Keyed by finding code. */
 type Actions = Readonly<Record<string, Action>>;
 
 /** A rule for some collections. */

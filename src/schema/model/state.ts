@@ -90,7 +90,7 @@ export const NEW_IDENTITY: Identity = '';
 
 export interface Identities {
   readonly collection: Identity;
-  /** By field name. */
+  /** Keyed by field name. */
   readonly fields: ReadonlyMap<string, Identity>;
 }
 
@@ -98,13 +98,13 @@ export interface Identities {
 export interface CollectionNode {
   readonly identities: Identities;
   readonly collection: Collection;
-  /** By name, in order of creation. */
+  /** Keyed by name, in order of creation. */
   readonly fields: ReadonlyMap<string, Field>;
   /** Relations whose many side is this collection, by many field. */
   readonly relations: ReadonlyMap<string, Relation>;
 }
 
-/** An object beside tables. Nodes are immutable. */
+/** A view or materialized view. Nodes are immutable. */
 export interface ObjectNode {
   /** The position of the event that created it. */
   readonly identity: Identity;
@@ -121,7 +121,7 @@ export interface State {
   readonly referencedBy: PersistentMap<string, PersistentSet<string>>;
   /** Maps the `locationKey` of a field's index, built or pending, to its collection. */
   readonly indexNames: PersistentMap<string, string>;
-  /** The managed objects beside tables, by `objectKey`. */
+  /** The managed views and materialized views, by `objectKey`. */
   readonly objects: PersistentMap<string, ObjectNode>;
 }
 
@@ -221,7 +221,7 @@ export const hasColumn = (field: Field | undefined): field is ColumnField => fie
 export const hasDefault = ({ schema }: Pick<ColumnField, 'schema'>): boolean =>
   schema.has_auto_increment || schema.default_value !== null || schema.extras?.default !== undefined;
 
-/** True if the collection exists and is no folder. */
+/** True if the collection exists and is not a folder. */
 export const hasTable = ({ collections }: State, name: string): boolean =>
   collections.get(name)?.collection.schema != null;
 

@@ -97,7 +97,7 @@ const RULES: { readonly [M in keyof ColumnExtras]-?: Rule } = {
 
 /**
  * A default expression is removed if the column gets another default value, and `nextval` is removed if the column is
- * not auto-increment any more.
+ * no longer auto-increment.
  */
 function fitsDefault(column: Column, extras: ColumnExtras, { type }: ColumnChange): boolean {
   const { increments, expression, value } = column;

@@ -1,4 +1,4 @@
-/* Reads new objects beside tables and changes of existing ones. */
+/* Reads new views and materialized views and changes of existing ones. */
 import { isObject, jsonEqual } from '../../kernel/json.js';
 import {
   type Path,

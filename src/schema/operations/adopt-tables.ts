@@ -41,7 +41,7 @@ export interface CatalogFindings {
   relations: NewRelation[];
   /** Managed tables with updated extras, for foreign keys to these tables that cannot be relations. */
   completed: Collection[];
-  /** Requested names that are no tables. */
+  /** Requested names that are not tables. */
   missing: string[];
   /** Requested tables that cannot be adopted, with reasons. */
   refused: { table: string; object?: ObjectName; message: string }[];

@@ -26,7 +26,7 @@ export interface ApplyDiff {
 export interface ApplyDiffInput {
   release: string;
   body: unknown;
-  /** True if the diff may contain objects beside tables. */
+  /** True if the diff may contain views and materialized views. */
   objects?: boolean;
 }
 

@@ -126,7 +126,7 @@ interface Inner {
 const membersOf = (value: unknown): [string, unknown][] =>
   typeof value === 'object' && value !== null ? Object.entries(value) : [];
 
-/** Nodes that are checked as a whole. Index options (`fastupdate=off`) are no expressions. */
+/** Nodes that are checked as a whole. Index options (`fastupdate=off`) are not expressions. */
 const isConsumed = (name: string, inner: Node): boolean =>
   (name === 'FuncCall' && isGuardedWhole(nameOf(inner['funcname']).name)) ||
   (name === 'TypeCast' && isConfiguration(inner)) ||
@@ -134,7 +134,7 @@ const isConsumed = (name: string, inner: Node): boolean =>
 
 type Fault = (node: Node, around: TextContext) => string | null;
 
-/** By node kind, and for types by the member that contains them. */
+/** Keyed by node kind, and for types by the member that contains them. */
 const FAULTS: { readonly [name: string]: Fault | undefined } = {
   FuncCall: (call, around) => functionFault(call, around),
   typeName: (type, around) => typeFault(type, typeUse(around)),

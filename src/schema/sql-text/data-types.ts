@@ -112,7 +112,7 @@ export interface WrittenType {
 
 const WRITTEN = /^([^()]+?) *(?:\( *(\d{1,8}) *(?:, *(-?\d{1,4}) *)?\) *([a-z ]*))?$/;
 
-/** `VARCHAR(50)` → character varying, [50]. Null if the text is no type name. */
+/** `VARCHAR(50)` → character varying, [50]. Null if the text is not a type name. */
 export function parseDataType(text: string): WrittenType | null {
   if (DATA_TYPES.has(text)) return { name: text, parameters: [] };
   const match = WRITTEN.exec(text.trim().toLowerCase());

@@ -91,7 +91,7 @@ function textOf(node: unknown): string | undefined {
   return (node as { String?: { sval?: string } } | undefined)?.String?.sval;
 }
 
-/** Nodes of definitions that are no scalar expressions. */
+/** Nodes of definitions that are not scalar expressions. */
 const DEFINITION_NODES: ReadonlySet<string> = new Set(['IndexElem', 'PartitionElem', 'DefElem', 'List']);
 
 type ConstraintKind = 'primary key' | 'unique' | 'check' | 'exclusion' | 'foreign key';

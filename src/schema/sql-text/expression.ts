@@ -178,7 +178,7 @@ export const parseTypeText = memoize((text): Readonly<ParsedType> | null => {
   return member(cast, 'arg')?.['A_Const'] === undefined ? null : readTypeName(member(cast, 'typeName'));
 });
 
-/** Null for SETOF and missing nodes. A parameter that is no integer is NaN. */
+/** Null for SETOF and missing nodes. A parameter that is not an integer is NaN. */
 export function readTypeName(typeName: Node | undefined): ParsedType | null {
   if (typeName === undefined || typeName['setof'] !== undefined) return null;
   const names = list(typeName['names']).map(stringOf);
@@ -230,7 +230,7 @@ export interface TextContext {
   types: ReadonlySet<string>;
   /** Types of its columns. */
   columnTypes: ReadonlySet<string>;
-  /** By `needKey`. */
+  /** Keyed by `needKey`. */
   sequences: ReadonlySet<string>;
   extensions: ReadonlySet<string>;
 }
@@ -243,7 +243,7 @@ interface Table {
 
 export const NOTHING_AROUND = textContextOfTable({ columns: [], needs: [] });
 
-/** For a known collection. Aliases are no columns. */
+/** Used for a known collection. Aliases are not columns. */
 export function textContextOf({ collection, fields }: Pick<CollectionNode, 'collection' | 'fields'>): TextContext {
   const columns = [...fields.values()].flatMap(({ field, schema }) =>
     schema === null ? [] : [{ name: field, type: schema.data_type }],

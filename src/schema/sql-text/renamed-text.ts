@@ -39,7 +39,7 @@ const FINGERPRINTS: { readonly [K in TextKind]: (text: string) => string | null 
 /** Members that contain locations in the text. */
 const PLACE = /^(.*_)?(location|list_start|list_end)$/;
 
-/** For a parsed statement. Not recursive, because texts may be nested deeper than the stack. */
+/** Used for a parsed statement. Not recursive, because texts may be nested deeper than the stack. */
 export function fingerprintOf(root: Node): string {
   const parts: string[] = [];
   const open: unknown[] = [root];
@@ -254,7 +254,7 @@ function itemsIn(tokens: readonly Token[]): Token[][] {
   return items;
 }
 
-/** Returns the list that a parenthesis opens, by the preceding word. Undefined if it is no list of names. */
+/** Returns the list that a parenthesis opens, by the preceding word. Undefined if it is not a list of names. */
 function listAfter(word: string, lists: ReadonlyMap<List, unknown>): List | undefined {
   switch (word.toUpperCase()) {
     case 'INCLUDE':

@@ -187,7 +187,7 @@ const NOT_LONGER: ReadonlySet<string> = new Set(
    to_tsvector setweight translate concat concat_ws starts_with strpos position`.split(/\s+/),
 );
 
-/** For trees with verified depth. */
+/** Used for trees with verified depth. */
 export function sizeOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   if (Array.isArray(value)) return sum(value);

@@ -87,7 +87,7 @@ export function dropCollection(draft: Draft, state: State, name: string): void {
   draft.removeCollection(name);
 }
 
-/** Also removes foreign keys of other tables that are no relations. */
+/** Also removes foreign keys of other tables that are not relations. */
 function dropReferences(draft: Draft, state: State, name: string): void {
   for (const other of referencesTo(state, name)) {
     if (other === name) continue;

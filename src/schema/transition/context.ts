@@ -88,9 +88,9 @@ export interface TransitionContext {
 /** The documents after references were detached, if changed. */
 export interface Detached {
   collections: Map<string, Collection>;
-  /** By memberKey. */
+  /** Keyed by memberKey. */
   fields: Map<string, Field>;
-  /** By memberKey. */
+  /** Keyed by memberKey. */
   relations: Map<string, Relation>;
 }
 

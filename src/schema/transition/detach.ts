@@ -40,7 +40,7 @@ function recordDetached(held: Detached, before: Collection, after: Collection): 
 }
 
 /**
- * Detaches foreign keys that are no relations before other objects of the tables. They may depend on a constraint that
+ * Detaches foreign keys that are not relations before other objects of the tables. They may depend on a constraint that
  * is removed as well, and removed tables may reference each other.
  */
 function detachReferences(change: TransitionContext, held: Detached): Phase {

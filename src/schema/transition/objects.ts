@@ -1,4 +1,4 @@
-/** Returns the events about objects beside tables between two states. Their statements have an order of their own. */
+/** Returns the events about views and materialized views between two states. Their statements have their own order. */
 import { patchBetween } from '../fold/rename-events.js';
 import { type ObjectEvent, newObjectEvent } from '../model/events.js';
 import { type SchemaObject, objectKey } from '../model/objects.js';

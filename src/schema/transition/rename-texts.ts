@@ -178,7 +178,7 @@ const lookUp =
     names.get(name) ?? name;
 
 interface Rewriting {
-  /** By the old names. */
+  /** Keyed by the old names. */
   was: CollectionNode;
   node: CollectionNode;
   renaming: Renaming;

@@ -32,7 +32,7 @@ interface PutBack {
   draft: Draft;
   /** The schema before the batch, by current names. */
   past: State;
-  /** By current names. */
+  /** Keyed by current names. */
   collection: string;
   field: string;
   /** True if a constraint or an index is not restored. */

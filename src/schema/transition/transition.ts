@@ -10,7 +10,7 @@
  * 7. Update fields, then collections, because archive_field and sort_field may name a new field.
  * 8. Create and update relations.
  *
- * Events about objects beside tables enclose these: deletions and renames come first, creations and changes last.
+ * Events about views and materialized views enclose these: deletions and renames come first, creations and changes last.
  */
 import {
   memberKey,
@@ -83,7 +83,7 @@ function createCollections({ from, to, names, removals, options }: TransitionCon
   );
 }
 
-/** For remaining collections. Groups come before their members. */
+/** Used for remaining collections. Groups come before their members. */
 function createFields(change: TransitionContext): Phase {
   return phase(change.surviving, ({ name, before, after }) => {
     if (before.fields === after.fields) return [];
@@ -206,7 +206,7 @@ function* collectionTransition(
   return [...removed, ...events, ...(yield* byNames(after, to, concerning, options))];
 }
 
-/** For states without renames. */
+/** Used for states without renames. */
 function* byNames(
   from: State,
   to: State,

@@ -137,7 +137,7 @@ function findFor(needle: string, searched: Searched): SearchHit[] {
   return [...ranked.slice(0, MOST), ...(searched.mayReadHistory && wanted !== '' ? [historyHit(needle)] : [])];
 }
 
-/** The history search finds actors and reasons, which are no names here. */
+/** The history search finds actors and reasons, which are not names here. */
 const historyHit = (needle: string): SearchHit => ({
   kind: 'history',
   key: 'history',

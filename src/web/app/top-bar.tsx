@@ -68,7 +68,7 @@ function UserMenu() {
   );
 }
 
-/** For shared computers. If the browser cannot delete its data, the user must still be signed out. */
+/** Protects users of shared computers. If the browser cannot delete its data, the user must still be signed out. */
 async function signOutAndForget(): Promise<void> {
   await Promise.allSettled([forgetFiles(), forgetKept(currentUserId())]);
   await signOut();

@@ -18,7 +18,7 @@ export interface Draft {
   position: number;
   names: {
     collections: FormerNames;
-    /** By the collection's name in the draft. */
+    /** Keyed by the collection's name in the draft. */
     fields: ReadonlyMap<string, FormerNames>;
   };
   /** In the draft's names; fields and relations by `memberKey`. */

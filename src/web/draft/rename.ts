@@ -7,7 +7,7 @@ type Names = ReadonlyMap<string, string>;
 
 export interface Renaming {
   collections: Names;
-  /** By the collection's new name. */
+  /** Keyed by the collection's new name. */
   fields: ReadonlyMap<string, Names>;
 }
 

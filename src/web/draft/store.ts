@@ -75,7 +75,7 @@ async function read(id: string): Promise<void> {
   );
   if (id !== user || turn !== reads) return;
   if (edits !== before) return become({ isRead: true });
-  // Edits of another tab cannot be undone here.
+  // Edits in another tab cannot be undone here.
   earlier = [];
   become({ ...stored, isRead: true });
 }

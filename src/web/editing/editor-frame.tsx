@@ -71,7 +71,7 @@ const DELAY = 200;
 interface Offer {
   /** Stored input; empty without an offer. */
   offered: readonly TypedMember[];
-  /** How often it was restored. Inputs with local text reset on a change. */
+  /** The number of times that it was restored. Inputs with local text reset on a change. */
   taken: number;
   takeUp: () => void;
   forget: () => void;

@@ -29,7 +29,7 @@ const CALLS: Readonly<Record<string, string[]>> = {
 
 const NUMBERS = new Set(['integer', 'bigInteger', 'float', 'decimal']);
 
-/** For the form of a field with a column. Empty means no default. Disabled for generated values. */
+/** Used for the form of a field with a column. Empty means no default. Disabled for generated values. */
 function DefaultInput() {
   const type = useWatch({ name: 'type' }) as string;
   const column = useWatch({ name: 'schema' }) as ColumnSchema | null;
@@ -136,7 +136,7 @@ function ColumnPart({ before, choices }: { before: Field | null; choices: Choice
   );
 }
 
-/** A field with a column keeps one, and an alias stays an alias. */
+/** A field with a column cannot lose it, and an alias field cannot get one. */
 function typesFor(before: Field | null): string[] {
   if (before === null) return FIELD_TYPES.filter((type) => type !== UNKNOWN_TYPE || before !== null);
   if (before.schema === null) return [ALIAS_TYPE];
@@ -145,7 +145,7 @@ function typesFor(before: Field | null): string[] {
 
 const hasLength = ({ data_type: type }: ColumnSchema): boolean => type === 'character varying' || type === 'character';
 
-/** For types with several column types. */
+/** Used for types with several column types. */
 function Variant({ type, column }: { type: string; column: ColumnSchema }) {
   const { setValue } = useFormContext();
   const variants = dataTypesOf(type) ?? [];

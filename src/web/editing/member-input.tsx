@@ -39,7 +39,7 @@ interface Props {
   error?: ReactNode;
   names: readonly string[];
   value: string;
-  /** Empty while the input is no name yet. */
+  /** Empty while the input is not a name yet. */
   onChange: (name: string) => void;
   onBlur: () => void;
   ref: Ref<HTMLInputElement>;

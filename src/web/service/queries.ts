@@ -38,7 +38,7 @@ export const collectionsQuery = () =>
   });
 
 /**
- * With its SQL; also for system collections.
+ * Includes its SQL; also for system collections.
  * @throws RefusedError 404 for an unknown name
  */
 export const collectionQuery = (name: string) =>

@@ -49,7 +49,7 @@ export function Section({ title, children }: { title: string; children: ReactNod
   );
 }
 
-/* For unknown addresses. */
+/* Used for unknown addresses. */
 
 /** Also for unknown guides. */
 export function NotFound() {

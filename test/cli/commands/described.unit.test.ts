@@ -267,7 +267,7 @@ describe('dps apply', () => {
     ]);
   });
 
-  it('shows the result', () => {
+  it('shows the events, statements, position and batch of an applied change', () => {
     const applied = { batch: 'b7', position: 9, events: 1, statements: 0 };
     expect(describeApplied(applied)).to.equal('Applied: 1 event, 0 statements; position 9, batch b7.');
     expect(describeApplied({ ...applied, batch: null })).to.equal(
@@ -285,12 +285,12 @@ describe('dps apply', () => {
 
 describe('dps doctor', () => {
   it('lists the checks, their findings and the fixes', () => {
-    const found = finding('SERVICE_MISSING', 'one\ntwo');
+    const example = finding('SERVICE_MISSING', 'one\ntwo');
     expect(
       lines(
         describeExamined([
           { name: 'database', result: 'ok', findings: [] },
-          { name: 'log', result: 'error', findings: [found] },
+          { name: 'log', result: 'error', findings: [example] },
         ]),
       ),
     ).to.deep.equal([
@@ -298,7 +298,7 @@ describe('dps doctor', () => {
       'error    log',
       '         SERVICE_MISSING: one',
       '         two',
-      `         Fix: ${found.fix}`,
+      `         Fix: ${example.fix}`,
       '1 finding.',
     ]);
     expect(describeExamined([])).to.equal('No problems found.');

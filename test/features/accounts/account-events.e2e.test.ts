@@ -152,7 +152,7 @@ describe('account events', () => {
   describe('about accounts changed in the database', () => {
     afterEach(async () => expect(await differences()).to.deep.equal([]));
 
-    const found = async (change: string, back: string): Promise<Difference[]> => {
+    const differencesAfter = async (change: string, back: string): Promise<Difference[]> => {
       await api.sql(change);
       try {
         const doctor = await dps(['doctor'], { DATABASE_URL: service.databaseUrl });
@@ -166,7 +166,7 @@ describe('account events', () => {
 
     it('report an inserted user and an inserted token', async () => {
       const id = '00000000-0000-4000-8000-00000000000a';
-      const [user, token] = await found(
+      const [user, token] = await differencesAfter(
         `INSERT INTO service.service_users (id, email, name, role) VALUES ('${id}', 'x@example.com', 'x', 'admin');
          INSERT INTO service.service_tokens (id, user_id, name, token_hash) VALUES ('${id}', '${id}', 'x', 'x')`,
         `DELETE FROM service.service_users WHERE id = '${id}'`,
@@ -178,7 +178,7 @@ describe('account events', () => {
     it('report a changed role, a reactivated user, and a removed issuer', async () => {
       const ada = await create({ ...ADA, email: 'changed@example.com', status: 'suspended' });
       const row = `service.service_users SET role = 'admin', status = 'active', password_set_by = NULL WHERE id = '${ada}'`;
-      const [difference] = await found(
+      const [difference] = await differencesAfter(
         `UPDATE ${row}`,
         `UPDATE service.service_users SET role = 'author', status = 'suspended', password_set_by = '${admin}' WHERE id = '${ada}'`,
       );
@@ -191,7 +191,7 @@ describe('account events', () => {
     it('report an extended token', async () => {
       const reply = await send(`/users/${admin}/tokens`, json({ expires_at: '2030-01-01T00:00:00Z' }));
       const { id } = (reply.json as { data: { id: string } }).data;
-      const [difference] = await found(
+      const [difference] = await differencesAfter(
         `UPDATE service.service_tokens SET expires_at = NULL WHERE id = '${id}'`,
         `UPDATE service.service_tokens SET expires_at = '2030-01-01T00:00:00Z' WHERE id = '${id}'`,
       );

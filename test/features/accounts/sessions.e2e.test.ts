@@ -154,14 +154,14 @@ describe('sessions over HTTP', () => {
       meta: unknown;
     }
     const listed = async (query = '') => (await send(`/sessions${query}`)).json as Listed;
-    const found = await listed('?meta=*');
-    expect(found.data.map(({ id }) => id)).to.have.members(
+    const sessions = await listed('?meta=*');
+    expect(sessions.data.map(({ id }) => id)).to.have.members(
       [one, other].map((each) => each.refresh_token.split('.')[0]),
     );
-    expect(found.data[0]).to.include({ network: '203.0.113.9', user_agent: 'a browser' });
-    expect(found.data[0]?.user.email).to.equal(service.adminEmail);
-    expect(found.meta).to.deep.equal({ total_count: 2, filter_count: 2 });
-    expect(JSON.stringify(found)).not.to.contain(one.refresh_token.split('.')[1]);
+    expect(sessions.data[0]).to.include({ network: '203.0.113.9', user_agent: 'a browser' });
+    expect(sessions.data[0]?.user.email).to.equal(service.adminEmail);
+    expect(sessions.meta).to.deep.equal({ total_count: 2, filter_count: 2 });
+    expect(JSON.stringify(sessions)).not.to.contain(one.refresh_token.split('.')[1]);
     expect((await listed('?user=nobody&meta=*')).meta).to.deep.equal({ total_count: 2, filter_count: 0 });
     expect((await send('/sessions', { token: one.access_token })).status).to.equal(200);
 
@@ -170,7 +170,7 @@ describe('sessions over HTTP', () => {
     expect([await isAlive(one.access_token), await isAlive(other.access_token)]).to.deep.equal([false, true]);
     expect((await post('/auth/refresh', { refresh_token: one.refresh_token })).status).to.equal(401);
     expect((await send(`/sessions/${one.refresh_token.split('.')[0]}`, { method: 'DELETE' })).status).to.equal(404);
-    const user = found.data[0]?.user.id;
+    const user = sessions.data[0]?.user.id;
     expect((await send(`/users/${user}/sessions`, { method: 'DELETE' })).json).to.deep.equal({ data: { ended: 1 } });
     expect(await isAlive(other.access_token)).to.equal(false);
     for (const path of ['/sessions/x', '/users/x/sessions', `/users/${one.refresh_token.split('.')[0]}/sessions`]) {

@@ -109,10 +109,10 @@ describe('POST /schema/adopt, GET /schema/drift', function () {
       unmanaged: [' odd', 'visits'],
     });
     await api.sql('ALTER TABLE people ADD COLUMN by_hand integer');
-    const found = await api.ok<DriftAnswer>('GET', '/schema/drift');
-    expect(found.ok).to.equal(false);
-    expect(found.tables.map(({ table, kind }) => [table, kind])).to.deep.equal([['people', 'different']]);
-    expect(found.tables[0]?.differences[0]).to.deep.include({
+    const drift = await api.ok<DriftAnswer>('GET', '/schema/drift');
+    expect(drift.ok).to.equal(false);
+    expect(drift.tables.map(({ table, kind }) => [table, kind])).to.deep.equal([['people', 'different']]);
+    expect(drift.tables[0]?.differences[0]).to.deep.include({
       field: 'by_hand',
       member: 'column',
       expected: null,

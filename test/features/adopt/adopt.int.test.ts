@@ -73,7 +73,7 @@ describe('adopting tables', function () {
     }
   });
 
-  it('adopts single tables, also beside managed ones', async () => {
+  it('adopts single tables, also next to managed ones', async () => {
     const { instance, stop } = await startAdoptFixture(HARD_SCHEMA);
     try {
       await adopt(instance, { tables: ['lines'] });

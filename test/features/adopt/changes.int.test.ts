@@ -67,8 +67,8 @@ describe('snapshots of adopted tables applied to existing tables', function () {
         await adopt(target.instance);
         await promote(source.instance, target.instance, { exact: true });
         await expectVerified(target.instance);
-        const [expected, found] = [await catalogText(source.instance.pool), await catalogText(target.instance.pool)];
-        expect(found.map(placeless).filter(isTables)).to.have.members(expected.map(placeless).filter(isTables));
+        const [expected, actual] = [await catalogText(source.instance.pool), await catalogText(target.instance.pool)];
+        expect(actual.map(placeless).filter(isTables)).to.have.members(expected.map(placeless).filter(isTables));
       } finally {
         await source.stop();
         await target.stop();
@@ -80,5 +80,5 @@ describe('snapshots of adopted tables applied to existing tables', function () {
 /** A recreated column is last. */
 const placeless = (line: string): string => line.replace(/ #\d+ /, ' ');
 
-/** Types and sequences remain when nothing uses them any more. */
+/** Types and sequences remain when nothing uses them anymore. */
 const isTables = (line: string): boolean => !/^(enum|domain|sequence|extension) /.test(line);

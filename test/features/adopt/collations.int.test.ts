@@ -95,7 +95,7 @@ describe('collations of adopted tables', function () {
     expect(await catalogText(other.instance.pool)).to.deep.equal(before);
   });
 
-  it('are no drift if only their spelling differs', async function () {
+  it('are not drift if only their spelling differs', async function () {
     // Before, PostgreSQL kept the ICU locale as written.
     if ((await testServer()).majorVersion < 16) this.skip();
     const { instance } = await start('CREATE TABLE t (id integer PRIMARY KEY)');

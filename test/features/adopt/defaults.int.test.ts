@@ -9,7 +9,7 @@ const BESIDE = `
   CREATE DOMAIN word AS text;
   CREATE SEQUENCE counter;`;
 
-/** By type: the text after DEFAULT. */
+/** Keyed by type: the text after DEFAULT. */
 const DEFAULTS: Record<string, string[]> = {
   'timestamp with time zone': [
     'now()',
@@ -172,7 +172,7 @@ const DEFAULTS: Record<string, string[]> = {
   'mood[]': [`'{sad}'`, `ARRAY['sad'::mood]`, 'enum_range(NULL::mood)'],
 };
 
-/** By type: the text in GENERATED ALWAYS AS. */
+/** Keyed by type: the text in GENERATED ALWAYS AS. */
 const GENERATED: Record<string, string[]> = {
   text: [
     'upper(a)',
@@ -235,12 +235,12 @@ const generated = (kind: string): string[] =>
 describe('adopting defaults', function () {
   this.timeout(60_000);
 
-  it('keeps their spelling', () =>
+  it('keeps the spelling of each default', () =>
     expectKept(pairs(DEFAULTS).map(([type, text], index) => `CREATE TABLE t${index} (c ${type} DEFAULT ${text})`)));
 
-  it('keeps generation inputs', () => expectKept(generated('STORED')));
+  it('keeps the expressions of stored generated columns', () => expectKept(generated('STORED')));
 
-  it('keeps generation expressions', async function () {
+  it('keeps the expressions of virtual generated columns', async function () {
     if ((await testServer()).majorVersion < 18) this.skip();
     await expectKept(generated('VIRTUAL').filter((table) => !table.includes(' c mood ')));
   });

@@ -123,8 +123,8 @@ describe('objects that depend on generated columns', function () {
     const fixture = await start(table() + ROW + parts(0));
     await promote(desired.instance, fixture.instance);
     await expectVerified(fixture.instance);
-    const [found, there] = [await catalogText(fixture.instance.pool), await catalogText(desired.instance.pool)];
-    expect(others(found)).to.deep.equal(others(there));
+    const [actual, there] = [await catalogText(fixture.instance.pool), await catalogText(desired.instance.pool)];
+    expect(others(actual)).to.deep.equal(others(there));
   });
 
   it('stay when a plain column becomes generated', async () => {
@@ -133,8 +133,8 @@ describe('objects that depend on generated columns', function () {
     const fixture = await start(table('int', 'a*2', ', p int') + ROW + parts);
     await promote(desired.instance, fixture.instance);
     await expectVerified(fixture.instance);
-    const [found, there] = [await catalogText(fixture.instance.pool), await catalogText(desired.instance.pool)];
-    expect(others(found)).to.deep.equal(others(there));
+    const [restored, there] = [await catalogText(fixture.instance.pool), await catalogText(desired.instance.pool)];
+    expect(others(restored)).to.deep.equal(others(there));
   });
 
   it('are dropped with a column that is deleted at the same time', async () => {

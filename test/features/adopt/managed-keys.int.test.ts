@@ -20,9 +20,9 @@ describe('foreign keys adopted before their target', function () {
   afterEach(() => fixture.stop());
 
   const node = (name: string) => {
-    const found = fixture.instance.store.current().collections.get(name);
-    if (found === undefined) throw new Error(`there is no ${name}`);
-    return found;
+    const collectionNode = fixture.instance.store.current().collections.get(name);
+    if (collectionNode === undefined) throw new Error(`there is no ${name}`);
+    return collectionNode;
   };
   const extras = (name: string) => node(name).collection.schema?.extras;
   const relations = (name: string) =>

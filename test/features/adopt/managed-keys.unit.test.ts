@@ -38,20 +38,20 @@ function completed({ extras = LEFT, constraints, columns, together = [OTHER], mo
     constraints: constraints ?? [catalogReference('f', 'a', 'other')],
   });
   const common = { schema: 'public', objects: catalogObjects(), state, notes: [] };
-  const found = completeKeys([table, OTHER], {
+  const result = completeKeys([table, OTHER], {
     ...common,
     together: new Map(together.map((each) => [each.name, each])),
   });
   return {
     waiting: waitingTables(state),
-    relations: found.relations.map(({ many_field, one_collection }) => `${many_field} -> ${one_collection}`),
-    collections: found.collections.map(({ collection, schema }) => [collection, schema?.extras ?? null]),
+    relations: result.relations.map(({ many_field, one_collection }) => `${many_field} -> ${one_collection}`),
+    collections: result.collections.map(({ collection, schema }) => [collection, schema?.extras ?? null]),
     notes: common.notes.map(({ message }) => message),
   };
 }
 
 describe('a foreign key that waited for its target', () => {
-  it('becomes a relation', () => {
+  it('becomes a relation when its target is managed', () => {
     expect(completed()).to.deep.equal({
       waiting: ['t'],
       relations: ['a -> other'],
@@ -60,7 +60,7 @@ describe('a foreign key that waited for its target', () => {
     });
   });
 
-  it('becomes a definition in the extras, ordered by name, if it is no relation', () => {
+  it('becomes a definition in the extras, ordered by name, if it is not a relation', () => {
     const two = catalogReference('f', 'a', 'other', {
       columns: ['a', 'b'],
       definition: 'FOREIGN KEY (a, b) REFERENCES other(id, x)',
@@ -149,7 +149,7 @@ describe('a foreign key that waited for its target', () => {
     expect(completed({ together: [], more: [folder] })).to.deep.include({ relations: [], collections: [] });
   });
 
-  it('is no second relation of its column, and needs the same column type', () => {
+  it('is not a second relation of its column, and needs the same column type', () => {
     const kept = [
       ['t', { constraints: [{ name: 'f', definition: 'FOREIGN KEY (a) REFERENCES other(id)', references: 'other' }] }],
     ];

@@ -18,7 +18,7 @@ describe('adopting NOT NULL', function () {
     if ((await testServer()).majorVersion < 18) this.skip();
   });
 
-  it('keeps custom names', async () => {
+  it('keeps the custom names of NOT NULL constraints', async () => {
     const listed = await listedOf(`
       CREATE TABLE t (id integer CONSTRAINT mine NOT NULL PRIMARY KEY, a serial CONSTRAINT "its ""own""" NOT NULL,
         b integer CONSTRAINT by_itself NOT NULL GENERATED ALWAYS AS IDENTITY, c integer, d integer CONSTRAINT t_c_not_null NOT NULL);
@@ -68,7 +68,7 @@ describe('adopting constraints that are not enforced, validated or inherited', f
     expect(listed).to.deep.equal([]);
   });
 
-  it('keeps NOT ENFORCED', async function () {
+  it('keeps constraints that are NOT ENFORCED in the extras', async function () {
     if ((await testServer()).majorVersion < 18) this.skip();
     const listed = await listedOf(`
       CREATE TABLE alone (id integer PRIMARY KEY);

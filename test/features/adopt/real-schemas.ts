@@ -1,4 +1,4 @@
-/** Real databases: ADOPT_SCHEMAS, or a folder beside the checkout, contains three schemas. */
+/** Real databases: ADOPT_SCHEMAS, or a folder next to the checkout, contains three schemas. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -50,18 +50,18 @@ export async function runSql({ connectionString }: TestDatabase, sql: string): P
 }
 
 export async function adopt({ pipeline, schema }: Instance, request: AdoptRequest = { all: true }): Promise<Adoption> {
-  let found: Adoption | undefined;
+  let adoption: Adoption | undefined;
   const outcome = await pipeline.apply(
     'adopt-tables',
     async (client, state) => {
-      found = await readAdoption({ client, schema, schemas: [schema], state }, request);
-      return { request, found };
+      adoption = await readAdoption({ client, schema, schemas: [schema], state }, request);
+      return { request, found: adoption };
     },
     { cause: { ...CAUSE, command: 'adopt-tables' } },
   );
   done(outcome);
-  if (found === undefined) throw new Error('the catalog was not read');
-  return found;
+  if (adoption === undefined) throw new Error('the catalog was not read');
+  return adoption;
 }
 
 export async function expectVerified({ pipeline, schema }: Instance): Promise<void> {

@@ -41,10 +41,10 @@ describe('adopting under other settings', function () {
       try {
         await adopt(usual.instance);
         await adopt(instance);
-        const [expected, found] = [usual.instance, instance].map(({ store }) =>
+        const [expected, actual] = [usual.instance, instance].map(({ store }) =>
           runToEnd(snapshotOf(store.current(), '1.2.3')),
         );
-        expect(found).to.deep.equal(expected);
+        expect(actual).to.deep.equal(expected);
         await expectVerified(instance);
         await promote(instance, target.instance);
         await expectVerified(target.instance);

@@ -182,7 +182,7 @@ describe('types and sequences shared by tables', function () {
       ALTER TABLE m ALTER m TYPE mood USING m::text::mood; DROP TYPE old`);
     done(await withNeeds(instance, { m: [MOOD] }));
     await expectVerified(instance);
-    const found: string[][] = [];
+    const groups: string[][] = [];
     for (const tables of ['every-event', 'end-state'] as const) {
       const target = await createDatabase();
       const pages = readRecordPages(instance.pool, { after: 0 });
@@ -194,10 +194,10 @@ describe('types and sequences shared by tables', function () {
         pages,
         tables,
       });
-      found.push(verification.differences.map(({ member }) => member));
+      groups.push(verification.differences.map(({ member }) => member));
       await target.drop();
     }
-    expect(found).to.deep.equal([['enum mood'], []]);
+    expect(groups).to.deep.equal([['enum mood'], []]);
   });
 
   it('are recreated after a manual drop', async () => {
@@ -219,7 +219,7 @@ describe('types and sequences shared by tables', function () {
     await expectVerified(instance);
   });
 
-  it('are no drift if only their spelling differs', async () => {
+  it('are not drift if only their spelling differs', async () => {
     const instance = await start(
       `CREATE DOMAIN d AS integer CHECK (VALUE > 0); CREATE TABLE m (id integer PRIMARY KEY, d d)`,
     );

@@ -157,11 +157,11 @@ describe('SQL definitions', function () {
   for (const [name, spell] of Object.entries(SPELLINGS)) {
     it(`${name} equal PostgreSQL's, and every other spelling changes nothing`, async () => {
       await apply(snapshot(spell));
-      const found = await api.sql<{ name: string; definition: string }>(
+      const constraints = await api.sql<{ name: string; definition: string }>(
         `SELECT conname AS name, pg_get_constraintdef(oid) AS definition FROM pg_constraint
           WHERE conrelid = 'one'::regclass AND contype IN ('f', 'u', 'c', 'x') ORDER BY conname COLLATE "C"`,
       );
-      expect(found).to.deep.equal(CONSTRAINTS.map(({ name, definition }) => ({ name, definition })));
+      expect(constraints).to.deep.equal(CONSTRAINTS.map(({ name, definition }) => ({ name, definition })));
       await expectUndisturbed();
       for (const other of Object.values(SPELLINGS)) {
         expect((await diff(snapshot(other, spell))).diff).to.deep.equal(NOTHING);
@@ -169,14 +169,14 @@ describe('SQL definitions', function () {
     });
   }
 
-  it('that only the server recognizes as equal are no drift and no change', async () => {
+  it('that only the server recognizes as equal are not drift and no change', async () => {
     const rewritten = (text: string) => POSTGRES(text.replaceAll('::text', '').replace('target(id)', 'target'));
     await apply(snapshot(rewritten));
     await expectUndisturbed();
     expect((await diff(snapshot(rewritten))).diff).to.deep.equal(NOTHING);
   });
 
-  it('of a default NULL are no drift, which PostgreSQL stores for domains only', async () => {
+  it('of a default NULL are not drift, which PostgreSQL stores for domains only', async () => {
     const needs = [{ kind: 'domain', name: 'positive', type: 'integer', default: '1' }];
     const fields = ['integer', 'text', 'positive'].map((data_type) => ({
       field: `null_${data_type}`,
@@ -198,8 +198,13 @@ describe('SQL definitions', function () {
     });
     await expectUndisturbed();
     await api.sql('ALTER TABLE nulls ALTER null_positive DROP DEFAULT');
-    const { tables: found } = await api.ok<{ tables: { differences: { field: string }[] }[] }>('GET', '/schema/drift');
-    expect(found.flatMap(({ differences }) => differences.map(({ field }) => field))).to.deep.equal(['null_positive']);
+    const { tables: drifted } = await api.ok<{ tables: { differences: { field: string }[] }[] }>(
+      'GET',
+      '/schema/drift',
+    );
+    expect(drifted.flatMap(({ differences }) => differences.map(({ field }) => field))).to.deep.equal([
+      'null_positive',
+    ]);
   });
 
   it('with another spelling are not part of drift', async () => {
@@ -210,8 +215,8 @@ describe('SQL definitions', function () {
     interface Drift {
       tables: { differences: { repair: { database: { sql: string }[]; log: { type: string }[] } }[] }[];
     }
-    const { tables: found } = await api.ok<Drift>('GET', '/schema/drift');
-    const statements = found.flatMap(({ differences }) =>
+    const { tables: stillDrifted } = await api.ok<Drift>('GET', '/schema/drift');
+    const statements = stillDrifted.flatMap(({ differences }) =>
       differences.flatMap(({ repair }) => repair.database.map(({ sql }) => sql)),
     );
     expect(statements, statements.join('\n')).length(4);

@@ -40,18 +40,18 @@ async function read(bytes: Buffer, size = bytes.length): Promise<{ header: Heade
     bytes.subarray(index * size, (index + 1) * size),
   );
   const { header, sections } = await openBackup(each(chunks));
-  const found: unknown[] = [];
+  const lines: unknown[] = [];
   for await (const { section, content } of sections()) {
     const parts: Buffer[] = [];
     for await (const part of content) parts.push(part);
-    found.push([section, Buffer.concat(parts).toString()]);
+    lines.push([section, Buffer.concat(parts).toString()]);
   }
-  return { header, found };
+  return { header, found: lines };
 }
 
 async function faultOf(bytes: Buffer | string): Promise<string> {
-  const found: unknown = await read(Buffer.from(bytes)).catch((error: unknown) => error);
-  return found instanceof Error ? `${found.name}: ${found.message}` : 'it was read';
+  const fault: unknown = await read(Buffer.from(bytes)).catch((error: unknown) => error);
+  return fault instanceof Error ? `${fault.name}: ${fault.message}` : 'it was read';
 }
 
 const CUT_OFF = 'OperatorError: The backup is truncated: its end is missing.';

@@ -255,11 +255,11 @@ describe('dps backup --verify', () => {
 
     it('lists every column of the accounts tables, and of webhooks those without secrets and progress', async () => {
       for (const [table, columns] of ACCOUNT_COLUMNS) {
-        const found = await query(
+        const rows = await query(
           source.connectionString,
           `SELECT attname::text AS name FROM pg_attribute WHERE attrelid = 'service.${table}'::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
         );
-        const names = found.map(({ name }) => name);
+        const names = rows.map(({ name }) => name);
         const listed = table === 'service_webhooks' ? names.slice(0, names.indexOf('enabled')) : names;
         expect(listed, table).to.deep.equal(columns);
       }

@@ -81,7 +81,7 @@ describe('hostile change requests', () => {
     expect(refusal(stale)).to.equal('409 SCHEMA_CHANGED');
   });
 
-  it('ignore forged approvals', async () => {
+  it('count approvals only by active admins, and only for the caller', async () => {
     const { id, plan } = await open(author.send, { title: 'Forged', diff });
     expect(refusal(await author.send(`/changes/${id}/approve`, json({ plan })))).to.equal('403 FORBIDDEN');
     expect((await admin(`/changes/${id}/approve`, json({ plan }))).status).to.equal(200);

@@ -16,7 +16,8 @@ describe('the location of a problem in a part of a body', () => {
   it('is translated to the diff, or to the snapshot that produced it', () => {
     const [diff, snapshot] = [locatedIn({}), locatedIn({ snapshot: {} })];
     expect(diff({ path: 'collections[0].type' }).path).to.equal('diff.collections[0].type');
-    for (const whole of ['', 'diff']) expect(diff({ path: whole }).path, 'a diff that is no object').to.equal('diff');
+    for (const whole of ['', 'diff'])
+      expect(diff({ path: whole }).path, 'a diff that is not an object').to.equal('diff');
     expect(snapshot({ path: 'collections[0]' }).path).to.equal('snapshot');
     for (const located of [diff, snapshot]) {
       expect(located({ path: 'diff' }).path).to.equal('diff');

@@ -19,7 +19,7 @@ type Harm = (name: string, items: string) => string;
 
 const trashed = (name: string): string => `service_trash_0."${name}"`;
 
-/** By preparation: manual changes by an operator. */
+/** Keyed by preparation: manual changes by an operator. */
 const HARMS: readonly [what: string, schema: object | 'deleted' | 'related', harms: [string, Kind, Harm][]][] = [
   [
     'NOT NULL',

@@ -23,8 +23,8 @@ describe('online change requests of people', () => {
   const required =
     (name: string) =>
     (snapshot: Snapshot): void => {
-      const found = snapshot.fields.find(({ field }) => field === name);
-      if (found?.schema) found.schema['is_nullable'] = false;
+      const document = snapshot.fields.find(({ field }) => field === name);
+      if (document?.schema) document.schema['is_nullable'] = false;
     };
   const reaches = async (id: string, state: string): Promise<Shown> => {
     let shown = await show(admin, id);
@@ -82,8 +82,8 @@ describe('online change requests of people', () => {
 
   it('accept acknowledgements of the online change only', async () => {
     const diff = await diffOf(admin, ({ fields }) => {
-      const found = fields.find(({ field }) => field === 'title');
-      if (found?.schema) found.schema['is_unique'] = true;
+      const title = fields.find(({ field }) => field === 'title');
+      if (title?.schema) title.schema['is_unique'] = true;
     });
     const known = { title: 'Titles', diff, acknowledge: [{ code: 'LONG_LOCK', place: 'large.title' }] };
     const refused = await admin('/changes', json({ ...known, online: true }));
@@ -95,8 +95,8 @@ describe('online change requests of people', () => {
 
   it('show the findings of the online change, and of the plain one without "online"', async () => {
     const diff = await diffOf(admin, ({ fields }) => {
-      const found = fields.find(({ field }) => field === 'title');
-      if (found?.schema) found.schema['is_unique'] = true;
+      const titleField = fields.find(({ field }) => field === 'title');
+      if (titleField?.schema) titleField.schema['is_unique'] = true;
     });
     const codes = async (online: boolean): Promise<string[]> => {
       const { id } = await open(admin, { title: 'Unique titles', diff, online });
@@ -112,8 +112,8 @@ describe('online change requests of people', () => {
 
   it('leave nothing when rejected during preparation', async () => {
     const fields = (snapshot: Snapshot): void => {
-      const found = snapshot.fields.find(({ field }) => field === 'note');
-      if (found?.schema) found.schema['is_unique'] = true;
+      const note = snapshot.fields.find(({ field }) => field === 'note');
+      if (note?.schema) note.schema['is_unique'] = true;
     };
     await db.query(`UPDATE large SET note = 'n' || id`);
     const { id } = await open(admin, { title: 'Unique', diff: await diffOf(admin, fields), online: true });

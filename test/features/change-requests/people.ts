@@ -71,15 +71,15 @@ export const refusal = ({ status, json: body }: Reply): string =>
   `${status} ${(body as { errors?: { extensions: { code: string } }[] } | undefined)?.errors?.[0]?.extensions.code}`;
 
 export const show = async (send: Client, id: string): Promise<Shown> => {
-  const found = await send(`/changes/${id}`);
-  expect(found.status, found.text).to.equal(200);
-  return dataOf(found);
+  const response = await send(`/changes/${id}`);
+  expect(response.status, response.text).to.equal(200);
+  return dataOf(response);
 };
 
 /** The diff of the whole schema after `edit` of its snapshot. */
 export async function diffOf(admin: Client, edit: (snapshot: Snapshot) => void): Promise<object> {
-  const found = await admin('/schema/snapshot');
-  const snapshot = found.json as Snapshot;
+  const current = await admin('/schema/snapshot');
+  const snapshot = current.json as Snapshot;
   edit(snapshot);
   const diff = await admin('/schema/diff', json(snapshot));
   expect(diff.status, diff.text).to.equal(200);
@@ -106,8 +106,8 @@ export const without =
 export const noted =
   (collection: string, note: string) =>
   (snapshot: Snapshot): void => {
-    const found = snapshot.collections.find((each) => each.collection === collection);
-    if (found !== undefined) found.meta = { ...found.meta, note };
+    const document = snapshot.collections.find((each) => each.collection === collection);
+    if (document !== undefined) document.meta = { ...document.meta, note };
   };
 
 /** Opens a request. */

@@ -56,8 +56,8 @@ describe('change requests', function () {
   const proposed = async (title: string, edit: (snapshot: Snapshot) => void): Promise<Shown> =>
     open(author.send, { title, diff: await diffOf(admin, edit) });
   const fieldNoted = (field: string, note: string) => (snapshot: Snapshot) => {
-    const found = snapshot.fields.find((each) => each.collection === table && each.field === field);
-    if (found !== undefined) found.meta = { ...found.meta, note };
+    const document = snapshot.fields.find((each) => each.collection === table && each.field === field);
+    if (document !== undefined) document.meta = { ...document.meta, note };
   };
   const patch = (path: string, note: string) => api.ok('PATCH', path, { meta: { note } });
   const noteOf = async (path: string): Promise<unknown> =>

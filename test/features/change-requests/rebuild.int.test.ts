@@ -41,10 +41,10 @@ describe('verifying change request rows', () => {
       SELECT id, 'queued', '{t}', '{}', n, jsonb_build_object('id', id, 'state', 'queued', 'collections', '["t"]'::jsonb)
         FROM (SELECT n, lpad(to_hex(n), 32, '0')::uuid AS id FROM generate_series(0, ${ROWS - 1}) n) AS made`);
     answers = [];
-    const found = await verifyChanges(db, 0);
-    expect(found).to.have.length(ROWS);
-    expect(new Set(found.map(({ member }) => member))).to.have.property('size', ROWS);
-    expect(found[0]).to.deep.equal({
+    const differences = await verifyChanges(db, 0);
+    expect(differences).to.have.length(ROWS);
+    expect(new Set(differences.map(({ member }) => member))).to.have.property('size', ROWS);
+    expect(differences[0]).to.deep.equal({
       where: 'changes',
       collection: 't',
       member: 'change request 00000000-0000-0000-0000-000000000000',

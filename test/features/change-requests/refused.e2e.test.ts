@@ -42,7 +42,7 @@ describe('a rejected change request', () => {
     ['update', `/changes/${id}`, { diff }, 'PATCH'],
   ];
 
-  it('does not exist', async () => {
+  it('is rejected with NOT_FOUND by every action if it does not exist', async () => {
     for (const [what, path, body, method] of WAYS(NOBODYS, 'f'.repeat(64), await note('x')))
       expect(await told(path, body, method), what).to.equal(
         `404 NOT_FOUND: Change request "${NOBODYS}" does not exist.`,
@@ -67,7 +67,7 @@ describe('a rejected change request', () => {
     expect(await show(admin, id)).to.deep.include({ state: 'applied', result });
   });
 
-  it('requests no change', async () => {
+  it('is rejected if it would change nothing', async () => {
     const { id } = await open(author.send, { title: 'Something', diff: await note('second') });
     const before = await show(admin, id);
     const nothing = { ...(await note('third')), diff: { collections: [], fields: [], relations: [] } };

@@ -52,9 +52,9 @@ export async function startRequests({ tries }: { tries: number }): Promise<Reque
   const db = new pg.Client({ connectionString, application_name: 'shop' });
   await db.connect();
   const retrieve = async (id: string): Promise<ChangeView> => {
-    const found = await changes.retrieve(id);
-    if (found === undefined) throw new Error(`there is no ${id}`);
-    return found;
+    const result = await changes.retrieve(id);
+    if (result === undefined) throw new Error(`there is no ${id}`);
+    return result;
   };
   return {
     instance,

@@ -99,7 +99,7 @@ describe('change requests as rows', () => {
       return rows.map((row) => row.request);
     };
     expect((await stored())[0]).to.deep.equal(request(1, 'open'));
-    expect(await readChange(pool(), idOf(1)), 'rows without events are no requests').to.equal(undefined);
+    expect(await readChange(pool(), idOf(1)), 'rows without events are not requests').to.equal(undefined);
     expect(await hasRowOf(pool(), idOf(1), undefined)).to.equal(false);
     expect(await hasRowOf(pool(), idOf(1), request(1, 'open'))).to.equal(true);
     const changed = request(2, 'preparing', { collections: ['b'], ...preparing('b') });

@@ -79,8 +79,8 @@ describe('comments on change requests', function () {
     const there = await startService({ DATABASE_URL: databaseUrl });
     const restored = createApi(there);
     try {
-      const found = await Promise.all(ids.map((id) => show((path, send) => restored.client(path, send), id)));
-      expect(found.map(saidOf)).to.deep.equal(told.map(saidOf));
+      const shown = await Promise.all(ids.map((id) => show((path, send) => restored.client(path, send), id)));
+      expect(shown.map(saidOf)).to.deep.equal(told.map(saidOf));
       for (const path of ['/history/verify', '/projections/verify'])
         expect((await restored.ok<{ data: { ok: boolean } }>('GET', path)).data.ok, path).to.equal(true);
       // The restored request can continue.

@@ -99,8 +99,8 @@ describe('accepting drift', function () {
     ] as const) {
       await api.refused({ status: 400, code: 'INVALID_PAYLOAD', at }, 'POST', '/schema/drift/accept', body);
     }
-    const found = await dps(['drift', '--accept', 'a.y'], { DATABASE_URL: service.databaseUrl });
-    expect(found.code, found.err).to.equal(0);
+    const result = await dps(['drift', '--accept', 'a.y'], { DATABASE_URL: service.databaseUrl });
+    expect(result.code, result.err).to.equal(0);
     expect((await field('a/y')).type).to.equal('integer');
     await alike();
   });

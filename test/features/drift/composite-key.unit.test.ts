@@ -32,9 +32,9 @@ const both = (name = 'k', columns = ['a', 'b'], definition?: string): Key => ({
 const ALTER = 'ALTER TABLE "public"."t"';
 
 function repair(known: CollectionNode, there: CollectionNode) {
-  const found = repairKey(known, there, 'public');
-  if (found === null) return null;
-  const shown = (statements: typeof found.before) =>
+  const plan = repairKey(known, there, 'public');
+  if (plan === null) return null;
+  const shown = (statements: typeof plan.before) =>
     statements.map(({ field, sql, drops, object: { kind, name } }) => {
       expect(kind).to.equal('constraint');
       return [field, sql.replace(`${ALTER} `, ''), drops, name];
@@ -42,10 +42,10 @@ function repair(known: CollectionNode, there: CollectionNode) {
   const marked = (node: CollectionNode) =>
     [...node.fields.values()].filter((each: Field) => each.schema?.is_primary_key).map(({ field }) => field);
   return {
-    before: shown(found.before),
-    after: shown(found.after),
-    marked: marked(found.there),
-    extras: found.there.collection.schema?.extras ?? null,
+    before: shown(plan.before),
+    after: shown(plan.after),
+    marked: marked(plan.there),
+    extras: plan.there.collection.schema?.extras ?? null,
   };
 }
 
@@ -117,8 +117,8 @@ describe('a multi-column key', () => {
 
   it('leaves names of fields and other unique constraints unchanged', () => {
     const known = keyed(['a'], undefined, { primary_key_name: 'x' });
-    const found = repairKey(known, keyed(['a', 'b'], both()), 'public');
-    expect(found?.there.fields.get('a')?.schema).to.not.have.property('extras');
+    const plan = repairKey(known, keyed(['a', 'b'], both()), 'public');
+    expect(plan?.there.fields.get('a')?.schema).to.not.have.property('extras');
     const [other, unique] = [keyed(['b'], undefined, { primary_key_name: 'y', not_null_name: 'n' }), keyed(['a'])];
     const back = repairKey(known, other, 'public')?.there.fields;
     expect(back?.get('a')?.schema).to.deep.include({

@@ -17,13 +17,13 @@ const TABLE = catalogTable('t', {
   ],
 });
 
-const difference = (member: string, expected: Json, found: Json, field?: string): Difference => ({
+const difference = (member: string, expected: Json, actual: Json, field?: string): Difference => ({
   where: 'catalog',
   collection: 't',
   ...(field === undefined ? {} : { field }),
   member,
   expected,
-  found,
+  found: actual,
 });
 
 interface Around {
@@ -97,8 +97,8 @@ describe('objects dropped before the right one is created', () => {
   it('exclude those fixed by a column rename', () => {
     const renamed: [string, CatalogColumn][] = [['a', catalogColumn('b', 'text')]];
     const index = (columns: Json, unique = false): Json => ({ columns, unique });
-    const differs = (found: Json) =>
-      conflicting([difference('index i', index(['a', 'c']), found)], { renamed }).statements;
+    const differs = (actual: Json) =>
+      conflicting([difference('index i', index(['a', 'c']), actual)], { renamed }).statements;
     expect(differs(index(['b', 'c']))).to.deep.equal([]);
     expect(differs(index(['b', 'c'], true))).to.have.length(1);
     expect(differs(index(['b', null]))).to.have.length(1);

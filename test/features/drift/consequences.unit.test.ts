@@ -3,9 +3,9 @@ import { isConsequence } from '../../../src/features/drift/find.js';
 import type { Json } from '../../../src/kernel/json.js';
 import { catalogTable } from '../../projector/catalog-tables.js';
 
-function consequence(expected: Json, found: Json, ...renamed: [was: string, is: string][]): boolean {
+function consequence(expected: Json, actual: Json, ...renamed: [was: string, is: string][]): boolean {
   const tables = new Map(renamed.map(([was, is]) => [was, catalogTable(is)]));
-  return isConsequence({ where: 'catalog', collection: 't', member: 'x', expected, found }, tables);
+  return isConsequence({ where: 'catalog', collection: 't', member: 'x', expected, found: actual }, tables);
 }
 
 const key = (table: string, onDelete = 'CASCADE'): Json => ({
@@ -30,7 +30,7 @@ describe('consequences of a table rename', () => {
     expect(consequence(key('was'), key('is'), ['other', 'else'], ['was', 'is'])).to.equal(true);
   });
 
-  it('exclude other differences', () => {
+  it('exclude differences in other members', () => {
     expect(consequence(key('was'), key('is', 'NO ACTION'), ['was', 'is'])).to.equal(false);
     expect(consequence(part('was'), part('is', 'FOR VALUES IN (1)'), ['was', 'is'])).to.equal(false);
     expect(consequence(words('was'), words('now', ' NOT VALID'), ['was', 'now'])).to.equal(false);

@@ -47,7 +47,7 @@ describe('drift', function () {
   };
   const byHand = (text: string) => fixture.instance.pool.query(text);
 
-  async function found(): Promise<{ table: TableDrift; named: string[] }> {
+  async function readDrift(): Promise<{ table: TableDrift; named: string[] }> {
     const { tables } = await drift();
     expect(tables, JSON.stringify(tables, null, 1)).to.have.length(1);
     const [only] = tables as [TableDrift];
@@ -58,7 +58,7 @@ describe('drift', function () {
   async function foundAndRepaired(text: string, named: string[], allowDrop = false): Promise<TableDrift> {
     const before = await catalogText(fixture.instance.pool);
     await byHand(text);
-    const { table: only, named: names } = await found();
+    const { table: only, named: names } = await readDrift();
     expect(names).to.deep.equal(named);
     const repaired = await repair(allowDrop);
     expect(repaired.drift.ok, JSON.stringify(repaired, null, 1)).to.equal(true);
@@ -76,7 +76,7 @@ describe('drift', function () {
 
   it('finds an added column, and drops it only with permission', async () => {
     await byHand('ALTER TABLE articles ADD COLUMN extra text');
-    const { table: only, named } = await found();
+    const { table: only, named } = await readDrift();
     expect(named).to.deep.equal(['extra column']);
     const [difference] = only.differences;
     expect(difference?.repair.log.map(({ type, field: name }) => `${type} ${name}`)).to.deep.equal([
@@ -186,7 +186,7 @@ describe('drift', function () {
     ]);
   });
 
-  it('finds changed nullability', async () => {
+  it('reports a column whose nullability was changed in the database', async () => {
     await foundAndRepaired('ALTER TABLE articles ALTER COLUMN title DROP NOT NULL', ['title schema.is_nullable']);
   });
 
@@ -237,7 +237,7 @@ describe('drift', function () {
 
   it('drops an object with a taken name only with permission', async () => {
     await byHand('DROP INDEX articles_views_index; CREATE INDEX articles_views_index ON articles (title)');
-    const { table: only } = await found();
+    const { table: only } = await readDrift();
     const [difference] = only.differences;
     expect(difference?.repair.database.map(({ sql, drops }) => [sql, drops])).to.deep.equal([
       ['DROP INDEX "public"."articles_views_index"', true],
@@ -272,7 +272,7 @@ describe('drift', function () {
       ['ADD CONSTRAINT late UNIQUE (title) DEFERRABLE', 'title constraint late'],
     ] as const) {
       await byHand(`ALTER TABLE articles ${text}`);
-      const { table: only, named: names } = await found();
+      const { table: only, named: names } = await readDrift();
       expect(names).to.deep.equal([named]);
       expect(only.differences[0]?.repair.log.map(({ type }) => type)).to.deep.equal(['collection.updated']);
       const careful = await repair();
@@ -295,20 +295,20 @@ describe('drift', function () {
     await byHand(`CREATE TYPE st AS ENUM ('a'); CREATE TABLE e1 (id serial PRIMARY KEY, s st)`);
     await adopt(fixture.instance);
     await byHand(`ALTER TYPE st ADD VALUE 'b'`);
-    const { table: only, named } = await found();
+    const { table: only, named } = await readDrift();
     expect(named).to.deep.equal(['- enum st']);
     expect(only.differences[0]?.repair.database).to.deep.equal([]);
     expect(only.differences[0]?.repair.log.map(({ type }) => type)).to.deep.equal(['collection.updated']);
     expect((await repair(true)).made).to.deep.equal([]);
     await byHand('ALTER SEQUENCE e1_id_seq INCREMENT 5');
-    const both = (await found()).table.differences;
+    const both = (await readDrift()).table.differences;
     expect(both.map(({ member }) => member)).to.deep.equal(['enum st', 'sequence e1_id_seq']);
     expect((await repair()).made.map(({ summary }) => summary)).to.deep.equal([
       'ensure that sequence e1_id_seq exists',
     ]);
-    expect((await found()).named).to.deep.equal(['- enum st']);
+    expect((await readDrift()).named).to.deep.equal(['- enum st']);
     await byHand('DROP TABLE e1');
-    const again = (await found()).table.differences[0]?.repair.database.map(({ summary }) => summary);
+    const again = (await readDrift()).table.differences[0]?.repair.database.map(({ summary }) => summary);
     expect(again).not.to.include('ensure that enum st exists');
     expect(again).to.include('ensure that sequence e1_id_seq exists');
     // Built with the current type, which differs from the log's.

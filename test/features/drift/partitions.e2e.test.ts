@@ -54,8 +54,8 @@ describe('partitions and inherited children', () => {
   }
 
   it('lists partitions and inherited children in other schemas when their parent is adopted', () => {
-    const found = report.not_represented.filter(({ code }) => /^(PARTITION|INHERITED_CHILD)_/.test(code));
-    expect(found.map(({ table, code, name }) => [table, code, name])).to.have.deep.members([
+    const partitionNotes = report.not_represented.filter(({ code }) => /^(PARTITION|INHERITED_CHILD)_/.test(code));
+    expect(partitionNotes.map(({ table, code, name }) => [table, code, name])).to.have.deep.members([
       ['par', 'INHERITED_CHILD_NOT_REPRESENTED', 'oth.chi'],
       ['pp', 'PARTITION_NOT_REPRESENTED', 'oth.pp1'],
     ]);
@@ -118,8 +118,8 @@ describe('partitions and inherited children', () => {
     expect(`${kept.out}${kept.err}`).to.contain('the table children inherits from it');
     const purged = await dps([...apply, '--purge'], remote(), { stdin: without });
     expect(purged.code, `${purged.out}\n${purged.err}`).to.equal(0);
-    const found = await dps(['drift'], settings());
-    expect(found.code, found.out).to.equal(0);
+    const result = await dps(['drift'], settings());
+    expect(result.code, result.out).to.equal(0);
   });
 
   it('repairs drift by dropping a column that others inherit with --purge only, and names them', async () => {

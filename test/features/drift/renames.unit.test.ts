@@ -26,49 +26,49 @@ const ID = catalogColumn('id', 'integer', { nullable: false, identity: 'by defau
 const A = catalogColumn('a', 'text');
 const node = nodeOf('t', [column('a', 'text', { is_indexed: true })]);
 
-const found = (missing: CollectionNode[], ...tables: CatalogTable[]): [string, string][] =>
+const renamesOf = (missing: CollectionNode[], ...tables: CatalogTable[]): [string, string][] =>
   [...runToEnd(renamedTables(missing, tables))].map(([name, table]) => [name, table.name]);
 const moved = (more: Partial<CatalogTable> = {}): CatalogTable =>
   catalogTable('moved', { columns: [ID, A], indexes: [catalogIndex('t_a_index', ['a'])], ...more });
 
 describe('a table under another name', () => {
   it('has exactly the columns in any order, and still a matching object name', () => {
-    expect(found([node], moved())).to.deep.equal([['t', 'moved']]);
-    expect(found([node], moved({ columns: [A, ID] }))).to.deep.equal([['t', 'moved']]);
-    expect(found([node], catalogTable('else'), moved())).to.deep.equal([['t', 'moved']]);
+    expect(renamesOf([node], moved())).to.deep.equal([['t', 'moved']]);
+    expect(renamesOf([node], moved({ columns: [A, ID] }))).to.deep.equal([['t', 'moved']]);
+    expect(renamesOf([node], catalogTable('else'), moved())).to.deep.equal([['t', 'moved']]);
     const alias = nodeOf('t', [column('a', 'text', { is_indexed: true }), column('b', 'alias', null)]);
-    expect(found([alias], moved())).to.deep.equal([['t', 'moved']]);
+    expect(renamesOf([alias], moved())).to.deep.equal([['t', 'moved']]);
   });
 
   it('matches names of indexes, sequences and foreign keys, which a copy does not have', () => {
     const bare = { indexes: [] };
     const key = catalogConstraint('t_pkey', 'primary key', { columns: ['id'] });
-    expect(found([node], moved({ ...bare, constraints: [key] }))).to.deep.equal([]);
-    expect(found([node], moved({ indexes: [catalogIndex('i', ['a'])] }))).to.deep.equal([]);
+    expect(renamesOf([node], moved({ ...bare, constraints: [key] }))).to.deep.equal([]);
+    expect(renamesOf([node], moved({ indexes: [catalogIndex('i', ['a'])] }))).to.deep.equal([]);
     const counting = { ...ID, sequence: { schema: 'public', name: 't_id_seq' } };
-    expect(found([node], moved({ ...bare, columns: [counting, A] }))).to.deep.equal([['t', 'moved']]);
+    expect(renamesOf([node], moved({ ...bare, columns: [counting, A] }))).to.deep.equal([['t', 'moved']]);
     const pointing = nodeOf('t', [column('a', 'integer')], related('t.a', 'other'));
     const columns = [ID, catalogColumn('a', 'integer')];
     const constraints = [catalogReference('t_a_foreign', 'a', 'other')];
-    expect(found([pointing], moved({ ...bare, columns, constraints }))).to.deep.equal([['t', 'moved']]);
+    expect(renamesOf([pointing], moved({ ...bare, columns, constraints }))).to.deep.equal([['t', 'moved']]);
     expect(
-      found([pointing], moved({ ...bare, columns, constraints: [catalogReference('f', 'a', 'other')] })),
+      renamesOf([pointing], moved({ ...bare, columns, constraints: [catalogReference('f', 'a', 'other')] })),
     ).to.deep.equal([]);
   });
 
   it('does not match with other columns', () => {
-    expect(found([node], moved({ columns: [ID] }))).to.deep.equal([]);
-    expect(found([node], moved({ columns: [ID, A, catalogColumn('b', 'text')] }))).to.deep.equal([]);
-    expect(found([node], moved({ columns: [ID, catalogColumn('a', 'integer')] }))).to.deep.equal([]);
-    expect(found([node], moved({ columns: [ID, catalogColumn('b', 'text')] }))).to.deep.equal([]);
-    expect(found([], moved())).to.deep.equal([]);
-    expect(found([node])).to.deep.equal([]);
+    expect(renamesOf([node], moved({ columns: [ID] }))).to.deep.equal([]);
+    expect(renamesOf([node], moved({ columns: [ID, A, catalogColumn('b', 'text')] }))).to.deep.equal([]);
+    expect(renamesOf([node], moved({ columns: [ID, catalogColumn('a', 'integer')] }))).to.deep.equal([]);
+    expect(renamesOf([node], moved({ columns: [ID, catalogColumn('b', 'text')] }))).to.deep.equal([]);
+    expect(renamesOf([], moved())).to.deep.equal([]);
+    expect(renamesOf([node])).to.deep.equal([]);
   });
 
   it('does not match if several are similar', () => {
-    expect(found([node], moved(), catalogTable('copy', { columns: [ID, A] }))).to.deep.equal([]);
+    expect(renamesOf([node], moved(), catalogTable('copy', { columns: [ID, A] }))).to.deep.equal([]);
     const copies = ['one', 'two', 'three'].map((name) => catalogTable(name, { columns: [ID, A] }));
-    expect(found([node], ...copies, moved())).to.deep.equal([]);
+    expect(renamesOf([node], ...copies, moved())).to.deep.equal([]);
   });
 });
 

@@ -33,8 +33,8 @@ function there(fields: Field[], relations: unknown[] = []): TableToRepair {
   return { all, rest: all, statements: [] };
 }
 
-const planned = (found: TableToRepair) => {
-  const { statements, events } = planForDifferent(state, nodeOf(state), found, 'public');
+const planned = (table: TableToRepair) => {
+  const { statements, events } = planForDifferent(state, nodeOf(state), table, 'public');
   return {
     statements: statements.map(({ sql, drops, field }) => [sql, drops, field]),
     events: events.map(({ type, collection, field }) => `${type} ${collection}.${field}`),
@@ -81,8 +81,8 @@ describe('the repair of a differing table', () => {
 });
 
 describe('losses of a repair', () => {
-  const dropsOf = (found: TableToRepair) =>
-    planForDifferent(state, nodeOf(state), found, 'public').statements.map(({ summary, drops }) => [summary, drops]);
+  const dropsOf = (table: TableToRepair) =>
+    planForDifferent(state, nodeOf(state), table, 'public').statements.map(({ summary, drops }) => [summary, drops]);
   const unique = column('t.a', 'integer', { is_unique: true });
 
   it('are marked for rows, values and parts of the table', () => {
@@ -95,9 +95,9 @@ describe('losses of a repair', () => {
   });
 
   it('are not marked for another representation of the whole table', () => {
-    const found = there([id, a], [relation]);
-    const all = { ...found.all, collection: tableOf('t', { comment: 'c' }) };
-    const plan = planForDifferent(state, nodeOf(state), { ...found, all, rest: all }, 'public');
+    const withKey = there([id, a], [relation]);
+    const all = { ...withKey.all, collection: tableOf('t', { comment: 'c' }) };
+    const plan = planForDifferent(state, nodeOf(state), { ...withKey, all, rest: all }, 'public');
     const { database, log } = repairOf(plan, undefined);
     expect(database.map(({ sql, drops }) => [sql, drops])).to.deep.equal([
       ['COMMENT ON TABLE "public"."t" IS NULL', false],

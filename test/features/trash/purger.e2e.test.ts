@@ -245,7 +245,7 @@ describe('the trash', function () {
     expect(await trash(api)).to.deep.equal([]);
   });
 
-  it('uses schemas beside the managed one, whatever its name', async () => {
+  it('uses schemas other than the managed one, whatever its name', async () => {
     const api = await start({ DB_SCHEMA: 'Other places' });
     await make(api, 'moved');
     await api.ok('POST', '/fields/moved', {

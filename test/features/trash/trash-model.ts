@@ -10,7 +10,7 @@ export interface ModelTable {
   name: string;
   /** Names by number. */
   fields: Map<number, string>;
-  /** By primary key value. */
+  /** Keyed by primary key value. */
   rows: Map<number, Row>;
 }
 
@@ -23,9 +23,9 @@ export type Kept =
 export type Moment = readonly Pick<ModelTable, 'id' | 'name' | 'fields'>[];
 
 export class Model {
-  /** By number. */
+  /** Keyed by number. */
   tables = new Map<number, ModelTable>();
-  /** By the position of the deletion. */
+  /** Keyed by the position of the deletion. */
   trash = new Map<number, Kept>();
   #next = 1;
 
@@ -103,35 +103,35 @@ export class Model {
    * @param deleted receives what goes to the trash; the caller finds its position
    */
   goBack(moment: Moment): { restored: number; empty: number; deleted: Kept[] } {
-    const found = { restored: 0, empty: 0, deleted: [] as Kept[] };
+    const counts = { restored: 0, empty: 0, deleted: [] as Kept[] };
     const there = new Map<number, ModelTable>();
-    for (const then of moment) there.set(then.id, this.#tableOf(then, found));
-    for (const table of this.tables.values()) if (!there.has(table.id)) found.deleted.push({ kind: 'table', table });
+    for (const then of moment) there.set(then.id, this.#tableOf(then, counts));
+    for (const table of this.tables.values()) if (!there.has(table.id)) counts.deleted.push({ kind: 'table', table });
     this.tables = new Map();
     for (const [then, table] of [...moment].map((each) => [each, there.get(each.id) as ModelTable] as const)) {
       const fields = new Map(then.fields);
       for (const field of Array.from(table.fields.keys()))
-        if (!fields.has(field)) found.deleted.push(this.#keepField(table, field));
+        if (!fields.has(field)) counts.deleted.push(this.#keepField(table, field));
       const ordered = new Map<number, string>();
-      for (const [field, name] of fields) ordered.set(this.#fieldOf(table, field, { name, found }), name);
+      for (const [field, name] of fields) ordered.set(this.#fieldOf(table, field, { name, found: counts }), name);
       table.fields = ordered;
       table.name = then.name;
       this.tables.set(table.id, table);
     }
-    return found;
+    return counts;
   }
 
-  #tableOf({ id, name }: Moment[number], found: { restored: number; empty: number }): ModelTable {
+  #tableOf({ id, name }: Moment[number], counts: { restored: number; empty: number }): ModelTable {
     const now = this.tables.get(id);
     if (now !== undefined) return now;
     const position = this.#positionOf((kept) => kept.kind === 'table' && kept.table.id === id);
     if (position === undefined) {
-      found.empty += 1;
+      counts.empty += 1;
       return { id: this.number(), name, fields: new Map(), rows: new Map() };
     }
     const { table } = this.trash.get(position) as Kept & { kind: 'table' };
     this.trash.delete(position);
-    found.restored += 1;
+    counts.restored += 1;
     return table;
   }
 

@@ -220,7 +220,7 @@ describe('random sequences with the trash and relations', function () {
     }
   };
 
-  /** Only the values of a restored field count. A row that was written meanwhile has none. */
+  /** Only the values of a restored field count. A row that was written in the meantime has none. */
   const compareRow = ({ field, rows }: Kept, key: number, row: ReadonlyMap<Identity, unknown>, shown: string): void => {
     const then = rows.get(key);
     const came = [...row].filter(([each]) => (field === null ? then?.has(each) === true : each === field));

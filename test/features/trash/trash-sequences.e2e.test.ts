@@ -90,8 +90,8 @@ describe('random sequences with the trash', function () {
   const trash = async () => (await api.ok<{ data: InTrash[] }>('GET', '/trash')).data;
 
   const newest = async (is: (each: InTrash) => boolean): Promise<number> => {
-    const found = (await trash()).filter(is).map(({ position }) => position);
-    return Math.max(...found);
+    const positions = (await trash()).filter(is).map(({ position }) => position);
+    return Math.max(...positions);
   };
 
   /** @returns whether it succeeded */
@@ -166,20 +166,20 @@ describe('random sequences with the trash', function () {
       model.deleteField(table, of[0], await newest(({ kind }) => kind === 'field'));
     },
     async restore({ on, as: given }, model) {
-      const found = pick([...model.trash], on);
-      if (found === undefined) return;
-      const [position, kept] = found;
+      const entry = pick([...model.trash], on);
+      if (entry === undefined) return;
+      const [position, kept] = entry;
       const as = given ?? undefined;
       const can = model.obstacle(kept, as) === null;
       if (await done(can, 'POST', `/trash/${position}/restore`, as === undefined ? {} : { as }))
         model.restore(position, as);
     },
     async purge({ on }, model) {
-      const found = pick([...model.trash.keys()], on);
-      if (found === undefined) return;
-      await done(true, 'DELETE', `/trash/${found}`);
-      model.trash.delete(found);
-      await done(false, 'POST', `/trash/${found}/restore`, {});
+      const purged = pick([...model.trash.keys()], on);
+      if (purged === undefined) return;
+      await done(true, 'DELETE', `/trash/${purged}`);
+      model.trash.delete(purged);
+      await done(false, 'POST', `/trash/${purged}/restore`, {});
     },
     async back({ to }, model, moments) {
       const [position, moment] = pick(moments, to) as [number, Moment];

@@ -236,7 +236,7 @@ describe('moving tables to the trash', function () {
     const [labels] = await trash();
     expect(labels?.kept_in).not.to.equal(entry?.kept_in);
     await api.refused({ status: 404, code: 'NOT_FOUND' }, 'POST', `/trash/${first}/restore`);
-    // An object by hand is no table of the entry either.
+    // An object that someone created by hand is not a table of the entry either.
     await api.sql(`CREATE SEQUENCE service_trash_s${entry?.kept_in}.tags`);
     await api.refused({ status: 404, code: 'NOT_FOUND' }, 'POST', `/trash/${first}/restore`);
     await api.sql(`DROP SEQUENCE service_trash_s${entry?.kept_in}.tags`);

@@ -41,7 +41,7 @@ describe('sending to a receiver', () => {
     expect(receiver.received).to.have.length(4);
   });
 
-  it('follows no redirect', async () => {
+  it('reports a redirect as a failure and does not follow it', async () => {
     receiver.respond = (response) => void response.writeHead(307, { location: `${receiver.url}/inside` }).end();
     expect(await send()).to.deep.include({
       status: 307,
@@ -98,7 +98,7 @@ describe('sending to a receiver', () => {
     }
   });
 
-  it('interrupts a request', async () => {
+  it('interrupts a request when its signal aborts', async () => {
     const abort = new AbortController();
     receiver.respond = () => abort.abort();
     const sent = await sender.send({ url: receiver.url, headers: {}, body: '', signal: abort.signal });

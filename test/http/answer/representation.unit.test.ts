@@ -22,8 +22,8 @@ const large = { ...toRendered(text), etag: '"abc"', type: 'application/json' };
 const CACHING = ['Cache-Control', 'no-cache', 'Vary', 'Authorization, Accept-Encoding'];
 
 /** @param headers names in lower case */
-const answerTo = async (headers: Record<string, string>, found = large) => {
-  const { status, body, headers: list } = await representationAnswer(found, { headers });
+const answerTo = async (headers: Record<string, string>, subject = large) => {
+  const { status, body, headers: list } = await representationAnswer(subject, { headers });
   const named = Object.fromEntries(list.flatMap((name, index) => (index % 2 === 0 ? [[name, list[index + 1]]] : [])));
   return { status, body: body as Buffer | null, headers: named };
 };

@@ -1,4 +1,4 @@
-/** JSON.parse is the reference, cut or whole. What it would silently accept is rejected. */
+/** JSON.parse is the reference for complete and truncated texts. What it would silently accept is rejected. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { buildJson, JSON_LIMITS, parseJson, scanJson } from '../../../src/http/body/json.js';
@@ -180,7 +180,7 @@ describe('parsing JSON in steps', () => {
     }
   });
 
-  it('rejects duplicate members', async () => {
+  it('rejects an object that contains a member twice', async () => {
     expect(await refusalOf('{"fields":[{},{"a":{"type":1,"b":2,"type":1}}]}')).include({
       code: 'INVALID_PAYLOAD',
       message: 'The body exceeds a limit: an object contains the member "type" twice.',
@@ -231,7 +231,7 @@ describe('parsing JSON in steps', () => {
     }
   });
 
-  it('is admitted by its number of values before building', async () => {
+  it('counts the values before it builds them, so that they can be rejected', async () => {
     const asked: number[] = [];
     const admit = async (values: number) => void asked.push(values);
     await parseJson(Buffer.from('{"a":[1,{"b":null}],"c":"d"}'), JSON_LIMITS, admit);

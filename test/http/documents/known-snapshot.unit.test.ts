@@ -40,10 +40,10 @@ describe('a submitted snapshot that mostly equals the current one', () => {
     const submitted = snapshot(state);
     const title = submitted.fields.find(({ collection }) => collection !== 'authors');
     Object.assign(title?.meta ?? {}, { note: 'another' });
-    const found = read(state, JSON.stringify(submitted)) as Snapshot;
-    expect(found).to.deep.equal(submitted);
-    expect(found.collections).to.include(collectionDocumentOf(state, authors));
-    for (const field of runToEnd(fieldDocumentsOf(state, authors))) expect(found.fields).to.include(field);
+    const recognized = read(state, JSON.stringify(submitted)) as Snapshot;
+    expect(recognized).to.deep.equal(submitted);
+    expect(recognized.collections).to.include(collectionDocumentOf(state, authors));
+    for (const field of runToEnd(fieldDocumentsOf(state, authors))) expect(recognized.fields).to.include(field);
   });
 
   it('is read like any JSON, with or without a wrapper, whatever was edited', () => {
@@ -52,9 +52,9 @@ describe('a submitted snapshot that mostly equals the current one', () => {
         const submitted = snapshot(state);
         for (const each of edits) edited(submitted, each);
         const text = JSON.stringify(wrapped ? { data: submitted } : submitted);
-        const found = read(state, text) as Snapshot;
-        expect(found).to.deep.equal(JSON.parse(JSON.stringify(submitted)));
-        expect(isSnapshotOf(found, state)).to.equal(JSON.stringify(submitted) === JSON.stringify(snapshot(state)));
+        const recognized = read(state, text) as Snapshot;
+        expect(recognized).to.deep.equal(JSON.parse(JSON.stringify(submitted)));
+        expect(isSnapshotOf(recognized, state)).to.equal(JSON.stringify(submitted) === JSON.stringify(snapshot(state)));
       }),
       { numRuns: 100 },
     );
@@ -69,10 +69,10 @@ describe('a submitted snapshot that mostly equals the current one', () => {
         fc.constantFrom('', '"', ',', ']', '}', '\\', '\u0001', '\udc00'),
         (at, by) => {
           const damaged = text.slice(0, at) + by + text.slice(at + 1);
-          const found = read(state, damaged);
-          if (found === undefined) return;
+          const recognized = read(state, damaged);
+          if (recognized === undefined) return;
           // The damage is inside a string, or replaces a character with itself.
-          expect(found).to.deep.equal(JSON.parse(Buffer.from(damaged).toString()));
+          expect(recognized).to.deep.equal(JSON.parse(Buffer.from(damaged).toString()));
         },
       ),
       { numRuns: 300 },

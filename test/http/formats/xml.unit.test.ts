@@ -100,10 +100,10 @@ describe('XML', () => {
   it('reads back as the same JSON value', () => {
     const value = fc
       .jsonValue({ maxDepth: 5, stringUnit: character })
-      .map((found) => JSON.parse(JSON.stringify(found)) as unknown);
+      .map((generated) => JSON.parse(JSON.stringify(generated)) as unknown);
     fc.assert(
-      fc.property(value, (found) => {
-        expect(valueOf(parse(written('root', found)))).deep.equal(found);
+      fc.property(value, (sample) => {
+        expect(valueOf(parse(written('root', sample)))).deep.equal(sample);
       }),
       explored(500),
     );

@@ -46,10 +46,10 @@ describe('YAML', () => {
   it('reads back as the same JSON value', () => {
     const value = fc
       .jsonValue({ maxDepth: 5, stringUnit: character })
-      .map((found) => JSON.parse(JSON.stringify(found)) as unknown);
+      .map((generated) => JSON.parse(JSON.stringify(generated)) as unknown);
     fc.assert(
-      fc.property(value, (found) => {
-        expect(parseYaml(writeYaml(found))).deep.equal(found);
+      fc.property(value, (sample) => {
+        expect(parseYaml(writeYaml(sample))).deep.equal(sample);
       }),
       explored(500),
     );
@@ -77,7 +77,7 @@ describe('YAML', () => {
     expect(writeYaml({ text })).equal(`text: ${text}\n`);
   });
 
-  it('follows aliases', () => {
+  it('replaces aliases by the value of their anchor', () => {
     expect(parseYaml('a: &x {b: 1}\nc: *x\nd: [*x]')).deep.equal({ a: { b: 1 }, c: { b: 1 }, d: [{ b: 1 }] });
   });
 

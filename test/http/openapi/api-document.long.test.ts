@@ -58,12 +58,12 @@ describe('the OpenAPI document', () => {
     get.operationId = 0;
     post.requestBody.content['application/json'].example = { email: 'no address' };
     const shape = { type: 'object', properties: { a: { type: 'integer' } }, examples: [{ a: 'a' }] };
-    const found = await remarks({
+    const remarkList = await remarks({
       ...document,
       paths: { '/users': { get, post } },
       components: { ...components, schemas: { ...components.schemas, Shape: shape } },
     });
-    expect(found.map(({ location }) => location[0]?.pointer)).include.members([
+    expect(remarkList.map(({ location }) => location[0]?.pointer)).include.members([
       '#/paths/~1users/get/operationId',
       '#/paths/~1users/post/requestBody/content/application~1json/example/email',
       '#/components/schemas/Shape/examples/0/a',

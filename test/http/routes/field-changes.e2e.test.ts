@@ -324,8 +324,8 @@ describe('a column changes in place', function () {
       );
       expect(await catalogColumn(api, table, 'c')).to.include(column);
       if (values !== undefined) {
-        const found = await api.sql<{ c: string | null }>(`SELECT c::text FROM ${table} ORDER BY id`);
-        expect(found.map(({ c }) => c)).to.deep.equal(values);
+        const converted = await api.sql<{ c: string | null }>(`SELECT c::text FROM ${table} ORDER BY id`);
+        expect(converted.map(({ c }) => c)).to.deep.equal(values);
       }
       expect(await api.ok('GET', `/fields/${table}/c`)).to.deep.equal(answered);
       await api.appends([], 'PATCH', `/fields/${table}/c`, patch);

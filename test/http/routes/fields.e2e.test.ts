@@ -74,10 +74,10 @@ describe('fields and relations as resources', function () {
     for (const [method, path, body] of WRITES) {
       const { status, headers, text } = await api.client(path, sending(method, body, service.adminToken));
       expect(status, `${method} ${path}: ${text}`).to.equal(method === 'DELETE' ? 204 : 200);
-      const found = await api.sql('SELECT count(*)::int AS n FROM service.service_events WHERE batch = $1', [
+      const rows = await api.sql('SELECT count(*)::int AS n FROM service.service_events WHERE batch = $1', [
         headers.get('x-batch-id'),
       ]);
-      expect(found[0]?.['n'], `${method} ${path}`).to.be.greaterThan(0);
+      expect(rows[0]?.['n'], `${method} ${path}`).to.be.greaterThan(0);
       if (method === 'DELETE' && path === '/fields/many/extra') {
         await api.ok('POST', '/fields/many', plain('extra', 'integer'));
       }

@@ -68,10 +68,10 @@ describe('a change of a column', function () {
       { field: 'id', schema: { is_primary_key: false } },
       { field: 'code', schema: { is_primary_key: true } },
     ]);
-    const found = await api.sql(
+    const rows = await api.sql(
       `SELECT pg_get_constraintdef(oid) AS key FROM pg_constraint WHERE conrelid = 'keyed'::regclass AND contype = 'p'`,
     );
-    expect(found).to.deep.equal([{ key: 'PRIMARY KEY (code)' }]);
+    expect(rows).to.deep.equal([{ key: 'PRIMARY KEY (code)' }]);
   });
 
   it('changes the type of a key with its references, or reports what does not fit', async () => {

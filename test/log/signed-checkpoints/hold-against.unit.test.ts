@@ -71,17 +71,17 @@ describe('checkpoints compared with an export', () => {
   });
 
   it('are not verified without a key', async () => {
-    const [found] = await held([signed(2)], PLAIN, { keys: [] });
-    expect(found).to.include({ ok: true, signed_by: null });
+    const [comparison] = await held([signed(2)], PLAIN, { keys: [] });
+    expect(comparison).to.include({ ok: true, signed_by: null });
   });
 
   it('do not match when signed by another key', async () => {
     const files = [signed(2)];
     const { add, view } = createExportView(files);
     PLAIN.forEach(add);
-    const [found] = await compareCheckpoint(files, view({ head: { position: 3 } }), [OTHER_KEY]);
-    expect(found).to.include({ ok: false, signed_by: null });
-    expect(found?.reason).to.equal(`it is not signed by a given key, but by ${KEY.name}+${KEY.id}`);
+    const [unknownKey] = await compareCheckpoint(files, view({ head: { position: 3 } }), [OTHER_KEY]);
+    expect(unknownKey).to.include({ ok: false, signed_by: null });
+    expect(unknownKey?.reason).to.equal(`it is not signed by a given key, but by ${KEY.name}+${KEY.id}`);
   });
 
   it('do not match a log that ends before or is broken there', async () => {

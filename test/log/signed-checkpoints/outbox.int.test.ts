@@ -32,7 +32,7 @@ describe('claims on undelivered checkpoints', () => {
 
   const claimedAt = (when: string) => pool.query(`UPDATE service.service_checkpoints SET claimed_at = ${when}`);
 
-  it('are not taken from a live process that claimed them meanwhile', async () => {
+  it('are not taken from a live process that claimed them in the meantime', async () => {
     // A statement's clock stops at its start, so later commits are in its future.
     await claimedAt(`now() + interval '2 seconds'`);
     expect(await claim(pool, 'folder')).to.equal(undefined);

@@ -117,10 +117,10 @@ describe('a completely rewritten log with all its stored checkpoints', () => {
       const file = await exported(again);
       expect(await held('--file', file)).to.include({ ok: true, code: 0 });
       for (const key of [[], ['--key', keys]]) {
-        const found = await held('--file', file, '--checkpoint', checkpoint, ...key);
-        expect(found).to.include({ ok: false, code: 1 });
-        expect(found.file.ok).to.equal(true);
-        expect(found.checkpoints[0]?.reason).to.match(reason);
+        const result = await held('--file', file, '--checkpoint', checkpoint, ...key);
+        expect(result).to.include({ ok: false, code: 1 });
+        expect(result.file.ok).to.equal(true);
+        expect(result.checkpoints[0]?.reason).to.match(reason);
       }
       // Only the old checkpoint contradicts the current responses of the service.
       const { url, adminToken } = services[0] as TestService;
@@ -178,9 +178,9 @@ describe('a completely rewritten log with all its stored checkpoints', () => {
     const late = await save('late.checkpoint', (await send('/history/checkpoint')).text);
     const file = await exported(send);
     expect(await held('--file', file, '--checkpoint', late)).to.include({ ok: true });
-    const found = await held('--file', file, '--checkpoint', early);
-    expect(found).to.include({ ok: false, code: 1 });
-    expect(found.checkpoints[0]?.reason).to.match(/Event 6 acknowledges a fork of the log/);
+    const earlyResult = await held('--file', file, '--checkpoint', early);
+    expect(earlyResult).to.include({ ok: false, code: 1 });
+    expect(earlyResult.checkpoints[0]?.reason).to.match(/Event 6 acknowledges a fork of the log/);
     // A second fork names the second origin, even without a checkpoint in between.
     await cutOff(database.connectionString, 1);
     expect((await send('/history/acknowledge', { method: 'POST' })).status).to.equal(200);

@@ -187,7 +187,7 @@ describe('checkpoints to an HTTP address', () => {
     expect(error.message).to.equal('response 500');
   });
 
-  it('follow no redirects', async () => {
+  it('report a redirect as a failure and do not follow it', async () => {
     for (const code of [300, 301, 302, 303, 307, 308, 399]) {
       answer = status(code, { location: `${url}/elsewhere` });
       expect((await failure(deliver(`${url}/here`))).message).to.equal(`response ${code}: redirects are not followed`);

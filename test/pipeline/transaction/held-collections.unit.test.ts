@@ -63,9 +63,9 @@ describe('a change of a table in preparation', () => {
   it('is reported for a limited number of tables', () => {
     const names = Array.from({ length: MAX_PROBLEMS + 5 }, (_, index) => `t${index}`);
     const statements = names.map((name) => statement(name, name));
-    const found = heldProblems({ events: [], statements }, [{ id: 'all', collections: names }]);
-    expect(found).to.deep.equal(names.slice(0, MAX_PROBLEMS).map((name) => inUse(name, 'all')));
-    expect(heldFrom([{ id: 'all', collections: names }], { id: 'mine', collections: names })).to.deep.equal(found);
+    const problems = heldProblems({ events: [], statements }, [{ id: 'all', collections: names }]);
+    expect(problems).to.deep.equal(names.slice(0, MAX_PROBLEMS).map((name) => inUse(name, 'all')));
+    expect(heldFrom([{ id: 'all', collections: names }], { id: 'mine', collections: names })).to.deep.equal(problems);
   });
 });
 

@@ -74,7 +74,7 @@ describe('an idempotency key', () => {
     done(await create('by another', idempotency('k3'), instance, cause));
   });
 
-  it('repeats a rejection', async () => {
+  it('returns the stored rejection for a repeated request', async () => {
     done(await create('once', idempotency('k1')));
     expect(refusedWith(await create('once', idempotency('k4')))).to.equal('ALREADY_EXISTS');
     const again = await create('once', idempotency('k4'), twin);

@@ -103,7 +103,7 @@ describe('a change in one round trip', function () {
     expect([...instance.store.current().collections.keys()]).to.have.members(rows.map(({ collection }) => collection));
   }
 
-  it('creates a table', async () => {
+  it('creates a table with a single BEGIN', async () => {
     flights();
     expect(done(await create('second')).position).to.equal(2);
     expect(flights()).to.deep.equal(['BEGIN']);
@@ -340,7 +340,7 @@ describe('a change in one round trip', function () {
       }
     });
 
-    /** The batches of lost flights that must not be carried out any more. */
+    /** The batches of lost flights that must no longer be applied. */
     const ended = async () =>
       (await other.query<{ key: string }>(`SELECT key FROM service.service_idempotency WHERE actor = ''`)).rows;
 

@@ -26,13 +26,13 @@ describe("the embedded server's programs", () => {
   const link = (): string => join(folder, 'native', 'lib', 'libpq.so.5');
 
   it('are made executable, and their libraries linked', async () => {
-    const found = await findBinaries(packageFile);
-    expect(found).to.deep.equal({ root: join(folder, 'native'), version: '18.4.0' });
+    const binaries = await findBinaries(packageFile);
+    expect(binaries).to.deep.equal({ root: join(folder, 'native'), version: '18.4.0' });
     expect(await readFile(link(), 'utf8')).to.equal('a library');
     expect(await readlink(link())).to.equal('libpq.so.5.18');
     for (const name of ['initdb', 'postgres', 'pg_ctl']) {
-      await access(join(found.root, 'bin', name), constants.X_OK);
-      expect((await stat(join(found.root, 'bin', name))).mode & 0o777).to.equal(0o755);
+      await access(join(binaries.root, 'bin', name), constants.X_OK);
+      expect((await stat(join(binaries.root, 'bin', name))).mode & 0o777).to.equal(0o755);
     }
   });
 

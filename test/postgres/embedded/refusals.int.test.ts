@@ -101,7 +101,7 @@ describe('a failing embedded server', function () {
       process.on('SIGINT', () => process.exit(0));
       setInterval(() => {}, 1000);`;
 
-    it('tries another port if one was taken meanwhile', async () => {
+    it('tries another port if one was taken in the meantime', async () => {
       await mkdir(home, { recursive: true });
       await writeFile(join(directory, 'second.js'), SECOND);
       await program('postgres', `exec ${process.execPath} ${directory}/second.js "$@"`);

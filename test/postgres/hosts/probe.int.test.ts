@@ -21,9 +21,9 @@ describe('probing a server', () => {
   });
 
   it('returns whether it accepts changes, and leaves no connection', async () => {
-    const found = foundBy(await probe(database.connectionString));
-    expect(found).to.include({ standby: false, readOnly: false });
-    expect(found?.timeline).to.be.a('number');
+    const outcome = foundBy(await probe(database.connectionString));
+    expect(outcome).to.include({ standby: false, readOnly: false });
+    expect(outcome?.timeline).to.be.a('number');
     const open = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '% probe'`;
     await until('its connection is gone', async () => (await client.query(open)).rowCount === 0, 5_000);
   });

@@ -20,32 +20,32 @@ describe('functions that mention a name', () => {
       await pool().query(statement);
   });
 
-  const found = async (...names: string[]): Promise<string[]> =>
+  const functionsNaming = async (...names: string[]): Promise<string[]> =>
     (await functionsThatMention(pool(), names)).map(({ name, mentions }) => `${name}: ${mentions}`);
 
   it('contain it as a whole word, in any case', async () => {
-    expect(await found('posts')).to.deep.equal([
+    expect(await functionsNaming('posts')).to.deep.equal([
       'other."Quoted": posts',
       'public.plain: posts',
       'public.sql_one: posts',
     ]);
-    expect(await found('title', 'posts')).to.deep.equal([
+    expect(await functionsNaming('title', 'posts')).to.deep.equal([
       'other."Quoted": posts',
       'public.plain: posts',
       'public.plain: title',
       'public.sql_one: posts',
     ]);
-    expect(await found('post')).to.deep.equal([]);
-    expect(await found()).to.deep.equal([]);
+    expect(await functionsNaming('post')).to.deep.equal([]);
+    expect(await functionsNaming()).to.deep.equal([]);
   });
 
   it('are matched literally, even for regular expression characters', async () => {
-    expect(await found('a.b')).to.deep.equal(['public.odd: a.b']);
-    expect(await found('a%b', 'a_b', '.*')).to.deep.equal([]);
+    expect(await functionsNaming('a.b')).to.deep.equal(['public.odd: a.b']);
+    expect(await functionsNaming('a%b', 'a_b', '.*')).to.deep.equal([]);
   });
 
   it('exclude functions of PostgreSQL and extensions', async () => {
-    expect(await found('select')).to.deep.equal([
+    expect(await functionsNaming('select')).to.deep.equal([
       'other."Quoted": select',
       'public.plain: select',
       'public.sql_one: select',

@@ -80,8 +80,8 @@ describe('reading the catalog', () => {
   });
 
   it('finds only requested tables', async () => {
-    const found = await readCatalog(client, managed('other one'), ['articles', 'missing']);
-    expect([...found.tables.values()].map(({ name, columns }) => [name, columns.length])).to.deep.equal([
+    const catalog = await readCatalog(client, managed('other one'), ['articles', 'missing']);
+    expect([...catalog.tables.values()].map(({ name, columns }) => [name, columns.length])).to.deep.equal([
       ['articles', 1],
     ]);
     expect((await readCatalog(client, managed('public'), [])).tables.size).to.equal(0);

@@ -72,7 +72,7 @@ describe('CREATE TABLE of a collection', () => {
     expect(sqlOf('f', [folder])).to.equal(null);
   });
 
-  it('quotes every name', () => {
+  it('quotes every name in its statements', () => {
     const sql = sqlOf('a"b', [
       created(
         'a"b',

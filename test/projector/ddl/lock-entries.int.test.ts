@@ -31,7 +31,7 @@ function extras(value: object | null): NewEvent {
 const constraint = { constraints: [{ name: 'positive', definition: 'CHECK ((n > 0))' }] };
 const index = { indexes: [{ name: 't_two', definition: 'USING btree (id, n)' }] };
 
-/** With the announced number per statement. A table has a TOAST table with an index, which few tables use. */
+/** Includes the announced number per statement. A table has a TOAST table with an index, which few tables use. */
 const CASES: [string, NewEvent[], number[]][] = [
   ['a table of a key alone', [created('t')], [11]],
   ['a table of many uniques', [created('t', many)], [19]],

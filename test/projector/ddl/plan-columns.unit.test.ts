@@ -90,7 +90,7 @@ describe('the plan for columns', () => {
     ]);
   });
 
-  it('removes auto increment', () => {
+  it('drops the identity of a column that loses auto-increment', () => {
     expect(
       planned(
         [created('t', [column('n', 'integer', { has_auto_increment: true, is_nullable: false })])],

@@ -88,7 +88,7 @@ describe('the plan for needs', () => {
     ]);
   });
 
-  it('changes existing needs', () => {
+  it('alters types and sequences whose definitions change', () => {
     expect(
       planned(
         [

@@ -99,7 +99,7 @@ describe('the plan for tables', () => {
     ]);
   });
 
-  it('drops a partition', () => {
+  it('drops a partition with a lock on its partitioned table', () => {
     expect(
       planned(
         [

@@ -254,7 +254,7 @@ describe('the plan for the trash', () => {
     ]);
   });
 
-  it('ignores equal properties', () => {
+  it('plans no statements for objects that were adopted with their change', () => {
     expect(
       planned(
         [created('t', [many('a')])],

@@ -10,7 +10,7 @@ import type { SchemaEvent } from '../../../src/schema/model/events.js';
 import type { Result } from '../../../src/kernel/problem.js';
 import { plannedFor } from './planned.js';
 
-/** By name: the type and schema of the column. */
+/** Keyed by name: the type and schema of the column. */
 const COLUMNS: Record<string, [type: string, schema: object]> = {
   'string(50)': ['string', { max_length: 50 }],
   'string(10) not null': ['string', { max_length: 10, is_nullable: false, default_value: 'x' }],

@@ -22,7 +22,7 @@ describe('locks of a change', () => {
 
   it('are requested once per table in byte order of names', () => {
     const locks = ['b', 'é', 'a', 'Z', 'b', '😀', '￿'].map((table) => ({ table, lock: 'SHARE' as const }));
-    const found = strongestLocks([{ locks: locks.slice(0, 3) }, { locks: [] }, { locks: locks.slice(3) }]);
-    expect(found.map(({ table }) => table)).to.deep.equal(['Z', 'a', 'b', 'é', '￿', '😀']);
+    const strongest = strongestLocks([{ locks: locks.slice(0, 3) }, { locks: [] }, { locks: locks.slice(3) }]);
+    expect(strongest.map(({ table }) => table)).to.deep.equal(['Z', 'a', 'b', 'é', '￿', '😀']);
   });
 });

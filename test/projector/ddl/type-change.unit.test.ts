@@ -52,7 +52,7 @@ const schemaOf = (written: string): ColumnSchema => {
 describe('a type change', () => {
   for (const [from, ways] of MATRIX) {
     it(`from ${from} has the expected conversions and findings`, () => {
-      const found = MATRIX.map(([to]) => {
+      const matrix = MATRIX.map(([to]) => {
         const [old, now] = [schemaOf(from), schemaOf(to)];
         const { loses_data: loses, rewrites_table: rewrites, may_fail: fails } = typeChangeCosts(old, now);
         return [to, conversion(old, now, sql`c`), loses, rewrites, fails];
@@ -62,7 +62,7 @@ describe('a type change', () => {
         const way = to === from ? '=' : (cell[0] ?? '');
         return [to, WAYS[way]?.(to), ...['L', 'R', 'F'].map((letter) => cell.includes(letter))];
       });
-      expect(found).to.deep.equal(expected);
+      expect(matrix).to.deep.equal(expected);
     });
   }
 });

@@ -80,9 +80,9 @@ describe('findings of a plan', () => {
       const { status, json: answer } = await send(`/schema/apply?${query}`, json({ hash, diff }));
       const plan = answer as Plan;
       expect(status).to.equal(200);
-      const found = plan.warnings.find(({ code }) => code === 'INDEX_UNDER_LOCK');
-      expect(found?.event, query).to.equal(0);
-      expect(plan.statements[found?.statement ?? -1]?.summary, query).to.contain('create index on articles.slug');
+      const finding = plan.warnings.find(({ code }) => code === 'INDEX_UNDER_LOCK');
+      expect(finding?.event, query).to.equal(0);
+      expect(plan.statements[finding?.statement ?? -1]?.summary, query).to.contain('create index on articles.slug');
     }
   });
 

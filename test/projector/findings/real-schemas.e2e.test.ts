@@ -85,14 +85,14 @@ describe('findings of real databases', function () {
   }
 
   const field = ({ fields }: Snapshot, collection: string, name: string) => {
-    const found = fields.find((each) => each.collection === collection && each.field === name);
-    if (found?.schema == null) throw new Error(`there is no column ${collection}.${name}`);
-    return found as typeof found & { schema: Record<string, unknown> };
+    const document = fields.find((each) => each.collection === collection && each.field === name);
+    if (document?.schema == null) throw new Error(`there is no column ${collection}.${name}`);
+    return document as typeof document & { schema: Record<string, unknown> };
   };
 
   it('for Chinook: conventions, each once, and findings of a change', async () => {
-    const found = await adopt(chinook());
-    const [whole, { edit }] = [await ofSnapshot(found), found];
+    const findings = await adopt(chinook());
+    const [whole, { edit }] = [await ofSnapshot(findings), findings];
     expect(brief(whole), shown(whole)).to.deep.equal([
       'note KEY_MAY_OVERFLOW 10',
       'note SERIAL_COLUMN 10',
@@ -125,8 +125,8 @@ describe('findings of real databases', function () {
   });
 
   it('for the image board: eight findings for 66 tables, and a view of many tables once', async () => {
-    const found = await adopt(imageBoard());
-    const whole = await ofSnapshot(found);
+    const imageBoardFindings = await adopt(imageBoard());
+    const whole = await ofSnapshot(imageBoardFindings);
     expect(whole.map(({ level, code }) => `${level} ${code}`).sort(), shown(whole)).to.deep.equal([
       'note CHAR_TYPE',
       'note CREATES_EXTENSION',
@@ -137,10 +137,12 @@ describe('findings of real databases', function () {
       'note TIME_WITHOUT_ZONE',
       'warn NO_PRIMARY_KEY',
     ]);
-    expect(found.adopted.out.match(/view "user_actions"/g)).to.have.length(1);
-    const source = await found.edit((snapshot) => (field(snapshot, 'users', 'name').schema['is_indexed'] = true));
+    expect(imageBoardFindings.adopted.out.match(/view "user_actions"/g)).to.have.length(1);
+    const source = await imageBoardFindings.edit(
+      (snapshot) => (field(snapshot, 'users', 'name').schema['is_indexed'] = true),
+    );
     expect(shown(source)).to.contain('too long for an index');
-    const larger = await found.edit((snapshot) => {
+    const larger = await imageBoardFindings.edit((snapshot) => {
       const key = field(snapshot, 'posts', 'id');
       key.type = 'bigInteger';
       delete key.schema['data_type'];
@@ -153,8 +155,8 @@ describe('findings of real databases', function () {
 
   it("for Pagila: findings for the parent's columns instead of its partitions", async function () {
     if ((await testServer()).majorVersion < 18) this.skip();
-    const found = await adopt(pagila());
-    const whole = await ofSnapshot(found);
+    const pagilaFindings = await adopt(pagila());
+    const whole = await ofSnapshot(pagilaFindings);
     expect(brief(whole), shown(whole)).to.deep.equal([
       'note CREATES_TYPE 1',
       'note FOREIGN_KEY_WITHOUT_INDEX 12',
@@ -165,8 +167,8 @@ describe('findings of real databases', function () {
     expect(keys?.collection).to.match(/^payment_p/);
     // Columns of partitions follow their parent in the database.
     expect(keys?.safer?.request).to.equal(undefined);
-    expect(found.adopted.out.match(/trigger "last_updated"/g)).to.have.length(1);
-    const gone = await found.edit((snapshot) => {
+    expect(pagilaFindings.adopted.out.match(/trigger "last_updated"/g)).to.have.length(1);
+    const gone = await pagilaFindings.edit((snapshot) => {
       snapshot.fields = snapshot.fields.filter((each) => each.collection !== 'film' || each.field !== 'title');
     });
     expect(brief(gone), shown(gone)).to.deep.equal(['danger NEEDED_ELSEWHERE 1', 'warn LOSES_DATA 1']);

@@ -59,7 +59,7 @@ describe('a deferred index', () => {
     expect([await reconciled(DESIRED, NAMED), await indexes()]).to.deep.equal(['built', ['other']]);
   });
 
-  it('is not dropped if a change that was committed meanwhile created it again', async () => {
+  it('is not dropped if a change that was committed in the meantime created it again', async () => {
     await client.query('CREATE INDEX t_a_index ON t (a)');
     const later = { ...DESIRED, position: DESIRED.position + 1 };
     expect([await reconciled(GIVEN_UP, later), await indexes()]).to.deep.equal(['as it should be', ['t_a_index']]);

@@ -39,7 +39,7 @@ describe('the deferred indexes of an event', () => {
       expect(named(path), path).to.deep.equal([]);
   });
 
-  it('exclude dropped objects', () => {
+  it('exclude the indexes of deleted tables and fields', () => {
     expect(indexTargets(deleted('t'))).to.deep.equal([]);
     expect(indexTargets(dropped(indexed))).to.deep.equal([]);
   });

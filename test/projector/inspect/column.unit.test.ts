@@ -15,11 +15,11 @@ interface Read {
   notes: string[];
 }
 
-function read(found: CatalogColumn, given: ConversionInput = {}, placed: Partial<LocatedColumn> = {}): Read {
-  const context = converting({ columns: [found] }, given);
+function read(input: CatalogColumn, given: ConversionInput = {}, placed: Partial<LocatedColumn> = {}): Read {
+  const context = converting({ columns: [input] }, given);
   needsOf(context);
   const unmanaged: Unmanaged = [];
-  const result = toField(context, { column: found, sort: 3, parts: noParts(), ...placed }, unmanaged);
+  const result = toField(context, { column: input, sort: 3, parts: noParts(), ...placed }, unmanaged);
   if (!result.ok) throw new Error(JSON.stringify(result.problems));
   const notes = context.notes.map(({ kind, name, code, message }) => `${kind} ${name} ${code}: ${message}`);
   return { field: result.value, unmanaged, notes };
@@ -47,12 +47,12 @@ const uses = (kind: Use['kind'], more: Partial<Use> = {}, sequences: CatalogSequ
 describe('converting a column to a field', () => {
   it('copies all properties and the position', () => {
     const parts = { is_unique: true, is_indexed: true, is_primary_key: false, names: { unique_name: 'u' } };
-    const found = catalogColumn('a', 'character varying(20)', {
+    const varchar = catalogColumn('a', 'character varying(20)', {
       nullable: false,
       default: "'x'::character varying",
       comment: 'c',
     });
-    const field = fieldOf(found, {}, { parts });
+    const field = fieldOf(varchar, {}, { parts });
     expect({ ...field, meta: { sort: field.meta.sort } }).to.deep.equal({
       collection: 't',
       field: 'a',
@@ -149,11 +149,11 @@ describe('converting a column to a field', () => {
   });
 
   it('names a column that it cannot convert as the database defines it', () => {
-    const found = catalogColumn('a', 'uuid', { default: "nextval('q'::regclass)" });
+    const uuid = catalogColumn('a', 'uuid', { default: "nextval('q'::regclass)" });
     const used = { uses: 'sequence', schema: 'public', what: 'q' } as const;
-    const context = converting({ columns: [found] }, uses('default', used, [catalogSequence('q', 'bigint')]));
+    const context = converting({ columns: [uuid] }, uses('default', used, [catalogSequence('q', 'bigint')]));
     needsOf(context);
-    const result = toField(context, { column: found, sort: 1, parts: noParts() }, []);
+    const result = toField(context, { column: uuid, sort: 1, parts: noParts() }, []);
     expect(result).to.deep.equal({
       ok: false,
       problems: [
@@ -167,8 +167,8 @@ describe('converting a column to a field', () => {
 
   it('records identity sequence options that differ from defaults', () => {
     const sequence = (name: string, more: object = {}) => {
-      const found = { identity: 'by default', nullable: false, sequence: { schema: 'public', name } } as const;
-      return extrasOf('integer', found, { objects: { sequences: [catalogSequence(name, 'integer', more)] } });
+      const attributes = { identity: 'by default', nullable: false, sequence: { schema: 'public', name } } as const;
+      return extrasOf('integer', attributes, { objects: { sequences: [catalogSequence(name, 'integer', more)] } });
     };
     expect(sequence('t_a_seq')).to.equal(undefined);
     expect(sequence('t_a_seq', { start: '7', cycle: true })).to.deep.equal({ sequence: { start: '7', cycle: true } });
@@ -208,9 +208,9 @@ describe('unsupported parts of a column', () => {
   });
 
   it('include a generation expression, and elsewhere the column is ordinary', () => {
-    const found = catalogColumn('a', 'text', { generated: { expression: 'f()', kind: 'stored' } });
+    const generated = catalogColumn('a', 'text', { generated: { expression: 'f()', kind: 'stored' } });
     const { field, unmanaged, notes } = read(
-      found,
+      generated,
       uses('generated', { uses: 'collation', what: '"x"', schema: 'other' }),
     );
     expect(field.schema).to.include({ generation_expression: null });
@@ -220,27 +220,31 @@ describe('unsupported parts of a column', () => {
         'generated column a GENERATED_COLUMN_NOT_REPRESENTED: the generation expression of "a" uses collation "x": it stays unchanged, and snapshots contain an ordinary column',
       ],
     });
-    expect(read({ ...found, generated: { expression: 'pg_sleep(1)', kind: 'stored' } }).unmanaged).to.deep.equal(
+    expect(read({ ...generated, generated: { expression: 'pg_sleep(1)', kind: 'stored' } }).unmanaged).to.deep.equal(
       unmanaged,
     );
   });
 
   it('exclude what the log already stores as text', () => {
     const like = { fields: [column('t.a', 'text', { generation_expression: 'x' })] };
-    const found = catalogColumn('a', 'text', { generated: { expression: 'f()', kind: 'stored' } });
-    expect(fieldOf(found, { ...uses('generated'), like }).schema).to.include({ generation_expression: 'f()' });
+    const generatedColumn = catalogColumn('a', 'text', { generated: { expression: 'f()', kind: 'stored' } });
+    expect(fieldOf(generatedColumn, { ...uses('generated'), like }).schema).to.include({
+      generation_expression: 'f()',
+    });
   });
 
   it('exclude objects in the schema and of extensions', () => {
-    const found = catalogColumn('a', 'text', { default: 'lower(CURRENT_USER)' });
+    const withDefault = catalogColumn('a', 'text', { default: 'lower(CURRENT_USER)' });
     for (const more of [{ extension: 'citext' }, { uses: 'collation', schema: 'public', what: 'c' }] as const) {
-      expect(fieldOf(found, uses('default', more)).schema?.extras).to.deep.equal({ default: 'lower(CURRENT_USER)' });
+      expect(fieldOf(withDefault, uses('default', more)).schema?.extras).to.deep.equal({
+        default: 'lower(CURRENT_USER)',
+      });
     }
   });
 
   it('include a NOT NULL that is not inherited', () => {
-    const found = catalogColumn('a', 'text', { nullable: false, notNull: { name: 'n', more: 'NO INHERIT' } });
-    const { field, notes } = read(found);
+    const notNull = catalogColumn('a', 'text', { nullable: false, notNull: { name: 'n', more: 'NO INHERIT' } });
+    const { field, notes } = read(notNull);
     expect(field.schema?.extras).to.deep.equal({ not_null_name: 'n' });
     expect(notes).to.deep.equal([
       'constraint n CONSTRAINT_NOT_REPRESENTED: constraint "n": snapshots contain that "a" is NOT NULL, but not that the constraint is NO INHERIT',

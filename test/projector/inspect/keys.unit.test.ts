@@ -10,7 +10,7 @@ import { catalogColumn, catalogConstraint, catalogIndex, catalogReference } from
 const COLUMNS = ['id', 'a', 'b'].map((name) => catalogColumn(name, 'integer'));
 
 interface ExpectedKeys {
-  /** By column. */
+  /** Keyed by column. */
   parts?: Record<string, Partial<ColumnParts>>;
   extras?: Partial<TableExtras>;
   notes?: string[];
@@ -34,12 +34,12 @@ function keys(
   };
 }
 
-function expectKeys(found: ExpectedKeys, ...told: Parameters<typeof keys>): void {
-  const parts = Object.entries(found.parts ?? {}).map(([name, each]) => [name, { ...NOTHING, ...each }] as const);
+function expectKeys(expected: ExpectedKeys, ...told: Parameters<typeof keys>): void {
+  const parts = Object.entries(expected.parts ?? {}).map(([name, each]) => [name, { ...NOTHING, ...each }] as const);
   expect(keys(...told)).to.deep.equal({
     parts: Object.fromEntries(parts),
-    extras: { constraints: [], indexes: [], unmanaged: [], ...found.extras },
-    notes: found.notes ?? [],
+    extras: { constraints: [], indexes: [], unmanaged: [], ...expected.extras },
+    notes: expected.notes ?? [],
   });
 }
 
@@ -206,9 +206,9 @@ describe('other constraints', () => {
 
   it('in the log under the same name are compared if they are constraints', () => {
     const like = { extras: { constraints: [{ name: 'c', definition: 'CHECK ((a > 0))' }] } };
-    const found = keys({ constraints: [check('c', 'nonsense')] }, { like });
-    expect(found.extras).to.deep.include({ constraints: [], unmanaged: [{ kind: 'constraint', name: 'c' }] });
-    expect(found.notes).to.have.length(1);
+    const converted = keys({ constraints: [check('c', 'nonsense')] }, { like });
+    expect(converted.extras).to.deep.include({ constraints: [], unmanaged: [{ kind: 'constraint', name: 'c' }] });
+    expect(converted.notes).to.have.length(1);
     const kept = { name: 'c', definition: 'CHECK (f(a))' };
     expectKeys({ extras: { constraints: [kept] } }, { constraints: [check('c', 'CHECK (f(a))')] }, { like });
   });

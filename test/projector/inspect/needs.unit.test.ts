@@ -33,9 +33,9 @@ const type = (name: string, kind: UsedType['kind'], more: Partial<UsedType> = {}
 
 function needs(objects: Objects, extras?: TableExtras): { needs: Need[]; notes: string[] } {
   const context = converting({}, { objects, ...(extras === undefined ? {} : { like: { extras } }) });
-  const found = needsOf(context);
+  const list = needsOf(context);
   return {
-    needs: found,
+    needs: list,
     notes: context.notes.map(({ kind, name, code, message }) => `${kind} ${name} ${code}: ${message}`),
   };
 }
@@ -45,7 +45,7 @@ const isNeeded = (what: string): string => `${what}: create it before you apply 
 describe('the needs of a table', () => {
   it('are ordered: extensions, collations, base types, types, sequences, each by name', () => {
     const libc = { provider: 'libc', locale: 'C' } as const;
-    const found = needs({
+    const enumNeeds = needs({
       uses: [
         use('function', 'function f()', { extension: 'hstore', schema: null }),
         use('function', 'function g()', { extension: 'citext', schema: null }),
@@ -77,7 +77,7 @@ describe('the needs of a table', () => {
         catalogSequence('elsewhere', 'bigint'),
       ],
     });
-    expect(found).to.deep.equal({
+    expect(enumNeeds).to.deep.equal({
       needs: [
         { kind: 'extension', name: 'citext' },
         { kind: 'extension', name: 'hstore' },
@@ -127,9 +127,9 @@ describe('the needs of a table', () => {
   it('must already exist for a domain with unsendable constraints, unless the log has it', () => {
     const checks = [{ name: 'c', definition: 'CHECK (f(VALUE))' }];
     const domain = type('d', 'd', { base: 'text', checks });
-    const found = needs({ types: [domain] });
-    expect(found.needs).to.deep.equal([]);
-    expect(found.notes).to.deep.equal([
+    const domainNeeds = needs({ types: [domain] });
+    expect(domainNeeds.needs).to.deep.equal([]);
+    expect(domainNeeds.notes).to.deep.equal([
       `type d TYPE_NEEDED: ${isNeeded('domain "d" must not use the function "f": docs/functions.md does not list it')}`,
     ]);
     const need: Need = { kind: 'domain', name: 'd', type: 'text', checks };

@@ -10,7 +10,7 @@ import { type ConversionInput, converting } from './converting.js';
 const COLUMNS = [catalogColumn('id', 'integer'), catalogColumn('a', 'integer'), catalogColumn('u', 'uuid')];
 const KEY = catalogConstraint('t_pkey', 'primary key', { columns: ['id'] });
 
-function found(constraints: CatalogConstraint[], given: ConversionInput = { managed: ['other'] }) {
+function relationsFrom(constraints: CatalogConstraint[], given: ConversionInput = { managed: ['other'] }) {
   const { relations, others } = foreignKeysOf(
     converting({ columns: COLUMNS, constraints: [KEY, ...constraints] }, given),
   );
@@ -40,9 +40,9 @@ const keyed = (name: string, type = 'integer', columns = ['id']): CatalogTable =
 describe('a foreign key that becomes a relation', () => {
   it('references a managed or adopted key, or its own table', () => {
     const key = catalogReference('f', 'a', 'other');
-    expect(found([key])).to.deep.equal({ relations: [relation()], others: [] });
-    expect(found([key], { together: [keyed('other')] })).to.deep.equal({ relations: [relation()], others: [] });
-    expect(found([catalogReference('f', 'a', 't')], {})).to.deep.equal({
+    expect(relationsFrom([key])).to.deep.equal({ relations: [relation()], others: [] });
+    expect(relationsFrom([key], { together: [keyed('other')] })).to.deep.equal({ relations: [relation()], others: [] });
+    expect(relationsFrom([catalogReference('f', 'a', 't')], {})).to.deep.equal({
       relations: [relation({ one_collection: 't' })],
       others: [],
     });
@@ -51,13 +51,13 @@ describe('a foreign key that becomes a relation', () => {
   it("may reference the service's users", () => {
     const { references, ...key } = catalogReference('f', 'u', 'service_users');
     const own = { ...key, references: { ...references, schema: null } } as CatalogConstraint;
-    expect(found([own], {})).to.deep.equal({
+    expect(relationsFrom([own], {})).to.deep.equal({
       relations: [relation({ many_field: 'u', one_collection: 'service_users' })],
       others: [],
     });
     // A table with that name in the managed schema is another table.
-    expect(found([{ ...key, references }], {})).to.deep.equal({ relations: [], others: ['f'] });
-    expect(found([{ ...own, columns: ['a'] }], {})).to.deep.equal({ relations: [], others: ['f'] });
+    expect(relationsFrom([{ ...key, references }], {})).to.deep.equal({ relations: [], others: ['f'] });
+    expect(relationsFrom([{ ...own, columns: ['a'] }], {})).to.deep.equal({ relations: [], others: ['f'] });
   });
 
   it('keeps its actions and deferrability', () => {
@@ -65,9 +65,9 @@ describe('a foreign key that becomes a relation', () => {
     const rules = { ...references, onUpdate: 'CASCADE', onDelete: 'SET NULL' } as CatalogConstraint['references'];
     const definition = 'FOREIGN KEY (a) REFERENCES other(id) ON UPDATE CASCADE ON DELETE SET NULL';
     const schema = { constraint_name: 'f', on_update: 'CASCADE', on_delete: 'SET NULL' } as const;
-    expect(found([catalogReference('f', 'a', 'other', { references: rules, definition })]).relations).to.deep.equal([
-      relation({ schema }),
-    ]);
+    expect(
+      relationsFrom([catalogReference('f', 'a', 'other', { references: rules, definition })]).relations,
+    ).to.deep.equal([relation({ schema })]);
     const waiting: [Partial<CatalogConstraint>, string][] = [
       [{ deferrable: true, definition: 'FOREIGN KEY (a) REFERENCES other(id) DEFERRABLE' }, 'INITIALLY IMMEDIATE'],
       [
@@ -80,15 +80,17 @@ describe('a foreign key that becomes a relation', () => {
       ],
     ];
     for (const [more, deferrable] of waiting) {
-      expect(found([catalogReference('f', 'a', 'other', more)]).relations[0]?.schema).to.deep.include({ deferrable });
+      expect(relationsFrom([catalogReference('f', 'a', 'other', more)]).relations[0]?.schema).to.deep.include({
+        deferrable,
+      });
     }
   });
 
   it('is the existing relation of its column, or else the first key', () => {
     const keys = ['f', 'g'].map((name) => catalogReference(name, 'a', 'other'));
-    expect(found(keys).others).to.deep.equal(['g']);
+    expect(relationsFrom(keys).others).to.deep.equal(['g']);
     const like = { fields: [column('t.a', 'integer')], relations: [related('t.a', 'other', { constraint_name: 'g' })] };
-    expect(found(keys, { managed: ['other'], like })).to.deep.equal({
+    expect(relationsFrom(keys, { managed: ['other'], like })).to.deep.equal({
       relations: [relation({ schema: { constraint_name: 'g', on_update: 'NO ACTION', on_delete: 'NO ACTION' } })],
       others: ['f'],
     });
@@ -100,12 +102,12 @@ describe('a foreign key that becomes a relation', () => {
     const known = { one_field: 'ts', junction_field: 'j', sort_field: 's', one_deselect_action: 'delete' } as const;
     const event = { ...made, data: { relation: { ...data.relation, ...known } } } as typeof made;
     const like = { fields: [column('t.a', 'integer')], relations: [event] };
-    expect(found([catalogReference('f', 'a', 'other')], { managed: ['other'], like }).relations).to.deep.equal([
+    expect(relationsFrom([catalogReference('f', 'a', 'other')], { managed: ['other'], like }).relations).to.deep.equal([
       relation(known),
     ]);
-    expect(found([catalogReference('f', 'a', 'another')], { managed: ['another'], like }).relations).to.deep.equal([
-      relation({ one_collection: 'another' }),
-    ]);
+    expect(
+      relationsFrom([catalogReference('f', 'a', 'another')], { managed: ['another'], like }).relations,
+    ).to.deep.equal([relation({ one_collection: 'another' })]);
   });
 });
 
@@ -136,11 +138,17 @@ describe('a foreign key that stays outside relations', () => {
   ];
   for (const [words, more, given] of others) {
     it(words, () => {
-      expect(found([catalogReference('f', 'a', 'other', more)], given)).to.deep.equal({ relations: [], others: ['f'] });
+      expect(relationsFrom([catalogReference('f', 'a', 'other', more)], given)).to.deep.equal({
+        relations: [],
+        others: ['f'],
+      });
     });
   }
 
   it('is of any other kind', () => {
-    expect(found([catalogConstraint('c', 'check', { columns: ['a'] })])).to.deep.equal({ relations: [], others: [] });
+    expect(relationsFrom([catalogConstraint('c', 'check', { columns: ['a'] })])).to.deep.equal({
+      relations: [],
+      others: [],
+    });
   });
 });

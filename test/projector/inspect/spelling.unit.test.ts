@@ -23,8 +23,8 @@ const allBut =
 /** The existing extras in the log's representation. */
 function aligned(extras: TableExtras, known: TableExtras, ...members: string[]): TableExtras | undefined {
   const { collection } = nodeOf([], extras);
-  const found = { collection, fields: [], relations: [] };
-  return inSpellingOf(nodeOf([], known), found, allBut(members)).collection.schema?.extras;
+  const converted = { collection, fields: [], relations: [] };
+  return inSpellingOf(nodeOf([], known), converted, allBut(members)).collection.schema?.extras;
 }
 
 const text = (more: ColumnExtras = {}, schema: object = {}): Field => {
@@ -35,15 +35,15 @@ const text = (more: ColumnExtras = {}, schema: object = {}): Field => {
   } as Field;
 };
 
-function alignedField(found: Field, known: Field, ...members: string[]): Field['schema'] | undefined {
+function alignedField(field: Field, known: Field, ...members: string[]): Field['schema'] | undefined {
   const { collection } = nodeOf([]);
-  const converted = { collection, fields: [found], relations: [] };
+  const converted = { collection, fields: [field], relations: [] };
   const { fields } = inSpellingOf(nodeOf([known]), converted, allBut(members, 'a'));
   return fields[0]?.schema;
 }
 
 describe('the extras of a table', () => {
-  const found: TableExtras = {
+  const inCatalog: TableExtras = {
     primary_key: { name: 'k', columns: ['id'], definition: 'PRIMARY KEY (id)' },
     constraints: [{ name: 'c', definition: 'CHECK ((a > 0))' }],
     indexes: [{ name: 'i', definition: 'USING btree (a)' }],
@@ -61,7 +61,7 @@ describe('the extras of a table', () => {
   };
 
   it("use the log's representation", () => {
-    expect(aligned(found, known)).to.deep.equal(known);
+    expect(aligned(inCatalog, known)).to.deep.equal(known);
   });
 
   const members: [string, keyof TableExtras][] = [
@@ -74,22 +74,22 @@ describe('the extras of a table', () => {
   ];
   for (const [member, name] of members) {
     it(`use the catalog's representation if they differ: ${member}`, () => {
-      expect(aligned(found, known, member)).to.deep.equal({ ...known, [name]: found[name] });
+      expect(aligned(inCatalog, known, member)).to.deep.equal({ ...known, [name]: inCatalog[name] });
     });
   }
 
   it("use the catalog's representation for unknown names", () => {
-    expect(aligned(found, {})).to.deep.equal(found);
+    expect(aligned(inCatalog, {})).to.deep.equal(inCatalog);
     const other = { ...known, primary_key: { name: 'l', columns: ['id'], definition: 'x' } };
-    expect(aligned(found, other)?.primary_key).to.deep.equal(found.primary_key);
+    expect(aligned(inCatalog, other)?.primary_key).to.deep.equal(inCatalog.primary_key);
     const moved = { ...known, primary_key: { name: 'k', columns: ['a'], definition: 'x' } };
-    expect(aligned(found, moved)?.primary_key).to.deep.equal(found.primary_key);
+    expect(aligned(inCatalog, moved)?.primary_key).to.deep.equal(inCatalog.primary_key);
     expect(aligned({}, { primary_key: { name: 'k', columns: ['id'] } })).to.equal(undefined);
   });
 
   it('are the same object without differences', () => {
     const node = nodeOf([], known);
-    const again = inSpellingOf(node, { ...nodeOf([], found), fields: [], relations: [] }, () => true);
+    const again = inSpellingOf(node, { ...nodeOf([], inCatalog), fields: [], relations: [] }, () => true);
     expect(again.collection.schema).to.equal(node.collection.schema);
   });
 });

@@ -95,7 +95,7 @@ describe('rebuilding metadata rows', () => {
     ],
     ['no row at all', `truncate service.service_collections, service.service_fields, service.service_relations`, 4],
   ] as const) {
-    it(`fixes ${what}`, async () => {
+    it(`corrects ${what}`, async () => {
       await sql(damage);
       expect(await rebuild()).to.include({ replaced });
       await expectVerified();
@@ -114,14 +114,14 @@ describe('rebuilding metadata rows', () => {
     expect(rows).to.deep.equal([{ position: instance.store.current().position, status: 'running', last_error: null }]);
   });
 
-  it('reports its progress', async () => {
+  it('reports the last processed position', async () => {
     const told: number[][] = [];
     await rebuild((...progress) => told.push(progress));
     const { position } = instance.store.current();
     expect(told.at(-1)).to.deep.equal([position, position]);
   });
 
-  it('includes concurrent writes', async () => {
+  it('includes the changes that are committed while it runs', async () => {
     const writing = (async () => {
       for (let number = 0; number < 30; number += 1) await create(`written_${number}`);
     })();

@@ -131,7 +131,7 @@ describe('copying column values', function () {
 
   const write = () => writing(application);
 
-  it('matches the table at the change, whatever is written meanwhile', async () => {
+  it('matches the table at the change, whatever is written in the meantime', async () => {
     const before = await catalogText(session, 'public');
     const { stop, written } = write();
     for (const step of steps) await engine.runStep(contextOf(session, change, step), step);
@@ -163,7 +163,7 @@ describe('copying column values', function () {
     const [note, copy] = steps as [PreparationStep, PreparationStep];
     await engine.runStep(contextOf(session, change, note), note);
     const paced = createPreparationEngine({ lockWait: 100, smallTable: -1, pace: { rate: 15_000 } });
-    /** By the estimated number of rows. */
+    /** Keyed by the estimated number of rows. */
     const told = async (by: typeof paced, rows: number | null): Promise<Partial<StepProgress>[]> => {
       const all: Partial<StepProgress>[] = [];
       const context = contextOf(session, change, copy, { progress: (each) => all.push(each) });

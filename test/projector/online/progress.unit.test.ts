@@ -12,12 +12,12 @@ async function told(building: object[], holders: object[] = []): Promise<unknown
       return Promise.resolve({ rows: /pg_stat_progress_create_index/.test(text) ? building : holders });
     },
   };
-  const found = await observeStep(db as unknown as Parameters<typeof observeStep>[0], 17, 't');
+  const progress = await observeStep(db as unknown as Parameters<typeof observeStep>[0], 17, 't');
   expect(asked).to.deep.equal([
     ['build', [17]],
     ['holders', [17, 't']],
   ]);
-  return found;
+  return progress;
 }
 
 const at = (phase: string, blocks: [string, string], tuples: [string, string] = ['0', '0']) => ({

@@ -45,7 +45,7 @@ const retyped = (): Named => [
   }),
 ];
 
-/** By preparation: the change and the kinds of its steps. */
+/** Keyed by preparation: the change and the kinds of its steps. */
 const ROWS: readonly [what: string, change: () => Named, kinds: string[]][] = [
   ['NOT NULL', () => updated('books', 'title', { is_nullable: false }), ['add', 'validate']],
   ['unique', () => updated('books', 'isbn', { is_unique: true }), ['index']],
@@ -117,12 +117,12 @@ describe('preparation steps', () => {
       await session.query('ROLLBACK');
     });
 
-    it(`are no drift during their request, and drift with a repair afterwards: ${what}`, async () => {
+    it(`are not drift during their request, and drift with a repair afterwards: ${what}`, async () => {
       const [name, body] = change();
       const online = decided(instance, name, body as never);
       const steps = await stepsOf(instance, online);
       await runSteps(session, online, steps);
-      const found = async () => {
+      const countOrphans = async () => {
         await session.query('BEGIN');
         const { tables } = await findDrift(session, online.before, { schema: 'public' });
         await session.query('ROLLBACK');
@@ -134,10 +134,10 @@ describe('preparation steps', () => {
       await session.query(`INSERT INTO service.service_preparations (request, number, step) VALUES ($1, 1, '{}')`, [
         online.id,
       ]);
-      expect(await found()).to.deep.equal([]);
+      expect(await countOrphans()).to.deep.equal([]);
       expect(await findOrphans(session)).to.deep.equal([]);
       await session.query('DELETE FROM service.service_preparations');
-      const differences = await found();
+      const differences = await countOrphans();
       expect(differences).to.have.length(1);
       expect(differences[0]?.expected).to.equal(null);
       const orphans = await findOrphans(session);
@@ -147,7 +147,7 @@ describe('preparation steps', () => {
       expect(await verifyCatalog(session, online.before, 'public')).to.deep.equal([]);
       await session.query('ROLLBACK');
       for (const { repair } of orphans) await session.query(repair);
-      expect(await found()).to.deep.equal([]);
+      expect(await countOrphans()).to.deep.equal([]);
     });
 
     it(`leave nothing of ${what} when withdrawn`, async () => {
@@ -172,7 +172,7 @@ describe('preparation steps', () => {
     });
   }
 
-  /** By change: PostgreSQL's error and the reported rows. */
+  /** Keyed by change: PostgreSQL's error and the reported rows. */
   const REFUSALS: [string, () => Named, string, RegExp][] = [
     [
       'NOT NULL',
@@ -219,20 +219,20 @@ describe('preparation steps', () => {
     const broken = session.query(`CREATE UNIQUE INDEX CONCURRENTLY "${index}" ON books (isbn)`);
     expect(await broken.catch(({ code }: { code: string }) => code)).to.equal('23505');
     await instance.pool.query('UPDATE books SET isbn = id');
-    const found = async () => {
+    const orphanCount = async () => {
       const { rows } = await session.query<{ oid: number; valid: boolean }>(
         `SELECT indexrelid AS oid, indisvalid AS valid FROM pg_index WHERE indexrelid = $1::regclass`,
         [`"${index}"`],
       );
       return rows[0];
     };
-    const before = await found();
+    const before = await orphanCount();
     expect(before?.valid).to.equal(false);
     await runSteps(session, online, steps);
-    const built = await found();
+    const built = await orphanCount();
     expect(built?.valid).to.equal(true);
     await runSteps(session, online, steps);
-    expect(await found()).to.deep.equal(built);
+    expect(await orphanCount()).to.deep.equal(built);
   });
 
   it('wait for an endless transaction, name it, and block nobody else', async () => {

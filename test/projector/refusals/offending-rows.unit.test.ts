@@ -18,9 +18,9 @@ function asked(sqlstate: string, before: NewEvent[], change: NewEvent[], more: P
     details: { sqlstate },
   };
   const refused = { problem, before: held, after: follow(held, change), schema: 'public', ...more };
-  const found = offendingRowsOf(refused);
-  if (found === null) return null;
-  const { question, kind, words } = found;
+  const query = offendingRowsOf(refused);
+  if (query === null) return null;
+  const { question, kind, words } = query;
   expect(question).to.match(/^SELECT count\(\*\)::int AS count FROM \(.* LIMIT 1001\) AS offending$/s);
   return [question.replace(/^.*? FROM \(/, '').replace(/ LIMIT 1001\) AS offending$/, ''), kind, ...words];
 }
@@ -65,7 +65,7 @@ describe('violating rows', () => {
     expect(alter('23505', a('text'), a('alias', null))).to.equal(null);
   });
 
-  it('reference nothing', () => {
+  it('are the rows whose foreign key references no row', () => {
     const before = [created('other'), created('t', [a('integer')])];
     const orphans = (one: string, from = T) => [
       `SELECT FROM ${from} m WHERE m."a" IS DISTINCT FROM NULL AND NOT EXISTS (SELECT FROM ${one} o WHERE o."id" = m."a")`,
@@ -83,10 +83,10 @@ describe('violating rows', () => {
     expect(asked('23503', [keyless, created('t', [a('integer')])], [related('t.a', 'other')])).to.equal(null);
     // Until it is restored, it is in the trash under its former name.
     const restored = new Map([['t', { position: 7, name: 'was' }]]);
-    const found = asked('23503', [created('other')], [created('t', [a('integer')]), related('t.a', 'other')], {
+    const query = asked('23503', [created('other')], [created('t', [a('integer')]), related('t.a', 'other')], {
       restored,
     });
-    expect(found).to.deep.equal(orphans('"public"."other"', '\0\0' + '7."was"'));
+    expect(query).to.deep.equal(orphans('"public"."other"', '\0\0' + '7."was"'));
   });
 
   it('have a longer text', () => {

@@ -7,7 +7,7 @@ import { follow } from '../../support/given.js';
 import { added, column, created, extended, related } from '../columns.js';
 
 function groups(events: NewEvent[]): Group<NewEvent>[] {
-  const found: Group<NewEvent>[] = [];
+  const list: Group<NewEvent>[] = [];
   const all = groupsOf(initialState(), events, 'public');
   for (;;) {
     const next = all.next();
@@ -17,13 +17,13 @@ function groups(events: NewEvent[]): Group<NewEvent>[] {
       );
       break;
     }
-    found.push(next.value);
+    list.push(next.value);
   }
-  expect(found.flatMap((group) => group.events)).to.deep.equal(events);
-  return found;
+  expect(list.flatMap((group) => group.events)).to.deep.equal(events);
+  return list;
 }
 
-/** By statement: its source, and the event at that index of its group. */
+/** Keyed by statement: its source, and the event at that index of its group. */
 const sources = ({ statements, events }: Group<NewEvent>) =>
   statements.map(({ source }) => [source.collection, events[source.event]?.collection]);
 
@@ -51,18 +51,18 @@ describe('groups of events', () => {
   it('end before the locks exceed the limit', () => {
     const unique = ['u', 'v', 'w'].map((name) => column(name, 'text', { is_unique: true }));
     const events = Array.from({ length: 400 }, (_, index) => created(`c${index}`, unique));
-    const found = groups(events);
-    expect(found.length).to.be.above(1);
+    const list = groups(events);
+    expect(list.length).to.be.above(1);
     let before = 0;
     const entriesOf = ({ statements }: Group<NewEvent>, most = Infinity): number =>
       statements.filter(({ source }) => source.event < most).reduce((sum, { lock_entries }) => sum + lock_entries, 0);
-    found.forEach((group, index) => {
+    list.forEach((group, index) => {
       expect(entriesOf(group)).to.be.at.most(1_500);
       for (const [source, event] of sources(group)) expect(source).to.equal(event);
       before += group.events.length;
       expect(group.after.collections.size).to.equal(before);
       // The next fifty, which are planned together, would exceed the limit.
-      const next = found[index + 1];
+      const next = list[index + 1];
       if (next !== undefined) expect(entriesOf(group) + entriesOf(next, 50)).to.be.above(1_500);
     });
   });

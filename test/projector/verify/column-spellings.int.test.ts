@@ -21,26 +21,26 @@ describe("PostgreSQL's spelling of columns", () => {
   async function spelled(...fields: ColumnField[]): Promise<Record<string, string | null>> {
     const { client, schema } = projected;
     await client.query('BEGIN');
-    const found = await spelledColumns(client, { state: initialState(), schema }, fields);
+    const columns = await spelledColumns(client, { state: initialState(), schema }, fields);
     const { rows } = await client.query('SELECT FROM pg_class WHERE relnamespace = pg_my_temp_schema()');
     await client.query('ROLLBACK');
     expect(rows, 'what was made to ask').to.have.length(0);
-    return Object.fromEntries([...found].map(([key, { generated }]) => [key.replace('\0', '.'), generated]));
+    return Object.fromEntries([...columns].map(([key, { generated }]) => [key.replace('\0', '.'), generated]));
   }
 
   it('includes casts and parentheses', async () => {
     const { client, schema } = projected;
     const text = { ...column('t.a', 'text', { default_value: 'x' }) } as ColumnField;
     await client.query('BEGIN');
-    const found = await spelledColumns(client, { state: initialState(), schema }, [text, computed('b', 'a+1')]);
+    const spelledList = await spelledColumns(client, { state: initialState(), schema }, [text, computed('b', 'a+1')]);
     await client.query('ROLLBACK');
-    expect([...found]).to.deep.equal([
+    expect([...spelledList]).to.deep.equal([
       ['t\0a', { type: 'text', collation: null, default: "'x'::text", generated: null }],
       ['t\0b', { type: 'integer', collation: null, default: null, generated: '(a + 1)' }],
     ]);
   });
 
-  it('is found beside columns that PostgreSQL rejects', async () => {
+  it('is found together with columns that PostgreSQL rejects', async () => {
     const fields = [computed('a', 'id+1'), computed('b', 'id+2'), computed('c', 'id+3')];
     const all = { 't.a': '(id + 1)', 't.b': '(id + 2)', 't.c': '(id + 3)' };
     for (let place = 0; place <= fields.length; place++) {

@@ -284,7 +284,7 @@ describe('a column that differs from the log', () => {
 });
 
 describe("PostgreSQL's spelling", () => {
-  const asked = (field: Field, found: CatalogColumn): boolean => mayBeSpelled(field as ColumnField, found);
+  const asked = (field: Field, inCatalog: CatalogColumn): boolean => mayBeSpelled(field as ColumnField, inCatalog);
 
   it('is queried if both have differing texts', () => {
     const generated = (expression: string) => there({ generated: { expression, kind: 'stored' } });

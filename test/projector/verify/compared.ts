@@ -40,8 +40,8 @@ export function differences(compared: Compared): unknown[] {
   const state = stateOf(compared);
   const node = state.collections.get('t');
   if (node === undefined) throw new Error('no collection');
-  const found = catalogTable('t', { columns: [ID, ...columns], constraints: [KEY], ...table });
-  return compareTable(node, found, {
+  const inCatalog = catalogTable('t', { columns: [ID, ...columns], constraints: [KEY], ...table });
+  return compareTable(node, inCatalog, {
     state,
     schema: 'public',
     isPending: (collection, field) => collection === 't' && pending.includes(field),

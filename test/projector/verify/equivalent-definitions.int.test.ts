@@ -62,7 +62,7 @@ const OTHER: Case[] = [
   ['a missing constraint', 'constraint c', text('CHECK (n>0)'), null],
   ['one too many', 'constraint c', null, text('CHECK ((n > 0))')],
   ['a constraint of the usual kind', 'constraint c', { kind: 'unique' }, { kind: 'check' }],
-  ['what is no constraint', 'comment', text('CHECK (n>0)'), text('CHECK ((n > 0))')],
+  ['what is not a constraint', 'comment', text('CHECK (n>0)'), text('CHECK ((n > 0))')],
   ['how a table is divided', 'partition_by', 'list (n)', 'LIST (id)'],
   ['that it is divided', 'partition_by', 'list (n)', null],
   ['that it is not', 'partition_by', null, 'LIST (n)'],
@@ -71,7 +71,7 @@ const OTHER: Case[] = [
   ['the table of a part', 'partition_of', part('FOR VALUES IN (1+1)', 'q'), part('FOR VALUES IN (2)'), 'p1'],
   ['that it is a part', 'partition_of', part('FOR VALUES IN (1+1)'), null, 'p1'],
   ['that it is none', 'partition_of', null, part('FOR VALUES IN (2)'), 'p1'],
-  ['what is no part', 'unrelated', part('FOR VALUES IN (1+1)'), part('FOR VALUES IN (2)'), 'p1'],
+  ['what is not a part', 'unrelated', part('FOR VALUES IN (1+1)'), part('FOR VALUES IN (2)'), 'p1'],
   ['a domain', 'domain d', check('CHECK (VALUE>2)'), check('CHECK ((VALUE > 1))')],
   ['a missing domain', 'domain d', check('CHECK (VALUE>1)'), null],
   ['a collation', 'collation c', collation('en_US'), collation('C')],
@@ -88,10 +88,10 @@ describe('differences in spelling', () => {
   });
   after(() => projected.stop());
 
-  async function left([, member, expected, found, collection = 't']: Case): Promise<number> {
+  async function left([, member, expected, actual, collection = 't']: Case): Promise<number> {
     const { client, schema } = projected;
     await client.query('BEGIN');
-    const difference = { where: 'catalog', collection, member, expected, found } as const;
+    const difference = { where: 'catalog', collection, member, expected, found: actual } as const;
     const differences = await withoutEquivalent(client, { state: initialState(), schema }, [difference]);
     const { rows } = await client.query<{ path: string; made: number }>(
       `SELECT current_setting('search_path') AS path, (SELECT count(*)::int FROM pg_class
@@ -121,8 +121,8 @@ describe('differences in spelling', () => {
     try {
       await other.query('BEGIN; LOCK TABLE t IN ACCESS EXCLUSIVE MODE');
       await client.query(`BEGIN; SET LOCAL lock_timeout = '100ms'`);
-      const [, member, expected, found] = SAME[0] as Case;
-      const difference = { where: 'catalog', collection: 't', member, expected, found } as const;
+      const [, member, expected, spelling] = SAME[0] as Case;
+      const difference = { where: 'catalog', collection: 't', member, expected, found: spelling } as const;
       const error: unknown = await withoutEquivalent(client, { state: initialState(), schema }, [difference]).catch(
         (caught: unknown) => caught,
       );

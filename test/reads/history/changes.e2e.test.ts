@@ -79,9 +79,9 @@ describe('changes of batches', () => {
   const all = async (order: string, limit: number): Promise<Batch[]> => {
     const batches: Batch[] = [];
     for (let after: number | null = order === 'asc' ? 0 : (await api.head()) + 1; after !== null;) {
-      const found: Page = await page(`order=${order}&limit=${limit}&after=${after}`);
-      batches.push(...found.data);
-      after = found.meta.next;
+      const result: Page = await page(`order=${order}&limit=${limit}&after=${after}`);
+      batches.push(...result.data);
+      after = result.meta.next;
     }
     return batches;
   };
@@ -142,16 +142,16 @@ describe('changes of batches', () => {
       headers: { 'content-type': 'application/json', 'x-reason': 'Because 100% of Users wanted it' },
       body: JSON.stringify({ meta: { note: 'b' } }),
     });
-    const found = async (query: string): Promise<number> =>
+    const countOf = async (query: string): Promise<number> =>
       (await api.ok<{ data: object[] }>('GET', `/history/batches?${query}`)).data.length;
-    expect(await found('q=of+users')).to.equal(1);
-    expect(await found('q=100%25%20OF&order=asc')).to.equal(1);
-    expect(await found('q=%25')).to.equal(1);
-    expect(await found('q=_se')).to.equal(0);
-    expect(await found('q=books.auth')).to.equal(2);
-    expect(await found('q=WRITERS')).to.equal(3);
-    expect(await found('type=field.updated')).to.equal(1);
-    expect(await found('field=title&collection=books&order=asc')).to.equal(2);
+    expect(await countOf('q=of+users')).to.equal(1);
+    expect(await countOf('q=100%25%20OF&order=asc')).to.equal(1);
+    expect(await countOf('q=%25')).to.equal(1);
+    expect(await countOf('q=_se')).to.equal(0);
+    expect(await countOf('q=books.auth')).to.equal(2);
+    expect(await countOf('q=WRITERS')).to.equal(3);
+    expect(await countOf('type=field.updated')).to.equal(1);
+    expect(await countOf('field=title&collection=books&order=asc')).to.equal(2);
     const reason = await api.ok<{ data: Batch[] }>('GET', '/history/batches?q=users');
     expect(reason.data[0]?.reason).to.equal('Because 100% of Users wanted it');
   });

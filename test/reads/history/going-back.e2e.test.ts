@@ -57,12 +57,12 @@ describe('every offered diff can be applied', function () {
     };
     await refused('p1', 'b', (field) => Object.assign(field.schema, { default_value: 'x' }));
     const { collections, ...rest } = await snapshot();
-    const found = collections as { collection: string; schema: { extras: object } }[];
-    const index = found.findIndex(({ collection }) => collection === 'p');
-    found[index]!.schema.extras = { ...found[index]!.schema.extras, partition_by: 'RANGE (b)' };
+    const diffed = collections as { collection: string; schema: { extras: object } }[];
+    const index = diffed.findIndex(({ collection }) => collection === 'p');
+    diffed[index]!.schema.extras = { ...diffed[index]!.schema.extras, partition_by: 'RANGE (b)' };
     const at = `collections[${index}].schema.extras.partition_by`;
-    await api.refused({ ...INVALID, at }, 'POST', '/schema/diff', { ...rest, collections: found });
-    const without = found.filter(({ collection }) => collection !== 'p');
+    await api.refused({ ...INVALID, at }, 'POST', '/schema/diff', { ...rest, collections: diffed });
+    const without = diffed.filter(({ collection }) => collection !== 'p');
     const fields = rest.fields.filter(({ collection }) => collection !== 'p');
     const gone = { ...rest, collections: without, fields };
     const reply = await api.client('/schema/diff', json(gone));

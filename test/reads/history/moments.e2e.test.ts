@@ -15,7 +15,7 @@ interface Diff {
 }
 
 describe('the schema at a point in time', () => {
-  /** By position, as they were taken. */
+  /** Keyed by position, as they were taken. */
   const snapshots = new Map<number, string>();
   const times = new Map<number, string>();
   const catalogs = new Map<number, object>();

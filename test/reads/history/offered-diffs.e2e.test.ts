@@ -9,7 +9,7 @@ import { type Served, withService } from '../../support/with-service.js';
 
 const HISTORIES = Number(process.env['HISTORIES'] ?? 12);
 const SEED = Number(process.env['PROPERTY_SEED'] ?? 20261125);
-/** Histories run at the same time, each on a service of its own that keeps the histories before. */
+/** Histories run at the same time, each on its own service that keeps the histories before. */
 const LANES = Math.min(4, Math.ceil(HISTORIES / 12));
 /** Commands per history, and positions to revert to. */
 const COMMANDS = 10;

@@ -65,8 +65,8 @@ describe('events without schema changes', () => {
   });
 
   it('appear in the history: filtered, summarized, exported, streamed', async () => {
-    const found = await events('subject=log');
-    expect(found.map(({ type, collection }) => [type, collection])).to.deep.equal(
+    const logEvents = await events('subject=log');
+    expect(logEvents.map(({ type, collection }) => [type, collection])).to.deep.equal(
       Array.from({ length: 3 }, () => ['log.acknowledged', null]),
     );
     expect(await events('subject=log:7')).to.have.length(3);

@@ -18,9 +18,9 @@ describe('rows that block a revert', function () {
     api.ok('POST', '/collections', { collection, schema: {}, fields });
   const back = async (to: number): Promise<{ diff: Plan; told: string[] }> => {
     const diff = await api.ok<Plan>('GET', `/history/diff?to=${to}`);
-    const found = (diff.warnings ?? []).filter(({ code }) => code === 'ROWS_IN_THE_WAY');
-    for (const { level } of found) expect(level).to.equal('warn');
-    return { diff, told: found.map(({ message }) => message) };
+    const warnings = (diff.warnings ?? []).filter(({ code }) => code === 'ROWS_IN_THE_WAY');
+    for (const { level } of warnings) expect(level).to.equal('warn');
+    return { diff, told: warnings.map(({ message }) => message) };
   };
   const refusedBy = async (diff: Plan): Promise<void> => {
     const plan = await api.ok<Plan & { accepted: boolean }>('POST', '/schema/apply?dry_run', diff);

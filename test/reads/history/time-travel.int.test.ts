@@ -27,7 +27,7 @@ describe('time travel through a random history', () => {
   let database: TestDatabase;
   let instance: Instance;
   let folds: StoredFolds;
-  /** By position: the snapshot at that head. */
+  /** Keyed by position: the snapshot at that head. */
   const recorded = [''];
   const text = (state: State): string => String(runToEnd(snapshotBytes(state, RELEASE)).body);
 
@@ -115,8 +115,8 @@ describe('time travel through a random history', () => {
       const { state: whole, head } = await fresh().at(at);
       const names = [...whole.collections.keys(), 'never_there'];
       const asked = names.filter((_, index) => index % 3 === at % 3);
-      const { state, head: found } = await fresh().collectionsAt(asked, at);
-      expect(found).to.deep.equal(head);
+      const { state, head: headAt } = await fresh().collectionsAt(asked, at);
+      expect(headAt).to.deep.equal(head);
       expect(documentsOf(state, asked), `position ${at}`).to.equal(documentsOf(whole, asked));
       if (state.collections.size < whole.collections.size) fewer.add(at);
     }

@@ -23,7 +23,7 @@ describe('stored states', () => {
     expect(read.indexNames.equals(state.indexNames)).to.equal(true);
   };
 
-  it('read back unchanged', async () => {
+  it('are equal after they were stored and read', async () => {
     await same(initialState());
     await same(withRelations());
     await fc.assert(fc.asyncProperty(schemaState, same), explored(100));

@@ -211,7 +211,7 @@ describe('stored folds', () => {
       expect(await stored()).to.deep.equal([6, 9]);
     });
 
-    it('match the log', async () => {
+    it('contain the head and the state of their position', async () => {
       const point = await foldLog(pool, startPoint(), { upTo: 6 });
       const read = await foldsOf().nearest(6);
       expect(read?.head).to.deep.equal(point.head);

@@ -51,7 +51,7 @@ function eventOf(type: Type, position: number, id = ID): StoredChangeEvent & Sto
 
 const timeAt = (position: number): string => `2026-01-01T00:00:0${position}.000Z`;
 
-/** For requests without a proposal. */
+/** Used for requests without a proposal. */
 type OnlineState = Exclude<ChangeState, 'open' | 'approved' | 'rejected' | 'scheduled'>;
 const ONLINE_STATES = CHANGE_STATES.filter(
   (state): state is OnlineState => !['open', 'approved', 'rejected', 'scheduled'].includes(state),

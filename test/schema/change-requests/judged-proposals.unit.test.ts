@@ -82,7 +82,7 @@ const said = (by: string, position: number, comment: string | null) => ({
 });
 
 describe('the state of a proposal', () => {
-  it('waits for people', () => {
+  it('is open until people approve or reject it', () => {
     const { request } = proposed();
     expect(request).to.deep.include({ state: 'open', proposal: PROPOSAL, applicant: null, author: person('ada') });
   });

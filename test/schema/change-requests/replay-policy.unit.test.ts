@@ -66,7 +66,7 @@ const approved = (data: object = {}, more: Partial<Added> = {}): ReplayInput =>
     { plan: PLAN, complete: true, online: false, credential: 'password', findings: FINDINGS, kept: [], ...data },
     { actor: BOB, ...more },
   );
-/** Replays events. Without a batch, each is a batch of its own. */
+/** Replays events. Without a batch, each is its own batch. */
 function replayed(...events: ReplayInput[]) {
   const replay = createPolicyReplay(createPlanReplay());
   for (const [index, event] of events.entries()) {
@@ -101,7 +101,7 @@ describe('the replay of a policy', () => {
   const WRONG: [string, ReplayInput[]][] = [
     ['without any approval', []],
     ['with an approval by its author', [approved({}, { actor: ADA })]],
-    ['with an approval by someone who is no admin', [approved({}, { actor: { id: 'eve', name: 'Eve' } })]],
+    ['with an approval by someone who is not an admin', [approved({}, { actor: { id: 'eve', name: 'Eve' } })]],
     [
       'with an approval by an admin who is suspended before it is applied',
       [approved(), accountEvent('account.updated', 'bob', { status: 'suspended' })],

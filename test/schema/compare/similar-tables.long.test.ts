@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { found, table } from './tables.js';
+import { renamePairs, table } from './tables.js';
 
 describe('many similar tables', () => {
   // A comparison of all pairs would exceed the time limit of the runner.
@@ -8,10 +8,10 @@ describe('many similar tables', () => {
       Array.from({ length: 10_000 }, (_, n) =>
         table(`${prefix}${n}`, `id created updated a${n} b${n} c${n} ${more}${n}`),
       );
-    const pairs = found(many('old', 'x'), many('new', 'y'));
+    const pairs = renamePairs(many('old', 'x'), many('new', 'y'));
     expect(pairs).to.have.length(10_000).and.to.include('old77 → new77');
     const alike = (prefix: string, more: string) =>
       Array.from({ length: 10_000 }, (_, n) => table(`${prefix}${n}`, `id a b c ${more}${n % 2}`));
-    expect(found(alike('old', 'x'), alike('new', 'y'))).to.deep.equal([]);
+    expect(renamePairs(alike('old', 'x'), alike('new', 'y'))).to.deep.equal([]);
   });
 });

@@ -5,5 +5,5 @@ import { similarTables } from '../../../src/schema/compare/looks-renamed.js';
 export const table = (name: string, fields: string) => ({ name, fields: new Set(fields.split(' ')) });
 
 /** `removed → added` of each pair. */
-export const found = (gone: ReturnType<typeof table>[], come: ReturnType<typeof table>[]): string[] =>
+export const renamePairs = (gone: ReturnType<typeof table>[], come: ReturnType<typeof table>[]): string[] =>
   runToEnd(similarTables(gone, come)).map((pair) => pair.join(' → '));

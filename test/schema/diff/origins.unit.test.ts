@@ -86,14 +86,14 @@ describe('origins of restored objects', () => {
     ({ kind: 'collection', identity, position, ...more }) as unknown as InTrash;
 
   it('are set for new objects, with the trash position if there are rows', () => {
-    const found = withOrigins(diff, again, [kept('7', 12), kept('7.1', 13, { empty: true }), kept('8', 14)]);
-    expect(found.collections).to.deep.equal([
+    const diffWithOrigins = withOrigins(diff, again, [kept('7', 12), kept('7.1', 13, { empty: true }), kept('8', 14)]);
+    expect(diffWithOrigins.collections).to.deep.equal([
       { ...diff.collections[0], identity: '7', restores: 12 },
       diff.collections[1],
       diff.collections[2],
     ]);
-    expect(found.fields).to.deep.equal([{ ...diff.fields[0], identity: '7.1' }, diff.fields[1]]);
-    expect([...originsIn(found)]).to.deep.equal([
+    expect(diffWithOrigins.fields).to.deep.equal([{ ...diff.fields[0], identity: '7.1' }, diff.fields[1]]);
+    expect([...originsIn(diffWithOrigins)]).to.deep.equal([
       ['a', '7'],
       ['a\0b', '7.1'],
     ]);

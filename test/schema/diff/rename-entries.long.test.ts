@@ -199,7 +199,7 @@ describe('renames in diffs', () => {
         'diff.collections[0].diff[0].rhs',
       ],
       [
-        'that are no texts',
+        'that are not texts',
         [{ collection: 'x', diff: [rename(7, 'x')] }],
         'INVALID_PAYLOAD',
         'diff.collections[0].diff[0].lhs',

@@ -30,9 +30,9 @@ describe('findings with a policy', () => {
   });
 
   it('NOT_ONLINE shows the online request, and is found only if the policy uses it', () => {
-    const [found] = notOnline(withRows(5_000, null));
-    expect(found).to.include({ level: 'danger', collection: 'articles', field: 'title' });
-    expect(found?.safer?.request?.path).to.equal('/fields/articles/title?online');
+    const [finding] = notOnline(withRows(5_000, null));
+    expect(finding).to.include({ level: 'danger', collection: 'articles', field: 'title' });
+    expect(finding?.safer?.request?.path).to.equal('/fields/articles/title?online');
     expect(notOnline({ ...withRows(5_000, null), online: true })).to.deep.equal([]);
     expect(notOnline({ ...withRows(5_000, null), policy: DEFAULT_POLICY })).to.deep.equal([]);
   });

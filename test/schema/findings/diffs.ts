@@ -94,7 +94,7 @@ export const LIBRARY: State = edit(initialState(), ({ collections, fields }) => 
 }).after;
 
 export const fieldIn = ({ fields }: Edited, name: string): Edited['fields'][number] & { schema: Loose } => {
-  const found = fields.find(({ collection, field }) => collection === 'articles' && field === name);
-  if (found?.schema == null) throw new Error(`no field ${name}`);
-  return found as Edited['fields'][number] & { schema: Loose };
+  const document = fields.find(({ collection, field }) => collection === 'articles' && field === name);
+  if (document?.schema == null) throw new Error(`no field ${name}`);
+  return document as Edited['fields'][number] & { schema: Loose };
 };

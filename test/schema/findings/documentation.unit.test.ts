@@ -47,7 +47,7 @@ describe('the rules of findings', () => {
       const warned = [...text.matchAll(/'([A-Z_]+_(?:LEFT_OUT|CHANGED|ADDED|KEPT|RESTORED|PUBLICATION|PREPARED))'/g)];
       return warned.map(([, code = '']) => code);
     });
-    // Rejections are no findings.
+    // Rejections are not findings.
     const refused = new Set(['SCHEMA_CHANGED', 'LOG_CHANGED', 'PLAN_CHANGED']);
     const codes = new Set(said.filter((code) => !refused.has(code)));
     expect(codes.size).to.be.at.least(15);

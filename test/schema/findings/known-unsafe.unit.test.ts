@@ -323,8 +323,8 @@ describe('changes that other tools call unsafe', () => {
       const before = given === undefined ? LIBRARY : edit(LIBRARY, given).after;
       expect(codesIn(before, unsafe)).to.include(code);
       for (const each of safe) {
-        const found = Array.isArray(each) ? codesIn(before, each[0], each[1]) : codesIn(before, each);
-        expect(found).not.to.include(code);
+        const codes = Array.isArray(each) ? codesIn(before, each[0], each[1]) : codesIn(before, each);
+        expect(codes).not.to.include(code);
       }
     });
 

@@ -27,10 +27,10 @@ describe('the level of a finding', () => {
   });
 
   it('shows its basis and the request that avoids it', () => {
-    const found = lock({ statistics: { articles: ROWS(50_000_000, { age: 7_200 }) } });
-    expect(found?.statistics).to.deep.equal({ rows: 50_000_000, bytes: 5_000_000_000, age: 7_200, uses: 1_000 });
-    expect(found?.message).to.contain('about 50,000,000 rows').and.contain('the statistics are 2 h old');
-    expect(found?.safer?.request).to.deep.equal({ method: 'PATCH', path: '/fields/articles/title?online', body });
+    const lockFinding = lock({ statistics: { articles: ROWS(50_000_000, { age: 7_200 }) } });
+    expect(lockFinding?.statistics).to.deep.equal({ rows: 50_000_000, bytes: 5_000_000_000, age: 7_200, uses: 1_000 });
+    expect(lockFinding?.message).to.contain('about 50,000,000 rows').and.contain('the statistics are 2 h old');
+    expect(lockFinding?.safer?.request).to.deep.equal({ method: 'PATCH', path: '/fields/articles/title?online', body });
   });
 });
 

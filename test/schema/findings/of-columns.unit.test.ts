@@ -60,7 +60,7 @@ const TELLINGS: Telling[] = [
     told: [],
   },
   {
-    it: 'a field that may not be null any more',
+    it: 'a field that becomes NOT NULL',
     when: set('title', { is_nullable: false }),
     told: [
       'warn LONG_LOCK articles.title: alter column articles.title: nullability: PostgreSQL reads the whole table under a lock; PATCH /fields/articles/title?online {"schema":{"is_nullable":false}}',
@@ -147,7 +147,7 @@ const TELLINGS: Telling[] = [
     told: [],
   },
   {
-    it: 'a field that does not count any more',
+    it: 'a field that is no longer auto-increment',
     given: set('views', { default_value: null, has_auto_increment: true }),
     when: set('views', { has_auto_increment: false }),
     told: [

@@ -122,9 +122,9 @@ describe('a key that runs out', () => {
       snapshot.collections.push(table('notes'));
       snapshot.fields.push(key('notes', 'integer'));
     });
-    const [found] = made.findings;
-    expect(found).not.to.have.property('statistics');
-    expect(found).to.include({ level: 'note', collection: 'notes', field: 'id' });
+    const [finding] = made.findings;
+    expect(finding).not.to.have.property('statistics');
+    expect(finding).to.include({ level: 'note', collection: 'notes', field: 'id' });
     const again = edit(made.after, ({ fields }) => {
       for (const each of fields) if (each.collection === 'notes') Object.assign(each, { meta: { note: 'x' } });
     });

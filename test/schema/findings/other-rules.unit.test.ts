@@ -27,9 +27,10 @@ const made =
   };
 const required: Edit = (snapshot) => Object.assign(fieldIn(snapshot, 'title').schema, { is_nullable: false });
 
-const found = (change: Edit, how?: DiffOptions) => edit(LIBRARY, change, how).findings;
-const codes = (change: Edit, how?: DiffOptions): string[] => found(change, how).map(({ code }) => code);
-const oneOf = (code: string, change: Edit, how?: DiffOptions) => found(change, how).find((each) => each.code === code);
+const findingsOf = (change: Edit, how?: DiffOptions) => edit(LIBRARY, change, how).findings;
+const codes = (change: Edit, how?: DiffOptions): string[] => findingsOf(change, how).map(({ code }) => code);
+const oneOf = (code: string, change: Edit, how?: DiffOptions) =>
+  findingsOf(change, how).find((each) => each.code === code);
 const statistics = (rows: number, more = {}): DiffOptions => ({
   known: { statistics: new Map([['articles', ROWS(rows, more)]]) },
 });
@@ -133,7 +134,7 @@ describe('rules of findings', () => {
     const gone: Edit = (snapshot) => {
       snapshot.fields = snapshot.fields.filter(({ field }) => field !== 'title' && field !== 'sent');
     };
-    const told = found(gone, { known: { dependents } }).filter(({ code }) => code === 'NEEDED_ELSEWHERE');
+    const told = findingsOf(gone, { known: { dependents } }).filter(({ code }) => code === 'NEEDED_ELSEWHERE');
     expect(told.map(({ level, field }) => [level, field])).to.deep.equal([['danger', 'title']]);
     expect(told[0]?.message).to.contain('view latest').and.contain('rejects');
     expect(codes(required, { known: { dependents } })).not.to.include('NEEDED_ELSEWHERE');
@@ -173,7 +174,7 @@ describe('rules of findings', () => {
   it('notes about new tables are merged with their locations', () => {
     const many: Edit = (snapshot) =>
       ['a', 'b', 'c', 'd', 'e', 'f'].forEach((name) => made(name, key(name, 'integer'))(snapshot));
-    const told = found(many).filter(({ code }) => code === 'KEY_MAY_OVERFLOW');
+    const told = findingsOf(many).filter(({ code }) => code === 'KEY_MAY_OVERFLOW');
     expect(told).to.have.length(1);
     expect(told[0]?.places?.map(({ collection }) => collection)).to.deep.equal(['a', 'b', 'c', 'd', 'e', 'f']);
     expect(told[0]?.message).to.contain('also applies to b.id, c.id, d.id and 2 more');

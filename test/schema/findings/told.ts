@@ -39,9 +39,9 @@ export function tell({ it: title, given, when, how, of, told }: Telling): void {
 export const set =
   (field: string, schema: object, type?: string): Edit =>
   (snapshot) => {
-    const found = fieldIn(snapshot, field);
-    Object.assign(found.schema, schema);
-    if (type !== undefined) found['type'] = type;
+    const document = fieldIn(snapshot, field);
+    Object.assign(document.schema, schema);
+    if (type !== undefined) document['type'] = type;
   };
 
 /** Adds a field to articles. */

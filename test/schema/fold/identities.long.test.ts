@@ -34,17 +34,17 @@ const field = (collection: string, name: string) => ({
 
 /** Every identity of a state with its owner. */
 function all({ collections }: State): Map<string, string> {
-  const found = new Map<string, string>();
+  const names = new Map<string, string>();
   const note = (identity: string, owner: string) => {
-    if (found.has(identity)) throw new Error(`${identity} is that of ${found.get(identity)} and of ${owner}`);
-    found.set(identity, owner);
+    if (names.has(identity)) throw new Error(`${identity} is that of ${names.get(identity)} and of ${owner}`);
+    names.set(identity, owner);
   };
   for (const [name, { identities, fields }] of collections) {
     note(identities.collection, name);
     if ([...identities.fields.keys()].sort().join() !== [...fields.keys()].sort().join()) throw new Error(name);
     for (const [member, identity] of identities.fields) note(identity, `${name}.${member}`);
   }
-  return found;
+  return names;
 }
 
 describe('identities', () => {
@@ -133,10 +133,10 @@ describe('identities', () => {
 
   it('are assigned to old logs', () => {
     const events = parseLog(readFileSync(fileOf('0.1.0', 'ndjson'), 'utf8')).map((event) => readEvent(event));
-    const found = all(fold(events as PositionedEvent[]));
+    const names = all(fold(events as PositionedEvent[]));
     const positions = new Set(events.map(({ position }) => String(position)));
-    expect(found.size).to.be.greaterThan(20);
-    for (const identity of found.keys()) expect(positions.has(identity.replace(/\.\d+$/, ''))).to.equal(true);
+    expect(names.size).to.be.greaterThan(20);
+    for (const identity of names.keys()) expect(positions.has(identity.replace(/\.\d+$/, ''))).to.equal(true);
   });
 
   it('are known before the events are in the log', () => {

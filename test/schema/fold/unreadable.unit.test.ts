@@ -153,7 +153,7 @@ describe('former names in a batch', () => {
     former.add(renamed('b', 'y', 'z'));
     former.add(renamed('b', null, 'c'));
     expect([former.collection('c'), former.field('c', 'z'), former.field('c', 'w')]).to.deep.equal(['a', 'x', 'w']);
-    expect(former.collection('b'), 'nothing is called so any more').to.equal('b');
+    expect(former.collection('b'), 'no object has that name anymore').to.equal('b');
     expect(former.field('c', 'y')).to.equal('y');
     former.add({ ...renamed('c', null, 'd'), type: 'collection.deleted' } as LogEvent);
     expect(former.collection('d')).to.equal('d');

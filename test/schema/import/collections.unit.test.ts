@@ -42,8 +42,8 @@ describe('imported collections', () => {
       { many_collection: 'x', many_field: 'y', one_collection: 'b' },
       { collection: 'x', field: 'y', meta: { one_collection: 'c' } },
     ];
-    const { collections: found } = read({ ...file({ collections }), relations });
-    expect(found.map(({ schema }) => schema)).to.deep.equal([{}, {}, {}, undefined]);
+    const { collections: imported } = read({ ...file({ collections }), relations });
+    expect(imported.map(({ schema }) => schema)).to.deep.equal([{}, {}, {}, undefined]);
   });
 
   it('are used once if repeated, and unknown members are reported once', () => {

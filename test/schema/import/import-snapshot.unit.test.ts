@@ -125,7 +125,7 @@ describe('missing key information of a file', () => {
     expect(state.collections.get('a')?.fields.get('b')).to.include({ type: 'uuid' });
   });
 
-  it('is taken from the instance: the sequence of a number that is no integer', () => {
+  it('is taken from the instance: the sequence of a number that is not an integer', () => {
     const extras = { default: `nextval('q'::regclass)` };
     const present = valueOf(
       readNewField({ collection: 'a', field: 'n', type: 'decimal', schema: { has_auto_increment: true, extras } }, [], {

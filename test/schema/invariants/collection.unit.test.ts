@@ -86,7 +86,7 @@ describe('a valid collection', () => {
       ]);
     });
 
-    it('references tables', () => {
+    it('references only collections that are tables', () => {
       const references = (table: string) => ({
         constraints: [{ name: 'f', definition: `FOREIGN KEY (b) REFERENCES ${table}(id)`, references: table }],
       });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { locationText, parseLocation, canonicalLocation } from '../../../src/schema/model/location.js';
 
 describe('locations as text', () => {
-  it('escape special characters', () => {
+  it('escape the special characters of names', () => {
     for (const [place, text] of [
       [{}, ''],
       [{ collection: null, field: null }, ''],

@@ -43,7 +43,7 @@ describe('sequence options', () => {
     expect(usualBounds('integer', '1')).to.deep.equal({ min: '1', max: '2147483647' });
   });
 
-  it('leave out defaults', () => {
+  it('omit options that have their default', () => {
     const said = (options: SequenceOptions, usual = 'bigint' as const) =>
       unusualOptions(everyOptionOf(options, usual), usual);
     for (const options of [

@@ -8,10 +8,10 @@ import { withRelations } from '../../support/library.js';
 const NOTHING: CatalogFindings = { tables: [], relations: [], completed: [], missing: [], refused: [] };
 
 /** `code path` of every problem, or types and names of the events. */
-function adopt(body: unknown, found: Partial<CatalogFindings> = {}): string[] {
+function adopt(body: unknown, findings: Partial<CatalogFindings> = {}): string[] {
   const command = runToEnd(stepsTo(adoptTables.parse({ body })));
   const result = command.ok
-    ? runToEnd(stepsTo(adoptTables.decide(withRelations(), { ...command.value, found: { ...NOTHING, ...found } })))
+    ? runToEnd(stepsTo(adoptTables.decide(withRelations(), { ...command.value, found: { ...NOTHING, ...findings } })))
     : command;
   if (result.ok) return result.value.map(({ type, collection }) => `${type} ${collection}`);
   return result.problems.map(({ code, path }) => `${code} ${path ?? ''}`.trim());
@@ -41,8 +41,8 @@ describe('a request to adopt tables', () => {
   });
 
   it('reports every unsupported table with its reason', () => {
-    const found = { missing: ['nope'], refused: [{ table: 'odd', message: 'is a view' }], tables: [table('fine')] };
-    expect(adopt({ tables: ['articles', 'fine', 'nope', 'odd'] }, found)).to.deep.equal([
+    const findings = { missing: ['nope'], refused: [{ table: 'odd', message: 'is a view' }], tables: [table('fine')] };
+    expect(adopt({ tables: ['articles', 'fine', 'nope', 'odd'] }, findings)).to.deep.equal([
       'ALREADY_EXISTS tables[0]',
       'NOT_FOUND tables[2]',
       'INVALID_PAYLOAD tables[3]',
@@ -50,11 +50,11 @@ describe('a request to adopt tables', () => {
   });
 
   it('adopts them, and skips unsupported ones when all are requested', () => {
-    const found = { refused: [{ table: 'odd', message: 'is a view' }], tables: [table('a'), table('b')] };
-    expect(adopt({ tables: ['a', 'b'] }, { tables: found.tables })).to.deep.equal([
+    const catalog = { refused: [{ table: 'odd', message: 'is a view' }], tables: [table('a'), table('b')] };
+    expect(adopt({ tables: ['a', 'b'] }, { tables: catalog.tables })).to.deep.equal([
       'collection.adopted a',
       'collection.adopted b',
     ]);
-    expect(adopt({ all: true }, found)).to.deep.equal(['collection.adopted a', 'collection.adopted b']);
+    expect(adopt({ all: true }, catalog)).to.deep.equal(['collection.adopted a', 'collection.adopted b']);
   });
 });

@@ -24,9 +24,9 @@ function diffOf(edit: (document: Snapshot) => void, from: State = state): Schema
 const apply = (diff: unknown, more: object = {}) =>
   given(state).when('apply-diff', { release, body: { hash, diff, ...more } });
 const field = (document: Snapshot, collection: string, name: string) => {
-  const found = document.fields.find((each) => each.collection === collection && each.field === name);
-  if (found === undefined) throw new Error(`no ${collection}.${name}`);
-  return found;
+  const match = document.fields.find((each) => each.collection === collection && each.field === name);
+  if (match === undefined) throw new Error(`no ${collection}.${name}`);
+  return match;
 };
 const entry = (collection: string, diff: object[]) => ({
   collections: [{ collection, diff }],

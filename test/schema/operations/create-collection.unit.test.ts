@@ -155,7 +155,7 @@ describe('create-collection', () => {
     ],
     ['a group that is not there', { collection: 't', schema: {}, meta: { group: 'nope' } }, 'meta.group'],
     ['itself as group', { collection: 't', schema: {}, meta: { group: 't' } }, 'meta.group'],
-    ['a sort_field that is no field', { collection: 't', schema: {}, sort_field: 'nope' }, 'sort_field'],
+    ['a sort_field that is not a field', { collection: 't', schema: {}, sort_field: 'nope' }, 'sort_field'],
   ];
   for (const [what, body, path] of refused) {
     it(`rejects ${what}, naming ${path}`, () => {

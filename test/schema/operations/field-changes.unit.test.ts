@@ -44,7 +44,7 @@ describe('field changes', () => {
     expect(one('made', { schema: { generation_expression: null } })).to.deep.equal([]);
   });
 
-  it('need existing fields', () => {
+  it('are rejected for fields and collections that do not exist', () => {
     const gone = 'field "gone" of collection "a" does not exist (NOT_FOUND)';
     expect(one('gone', {})).to.deep.equal([`: ${gone}`]);
     expect(several([{ field: 'b' }, { field: 'gone' }])).to.deep.equal([`[1].field: ${gone}`]);

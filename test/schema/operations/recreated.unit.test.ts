@@ -44,7 +44,7 @@ describe('a field removed and created by a diff', () => {
     ]);
   });
 
-  it('may do so beside a rename', () => {
+  it('may do so together with a rename', () => {
     const renamed = [
       { collection: 'journeys', diff: [{ kind: 'E', path: ['collection'], lhs: 'trips', rhs: 'journeys' }] },
     ];

@@ -106,16 +106,20 @@ describe('the policy', () => {
 });
 
 describe('a finding with a policy', () => {
-  const found = { code: 'LOSES_DATA', level: 'danger', collection: 'articles', field: 'title' } as const;
+  const finding = { code: 'LOSES_DATA', level: 'danger', collection: 'articles', field: 'title' } as const;
 
   it('has the action of its level by default', () => {
-    assert.deepEqual(judged(DEFAULT_POLICY, found), { ...found, action: 'warn' });
-    assert.deepEqual(judged(DEFAULT_POLICY, { ...found, level: 'note' }), { ...found, level: 'note', action: 'note' });
+    assert.deepEqual(judged(DEFAULT_POLICY, finding), { ...finding, action: 'warn' });
+    assert.deepEqual(judged(DEFAULT_POLICY, { ...finding, level: 'note' }), {
+      ...finding,
+      level: 'note',
+      action: 'note',
+    });
   });
 
   it('is hidden, a note, or at least a warning', () => {
     const by = (action: (typeof ACTIONS)[number], level: 'note' | 'danger') =>
-      judged(policyOf({ findings: { LOSES_DATA: action } }), { ...found, level });
+      judged(policyOf({ findings: { LOSES_DATA: action } }), { ...finding, level });
     assert.equal(by('off', 'danger'), undefined);
     assert.equal(by('note', 'danger')?.level, 'note');
     assert.equal(by('warn', 'note')?.level, 'warn');
@@ -138,13 +142,13 @@ describe('a finding with a policy', () => {
     ];
     const policy = policyOf({ collections });
     const was = (name: string) => () => new Set([name]);
-    const renamed = { ...found, collection: 'tmp_a' };
+    const renamed = { ...finding, collection: 'tmp_a' };
     assert.equal(judged(policy, renamed), undefined);
     assert.equal(judged(policy, renamed, was('prod_a'))?.action, 'refuse');
-    assert.equal(judged(policy, { ...found, collection: 'prod_a' }, was('tmp_a'))?.action, 'refuse');
+    assert.equal(judged(policy, { ...finding, collection: 'prod_a' }, was('tmp_a'))?.action, 'refuse');
   });
 
   it('is identified by its location', () => {
-    assert.equal(locationText(found), 'articles.title');
+    assert.equal(locationText(finding), 'articles.title');
   });
 });

@@ -102,18 +102,18 @@ describe('loosening a policy', () => {
     ));
 
   it('is judged by policy_changes of the present policy, and by nothing else in it', () => {
-    const found = (from: Partial<Policy>, to: Partial<Policy>) => {
+    const loosenedMembers = (from: Partial<Policy>, to: Partial<Policy>) => {
       const policy = policyOf({ findings: { LOOSENS_POLICY: 'off', CHANGES_POLICY: 'off' }, ...from });
       return policyWarnings(policy, [policyUpdated(policyOf({ ...to }))]).map(
         ({ code }) => `${code} ${judged(policy, { code, level: 'warn' })?.action}`,
       );
     };
     const stricter = { approvals: 2, policy_changes: 'approve', findings: { LOOSENS_POLICY: 'off' } } as const;
-    expect(found({}, stricter)).to.deep.equal(['CHANGES_POLICY note']);
-    expect(found({ approvals: 2 }, {})).to.deep.equal(['LOOSENS_POLICY warn']);
-    expect(found({ policy_changes: 'acknowledge' }, stricter)).to.deep.equal(['CHANGES_POLICY note']);
-    expect(found({ policy_changes: 'acknowledge' }, {})).to.deep.equal(['LOOSENS_POLICY acknowledge']);
-    expect(found({ policy_changes: 'approve' }, stricter)).to.deep.equal(['CHANGES_POLICY approve']);
-    expect(found({ policy_changes: 'approve' }, {})).to.deep.equal(['LOOSENS_POLICY approve']);
+    expect(loosenedMembers({}, stricter)).to.deep.equal(['CHANGES_POLICY note']);
+    expect(loosenedMembers({ approvals: 2 }, {})).to.deep.equal(['LOOSENS_POLICY warn']);
+    expect(loosenedMembers({ policy_changes: 'acknowledge' }, stricter)).to.deep.equal(['CHANGES_POLICY note']);
+    expect(loosenedMembers({ policy_changes: 'acknowledge' }, {})).to.deep.equal(['LOOSENS_POLICY acknowledge']);
+    expect(loosenedMembers({ policy_changes: 'approve' }, stricter)).to.deep.equal(['CHANGES_POLICY approve']);
+    expect(loosenedMembers({ policy_changes: 'approve' }, {})).to.deep.equal(['LOOSENS_POLICY approve']);
   });
 });

@@ -141,7 +141,7 @@ describe('partition definitions', () => {
 });
 
 describe('a collation name', () => {
-  it('has nothing beside it', () => {
+  it('contains nothing else', () => {
     const other = 'must be the name of a collation';
     for (const name of ['"C"', 'public."de-x"']) expect(checkCollation(name), name).to.equal(null);
     for (const text of ['"C" FROM t', '"C" AS x', '"C", b', `"C" || 'x'`, '"C" COLLATE "D"'])

@@ -60,7 +60,7 @@ describe('functions that SQL may call', function () {
     return (await client.query<Row>(text)).rows;
   };
 
-  it('match docs/functions.md', async () => {
+  it('are exactly the functions that docs/functions.md lists', async () => {
     expect(await readFile(PAGE, 'utf8')).to.equal(await functionsPage());
   });
 

@@ -11,7 +11,7 @@ interface Diff {
   diff: object;
 }
 
-/** A sequence of its own shows whether it ran, whatever happens to the transaction. */
+/** Its own sequence shows whether it ran, whatever happens to the transaction. */
 const COUNT = `nextval('seen')`;
 
 const column = (type: string, schema: object = {}) => ({ type, schema });
@@ -43,7 +43,7 @@ const partitioned = (bound: string) => ({
 const domain = (rules: object) =>
   withExtras({ needs: [{ kind: 'domain', name: 'd', type: 'text', ...rules }] }, column('unknown', { data_type: 'd' }));
 
-/** By expected location: a snapshot that contains a call there. */
+/** Keyed by expected location: a snapshot that contains a call at that location. */
 const PLACES: [at: string, snapshot: (call: string) => Snapshot][] = [
   ['collections[1].schema.extras.partition_of.bound', (call) => partitioned(`FOR VALUES IN (${call})`)],
   ['collections[0].schema.extras.partition_by', (call) => withExtras({ partition_by: `LIST ((${call}))` })],
@@ -141,7 +141,7 @@ describe('SQL in a request', function () {
     await api.refused(place, 'POST', '/fields/made', { ...generated, field: 'h', ...withDefault });
   });
 
-  it('runs listed functions', async () => {
+  it('may call every function that docs/functions.md lists', async () => {
     const snapshot = {
       version: 1,
       collections: [

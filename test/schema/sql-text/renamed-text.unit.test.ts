@@ -73,7 +73,7 @@ describe('renaming in SQL texts', () => {
     });
   }
 
-  it('supports swaps', () => {
+  it('renames two columns that swap their names', () => {
     const swap = names({ column: { a: 'b', b: 'a' } });
     expect(renamedText('expression', 'a - b', swap)).to.equal('b - a');
     expect(renamedText('index', 'USING btree (a, b)', swap)).to.equal('USING btree (b, a)');
@@ -89,7 +89,7 @@ describe('renaming in SQL texts', () => {
     expect(renamedText('expression', 'title +', names({ column: COLUMN }))).to.equal(null);
   });
 
-  it('quotes like PostgreSQL', () => {
+  it('quotes new names as PostgreSQL does', () => {
     const quoted = [
       'title',
       'Title',

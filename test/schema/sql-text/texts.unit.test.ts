@@ -41,7 +41,7 @@ describe('finding SQL texts of a request', () => {
     expect(textsOfTable(undefined)).to.deep.equal([]);
   });
 
-  it('covers columns', () => {
+  it('returns generation expressions, defaults and checks of columns', () => {
     expect(places(textsOfField(column('a', 'integer', { generation_expression: 'b + 1' })))).to.deep.equal([
       'schema.generation_expression expression b + 1',
     ]);

@@ -48,7 +48,7 @@ describe('existing SQL text', () => {
     expect(edited(() => undefined).ok).to.equal(true);
   });
 
-  it('stays beside new text', () => {
+  it('stays when new text is added', () => {
     const compared = edited((snapshot) => {
       extras(snapshot).constraints?.push({ name: 'fresh', definition: 'CHECK ((id > 0))' });
       Object.assign(snapshot.fields.find(({ field }) => field === 'd')?.schema ?? {}, { comment: 'x' });
@@ -56,7 +56,7 @@ describe('existing SQL text', () => {
     expect(compared.ok, JSON.stringify(compared)).to.equal(true);
   });
 
-  it('can be renamed', () => {
+  it('is not checked again if only its index is renamed', () => {
     const compared = edited((snapshot) => {
       const [index] = extras(snapshot).indexes ?? [];
       if (index !== undefined) index.name = 'renamed';
@@ -76,8 +76,8 @@ describe('existing SQL text', () => {
       [
         'fields[2].schema.generation_expression',
         ({ fields }) => {
-          const found = fields.findIndex(({ field }) => field === 'g');
-          const [generated] = fields.splice(found, 1);
+          const fieldIndex = fields.findIndex(({ field }) => field === 'g');
+          const [generated] = fields.splice(fieldIndex, 1);
           if (generated?.schema)
             fields.push({ ...generated, schema: { ...generated.schema, generation_expression: 'half(id) + 1' } });
         },

@@ -35,8 +35,8 @@ const fits = (from: State, to: State, each: InTrash): boolean =>
 /** The library with another column of articles. */
 const withColumn = (name: string, type: string, schema: object): State =>
   edited(LIBRARY, (snapshot) => {
-    const found = fieldIn(snapshot, name);
-    Object.assign(found, column('articles', name, type, { ...schema }));
+    const document = fieldIn(snapshot, name);
+    Object.assign(document, column('articles', name, type, { ...schema }));
   });
 
 describe('matching trash entries', () => {
@@ -73,9 +73,9 @@ describe('matching trash entries', () => {
   });
 
   it('include fields of a table that is restored with them', () => {
-    const found = [inTrash('articles', 'rank'), inTrash('notes')];
+    const entries = [inTrash('articles', 'rank'), inTrash('notes')];
     const from = without(noField, 'notes');
-    const kept = runToEnd(restorableEntries({ from, to: LIBRARY, touched: namesOf(LIBRARY) }, found));
+    const kept = runToEnd(restorableEntries({ from, to: LIBRARY, touched: namesOf(LIBRARY) }, entries));
     expect(kept.map(({ kind, name }) => `${kind} ${name}`)).to.deep.equal(['collection notes', 'field articles']);
   });
 });

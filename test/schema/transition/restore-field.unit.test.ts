@@ -17,16 +17,16 @@ const wish = (collection: string, name: string, more: More): RestoreField => {
 /** The schema with the restored object, and the omitted parts. */
 function restored(now: State, collection: string, name: string, more: More = {}) {
   const command = wish(collection, name, more);
-  const found = runToEnd(fieldRestoration(now, command));
+  const result = runToEnd(fieldRestoration(now, command));
   const events = attempt(now, 'restore-field', command);
-  if (!found.ok || !events.ok) throw new Error(JSON.stringify([found, events]));
-  const { left, restores } = found.value;
+  if (!result.ok || !events.ok) throw new Error(JSON.stringify([result, events]));
+  const { left, restores } = result.value;
   return { state: followStrictly(now, events.value), left, restores: [...restores.values()] };
 }
 
 function refused(now: State, name: string, more: More = {}) {
-  const found = runToEnd(fieldRestoration(now, wish('articles', name, more)));
-  return found.ok ? [] : found.problems;
+  const result = runToEnd(fieldRestoration(now, wish('articles', name, more)));
+  return result.ok ? [] : result.problems;
 }
 
 const articles = (state: State) => state.collections.get('articles') as CollectionNode;

@@ -16,7 +16,7 @@ import { LIBRARY, without } from './trashed.js';
 
 const nodeOf = (name: string): CollectionNode => LIBRARY.collections.get(name) as CollectionNode;
 
-/** By name: other changes of the library. */
+/** Keyed by name: other changes of the library. */
 function* happenings(): Generator<[what: string, apply: (state: State) => State | null]> {
   yield ['nothing else', (state) => state];
   const tried =
@@ -61,8 +61,8 @@ describe('restoring after later changes', () => {
     const usual = restored(now).join('\n    ');
     return [...happenings()].flatMap(([what, apply]) => {
       const state = apply(now);
-      const found = state === null ? undefined : restored(state).join('\n    ');
-      return found === undefined || (found === usual && what !== 'nothing else') ? [] : [`  ${what}\n    ${found}`];
+      const text = state === null ? undefined : restored(state).join('\n    ');
+      return text === undefined || (text === usual && what !== 'nothing else') ? [] : [`  ${what}\n    ${text}`];
     });
   }
 });
@@ -70,9 +70,9 @@ describe('restoring after later changes', () => {
 function collection(now: State, name: string): string[] {
   const { identities } = nodeOf(name);
   const command: RestoreCollection = { position: 9, identity: identities.collection, name, past: LIBRARY, without: [] };
-  const found = runToEnd(restoration(now, command));
-  if (!found.ok) return refused(found.problems);
-  const left = found.value.left.map(
+  const result = runToEnd(restoration(now, command));
+  if (!result.ok) return refused(result.problems);
+  const left = result.value.left.map(
     ({ kind, reason, ...place }) => `${kind} ${Object.values(place).join('.')}: ${reason}`,
   );
   return told(attempt(now, 'restore-collection', command), left);
@@ -90,8 +90,8 @@ function fieldOf(now: State, name: string, field: string): string[] {
     node,
     without: [],
   };
-  const found = runToEnd(fieldRestoration(now, command));
-  return found.ok ? told(attempt(now, 'restore-field', command), found.value.left) : refused(found.problems);
+  const result = runToEnd(fieldRestoration(now, command));
+  return result.ok ? told(attempt(now, 'restore-field', command), result.value.left) : refused(result.problems);
 }
 
 const refused = (problems: readonly Problem[]): string[] => problems.map((problem) => `! ${shownProblem(problem)}`);

@@ -12,10 +12,10 @@ const saying = (said: Record<string, object>, more: Edit = () => undefined) =>
       const [collection, field] = name.split('.');
       const documents: (Edited['collections'][number] | Edited['fields'][number])[] =
         field === undefined ? snapshot.collections : snapshot.fields;
-      const found = documents.find(
+      const document = documents.find(
         (each) => each.collection === collection && (field === undefined || each['field'] === field),
       );
-      Object.assign(found?.['meta'] as object, meta);
+      Object.assign(document?.['meta'] as object, meta);
     }
   });
 

@@ -65,7 +65,7 @@ describe('updating the extras of a table', () => {
     expect(withoutOthers(BARE, FULL)).to.equal(BARE);
   });
 
-  it('adds required objects', () => {
+  it('adds the types and sequences that the target needs', () => {
     expect(withNeeds(FULL, FULL)).to.equal(FULL);
     expect(withNeeds(FULL, BARE)).to.equal(FULL);
     expect(withNeeds(BARE, FULL)).to.deep.equal({ comment: null, extras: { needs: extras.needs } });

@@ -38,7 +38,7 @@ describe('the order of field updates', () => {
     expect(updateOrder(['a', 'b', 'c'], ...chain)).to.deep.equal(['c', 'b', 'a']);
   });
 
-  it('combines both rules', () => {
+  it('combines the order of groups with the order of index names', () => {
     const before = fields(plain('a'), indexed('b', 'x'), plain('c'), plain('d'));
     const grouped = { ...indexed('a', 'x'), meta: { ...indexed('a').meta, group: 'c' } };
     expect(
@@ -46,7 +46,7 @@ describe('the order of field updates', () => {
     ).to.deep.equal(['c', 'b', 'a', 'd']);
   });
 
-  it('ignores unchanged names', () => {
+  it('ignores index names that do not change', () => {
     const before = fields(plain('a'), indexed('b', 'x'));
     expect(updateOrder(['a', 'b'], before, fields(plain('a'), indexed('b', 'x')))).to.deep.equal(['a', 'b']);
   });

@@ -43,19 +43,19 @@ function headOf(state: State, draft: Draft): Head {
 }
 
 const collectionAt = (state: State, name: string) => {
-  const found = state.collections.get(name)?.collection;
-  if (found === undefined) throw new Error(`no ${name}`);
-  return found;
+  const collection = state.collections.get(name)?.collection;
+  if (collection === undefined) throw new Error(`no ${name}`);
+  return collection;
 };
 const fieldAt = (state: State, collection: string, field: string) => {
-  const found = state.collections.get(collection)?.fields.get(field);
-  if (found === undefined) throw new Error(`no ${collection}.${field}`);
-  return found;
+  const document = state.collections.get(collection)?.fields.get(field);
+  if (document === undefined) throw new Error(`no ${collection}.${field}`);
+  return document;
 };
 const relationAt = (state: State, collection: string, field: string) => {
-  const found = state.collections.get(collection)?.relations.get(field);
-  if (found === undefined) throw new Error(`no relation ${collection}.${field}`);
-  const { id: _, ...relation } = found;
+  const document = state.collections.get(collection)?.relations.get(field);
+  if (document === undefined) throw new Error(`no relation ${collection}.${field}`);
+  const { id: _, ...relation } = document;
   return relation;
 };
 
@@ -348,7 +348,7 @@ describe('a draft of the admin app', () => {
     theirs.when.then();
   });
 
-  it('reports an object that was deleted or created meanwhile', () => {
+  it('reports an object that was deleted or created in the meantime', () => {
     const draft = withFieldMeta(EMPTY, ['articles', 'title'], { note: 'mine' });
     const gone = accepted(start, 'delete-field', { collection: 'articles', field: 'title' });
     const [conflict] = draftDiff(draft, headOf(gone, draft)).conflicts;

@@ -11,7 +11,7 @@ const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const position = z.int().min(0);
 const json = z.unknown();
 
-/** Who did something. */
+/** The actor of an event. */
 export const actor = z
   .strictObject({
     id: text.describe(

@@ -27,7 +27,7 @@ import { memberKey } from '../../draft/model.js';
 import type { DraftEditor } from '../../draft/editor.js';
 import { actorName } from '../../../schema/model/events.js';
 
-/** By `sort`; those without one come last in their order. */
+/** Ordered by `sort`; those without one come last in their order. */
 const inOrder = (fields: readonly Drafted<Field>[]): Drafted<Field>[] =>
   [...fields].sort((one, other) => placeOf(one) - placeOf(other) || 0);
 
@@ -146,7 +146,7 @@ interface Props {
 }
 
 /**
- * By `sort`. Scrolls to the selected field. Changes are shown only to roles that may read the history.
+ * Ordered by `sort`. Scrolls to the selected field. Changes are shown only to roles that may read the history.
  * @param props.chosen the name of a field; unknown names are ignored
  */
 export function FieldsTab(props: Props) {

@@ -91,7 +91,7 @@ function Head({ document: { collection, meta, schema }, how, isSystem, onEdit }:
   );
 }
 
-/** For roles that may read database facts. */
+/** Only for roles that may read database facts. */
 function KnownSize({ collection }: { collection: string }) {
   return useMay('readOperations') ? <Size collection={collection} /> : null;
 }

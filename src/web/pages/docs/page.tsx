@@ -17,7 +17,7 @@ import { CopyButton } from '../../shared/buttons.js';
 
 /* The guides in docs/ of this release, each loaded on use. */
 
-// The API reference is a page of its own.
+// The API reference is a separate page.
 const TEXTS = import.meta.glob<string>(['../../../../docs/**/*.md', '!../../../../docs/api/**'], {
   query: '?raw',
   import: 'default',

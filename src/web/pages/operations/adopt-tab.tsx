@@ -94,7 +94,7 @@ export function AdoptionReport({ adoption, isTrial = false }: { adoption: Adopti
 }
 
 /**
- * For admins; others see a message. A dry run of the same tables precedes an adoption. Shows a message if no table is
+ * Available to admins; others see a message. A dry run of the same tables precedes an adoption. Shows a message if no table is
  * left.
  */
 export function AdoptTab() {
@@ -142,7 +142,7 @@ function Choice({ tables, onAdopted }: ChoiceProps) {
     onSuccess: async (adoption, tables) => {
       onAdopted(adoption);
       trial.reset();
-      // Keeps tables that were selected since.
+      // Keeps tables that were selected in the meantime.
       setChosen((now) => now.filter((table) => !tables.includes(table)));
       await client.invalidateQueries({ queryKey: [SCHEMA] });
     },

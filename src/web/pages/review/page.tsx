@@ -36,7 +36,7 @@ import { actorName } from '../../../schema/model/events.js';
 
 /* The start page of reviews: a file, a past state, a change request. */
 
-/** For users who may propose also files and the draft. Change requests are listed below, newest first. */
+/** Users who may propose also see files and the draft. Change requests are listed below, newest first. */
 function Begin() {
   useTitle('Review');
   const mayPropose = useMay('propose');

@@ -85,7 +85,7 @@ const forgetTyped = (source: string): void => sessionStorage.removeItem(nameOf(s
 
 interface Options {
   source: Source;
-  /** The schema changed since, so a plan for the previous one is rejected. */
+  /** The schema has changed since then, so a plan for the previous one is rejected. */
   isBehind: boolean;
   /** Called while the review is still open. */
   onDone: (applied: Applied) => Promise<void>;

@@ -99,7 +99,7 @@ interface Props {
 const NOTHING: readonly Resolution[] = [];
 
 /**
- * A button, which conflicts in `error` replace until all are resolved.
+ * A button. Conflicts in `error` replace it until all are resolved.
  * @param props.onTry called with all resolutions so far; empty at first
  */
 function Merging({ label, mine, isBusy, error, onTry }: Props) {

@@ -123,7 +123,7 @@ function Waiting({ holders }: { holders: ChangeRequest['waiting_for'] }) {
   );
 }
 
-/** For its author and admins while its state allows it. */
+/** Shown to its author and admins while its state allows it. */
 export function Withdraw({ request }: { request: ChangeRequest }) {
   const { id, collections, allowed } = request;
   const client = useQueryClient();

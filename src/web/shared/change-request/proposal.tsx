@@ -150,7 +150,7 @@ function OwnPassword({ request, doing }: { request: ChangeRequest; doing: Return
   return <ChoosePassword user={session.user} onChosen={onChosen} />;
 }
 
-/** For admins, depending on its state. */
+/** Shown to admins, depending on its state. */
 function Judging({ request }: { request: ChangeRequest }) {
   const { id, plan, planned, allowed, collections } = request;
   const isAwaited = useAwaited(request);

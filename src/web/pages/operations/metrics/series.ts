@@ -14,7 +14,7 @@ export interface Series {
 
 type Pick = (sample: Sample) => boolean;
 
-/** Per second, for all counters that `pick` selects. Counters restart with the process. */
+/** The rate per second, for all counters that `pick` selects. Counters restart with the process. */
 function ratesOf(readings: readonly Reading[], pick: Pick): Points {
   return pairs(readings).map(([before, after]) => {
     const grown = grownBy(before, after, pick);

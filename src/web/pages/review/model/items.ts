@@ -10,7 +10,7 @@ export const PARTS: readonly Part[] = ['collections', 'fields', 'relations'];
 /** A changed member of a document. */
 export interface Member {
   key: string;
-  /** Up to the first array index: an array is one member. */
+  /** Ends at the first array index, because an array is one member. */
   path: readonly string[];
   before: unknown;
   after: unknown;
@@ -54,7 +54,7 @@ export const memberKeyOf = (item: string, path: readonly string[]): string => `$
 
 const rawItems = (diff: Partial<SchemaDiff>, part: Part): readonly RawItem[] => diff[part] ?? [];
 
-/** In diff order: collections, fields, relations. */
+/** Listed in diff order: collections, fields, relations. */
 export function itemsOf(diff: Partial<SchemaDiff>): Item[] {
   return PARTS.flatMap((part) => {
     const names = new Map<string, number>();
@@ -227,7 +227,7 @@ export function leftOutOf({ items, keys }: LeftOutItems): LeftOut {
   };
 }
 
-/** In order of their first item, with the collection itself first. */
+/** Ordered by their first item, with the collection itself first. */
 export function byCollection(items: readonly Item[]): [collection: string, items: Item[]][] {
   const groups = new Map<string, Item[]>();
   for (const item of items) {

@@ -5,7 +5,7 @@ import { type Chosen, type Item, PARTS, type Part, keyOf } from './items.js';
 export type Statement = Plan['statements'][number];
 export type LockedTable = NonNullable<Plan['tables']>[number];
 
-/** By the key of the item; others by collection: `collections`. */
+/** Keyed by the key of the item; others by collection: `collections`. */
 export function statementsByItem(plan: Pick<Plan, 'statements' | 'events'>, items: readonly Item[]) {
   const keys = new Set(items.map(({ key }) => key));
   const statements = new Map<string, Statement[]>();
@@ -35,7 +35,7 @@ function itemOf(statement: Statement, { events }: Pick<Plan, 'events'>, keys: Re
 const PLACE = /^diff\.(\w+)\[(\d+)\](?:\.diff\[(\d+)\])?/;
 
 export interface Located {
-  /** By the key of the item or the member of the path. */
+  /** Keyed by the key of the item or the member of the path. */
   at: ReadonlyMap<string, readonly Problem[]>;
   /** Problems without a location in the sent diff. */
   elsewhere: readonly Problem[];

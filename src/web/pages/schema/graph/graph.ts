@@ -7,7 +7,7 @@ export type ChangeKind = 'made' | 'changed' | 'removed';
 /** Or the current state: drift, a change in preparation, or an index being built. */
 export type Mark = ChangeKind | 'drift' | 'prepared' | 'indexing';
 
-/** By collection; fields and relations by `fieldKey`. */
+/** Keyed by collection; fields and relations by `fieldKey`. */
 export interface DrawnMarks {
   collections: ReadonlyMap<string, Mark>;
   /** Fields of created and deleted collections have no marks of their own. */

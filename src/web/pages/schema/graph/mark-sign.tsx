@@ -18,7 +18,7 @@ export const MARK_WORDS: Readonly<Record<Mark, string>> = {
   indexing: 'creating index',
 };
 
-/** With a tooltip and a label for screen readers. */
+/** Shows a tooltip and a label for screen readers. */
 export function MarkSign({ mark }: { mark: Mark }) {
   return (
     <span className={classes.sign} data-mark={mark} role="img" aria-label={MARK_WORDS[mark]} title={MARK_WORDS[mark]}>

@@ -13,7 +13,7 @@ import {
 export interface Moment {
   position: number;
   collections: ReadonlyMap<string, ListedCollection>;
-  /** By collection, then by field; null for a large schema, where they are requested per table. */
+  /** Keyed by collection, then by field; null for a large schema, where they are requested per table. */
   fields: ReadonlyMap<string, ReadonlyMap<string, FieldDocument>> | null;
   relations: ReadonlyMap<string, ShownRelation>;
 }
@@ -102,7 +102,7 @@ function fieldsAfter(
   return next;
 }
 
-/** In list order: by `sort`, then by name. */
+/** Listed in list order: by `sort`, then by name. */
 export function inOrder(fields: Iterable<FieldDocument>): FieldDocument[] {
   const sortOf = ({ meta }: FieldDocument): number => meta.sort ?? Infinity;
   return [...fields].sort((a, b) => {

@@ -44,7 +44,7 @@ export function useReplayGraph(replay: Replay, search: SchemaSearch): GraphState
   return { status: 'waiting' };
 }
 
-/** In name order, like lists. */
+/** Listed in name order, like lists. */
 function withGone({ moment, marks }: Replay): ListedCollection[] {
   const all = [...moment.collections.values(), ...marks.gone.collections];
   return all.sort((a, b) => (a.collection < b.collection ? -1 : 1));
