@@ -107,7 +107,7 @@ export async function erase(invocation: Invocation): Promise<ExitCode> {
   show(
     invocation,
     erasures,
-    () => erasures.map(describeErasure).join('\n') || `No current or deleted user is named "${named}".`,
+    () => erasures.map(describeErasure).join('\n') || `No current or deleted user matches "${named}".`,
   );
   return erasures.some(({ deleted, erased }) => deleted || erased > 0) ? 0 : 1;
 }

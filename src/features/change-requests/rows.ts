@@ -132,7 +132,7 @@ export const rowOf = (request: ChangeRequest) => {
   return { id, state, collections, held: heldBy(request), opened_position, request };
 };
 
-/** One statement that upserts the rows, or none if there are not requests. */
+/** One statement that upserts the rows, or none if there are no requests. */
 export function writeChanges(requests: readonly ChangeRequest[]): Parameterised[] {
   if (requests.length === 0) return [];
   const rows = requests.map(rowOf);

@@ -158,7 +158,7 @@ describe('an erased person', () => {
     const unknown = await dps(['users', 'erase', 'mallory@example.com'], settings());
     expect([unknown.code, unknown.out]).to.deep.equal([
       1,
-      'No current or deleted user is named "mallory@example.com".',
+      'No current or deleted user matches "mallory@example.com".',
     ]);
     expect(await api.head()).to.equal(head);
   });
