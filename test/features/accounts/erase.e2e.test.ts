@@ -156,10 +156,7 @@ describe('an erased person', () => {
     const again = await dps(['users', 'erase', mallory.id], settings());
     expect([again.code, again.out]).to.deep.equal([1, `the log has no personal data of ${mallory.id}`]);
     const unknown = await dps(['users', 'erase', 'mallory@example.com'], settings());
-    expect([unknown.code, unknown.out]).to.deep.equal([
-      1,
-      'No current or deleted user matches "mallory@example.com".',
-    ]);
+    expect([unknown.code, unknown.out]).to.deep.equal([1, 'No current or deleted user matches "mallory@example.com".']);
     expect(await api.head()).to.equal(head);
   });
 
@@ -376,7 +373,7 @@ describe('an erased person', () => {
         return client.query(text, [position, JSON.stringify(actor), reason, ip, agent, salt, commitment]);
       });
     const ALTERED = /its actor, reason, address, user agent or salt does not match its commitment/;
-    const MISSING = /its personal data is missing, and no event log\.erased names it/;
+    const MISSING = /its personal data is missing, and no log\.erased event names it/;
     const erasedSql = `actor = jsonb_build_object('id', actor -> 'id', 'name', NULL), reason = NULL, ip = NULL, user_agent = NULL, salt = NULL`;
     const cases: [string, RegExp][] = [
       [`reason = 'another'`, ALTERED],
