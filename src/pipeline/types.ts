@@ -298,7 +298,7 @@ export interface ReadContext {
   schema: string;
   /** All managed schemas. */
   schemas: readonly string[];
-  /** True if the instance manages objects beside tables. */
+  /** True if the instance manages views and materialized views. */
   objects: boolean;
 }
 

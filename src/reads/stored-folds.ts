@@ -33,8 +33,8 @@ import {
 /* Reads and writes the rows of service_folds. */
 
 /*
- * Serialises a state: one line with the distinct column definitions, then one line per collection, and one per object
- * beside tables. Members with the most common value are omitted.
+ * Serialises a state: one line with the distinct column definitions, then one line per collection, and one per view or
+ * materialized view. Members with the most common value are omitted.
  */
 
 /**

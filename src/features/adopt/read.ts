@@ -289,7 +289,7 @@ export interface Adoption extends CatalogFindings {
 
 interface AdoptionTarget extends ManagedTables {
   client: pg.ClientBase;
-  /** True if the instance manages objects beside tables. */
+  /** True if the instance manages views and materialized views. */
   objects?: boolean | undefined;
 }
 
@@ -365,7 +365,7 @@ function withObjects(refused: Refused[], beside: ObjectAdoption | undefined): Pi
   };
 }
 
-/** @param shown names of objects beside tables that are managed, as notes name them */
+/** @param shown names of views and materialized views that are managed, as notes name them */
 function unrepresented(
   { managed, shown }: { managed: readonly Pick<FoundTable, 'collection'>[]; shown: readonly string[] },
   notes: readonly (readonly Note[])[],
@@ -458,7 +458,7 @@ export interface AdoptionReport {
   refused: Adoption['refused'];
   /** Unsupported objects. They stay in the database and in no snapshot. */
   not_represented: Note[];
-  /** The adopted objects beside tables. Absent if the instance does not manage them. */
+  /** The adopted views and materialized views. Absent if the instance does not manage them. */
   objects?: ObjectName[];
 }
 

@@ -1,4 +1,4 @@
-/* Finds drift of objects beside tables, and plans their repair. */
+/* Finds drift of views and materialized views, and plans their repair. */
 import type pg from 'pg';
 import { createTimeSlice, mapYielding } from '../../kernel/event-loop.js';
 import { holdViews, readViews } from '../../projector/catalog/views.js';

@@ -132,7 +132,7 @@ export function existingObject(state: State, name: ObjectName): Result<SchemaObj
   return object === undefined ? refuse(missingObject(name)) : ok(object);
 }
 
-export const OBJECTS_OFF = 'this instance does not manage objects beside tables; set OBJECTS=on to manage them';
+export const OBJECTS_OFF = 'this instance does not manage views and materialized views; set OBJECTS=on to manage them';
 
 export const missingObject = (name: ObjectName): Problem => ({
   code: 'NOT_FOUND',
