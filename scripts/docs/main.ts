@@ -1,21 +1,25 @@
 /** `npm run docs -- NAME [options]`: generates pages and pictures of docs/. Without a name it lists them. */
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { format } from 'prettier';
-import { documentOfRoutes } from '../../test/support/openapi.js';
+import { allRoutes, documentOfRoutes } from '../../test/support/openapi.js';
 import { apiPages } from './api.js';
+import { clientTypes } from './client.js';
 import { renderDiagram } from './diagrams.js';
 import { findingPages } from './findings.js';
 
 const DOCS = new URL('../../docs/', import.meta.url);
+const CLIENT = new URL('../../src/client/api.ts', import.meta.url);
 
 const GENERATORS: Record<string, () => Promise<unknown>> = {
   // Without prettier, whose aligned columns double the size of wide tables.
-  api: () => writeFolder('api', apiPages(documentOfRoutes())),
+  api: () => Promise.all([writeFolder('api', apiPages(documentOfRoutes())), writeFile(CLIENT, clientFile())]),
   findings: async () => writeFolder('findings', await formatted(findingPages())),
   diagrams: drawDiagrams,
   functions: () => import('./functions/main.js'),
   screenshots: () => import('./screenshots/main.js'),
 };
+
+const clientFile = (): string => clientTypes(allRoutes(), documentOfRoutes());
 
 async function formatted(pages: ReadonlyMap<string, string>): Promise<Map<string, string>> {
   const options = { parser: 'markdown', printWidth: 120, proseWrap: 'preserve' } as const;

@@ -106,12 +106,18 @@ const BROWSER: readonly Pattern[] = [
   { ...TOP, allowTypeImports: true },
 ];
 
+/** The client is published without the rest of the service, for browsers too. */
+const PUBLISHED: readonly Pattern[] = [
+  { regex: '^(?!\\./)', message: 'src/client imports only its own files: others are not part of its types.' },
+];
+
 /** Prefixes of imports from features in files of features. */
 const IN_FEATURES = '^\\.(/|\\./[a-z-]+/)';
 
 /** Imports that are forbidden for a room of src. `from`: the prefixes of its imports from features. */
 function forbiddenIn(room: string, from = `${anyOf(['features'])}/[a-z-]+/`): readonly Pattern[] {
   if (room === 'web') return BROWSER;
+  if (room === 'client') return PUBLISHED;
   const { rooms, below } = drawing();
   const allowed = [room, ...below(room)];
   const above = rooms.filter((each) => !['top', 'features', ...allowed].includes(each));
@@ -141,7 +147,7 @@ export function roomRules(): object {
     .flatMap((room) => {
       const outer = forbiddenIn(room);
       const more =
-        room === 'web'
+        room === 'web' || room === 'client'
           ? { 'no-restricted-globals': ['error', 'process', 'Buffer', 'global', 'require', 'setImmediate'] }
           : {};
       const inner = (INSIDE[room] ?? []).flatMap((each, index, all) => {

@@ -6,6 +6,7 @@ import {
   type ServerResponse,
   STATUS_CODES,
 } from 'node:http';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
@@ -127,6 +128,11 @@ export async function listen(host: string, port: number): Promise<ListeningServe
     else respond(request, response, requestIdOf(request), refused);
   });
   server.keepAliveTimeout = KEEP_ALIVE;
+  const connections = new Set<Socket>();
+  server.on('connection', (socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+  });
   answerParserErrors(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
@@ -142,7 +148,7 @@ export async function listen(host: string, port: number): Promise<ListeningServe
     },
     async close(grace) {
       closing = true;
-      await closeGracefully(server, grace);
+      await closeGracefully(server, connections, grace);
     },
   };
 }
@@ -158,9 +164,10 @@ function notReady(message: string): RequestListener {
 }
 
 /**
- * Node does not close a connection that becomes idle after `close`, which would keep the process alive for seconds.
+ * Node does not close a connection that becomes idle after `close`, or on which nothing was ever sent. Clients open such
+ * connections in advance. Both would keep the process alive for seconds.
  */
-async function closeGracefully(server: Server, grace: number): Promise<void> {
+async function closeGracefully(server: Server, connections: ReadonlySet<Socket>, grace: number): Promise<void> {
   let open = true;
   const closed = new Promise<void>((resolve) => {
     server.close(() => {
@@ -172,6 +179,8 @@ async function closeGracefully(server: Server, grace: number): Promise<void> {
   while (open && Date.now() < limit) {
     server.closeIdleConnections();
     await Promise.race([closed, sleep(POLL_MS)]);
+    // After the pause, so that a request which has just arrived is still read.
+    for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
   }
   server.closeAllConnections();
   await closed;

@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readFile, readdir, rm, symlink } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { ensureBuilt } from '../support/built.js';
+import { blocksOf } from '../support/documents.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -156,8 +157,8 @@ describe('the packed program', () => {
     return texts.flatMap((text) => (JSON.parse(text) as { result: { url: string }[] }).result.map(({ url }) => url));
   }
 
-  it('starts the service with its migrations, uses it and stops it', async function () {
-    this.timeout(120_000);
+  /** @returns the process, its messages and the address of the service */
+  async function startService(): Promise<{ service: ChildProcess; url: string; messages: () => string }> {
     const service = spawn(bin, ['start', '--port', '0'], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
     running = service;
     let said = '';
@@ -168,7 +169,18 @@ describe('the packed program', () => {
       expect(service.exitCode, complained).to.equal(null);
       await Promise.race([once(service.stdout, 'data'), once(service, 'exit')]);
     }
-    const url = /listens on (\S+)/.exec(said)?.[1] ?? '';
+    return { service, url: /listens on (\S+)/.exec(said)?.[1] ?? '', messages: () => complained };
+  }
+
+  async function stopService(service: ChildProcess, messages: () => string): Promise<void> {
+    service.kill('SIGTERM');
+    const [code] = (await once(service, 'exit')) as [number | null];
+    expect(code, messages()).to.equal(0);
+  }
+
+  it('starts the service with its migrations, uses it and stops it', async function () {
+    this.timeout(120_000);
+    const { service, url, messages } = await startService();
     const at = (script: string) => sh(script, { DPS_URL: url });
 
     const page = await (await fetch(`${url}/app/docs/trash`)).text();
@@ -200,10 +212,40 @@ describe('the packed program', () => {
     expect(closed.err).to.equal('');
     expect(at('dps status 2>&- > /dev/full').code).to.equal(2);
 
-    service.kill('SIGTERM');
-    const [code] = (await once(service, 'exit')) as [number | null];
-    expect(code, complained).to.equal(0);
+    await stopService(service, messages);
     expect(at('dps snapshot').err).to.contain('No service responds');
+  });
+
+  it('contains a client whose examples compile under strict in another project, and run', async function () {
+    this.timeout(120_000);
+    const [typescript, python] = ['ts', 'python'].map(
+      (wanted) => blocksOf('docs/client.md').find(({ language }) => language === wanted)?.content ?? '',
+    );
+    await writeFile(join(directory, 'package.json'), JSON.stringify({ type: 'module' }));
+    await writeFile(join(directory, 'example.ts'), typescript ?? '');
+    const call =
+      "import { run } from './example.js';\nconsole.log(...(await run(process.env.DPS_URL, process.env.DPS_TOKEN)));\n";
+    await writeFile(join(directory, 'call.mjs'), call);
+    const options =
+      '--strict --noUncheckedIndexedAccess --exactOptionalPropertyTypes --module nodenext --target es2022';
+    const project = `${options} --lib es2022,dom`;
+    const compiled = sh(`node '${join(ROOT, 'node_modules/typescript/bin/tsc')}' ${project} example.ts`);
+    expect(compiled).to.deep.equal({ code: 0, out: '', err: '' });
+
+    const { service, url, messages } = await startService();
+    const ran = sh('node call.mjs', { DPS_URL: url });
+    expect(ran.err).to.equal('');
+    expect(ran.out).to.match(/^created in batch [0-9a-f-]{36}\n.*already exists.*\nCREATE TABLE /);
+
+    if (sh('python3 -c "import httpx"').code === 0) {
+      await writeFile(join(directory, 'example.py'), python ?? '');
+      const said = sh('python3 example.py', { DPS_URL: url });
+      expect(said.err).to.equal('');
+      expect(said.out).to.match(/^CREATE TABLE .*\nTrue\nALREADY_EXISTS\n$/);
+    } else {
+      console.log('      The Python example was not run, because python3 or httpx is missing.');
+    }
+    await stopService(service, messages);
   });
 
   it('completes commands, options, values and files in bash', () => {

@@ -78,6 +78,15 @@ describe('the HTTP server', () => {
     await closed;
   });
 
+  it('closes a connection on which nothing was sent, without the grace period', async () => {
+    const server = await started();
+    const silent = connect(Number(new URL(server.url).port), '127.0.0.1');
+    await once(silent, 'connect');
+    const closed = server.close(600_000);
+    await once(silent.resume(), 'close');
+    await closed;
+  });
+
   it('aborts running requests after the grace period', async () => {
     const server = await started();
     const begun = new Promise<void>((resolve) => server.serve(() => resolve()));

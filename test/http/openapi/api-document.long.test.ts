@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { apiPages } from '../../../scripts/docs/api.js';
+import { clientTypes } from '../../../scripts/docs/client.js';
 import { STATUS } from '../../../src/http/errors.js';
 import { pageOf } from '../../../src/http/openapi/page.js';
 import { holdToContract } from '../../support/contract.js';
@@ -134,6 +135,10 @@ describe('the OpenAPI document', () => {
     const pages = apiPages(document);
     expect(readdirSync(join(ROOT, 'docs/api')).sort()).deep.equal([...pages.keys()].sort());
     for (const [name, text] of pages) expect(readPage(`docs/api/${name}`), name).equal(text);
+  });
+
+  it('is also the source of the types of the client (npm run docs -- api)', () => {
+    expect(readPage('src/client/api.ts')).equal(clientTypes(allRoutes(), document));
   });
 
   it('renders a page with working links that loads nothing', () => {

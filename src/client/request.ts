@@ -1,0 +1,156 @@
+/* Sends the request of an operation, and repeats it where that is safe. */
+import { OPERATIONS, type Operations } from './api.js';
+import { ConnectionError, ServiceError } from './errors.js';
+
+export type OperationName = keyof Operations;
+
+export interface ClientOptions {
+  /** The address of the service: `https://schema.example.com`. A path is kept. */
+  url: string;
+  /** An API token or an access token. A function is called for each attempt. */
+  token?: string | undefined | (() => string | undefined | Promise<string | undefined>);
+  /** How often a request may be repeated. Default: 3. With 0, the client creates no Idempotency-Key. */
+  retries?: number;
+  /** Instead of the global `fetch`, for example with a proxy or other time limits. */
+  fetch?: typeof fetch;
+}
+
+type QueryValue = string | number | boolean | null | undefined | readonly (string | number)[];
+
+/** The content of a request, untyped. */
+export interface Sent {
+  params?: Readonly<Record<string, string | number>>;
+  query?: Readonly<Record<string, QueryValue>>;
+  headers?: Readonly<Record<string, string | undefined>>;
+  /** Sent as JSON. */
+  body?: unknown;
+  /** Sent as it is, instead of `body`. */
+  file?: { content: string | Blob | ArrayBuffer; type: string };
+  signal?: AbortSignal | undefined;
+}
+
+/** Milliseconds before the first repetition; each later one waits twice as long. */
+const FIRST_WAIT = 250;
+/** Milliseconds, also for `Retry-After`. */
+const LONGEST_WAIT = 30_000;
+
+/** Statuses of a proxy that received no response. */
+const FROM_PROXY: ReadonlySet<number> = new Set([502, 504]);
+
+/**
+ * The response of an operation, if it is no error.
+ * @throws ServiceError, ConnectionError; the reason of an aborted signal
+ */
+export async function sendOperation(options: ClientOptions, operation: OperationName, sent: Sent): Promise<Response> {
+  const { retries = 3 } = options;
+  const { repeat } = OPERATIONS[operation];
+  const headers = { ...sent.headers };
+  if (repeat === 'key' && retries > 0) headers['Idempotency-Key'] ??= randomKey();
+  for (let repeated = 0; ; repeated++) {
+    const tried = await attempt(options, operation, { ...sent, headers });
+    if (!(tried instanceof Error)) return tried;
+    const waitMs = waitAfter(tried, FIRST_WAIT * 2 ** repeated * (0.5 + Math.random()));
+    if (repeat === 'no' || repeated >= retries || waitMs === undefined) throw tried;
+    await pause(waitMs, sent.signal);
+  }
+}
+
+/** Milliseconds; undefined if a repetition cannot help. */
+function waitAfter(error: ServiceError | ConnectionError, waitMs: number): number | undefined {
+  if (error instanceof ConnectionError || FROM_PROXY.has(error.status)) return waitMs;
+  const { status, headers } = error;
+  const seconds = headers.get('retry-after');
+  if ((status !== 503 && status !== 429) || seconds === null || !/^\d+$/.test(seconds)) return undefined;
+  return Number(seconds) * 1_000 > LONGEST_WAIT ? undefined : Number(seconds) * 1_000 + waitMs;
+}
+
+/** @throws the reason of an aborted signal, and errors of the arguments */
+async function attempt(
+  options: ClientOptions,
+  operation: OperationName,
+  sent: Sent,
+): Promise<Response | ServiceError | ConnectionError> {
+  const { method, answers } = OPERATIONS[operation];
+  const { signal } = sent;
+  const url = addressOf(options.url, operation, sent);
+  const headers = await headersOf(options, sent);
+  const body = sent.file?.content ?? (sent.body === undefined ? null : JSON.stringify(sent.body));
+  const send = options.fetch ?? fetch;
+  try {
+    const answer = await send(url, { method, headers, body, redirect: 'manual', ...(signal && { signal }) });
+    if (answer.ok || (answers as readonly number[]).includes(answer.status)) return answer;
+    return new ServiceError(answer, await answer.text());
+  } catch (cause) {
+    signal?.throwIfAborted();
+    return new ConnectionError(`The service at ${new URL(url).origin} does not respond.`, cause);
+  }
+}
+
+/** The error for a response whose body ended early. */
+export const interrupted = (cause: unknown): ConnectionError =>
+  new ConnectionError('The connection to the service was lost before its response ended.', cause);
+
+async function headersOf({ token }: ClientOptions, { headers = {}, body, file }: Sent): Promise<Headers> {
+  const found = typeof token === 'function' ? await token() : token;
+  const all = new Headers();
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) all.set(name, asBytes(value));
+  if (found) all.set('Authorization', `Bearer ${found}`);
+  if (file !== undefined) all.set('Content-Type', file.type);
+  else if (body !== undefined) all.set('Content-Type', 'application/json');
+  return all;
+}
+
+/** Headers are bytes, so UTF-8 is passed as latin1. */
+const asBytes = (text: string): string =>
+  Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('');
+
+/** The address of an operation. A parameter that is undefined or false is left out. */
+function addressOf(base: string, operation: OperationName, { params = {}, query = {} }: Sent): string {
+  const path = OPERATIONS[operation].path.replaceAll(/:(\w+)/g, (_, name: string) => segmentOf(name, params[name]));
+  const url = new URL(path.slice(1), base.endsWith('/') ? base : `${base}/`);
+  for (const [name, value] of Object.entries(query)) {
+    const text = textOf(value);
+    if (text !== null) url.searchParams.set(name, text);
+  }
+  return url.href;
+}
+
+function segmentOf(name: string, value: string | number | undefined): string {
+  const text = encodeURIComponent(value ?? '');
+  // An address without the segment, or with one that URLs resolve, would be the address of something else.
+  if (text === '' || text === '.' || text === '..')
+    throw new TypeError(`The parameter "${name}" must not be "${text}".`);
+  return text;
+}
+
+/** Null if the parameter is left out. */
+function textOf(value: QueryValue): string | null {
+  if (typeof value === 'object' && value !== null) return value.map(listItem).join(',');
+  return value === undefined || value === null || value === false ? null : String(value);
+}
+
+/** Quoted if a list could not contain it otherwise. */
+function listItem(item: string | number): string {
+  const text = String(item);
+  return /[",]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** `crypto.randomUUID` does not exist on pages without TLS. */
+const randomKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/** @throws the reason of an aborted signal */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason as Error);
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}
