@@ -26,7 +26,7 @@ interface Change {
   data: { id: string; plan: string; state: string };
 }
 
-describe('requests about objects beside tables', () => {
+describe('requests about views and materialized views', () => {
   const { api, service } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
 
   const send = (path: string, body: object, headers: Record<string, string>, method = 'POST') =>
