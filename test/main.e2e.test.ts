@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { recordedConnection } from '../src/postgres/embedded/index.js';
 import { readPostmaster } from '../src/postgres/embedded/start-server.js';
+import { freePort } from './support/free-port.js';
 import { createDatabase, temporaryDirectory, testServer } from './support/postgres.js';
 import { type ServiceProcess, spawnService } from './support/process.js';
 import { until } from './support/until.js';
@@ -132,8 +133,8 @@ describe('the service as a process', function () {
   });
 
   it('returns 503 until it is ready', async () => {
-    const [, port] = Object.entries(await freePort())[0]!;
-    const service = start({ PORT: port });
+    const port = await freePort();
+    const service = start({ PORT: String(port) });
     const early = await answered(`http://127.0.0.1:${port}/server/ping`);
     expect(early.status).to.equal(503);
     expect(early.headers.get('retry-after')).to.equal('1');
@@ -301,14 +302,6 @@ async function takenPort(): Promise<Record<string, string>> {
   const server = createServer().unref();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { PORT: String((server.address() as AddressInfo).port) };
-}
-
-async function freePort(): Promise<Record<string, string>> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return { PORT: String(port) };
 }
 
 /** The first response at `url` once a server listens there. */

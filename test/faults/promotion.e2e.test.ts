@@ -21,7 +21,9 @@ describe('a promoted standby and a demoted primary', function () {
   });
 
   const serve = async ({ connectionString }: Server, settings: Record<string, string> = {}) => {
-    const service = await startService({ DATABASE_URL: connectionString, ...settings });
+    // Replication takes long on a busy machine.
+    const patience = { POSITION_TIMEOUT: '20s' };
+    const service = await startService({ DATABASE_URL: connectionString, ...patience, ...settings });
     services.push(service);
     return { service, send: clientOf(service) };
   };

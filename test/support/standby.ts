@@ -5,7 +5,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, mkdir, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
@@ -18,6 +17,7 @@ import {
 } from '../../src/postgres/embedded/programs.js';
 import { THROWAWAY_SETTINGS } from '../../src/postgres/embedded/cluster.js';
 import { temporaryDirectory } from './server.js';
+import { freePort } from './free-port.js';
 import { until } from './until.js';
 
 const run = promisify(execFile);
@@ -230,13 +230,4 @@ async function startServer(installation: Installation, data: string, follows?: S
       running = null;
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }

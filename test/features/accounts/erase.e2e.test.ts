@@ -44,7 +44,16 @@ const AGENT = 'mallory-browser/1.0';
 const REASON = 'because Mallory likes it';
 
 describe('an erased person', () => {
-  const { client: admin, service, api } = withService({ each: true, consistent: true });
+  const {
+    client: admin,
+    service,
+    api,
+  } = withService({
+    each: true,
+    consistent: true,
+    // Many changes wait for each other.
+    settings: { LOCK_TIMEOUT: '60s' },
+  });
   let directory: string;
 
   before(async () => {

@@ -35,7 +35,7 @@ describe('accepting manual renames', function () {
   let directory: string;
   const databases: TestDatabase[] = [];
 
-  const { service, api } = withService({ settings: { LOCK_TIMEOUT: '2s' }, each: true });
+  const { service, api } = withService({ settings: { LOCK_TIMEOUT: '5s' }, each: true });
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'dps-accept-'));
     const meta = { note: 'kept', sort: 7, group: 'box', translations: [{ language: 'de' }] };

@@ -267,7 +267,11 @@ describe('deferred indexes', () => {
 
   it('retries after a deadlock during a build', async () => {
     await create('articles', [field('title', 'string', { is_indexed: true })]);
-    // Its deadlock_timeout is longer, so the builder detects the deadlock.
+    // The builder checks for a deadlock once, after this time. The one of the holder is longer.
+    await asSuperuser(
+      database.connectionString,
+      `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET deadlock_timeout = ''4s''', current_database()); END $$`,
+    );
     const holder = await hold(await superuserUrl(database.connectionString));
     await holder.query(`SET deadlock_timeout = '1min'; SELECT count(*) FROM articles`);
     const failures: string[] = [];
