@@ -31,7 +31,7 @@ export const INSIDE: Readonly<Record<string, readonly string[]>> = {
   projector: ['ddl', 'refusals', 'metadata', 'online', 'catalog', 'inspect', 'verify', 'indexes'],
   reads: ['history'],
   pipeline: ['transaction'],
-  features: ['accounts', 'trash', 'adopt', 'drift', 'change-requests', 'projections', 'backup', 'webhooks'],
+  features: ['accounts', 'trash', 'adopt', 'drift', 'change-requests', 'projections', 'backup', 'webhooks', 'agents'],
   http: ['request', 'body', 'answer', 'documents', 'change', 'openapi', 'routes'],
   cli: ['connections', 'schema-files', 'commands', 'declarations'],
   web: ['service', 'shared', 'draft', 'editing', 'pages', 'app'],

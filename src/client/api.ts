@@ -945,6 +945,11 @@ export interface Schemas {
     /** Changes that the policy and the approvals at their position did not allow, or that differ from the plan of their change request, at most 100. */ disallowed: ({ position: number; reason: string })[];
     /** Ways in which PostgreSQL would allow changes of accepted events. */ unprotected: (string)[];
     /** Each time that the log differed from an earlier read. */ divergences: ({ seen: { position: number; hash: string | null }; found: { position: number; hash: string | null }; fork?: number | null; noticed_at: string; acknowledged: number | null })[] };
+  /** A message of JSON-RPC. Batches are not supported. */ McpMessage: { jsonrpc: '2.0';
+    id?: string | number;
+    method?: string;
+    params?: { [member: string]: unknown };
+    [member: string]: unknown };
   Merge: { /** The base of theirs. */ base: (number | string) | Schemas['SnapshotInput'];
     /** Default: the current schema. */ ours?: number | string;
     theirs: Schemas['SnapshotInput'];
@@ -2366,6 +2371,15 @@ export interface Operations {
     planned: never;
     online: never;
   };
+  /** Exchange a message of the Model Context Protocol. For agents. */ callAgentTools: {
+    params: object;
+    query: object;
+    headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
+    body: Schemas['McpMessage'];
+    answer: { status: 200; headers: Headers; body: Schemas['McpMessage'] } | { status: 202; headers: Headers; body: undefined };
+    planned: never;
+    online: never;
+  };
   /** Check that the service responds. */ ping: {
     params: object;
     query: object;
@@ -2710,6 +2724,7 @@ export const OPERATIONS = {
   rotateWebhookSecret: { method: 'POST', path: '/webhooks/:id/secret', repeat: 'no', answers: [] },
   replayWebhook: { method: 'POST', path: '/webhooks/:id/replay', repeat: 'no', answers: [] },
   testWebhook: { method: 'POST', path: '/webhooks/:id/test', repeat: 'no', answers: [] },
+  callAgentTools: { method: 'POST', path: '/mcp', repeat: 'safe', answers: [] },
   ping: { method: 'GET', path: '/server/ping', repeat: 'safe', answers: [] },
   getLive: { method: 'GET', path: '/server/live', repeat: 'safe', answers: [] },
   getReady: { method: 'GET', path: '/server/ready', repeat: 'safe', answers: [503] },

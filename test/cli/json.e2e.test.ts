@@ -12,10 +12,10 @@ import { dps } from '../support/dps.js';
 import { withService } from '../support/with-service.js';
 
 /**
- * Commands that keep running, print a shell script, or need another database, a broken log or an OpenID provider. They have their own
+ * Commands that keep running, print a shell script or answer an agent, or need another database, a broken log or an OpenID provider. They have their own
  * tests.
  */
-const ELSEWHERE = ['start', 'completion', 'restore', 'acknowledge-log', 'login', 'logout'];
+const ELSEWHERE = ['start', 'completion', 'restore', 'acknowledge-log', 'login', 'logout', 'mcp'];
 
 /** The names of all commands with an action. */
 function commandsOf(command: Command, path: readonly string[] = []): string[] {

@@ -370,6 +370,8 @@ export function entriesOf(api: Api): Entries {
     'POST /webhooks/{id}/secret',
     'POST /webhooks/{id}/replay',
     'POST /webhooks/{id}/test',
+    // Its tools call other routes.
+    'POST /mcp',
     'DELETE /sessions/{id}',
     'POST /history/acknowledge',
     'POST /history/checkpoint/keys',

@@ -1,4 +1,4 @@
-/** /auth, /users, /webhooks and /server */
+/** /auth, /users, /webhooks, /mcp and /server */
 import { json } from '../world.js';
 import { at, type Context, maybe, type Rules } from './context.js';
 
@@ -183,6 +183,28 @@ const WEBHOOKS: Rules = {
   },
 };
 
+const AGENT_CALLS = [
+  { name: 'list_collections', arguments: { limit: 5 } },
+  { name: 'search', arguments: { text: 'a' } },
+  { name: 'blame', arguments: { collection: 'a' } },
+  { name: 'plan_change', arguments: { change: { collections: [{ collection: 'planned', schema: {} }] } } },
+  { name: 'none', arguments: {} },
+];
+
+const AGENTS: Rules = {
+  'POST /mcp': {
+    weight: 0.3,
+    make: ({ random }) => ({
+      path: '/mcp',
+      body: json(
+        random.chance(0.2)
+          ? { jsonrpc: '2.0', id: 1, method: random.pick(['ping', 'tools/list', 'tools/none']) }
+          : { jsonrpc: '2.0', id: 'a', method: 'tools/call', params: random.pick(AGENT_CALLS) },
+      ),
+    }),
+  },
+};
+
 const SERVER: Rules = {
   'GET /server/ping': { weight: 0.2, make: () => ({ path: '/server/ping', caller: 'nobody' }) },
   'GET /server/live': { weight: 0.1, make: () => ({ path: '/server/live', caller: 'nobody' }) },
@@ -196,4 +218,4 @@ const SERVER: Rules = {
   'GET /metrics': { weight: 0.3, make: () => ({ path: '/metrics' }) },
 };
 
-export const ACCOUNTS_AND_SERVER: Rules = { ...AUTH, ...OIDC, ...USERS, ...WEBHOOKS, ...SERVER };
+export const ACCOUNTS_AND_SERVER: Rules = { ...AUTH, ...OIDC, ...USERS, ...WEBHOOKS, ...AGENTS, ...SERVER };

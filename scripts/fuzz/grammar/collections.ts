@@ -88,6 +88,10 @@ export const COLLECTIONS: Rules = {
     weight: 0.5,
     make: (context) => ({ path: at`/collections/${collectionName(context)}/table` }),
   },
+  'GET /collections/{id}/sample': {
+    weight: 0.2,
+    make: (context) => ({ path: at`/collections/${collectionName(context)}/sample` }),
+  },
   'PATCH /collections/{id}': {
     weight: 6,
     make(context) {

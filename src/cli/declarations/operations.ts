@@ -34,6 +34,7 @@ export function declareOperations(program: Command, does: CommandEffect): void {
   does(onDatabase(doctor), async () => (await import('../commands/doctor.js')).doctor);
 
   declareWebhooks(program, does);
+  declareAgents(program, does);
   declareChecks(program, does);
   declareRepairs(program, does);
 }
@@ -327,6 +328,18 @@ function declareKeys(program: Command, does: CommandEffect): void {
     .argument('<file>', 'output file; never overwritten')
     .option('--json', 'print JSON');
   does(make, async () => (await load()).create);
+}
+
+function declareAgents(program: Command, does: CommandEffect): void {
+  const mcp = program
+    .command('mcp')
+    .summary('connect an agent to a service')
+    .description(
+      'Serves the Model Context Protocol on standard input and output, for an agent that starts this command. Its tools read the schema of a running service and propose changes.',
+    )
+    .option('--url <url>', 'address of the service; default: DPS_URL, else http://127.0.0.1:8055')
+    .option('--token <token>', 'token of the agent; prefer DPS_TOKEN, which other users cannot see');
+  does(mcp, async () => (await import('../../features/agents/cli.js')).mcp);
 }
 
 const WEBHOOK = 'the name or id of the webhook';

@@ -268,6 +268,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   users: 'Users and their API tokens',
   sessions: 'Sessions of users',
   webhooks: 'Programs that receive events, and the deliveries to them',
+  mcp: 'Tools of agents, over the Model Context Protocol',
   history: 'The event log: what changed, when, by whom and why, and the schema at any point in time',
   projections: 'Data that the service computes from the log: its progress and its correctness',
   server: 'The service itself',

@@ -1,5 +1,6 @@
 import type { HttpDeps } from '../deps.js';
 import type { Route } from '../route.js';
+import { agentRoutes } from '../../features/agents/routes.js';
 import { adoptRoutes } from '../../features/adopt/routes.js';
 import { authRoutes } from '../../features/accounts/routes-login.js';
 import { changesRoutes } from '../../features/change-requests/routes.js';
@@ -45,6 +46,7 @@ export function createRoutes(deps: HttpDeps): Route[] {
     ...userRoutes(deps),
     ...sessionRoutes(deps),
     ...webhookRoutes(deps),
+    ...agentRoutes(deps),
     ...serverRoutes(deps),
     ...historyRoutes(deps),
     ...projectionRoutes(deps),
