@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 
 interface Received {
+  method: string;
   path: string;
   headers: IncomingMessage['headers'];
   body: string;
@@ -32,7 +33,7 @@ export async function startReceiver(port = 0): Promise<Receiver> {
   const server = createServer((request, response) => {
     void readText(request).then(
       (body) => {
-        const received = { path: request.url ?? '', headers: request.headers, body };
+        const received = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body };
         receiver.received.push(received);
         return receiver.respond(response, received);
       },

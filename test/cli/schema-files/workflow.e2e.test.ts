@@ -1,4 +1,4 @@
-/** Runs the steps of the workflow in docs/git.md, unchanged, in a real repository. */
+/** Runs the steps of the GitHub action and the GitLab template, unchanged, in a real repository. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,22 +10,58 @@ import { parseYaml } from '../../../src/http/formats.js';
 import { ensureBuilt } from '../../support/built.js';
 import { json } from '../../support/client.js';
 import { ROOT, blocksOf } from '../../support/documents.js';
+import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { withService } from '../../support/with-service.js';
 
 interface Step {
   name?: string;
   if?: string;
+  uses?: string;
   run?: string;
+  env?: Record<string, string>;
+  with?: Record<string, string>;
 }
 
-const workflow = (): { jobs: { schema: { steps: Step[] } } } => {
-  const block = blocksOf('docs/git.md').find(({ language }) => language === 'yaml');
-  return parseYaml(block?.content ?? '') as ReturnType<typeof workflow>;
-};
+const yamlOf = <T>(text: string): T => parseYaml(text) as T;
+const deployed = (file: string): string => readFileSync(join(ROOT, 'deploy', file), 'utf8');
 
-describe('the GitHub workflow', () => {
-  const { service, client } = withService({ consistent: true });
+/** The inputs that the workflow of docs/git.md passes to the action. */
+function passedInputs(): Record<string, string> {
+  const block = blocksOf('docs/git.md').find(({ content }) => content.startsWith('name: schema'));
+  const workflow = yamlOf<{ jobs: { schema: { steps: Step[] } } }>(block?.content ?? '');
+  return workflow.jobs.schema.steps.find(({ uses }) => uses === './.github/actions/dps')?.with ?? {};
+}
+
+interface Action {
+  inputs: Record<string, { default?: string; required?: boolean }>;
+  runs: { using: string; steps: Step[] };
+}
+
+interface Job {
+  extends?: string;
+  before_script?: string[];
+  script?: string[];
+  variables?: Record<string, string>;
+}
+
+type GitHubEvent = 'pull_request' | 'push' | 'schedule';
+
+describe('the GitHub action and the GitLab template', () => {
+  const { service, client, api } = withService({ consistent: true });
   let work: string;
+  let github: Receiver | undefined;
+  let gitlab: Receiver | undefined;
+  /** The comments of the pull request. */
+  const comments: { id: number; body: string }[] = [{ id: 1, body: 'Looks good' }];
+
+  const answerAsGitHub: Receiver['respond'] = (response, { path, method, body }) => {
+    const content = body === '' ? {} : (JSON.parse(body) as { body?: string });
+    const [, id] = /^\/repos\/me\/mine\/issues\/comments\/(\d+)$/.exec(path) ?? [];
+    if (method === 'POST') comments.push({ id: comments.length + 1, body: content.body ?? '' });
+    if (method === 'PATCH') comments.splice(Number(id) - 1, 1, { id: Number(id), body: content.body ?? '' });
+    const known = id !== undefined || path.startsWith('/repos/me/mine/issues/7/comments');
+    response.writeHead(known ? 200 : 404, { 'Content-Type': 'application/json' }).end(JSON.stringify(comments));
+  };
 
   before('a repository, and the program on the path', async function () {
     if (spawnSync('git', ['--version']).status !== 0 || spawnSync('bash', ['--version']).status !== 0) this.skip();
@@ -34,9 +70,15 @@ describe('the GitHub workflow', () => {
     work = mkdtempSync(join(tmpdir(), 'dps-workflow-'));
     mkdirSync(join(work, 'repository'));
     await git('init', '--quiet', '--initial-branch', 'main');
+    github = await startReceiver();
+    github.respond = answerAsGitHub;
+    gitlab = await startReceiver();
+    gitlab.respond = (response) => void response.writeHead(201, { 'Content-Type': 'application/json' }).end('{}');
   });
 
-  after(() => {
+  after(async () => {
+    await github?.stop();
+    await gitlab?.stop();
     if (work !== undefined) rmSync(work, { recursive: true, force: true });
   });
 
@@ -71,23 +113,74 @@ describe('the GitHub workflow', () => {
     return output.trim();
   }
 
-  /** The log and the summary of a workflow run. */
-  async function runWorkflow(
-    event: 'pull_request' | 'push',
-    before: string,
-  ): Promise<{ log: string; summary: string }> {
+  /** The values of `${{ … }}`: every expression of the action must be listed. */
+  function evaluated(text: string, before: string): string {
+    const inputs: Record<string, string> = {};
+    const evaluate = (expression: string): string => {
+      const values: Record<string, string> = {
+        'vars.DPS_PACKAGE': ROOT,
+        'vars.DPS_URL': service.url,
+        'secrets.DPS_TOKEN': service.adminToken,
+        'github.token': 'token of the workflow',
+        'github.event.pull_request.number': '7',
+        'github.event.pull_request.base.sha || github.event.before': before,
+        ...inputs,
+      };
+      return values[expression] ?? expect.fail(`unknown expression ${expression}`);
+    };
+    const resolve = (each: string): string =>
+      each.replaceAll(/\$\{\{ (.*?) \}\}/g, (_, found: string) => evaluate(found));
+    const passed = passedInputs();
+    for (const [name, input] of Object.entries(action().inputs))
+      inputs[`inputs.${name}`] = resolve(passed[name] ?? input.default ?? expect.fail(`no input ${name}`));
+    return resolve(text);
+  }
+
+  const action = (): Action => yamlOf<Action>(deployed('github/action.yml'));
+
+  /** The log and the summary of a run of the action. */
+  async function runAction(event: GitHubEvent, before = ''): Promise<{ log: string; summary: string }> {
     const temporary = mkdtempSync(join(work, 'runner-'));
     const summary = join(temporary, 'summary.md');
     writeFileSync(summary, '');
-    const variables = { BEFORE: before, RUNNER_TEMP: temporary, GITHUB_STEP_SUMMARY: summary };
+    const variables = {
+      RUNNER_TEMP: temporary,
+      GITHUB_STEP_SUMMARY: summary,
+      GITHUB_API_URL: github?.url.replace('/hook', '') ?? '',
+      GITHUB_REPOSITORY: 'me/mine',
+    };
     let log = '';
-    for (const { run, if: condition } of workflow().jobs.schema.steps) {
-      if (run === undefined || (condition !== undefined && condition !== `github.event_name == '${event}'`)) continue;
-      const { status, output } = await sh(run, variables);
+    for (const { run, if: condition, env = {} } of action().runs.steps) {
+      const events = condition?.split(' || ').map((each) => /^github\.event_name == '(\w+)'$/.exec(each)?.[1]);
+      if (run === undefined || events?.includes(event) === false) continue;
+      const given = Object.entries(env).map(([name, value]) => [name, evaluated(value, before)] as const);
+      const { status, output } = await sh(run, { ...variables, ...Object.fromEntries(given) });
       expect(status, `${run}\n${output}`).to.equal(0);
       log += output;
     }
     return { log, summary: readFileSync(summary, 'utf8') };
+  }
+
+  /** The log of a job of the GitLab template, with the scripts of the job that it extends. */
+  async function runJob(name: string, more: Record<string, string> = {}): Promise<string> {
+    const template = yamlOf<Record<string, Job>>(deployed('gitlab/dps.yml'));
+    const job = template[name] ?? expect.fail(`no job ${name}`);
+    const before = job.before_script ?? template[job.extends ?? '']?.before_script ?? [];
+    const lines = [...before, ...(job.script ?? [])];
+    const variables = {
+      ...(template['variables'] as Record<string, string>),
+      DPS_PACKAGE: ROOT,
+      DPS_URL: service.url,
+      DPS_TOKEN: service.adminToken,
+      CI_COMMIT_SHORT_SHA: await git('rev-parse', '--short', 'HEAD'),
+      CI_API_V4_URL: gitlab?.url.replace('/hook', '/api/v4') ?? '',
+      CI_PROJECT_ID: '5',
+      CI_MERGE_REQUEST_IID: '6',
+      ...more,
+    };
+    const { status, output } = await sh(`set -eo pipefail\n${lines.join('\n')}`, variables);
+    expect(status, output).to.equal(0);
+    return output;
   }
 
   async function commit(message: string): Promise<string> {
@@ -99,7 +192,7 @@ describe('the GitHub workflow', () => {
   it('plans a pull request, pushes main, and keeps the changes of others', async function () {
     this.timeout(120_000);
     const fields = [{ field: 'title', type: 'string', interface: 'input', schema: { max_length: 100 } }];
-    const [install] = workflow().jobs.schema.steps.filter(({ name }) => name === 'install dps');
+    const install = action().runs.steps.find(({ name }) => name === 'install dps');
     expect((await sh(install?.run ?? 'exit 1')).status).to.equal(0);
     await client(
       '/collections',
@@ -110,7 +203,7 @@ describe('the GitHub workflow', () => {
     );
     expect((await sh('dps pull schema')).status).to.equal(0);
     const first = await commit('as it is');
-    expect((await runWorkflow('push', '0'.repeat(40))).log).to.contain('Nothing to do');
+    expect((await runAction('push', '0'.repeat(40))).log).to.contain('Nothing to do');
 
     await git('checkout', '--quiet', '-b', 'longer');
     const file = join(work, 'repository/schema/collections/books.yaml');
@@ -120,15 +213,23 @@ describe('the GitHub workflow', () => {
     );
     const second = await commit('unique titles');
     await client('/collections/books', json({ meta: { note: 'by others' } }, 'PATCH'));
-    const planned = await runWorkflow('pull_request', first);
+    const planned = await runAction('pull_request', first);
     expect(planned.summary).to.contain('### Schema plan: 1 change').and.contain('<code>books.title</code>');
     expect(planned.log).to.match(/^::\w+ file=schema\/collections\/books\.yaml,line=\d+,title=/m);
-    expect(planned.log + planned.summary).not.to.contain(service.adminToken);
+    expect(planned.log + planned.summary + JSON.stringify(comments)).not.to.contain(service.adminToken);
+    await runAction('pull_request', first);
+    expect(comments.map(({ body }) => body.split('\n').slice(0, 2).join(' '))).to.deep.equal([
+      'Looks good',
+      '<!-- dps plan --> ### Schema plan: 1 change',
+    ]);
+    expect(github?.received.every(({ headers }) => headers.authorization === 'Bearer token of the workflow')).equal(
+      true,
+    );
     expect((await client('/fields/books/title')).text).to.contain('"is_unique":false');
 
     await git('checkout', '--quiet', 'main');
     await git('merge', '--quiet', 'longer');
-    expect((await runWorkflow('push', first)).log).to.contain('Applied: 1 event');
+    expect((await runAction('push', first)).log).to.contain('Applied: 1 event');
     expect((await client('/fields/books/title')).text).to.contain('"is_unique":true');
     expect((await client('/collections/books')).text).to.contain('by others');
     expect((await client('/history/batches')).text).to.contain(`commit ${second.slice(0, 7)}`);
@@ -136,8 +237,8 @@ describe('the GitHub workflow', () => {
 
   it('stops the push on data loss, and the plan on an invalid file', async function () {
     this.timeout(120_000);
-    const failure = async (event: 'pull_request' | 'push'): Promise<string> =>
-      runWorkflow(event, before).then(
+    const failure = async (event: GitHubEvent): Promise<string> =>
+      runAction(event, before).then(
         () => '',
         (error: unknown) => String(error),
       );
@@ -151,4 +252,62 @@ describe('the GitHub workflow', () => {
     await commit('wrong');
     expect(await failure('pull_request')).to.match(/collections\/books\.yaml:\d+: type must/);
   });
+
+  it('plans, applies and checks in GitLab', async function () {
+    this.timeout(120_000);
+    await resetTo('gitlab');
+    const before = await git('rev-parse', 'HEAD');
+    replaceIn('books.yaml', /^  note: .*$/m, '  note: from GitLab');
+    const after = await commit('note');
+    const plan = await runJob('dps-plan', {
+      CI_MERGE_REQUEST_DIFF_BASE_SHA: before,
+      DPS_COMMENT_TOKEN: 'a comment token',
+    });
+    expect(plan).to.contain('### Schema plan: 1 change').and.not.to.contain('a comment token');
+    const [note] = gitlab?.received ?? [];
+    expect([note?.path, note?.headers['private-token']]).to.deep.equal([
+      '/api/v4/projects/5/merge_requests/6/notes',
+      'a comment token',
+    ]);
+    expect(new URLSearchParams(note?.body).get('body')).to.contain('### Schema plan: 1 change');
+    expect(await runJob('dps-push', { CI_COMMIT_BEFORE_SHA: before })).to.contain('Applied: 1 event');
+    expect((await client('/history/batches')).text).to.contain(`commit ${after.slice(0, 7)}`);
+    expect(await runJob('dps-drift'))
+      .to.contain('The files match the service.')
+      .and.contain('The database matches the log.');
+  });
+
+  it('fails on a schedule if the service differs from the files, or the database from the log', async function () {
+    this.timeout(120_000);
+    await resetTo('scheduled');
+    const failureOf = (run: Promise<unknown>): Promise<string> => run.then(() => '', String);
+    // One after the other, because both install dps.
+    const failures = async (): Promise<string[]> => [
+      await failureOf(runAction('schedule')),
+      await failureOf(runJob('dps-drift')),
+    ];
+    expect(await failures()).to.deep.equal(['', '']);
+    await client('/collections/books', json({ meta: { note: 'by hand' } }, 'PATCH'));
+    for (const failure of await failures()) expect(failure).to.contain('differs: collections/books.yaml');
+    await sh('dps pull schema');
+    await api.sql('ALTER TABLE books ADD COLUMN beside integer');
+    for (const failure of await failures()) expect(failure).to.contain('"beside"');
+    await api.sql('ALTER TABLE books DROP COLUMN beside');
+    expect(await failures()).to.deep.equal(['', '']);
+  });
+
+  /** A branch whose files match the service. */
+  async function resetTo(branch: string): Promise<void> {
+    await git('checkout', '--quiet', '-B', branch);
+    expect((await sh('dps pull schema')).status).to.equal(0);
+    await git('add', '--all');
+    await git('commit', '--quiet', '--allow-empty', '--message', branch);
+  }
+
+  function replaceIn(name: string, from: RegExp, to: string): void {
+    const file = join(work, 'repository/schema/collections', name);
+    const text = readFileSync(file, 'utf8');
+    expect(text).to.match(from);
+    writeFileSync(file, text.replace(from, to));
+  }
 });
