@@ -62,6 +62,7 @@ describe('the description of a document', () => {
   it('is not repeated by a file that names all members of a document', () => {
     const FILES: Readonly<Record<string, string>> = {
       'schema/model/model.ts': 'the description',
+      'client/api.ts': 'generated from the routes',
       'schema/fold/event-schemas.ts': 'released events never change',
       'schema/normal-form/column.ts': 'computes each member of a column from a request',
       'pipeline/transaction/inherited-changes.ts': 'lists the members that PostgreSQL changes in child tables',
