@@ -9,6 +9,7 @@ import {
   type Dependent,
   type Finding,
   type DatabaseFacts,
+  type Inheritance,
   type Plan,
   type Questions,
   type TableStatistics,
@@ -19,7 +20,7 @@ import {
 } from '../schema/findings/index.js';
 import { type NamesBefore, collectionsNamed } from '../schema/fold/former-names.js';
 import type { LogEvent } from '../schema/model/events.js';
-import { type State, tablesBySchema } from '../schema/model/state.js';
+import { type State, collectionAt, locationKey, tablesBySchema } from '../schema/model/state.js';
 import { type Judged, type Policy, isStopping, judgedAll } from '../schema/policy.js';
 import { typeLookup, typeQuestion } from './refusals/missing-extension.js';
 import { readTableFacts } from './online/steps.js';
@@ -78,6 +79,59 @@ async function readDependents(
 }
 
 const MOST_DEPENDENTS = 1_000;
+
+interface InheritanceRow {
+  child: [schema: string, name: string];
+  parent: [schema: string, name: string];
+  parent_name: string;
+  is_partition: boolean;
+  columns: string[];
+  not_null: string[];
+  checks: string[];
+}
+
+/** The parents of tables and the parents of those. Only PostgreSQL 18 has NOT NULL constraints that are inherited. */
+const INHERITANCE = sql`
+WITH RECURSIVE up (child, parent) AS (
+  SELECT i.inhrelid, i.inhparent FROM pg_catalog.pg_inherits i
+   WHERE i.inhrelid IN (SELECT c.oid FROM pg_catalog.pg_class c
+     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = $1
+    WHERE c.relname = ANY ($2::text[]) AND c.relkind IN ('r', 'p'))
+  UNION
+  SELECT i.inhrelid, i.inhparent FROM up u JOIN pg_catalog.pg_inherits i ON i.inhrelid = u.parent)
+SELECT ARRAY[nc.nspname::text, c.relname::text] AS child, ARRAY[np.nspname::text, p.relname::text] AS parent,
+  u.parent::regclass::text AS parent_name, c.relispartition AS is_partition,
+  ARRAY(SELECT a.attname::text FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_attribute b ON b.attname = a.attname
+    WHERE a.attrelid = u.child AND b.attrelid = u.parent AND b.attnum > 0 AND a.attinhcount > 0) AS columns,
+  ARRAY(SELECT a.attname::text FROM pg_catalog.pg_constraint k
+    JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
+    JOIN pg_catalog.pg_attribute b ON b.attrelid = u.parent AND b.attname = a.attname AND b.attnotnull
+    WHERE k.conrelid = u.child AND k.contype = 'n'::"char" AND k.coninhcount > 0) AS not_null,
+  ARRAY(SELECT k.conname::text FROM pg_catalog.pg_constraint k
+    JOIN pg_catalog.pg_constraint o ON o.conname = k.conname AND o.contype = k.contype AND o.conrelid = u.parent
+    WHERE k.conrelid = u.child AND k.contype = 'c'::"char" AND k.coninhcount > 0) AS checks
+FROM up u JOIN pg_catalog.pg_class c ON c.oid = u.child JOIN pg_catalog.pg_namespace nc ON nc.oid = c.relnamespace
+JOIN pg_catalog.pg_class p ON p.oid = u.parent JOIN pg_catalog.pg_namespace np ON np.oid = p.relnamespace
+ORDER BY 1, 2 LIMIT 1000`;
+
+async function readInheritance(
+  db: Queryable,
+  { schema, state }: DescribedTables,
+  tables: readonly string[],
+): Promise<Inheritance[]> {
+  const found = new Map<string, Inheritance>();
+  const keyOf = ([place, name]: readonly [string, string]): string =>
+    collectionAt(state, place === schema ? undefined : place, name) ?? locationKey(place, name);
+  for (const [place, names] of tablesBySchema(state, tables, schema)) {
+    const { rows } = await db.query<InheritanceRow>(INHERITANCE, [place, [...names.keys()]]);
+    for (const { parent_name, is_partition, not_null, columns, checks, ...row } of rows) {
+      const [child, parent] = [keyOf(row.child), keyOf(row.parent)];
+      const each = { child, parent, parentName: parent_name, isPartition: is_partition };
+      found.set(JSON.stringify([child, parent]), { ...each, columns, notNull: not_null, checks });
+    }
+  }
+  return [...found.values()];
+}
 
 /** Milliseconds for all queries. A plan without these facts is better than none. */
 const LIMIT = 2_000;
@@ -186,8 +240,12 @@ async function answer(
     for (const { name, bytes, rows, age, uses } of facts.values()) statistics.push([name, { bytes, rows, age, uses }]);
   }
   const dependents: Dependent[] = [];
-  for (const some of inParts(altered)) dependents.push(...(await readDependents(db, { schema, state }, some)));
-  const databaseFacts = { statistics: new Map(statistics), dependents };
+  const inheritance: Inheritance[] = [];
+  for (const some of inParts(altered)) {
+    dependents.push(...(await readDependents(db, { schema, state }, some)));
+    inheritance.push(...(await readInheritance(db, { schema, state }, some)));
+  }
+  const databaseFacts = { statistics: new Map(statistics), dependents, inheritance };
   if (types.length === 0) return databaseFacts;
   const { rows } = await db.query(typeQuestion(types.slice(0, AT_ONCE), schema));
   return { ...databaseFacts, types: typeLookup(rows) };

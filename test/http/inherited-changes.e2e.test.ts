@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { json } from '../support/client.js';
 import { dps } from '../support/dps.js';
 import { createDatabase } from '../support/postgres.js';
 import { withService } from '../support/with-service.js';
@@ -272,6 +273,70 @@ describe('changing a column that managed tables inherit', function () {
         expect(refused.extensions['parents']).to.deep.equal(parents.split(' and '));
       }
     expect(await api.head()).to.equal(head);
+  });
+
+  it('is a finding of the diff exactly where PostgreSQL rejects to change it in the child alone', async () => {
+    await api.sql('ALTER TABLE base ADD CONSTRAINT positive CHECK (b > 0), ADD COLUMN c int NOT NULL DEFAULT 1');
+    await api.ok('POST', '/schema/drift/accept', {});
+    const whole = await snapshot();
+    type Edit = (document: Snapshot) => void;
+    const edited = (name: string, field: string, values: object): Edit => {
+      return ({ fields }) => {
+        const found = fields.find((each) => each.collection === name && each.field === field);
+        if (found !== undefined) Object.assign(found, values);
+      };
+    };
+    const retyped = (name: string): Edit => edited(name, 'a', { type: 'bigInteger', schema: { data_type: 'bigint' } });
+    const renamed = (name: string): Edit =>
+      edited(name, 'a', { field: 'other', renamed_from: 'a', schema: undefined, meta: undefined });
+    const nullable = (name: string): Edit => edited(name, 'c', { schema: { data_type: 'integer', is_nullable: true } });
+    const deleted = (name: string): Edit => {
+      return (document) => {
+        document.fields = document.fields.filter(({ collection, field }) => collection !== name || field !== 'a');
+      };
+    };
+    const unchecked = (name: string): Edit => {
+      return ({ collections }) => {
+        const { extras } = collections.find(({ collection }) => collection === name)?.schema ?? {};
+        if (extras !== undefined) extras.constraints = [];
+      };
+    };
+    const commented = (name: string): Edit => edited(name, 'a', { meta: { note: 'n' } });
+    for (const [edits, finding] of [
+      [[retyped('z_kid')], 'a of base'],
+      [[renamed('z_kid')], 'a of base'],
+      [[deleted('z_kid')], 'a of base'],
+      [[deleted('own')], 'a of base'],
+      [[unchecked('z_kid')], 'b of base'],
+      [[retyped('distant')], 'a of elsewhere.kid'],
+      [[deleted('diamond')], 'a of a_kid and z_kid'],
+      [[retyped('grandkid'), retyped('z_kid')], 'a of a_kid'],
+      [[commented('z_kid')], undefined],
+      [[retyped('base'), retyped('z_kid')], undefined],
+      [[retyped('base'), retyped('grandkid'), retyped('distant')], undefined],
+      [[renamed('base'), renamed('z_kid')], undefined],
+      [[deleted('base'), deleted('z_kid'), deleted('own')], undefined],
+      [[unchecked('base'), unchecked('grandkid')], undefined],
+      [[nullable('base'), nullable('z_kid')], undefined],
+    ] as const) {
+      const document = structuredClone(whole);
+      for (const each of edits) each(document);
+      const diff = await api.ok<{ warnings?: { code: string; level: string; message: string }[] }>(
+        'POST',
+        '/schema/diff',
+        document,
+      );
+      const warnings = (diff.warnings ?? []).filter(({ code }) => code === 'INHERITED');
+      const { status, json: plan } = await api.client('/schema/apply?purge&dry_run', json(diff));
+      const isAccepted = status === 200 && (plan as { accepted: boolean }).accepted;
+      expect(isAccepted, `${JSON.stringify(plan)} ${finding}`).to.equal(finding === undefined);
+      expect(warnings.length > 0, JSON.stringify(diff)).to.equal(finding !== undefined);
+      const [, parents = ''] = finding?.split(' of ') ?? [];
+      for (const { level, message } of warnings.slice(0, 1)) {
+        expect(level).to.equal('danger');
+        expect(message).to.match(new RegExp(`inherits it from ${parents}, so PostgreSQL rejects it\\. Change the`));
+      }
+    }
   });
 
   describe('and CHECK constraints', () => {

@@ -185,6 +185,23 @@ export interface Dependent {
   column: string | null;
 }
 
+/** A table that inherits from another, or is a partition of it. Names are those before the plan. */
+export interface Inheritance {
+  /** Its collection, or `locationKey` of an unmanaged table. */
+  child: string;
+  /** Written like `child`. */
+  parent: string;
+  /** The parent for display. */
+  parentName: string;
+  isPartition: boolean;
+  /** The columns that the parent determines. */
+  columns: readonly string[];
+  /** Those whose NOT NULL constraint is inherited too. */
+  notNull: readonly string[];
+  /** The names of inherited CHECK constraints. */
+  checks: readonly string[];
+}
+
 /** Names of the finding in similar tools. */
 export interface Aliases {
   squawk?: readonly string[];
@@ -320,6 +337,8 @@ export interface ReviewedBatch {
   statistics(table: string): TableStatistics | undefined;
   /** Objects outside the schema that depend on the table or its columns. */
   dependents(table: string): readonly Dependent[];
+  /** The parents of a table or its ancestors, by the name before the batch. */
+  parents(child: string): readonly Inheritance[];
   /** Types and collations that are missing or must not be used. */
   types: TypeLookup;
 }

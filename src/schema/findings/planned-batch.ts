@@ -10,6 +10,7 @@ import {
   type Field,
   type FieldChange,
   type IndexedStatement,
+  type Inheritance,
   type ReviewedBatch,
   type PlannedEvent,
   type RelationChange,
@@ -49,6 +50,8 @@ export interface Plan {
 export interface DatabaseFacts {
   statistics?: ReadonlyMap<string, TableStatistics>;
   dependents?: readonly Dependent[];
+  /** The parents of altered tables, and their parents. */
+  inheritance?: readonly Inheritance[];
   /** Types and collations that are missing or must not be used. */
   types?: TypeLookup;
 }
@@ -57,7 +60,7 @@ export interface DatabaseFacts {
 export interface Questions {
   /** Tables whose size and use matter. */
   tables: string[];
-  /** Tables whose dependents matter. */
+  /** Tables whose dependents and parents matter. */
   altered: string[];
   /** Types and collations that must exist. Absent if there are none. */
   types?: TypeUse[];
@@ -81,7 +84,7 @@ export function* questionsOf({ events, statements, after, adopted = false }: Pla
     yield;
     if (isJudged(event, adopted)) {
       if (event.type === 'collection.created') made.add(event.collection);
-      else if (ALTERS.has(event.type)) altered.add(nameBefore(event.collection));
+      else if (isAltering(event)) altered.add(nameBefore(event.collection));
       types.push(...typesUsed(event, after));
     }
     former.add(event);
@@ -102,6 +105,11 @@ const ALTERS: ReadonlySet<string> = new Set([
   'field.renamed',
   'field.updated',
 ]);
+
+/** Constraints are the only part of a table that it inherits besides columns. */
+const isAltering = (event: NewEvent): boolean =>
+  ALTERS.has(event.type) ||
+  (event.type === 'collection.updated' && event.data.patch.some(({ path }) => path.startsWith('/schema/extras')));
 
 const without = (names: ReadonlySet<string>, made: ReadonlySet<string>): string[] =>
   [...names].filter((name) => !made.has(name));
@@ -150,16 +158,19 @@ function statementsByEvent(statements: readonly PlannedStatement[]): Map<number,
 const tablesMade = (events: readonly LogEvent[]): Set<string> =>
   new Set(events.flatMap((event) => (isMade(event) ? [event.collection] : [])));
 
-type Lookups = Pick<ReviewedBatch, 'isNew' | 'statistics' | 'dependents' | 'types'>;
+type Lookups = Pick<ReviewedBatch, 'isNew' | 'statistics' | 'dependents' | 'parents' | 'types'>;
 
 function lookups(made: ReadonlySet<string>, former: FormerNames, facts: DatabaseFacts): Lookups {
-  const { statistics, dependents = [], types = new Map() } = facts;
+  const { statistics, dependents = [], inheritance = [], types = new Map() } = facts;
   const needing = new Map<string, Dependent[]>();
   for (const each of dependents) needing.set(each.table, [...(needing.get(each.table) ?? []), each]);
+  const inherited = new Map<string, Inheritance[]>();
+  for (const each of inheritance) inherited.set(each.child, [...(inherited.get(each.child) ?? []), each]);
   return {
     isNew: (table) => made.has(former.collection(table)),
     statistics: (table) => statistics?.get(former.collection(table)),
     dependents: (table) => needing.get(former.collection(table)) ?? [],
+    parents: (child) => inherited.get(child) ?? [],
     types,
   };
 }

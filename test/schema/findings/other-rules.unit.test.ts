@@ -140,6 +140,18 @@ describe('rules of findings', () => {
     expect(codes(required, { known: { dependents } })).not.to.include('NEEDED_ELSEWHERE');
   });
 
+  it('INHERITED names the parents that determine a column', () => {
+    const parent = { child: 'articles', parent: 'elsewhere\0base', parentName: 'elsewhere.base', isPartition: false };
+    const inheritance = [{ ...parent, columns: ['title'], notNull: [], checks: [] }];
+    const gone: Edit = (snapshot) => {
+      snapshot.fields = snapshot.fields.filter(({ field }) => field !== 'title' && field !== 'sent');
+    };
+    const told = found(gone, { known: { inheritance } }).filter(({ code }) => code === 'INHERITED');
+    expect(told.map(({ level, field }) => [level, field])).to.deep.equal([['danger', 'title']]);
+    expect(told[0]?.message).to.contain('"articles" inherits it from elsewhere.base').and.contain('rejects');
+    expect(codes(required, { known: { inheritance } })).not.to.include('INHERITED');
+  });
+
   it('CREATES_EXTENSION names the extension', () => {
     const typed: Edit = (snapshot) => {
       for (const each of snapshot.collections)

@@ -30,7 +30,7 @@ describe('the rules', () => {
 
   it('have the highest level only for losses, rejections and impossible changes', () => {
     expect(codes(({ level }) => level === 'danger')).to.deep.equal(
-      words('DATA_NOT_KEPT LOSES_DATA NEEDED_ELSEWHERE NOT_ONLINE TYPE_NEEDED'),
+      words('DATA_NOT_KEPT INHERITED LOSES_DATA NEEDED_ELSEWHERE NOT_ONLINE TYPE_NEEDED'),
     );
   });
 });

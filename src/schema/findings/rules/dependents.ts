@@ -1,11 +1,11 @@
 /* Findings about dependents of a changed object, and those that the planning creates directly. */
 import { CHANGES_POLICY, LOOSENS_POLICY } from '../../model/policy.js';
-import type { Rule, Observed, PlannedEvent, TableStatistics, Dependent } from '../model.js';
-import { hasColumn } from '../../model/state.js';
+import type { Rule, Observed, PlannedEvent, TableStatistics, Dependent, Inheritance } from '../model.js';
+import { type CollectionNode, type ColumnField, type State, NEW_IDENTITY, hasColumn } from '../../model/state.js';
 import { levelByUse } from '../levels.js';
 import { isRename } from '../../model/events.js';
 import { columnType } from '../../sql-text/data-types.js';
-import { fieldAfter } from './common.js';
+import { extraConstraint, fieldAfter } from './common.js';
 
 export const breaksClients: Rule = {
   code: 'BREAKS_CLIENTS',
@@ -143,6 +143,118 @@ function after({ location }: Change, count: number): string {
   if (location.level === 'note')
     return `, and ${isOne ? 'keeps' : 'keep'} the old name in ${isOne ? 'its' : 'their'} own columns`;
   return `, so PostgreSQL rejects it (${isOne ? 'it is' : 'they are'} not part of the schema)`;
+}
+
+export const inherited: Rule = {
+  code: 'INHERITED',
+  level: 'danger',
+  title: 'A parent table determines it',
+  what: 'A column or a CHECK constraint that a table inherits from another table is deleted, renamed or changed in the inheriting table only. Partitions inherit too.',
+  why: 'PostgreSQL rejects the whole change. It changes inherited columns and constraints only together with those of the parent table.',
+  safer:
+    'Change the parent table, which changes the inheriting tables too. If the service does not manage the parent, change it by hand and accept the drift.',
+  event: (planned) =>
+    inheritedChanges(planned).flatMap(({ what, kind, object, isOf, isFollowed }): Observed[] => {
+      const parents = parentsThat(planned, isOf);
+      if (parents.length === 0 || parents.some((each) => follows(each, planned, { isOf, isFollowed }))) return [];
+      const names = [...new Set(parents.map(({ parentName }) => parentName))].join(' and ');
+      const verb = parents.every(({ isPartition }) => isPartition) ? 'is a partition of' : 'inherits it from';
+      const table = JSON.stringify(planned.event.collection);
+      const message = `${what}: ${table} ${verb} ${names}, so PostgreSQL rejects it. Change the ${kind} of ${names} instead.`;
+      return [{ message, ...object }];
+    }),
+};
+
+/** A change that PostgreSQL makes in an inheriting table only together with the same change of its parent. */
+interface InheritedChange {
+  what: string;
+  kind: 'column' | 'constraint';
+  object: Partial<Observed>;
+  /** True if the parent determines the object. */
+  isOf: (parent: Inheritance) => boolean;
+  /** True if the batch makes the same change in this managed parent. */
+  isFollowed: (before: CollectionNode, after: CollectionNode) => boolean;
+}
+
+function inheritedChanges(planned: PlannedEvent): InheritedChange[] {
+  const { event, before, formerField } = planned;
+  if (event.type === 'collection.updated') return droppedConstraints(planned);
+  const column = before?.fields.get(formerField);
+  if (!hasColumn(column)) return [];
+  const what = changeOf(planned)?.what;
+  const isOf = ({ columns }: Inheritance): boolean => columns.includes(formerField);
+  const inParent = (old: CollectionNode, now: CollectionNode) => sameField(old, now, formerField);
+  if (event.type === 'field.deleted')
+    return [{ ...columnChange(what), isOf, isFollowed: (old, now) => !hasColumn(inParent(old, now)) }];
+  if (event.type === 'field.renamed') {
+    const { to } = event.data;
+    return [{ ...columnChange(what, { field: to }), isOf, isFollowed: (old, now) => inParent(old, now)?.field === to }];
+  }
+  const field = event.type === 'field.updated' ? fieldAfter(planned, event) : undefined;
+  return hasColumn(field) ? alteredColumn(planned, [column, field]) : [];
+}
+
+function droppedConstraints({ event, before, after: now }: PlannedEvent): InheritedChange[] {
+  return (before?.collection.schema?.extras?.constraints ?? [])
+    .filter(({ name, definition }) => extraConstraint(now, name) !== definition)
+    .map(({ name, definition }) => ({
+      what: `drop constraint ${name} of ${event.collection}`,
+      kind: 'constraint',
+      object: { object: { kind: 'constraint', name } },
+      isOf: ({ checks }) => checks.includes(name),
+      isFollowed: (_, parent) => extraConstraint(parent, name) !== definition,
+    }));
+}
+
+function alteredColumn(
+  { event, formerField }: PlannedEvent,
+  [old, now]: [ColumnField, ColumnField],
+): InheritedChange[] {
+  const change = columnChange(`alter column ${event.collection}.${event.field}`);
+  const schemaIn = (before: CollectionNode, after: CollectionNode) => sameField(before, after, formerField)?.schema;
+  const valuesOf = ({ schema }: Pick<ColumnField, 'schema'>): string =>
+    JSON.stringify([columnType(schema), schema.generation_expression]);
+  if (valuesOf(old) !== valuesOf(now)) {
+    const isFollowed: InheritedChange['isFollowed'] = (...nodes) => {
+      const schema = schemaIn(...nodes);
+      return schema != null && valuesOf({ schema }) === valuesOf(now);
+    };
+    return [{ ...change, isOf: ({ columns }) => columns.includes(formerField), isFollowed }];
+  }
+  if (!now.schema.is_nullable || old.schema.is_nullable) return [];
+  const isFollowed: InheritedChange['isFollowed'] = (...nodes) => schemaIn(...nodes)?.is_nullable === true;
+  return [{ ...change, isOf: ({ notNull }) => notNull.includes(formerField), isFollowed }];
+}
+
+const columnChange = (what = '', object: Partial<Observed> = {}) => ({ what, kind: 'column' as const, object });
+
+const parentsThat = ({ before, batch }: PlannedEvent, isOf: InheritedChange['isOf']): Inheritance[] =>
+  before === undefined ? [] : batch.parents(before.collection.collection).filter(isOf);
+
+/** True if the batch makes the same change in the parent, or in an ancestor from which the parent gets it. */
+function follows(
+  { parent }: Inheritance,
+  planned: PlannedEvent,
+  change: Pick<InheritedChange, 'isOf' | 'isFollowed'>,
+): boolean {
+  const { batch } = planned;
+  const before = batch.before.collections.get(parent);
+  const now = before === undefined ? undefined : sameCollection(before, batch.after);
+  if (before !== undefined && now !== undefined && change.isFollowed(before, now)) return true;
+  return batch.parents(parent).some((each) => change.isOf(each) && follows(each, planned, change));
+}
+
+/** Returns the collection after the batch, which may have renamed it. */
+function sameCollection({ collection, identities }: CollectionNode, after: State): CollectionNode | undefined {
+  const isSame = (node: CollectionNode | undefined): boolean => node?.identities.collection === identities.collection;
+  const named = after.collections.get(collection.collection);
+  return isSame(named) ? named : after.collections.find(isSame);
+}
+
+function sameField(before: CollectionNode, after: CollectionNode, field: string) {
+  const identity = before.identities.fields.get(field) ?? NEW_IDENTITY;
+  const found = [...after.identities.fields].find(([, each]) => each === identity);
+  return found === undefined ? undefined : after.fields.get(found[0]);
 }
 
 /* Findings that the planning creates directly: about the trash, names, preparations and the policy. */

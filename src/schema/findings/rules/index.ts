@@ -12,7 +12,7 @@ import {
   nullOnRequired,
   requiredField,
 } from './data.js';
-import { breaksClients, neededElsewhere, NOTICED } from './dependents.js';
+import { breaksClients, inherited, neededElsewhere, NOTICED } from './dependents.js';
 import {
   charType,
   createsExtension,
@@ -52,6 +52,7 @@ export const RULES: readonly Rule[] = [
   notOnline,
   breaksClients,
   neededElsewhere,
+  inherited,
   requiredField,
   notNullOverRows,
   uniqueOverRows,
