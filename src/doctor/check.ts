@@ -115,7 +115,7 @@ export const FINDINGS = {
   },
   TRASH_DIFFERS: {
     severity: 'warning',
-    fix: 'If a deleted object was dropped by hand, remove it from the list with "dps trash purge POSITION". If the list was changed by hand, run "dps rebuild trash".',
+    fix: 'If a deleted object was dropped by hand, remove it from the list with "dps trash purge POSITION". If it was changed by hand, restore the named columns with SQL; until then it cannot be restored. If the list was changed by hand, run "dps rebuild trash".',
   },
   CHANGES_DIFFER: {
     severity: 'error',

@@ -2,7 +2,7 @@
 import { OWN_SCHEMA_OID, own } from '../postgres/own-tables.js';
 import { COPY } from '../projector/ddl/trash.js';
 import { IS_SHARED } from '../projector/catalog/deletion-facts.js';
-import { trashIdOf } from '../features/trash/rows.js';
+import { type AlteredColumn, findAltered, trashIdOf } from '../features/trash/rows.js';
 import { type Check, finding, type Finding, type FindingCode } from './check.js';
 import { storedSecret } from '../features/accounts/secrets.js';
 import { emptyHead } from '../log/head.js';
@@ -13,7 +13,7 @@ import type { Difference } from '../projector/verify/index.js';
 import type { ProjectionStatus } from '../features/projections/index.js';
 import { findOrphans } from '../projector/online/copy.js';
 import { readWebhooks } from '../features/webhooks/rows.js';
-import { quoted } from '../kernel/text.js';
+import { quoted, visibleText } from '../kernel/text.js';
 
 export const protection: Check = {
   name: 'log is append-only',
@@ -189,12 +189,24 @@ export const trash: Check = {
       const more = rows.length > TRASH_SHOWN ? ' and more' : '';
       return [finding('TRASH_STRANGE', `${sentence}: ${names.join(', ')}${more}.`)];
     };
+    const altered = await findAltered(pool);
     return [
+      ...(altered.length === 0 ? [] : [finding('TRASH_DIFFERS', describeAltered(altered))]),
       ...(await findingIf(STRANGERS, 'The trash contains objects that the service did not create')),
       ...(await findingIf(GRANTED, 'Other roles have privileges on schemas with deleted tables')),
     ];
   },
 };
+
+function describeAltered(altered: readonly AlteredColumn[]): string {
+  const lines = altered.slice(0, TRASH_SHOWN).map(({ position, collection, field, name, type, found }) => {
+    const object = field === null ? `table ${quoted(collection)}` : `values of ${quoted(`${collection}.${field}`)}`;
+    const column = found === null ? 'does not exist' : `has the type ${found} instead of ${type}`;
+    return visibleText(`  ${object} (position ${position}): column ${quoted(name)} ${column}`);
+  });
+  const more = altered.length > TRASH_SHOWN ? [`  and ${altered.length - TRASH_SHOWN} more`] : [];
+  return `Someone changed deleted objects in the trash:\n${[...lines, ...more].join('\n')}`;
+}
 
 /** A webhook that an admin disabled is not a finding. */
 export const webhooks: Check = {

@@ -33,7 +33,7 @@ export async function purging(
   if (kept === undefined) return { position, expired, columns: [] };
   const { state } = await collectionsAt([kept.collection], position - 1);
   const node = state.collections.get(kept.collection);
-  return { position, expired, columns: node === undefined ? [] : keptColumns(kept, node) };
+  return { position, expired, columns: node === undefined ? [] : keptColumns(kept, node).map(({ name }) => name) };
 }
 
 /**

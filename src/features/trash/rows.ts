@@ -5,6 +5,7 @@ import type { Queryable } from '../../postgres/pool.js';
 import { IS_KEPT, KEPT_IN as KEPT_IN_OF_EVENT } from '../../projector/catalog/deletion-facts.js';
 import { COPY, copiedRows } from '../../projector/ddl/trash.js';
 import { endsOf } from '../../log/lifetimes.js';
+import { columnType } from '../../schema/normal-form/index.js';
 import { type Identity, type CollectionNode, type State, hasColumn, primaryKeyOf } from '../../schema/model/state.js';
 import { type LogEvent, takenFromTrash, type StoredEvent, isDeletion, type Actor } from '../../schema/model/events.js';
 import { type Parameterised, sendBatch } from '../../postgres/exchange.js';
@@ -162,11 +163,21 @@ export async function isKept(db: Queryable, { position, field, collection }: Tra
   return rows[0]?.there === true;
 }
 
+export interface KeptColumn {
+  name: string;
+  /** As in its definition. */
+  type: string;
+}
+
 /** The columns that a deletion kept, according to the log. The copy of a field names its columns by identity. */
-export function keptColumns({ kind, field }: Pick<TrashEntry, 'kind' | 'field'>, node: CollectionNode): string[] {
-  if (kind === 'collection') return [...node.fields.values()].filter(hasColumn).map((each) => each.field);
+export function keptColumns({ kind, field }: Pick<TrashEntry, 'kind' | 'field'>, node: CollectionNode): KeptColumn[] {
   const copied = [...primaryKeyOf(node).map((each) => each.field), field ?? ''];
-  return copied.flatMap((name) => node.identities.fields.get(name) ?? []);
+  const names = kind === 'collection' ? [...node.fields.keys()] : copied;
+  return names.flatMap((each) => {
+    const kept = node.fields.get(each);
+    const name = kind === 'collection' ? each : node.identities.fields.get(each);
+    return hasColumn(kept) && name !== undefined ? [{ name, type: columnType(kept.schema) }] : [];
+  });
 }
 
 /** The columns that a kept object lacks, because someone changed or replaced it by hand. */
@@ -183,6 +194,52 @@ export async function columnsLost(
     [position, field, collection, columns],
   );
   return rows.map(({ name }) => name);
+}
+
+/**
+ * A condition: the attribute `a` has another type than `w.type`, or another modifier. A type that does not exist under
+ * its name any more was renamed, so it is not compared.
+ */
+export const HAS_OTHER_TYPE = sql`coalesce(pg_catalog.to_regtype(w.type)::oid <> a.atttypid
+  OR coalesce(pg_catalog.substring(pg_catalog.format_type(a.atttypid, a.atttypmod), '[(].*[)]'::text), ''::text)
+    <> coalesce(pg_catalog.substring(w.type, '[(].*[)]'::text), ''::text), false)`;
+
+/** A column of a kept object that someone changed by hand. */
+export interface AlteredColumn extends Pick<TrashEntry, 'position' | 'collection' | 'field'> {
+  name: string;
+  type: string;
+  /** Its type now. Null if it is missing. */
+  found: string | null;
+}
+
+const ALTERED = `
+SELECT w.name, w.type, pg_catalog.format_type(a.atttypid, a.atttypmod) AS found
+  FROM (SELECT $1::bigint AS position, $2::text AS field, $3::text AS collection, $4::jsonb AS data) e
+  JOIN pg_catalog.pg_class c ON ${isKeptTable('e')}
+  CROSS JOIN pg_catalog.jsonb_to_recordset($5::jsonb) AS w (name text, type text)
+  LEFT JOIN pg_catalog.pg_attribute a
+    ON a.attrelid = c.oid AND a.attname = w.name AND a.attnum > 0 AND NOT a.attisdropped
+ WHERE a.attnum IS NULL OR ${HAS_OTHER_TYPE}`;
+
+/** Folds the log up to the last deletion, so do not call it under the log's lock. */
+export async function findAltered(db: Queryable): Promise<AlteredColumn[]> {
+  const found: AlteredColumn[] = [];
+  let at = startPoint();
+  for (const kept of await keptAndThere(db)) {
+    const { position, collection, field, kept_in } = kept;
+    at = await foldLog(db, at, { upTo: position - 1 });
+    const node = at.state.collections.get(collection);
+    const columns = JSON.stringify(node === undefined ? [] : keptColumns(kept, node));
+    const { rows } = await db.query<Pick<AlteredColumn, 'name' | 'type' | 'found'>>(ALTERED, [
+      position,
+      field,
+      collection,
+      JSON.stringify({ kept_in }),
+      columns,
+    ]);
+    found.push(...rows.map((row) => ({ position, collection, field, ...row })));
+  }
+  return found;
 }
 
 /*

@@ -33,7 +33,9 @@ import {
 } from '../../projector/refusals/offending-rows.js';
 import { type LogEvent, type RestoredCollection, takenFromTrash } from '../../schema/model/events.js';
 import type { Problem } from '../../kernel/problem.js';
-import type { State } from '../../schema/model/state.js';
+import { type State, hasColumn } from '../../schema/model/state.js';
+import { columnType } from '../../schema/normal-form/index.js';
+import { HAS_OTHER_TYPE } from '../../features/trash/rows.js';
 import type { Try } from '../keep-alive.js';
 import { SAVEPOINT } from './begin.js';
 
@@ -187,34 +189,48 @@ interface LostColumn {
   collection: string;
   table: string;
   column: string;
+  type: string;
+  /** The type that someone gave it. Null if it is missing. */
+  found: string | null;
 }
 
 /**
- * Returns rows of `LostColumn`: what restored tables lack because someone changed them in the trash by hand. Null if the
- * batch restores no table. Ask before the tables are moved.
+ * Returns rows of `LostColumn`: columns of restored tables that someone dropped or changed in the trash by hand. Null if
+ * the batch restores no table. Ask before the tables are moved.
  */
 function lostColumns(events: readonly LogEvent[]): Sql | null {
   const wanted = events.flatMap((event) => {
     const restored = event.type === 'collection.created' ? takenFromTrash(event.data) : undefined;
     if (event.type !== 'collection.created' || restored === undefined) return [];
-    const table = literal(qualified(trashOf(restored), restored.name));
-    const columns = event.data.fields.filter(({ schema }) => schema !== null);
-    return columns.map(
-      ({ field }) => sql`(${literal(event.collection)}::text, ${table}::text, ${literal(field)}::text)`,
-    );
+    const table = qualified(trashOf(restored), restored.name);
+    return event.data.fields.filter(hasColumn).map(({ field, schema }) => {
+      const values = [event.collection, table, field, columnType(schema)].map((each) => sql`${literal(each)}::text`);
+      return sql`(${join(values, sql`, `)})`;
+    });
   });
   if (wanted.length === 0) return null;
-  return sql`SELECT w.collection, w.tab AS table, w.col AS column FROM (VALUES ${join(wanted, sql`, `)}) AS w (collection, tab, col)
-    WHERE pg_catalog.to_regclass(w.tab) IS NOT NULL AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a
-      WHERE a.attrelid = pg_catalog.to_regclass(w.tab)::oid AND a.attname = w.col AND a.attnum > 0 AND NOT a.attisdropped)`;
+  return sql`SELECT w.collection, w.tab AS table, w.col AS column, w.type, pg_catalog.format_type(a.atttypid, a.atttypmod) AS found
+    FROM (VALUES ${join(wanted, sql`, `)}) AS w (collection, tab, col, type)
+    LEFT JOIN pg_catalog.pg_attribute a
+      ON a.attrelid = pg_catalog.to_regclass(w.tab)::oid AND a.attname = w.col AND a.attnum > 0 AND NOT a.attisdropped
+    WHERE pg_catalog.to_regclass(w.tab) IS NOT NULL AND (a.attnum IS NULL OR ${HAS_OTHER_TYPE})`;
 }
 
 function lostProblems(lost: readonly LostColumn[]): Problem[] {
   return [...new Map(lost.map((each) => [each.collection, each])).values()].map(({ collection, table }) => {
-    const columns = lost.filter((each) => each.collection === collection).map(({ column }) => column);
+    const altered = lost.filter((each) => each.collection === collection);
+    const columns = altered.map(({ column }) => column);
+    const missing = altered.filter(({ found }) => found === null).map(({ column }) => JSON.stringify(column));
+    const retyped = altered
+      .filter(({ found }) => found !== null)
+      .map(({ column, type, found }) => `column ${JSON.stringify(column)} has the type ${found} instead of ${type}`);
+    const [reason, remedy] =
+      missing.length > 0
+        ? [`the table ${table} in the trash has no column ${missing.join(', ')}`, 'Add the column']
+        : [`in the table ${table} in the trash, ${retyped.join(', ')}`, 'Change the type back'];
     const message =
-      `Table ${JSON.stringify(collection)} cannot be restored: the table ${table} in the trash has no column ` +
-      `${columns.map((name) => JSON.stringify(name)).join(', ')}, so someone changed or replaced it. Add the column with SQL, then restore the table.`;
+      `Table ${JSON.stringify(collection)} cannot be restored: ${reason}, so someone changed or replaced it. ` +
+      `${remedy} with SQL, then restore the table.`;
     return { code: 'IN_USE', message, collection, details: { columns } };
   });
 }

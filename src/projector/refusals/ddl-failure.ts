@@ -92,6 +92,8 @@ function placeOf(statement: Statement | undefined): Pick<Problem, 'collection' |
   return field === null ? { collection } : { collection, field };
 }
 
+const DENIED = /^permission denied for schema (.+)$/;
+
 /**
  * PostgreSQL's message names tables, columns and values but never the statement. Its other parts may quote
  * expressions.
@@ -107,7 +109,12 @@ function refused(error: unknown, sqlstate: string | undefined, statement: Statem
   const needs = sqlstate === SQLSTATE.dependent_objects_still_exist ? dependentsOf(driverError(error)) : [];
   if (needs.length > 0) return inUse(what, needs, details);
   const code = isNameTaken(sqlstate) ? 'ALREADY_EXISTS' : 'DATABASE_REFUSED';
-  return { code, message: `PostgreSQL ${what}: ${reason}`, details };
+  const [, schema] = DENIED.exec(reason) ?? [];
+  const next =
+    schema === undefined
+      ? ''
+      : `. Grant the database role of the service its privileges again (GRANT USAGE, CREATE ON SCHEMA ${schema} TO …), then repeat the request.`;
+  return { code, message: `PostgreSQL ${what}: ${reason}${next}`, details };
 }
 
 /** Reports that views, functions or unmanaged tables still depend on an object to be dropped. */

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { asSuperuser } from '../../support/postgres.js';
 import { withService } from '../../support/with-service.js';
 
 interface Plan {
@@ -9,7 +10,7 @@ interface Plan {
 const plain = (field: string, schema: object = {}) => ({ field, type: 'string', schema, meta: { interface: 'input' } });
 
 describe('the trash after manual changes', () => {
-  const { api } = withService();
+  const { api, service } = withService();
 
   it('reports that it keeps nothing of a missing table when its collection is deleted', async () => {
     await api.ok('POST', '/collections', { collection: 'away', schema: {} });
@@ -62,6 +63,45 @@ describe('the trash after manual changes', () => {
     }
   });
 
+  it('rejects to restore a table without the privilege CREATE, names the GRANT, and leaves the table in the trash', async () => {
+    await api.ok('POST', '/collections', { collection: 'denied', schema: {}, fields: [plain('a')] });
+    await api.sql(`INSERT INTO denied (a) VALUES ('x')`);
+    await api.ok('DELETE', '/collections/denied');
+    const trash = await api.ok<{ data: { position: number }[] }>('GET', '/trash');
+    const { position } = trash.data[0]!;
+    const [role] = await api.sql<{ name: string }>('SELECT current_user::text AS name');
+    const [schema] = await api.sql<{ owner: string }>(
+      `SELECT nspowner::regrole::text AS owner FROM pg_namespace WHERE nspname = 'public'`,
+    );
+    const head = await api.head();
+    await asSuperuser(
+      service.databaseUrl,
+      'ALTER SCHEMA public OWNER TO CURRENT_USER',
+      `REVOKE CREATE ON SCHEMA public FROM PUBLIC, "${role?.name}"`,
+    );
+    try {
+      for (const body of [{}, { as: 'other' }]) {
+        const expected = { status: 422, code: 'DATABASE_REFUSED' } as const;
+        const { message } = await api.refused(expected, 'POST', `/trash/${position}/restore`, body);
+        expect(message)
+          .to.contain('permission denied for schema public')
+          .and.contain('GRANT USAGE, CREATE ON SCHEMA public TO');
+        const tried = await api.ok<Plan>('POST', `/trash/${position}/restore?dry_run`, body);
+        expect([tried.accepted, tried.errors?.[0]?.message]).to.deep.equal([false, message]);
+      }
+      expect(await api.head()).to.equal(head);
+      expect(await api.ok('GET', '/trash')).to.deep.equal(trash);
+    } finally {
+      await asSuperuser(
+        service.databaseUrl,
+        `ALTER SCHEMA public OWNER TO ${schema?.owner}`,
+        `GRANT USAGE, CREATE ON SCHEMA public TO "${role?.name}"`,
+      );
+    }
+    await api.ok('POST', `/trash/${position}/restore`, { as: 'other' });
+    expect(await api.sql('SELECT a FROM other')).to.deep.equal([{ a: 'x' }]);
+  });
+
   describe('to the table that it keeps', () => {
     const deleted = async (name: string): Promise<{ position: number; kept: string }> => {
       await api.ok('POST', '/collections', { collection: name, schema: {}, fields: [plain('a'), plain('b')] });
@@ -96,6 +136,68 @@ describe('the trash after manual changes', () => {
         await api.sql(`DROP TABLE ${kept}`);
         await api.ok('DELETE', `/trash/${position}`);
       });
+
+    const altered = async (): Promise<string[]> => {
+      const { data } = await api.ok<{ data: { checks: { findings: { code: string; message: string }[] }[] } }>(
+        'GET',
+        '/server/doctor',
+      );
+      const found = data.checks.flatMap(({ findings }) => findings).filter(({ code }) => code === 'TRASH_DIFFERS');
+      return found.flatMap(({ message }) => message.split('\n').slice(1));
+    };
+
+    for (const type of ['bigint', 'character varying(50)'])
+      it(`restores it only after a column of type ${type} has its own type again, which the doctor reports`, async () => {
+        const name = `typed_${type.length}`;
+        const { position, kept } = await deleted(name);
+        await api.sql(`ALTER TABLE ${kept} ALTER COLUMN b TYPE ${type} USING '1'`);
+        const conflict = { status: 409, code: 'IN_USE' } as const;
+        const { message } = await api.refused(conflict, 'POST', `/trash/${position}/restore`, {});
+        const fault = `column "b" has the type ${type} instead of character varying(255)`;
+        expect(message).to.contain(fault).and.contain('Change the type back');
+        const planned = await api.ok<Plan>('POST', `/trash/${position}/restore?dry_run`, {});
+        expect(planned.accepted).to.equal(false);
+        expect(await altered()).to.deep.equal([`  table "${name}" (position ${position}): ${fault}`]);
+        await api.sql(`ALTER TABLE ${kept} ALTER COLUMN b TYPE character varying(255), DROP COLUMN a`);
+        expect(await altered()).to.deep.equal([`  table "${name}" (position ${position}): column "a" does not exist`]);
+        await api.sql(`ALTER TABLE ${kept} ADD COLUMN a character varying(255)`);
+        expect(await altered()).to.deep.equal([]);
+        await api.ok('POST', `/trash/${position}/restore`, {});
+      });
+
+    it('reports changed values of a field, and restores tables with columns of many types', async () => {
+      await api.sql(`CREATE TYPE mood AS ENUM ('calm'); CREATE DOMAIN code AS numeric(8,2); CREATE SCHEMA elsewhere;
+        CREATE TYPE elsewhere.size AS ENUM ('s');
+        CREATE TABLE many (id int PRIMARY KEY, a text[], b numeric, c numeric(10), d numeric(10,2), e char, f char(3),
+          g timestamp(3) with time zone, h time, i interval(2), j bit(4), k varbit, l mood, m code, n "char", o name,
+          p elsewhere.size, q mood[], r int4range, s double precision, t jsonb, u varchar, v varchar(7)[])`);
+      await api.ok('POST', '/schema/adopt', { tables: ['many'] });
+      await api.ok('DELETE', '/fields/many/d');
+      await api.ok('DELETE', '/fields/many/p');
+      const { data } = await api.ok<{ data: { position: number; field: string }[] }>('GET', '/trash');
+      const { position } = data.find(({ field }) => field === 'd')!;
+      expect(await altered()).to.deep.equal([]);
+      const [column] = await api.sql<{ name: string }>(`SELECT attname::text AS name FROM pg_attribute
+        WHERE attrelid = 'service_trash_${position}.values'::regclass AND atttypid = 'numeric'::regtype`);
+      await api.sql(`ALTER TABLE service_trash_${position}.values ALTER COLUMN "${column?.name}" TYPE text`);
+      expect(await altered()).to.deep.equal([
+        `  values of "many.d" (position ${position}): column "${column?.name}" has the type text instead of numeric(10,2)`,
+      ]);
+      await api.sql(
+        `ALTER TABLE service_trash_${position}.values ALTER COLUMN "${column?.name}" TYPE numeric(10,2) USING 1`,
+      );
+      const deletion = (await api.head()) + 1;
+      await api.ok('DELETE', '/collections/many');
+      expect(await altered()).to.deep.equal([]);
+      const { data: all } = await api.ok<{ data: { position: number; collection: string; field: null }[] }>(
+        'GET',
+        '/trash',
+      );
+      const table = all.find(({ collection, field }) => collection === 'many' && field === null)!;
+      expect(table.position).to.be.at.least(deletion);
+      await api.ok('POST', `/trash/${table.position}/restore`, {});
+      await api.ok('POST', `/trash/${position}/restore`, {});
+    });
 
     it('restores it with a column that was added by hand, also before the deletion', async () => {
       const { position, kept } = await deleted('extended');

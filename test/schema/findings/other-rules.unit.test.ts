@@ -146,7 +146,7 @@ describe('rules of findings', () => {
     const gone: Edit = (snapshot) => {
       snapshot.fields = snapshot.fields.filter(({ field }) => field !== 'title' && field !== 'sent');
     };
-    const told = found(gone, { known: { inheritance } }).filter(({ code }) => code === 'INHERITED');
+    const told = findingsOf(gone, { known: { inheritance } }).filter(({ code }) => code === 'INHERITED');
     expect(told.map(({ level, field }) => [level, field])).to.deep.equal([['danger', 'title']]);
     expect(told[0]?.message).to.contain('"articles" inherits it from elsewhere.base').and.contain('rejects');
     expect(codes(required, { known: { inheritance } })).not.to.include('INHERITED');
