@@ -307,7 +307,9 @@ CREATE TABLE :"service".service_tokens (
   -- The other user who issued the token; null if the user did so, or an operator on the command line.
   issued_by  uuid,
   created_at timestamptz NOT NULL DEFAULT now(),
-  expires_at timestamptz
+  expires_at timestamptz,
+  -- Limits of the token: actions, networks, and the role of the user when it was created; null if there are none.
+  scope      jsonb
 );
 
 CREATE INDEX service_tokens_user ON :"service".service_tokens (user_id);

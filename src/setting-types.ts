@@ -1,6 +1,6 @@
 /** Formats of setting values: numbers, sizes, durations, addresses, names. */
-import { isIP } from 'node:net';
 import { z } from 'zod';
+import { isNetwork } from './kernel/networks.js';
 import { ROLES } from './features/accounts/caller.js';
 import { parseAddress } from './postgres/hosts/address.js';
 
@@ -114,7 +114,7 @@ const MAX_HOPS = 20;
 export const trustProxy = z.string().transform((text, context): number | string[] => {
   if (/^\d{1,2}$/.test(text) && Number(text) <= MAX_HOPS) return Number(text);
   const names = listOf(text);
-  if (names.length > 0 && names.every(isNetwork)) return names;
+  if (names.length > 0 && names.every((name) => NAMED_NETWORKS.includes(name) || isNetwork(name))) return names;
   context.addIssue(`must be a number of proxies (0 to ${MAX_HOPS}) or their addresses, such as 10.0.0.0/8, loopback`);
   return z.NEVER;
 });
@@ -124,18 +124,11 @@ export const networks = z
   .string()
   .transform(listOf)
   .refine(
-    (names) => names.every((name) => !NAMED_NETWORKS.includes(name) && isNetwork(name)),
+    (names) => names.every(isNetwork),
     'must be addresses or networks separated by commas, such as 10.0.0.0/8, 127.0.0.1',
   );
 
 const NAMED_NETWORKS = ['loopback', 'linklocal', 'uniquelocal'];
-
-function isNetwork(text: string): boolean {
-  if (NAMED_NETWORKS.includes(text)) return true;
-  const [, address = '', bits = '0'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
-  const family = isIP(address);
-  return family !== 0 && Number(bits) <= (family === 4 ? 32 : 128);
-}
 
 /** Comma-separated origins, as browsers send them. */
 export const origins = z

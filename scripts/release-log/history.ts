@@ -53,7 +53,8 @@ async function accounts({ api, url, provider }: Living): Promise<void> {
   await api.ok('PATCH', path, { email: 'lovelace@example.com', name: 'Ada', role: 'author', status: 'suspended' });
   await api.ok('PATCH', path, { password: null });
   await api.ok('PATCH', path, { password: `${password} 2`, status: 'active' });
-  const token = (await api.ok<Made>('POST', `${path}/tokens`, { expires_at: '2030-01-01T00:00:00Z' })).data;
+  const scope = { actions: ['read', 'propose'], networks: ['10.0.0.0/8', '::1'] };
+  const token = (await api.ok<Made>('POST', `${path}/tokens`, { expires_at: '2030-01-01T00:00:00Z', scope })).data;
   await api.ok('DELETE', `${path}/tokens/${token.id}`);
   await linkIdentity(url, provider, { email: 'lovelace@example.com', password: `${password} 2` });
   const [identity] = (await api.ok<{ data: { id: string }[] }>('GET', `${path}/identities`)).data;

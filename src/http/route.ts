@@ -2,11 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
 import type { z } from 'zod';
 import { type Access, type Caller, allows } from '../features/accounts/caller.js';
+import { type RouteAction, defaultAction } from '../features/accounts/scope.js';
 import type { Answer } from './answer/answer.js';
 import type { Bodies, ReadBody } from './body/index.js';
 import { hasBody } from './body/limited-bytes.js';
 import { readShape } from './body/shape.js';
 import { type ErrorCode, refused } from './errors.js';
+import { requireScope } from './request/scope.js';
 import { readQuery } from './request/query.js';
 
 /** Headers of write requests: idempotency key, precondition, acknowledgements, reason. */
@@ -115,6 +117,8 @@ interface Spec<Query, Body, A extends Access> extends Documentation {
   path: string;
   /** The required role. A token is optional on routes for `anyone`. */
   access: A;
+  /** The action that the scope of an API token must contain. Default: see `defaultAction`. */
+  action?: RouteAction;
   /** Checked before the body is read. */
   stricter?: Stricter<Query>;
   /** A strict zod object, so unknown parameters are rejected. */
@@ -134,7 +138,8 @@ export interface Route extends Documentation {
   method: Method;
   path: string;
   access: Access;
-  stricter: Pick<Stricter<never>, 'access' | 'words'> | undefined;
+  action: RouteAction;
+  stricter: (Pick<Stricter<never>, 'access' | 'words'> & { action: RouteAction }) | undefined;
   query: z.ZodType;
   body: BodySpec<unknown> | undefined;
   whileDatabaseIsAway: boolean;
@@ -147,9 +152,11 @@ export interface Route extends Documentation {
 
 /** One route: what it accepts, who may use it, what it answers, and its documentation. */
 export function route<Query, const A extends Access, Body = undefined>(spec: Spec<Query, Body, A>): Route {
-  const { handle, stricter, body, whileDatabaseIsAway = false, needsPrimary = spec.method !== 'get', ...rest } = spec;
+  const { handle, body, whileDatabaseIsAway = false, needsPrimary = spec.method !== 'get', ...rest } = spec;
   const { headers = needsPrimary && spec.method !== 'get' ? WRITE_HEADERS : [] } = spec;
-  const about = { ...rest, stricter, body, whileDatabaseIsAway, needsPrimary, headers };
+  const { action = defaultAction(spec.method, spec.access) } = spec;
+  const stricter = spec.stricter && { action: defaultAction(spec.method, spec.stricter.access), ...spec.stricter };
+  const about = { ...rest, action, stricter, body, whileDatabaseIsAway, needsPrimary, headers };
   const read = requestReader(spec);
   return {
     ...about,
@@ -158,16 +165,20 @@ export function route<Query, const A extends Access, Body = undefined>(spec: Spe
       const who = (spec.access === 'anyone' ? null : caller) as A extends 'anyone' ? null : Caller;
       requireSupported(exchange, about);
       return read(exchange.req, bodies, {
-        admits: (query) => requireStricter(stricter, query, caller),
+        admits: (query) => requireStricter(stricter, query, { req: exchange.req, caller }),
         handle: (input) => handle({ ...exchange, ...input, caller: who }),
       });
     },
   };
 }
 
-function requireStricter<Query>(stricter: Stricter<Query> | undefined, query: Query, caller: Caller | null): void {
+function requireStricter<Query>(
+  stricter: (Stricter<Query> & { action: RouteAction }) | undefined,
+  query: Query,
+  { req, caller }: { req: Request; caller: Caller | null },
+): void {
   if (stricter === undefined || !stricter.where(query)) return;
-  if (caller !== null && allows(caller.role, stricter.access)) return;
+  if (caller !== null && allows(caller.role, stricter.access)) return requireScope(req, caller, stricter.action);
   const { access, words } = stricter;
   throw refused(
     'FORBIDDEN',

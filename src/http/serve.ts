@@ -1,8 +1,7 @@
 /* Serves a request: authentication, handler, response, log line. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { IncomingMessage } from 'node:http';
 import type { Request, Response } from 'express';
-import { type Access, type Caller, allows } from '../features/accounts/caller.js';
+import { type Caller, allows } from '../features/accounts/caller.js';
 import type { Identify } from '../features/accounts/identify.js';
 import { NotInTimeError, inTime } from '../kernel/time.js';
 import { AbandonedError, runAsChange, runAsRead, scheduler } from '../kernel/scheduler.js';
@@ -17,6 +16,7 @@ import { readParams } from './request/query.js';
 import { requireInLog } from './request/history-query.js';
 import { Refused, refused } from './errors.js';
 import { atLeastOf, bearerToken, requestIdOf } from './request/headers.js';
+import { CHALLENGE, requireScope } from './request/scope.js';
 import type { Handled, RequestLog } from './request-log.js';
 import type { Quotas } from './quotas.js';
 import type { Route } from './route.js';
@@ -24,12 +24,13 @@ import { ProblemError } from '../kernel/problem.js';
 
 /* Authenticates and authorizes the caller. */
 
-const CHALLENGE = 'Bearer realm="data-platform-service"';
-
-/** The caller of the bearer token. Throws `Refused`: UNAUTHENTICATED, or FORBIDDEN if the role is too low. */
+/**
+ * The caller of the bearer token. Throws `Refused`: UNAUTHENTICATED, or FORBIDDEN if the role is too low or the scope of
+ * the token does not cover the request.
+ */
 export async function authorize(
-  req: IncomingMessage,
-  access: Access,
+  req: Pick<Request, 'headers' | 'ip' | 'socket'>,
+  { access, action }: Pick<Route, 'access' | 'action'>,
   identify: (token: string) => Promise<Caller | null>,
 ): Promise<Caller> {
   const token = bearerToken(req);
@@ -41,6 +42,7 @@ export async function authorize(
   if (!allows(caller.role, access)) {
     throw refused('FORBIDDEN', `This request requires the role ${access}, and your role is ${caller.role}.`);
   }
+  requireScope(req, caller, action);
   return caller;
 }
 
@@ -117,7 +119,7 @@ async function admit(
   const check = deps.freshness.check();
   known.fresh = await (route.whileDatabaseIsAway ? orNull(check) : check);
   if (access !== 'anyone') {
-    known.caller = await identify(req, access, { deps, known }).catch((refusal: unknown) => {
+    known.caller = await identify(req, route, { deps, known }).catch((refusal: unknown) => {
       if (refusal instanceof Refused && isStillToCome(req, route, known.fresh)) return null;
       throw refusal;
     });
@@ -133,12 +135,12 @@ function isStillToCome(req: Request, { needsPrimary }: Route, fresh: Fresh | nul
 
 function identify(
   req: Request,
-  access: Access,
+  route: Route,
   { deps, known }: { deps: HttpDeps; known: ResponseContext },
 ): Promise<Caller> {
   const { auth } = deps;
   const { fresh } = known;
-  return authorize(req, access, (token) =>
+  return authorize(req, route, (token) =>
     fresh ? auth.identify(token, fresh.authEpoch) : knownBefore(auth.identify, token),
   );
 }
@@ -146,10 +148,10 @@ function identify(
 /** Waits if the caller names a position that has not arrived yet. */
 async function reach(
   req: Request,
-  { access }: Route,
+  route: Route,
   { deps, known }: { deps: HttpDeps; known: ResponseContext },
 ): Promise<void> {
-  if (access === 'anyone' || known.fresh === null) return;
+  if (route.access === 'anyone' || known.fresh === null) return;
   const required = atLeastOf(req);
   if (required === undefined) return;
   if (known.fresh.head < required.position) {
@@ -157,7 +159,7 @@ async function reach(
       isKnown: known.caller !== null,
       abandoned: () => req.socket.destroyed,
     });
-    known.caller = await identify(req, access, { deps, known });
+    known.caller = await identify(req, route, { deps, known });
   }
   await requireInLog(required, deps.history);
 }

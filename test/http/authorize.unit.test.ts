@@ -1,17 +1,26 @@
-import type { IncomingMessage } from 'node:http';
+import type { Request } from 'express';
 import { expect } from 'chai';
 import type { Access, Role } from '../../src/features/accounts/caller.js';
+import type { RouteAction } from '../../src/features/accounts/scope.js';
+import type { TokenScope } from '../../src/schema/model/token-scope.js';
 import { authorize } from '../../src/http/serve.js';
 import { Refused } from '../../src/http/errors.js';
 
 const CALLERS: Readonly<Record<string, Role>> = { a: 'admin', r: 'reader' };
 
-async function answerTo(authorization: string | undefined, access: Access = 'reader'): Promise<unknown> {
-  const req = { headers: authorization === undefined ? {} : { authorization } } as IncomingMessage;
+async function answerTo(
+  authorization: string | undefined,
+  access: Access = 'reader',
+  { action = 'read', scope }: { action?: RouteAction; scope?: TokenScope } = {},
+): Promise<unknown> {
+  const headers = authorization === undefined ? {} : { authorization };
+  const req = { headers, ip: '10.1.2.3', socket: {} } as Request;
   try {
-    return await authorize(req, access, async (token) => {
+    return await authorize(req, { access, action }, async (token) => {
       const role = CALLERS[token];
-      return role === undefined ? null : { id: token, name: token, role, credential: CREDENTIAL };
+      return role === undefined
+        ? null
+        : { id: token, name: token, role, credential: { ...CREDENTIAL, ...(scope && { scope }) } };
     });
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
@@ -37,6 +46,21 @@ describe('authorization', () => {
       'FORBIDDEN',
       'This request requires the role author or auditor, and your role is reader.',
     ]);
+  });
+
+  it('rejects a token whose scope lacks the action or the network, and names what is missing', async () => {
+    const lacking = (missing: string) => `${CHALLENGE}, error="insufficient_scope", scope="${missing}"`;
+    const rejected = async (action: RouteAction, scope: Omit<TokenScope, 'role'>): Promise<unknown> => {
+      const answer = await answerTo('Bearer a', 'admin', { action, scope: { role: 'admin', ...scope } });
+      return Array.isArray(answer) ? answer.at(-1) : null;
+    };
+    expect(await rejected('apply', { actions: ['read', 'apply'] })).equal(null);
+    expect(await rejected('apply', { actions: ['read', 'propose'] })).equal(lacking('apply'));
+    expect(await rejected('apply', { networks: ['10.0.0.0/8', 'fd00::/8'] })).equal(null);
+    expect(await rejected('read', { networks: ['10.1.2.4', 'fd00::/8'] })).equal(lacking('networks'));
+    expect(await rejected(null, { networks: ['10.1.2.4'] })).equal(lacking('networks'));
+    expect(await rejected(null, { actions: ['read'] })).equal(null);
+    expect(await rejected('unscoped', { networks: ['10.0.0.0/8'] })).equal(lacking('unscoped'));
   });
 
   it('responds as RFC 6750 requires otherwise', async () => {

@@ -59,6 +59,16 @@ const EXPIRIES = [
   null,
 ];
 
+const SCOPES: readonly (object | null)[] = [
+  null,
+  null,
+  null,
+  { actions: ['read', 'propose'] },
+  { networks: ['127.0.0.0/8', '::1'] },
+  { actions: [] },
+  {},
+];
+
 const USERS: Rules = {
   'GET /users': {
     weight: 0.5,
@@ -80,7 +90,11 @@ const USERS: Rules = {
     weight: 0.7,
     make: (context) => ({
       path: at`/users/${userId(context)}/tokens`,
-      body: json({ name: 'a token', expires_at: context.random.pick(EXPIRIES) }),
+      body: json({
+        name: 'a token',
+        expires_at: context.random.pick(EXPIRIES),
+        scope: context.random.pick(SCOPES),
+      }),
     }),
   },
   'DELETE /users/{id}/tokens/{token}': {

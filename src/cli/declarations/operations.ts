@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type CommandEffect, acknowledge, onDatabase, onService, reason, repeatable, oneOf } from './options.js';
 import { FORMATS } from '../../features/webhooks/message.js';
-import { ROLES, USER_STATUSES } from '../../features/accounts/caller.js';
+import { ROLES, TOKEN_ACTIONS, USER_STATUSES } from '../../features/accounts/caller.js';
 
 const PLACE =
   'It uses the database of the service (DATABASE_URL, or the embedded server of DATA_DIR). The service may run or not.';
@@ -289,7 +289,9 @@ function declareTokens(program: Command, does: CommandEffect): void {
     .description('Creates an API token and prints it once.')
     .argument('<user>', USER)
     .option('--name <name>', 'name of the token')
-    .option('--expires <when>', 'a time (2030-01-31, 2030-01-31T12:00:00Z) or a number of days (90d); default: never');
+    .option('--expires <when>', 'a time (2030-01-31, 2030-01-31T12:00:00Z) or a number of days (90d); default: never')
+    .option('--actions <list>', `actions that the token allows: ${TOKEN_ACTIONS.join(',')}; default: all`)
+    .option('--networks <list>', 'addresses and networks that may use it (10.0.0.0/8); default: all');
   does(onDatabase(add.addOption(reason())), async () => (await load()).add);
 
   const revoke = tokens

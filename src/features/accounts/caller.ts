@@ -1,6 +1,12 @@
+import type { TokenScope } from '../../schema/model/token-scope.js';
+
 /** `author` may propose changes but not apply them. */
 export const ROLES = ['admin', 'auditor', 'author', 'reader'] as const;
 export type Role = (typeof ROLES)[number];
+
+/** Actions that the scope of an API token can allow. docs/security.md lists the requests of each. */
+export const TOKEN_ACTIONS = ['read', 'propose', 'apply', 'history', 'operate'] as const;
+export type TokenAction = (typeof TOKEN_ACTIONS)[number];
 
 export const USER_STATUSES = ['active', 'suspended'] as const;
 export type UserStatus = (typeof USER_STATUSES)[number];
@@ -10,6 +16,7 @@ export interface Caller {
   readonly id: string;
   /** The name that the log records for the actor. */
   readonly name: string;
+  /** Not higher than the role that a scope of the token contains. */
   readonly role: Role;
   readonly credential: Credential;
 }
@@ -21,6 +28,10 @@ export interface Credential {
   readonly issuedBy: string | null;
   /** The id of the API token, or of the identity. */
   readonly token?: string;
+  /** The limits of the API token. */
+  readonly scope?: TokenScope;
+  /** Milliseconds since 1970. Absent if the API token never expires. */
+  readonly expiresAt?: number;
 }
 
 /**

@@ -1,4 +1,6 @@
 import type { Token } from './tokens.js';
+import { type NewScope, newScope } from './scope.js';
+import type { TokenScope } from '../../schema/model/token-scope.js';
 import { findUser, withAccounts } from '../../cli/connections/pipeline.js';
 import { type ExitCode, type Invocation, UsageError, text } from '../../cli/command.js';
 import { isStorableTime, TIME_RANGE } from '../../kernel/time.js';
@@ -12,8 +14,14 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
     const user = await findUser(accounts.users, named);
     return accepted(await accounts.tokens.list(user.id));
   });
-  const rows = tokens.map((token) => [token.name, token.created_at, token.expires_at ?? 'never', token.id]);
-  show(invocation, tokens, () => table(['name', 'created', 'expires', 'id'], rows));
+  const rows = tokens.map((token) => [
+    token.name,
+    token.created_at,
+    token.expires_at ?? 'never',
+    describeScope(token.scope),
+    token.id,
+  ]);
+  show(invocation, tokens, () => table(['name', 'created', 'expires', 'scope', 'id'], rows));
   return 0;
 }
 
@@ -24,6 +32,7 @@ export async function add(invocation: Invocation): Promise<ExitCode> {
   const token = {
     name: text(invocation.values, 'name'),
     expires_at: expiry === undefined ? null : readExpiry(expiry, Date.now()),
+    scope: readScope(invocation),
   };
   const made = await withAccounts(invocation, async (accounts) => {
     const user = await findUser(accounts.users, named);
@@ -67,6 +76,32 @@ function readExpiry(value: string, now: number): string {
   return new Date(time).toISOString();
 }
 
-function describe({ name, expires_at, id }: Token): string {
-  return `"${name}", ${expires_at === null ? 'never expires' : `expires ${expires_at}`}, ${id}`;
+/** @throws UsageError */
+function readScope({ values }: Invocation): NewScope | null {
+  const limits = Object.fromEntries(
+    LIMITS.flatMap((name) => {
+      const list = text(values, name);
+      return list === undefined ? [] : [[name, list.split(',').map((each) => each.trim())]];
+    }),
+  );
+  if (Object.keys(limits).length === 0) return null;
+  const read = newScope.safeParse(limits);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  throw new UsageError(`--${String(issue?.path[0])}: ${issue?.message}`);
+}
+
+const LIMITS = ['actions', 'networks'] as const;
+
+/** `actions read,propose; networks 10.0.0.0/8; as author` */
+function describeScope(scope: TokenScope | null): string {
+  if (scope === null) return 'all';
+  const limits = LIMITS.flatMap((name) => (scope[name] === undefined ? [] : [`${name} ${scope[name].join(',')}`]));
+  return [...limits, `as ${scope.role}`].join('; ');
+}
+
+function describe({ name, expires_at, scope, id }: Token): string {
+  const parts = [expires_at === null ? 'never expires' : `expires ${expires_at}`];
+  if (scope !== null) parts.push(`scope: ${describeScope(scope)}`);
+  return `"${name}", ${[...parts, id].join(', ')}`;
 }

@@ -2,9 +2,11 @@
 import type { Pool } from 'pg';
 import { looksLikeAccessToken, type AccessTokens } from './access-tokens.js';
 import type { Caller, Credential, Role } from './caller.js';
+import { commonRole } from './scope.js';
 import { secretHash } from './secrets.js';
 import { own } from '../../postgres/own-tables.js';
 import { isUuid } from '../../kernel/text.js';
+import type { TokenScope } from '../../schema/model/token-scope.js';
 
 /**
  * Returns the user of a token, or null if it is unknown, expired or revoked, or its user is suspended or removed.
@@ -43,6 +45,7 @@ interface Row {
   token: string | null;
   issued_by: string | null;
   expires_at: Date | null;
+  scope: (TokenScope & { role: Role }) | null;
 }
 
 /**
@@ -66,7 +69,7 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
   async function byStaticToken(token: string): Promise<VerifiedCaller | null> {
     const { rows } = await pool.query<Row>({
       name: 'identify-token',
-      text: `select u.id, u.name, u.role, t.id as token, t.issued_by, t.expires_at
+      text: `select u.id, u.name, u.role, t.id as token, t.issued_by, t.expires_at, t.scope
         from ${own.tokens} t join ${own.users} u on u.id = t.user_id
         where t.token_hash = $1 and u.status = 'active'`,
       values: [secretHash(token)],
@@ -79,7 +82,7 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
     if (!claims || !isUuid(claims.userId) || !isUuid(claims.sessionId)) return null;
     const { rows } = await pool.query<Row>({
       name: 'identify-session',
-      text: `select u.id, u.name, u.role, s.identity as token, s.expires_at,
+      text: `select u.id, u.name, u.role, s.identity as token, s.expires_at, null as scope,
           case when s.identity is null then u.password_set_by else i.issued_by end as issued_by
         from ${own.sessions} s join ${own.users} u on u.id = s.user_id left join ${own.identities} i on i.id = s.identity
         where s.id = $1 and u.id = $2 and u.status = 'active'`,
@@ -115,9 +118,16 @@ export function createIdentify({ pool, accessTokens, clock, capacity = 10_000 }:
 }
 
 function remembered(row: Row, kind: Credential['kind'], expiresAt: number): VerifiedCaller {
-  const { id, name, role, issued_by: issuedBy, expires_at, token } = row;
+  const { id, name, role, issued_by: issuedBy, expires_at, token, scope } = row;
+  const credential = {
+    kind,
+    issuedBy,
+    ...(token !== null && { token }),
+    ...(scope !== null && { scope }),
+    ...(kind === 'token' && expires_at !== null && { expiresAt: expires_at.getTime() }),
+  };
   return {
-    caller: { id, name, role, credential: { kind, issuedBy, ...(token !== null && { token }) } },
+    caller: { id, name, role: scope === null ? role : commonRole(role, scope.role), credential },
     expiresAt: Math.min(expiresAt, expires_at?.getTime() ?? Infinity),
   };
 }

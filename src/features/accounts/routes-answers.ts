@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ROLES, USER_STATUSES } from './caller.js';
+import { ROLES, TOKEN_ACTIONS, USER_STATUSES } from './caller.js';
+import { tokenScope } from './scope.js';
 
 const time = z.iso.datetime();
 
@@ -14,6 +15,21 @@ export const user = z
   })
   .meta({ id: 'User' });
 
+const scope = tokenScope.nullable().describe('Null if the token may do everything that its user may do');
+
+/** The current user, and what the credential of the request may do. */
+export const currentUser = user
+  .extend({
+    access: z.strictObject({
+      credential: z.enum(['password', 'token', 'identity']),
+      role: z.enum(ROLES).describe('The role that applies: the lower of the role of the user and that of the scope'),
+      actions: z.array(z.enum(TOKEN_ACTIONS)).describe('The actions that the role and the scope allow'),
+      expires_at: time.nullable().describe('When the API token expires'),
+      scope,
+    }),
+  })
+  .meta({ id: 'CurrentUser' });
+
 export const erasure = z
   .strictObject({
     user: z.uuid(),
@@ -23,7 +39,7 @@ export const erasure = z
   .meta({ id: 'Erasure' });
 
 export const token = z
-  .strictObject({ id: z.uuid(), name: z.string(), created_at: time, expires_at: time.nullable() })
+  .strictObject({ id: z.uuid(), name: z.string(), created_at: time, expires_at: time.nullable(), scope })
   .meta({ id: 'Token' });
 
 export const newToken = token.extend({ token: z.string().describe('Returned only once') }).meta({ id: 'NewToken' });

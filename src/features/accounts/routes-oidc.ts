@@ -412,6 +412,7 @@ function identityRoutes({ auth, pipeline }: HttpDeps): Route[] {
       operationId: 'unlinkIdentity',
       summary: 'Unlink an identity and end its sessions',
       access: 'admin',
+      action: 'operate',
       query: noQuery,
       headers: ['X-Reason'],
       answers: { 204: null },

@@ -1,6 +1,7 @@
 /** Routes of /users and of their API tokens, for admins. */
 import { z } from 'zod';
-import { issuerOf, ROLES, USER_STATUSES } from './caller.js';
+import { type Caller, issuerOf, ROLES, USER_STATUSES } from './caller.js';
+import { actionsOf, newScope } from './scope.js';
 import { NAME_LENGTH, PASSWORD_LENGTH } from './account-rules.js';
 import { isStorableTime, TIME_RANGE } from '../../kernel/time.js';
 import { type AccountChange, unknownUser } from './users.js';
@@ -19,6 +20,7 @@ import { type Call, jsonBody, route, type Route } from '../../http/route.js';
 
 const listQuery = listQueryOf(USER_MEMBERS).extend({ limit: pageLimit });
 const oneQuery = z.strictObject({ fields: membersOf(USER_MEMBERS).optional() });
+const ownQuery = z.strictObject({ fields: membersOf([...USER_MEMBERS, 'access']).optional() });
 const eraseQuery = z.strictObject({
   erase: flag.describe('Also erases the personal data of the user in the log. This cannot be undone'),
 });
@@ -43,6 +45,10 @@ const newToken = z.strictObject({
     .refine((text) => isStorableTime(new Date(text)), `must be a time ${TIME_RANGE}`)
     .nullable()
     .optional(),
+  scope: newScope
+    .nullable()
+    .optional()
+    .describe('Limits the token. Default: it may do everything that its user may do'),
 });
 
 /** These routes are for admins, except /users/me, which is for every user. */
@@ -55,7 +61,10 @@ export function userRoutes(deps: HttpDeps): Route[] {
  * Common options of these routes. They store no response under an Idempotency-Key: the request hash would cover a
  * password, and the response contains a token.
  */
-const admin = { access: 'admin', query: noQuery, headers: ['X-Reason'] } as const;
+const admin = { access: 'admin', action: 'operate', query: noQuery, headers: ['X-Reason'] } as const;
+
+/** For requests that create or change credentials. */
+const unscoped = { ...admin, action: 'unscoped' } as const;
 
 /** Commits an account change together with its events. */
 function changeAccount<T>(
@@ -79,12 +88,26 @@ function ownUser({ auth: { users } }: HttpDeps): Route {
     operationId: 'getMe',
     summary: 'Retrieve the current user',
     access: 'reader',
-    query: oneQuery,
-    answers: { 200: data(accounts.user) },
+    action: null,
+    query: ownQuery,
+    answers: { 200: data(accounts.currentUser) },
     async handle({ caller, query: { fields } }) {
-      return jsonAnswer(200, { data: pick(unwrap(await users.get(caller.id)), fields) });
+      const user = { ...unwrap(await users.get(caller.id)), access: accessOf(caller) };
+      return jsonAnswer(200, { data: pick(user, fields) });
     },
   });
+}
+
+function accessOf(caller: Caller): z.infer<typeof accounts.currentUser>['access'] {
+  const { role, credential } = caller;
+  const { kind, expiresAt, scope } = credential;
+  return {
+    credential: kind,
+    role,
+    actions: actionsOf(caller),
+    expires_at: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
+    scope: (scope as z.infer<typeof accounts.token>['scope'] | undefined) ?? null,
+  };
 }
 
 function allUsers(deps: HttpDeps): Route[] {
@@ -106,7 +129,7 @@ function allUsers(deps: HttpDeps): Route[] {
       },
     }),
     route({
-      ...admin,
+      ...unscoped,
       query: oneQuery,
       method: 'post',
       path,
@@ -147,7 +170,7 @@ function oneUser(deps: HttpDeps): Route[] {
       },
     }),
     route({
-      ...admin,
+      ...unscoped,
       query: oneQuery,
       method: 'patch',
       path,
@@ -220,12 +243,14 @@ function tokensOfUser(deps: HttpDeps): Route[] {
       },
     }),
     route({
-      ...admin,
+      ...unscoped,
       method: 'post',
       path,
       operationId: 'createToken',
       summary: 'Create an API token. Only this response contains it',
-      body: jsonBody(newToken, { example: { name: 'deployment', expires_at: '2030-01-01T00:00:00Z' } }),
+      body: jsonBody(newToken, {
+        example: { name: 'deployment', expires_at: '2030-01-01T00:00:00Z', scope: { actions: ['read', 'propose'] } },
+      }),
       answers: { 200: data(accounts.newToken) },
       handle(call) {
         const input = { ...call.body, issuedBy: issuerOf(call.caller, idOf(call)) };

@@ -3,6 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { ClientBase, Pool } from 'pg';
 import { ok, refuse, type Problem, type Result } from '../../kernel/problem.js';
 import { checkName } from './account-rules.js';
+import type { Role } from './caller.js';
+import { type NewScope, scopeOf } from './scope.js';
+import type { TokenScope } from '../../schema/model/token-scope.js';
 import { accountEvent } from '../../schema/fold/accounts.js';
 import { onlyRow } from './queries.js';
 import { newStaticToken, secretHash } from './secrets.js';
@@ -16,12 +19,16 @@ export interface Token {
   created_at: string;
   /** ISO 8601, UTC; null if it never expires. */
   expires_at: string | null;
+  /** Null if it may do everything that its user may do. */
+  scope: TokenScope | null;
 }
 
 interface NewToken {
   name?: string | undefined;
   /** ISO 8601; null if it never expires. */
   expires_at?: string | null | undefined;
+  /** Default: no limits. */
+  scope?: NewScope | null | undefined;
   /** A token chosen by the operator (ADMIN_TOKEN); generated if absent. */
   token?: string | undefined;
   /** Another user who issues it, see `issuerOf`; absent if there is none. */
@@ -41,7 +48,7 @@ interface TokenRow extends Omit<Token, 'created_at' | 'expires_at'> {
   expires_at: Date | null;
 }
 
-const COLUMNS = 'id, name, created_at, expires_at';
+const COLUMNS = 'id, name, created_at, expires_at, scope';
 
 /** The most API tokens per user, including expired tokens. */
 export const TOKENS_PER_USER = 100;
@@ -50,7 +57,7 @@ export const TOKENS_PER_USER = 100;
 export function createTokens({ pool }: { pool: Pool }): Tokens {
   return {
     async list(userId) {
-      if (!(await userExists(pool, userId))) return refuse(unknownUser(userId));
+      if ((await roleOf(pool, userId)) === null) return refuse(unknownUser(userId));
       const { rows } = await pool.query<TokenRow>(
         `select ${COLUMNS} from ${own.tokens} where user_id = $1 order by created_at, id`,
         [userId],
@@ -58,21 +65,28 @@ export function createTokens({ pool }: { pool: Pool }): Tokens {
       return ok(rows.map(toToken));
     },
 
-    create(userId, { name = 'token', expires_at = null, token = newStaticToken(), issuedBy = null }) {
+    create(userId, { name = 'token', expires_at = null, token = newStaticToken(), issuedBy = null, scope = null }) {
       return async (client) => {
         const named = checkName(name);
         if (!named.ok) return named;
-        if (!(await userExists(client, userId))) return refuse(unknownUser(userId));
+        const role = await roleOf(client, userId);
+        if (role === null) return refuse(unknownUser(userId));
         if ((await countTokens(client, userId)) >= TOKENS_PER_USER) return refuse(tooManyTokens());
+        const limits = scope === null ? null : scopeOf(role, scope);
         const made = onlyRow(
           await client.query<TokenRow>(
-            `insert into ${own.tokens} (id, user_id, name, token_hash, expires_at, issued_by)
-              values ($1, $2, $3, $4, $5, $6) returning ${COLUMNS}`,
-            [randomUUID(), userId, name, secretHash(token), toMillisecond(expires_at), issuedBy],
+            `insert into ${own.tokens} (id, user_id, name, token_hash, expires_at, issued_by, scope)
+              values ($1, $2, $3, $4, $5, $6, $7) returning ${COLUMNS}`,
+            [randomUUID(), userId, name, secretHash(token), toMillisecond(expires_at), issuedBy, limits],
           ),
         );
         const shown = toToken(made);
-        const access = { token: shown.id, issued_by: issuedBy, expires_at: shown.expires_at };
+        const access = {
+          token: shown.id,
+          issued_by: issuedBy,
+          expires_at: shown.expires_at,
+          ...(limits !== null && { scope: limits }),
+        };
         return ok({
           value: { ...shown, token },
           events: [accountEvent('token.created', userId.toLowerCase(), access)],
@@ -105,10 +119,11 @@ const tooManyTokens = (): Problem => ({
   message: `This user has ${TOKENS_PER_USER} API tokens, the maximum for one user. Revoke one first.`,
 });
 
-async function userExists(db: Pick<Pool | ClientBase, 'query'>, id: string): Promise<boolean> {
-  if (!isUuid(id)) return false;
-  const { rowCount } = await db.query(`select from ${own.users} where id = $1`, [id]);
-  return rowCount !== 0;
+/** Null if the user does not exist. */
+async function roleOf(db: Pick<Pool | ClientBase, 'query'>, id: string): Promise<Role | null> {
+  if (!isUuid(id)) return null;
+  const { rows } = await db.query<{ role: Role }>(`select role from ${own.users} where id = $1`, [id]);
+  return rows[0]?.role ?? null;
 }
 
 /**
@@ -120,8 +135,8 @@ function toMillisecond(time: string | null): Date | null {
 }
 
 function toToken(row: TokenRow): Token {
-  const { id, name, created_at, expires_at } = row;
-  return { id, name, created_at: created_at.toISOString(), expires_at: expires_at?.toISOString() ?? null };
+  const { id, name, created_at, expires_at, scope } = row;
+  return { id, name, created_at: created_at.toISOString(), expires_at: expires_at?.toISOString() ?? null, scope };
 }
 
 function unknownToken(id: string): Problem {

@@ -38,6 +38,7 @@ export function driftRoutes(deps: HttpDeps): Route[] {
       operationId: 'getDrift',
       summary: 'List drift between the database and the log, and how to resolve it',
       access: 'auditor',
+      action: 'operate',
       query: noQuery,
       answers: { 200: drift },
       needsPrimary: true,

@@ -18,6 +18,7 @@ export function projectionRoutes({ projections }: { projections: Projections }):
       operationId: 'listProjections',
       summary: 'Retrieve the progress of each projection',
       access: 'auditor',
+      action: 'operate',
       query: noQuery,
       answers: { 200: data(z.array(operating.projection)) },
       async handle() {
@@ -31,6 +32,7 @@ export function projectionRoutes({ projections }: { projections: Projections }):
       operationId: 'verifyProjections',
       summary: 'Compare the log, the metadata rows and the catalog',
       access: 'auditor',
+      action: 'operate',
       query: noQuery,
       answers: { 200: data(operating.verification) },
       needsPrimary: true,
@@ -45,6 +47,7 @@ export function projectionRoutes({ projections }: { projections: Projections }):
       operationId: 'rebuildProjection',
       summary: 'Rebuild a projection from the log',
       access: 'admin',
+      action: 'operate',
       query: noQuery,
       headers: [],
       answers: { 200: data(operating.rebuilt) },

@@ -1,5 +1,6 @@
 /* Decides which addresses webhooks may reach, so that they cannot be used to reach the network of the service. */
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
+import { networkList } from '../../kernel/networks.js';
 
 /** IPv4 addresses that are not public, from the IANA registry of special-purpose addresses. */
 const NOT_PUBLIC_V4 = [
@@ -37,9 +38,9 @@ export type Classify = (address: string) => Reach;
 
 /** @param networks addresses and networks: `10.0.0.0/8`, `::1` */
 export function createClassify(networks: readonly string[]): Classify {
-  const allowed = listOf(networks);
-  const notPublic = listOf([...NOT_PUBLIC_V4, ...NOT_PUBLIC_V6]);
-  const publicV6 = listOf([PUBLIC_V6]);
+  const allowed = networkList(networks);
+  const notPublic = networkList([...NOT_PUBLIC_V4, ...NOT_PUBLIC_V6]);
+  const publicV6 = networkList([PUBLIC_V6]);
   return (text) => {
     // A link-local address may name its interface: `fe80::1%eth0`.
     const address = text.replace(/%.*$/, '');
@@ -50,16 +51,6 @@ export function createClassify(networks: readonly string[]): Classify {
     if (type === 'ipv6' && !publicV6.check(address, type)) return 'forbidden';
     return notPublic.check(address, type) ? 'forbidden' : 'public';
   };
-}
-
-function listOf(networks: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const network of networks) {
-    const [address = '', bits] = network.split('/');
-    const type = isIP(address) === 4 ? 'ipv4' : 'ipv6';
-    list.addSubnet(address, bits === undefined ? (type === 'ipv4' ? 32 : 128) : Number(bits), type);
-  }
-  return list;
 }
 
 /** The host of an address without the brackets of IPv6. */

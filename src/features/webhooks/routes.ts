@@ -52,7 +52,10 @@ const rotation = z.strictObject({
 const replayed = z.strictObject({ position: z.int().min(1).describe('The first position to deliver') });
 
 /** The response may contain a secret, so none is stored under an Idempotency-Key. */
-const admin = { access: 'admin', query: noQuery, headers: ['X-Reason'] } as const;
+const admin = { access: 'admin', action: 'operate', query: noQuery, headers: ['X-Reason'] } as const;
+
+/** For requests that send events elsewhere, or whose response contains a secret. */
+const unscoped = { ...admin, action: 'unscoped' } as const;
 
 const LIST = '/webhooks';
 const ONE = '/webhooks/:id';
@@ -120,7 +123,7 @@ function changingRoutes(deps: HttpDeps): Route[] {
   const { webhooks } = deps;
   return [
     route({
-      ...admin,
+      ...unscoped,
       method: 'post',
       path: LIST,
       operationId: 'createWebhook',
@@ -144,7 +147,7 @@ function changingRoutes(deps: HttpDeps): Route[] {
         }),
     }),
     route({
-      ...admin,
+      ...unscoped,
       method: 'patch',
       path: ONE,
       operationId: 'updateWebhook',
@@ -175,7 +178,7 @@ function changingRoutes(deps: HttpDeps): Route[] {
         }),
     }),
     route({
-      ...admin,
+      ...unscoped,
       method: 'post',
       path: `${ONE}/secret`,
       operationId: 'rotateWebhookSecret',

@@ -173,7 +173,7 @@ function codesOf({ path, access, body, needsPrimary }: Route): ErrorCode[] {
     ...BEFORE_ROUTING,
     ...(needsPrimary ? (['READ_ONLY'] as const) : []),
     ...(access === 'anyone' ? [] : (['UNAUTHENTICATED', 'DIVERGED', 'TOO_MANY_REQUESTS'] as const)),
-    ...(access === 'anyone' || access === 'reader' ? [] : (['FORBIDDEN'] as const)),
+    ...(access === 'anyone' ? [] : (['FORBIDDEN'] as const)),
     ...(path.includes(':') ? (['NOT_FOUND'] as const) : []),
     ...(body === undefined ? [] : (['INVALID_PAYLOAD', 'CONTENT_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const)),
   ];
@@ -346,9 +346,13 @@ function operationOf(route: Route, components: Components): JsonSchema {
   };
 }
 
-function neededFor({ access, stricter }: Route): string {
+function neededFor({ access, action, stricter }: Route): string {
   if (access === 'anyone') return 'Requires no token.';
-  return `Requires the role ${access}${stricter === undefined ? '' : `, ${stricter.words} ${stricter.access}`}.`;
+  const role = `Requires the role ${access}${stricter === undefined ? '' : `, ${stricter.words} ${stricter.access}`}.`;
+  if (action === null) return role;
+  if (action === 'unscoped') return `${role} A token with a scope cannot send this request.`;
+  const more = stricter === undefined || stricter.action === action ? '' : `, ${stricter.words} \`${stricter.action}\``;
+  return `${role} A token with a scope needs the action \`${action}\`${more}.`;
 }
 
 function requestBody(body: BodySpec<unknown>, components: Components): JsonSchema {

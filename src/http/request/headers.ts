@@ -26,7 +26,7 @@ export function requestIdOf(req: IncomingMessage): string {
 }
 
 /** Null without an Authorization header, undefined if the header is not a bearer token. */
-export function bearerToken(req: IncomingMessage): string | null | undefined {
+export function bearerToken(req: Pick<IncomingMessage, 'headers'>): string | null | undefined {
   const header = req.headers.authorization;
   if (header === undefined) return null;
   return /^bearer +([\x21-\x7e]+)$/i.exec(header)?.[1];

@@ -79,6 +79,7 @@ const readingRoutes = (deps: HttpDeps, texts: CollectionTexts): Route[] => [
     operationId: 'getTable',
     summary: 'Retrieve what PostgreSQL knows about its table: rows, bytes, indexes, constraints, dependents',
     access: 'auditor',
+    action: 'read',
     query: noQuery,
     answers: { 200: data(shown.databaseTable) },
     handle: (call) => tableAnswer(deps, call),
@@ -91,6 +92,7 @@ const readingRoutes = (deps: HttpDeps, texts: CollectionTexts): Route[] => [
     description:
       'The rows have no order. Values of the fields in `hidden` are left out: passwords and other hashes, concealed and binary values. Values with more than 500 characters end with `…`. 403 with `SAMPLES=off`.',
     access: 'auditor',
+    action: 'read',
     query: noQuery,
     answers: { 200: data(shown.sample) },
     handle: (call) => sampleAnswer(deps, call),

@@ -1,7 +1,8 @@
 /** /history/stream: events as they are accepted. Everyone who reads change requests receives their events. */
 import type { IncomingMessage } from 'node:http';
+import type { Request } from 'express';
 import { z } from 'zod';
-import { type Access, allows } from '../../features/accounts/caller.js';
+import { allows } from '../../features/accounts/caller.js';
 import type { EventText } from '../../log/read.js';
 import { CHANGE } from '../../schema/change-requests/model.js';
 import type { StoredEvent } from '../../schema/model/events.js';
@@ -22,10 +23,10 @@ const isAboutChanges = (subject: string | undefined): boolean => subjectFilter(s
 /** Permission is checked repeatedly: the stream ends when the token expires. */
 export function historyStreamRoute({ history, store, freshness, auth, watch }: HttpDeps): Route {
   /** Also notices a head without a notification. */
-  const allowed = async (req: IncomingMessage, access: Access): Promise<boolean> => {
+  const allowed = async (req: Request, requirement: Pick<Route, 'access' | 'action'>): Promise<boolean> => {
     const { head, authEpoch } = await freshness.check();
     void store.atHead(head).catch(() => undefined);
-    return authorize(req, access, (token) => auth.identify(token, authEpoch)).then(
+    return authorize(req, requirement, (token) => auth.identify(token, authEpoch)).then(
       () => true,
       (error: unknown) => !(error instanceof Refused),
     );
@@ -55,12 +56,13 @@ export function historyStreamRoute({ history, store, freshness, auth, watch }: H
       const answer = streamAnswer(
         'text/event-stream; charset=utf-8',
         (res) => {
+          const action = isAboutChanges(query.subject) ? 'read' : 'history';
           const isAuditor = allows(caller.role, 'auditor');
           return writeEventStream(res, {
             tail: history.tail,
             after,
-            // Auditors receive the events of auditors as long as they keep the role.
-            allowed: () => allowed(req, isAuditor ? 'auditor' : 'author or auditor'),
+            // Auditors receive the events of auditors as long as they keep the role, and the token its scope.
+            allowed: () => allowed(req, { access: isAuditor ? 'auditor' : 'author or auditor', action }),
             shown: shownOf(query.subject, isAuditor),
             watch,
           });

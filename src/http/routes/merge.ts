@@ -74,6 +74,7 @@ export function mergeRoutes(deps: HttpDeps): Route[] {
       'A three-way merge by member: `base` is the base of the snapshot `theirs` (a position, a time, or a snapshot), `ours` is the current schema or one at another point in time. ' +
       'The response can be sent to apply. If both sides changed a member differently: 409 with every conflict, its place and the three values. `resolve` chooses a side for a place.',
     access: 'author',
+    action: 'read',
     query: diffQuery,
     body: unparsed(
       documentBody(wrapped(mergeRequest), {

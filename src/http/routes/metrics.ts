@@ -13,6 +13,7 @@ export function metricsRoutes({ metrics }: { metrics: MetricsSource }): Route[] 
       operationId: 'getMetrics',
       summary: 'Retrieve metrics for Prometheus',
       access: 'auditor',
+      action: 'operate',
       query: noQuery,
       answers: { 200: ['text/plain'] },
       // Metrics are needed most during such a failure.

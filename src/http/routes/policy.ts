@@ -35,6 +35,7 @@ export function policyRoutes(deps: HttpDeps): Route[] {
       operationId: 'getPolicy',
       summary: 'Retrieve the policy, now or at a point in time',
       access: 'auditor',
+      action: 'read',
       query: readQuery,
       answers: { 200: policyAt },
       validated: true,
@@ -58,6 +59,7 @@ export function policyRoutes(deps: HttpDeps): Route[] {
       description:
         'If-Match accepts the ETag of GET /policy. Setting the same policy again appends nothing. If `policy_changes` is `approve`, open a change request with `policy` instead (POST /changes).',
       access: 'admin',
+      action: 'operate',
       query: noQuery,
       body: unparsed(
         jsonBody(policyBody, {

@@ -101,6 +101,7 @@ function diffRoute(deps: HttpDeps): Route {
     summary: 'Compute the diff from the schema to a snapshot',
     description: 'The response can be sent to apply. With `force`, snapshots of other services are accepted too.',
     access: 'author',
+    action: 'read',
     query: diffQuery,
     body: unparsed(
       documentBody(wrapped(taken.snapshot), {

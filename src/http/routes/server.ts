@@ -77,6 +77,7 @@ export function serverRoutes({ health, doctor, store, config }: HttpDeps): Route
         'Run the checks of `dps doctor`: settings, privileges, the log and the projections. Each finding says how to fix it',
       description: 'It reads the whole log and returns the findings of the command line. It changes nothing.',
       access: 'auditor',
+      action: 'operate',
       query: noQuery,
       answers: { 200: data(operating.examination) },
       async handle() {

@@ -33,6 +33,7 @@ export function typesRoutes(deps: HttpDeps): Route[] {
     summary: 'Generate type definitions of the schema',
     description: 'The first line contains the hash of the schema. Equal schemas yield equal bytes.',
     access: 'admin',
+    action: 'read',
     query: typesQuery,
     answers: { 200: ['text/plain', 'application/schema+json'] },
     validated: true,

@@ -15,6 +15,7 @@ import { jsonEqual, type Json, isObject } from '../../kernel/json.js';
 import { readAccounts } from '../../log/decisive-events.js';
 import { type Accounts, newAccount } from '../../schema/fold/accounts.js';
 import type { AccountAccess, IdentityAccess, TokenAccess } from '../../schema/model/events.js';
+import type { TokenScope } from '../../schema/model/token-scope.js';
 import { createTimeSlice, runYielding } from '../../kernel/event-loop.js';
 import type { ChangeRequest } from '../../schema/change-requests/model.js';
 import { foldChangesOf, rowOf } from '../../features/change-requests/rows.js';
@@ -55,10 +56,11 @@ async function storedAccounts(db: Queryable): Promise<Accounts> {
   );
   const accounts: Accounts = new Map(users.rows.map(({ id, ...access }) => [id, newAccount(access)]));
   const tokens = await db.query<StoredToken>(
-    `SELECT id, user_id, issued_by, expires_at FROM ${own.tokens} ORDER BY created_at, id`,
+    `SELECT id, user_id, issued_by, expires_at, scope FROM ${own.tokens} ORDER BY created_at, id`,
   );
-  for (const { id, user_id: user, issued_by, expires_at } of tokens.rows) {
-    accounts.get(user)?.tokens.set(id, { issued_by, expires_at: expires_at?.toISOString() ?? null });
+  for (const { id, user_id: user, issued_by, expires_at, scope } of tokens.rows) {
+    const access = { issued_by, expires_at: expires_at?.toISOString() ?? null, ...(scope !== null && { scope }) };
+    accounts.get(user)?.tokens.set(id, access);
   }
   const identities = await db.query<{ id: string; user_id: string } & IdentityAccess>(
     `SELECT id, user_id, issuer, issued_by FROM ${own.identities} ORDER BY created_at, id`,
@@ -71,6 +73,7 @@ interface StoredToken extends Pick<TokenAccess, 'issued_by'> {
   id: string;
   user_id: string;
   expires_at: Date | null;
+  scope: TokenScope | null;
 }
 
 /* Compares the rows of change requests with the log. */

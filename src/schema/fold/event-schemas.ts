@@ -290,6 +290,11 @@ const policyV1 = z.strictObject({
 });
 
 const accountAccess = { role: eventText, status: eventText, password_set_by: eventTextOrNull };
+const tokenScopeV1 = z.strictObject({
+  role: eventText,
+  actions: z.array(eventText).optional(),
+  networks: z.array(eventText).optional(),
+});
 const accountUpdatedV1 = z
   .strictObject({
     ...accountAccess,
@@ -389,7 +394,12 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
   'account.updated': otherEvent(accountUpdatedV1),
   'account.deleted': otherEvent(noData),
   'token.created': otherEvent(
-    z.strictObject({ token: eventText, issued_by: eventTextOrNull, expires_at: eventTextOrNull }),
+    z.strictObject({
+      token: eventText,
+      issued_by: eventTextOrNull,
+      expires_at: eventTextOrNull,
+      scope: tokenScopeV1.optional(),
+    }),
   ),
   'token.revoked': otherEvent(z.strictObject({ token: eventText })),
   'identity.linked': otherEvent(z.strictObject({ identity: eventText, issuer: eventText, issued_by: eventTextOrNull })),

@@ -8,6 +8,7 @@ import type { ObjectKind, ObjectName, SchemaObject } from './objects.js';
 import type { Json } from '../../kernel/json.js';
 import type { Identity } from './state.js';
 import type { Policy } from './policy.js';
+import type { TokenScope } from './token-scope.js';
 import type { Warning } from '../../kernel/warning.js';
 
 /** The content of an event about a diverged log. */
@@ -71,6 +72,8 @@ export interface TokenAccess {
   issued_by: string | null;
   /** ISO 8601, UTC. Null if it never expires. */
   expires_at: string | null;
+  /** Absent if the token may do everything that its user may do. */
+  scope?: TokenScope;
 }
 
 /** An identity of an OpenID provider that signs in as the user. The log does not contain its subject. */

@@ -197,6 +197,15 @@ describe('account events', () => {
       );
       expect(difference).to.have.property('member', `API token ${id} of user ${admin}`);
     });
+
+    it('report a widened scope', async () => {
+      const reply = await send(`/users/${admin}/tokens`, json({ scope: { actions: ['read'] } }));
+      const { id } = (reply.json as { data: { id: string } }).data;
+      const scopeIs = (scope: object | null): string =>
+        `UPDATE service.service_tokens SET scope = ${scope === null ? 'NULL' : `'${JSON.stringify(scope)}'`} WHERE id = '${id}'`;
+      const [difference] = await differencesAfter(scopeIs(null), scopeIs({ role: 'admin', actions: ['read'] }));
+      expect(difference).to.have.property('member', `API token ${id} of user ${admin}`);
+    });
   });
 
   it('appear in the stream', async () => {

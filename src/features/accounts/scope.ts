@@ -1,0 +1,121 @@
+/* Scopes of API tokens. A scope limits what a token may do, and never allows more than the role of its user. */
+import { z } from 'zod';
+import { isNetwork, networkList } from '../../kernel/networks.js';
+import type { TokenScope } from '../../schema/model/token-scope.js';
+import { type Access, type Caller, type Role, ROLES, TOKEN_ACTIONS, type TokenAction } from './caller.js';
+
+/**
+ * The action that a route requires. `unscoped`: a scope cannot allow it, because the request creates credentials or
+ * sends data elsewhere. Null: every token may send it.
+ */
+export type RouteAction = TokenAction | 'unscoped' | null;
+
+/** The action of a route that names none. */
+export function defaultAction(method: string, access: Access): RouteAction {
+  if (access === 'anyone') return null;
+  if (method !== 'get') return access === 'admin' ? 'apply' : access === 'author' ? 'propose' : 'read';
+  return access === 'admin' ? 'operate' : access === 'auditor' ? 'history' : 'read';
+}
+
+const MOST = 100;
+
+const list = <T extends z.ZodType<string>>(item: T) =>
+  z
+    .array(item)
+    .min(1)
+    .max(MOST)
+    .refine((all) => new Set(all).size === all.length, 'must not contain an entry twice');
+
+const limits = {
+  actions: list(z.enum(TOKEN_ACTIONS)).describe('Default: all'),
+  networks: list(z.string().max(50).refine(isNetwork, 'must be an address or a network such as 10.0.0.0/8')).describe(
+    'Addresses and networks from which the token is accepted. Default: all',
+  ),
+};
+
+/** The scope that a client sends. An empty one would look like a limit and be none. */
+export const newScope = z
+  .strictObject(limits)
+  .partial()
+  .refine(
+    (scope) => Object.values(scope).some((limit) => limit !== undefined),
+    'must limit at least one of its members',
+  )
+  .meta({ id: 'NewTokenScope' });
+
+export type NewScope = z.infer<typeof newScope>;
+
+/** The scope of a token, as the service shows it. */
+export const tokenScope = z
+  .strictObject({
+    role: z.enum(ROLES).describe('The role of the user at the creation. A later, higher role does not widen the token'),
+    ...z.strictObject(limits).partial().shape,
+  })
+  .meta({ id: 'TokenScope' });
+
+/** The role of a token whose user may have another role than at its creation: what both allow. */
+export function commonRole(one: Role, other: Role): Role {
+  if (one === other || other === 'admin') return one;
+  return one === 'admin' ? other : 'reader';
+}
+
+/** The actions that the caller's role and token allow. */
+export function actionsOf({ role, credential }: Caller): TokenAction[] {
+  const limit = credential.scope?.actions;
+  return TOKEN_ACTIONS.filter((action) => ROLE_ACTIONS[role].includes(action) && (limit?.includes(action) ?? true));
+}
+
+/** The actions of at least one request that the role may send. */
+const ROLE_ACTIONS: Readonly<Record<Role, readonly TokenAction[]>> = {
+  admin: TOKEN_ACTIONS,
+  auditor: ['read', 'history', 'operate'],
+  author: ['read', 'propose', 'history'],
+  reader: ['read'],
+};
+
+/** The part of a scope that a request lacks. */
+interface MissingScope {
+  message: string;
+  /** The action, `networks`, or `unscoped`. */
+  missing: string;
+}
+
+/** Returns what the scope of the caller's token lacks. Null if it covers the request. */
+export function missingScope(
+  { credential: { scope } }: Pick<Caller, 'credential'>,
+  { action, address }: { action: RouteAction; address: string | null },
+): MissingScope | null {
+  if (scope === undefined) return null;
+  const { actions, networks } = scope;
+  if (networks !== undefined && !isWithin(networks, address))
+    return {
+      message: `This token is not accepted from the address ${address ?? 'of this client'}.`,
+      missing: 'networks',
+    };
+  if (action === null) return null;
+  if (action === 'unscoped')
+    return {
+      message: 'This request requires a token without a scope, because it creates credentials or sends data elsewhere.',
+      missing: action,
+    };
+  if (actions === undefined || actions.includes(action)) return null;
+  return {
+    message: `This request requires the action "${action}", which the scope of this token lacks.`,
+    missing: action,
+  };
+}
+
+const lists = new WeakMap<readonly string[], ReturnType<typeof networkList>>();
+
+function isWithin(networks: readonly string[], address: string | null): boolean {
+  if (address === null) return false;
+  const found = lists.get(networks) ?? networkList(networks);
+  lists.set(networks, found);
+  return found.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
+}
+
+export const scopeOf = (role: Role, { actions, networks }: NewScope): TokenScope => ({
+  role,
+  ...(actions !== undefined && { actions }),
+  ...(networks !== undefined && { networks }),
+});

@@ -1,0 +1,8 @@
+/** The limits of an API token. An absent list does not limit the token. A type, so that it is JSON. */
+export type TokenScope = {
+  /** The role of the user when the token was created. A higher role that the user gets later does not widen it. */
+  role: string;
+  actions?: string[];
+  /** Addresses and networks from which the token is accepted: `10.0.0.0/8`. */
+  networks?: string[];
+};
