@@ -2738,7 +2738,7 @@ export const OPERATIONS = {
   rotateWebhookSecret: { method: 'POST', path: '/webhooks/:id/secret', repeat: 'no', answers: [] },
   replayWebhook: { method: 'POST', path: '/webhooks/:id/replay', repeat: 'no', answers: [] },
   testWebhook: { method: 'POST', path: '/webhooks/:id/test', repeat: 'no', answers: [] },
-  callAgentTools: { method: 'POST', path: '/mcp', repeat: 'safe', answers: [] },
+  callAgentTools: { method: 'POST', path: '/mcp', repeat: 'no', answers: [] },
   ping: { method: 'GET', path: '/server/ping', repeat: 'safe', answers: [] },
   getLive: { method: 'GET', path: '/server/live', repeat: 'safe', answers: [] },
   getReady: { method: 'GET', path: '/server/ready', repeat: 'safe', answers: [503] },

@@ -108,6 +108,8 @@ export interface Documentation {
   validated?: true;
   /** The route changes the schema, so it has the headers and errors of changes. */
   changes?: true;
+  /** Clients must not repeat a request without a response, although the route also works on a standby. */
+  mayWrite?: true;
   /** Error codes beyond those that follow from the route. */
   errors?: readonly ErrorCode[];
 }

@@ -115,6 +115,15 @@ describe('the client', () => {
     expect(users.data.filter(({ email }) => email === body.email)).lengthOf(1);
   });
 
+  it('does not repeat a call of an agent, which may propose a change', async () => {
+    const { sent, fetch } = losing('POST', 1);
+    const error: unknown = await connect({ fetch })
+      .callAgentTools({ body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } })
+      .catch((thrown: unknown) => thrown);
+    expect(error).instanceOf(ConnectionError);
+    expect(sent).lengthOf(1);
+  });
+
   it('stops waiting for a repetition when its signal is aborted', async () => {
     const controller = new AbortController();
     const lost = (): Promise<Response> => {

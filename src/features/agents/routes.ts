@@ -49,6 +49,7 @@ export function agentRoutes(deps: HttpDeps): Route[] {
       body: jsonBody(message, { example: { jsonrpc: '2.0', id: 1, method: 'tools/list' } }),
       headers: [],
       needsPrimary: false,
+      mayWrite: true,
       answers: { 200: message, 202: null },
       errors: ['FORBIDDEN'],
       handle: (call) => answerMessage(deps, call),
