@@ -16,7 +16,7 @@ const LOOK = 500;
 
 /** @throws OperatorError if the service rejects it, for example for an unknown id */
 export const readChange = (invocation: Invocation, id: string): Promise<ShownChange> =>
-  requestData(invocation, `/changes/${encodeURIComponent(id)}`);
+  requestData(invocation, 'getChange', { params: { id } });
 
 /**
  * Waits for the end of a request and prints the result.

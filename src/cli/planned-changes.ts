@@ -34,9 +34,7 @@ export function acknowledged(values: Values): Acknowledgement[] {
 export function acknowledgeHeader(values: Values): Record<string, string> {
   const acknowledgements = acknowledged(values);
   if (acknowledgements.length === 0) return {};
-  const text = acknowledgements.map(keyOf);
-  // Headers are bytes, so UTF-8 is passed as latin1.
-  return { 'x-acknowledge': Buffer.from(text.join(', ')).toString('latin1') };
+  return { 'X-Acknowledge': acknowledgements.map(keyOf).join(', ') };
 }
 
 /** The findings that the policy blocks. */

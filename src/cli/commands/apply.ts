@@ -36,7 +36,7 @@ export async function carryOut(invocation: Invocation, body: DocumentBody): Prom
   const headers = changeHeaders(invocation);
   const how = { online: isSet(values, 'online'), purge: isSet(values, 'purge') };
   const plan = JSON.parse(
-    await requestText(invocation, '/schema/apply', { method: 'POST', query: { dry_run: true, ...how }, body }),
+    await requestText(invocation, 'applyDiff', { query: { dry_run: true, ...how }, file: body }),
   ) as Plan;
   const asJson = isSet(values, 'json');
   const verdict = verdictOn(plan, values);
@@ -47,7 +47,7 @@ export async function carryOut(invocation: Invocation, body: DocumentBody): Prom
     terminal.note('Nothing was changed.');
     return 2;
   }
-  const answer = await requestChecked(invocation, '/schema/apply', { method: 'POST', query: how, body, headers });
+  const answer = await requestChecked(invocation, 'applyDiff', { query: how, file: body, headers });
   return printResult(invocation, answer, plan);
 }
 
@@ -79,7 +79,7 @@ export async function readDiff(invocation: Invocation): Promise<DocumentBody | n
     return body;
   }
   const query = { mode, force: isSet(values, 'force') };
-  const answer = await requestText(invocation, '/schema/diff', { method: 'POST', query, body });
+  const answer = await requestText(invocation, 'diffSnapshot', { query, file: body });
   const document = JSON.parse(answer) as DiffDocument;
   // Skipped parts of an imported snapshot are not part of the plan.
   const remarks = (document.warnings ?? []).filter(({ code }) => /LEFT_OUT|IGNORED/.test(code));
@@ -127,10 +127,10 @@ export function lossRefused(lost: readonly string[]): string {
 }
 
 function appliedBy(answer: ServiceResponse, plan: Plan): Applied {
-  const batch = answer.headers['x-batch-id'];
+  const batch = answer.headers.get('x-batch-id');
   return {
     batch: typeof batch === 'string' ? batch : null,
-    position: Number(answer.headers['x-log-position']),
+    position: Number(answer.headers.get('x-log-position')),
     events: plan.events.length,
     statements: plan.statements.length,
   };

@@ -8,13 +8,12 @@ import { requestText } from '../connections/service.js';
 export async function diff(invocation: Invocation): Promise<ExitCode> {
   const [file = ''] = invocation.positionals;
   const { values, terminal } = invocation;
-  const answer = await requestText(invocation, '/schema/diff', {
-    method: 'POST',
+  const answer = await requestText(invocation, 'diffSnapshot', {
     query: {
       force: isSet(values, 'force'),
       mode: text(values, 'mode'),
     },
-    body: await readDocument(invocation, file),
+    file: await readDocument(invocation, file),
   });
   const document = JSON.parse(answer) as DiffDocument;
   const output = text(values, 'output');

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { batchPage } from '../../http/openapi/answers/history.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { type DiffDocument, describeDiff, isEmpty } from '../planned-changes.js';
-import { type ShownBatch, type ShownEvent, createPaint, describeBatch, describeEvent } from '../history-text.js';
+import { type ShownBatch, createPaint, describeBatch, describeEvent } from '../history-text.js';
 import { deliver, json } from '../output.js';
 import { isPosition } from '../../kernel/position.js';
 import { requestText, requestData } from '../connections/service.js';
@@ -33,9 +33,7 @@ async function* readBatches(invocation: Invocation): AsyncGenerator<ShownBatch> 
   let after: string | undefined;
   do {
     const query = { ...namedPart(values), since, after, limit: String(Math.min(left, PAGE)) };
-    const answer = JSON.parse(await requestText(invocation, '/history/batches', { query })) as z.output<
-      typeof batchPage
-    >;
+    const answer = JSON.parse(await requestText(invocation, 'listBatches', { query })) as z.output<typeof batchPage>;
     yield* answer.data;
     left -= answer.data.length;
     after = answer.meta.next === null ? undefined : String(answer.meta.next);
@@ -63,9 +61,9 @@ export async function show(invocation: Invocation): Promise<ExitCode> {
   const [position = ''] = invocation.positionals;
   if (!isPosition(position)) throw new UsageError('POSITION must be a positive integer.');
   const { values, terminal } = invocation;
-  const event = await requestData<ShownEvent>(invocation, `/history/events/${position}`);
+  const event = await requestData(invocation, 'getEvent', { params: { position } });
   const query = { from: String(event.position - 1), to: position };
-  const { diff: change } = JSON.parse(await requestText(invocation, '/history/diff', { query })) as DiffDocument;
+  const { diff: change } = JSON.parse(await requestText(invocation, 'diffMoments', { query })) as DiffDocument;
   const colours = terminal.colours === true;
   terminal.print(
     isSet(values, 'json') ? json({ ...event, diff: change }) : describeEvent(event, change, createPaint(colours)),
@@ -77,7 +75,7 @@ export async function show(invocation: Invocation): Promise<ExitCode> {
 export async function diff(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
   const [from = '', to] = invocation.positionals;
-  const answer = await requestText(invocation, '/history/diff', { query: { from, to } });
+  const answer = await requestText(invocation, 'diffMoments', { query: { from, to } });
   const document = JSON.parse(answer) as DiffDocument;
   const machines = isSet(values, 'json') || text(values, 'output') !== undefined;
   await deliver(invocation, machines ? json(document) : describeDiff(document));
@@ -87,7 +85,7 @@ export async function diff(invocation: Invocation): Promise<ExitCode> {
 /** Without a point in time: the current schema. */
 export async function sql(invocation: Invocation): Promise<ExitCode> {
   const [at] = invocation.positionals;
-  const script = await requestText(invocation, '/history/snapshot', { query: { at, export: 'sql' } });
+  const script = await requestText(invocation, 'getPastSnapshot', { query: { at, export: 'sql' } });
   const { values } = invocation;
   await deliver(invocation, isSet(values, 'json') ? json({ sql: script }) : script.trimEnd());
   return 0;

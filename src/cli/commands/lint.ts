@@ -69,20 +69,20 @@ type Body = Awaited<ReturnType<typeof readDocument>>;
 async function findOfDocument(invocation: Invocation, body: Body, file: string): Promise<readonly Shown[]> {
   if ('diff' in parseDocument(body, file)) {
     expectOptions(invocation, 'a diff', []);
-    return findOf(invocation, '/schema/apply', { body, query: { explain: true } });
+    return findOf(invocation, 'applyDiff', { file: body, query: { explain: true } });
   }
   expectOptions(invocation, 'a snapshot', ['mode', 'force']);
   const { values } = invocation;
   const query = { mode: text(values, 'mode'), force: isSet(values, 'force') };
-  return findOf(invocation, '/schema/diff', { body, query });
+  return findOf(invocation, 'diffSnapshot', { file: body, query });
 }
 
 async function findOf(
   invocation: Invocation,
-  path: string,
-  request: Pick<ServiceRequest, 'body' | 'query'>,
+  operation: 'applyDiff' | 'diffSnapshot',
+  request: ServiceRequest,
 ): Promise<readonly Shown[]> {
-  const answer = await requestText(invocation, path, { method: 'POST', ...request });
+  const answer = await requestText(invocation, operation, request);
   return answer === '' ? [] : ((JSON.parse(answer) as { warnings?: Shown[] }).warnings ?? []);
 }
 
@@ -95,13 +95,10 @@ async function findIn(invocation: Invocation, id: string): Promise<LintedSource>
   const source = { file: null, text: '' };
   if (diff === undefined) return { findings: warnings, source };
   // The hash in the request is outdated, because a request applies to the current schema.
-  const body = {
-    type: 'application/json',
-    content: Buffer.from(JSON.stringify({ ...diff, hash: await hashOf(invocation) })),
-  };
+  const body = { ...diff, hash: await hashOf(invocation) };
   // Without `online`, the request's own preparation would block it.
   const query = { explain: true, online, purge: content?.purge };
-  return { findings: distinct([...(await findOf(invocation, '/schema/apply', { body, query })), ...warnings]), source };
+  return { findings: distinct([...(await findOf(invocation, 'applyDiff', { body, query })), ...warnings]), source };
 }
 
 async function hashOf(invocation: Invocation): Promise<string> {

@@ -1,18 +1,15 @@
 import type { z } from 'zod';
 import type { policyTest } from '../../http/openapi/answers/policy.js';
-import type { Policy } from '../../schema/policy.js';
 import { type ExitCode, type Invocation, isSet, text } from '../command.js';
 import { describeWarning, acknowledged, describePolicy } from '../planned-changes.js';
 import { parseDocument, readDocument } from '../document.js';
-import { json, show as print } from '../output.js';
+import { show as print } from '../output.js';
 import { requestData, changeHeaders } from '../connections/service.js';
 import { openRequest } from '../../features/change-requests/cli-proposals.js';
 
-const PATH = '/policy';
-
 /** The current policy; with --json in the format of `set`. */
 export async function show(invocation: Invocation): Promise<ExitCode> {
-  const policy = await requestData<Policy>(invocation, PATH);
+  const policy = await requestData(invocation, 'getPolicy');
   print(invocation, policy, () => describePolicy(policy));
   return 0;
 }
@@ -20,8 +17,8 @@ export async function show(invocation: Invocation): Promise<ExitCode> {
 /** Replaces the whole policy. Missing members get their defaults. */
 export async function set(invocation: Invocation): Promise<ExitCode> {
   const headers = changeHeaders(invocation);
-  const body = bodyOf(await documentOf(invocation, invocation.positionals[0] ?? '', 'a policy'));
-  const policy = await requestData<Policy>(invocation, PATH, { method: 'PUT', headers, body });
+  const body = await documentOf(invocation, invocation.positionals[0] ?? '', 'a policy');
+  const policy = await requestData(invocation, 'setPolicy', { headers, body });
   print(invocation, policy, () => describePolicy(policy));
   return 0;
 }
@@ -49,16 +46,13 @@ export async function test(invocation: Invocation): Promise<ExitCode> {
     online: isSet(values, 'online'),
     force: isSet(values, 'force'),
   };
-  const sent = { method: 'POST', query, body: bodyOf(body) } as const;
-  const tested = await requestData<Tested>(invocation, `${PATH}/test`, sent);
+  const tested = await requestData(invocation, 'testPolicy', { query, body });
   print(invocation, tested, () => describeTest(tested));
   return tested.outcome === 'allowed' ? 0 : 3;
 }
 
 const documentOf = async (invocation: Invocation, file: string, kind?: 'a policy'): Promise<object> =>
   parseDocument(await readDocument(invocation, file), file, kind);
-
-const bodyOf = (value: object) => ({ type: 'application/json', content: Buffer.from(json(value)) });
 
 /** One line per finding, and the outcome. */
 export function describeTest({ outcome, approvals, findings }: Tested): string {

@@ -12,8 +12,11 @@ export async function rename(invocation: Invocation): Promise<ExitCode> {
   const [from = '', to = ''] = positionals;
   const headers = changeHeaders(invocation);
   const location = parseObjectName(from);
-  const body = { type: 'application/json', content: Buffer.from(JSON.stringify({ to })) };
-  const answer = await requestText(invocation, pathOf(location), { method: 'POST', body, headers });
+  const { collection, field } = location;
+  const sent = { body: { to }, headers };
+  const answer = await (field === undefined
+    ? requestText(invocation, 'renameCollection', { params: { id: collection }, ...sent })
+    : requestText(invocation, 'renameField', { params: { collection, field }, ...sent }));
   if (isSet(values, 'json')) {
     terminal.print(answer.trimEnd());
     return 0;
@@ -23,9 +26,4 @@ export async function rename(invocation: Invocation): Promise<ExitCode> {
   terminal.print(`${locationText(location)} is now ${locationText(now)}.`);
   for (const warning of warnings) terminal.note(`! ${describeWarning(warning)}`);
   return 0;
-}
-
-function pathOf({ collection, field }: ReturnType<typeof parseObjectName>): string {
-  const name = encodeURIComponent(collection);
-  return field === undefined ? `/collections/${name}/rename` : `/fields/${name}/${encodeURIComponent(field)}/rename`;
 }

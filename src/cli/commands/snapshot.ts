@@ -6,7 +6,7 @@ import { requestText } from '../connections/service.js';
 export async function snapshot(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
   const output = text(values, 'output');
-  const document = await requestText(invocation, '/schema/snapshot', {
+  const document = await requestText(invocation, 'getSnapshot', {
     query: {
       export: formatOf(invocation, output),
       includeCollections: text(values, 'include'),

@@ -10,7 +10,7 @@ import { requestText } from '../connections/service.js';
 export async function types(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;
   const query = { lang: text(values, 'lang'), at: text(values, 'at') };
-  const content = await requestText(invocation, '/schema/types', { query });
+  const content = await requestText(invocation, 'getTypes', { query });
   if (!isSet(values, 'check')) {
     await deliver(invocation, content.replace(/\n$/, ''));
     return 0;

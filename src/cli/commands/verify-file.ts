@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { access } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { type ExportedLog, checkExportedLog, positionOf, readLines } from '../../log/exported-log.js';
 import { createExportView, compareCheckpoint } from '../../log/signed-checkpoints/compare-checkpoint.js';
 import type { EventRecord } from '../../log/read.js';
@@ -107,10 +108,10 @@ const at = (invocation: Invocation, url: string): Invocation => ({
 /** The log of a service, line by line. */
 async function exported(invocation: Invocation, url: string): Promise<AsyncGenerator<string>> {
   const service = at(invocation, url);
-  const answer = await send(service, '/history/export');
-  if (answer.statusCode === 200) return readLines(answer);
+  const answer = await send(service, 'exportLog').catch(() => null);
+  if (answer?.body) return readLines(Readable.fromWeb(answer.body));
   // Repeats the request to get the error message.
-  await requestText(service, '/history/export');
+  await requestText(service, 'exportLog');
   throw new OperatorError(`The service at ${url} does not export its log.`);
 }
 

@@ -1,32 +1,31 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { text as readText } from 'node:stream/consumers';
-import type { z } from 'zod';
-import type { info } from '../../http/openapi/answers/operating.js';
+import { Readable } from 'node:stream';
+import type { Operations } from '../../client/api.js';
+import { ConnectionError, ServiceError } from '../../client/errors.js';
+import { type OperationName, type Sent, sendOperation } from '../../client/request.js';
 import type { Errors } from '../../http/openapi/answers/envelopes.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type Invocation, PolicyRefusedError, UsageError, text } from '../command.js';
+import type { DocumentBody } from '../document.js';
 import { oneLine } from '../output.js';
 import { storedToken } from './sessions.js';
 import { acknowledgeHeader, asOption } from '../planned-changes.js';
 
-/** Query parameters by name; a flag is sent if it is true. */
-type Query = Readonly<Record<string, string | boolean | undefined>>;
-
-export interface ServiceRequest {
-  method?: 'GET' | 'PATCH' | 'POST' | 'PUT' | 'DELETE';
-  query?: Query;
-  /** Includes its content type. */
-  body?: { type: string; content: Buffer };
-  headers?: Readonly<Record<string, string>>;
+export interface ServiceRequest extends Omit<Sent, 'file'> {
+  /** A document as it is, instead of `body`. */
+  file?: DocumentBody;
 }
 
 export interface ServiceResponse {
   status: number;
   text: string;
-  headers: IncomingMessage['headers'];
+  headers: Headers;
 }
+
+/** The `data` in the response of an operation. */
+type DataOf<K extends OperationName> = Operations[K]['answer'] extends { body: { data: infer D } } ? D : never;
 
 /**
  * The headers of a change: the reason and acknowledgements.
@@ -45,29 +44,32 @@ export function reasonHeader({ values }: Invocation): Record<string, string> {
   const reason = text(values, 'reason');
   if (reason === undefined) return {};
   if (/\p{Cc}/u.test(reason)) throw new UsageError('--reason must be a single line.');
-  // Headers are bytes, so UTF-8 is passed as latin1.
-  return { 'x-reason': Buffer.from(reason).toString('latin1') };
+  return { 'X-Reason': reason };
 }
 
 /**
  * Sends one request and returns the text of the response.
  * @throws OperatorError unless it succeeds
  */
-export async function requestText(invocation: Invocation, path: string, request: ServiceRequest = {}): Promise<string> {
-  return (await requestChecked(invocation, path, request)).text;
+export async function requestText(
+  invocation: Invocation,
+  operation: OperationName,
+  request: ServiceRequest = {},
+): Promise<string> {
+  return (await requestChecked(invocation, operation, request)).text;
 }
 
-/**
- * The `data` of a JSON response. Its type comes from the OpenAPI document and is not verified, because the service may
- * have another release.
- */
-export async function requestData<T>(invocation: Invocation, path: string, request: ServiceRequest = {}): Promise<T> {
-  return (JSON.parse(await requestText(invocation, path, request)) as { data: T }).data;
+/** The `data` of a JSON response. Its type is not verified, because the service may have another release. */
+export async function requestData<K extends OperationName>(
+  invocation: Invocation,
+  operation: K,
+  request: ServiceRequest = {},
+): Promise<DataOf<K>> {
+  return (JSON.parse(await requestText(invocation, operation, request)) as { data: DataOf<K> }).data;
 }
 
 /** Reads the version of the service and the state of its schema. */
-export const readInfo = (invocation: Invocation): Promise<z.output<typeof info>> =>
-  requestData(invocation, '/server/info');
+export const readInfo = (invocation: Invocation): Promise<DataOf<'getInfo'>> => requestData(invocation, 'getInfo');
 
 /** Items per page. */
 const PAGE = 1_000;
@@ -76,29 +78,29 @@ const PAGE = 1_000;
  * All items of a paginated list, or as many as `limit` says. Concurrent changes shift pages, so items may be repeated
  * or missing.
  */
-export async function requestAll<T>(
+export async function requestAll<K extends 'listChanges' | 'listTrash'>(
   invocation: Invocation,
-  path: string,
+  operation: K,
   { limit = Infinity, query = {} }: { limit?: number } & Pick<ServiceRequest, 'query'> = {},
-): Promise<T[]> {
-  const all: T[] = [];
+): Promise<DataOf<K>> {
+  const all: unknown[] = [];
   while (all.length < limit) {
     const size = Math.min(PAGE, limit - all.length);
-    const page = { ...query, offset: String(all.length), limit: String(size) };
-    const items = await requestData<T[]>(invocation, path, { query: page });
+    const page = { ...query, offset: all.length, limit: size };
+    const items = (await requestData(invocation, operation, { query: page })) as readonly unknown[];
     for (const item of items) all.push(item);
     if (items.length < size) break;
   }
-  return all;
+  return all as DataOf<K>;
 }
 
 /** The same with the response headers. */
 export async function requestChecked(
   invocation: Invocation,
-  path: string,
+  operation: OperationName,
   request: ServiceRequest = {},
 ): Promise<ServiceResponse> {
-  const answer = await requestAnyStatus(invocation, path, request);
+  const answer = await requestAnyStatus(invocation, operation, request);
   if (answer.status < 200 || answer.status > 299) throw refusedBy(answer);
   for (const code of warningsIn(answer)) invocation.terminal.note(`! ${code}: ${WARNINGS[code] ?? 'see docs/http.md'}`);
   return answer;
@@ -110,8 +112,8 @@ const WARNINGS: Readonly<Record<string, string>> = {
 };
 
 function warningsIn({ headers }: ServiceResponse): string[] {
-  const warnings = headers['x-warnings'];
-  return typeof warnings === 'string' ? warnings.split(',').map((code) => oneLine(code.trim())) : [];
+  const warnings = headers.get('x-warnings');
+  return warnings === null ? [] : warnings.split(',').map((code) => oneLine(code.trim()));
 }
 
 function refusedBy({ status, text: content }: ServiceResponse): OperatorError {
@@ -130,39 +132,66 @@ function isByPolicy(status: number, content: string): boolean {
  */
 export async function requestAnyStatus(
   invocation: Invocation,
-  path: string,
+  operation: OperationName,
   request: ServiceRequest = {},
 ): Promise<ServiceResponse> {
-  const answer = await send(invocation, path, request);
-  const status = answer.statusCode ?? 0;
-  const content = await readText(answer).catch((cause: Error) => {
-    throw new OperatorError(`The response of the service was interrupted (${cause.message}).`, { cause });
-  });
-  return { status, text: content, headers: answer.headers };
+  try {
+    const answer = await send(invocation, operation, request);
+    return { status: answer.status, text: await answer.text(), headers: answer.headers };
+  } catch (error) {
+    if (error instanceof ServiceError) return error;
+    if (error instanceof ConnectionError && error.cause instanceof OperatorError) throw error.cause;
+    if (error instanceof OperatorError) throw error;
+    const cause = error instanceof ConnectionError ? error.cause : error;
+    throw new OperatorError(`The response of the service was interrupted (${(cause as Error).message}).`, {
+      cause: error,
+    });
+  }
 }
 
 /**
- * Sends one request and returns any response, without a time limit.
- * @throws OperatorError without a response
+ * Sends one request and returns its response, without a time limit.
+ * @throws ServiceError, ConnectionError
  */
-export async function send(
+export function send(
   invocation: Invocation,
-  path: string,
-  request: ServiceRequest = {},
-): Promise<IncomingMessage> {
-  const url = address(invocation, path, request.query ?? {});
-  const { body, method } = request;
-  const headers: Record<string, string | number> = { ...request.headers, ...(await authorization(invocation)) };
-  if (body) Object.assign(headers, { 'content-type': body.type, 'content-length': body.content.length });
-  // fetch gives up after five minutes, which is too short for changes of large tables.
+  operation: OperationName,
+  { file, ...request }: ServiceRequest = {},
+): Promise<Response> {
+  const token = () => authorization(invocation);
+  const options = { url: baseOf(invocation), token, retries: 0, fetch: fetchWithoutTimeLimit };
+  const document = file && { type: file.type, content: new Blob([new Uint8Array(file.content)]) };
+  return sendOperation(options, operation, { ...request, ...(document && { file: document }) });
+}
+
+/** The global fetch gives up after five minutes, which is too short for changes of large tables. */
+const fetchWithoutTimeLimit: typeof fetch = async (input, { method = 'GET', headers: given, body } = {}) => {
+  const url = new URL(input instanceof Request ? input.url : input);
+  const headers: Record<string, string | number> = Object.fromEntries(new Headers(given));
+  const content = body === null || body === undefined ? undefined : Buffer.from(await new Response(body).arrayBuffer());
+  if (content !== undefined) headers['content-length'] = content.length;
   const sent = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, { method, headers });
-  sent.end(body?.content);
+  sent.end(content);
   try {
     const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-    return answer;
+    return responseOf(answer);
   } catch (cause) {
     throw noResponse(url, cause);
   }
+};
+
+/** Statuses whose responses have no body. */
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+
+function responseOf(answer: IncomingMessage): Response {
+  const { statusCode: status = 0, rawHeaders } = answer;
+  const headers = new Headers();
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    headers.append(rawHeaders[index] ?? '', rawHeaders[index + 1] ?? '');
+  }
+  if (WITHOUT_BODY.has(status)) answer.resume();
+  const body = WITHOUT_BODY.has(status) ? null : (Readable.toWeb(answer) as ReadableStream);
+  return new Response(body, { status, headers });
 }
 
 /** Errors before anything was sent. After any other error, the change may have been made. */
@@ -178,21 +207,12 @@ export function noResponse(url: URL, cause: unknown): OperatorError {
 }
 
 /** The token of --token or DPS_TOKEN, or of "dps login". */
-async function authorization(invocation: Invocation): Promise<Record<string, string>> {
+async function authorization(invocation: Invocation): Promise<string | undefined> {
   const { values, environment } = invocation;
   const apiToken = text(values, 'token') ?? environment['DPS_TOKEN'];
   const token = apiToken || (await storedToken(invocation, baseOf(invocation)));
-  if (!token) return {};
-  if (!/^[\x21-\x7E]+$/.test(token)) throw new OperatorError('The token contains invalid characters.');
-  return { authorization: `Bearer ${token}` };
-}
-
-function address(invocation: Invocation, path: string, query: Query): URL {
-  const url = new URL(path.replace(/^\//, ''), baseOf(invocation));
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== false) url.searchParams.set(name, String(value));
-  }
-  return url;
+  if (token && !/^[\x21-\x7E]+$/.test(token)) throw new OperatorError('The token contains invalid characters.');
+  return token;
 }
 
 /**

@@ -108,9 +108,7 @@ async function merged(invocation: Invocation, body: object, files: SchemaFiles):
   // Absent until there is something to resolve.
   let resolve: { place: MergeLocation; take: string }[] | undefined;
   for (let round = 1; ; round += 1) {
-    const content = Buffer.from(JSON.stringify({ ...body, resolve }));
-    const sent = { method: 'POST' as const, query, body: { type: 'application/json', content } };
-    const answer = await requestAnyStatus(invocation, '/schema/merge', sent);
+    const answer = await requestAnyStatus(invocation, 'mergeSnapshot', { query, body: { ...body, resolve } });
     if (answer.status === 200) return answer;
     const conflicts = conflictsIn(answer.text);
     if (take === undefined || conflicts.length === 0 || round === MAX_ROUNDS)

@@ -14,7 +14,6 @@ import {
   documentsOf,
   writeLock,
 } from './contents.js';
-import type { ShownEvent } from '../history-text.js';
 import type { Invocation } from '../command.js';
 import { requestData, requestChecked } from '../connections/service.js';
 
@@ -296,13 +295,13 @@ interface PresentFiles {
 
 /** @throws OperatorError if the response has no hash or position */
 export async function presentFiles(invocation: Invocation): Promise<PresentFiles> {
-  const { text, headers } = await requestChecked(invocation, '/schema/snapshot');
+  const { text, headers } = await requestChecked(invocation, 'getSnapshot');
   const snapshot = JSON.parse(text) as SnapshotParts & { service: string };
   const files = new Map<string, string>();
   for (const [name, document] of documentsOf(snapshot)) files.set(`${FOLDER}/${fileNameOf(name)}`, textOf(document));
-  const hash = /^"([0-9a-f]{64})"$/.exec(headers.etag ?? '')?.[1];
-  const position = headers['x-log-position'];
-  if (hash === undefined || typeof position !== 'string') {
+  const hash = /^"([0-9a-f]{64})"$/.exec(headers.get('etag') ?? '')?.[1];
+  const position = headers.get('x-log-position');
+  if (hash === undefined || position === null) {
     throw new OperatorError(
       'The response of the service does not contain the hash or the position of the schema. A proxy may have removed the headers.',
     );
@@ -317,6 +316,6 @@ export const withLock = ({ files, lock }: PresentFiles): Map<string, string> =>
 /** `42-3f9a…`: a position of this log. */
 async function placeOf(invocation: Invocation, position: string): Promise<string> {
   if (position === '0') return position;
-  const { hash } = await requestData<ShownEvent>(invocation, `/history/events/${encodeURIComponent(position)}`);
+  const { hash } = await requestData(invocation, 'getEvent', { params: { position } });
   return `${position}-${hash}`;
 }

@@ -10,7 +10,6 @@ import { storeSession, storedRefreshToken } from '../../cli/connections/sessions
 import { oneLine } from '../../cli/output.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import type { Grant } from './sessions.js';
-import type { User } from './users.js';
 
 /** Opens a browser unless --no-browser is set, and waits until the user has signed in. */
 export async function login(invocation: Invocation): Promise<ExitCode> {
@@ -18,7 +17,7 @@ export async function login(invocation: Invocation): Promise<ExitCode> {
   const base = baseOf(invocation);
   // Otherwise an expired session would make the requests of the login fail.
   await storeSession(invocation, base, null);
-  const { oidc } = await requestData<{ oidc: object | null }>(invocation, '/auth/providers');
+  const { oidc } = await requestData(invocation, 'listProviders');
   if (oidc === null) {
     throw new OperatorError(
       'The service has no OpenID provider. Use an API token (DPS_TOKEN), or set OIDC_ISSUER there.',
@@ -38,7 +37,7 @@ export async function login(invocation: Invocation): Promise<ExitCode> {
   } finally {
     returned.close();
   }
-  const { email, role } = await requestData<User>(invocation, '/users/me');
+  const { email, role } = await requestData(invocation, 'getMe');
   terminal.note(`Logged in to ${new URL(base).origin} as ${oneLine(email)} (${role}).`);
   return 0;
 }
@@ -52,22 +51,14 @@ export async function logout(invocation: Invocation): Promise<ExitCode> {
     return 0;
   }
   await storeSession(invocation, base, null);
-  const { status, text } = await requestAnyStatus(invocation, '/auth/logout', {
-    method: 'POST',
-    body: jsonBody({ refresh_token: token }),
-  });
+  const { status, text } = await requestAnyStatus(invocation, 'logout', { body: { refresh_token: token } });
   if (status !== 204) throw new OperatorError(refusal(status, text));
   invocation.terminal.note(`Logged out of ${new URL(base).origin}.`);
   return 0;
 }
 
-const jsonBody = (value: object) => ({ type: 'application/json', content: Buffer.from(JSON.stringify(value)) });
-
 async function exchange(invocation: Invocation, body: { code: string; verifier: string }): Promise<Grant> {
-  const { status, text } = await requestAnyStatus(invocation, '/auth/oidc/token', {
-    method: 'POST',
-    body: jsonBody(body),
-  });
+  const { status, text } = await requestAnyStatus(invocation, 'exchangeSignIn', { body });
   if (status !== 200) throw new OperatorError(refusal(status, text));
   return (JSON.parse(text) as { data: Grant }).data;
 }

@@ -30,8 +30,8 @@ const SERVER_ERROR = -32_000;
 
 async function answer(invocation: Invocation, line: string): Promise<void> {
   const { terminal } = invocation;
-  const body = { type: 'application/json', content: Buffer.from(line) };
-  const response = await requestAnyStatus(invocation, '/mcp', { method: 'POST', body }).catch((error: unknown) => {
+  const file = { type: 'application/json', content: Buffer.from(line) };
+  const response = await requestAnyStatus(invocation, 'callAgentTools', { file }).catch((error: unknown) => {
     if (error instanceof OperatorError) return error;
     throw error;
   });

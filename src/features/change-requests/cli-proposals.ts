@@ -1,11 +1,10 @@
-import type { z } from 'zod';
-import type { actedOn, reverting } from './routes-answers.js';
+import type { Operations } from '../../client/api.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../../cli/command.js';
 import type { DocumentBody } from '../../cli/document.js';
 import { followChange, readChange } from '../../cli/follow-change.js';
 import { json, oneLine } from '../../cli/output.js';
 import { OperatorError } from '../../kernel/operator-error.js';
-import { type ServiceResponse, requestChecked, changeHeaders } from '../../cli/connections/service.js';
+import { requestChecked, changeHeaders } from '../../cli/connections/service.js';
 import { nothingToDo, readDiff } from '../../cli/commands/apply.js';
 import { describeWhole } from './cli.js';
 import { locationText } from '../../schema/model/location.js';
@@ -33,7 +32,7 @@ export async function propose(invocation: Invocation, { content }: DocumentBody)
 /** @param proposed the diff or the policy, and how it is carried out @throws UsageError without a --title */
 export async function openRequest(invocation: Invocation, proposed: object): Promise<ExitCode> {
   const { values, terminal } = invocation;
-  const { data } = await send(invocation, '/changes', { title: titleOf(invocation), ...proposed });
+  const { data } = await send(invocation, 'openChange', { title: titleOf(invocation), ...proposed });
   terminal.print(
     isSet(values, 'json')
       ? json(data)
@@ -55,13 +54,13 @@ export async function update(invocation: Invocation): Promise<ExitCode> {
   const purges = isSet(values, 'purge');
   if (title === undefined && !purges) throw new UsageError('Nothing to update: use --title or --purge.');
   const body = { ...(title !== undefined && { title }), ...(purges && { purge: true }) };
-  return act(invocation, null, { body, told: 'Updated.' });
+  return act(invocation, 'updateChange', { body, told: 'Updated.' });
 }
 
 /** The text is stored outside the log, so it can be erased. */
 export async function comment(invocation: Invocation): Promise<ExitCode> {
   const [, argument = ''] = invocation.positionals;
-  return act(invocation, 'comment', { body: { comment: argument }, told: 'Commented.' });
+  return act(invocation, 'commentChange', { body: { comment: argument }, told: 'Commented.' });
 }
 
 /** Shows the request on a terminal and asks. Without a terminal, the command must name the plan. */
@@ -75,7 +74,7 @@ export async function approve(invocation: Invocation): Promise<ExitCode> {
     return 2;
   }
   const comment = text(values, 'comment');
-  return act(invocation, 'approve', {
+  return act(invocation, 'approveChange', {
     body: { ...read, ...(comment !== undefined && { comment }) },
     told: 'Approved.',
   });
@@ -97,16 +96,16 @@ async function lookAt(invocation: Invocation): Promise<{ plan: string | null; vi
 
 export async function reject(invocation: Invocation): Promise<ExitCode> {
   const comment = text(invocation.values, 'comment');
-  return act(invocation, 'reject', { body: comment === undefined ? {} : { comment }, told: 'Rejected.' });
+  return act(invocation, 'rejectChange', { body: comment === undefined ? {} : { comment }, told: 'Rejected.' });
 }
 
 /** Waits for the result if the change must be prepared first. */
 export async function apply(invocation: Invocation): Promise<ExitCode> {
   const at = text(invocation.values, 'at');
   if (at !== undefined)
-    return act(invocation, 'apply', { body: { at }, told: `It will be applied at ${oneLine(at)}.` });
+    return act(invocation, 'applyChange', { body: { at }, told: `It will be applied at ${oneLine(at)}.` });
   const id = idOf(invocation);
-  const { status, data } = await send(invocation, `/changes/${encodeURIComponent(id)}/apply`);
+  const { status, data } = await send(invocation, 'applyChange');
   if (status === 202) return followChange(invocation, { data: await readChange(invocation, id) });
   const { terminal, values } = invocation;
   const { position, batch } = data.result ?? {};
@@ -116,15 +115,14 @@ export async function apply(invocation: Invocation): Promise<ExitCode> {
 
 /** Reports conflicts and changes nothing then, because they cannot be resolved here. */
 export async function rebase(invocation: Invocation): Promise<ExitCode> {
-  return act(invocation, 'rebase', { body: {}, told: 'It fits the current schema.' });
+  return act(invocation, 'rebaseChange', { body: {}, told: 'It fits the current schema.' });
 }
 
 /** Opens a new request that reverts this one. */
 export async function revert(invocation: Invocation): Promise<ExitCode> {
   const { terminal, values } = invocation;
   const title = text(values, 'title');
-  const path = `/changes/${encodeURIComponent(idOf(invocation))}/revert`;
-  const { data } = await send<z.output<typeof reverting>>(invocation, path, title === undefined ? {} : { title });
+  const { data } = await send(invocation, 'revertChange', title === undefined ? {} : { title });
   const back = data.returns.map(({ kept_until: until, ...returned }) => {
     const what = oneLine(locationText(returned));
     return `${what} is restored from the trash${until === null ? '' : `, which keeps it until ${until}`}`;
@@ -134,18 +132,16 @@ export async function revert(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
+type Acting = 'updateChange' | 'commentChange' | 'approveChange' | 'rejectChange' | 'rebaseChange' | 'applyChange';
+
 interface Act {
   body: object;
   /** The text that is printed before the state. */
   told: string;
 }
 
-/** @param action null for an update */
-async function act(invocation: Invocation, action: string | null, { body, told: message }: Act): Promise<ExitCode> {
-  const path = `/changes/${encodeURIComponent(idOf(invocation))}`;
-  const { data } = await (action === null
-    ? send(invocation, path, body, 'PATCH')
-    : send(invocation, `${path}/${action}`, body));
+async function act(invocation: Invocation, operation: Acting, { body, told: message }: Act): Promise<ExitCode> {
+  const { data } = await send(invocation, operation, body);
   const { terminal, values } = invocation;
   terminal.print(isSet(values, 'json') ? json(data) : `${message} The change request is ${oneLine(data.state)}.`);
   return 0;
@@ -153,16 +149,16 @@ async function act(invocation: Invocation, action: string | null, { body, told: 
 
 const idOf = ({ positionals: [id = ''] }: Invocation): string => id;
 
-async function send<T = z.output<typeof actedOn>>(
+/** The request of the command, or a new one. */
+async function send<K extends Acting | 'openChange' | 'revertChange'>(
   invocation: Invocation,
-  path: string,
+  operation: K,
   body?: object,
-  method: 'PATCH' | 'POST' = 'POST',
-): Promise<Pick<ServiceResponse, 'status'> & { data: T }> {
-  const headers = changeHeaders(invocation);
-  const content = body && { type: 'application/json', content: Buffer.from(JSON.stringify(body)) };
-  const answer = await requestChecked(invocation, path, { method, headers, ...(content && { body: content }) });
-  const { data } = JSON.parse(answer.text) as { data?: T };
+): Promise<{ status: number; data: Operations[K]['answer']['body']['data'] }> {
+  const params = { id: idOf(invocation) };
+  const sent = { params, headers: changeHeaders(invocation), body };
+  const answer = await requestChecked(invocation, operation, sent);
+  const { data } = JSON.parse(answer.text) as Partial<Operations[K]['answer']['body']>;
   if (data === undefined) throw new OperatorError('The response of the service is not a change request.');
   return { status: answer.status, data };
 }

@@ -24,7 +24,7 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
     collection: text(values, 'collection'),
     author: text(values, 'author'),
   };
-  const data = await requestAll<Summary>(invocation, '/changes', { query, limit: Number(limit) });
+  const data = await requestAll(invocation, 'listChanges', { query, limit: Number(limit) });
   if (isSet(values, 'json')) terminal.print(json(data));
   else if (data.length === 0) terminal.print('No change requests.');
   else terminal.print(data.map(describe).join('\n'));
@@ -44,8 +44,7 @@ export async function show(invocation: Invocation): Promise<ExitCode> {
 export async function withdraw(invocation: Invocation): Promise<ExitCode> {
   const id = idOf(invocation);
   const headers = reasonHeader(invocation);
-  const path = `/changes/${encodeURIComponent(id)}/withdraw`;
-  const data = await requestData<ShownChange>(invocation, path, { method: 'POST', headers });
+  const data = await requestData(invocation, 'withdrawChange', { params: { id }, headers });
   if (isSet(invocation.values, 'json')) invocation.terminal.print(json(data));
   else
     invocation.terminal.print(

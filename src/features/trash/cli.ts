@@ -14,7 +14,7 @@ type Entry = z.output<typeof trashEntry>;
 /** Newest first. */
 export async function list(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
-  const data = await requestAll<Entry>(invocation, '/trash');
+  const data = await requestAll(invocation, 'listTrash');
   if (isSet(values, 'json')) terminal.print(json(data));
   else if (data.length === 0) terminal.print('The trash is empty.');
   else terminal.print(table(['position', 'what', 'rows', 'bytes', 'deleted', 'by', 'kept until'], data.map(row)));
@@ -40,10 +40,10 @@ export async function restore(invocation: Invocation): Promise<ExitCode> {
   const position = positionIn(invocation);
   const as = text(values, 'as');
   const request = { ...(as !== undefined && { as }), without: texts(values, 'without') };
-  const answer = await requestText(invocation, `/trash/${position}/restore`, {
-    method: 'POST',
+  const answer = await requestText(invocation, 'restoreTrash', {
+    params: { position },
     query: { dry_run: isSet(values, 'dryRun') },
-    body: { type: 'application/json', content: Buffer.from(JSON.stringify(request)) },
+    body: request,
     headers: changeHeaders(invocation),
   });
   if (isSet(values, 'json')) {
@@ -70,13 +70,13 @@ const isEmpty = (warnings: readonly JudgedWarning[]): boolean =>
 export async function purge(invocation: Invocation): Promise<ExitCode> {
   const { terminal } = invocation;
   const position = positionIn(invocation);
-  const entry = await requestData<Entry>(invocation, `/trash/${position}`);
+  const entry = await requestData(invocation, 'getTrash', { params: { position } });
   const question = `${locationText(entry)} will be permanently deleted. To continue, type "lose it": `;
   if (terminal.ask !== undefined && (await terminal.ask(question)).trim() !== 'lose it') {
     terminal.note('Nothing was changed.');
     return 2;
   }
-  await requestText(invocation, `/trash/${position}`, { method: 'DELETE', headers: reasonHeader(invocation) });
+  await requestText(invocation, 'purgeTrash', { params: { position }, headers: reasonHeader(invocation) });
   terminal.print(
     isSet(invocation.values, 'json')
       ? json({ purged: position })

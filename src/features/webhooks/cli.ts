@@ -1,17 +1,16 @@
 import type { z } from 'zod';
-import type { delivery, webhook, webhookWithSecret } from './routes-answers.js';
+import type { webhook, webhookWithSecret } from './routes-answers.js';
 import { type ExitCode, type Invocation, UsageError, text, texts } from '../../cli/command.js';
-import { requestData, requestText, reasonHeader } from '../../cli/connections/service.js';
+import { type ServiceRequest, requestData, requestText, reasonHeader } from '../../cli/connections/service.js';
 import { json, oneLine, show, table } from '../../cli/output.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { isPosition } from '../../kernel/position.js';
 
 type Webhook = z.output<typeof webhook>;
 type WithSecret = z.output<typeof webhookWithSecret>;
-type Delivery = z.output<typeof delivery>;
 
 export async function list(invocation: Invocation): Promise<ExitCode> {
-  const webhooks = await requestData<Webhook[]>(invocation, '/webhooks');
+  const webhooks = await requestData(invocation, 'listWebhooks');
   show(invocation, webhooks, () => (webhooks.length === 0 ? 'No webhooks.' : table(HEADER, webhooks.map(row))));
   return 0;
 }
@@ -32,7 +31,7 @@ const row = ({ name, state, disabled_because: because, behind, types, collection
 /** Prints the secret, which is never shown again. */
 export async function add(invocation: Invocation): Promise<ExitCode> {
   const [name = '', url = ''] = invocation.positionals;
-  const made = await send<WithSecret>(invocation, '', { name, url, ...settingsIn(invocation) });
+  const made = await send(invocation, 'createWebhook', { body: { name, url, ...settingsIn(invocation) } });
   showSecret(invocation, made, `The webhook "${oneLine(made.name)}" was created.`);
   return 0;
 }
@@ -57,7 +56,7 @@ export const disable = (invocation: Invocation): Promise<ExitCode> =>
 
 export async function remove(invocation: Invocation): Promise<ExitCode> {
   const removed = await find(invocation);
-  await requestText(invocation, `/webhooks/${removed.id}`, { method: 'DELETE', headers: reasonHeader(invocation) });
+  await requestText(invocation, 'deleteWebhook', { params: { id: removed.id }, headers: reasonHeader(invocation) });
   show(invocation, removed, () => `The webhook "${oneLine(removed.name)}" was deleted.`);
   return 0;
 }
@@ -65,7 +64,7 @@ export async function remove(invocation: Invocation): Promise<ExitCode> {
 /** Exit code 1 if the receiver did not accept the message. */
 export async function test(invocation: Invocation): Promise<ExitCode> {
   const { id } = await find(invocation);
-  const result = await requestData<Delivery>(invocation, `/webhooks/${id}/test`, { method: 'POST' });
+  const result = await requestData(invocation, 'testWebhook', { params: { id } });
   const { status, milliseconds, error } = result;
   show(invocation, result, () => error ?? `The receiver answered ${status} after ${milliseconds} ms.`);
   return error === null ? 0 : 1;
@@ -75,7 +74,7 @@ export async function replay(invocation: Invocation): Promise<ExitCode> {
   const [, position = ''] = invocation.positionals;
   if (!isPosition(position)) throw new UsageError('POSITION must be a positive integer.');
   const { id } = await find(invocation);
-  const changed = await send<Webhook>(invocation, `/${id}/replay`, { position: Number(position) });
+  const changed = await send(invocation, 'replayWebhook', { params: { id }, body: { position: Number(position) } });
   show(invocation, changed, () => `The webhook "${oneLine(changed.name)}" continues at position ${position}.`);
   return 0;
 }
@@ -85,7 +84,7 @@ export async function rotate(invocation: Invocation): Promise<ExitCode> {
   if (hours !== undefined && !/^\d{1,3}$/.test(hours)) throw new UsageError('--overlap must be a number of hours.');
   const { id } = await find(invocation);
   const body = hours === undefined ? {} : { overlap_hours: Number(hours) };
-  const changed = await send<WithSecret>(invocation, `/${id}/secret`, body);
+  const changed = await send(invocation, 'rotateWebhookSecret', { params: { id }, body });
   const until = changed.old_secret_until;
   const overlap = until === null ? '' : ` The former secret also signs until ${until}.`;
   showSecret(invocation, changed, `The webhook "${oneLine(changed.name)}" has a new secret.${overlap}`);
@@ -94,7 +93,7 @@ export async function rotate(invocation: Invocation): Promise<ExitCode> {
 
 export async function deliveries(invocation: Invocation): Promise<ExitCode> {
   const { id } = await find(invocation);
-  const attempts = await requestData<Delivery[]>(invocation, `/webhooks/${id}/deliveries`);
+  const attempts = await requestData(invocation, 'listWebhookDeliveries', { params: { id } });
   const rows = attempts.map((each) => [
     each.attempted_at,
     each.position === null ? '' : String(each.position),
@@ -120,7 +119,7 @@ function settingsIn({ values }: Invocation): object {
 /** By name or id. */
 async function find(invocation: Invocation): Promise<Webhook> {
   const [named = ''] = invocation.positionals;
-  const all = await requestData<Webhook[]>(invocation, '/webhooks');
+  const all = await requestData(invocation, 'listWebhooks');
   const match = all.find(({ id, name }) => id === named.toLowerCase() || name === named);
   if (match !== undefined) return match;
   throw new OperatorError(`Webhook "${named}" does not exist. List all webhooks with "dps webhooks".`);
@@ -128,20 +127,16 @@ async function find(invocation: Invocation): Promise<Webhook> {
 
 async function update(invocation: Invocation, body: object, done: string): Promise<ExitCode> {
   const { id } = await find(invocation);
-  const changed = await send<Webhook>(invocation, `/${id}`, body, 'PATCH');
+  const changed = await send(invocation, 'updateWebhook', { params: { id }, body });
   show(invocation, changed, () => `The webhook "${oneLine(changed.name)}" ${done}.`);
   return 0;
 }
 
-function send<T>(invocation: Invocation, path: string, body: object, method: 'POST' | 'PATCH' = 'POST'): Promise<T> {
-  const content = Buffer.from(JSON.stringify(body));
-  const headers = reasonHeader(invocation);
-  return requestData<T>(invocation, `/webhooks${path}`, {
-    method,
-    headers,
-    body: { type: 'application/json', content },
-  });
-}
+const send = <K extends 'createWebhook' | 'updateWebhook' | 'replayWebhook' | 'rotateWebhookSecret'>(
+  invocation: Invocation,
+  operation: K,
+  request: Pick<ServiceRequest, 'params' | 'body'>,
+) => requestData(invocation, operation, { ...request, headers: reasonHeader(invocation) });
 
 function showSecret({ terminal, values }: Invocation, made: WithSecret, sentence: string): void {
   if (values['json'] === true) return terminal.print(json(made));

@@ -30,44 +30,43 @@ describe('requests of commands to a service', () => {
   const invocation = (values: object = {}, environment: Record<string, string> = { DPS_URL: url }) =>
     ({ values, environment }) as unknown as Invocation;
   const refusalOf = async (from: Invocation, request?: ServiceRequest): Promise<string> => {
-    const error: unknown = await requestText(from, '/x', request).catch((reason: unknown) => reason);
+    const error: unknown = await requestText(from, 'getPolicy', request).catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(OperatorError);
     return (error as Error).message;
   };
 
   it('have the address, the token, the query and the body', async () => {
     expect(
-      await requestText(invocation({}, { DPS_URL: url, DPS_TOKEN: 'one' }), '/a/b', {
+      await requestText(invocation({}, { DPS_URL: url, DPS_TOKEN: 'one' }), 'getPolicy', {
         query: { x: 'é', y: undefined },
       }),
     ).to.equal('fine');
-    expect([asked.method, asked.url]).to.deep.equal(['GET', '/a/b?x=%C3%A9']);
+    expect([asked.method, asked.url]).to.deep.equal(['GET', '/policy?x=%C3%A9']);
     expect(asked.headers.authorization).to.equal('Bearer one');
-    const body = { type: 'application/json', content: Buffer.from('{"é":1}') };
+    const file = { type: 'application/json', content: Buffer.from('{"é":1}') };
     await requestText(
       invocation({ url: `${url}/below/`, token: 'two' }, { DPS_URL: 'http://other', DPS_TOKEN: 'one' }),
-      '/a',
+      'openChange',
       {
-        method: 'POST',
-        body,
+        file,
         headers: { 'x-more': 'yes' },
       },
     );
-    expect(asked).to.deep.include({ method: 'POST', url: '/below/a', body: '{"é":1}' });
+    expect(asked).to.deep.include({ method: 'POST', url: '/below/changes', body: '{"é":1}' });
     expect(asked.headers).to.include({
       authorization: 'Bearer two',
       'content-type': 'application/json',
       'content-length': '8',
       'x-more': 'yes',
     });
-    await requestText(invocation({ url: `${url}/below` }), '/a');
-    expect(asked.url).to.equal('/below/a');
+    await requestText(invocation({ url: `${url}/below` }), 'getPolicy');
+    expect(asked.url).to.equal('/below/policy');
     expect(asked.headers).not.to.have.any.keys('authorization', 'content-type');
   });
 
   it('include flags that are set, and use TLS for https addresses', async () => {
-    await requestText(invocation(), '/a', { query: { force: true, dry_run: false, mode: undefined } });
-    expect(asked.url).to.equal('/a?force=true');
+    await requestText(invocation(), 'getPolicy', { query: { force: true, dry_run: false, mode: undefined } });
+    expect(asked.url).to.equal('/policy?force=true');
     const secured = createSocketServer((socket) => {
       socket.once('data', (sent) => {
         // The first byte of a TLS handshake (RFC 8446, 5.1).
@@ -88,8 +87,8 @@ describe('requests of commands to a service', () => {
 
   it('return the text and headers of any success', async () => {
     answer = (response) => void response.writeHead(299, { 'x-there': '1' }).end('text');
-    const { text, headers } = await requestChecked(invocation(), '/x');
-    expect([text, headers['x-there']]).to.deep.equal(['text', '1']);
+    const { text, headers } = await requestChecked(invocation(), 'getPolicy');
+    expect([text, headers.get('x-there')]).to.deep.equal(['text', '1']);
   });
 
   it("report the service's own errors, and responses of other servers", async () => {
