@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { type CommandEffect, acknowledge, onDatabase, onService, reason, repeatable, oneOf } from './options.js';
 import { FORMATS } from '../../features/webhooks/message.js';
-import { ROLES, TOKEN_ACTIONS, USER_STATUSES } from '../../features/accounts/caller.js';
+import { ROLES, USER_STATUSES } from '../../features/accounts/caller.js';
+import { TOKEN_ACTIONS } from '../../schema/model/token-scope.js';
 
 const PLACE =
   'It uses the database of the service (DATABASE_URL, or the embedded server of DATA_DIR). The service may run or not.';

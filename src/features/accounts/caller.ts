@@ -4,10 +4,6 @@ import type { TokenScope } from '../../schema/model/token-scope.js';
 export const ROLES = ['admin', 'auditor', 'author', 'reader'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Actions that the scope of an API token can allow. docs/security.md lists the requests of each. */
-export const TOKEN_ACTIONS = ['read', 'propose', 'apply', 'history', 'operate'] as const;
-export type TokenAction = (typeof TOKEN_ACTIONS)[number];
-
 export const USER_STATUSES = ['active', 'suspended'] as const;
 export type UserStatus = (typeof USER_STATUSES)[number];
 

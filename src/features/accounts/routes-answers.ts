@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ROLES, TOKEN_ACTIONS, USER_STATUSES } from './caller.js';
+import { TOKEN_ACTIONS } from '../../schema/model/token-scope.js';
+import { ROLES, USER_STATUSES } from './caller.js';
 import { tokenScope } from './scope.js';
 
 const time = z.iso.datetime();

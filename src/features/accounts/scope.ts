@@ -1,8 +1,8 @@
 /* Scopes of API tokens. A scope limits what a token may do, and never allows more than the role of its user. */
 import { z } from 'zod';
 import { isNetwork, networkList } from '../../kernel/networks.js';
-import type { TokenScope } from '../../schema/model/token-scope.js';
-import { type Access, type Caller, type Role, ROLES, TOKEN_ACTIONS, type TokenAction } from './caller.js';
+import { TOKEN_ACTIONS, type TokenAction, type TokenScope } from '../../schema/model/token-scope.js';
+import { type Access, type Caller, type Role, ROLES } from './caller.js';
 
 /**
  * The action that a route requires. `unscoped`: a scope cannot allow it, because the request creates credentials or

@@ -1,3 +1,7 @@
+/** Actions that the scope of an API token can allow. docs/security.md lists the requests of each. */
+export const TOKEN_ACTIONS = ['read', 'propose', 'apply', 'history', 'operate'] as const;
+export type TokenAction = (typeof TOKEN_ACTIONS)[number];
+
 /** The limits of an API token. An absent list does not limit the token. A type, so that it is JSON. */
 export type TokenScope = {
   /** The role of the user when the token was created. A higher role that the user gets later does not widen it. */

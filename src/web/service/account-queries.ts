@@ -2,7 +2,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { pagedQuery, request } from './request.js';
 import { currentSession, signIn } from './session.js';
-import type { Identity, LiveSession, NewToken, Role, Token, User } from './types.js';
+import type { Identity, LiveSession, NewScope, NewToken, Role, Token, User } from './types.js';
 
 /** The key prefix of queries that an account change invalidates. */
 export const ACCOUNTS = 'accounts';
@@ -93,8 +93,10 @@ export const eraseUser = (id: string) => request(`/users/${id}?erase`, { method:
  * @param given.expires_at ISO 8601; null: never
  * @returns it with the token's value, which is shown only once
  */
-export const createToken = async (user: string, token: { name: string; expires_at: string | null }) =>
-  (await request<{ data: NewToken }>(`/users/${user}/tokens`, { method: 'POST', json: token })).data;
+export const createToken = async (
+  user: string,
+  token: { name: string; expires_at: string | null; scope: NewScope | null },
+) => (await request<{ data: NewToken }>(`/users/${user}/tokens`, { method: 'POST', json: token })).data;
 
 /**
  * Revokes it at once.

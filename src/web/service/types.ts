@@ -18,6 +18,7 @@ export type User = z.output<typeof accounts.user>;
 export type Token = z.output<typeof accounts.token>;
 export type SignInOutcome = z.output<typeof accounts.signInOutcome>;
 export type Identity = z.output<typeof accounts.identity>;
+export type { NewScope } from '../../features/accounts/scope.js';
 export type NewToken = z.output<typeof accounts.newToken>;
 export type Grant = z.output<typeof accounts.grant>;
 export type Batch = z.output<typeof history.batch>;

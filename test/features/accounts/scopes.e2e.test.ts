@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { ROLES, TOKEN_ACTIONS, allows } from '../../../src/features/accounts/caller.js';
+import { ROLES, allows } from '../../../src/features/accounts/caller.js';
+import { TOKEN_ACTIONS } from '../../../src/schema/model/token-scope.js';
 import { actionsOf } from '../../../src/features/accounts/scope.js';
 import { allRoutes } from '../../support/openapi.js';
 import { json, type Reply } from '../../support/client.js';

@@ -1,11 +1,24 @@
 import addIcon from 'icon:person_add';
-import { Badge, Button, Group, Text, Title, Code, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
+import {
+  Badge,
+  Button,
+  Checkbox,
+  Group,
+  Text,
+  Title,
+  Code,
+  Modal,
+  NativeSelect,
+  Stack,
+  TextInput,
+} from '@mantine/core';
 import { useInfiniteQuery, useQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
 import { Link } from '@tanstack/react-router';
+import { TOKEN_ACTIONS, type TokenAction } from '../../../schema/model/token-scope.js';
 import { usersQuery, ACCOUNTS, createToken, removeToken, tokensQuery } from '../../service/account-queries.js';
 import { itemsIn } from '../../service/request.js';
-import type { User, Token } from '../../service/types.js';
+import type { NewScope, User, Token } from '../../service/types.js';
 import { Answered, More, ProblemAlert } from '../../shared/problem-alert.js';
 import { Glyph } from '../../shared/glyph.js';
 import { Page, useTitle } from '../../shared/page.js';
@@ -60,7 +73,8 @@ const None = () => (
   </Text>
 );
 
-function TokenLine({ user, token: { id, name, created_at: since, expires_at: until } }: { user: User; token: Token }) {
+function TokenLine({ user, token }: { user: User; token: Token }) {
+  const { id, name, created_at: since, expires_at: until, scope } = token;
   const client = useQueryClient();
   const revoke = useMutation({
     mutationFn: () => removeToken(user.id, id),
@@ -80,6 +94,11 @@ function TokenLine({ user, token: { id, name, created_at: since, expires_at: unt
             </>
           )}
         </Text>
+        {scope !== null && (
+          <Text size="xs" c="dimmed">
+            {scopeText(scope)}
+          </Text>
+        )}
         {revoke.error !== null && <ProblemAlert error={revoke.error} />}
       </div>
       <ConfirmButton
@@ -94,15 +113,21 @@ function TokenLine({ user, token: { id, name, created_at: since, expires_at: unt
   );
 }
 
+const scopeText = ({ role, actions = [...TOKEN_ACTIONS], networks }: NonNullable<Token['scope']>): string =>
+  [`at most ${role}: ${actions.join(', ')}`, ...(networks ? [`from ${networks.join(', ')}`] : [])].join('; ');
+
 function NewToken({ user }: { user: User }) {
   const [name, setName] = useState('');
   const [days, setDays] = useState('90');
+  const [actions, setActions] = useState<TokenAction[]>([]);
+  const [networks, setNetworks] = useState('');
   const client = useQueryClient();
   const make = useMutation({
     mutationFn: (tokenName: string) =>
       createToken(user.id, {
         name: tokenName,
         expires_at: days === '' ? null : new Date(Date.now() + Number(days) * DAY).toISOString(),
+        scope: scopeOf(actions, networks),
       }),
     onSuccess: (_, given) => {
       // Input typed in the meantime belongs to the next token.
@@ -132,6 +157,27 @@ function NewToken({ user }: { user: User }) {
           onChange={(event) => setDays(event.currentTarget.value)}
         />
       </Group>
+      <Checkbox.Group
+        label="Actions"
+        description="Without a selection, the token may do everything that its user may do."
+        mt="sm"
+        value={actions}
+        onChange={(chosen) => setActions(chosen)}
+      >
+        <Group gap="sm" mt={6}>
+          {TOKEN_ACTIONS.map((action) => (
+            <Checkbox key={action} value={action} label={action} />
+          ))}
+        </Group>
+      </Checkbox.Group>
+      <TextInput
+        label="Networks"
+        description="Addresses and networks that may use the token, separated by commas. Empty: all."
+        placeholder="10.0.0.0/8"
+        mt="sm"
+        value={networks}
+        onChange={(event) => setNetworks(event.currentTarget.value)}
+      />
       <SteadyButton type="submit" mt="sm" fullWidth loading={make.isPending}>
         Create token
       </SteadyButton>
@@ -149,6 +195,13 @@ function NewToken({ user }: { user: User }) {
       )}
     </form>
   );
+}
+
+/** Null if nothing is limited. */
+function scopeOf(actions: TokenAction[], networkText: string): NewScope | null {
+  const networks = networkText.split(/[\s,]+/).filter((network) => network !== '');
+  const scope = { ...(actions.length > 0 && { actions }), ...(networks.length > 0 && { networks }) };
+  return Object.keys(scope).length === 0 ? null : scope;
 }
 
 /* The latest changes of a user, one line each. */
