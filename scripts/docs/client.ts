@@ -64,9 +64,8 @@ export function clientTypes(routes: readonly Route[], { paths, components }: Ope
 const operationOf = ({ path, method }: Route, paths: OpenApiDocument['paths']): Operation =>
   paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method] as unknown as Operation;
 
-function runtime({ method, path, headers, ...route }: Route, { responses }: Operation): string {
-  const isRead = method === 'get' || (!route.needsPrimary && route.mayWrite !== true);
-  const repeat = isRead ? 'safe' : headers.includes('Idempotency-Key') ? 'key' : 'no';
+function runtime({ method, path, mayWrite, headers }: Route, { responses }: Operation): string {
+  const repeat = method === 'get' || !mayWrite ? 'safe' : headers.includes('Idempotency-Key') ? 'key' : 'no';
   const answers = Object.entries(responses).flatMap(([status, { content }]) =>
     status === '302' || (Number(status) >= 400 && content !== undefined) ? [Number(status)] : [],
   );

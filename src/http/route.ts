@@ -108,8 +108,6 @@ export interface Documentation {
   validated?: true;
   /** The route changes the schema, so it has the headers and errors of changes. */
   changes?: true;
-  /** Clients must not repeat a request without a response, although the route also works on a standby. */
-  mayWrite?: true;
   /** Error codes beyond those that follow from the route. */
   errors?: readonly ErrorCode[];
 }
@@ -129,6 +127,8 @@ interface Spec<Query, Body, A extends Access> extends Documentation {
   body?: BodySpec<Body>;
   /** True if it needs a writable database. Default: all methods except GET. */
   needsPrimary?: boolean;
+  /** True if a request may change something, so that clients must not repeat it. Default: `needsPrimary`. */
+  mayWrite?: boolean;
   /** The supported headers of `WRITE_HEADERS`. Default: all for writes. A write rejects the others. */
   headers?: readonly WriteHeader[];
   /** Also served while the database is unavailable, to users who were authenticated before. */
@@ -147,6 +147,8 @@ export interface Route extends Documentation {
   whileDatabaseIsAway: boolean;
   /** Rejected on a standby. */
   needsPrimary: boolean;
+  /** A request may change something. */
+  mayWrite: boolean;
   headers: readonly WriteHeader[];
   /** Reads query and body, then responds. `caller` is null on public routes. */
   answer(exchange: Exchange, caller: Caller | null, bodies: Bodies): Promise<Answer>;
@@ -155,10 +157,11 @@ export interface Route extends Documentation {
 /** One route: what it accepts, who may use it, what it answers, and its documentation. */
 export function route<Query, const A extends Access, Body = undefined>(spec: Spec<Query, Body, A>): Route {
   const { handle, body, whileDatabaseIsAway = false, needsPrimary = spec.method !== 'get', ...rest } = spec;
+  const { mayWrite = needsPrimary } = spec;
   const { headers = needsPrimary && spec.method !== 'get' ? WRITE_HEADERS : [] } = spec;
   const { action = defaultAction(spec.method, spec.access) } = spec;
   const stricter = spec.stricter && { action: defaultAction(spec.method, spec.stricter.access), ...spec.stricter };
-  const about = { ...rest, action, stricter, body, whileDatabaseIsAway, needsPrimary, headers };
+  const about = { ...rest, action, stricter, body, whileDatabaseIsAway, needsPrimary, mayWrite, headers };
   const read = requestReader(spec);
   return {
     ...about,
@@ -195,9 +198,9 @@ const INSTEAD: Partial<Record<WriteHeader, string>> = {
 /** A client that sends such a header relies on it. */
 function requireSupported(
   { req }: Exchange,
-  { method, needsPrimary, headers }: Pick<Route, 'method' | 'needsPrimary' | 'headers'>,
+  { method, mayWrite, headers }: Pick<Route, 'method' | 'mayWrite' | 'headers'>,
 ): void {
-  if (!needsPrimary || method === 'get' || headers.length === WRITE_HEADERS.length) return;
+  if (!mayWrite || method === 'get' || headers.length === WRITE_HEADERS.length) return;
   const name = WRITE_HEADERS.find(
     (header) => !headers.includes(header) && req.headers[header.toLowerCase()] !== undefined,
   );

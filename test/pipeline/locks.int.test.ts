@@ -74,13 +74,14 @@ describe('a change during application transactions', function () {
   const met = () => until('a change has met it', async () => !(await logLockHeld()));
 
   it('blocks no plan, which takes no lock and no turn of the process', async () => {
-    let release: (value: null) => void = () => undefined;
-    const held = one.pipeline.underLock(() => new Promise<null>((resolve) => (release = resolve)));
-    await until('a change has the lock of the log', logLockHeld);
+    const work: { end?: (value: null) => void } = {};
+    const held = one.pipeline.underLock(() => new Promise<null>((resolve) => (work.end = resolve)));
+    // PostgreSQL grants the lock before the work begins.
+    await until('the work under the lock has begun', async () => (await logLockHeld()) && work.end !== undefined);
     // The lock is released only after the plan.
     const plan = await one.pipeline.plan('update-fields', update('a', { is_nullable: false }), { cause: CAUSE });
     expect(plan.kind).to.equal('planned');
-    release(null);
+    work.end?.(null);
     await held;
   });
 

@@ -58,6 +58,8 @@ export function createTail({ pool, store }: TailOptions): Tail {
   const head = (): number => store.point().head.position;
   let isAnnounced = false;
   let isWaking = false;
+  /** The head when all followers were last woken. */
+  let wokenAt = 0;
 
   store.subscribe((_point, replaced, events) => {
     // The log was replaced, so followers start over.
@@ -73,6 +75,9 @@ export function createTail({ pool, store }: TailOptions): Tail {
     isWaking = true;
     while (isAnnounced) {
       isAnnounced = false;
+      // An announcement without new events wakes nobody.
+      if (head() === wokenAt) continue;
+      wokenAt = head();
       // Load the page first. Otherwise all followers would wait for the same query and continue in the same turn.
       if (waiting.size > 0 && head() > 0) await pages.after(head() - 1, head()).catch(() => undefined);
       for (const [index, wake] of [...waiting].entries()) {
@@ -101,6 +106,7 @@ export function createTail({ pool, store }: TailOptions): Tail {
     closing.abort();
     closing = new AbortController();
     pages.clear();
+    wokenAt = 0;
   }
 
   return {
