@@ -101,7 +101,7 @@ describe('the documentation', () => {
 
   it('names only existing files', () => {
     for (const page of PAGES) {
-      for (const [, path = ''] of readPage(page).matchAll(/`((?:src|test|scripts|db|docs)\/[\w./-]+)/g)) {
+      for (const [, path = ''] of readPage(page).matchAll(/`((?:src|test|scripts|db|docs|deploy)\/[\w./-]+)/g)) {
         expect(existsSync(join(ROOT, path)), `${page}: ${path}`).to.equal(true);
       }
     }

@@ -1,11 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 import { expect } from 'chai';
-import { CORE_SCHEMA, load, mergeTag } from 'js-yaml';
-import { SECRETS, SETTINGS } from '../src/config.js';
+import { CORE_SCHEMA, defineSequenceTag, load, mergeTag } from 'js-yaml';
+import { SECRETS, SETTINGS, readConfig } from '../src/config.js';
+import { applyPatch } from '../src/schema/fold/rename-events.js';
+import type { Operation } from 'fast-json-patch';
 import { ROOT, filesUnder } from './support/documents.js';
+import { documentOfRoutes } from './support/openapi.js';
 
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
@@ -27,8 +30,20 @@ interface ComposeFile {
   volumes?: Record<string, null>;
 }
 
+/** Removes the list of the files before. */
+const resetTag = defineSequenceTag<unknown[]>('!reset', {
+  create: () => [],
+  addItem: () => '"!reset" must have an empty list',
+  identify: () => false,
+});
+
+const yaml = <Content>(text: string): Content =>
+  load(text, { schema: CORE_SCHEMA.withTags(mergeTag, resetTag) }) as Content;
+
 const composeFile = (file: string): ComposeFile =>
-  load(read(file), { schema: CORE_SCHEMA.withTags(mergeTag) }) as ComposeFile;
+  ({ secrets: {}, ...yaml<Partial<ComposeFile>>(read(file)) }) as ComposeFile;
+
+const KNOWN_VARIABLES = [...SETTINGS, ...SECRETS.map((name) => `${name}_FILE`)];
 
 /** Files that are passed to `docker compose` after docker-compose.yml. */
 const OVERLAYS = filesUnder('deploy/compose', '.yml');
@@ -52,7 +67,7 @@ for (const { file, services, secrets, volumes = {} } of files) {
         });
 
       it(`publishes the ports of "${name}" on this machine only`, () => {
-        for (const port of service.ports ?? []) expect(port).match(/^\$\{BIND_ADDRESS:-127\.0\.0\.1\}:/);
+        for (const port of service.ports ?? []) expect(port).match(/^\$\{(?:TLS_)?BIND_ADDRESS:-127\.0\.0\.1\}:/);
       });
 
       it(`passes secrets to "${name}" as files`, () => {
@@ -80,12 +95,233 @@ for (const { file, services, secrets, volumes = {} } of files) {
     }
 
     it('sets only settings that the service reads', () => {
-      const known = [...SETTINGS, ...SECRETS.map((name) => `${name}_FILE`)];
       for (const [name, { environment = {} }] of Object.entries(services))
-        if (name.startsWith('service')) expect(known).to.include.members(Object.keys(environment));
+        if (name.startsWith('service')) expect(KNOWN_VARIABLES).to.include.members(Object.keys(environment));
     });
   });
 }
+
+/** The port that the image exposes. */
+const [, port = ''] = /^EXPOSE (\d+)$/m.exec(read('Dockerfile')) ?? [];
+
+describe('the proxy of deploy/compose/tls.yml', () => {
+  const { service, proxy } = composeFile('deploy/compose/tls.yml').services;
+  const caddyfile = read('deploy/compose/Caddyfile');
+
+  it('is the only way to the service, which trusts it', () => {
+    expect(read('deploy/compose/tls.yml')).match(/^ {4}ports: !reset \[\]$/m);
+    expect(service?.ports).deep.equal([]);
+    expect(readConfig({ ...service?.environment }).trustProxy).equal(1);
+  });
+
+  it('sends requests to the port of the service', () => {
+    expect(caddyfile).match(new RegExp(`^\\treverse_proxy service:${port}$`, 'm'));
+  });
+
+  it('has every variable of the Caddyfile', () => {
+    const variables = [...caddyfile.matchAll(/\{\$(\w+)/g)].map(([, name]) => name);
+    expect(variables).not.empty;
+    expect(Object.keys(proxy?.environment ?? {})).to.have.members(variables);
+  });
+});
+
+type Labels = Record<string, string>;
+
+interface Probe {
+  httpGet: { path: string; port: string };
+}
+
+interface Container {
+  securityContext: Record<string, unknown>;
+  ports: { name: string; containerPort: number }[];
+  envFrom: { configMapRef: { name: string } }[];
+  env: { name: string; value: string }[];
+  volumeMounts: { name: string; mountPath: string }[];
+  startupProbe: Probe;
+  livenessProbe: Probe;
+  readinessProbe: Probe;
+  lifecycle: { preStop: { exec: { command: string[] } } };
+}
+
+interface Deployment {
+  metadata: { name: string; labels: Labels };
+  spec: {
+    selector: { matchLabels: Labels };
+    template: {
+      metadata: { labels: Labels };
+      spec: {
+        automountServiceAccountToken: boolean;
+        terminationGracePeriodSeconds: number;
+        securityContext: Record<string, unknown>;
+        topologySpreadConstraints: { labelSelector: { matchLabels: Labels } }[];
+        containers: Container[];
+        volumes: { name: string; secret?: { secretName: string; items: { key: string; path: string }[] } }[];
+      };
+    };
+  };
+}
+
+interface KubernetesService {
+  metadata: { labels: Labels };
+  spec: { selector: Labels; ports: { name: string; targetPort: string }[] };
+}
+
+interface Kustomization {
+  resources: string[];
+  nameSuffix: string;
+  labels: { pairs: Labels; includeSelectors: boolean }[];
+  configMapGenerator: { name: string; behavior?: string; literals: string[] }[];
+  patches: { target: { kind: string; name: string }; patch: string }[];
+}
+
+describe('deploy/kubernetes', () => {
+  const folder = 'deploy/kubernetes';
+  const manifest = <Content>(file: string): Content => yaml(read(`${folder}/${file}`));
+  const kustomizations = filesUnder(folder, 'kustomization.yaml');
+
+  const deployment = manifest<Deployment>('base/deployment.yaml');
+  const service = manifest<KubernetesService>('base/service.yaml');
+  const budget = manifest<{ spec: { selector: { matchLabels: Labels } } }>('base/pod-disruption-budget.yaml');
+  const primary = manifest<Kustomization>('base/kustomization.yaml');
+  const replicas = manifest<Kustomization>('replicas/kustomization.yaml');
+  const patched = replicas.patches.reduce(
+    (document, { patch }) => applyPatch(document, yaml<Operation[]>(patch)),
+    deployment,
+  );
+
+  let paths: ReturnType<typeof documentOfRoutes>['paths'];
+  before(() => ({ paths } = documentOfRoutes(false)));
+
+  const literalsOf = ({ configMapGenerator }: Kustomization): Record<string, string> =>
+    Object.fromEntries(
+      configMapGenerator.flatMap(({ literals }) =>
+        literals.map((literal) => [literal.replace(/=.*$/, ''), literal.replace(/^[^=]*=/, '')]),
+      ),
+    );
+
+  it('lists only files that exist, and every manifest', () => {
+    const listed = kustomizations.flatMap((file) =>
+      yaml<Kustomization>(read(file)).resources.map((path) => normalize(join(dirname(file), path))),
+    );
+    for (const path of listed) expect(existsSync(join(ROOT, path)), path).equal(true);
+    const manifests = filesUnder(folder, '.yaml').filter((file) => !kustomizations.includes(file));
+    expect(listed).to.include.members(manifests);
+    expect(kustomizations).to.have.length(3);
+  });
+
+  for (const [name, { metadata, spec }, settings] of [
+    ['base', deployment, literalsOf(primary)],
+    ['replicas', patched, { ...literalsOf(primary), ...literalsOf(replicas) }],
+  ] as const) {
+    const pod = spec.template.spec;
+    const [container] = pod.containers as [Container];
+
+    describe(name, () => {
+      it('runs the service as another user than root, read-only and without capabilities', () => {
+        expect(pod.containers).to.have.length(1);
+        expect(pod.securityContext).to.include({ runAsNonRoot: true, runAsUser: 1000, fsGroup: 1000 });
+        expect(pod.automountServiceAccountToken).equal(false);
+        expect(container.securityContext).deep.equal({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        });
+      });
+
+      it('sets only settings that the service reads, with valid values', () => {
+        const variables = [...Object.keys(settings), ...container.env.map(({ name: variable }) => variable)];
+        expect(KNOWN_VARIABLES).to.include.members(variables);
+        expect(() => readConfig(settings)).not.to.throw();
+        for (const variable of Object.keys(settings)) expect(SECRETS).not.to.include(variable);
+      });
+
+      it('reads each secret from a file that it mounts, and mounts no others', () => {
+        const files = pod.volumes.flatMap(({ name: volume, secret }) => {
+          const mount = container.volumeMounts.find(({ name: mounted }) => mounted === volume);
+          expect(mount, volume).not.equal(undefined);
+          return (secret?.items ?? []).map(({ path }) => `${mount?.mountPath}/${path}`);
+        });
+        expect(files).not.empty;
+        expect(container.volumeMounts).to.have.length(pod.volumes.length);
+        expect(container.env.map(({ value }) => value)).to.have.members(files);
+        for (const { name: variable } of container.env) expect(variable).match(/_FILE$/);
+      });
+
+      it('probes routes of the service on the port that it listens on', () => {
+        expect(container.ports).deep.equal([{ name: 'http', containerPort: Number(port) }]);
+        const { startupProbe, livenessProbe, readinessProbe } = container;
+        const probes = [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet);
+        expect(probes.map(({ path }) => path)).deep.equal(['/server/live', '/server/live', '/server/ready']);
+        for (const probe of probes) {
+          expect(probe.port).equal('http');
+          expect(paths[probe.path]).to.have.property('get');
+        }
+      });
+
+      it('gives running requests 30 seconds after the pause of preStop', () => {
+        const [program, seconds] = container.lifecycle.preStop.exec.command;
+        expect(program).equal('sleep');
+        expect(pod.terminationGracePeriodSeconds).to.be.at.least(Number(seconds) + 40);
+      });
+
+      it('selects its pods by their labels', () => {
+        const { labels } = spec.template.metadata;
+        const selectors = [
+          spec.selector,
+          budget.spec.selector,
+          ...pod.topologySpreadConstraints.map((each) => each.labelSelector),
+        ];
+        for (const { matchLabels } of selectors) expect(matchLabels).deep.equal(labels);
+        expect(metadata.labels).deep.equal(labels);
+        expect(service.spec.selector).deep.equal(labels);
+        expect(container.envFrom).deep.equal(
+          primary.configMapGenerator.map(({ name: map }) => ({ configMapRef: { name: map } })),
+        );
+      });
+    });
+  }
+
+  it('has the commands that create the Secrets in docs/kubernetes.md', () => {
+    const page = read('docs/kubernetes.md').replaceAll(/\\\n\s+/g, '');
+    for (const { spec } of [deployment, patched])
+      for (const { secret } of spec.template.spec.volumes) {
+        if (secret === undefined) continue;
+        const keys = secret.items.map(({ key }) => `--from-file=${key}`);
+        expect(page).to.contain(` create secret generic ${secret.secretName} ${keys.join(' ')}\n`);
+      }
+  });
+
+  it('sends requests of the Service to the port of the pods', () => {
+    expect(service.spec.ports.map(({ targetPort }) => targetPort)).deep.equal(['http']);
+  });
+
+  it('separates the replicas by name, labels and Secret', () => {
+    const [{ pairs, includeSelectors } = { pairs: {}, includeSelectors: false }] = replicas.labels;
+    expect(includeSelectors).equal(true);
+    expect(Object.keys(service.spec.selector)).to.include.members(Object.keys(pairs));
+    expect(service.spec.selector).not.to.include(pairs);
+    const secretOf = ({ spec }: Deployment) =>
+      spec.template.spec.volumes.flatMap(({ secret }) => secret?.secretName ?? []);
+    const name = deployment.metadata.name;
+    expect([secretOf(deployment), secretOf(patched)]).deep.equal([[name], [`${name}${replicas.nameSuffix}`]]);
+    expect(replicas.patches.map(({ target }) => target)).deep.equal([{ kind: 'Deployment', name }]);
+    expect(replicas.configMapGenerator.map(({ name: map, behavior }) => [map, behavior])).deep.equal([
+      [primary.configMapGenerator[0]?.name, 'merge'],
+    ]);
+    expect(literalsOf(replicas)).to.have.property('PRIMARY_URL');
+  });
+
+  it('scrapes a route on a port of the Services that the ServiceMonitor selects', () => {
+    const { spec } = manifest<{
+      spec: { jobLabel: string; selector: { matchLabels: Labels }; endpoints: { port: string; path: string }[] };
+    }>('monitoring/service-monitor.yaml');
+    expect(service.metadata.labels).to.include(spec.selector.matchLabels).and.to.have.property(spec.jobLabel);
+    // Its labels must not include those in which the replicas differ.
+    expect(Object.keys(spec.selector.matchLabels)).not.to.include.members(Object.keys(replicas.labels[0]?.pairs ?? {}));
+    expect(spec.endpoints.map(({ port: name }) => name)).deep.equal(service.spec.ports.map(({ name }) => name));
+    for (const { path } of spec.endpoints) expect(paths[path]).to.have.property('get');
+  });
+});
 
 describe('scripts/docker/create-secrets.sh', () => {
   const script = 'scripts/docker/create-secrets.sh';
